@@ -1,0 +1,20 @@
+//! The congestion controllers: one file per algorithm, the trait they share, their registry.
+//!
+//! Everything here is sans-IO: time arrives in the events, randomness comes from a seeded generator each controller
+//! owns, nothing is allocated per ACK. See `reno.rs` for the smallest complete controller.
+
+mod controller;
+mod parameters;
+mod parts;
+mod registry;
+
+mod reno;
+
+pub use controller::{
+    Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Loss, RateSample, Sent, Start, Timeout, TimeoutKind,
+};
+pub use parameters::{Parameter, ParameterKind, Parameters, Value};
+pub use registry::{Entry, REGISTRY, find};
+
+#[cfg(test)]
+mod testing;

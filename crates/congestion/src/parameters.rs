@@ -1,0 +1,241 @@
+//! Named, ranged, documented parameters of a controller.
+
+/// What values a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ParameterKind {
+    /// A real number in `min..=max`.
+    Number {
+        /// Smallest allowed value.
+        min: f64,
+        /// Largest allowed value.
+        max: f64,
+    },
+    /// A whole number in `min..=max`.
+    Integer {
+        /// Smallest allowed value.
+        min: i64,
+        /// Largest allowed value.
+        max: i64,
+    },
+    /// A switch.
+    Flag,
+    /// One of a list of names.
+    Choice(&'static [&'static str]),
+}
+
+/// A parameter's value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A real number.
+    Number(f64),
+    /// A whole number.
+    Integer(i64),
+    /// On or off.
+    Flag(bool),
+    /// One of the names of a [`ParameterKind::Choice`].
+    Choice(&'static str),
+}
+
+/// A declared parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Name as typed after the scheme's name: `--set copa.delta=0.1`.
+    pub name: &'static str,
+    /// Unit as shown to people; empty for pure numbers, flags and choices.
+    pub unit: &'static str,
+    /// Allowed values.
+    pub kind: ParameterKind,
+    /// Value if not set.
+    pub default: Value,
+    /// One sentence: what it does and where the default comes from.
+    pub help: &'static str,
+}
+
+impl Parameter {
+    /// A real number.
+    pub const fn number(
+        name: &'static str,
+        unit: &'static str,
+        default: f64,
+        range: (f64, f64),
+        help: &'static str,
+    ) -> Self {
+        let kind = ParameterKind::Number { min: range.0, max: range.1 };
+        Self { name, unit, kind, default: Value::Number(default), help }
+    }
+
+    /// A whole number.
+    pub const fn integer(
+        name: &'static str,
+        unit: &'static str,
+        default: i64,
+        range: (i64, i64),
+        help: &'static str,
+    ) -> Self {
+        let kind = ParameterKind::Integer { min: range.0, max: range.1 };
+        Self { name, unit, kind, default: Value::Integer(default), help }
+    }
+
+    /// A switch.
+    pub const fn flag(name: &'static str, default: bool, help: &'static str) -> Self {
+        Self { name, unit: "", kind: ParameterKind::Flag, default: Value::Flag(default), help }
+    }
+
+    /// One of `choices`; `default` must be among them.
+    pub const fn choice(
+        name: &'static str,
+        default: &'static str,
+        choices: &'static [&'static str],
+        help: &'static str,
+    ) -> Self {
+        Self { name, unit: "", kind: ParameterKind::Choice(choices), default: Value::Choice(default), help }
+    }
+
+    /// Reads `text` as a value of this parameter.
+    ///
+    /// # Errors
+    /// One line with the parameter's name, the offending value and what is allowed.
+    pub fn parse(&self, text: &str) -> Result<Value, String> {
+        let allowed = self.allowed();
+        let refuse = || format!("`{}` = `{text}`: allowed is {allowed}", self.name);
+        match self.kind {
+            ParameterKind::Number { min, max } => text
+                .parse::<f64>()
+                .ok()
+                .filter(|value| *value >= min && *value <= max)
+                .map(Value::Number)
+                .ok_or_else(refuse),
+            ParameterKind::Integer { min, max } => text
+                .parse::<i64>()
+                .ok()
+                .filter(|value| *value >= min && *value <= max)
+                .map(Value::Integer)
+                .ok_or_else(refuse),
+            ParameterKind::Flag => match text {
+                "true" | "on" | "1" => Ok(Value::Flag(true)),
+                "false" | "off" | "0" => Ok(Value::Flag(false)),
+                _ => Err(refuse()),
+            },
+            ParameterKind::Choice(choices) => choices
+                .iter()
+                .find(|choice| **choice == text)
+                .map(|choice| Value::Choice(choice))
+                .ok_or_else(refuse),
+        }
+    }
+
+    /// What is allowed, for messages and help.
+    pub fn allowed(&self) -> String {
+        let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
+        match self.kind {
+            ParameterKind::Number { min, max } => format!("a number from {min} to {max}{unit}"),
+            ParameterKind::Integer { min, max } => format!("a whole number from {min} to {max}{unit}"),
+            ParameterKind::Flag => "true or false".to_owned(),
+            ParameterKind::Choice(choices) => choices.join(", "),
+        }
+    }
+}
+
+/// The parameters of one controller with their present values.
+#[derive(Clone, Debug)]
+pub struct Parameters {
+    declared: &'static [Parameter],
+    values: Vec<Value>,
+}
+
+impl Parameters {
+    /// All at their defaults.
+    pub fn defaults(declared: &'static [Parameter]) -> Self {
+        Self { declared, values: declared.iter().map(|parameter| parameter.default).collect() }
+    }
+
+    /// Sets one parameter from text.
+    ///
+    /// # Errors
+    /// One line: unknown name (with the declared ones) or a value that is not allowed.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
+        let Some(index) = self.declared.iter().position(|parameter| parameter.name == name) else {
+            let names: Vec<&str> = self.declared.iter().map(|parameter| parameter.name).collect();
+            let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            return Err(format!("unknown parameter `{name}`: allowed are {known}"));
+        };
+        self.values[index] = self.declared[index].parse(text)?;
+        Ok(())
+    }
+
+    fn value(&self, name: &str) -> Value {
+        let index = self.declared.iter().position(|parameter| parameter.name == name);
+        self.values[index.unwrap_or_else(|| panic!("parameter `{name}` is not declared"))]
+    }
+
+    /// A real number (whole numbers convert). Panics if `name` is not declared as a number: a programming error.
+    pub fn number(&self, name: &str) -> f64 {
+        match self.value(name) {
+            Value::Number(value) => value,
+            Value::Integer(value) => value as f64,
+            other => panic!("parameter `{name}` is {other:?}, not a number"),
+        }
+    }
+
+    /// A whole number. Panics if `name` is not declared as one.
+    pub fn integer(&self, name: &str) -> i64 {
+        match self.value(name) {
+            Value::Integer(value) => value,
+            other => panic!("parameter `{name}` is {other:?}, not a whole number"),
+        }
+    }
+
+    /// A switch. Panics if `name` is not declared as one.
+    pub fn flag(&self, name: &str) -> bool {
+        match self.value(name) {
+            Value::Flag(value) => value,
+            other => panic!("parameter `{name}` is {other:?}, not a switch"),
+        }
+    }
+
+    /// A choice. Panics if `name` is not declared as one.
+    pub fn choice(&self, name: &str) -> &'static str {
+        match self.value(name) {
+            Value::Choice(value) => value,
+            other => panic!("parameter `{name}` is {other:?}, not a choice"),
+        }
+    }
+
+    /// Name and value of every parameter, in declaration order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static Parameter, Value)> + '_ {
+        self.declared.iter().zip(self.values.iter().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DECLARED: &[Parameter] = &[
+        Parameter::number("delta", "1/packet", 0.5, (0.001, 10.0), "test"),
+        Parameter::flag("pacing", true, "test"),
+        Parameter::choice("mode", "auto", &["auto", "fixed"], "test"),
+    ];
+
+    #[test]
+    fn values_outside_the_range_are_refused_with_what_is_allowed() {
+        let mut parameters = Parameters::defaults(DECLARED);
+        let refusal = parameters.set("delta", "-1").unwrap_err();
+        assert_eq!(refusal, "`delta` = `-1`: allowed is a number from 0.001 to 10 1/packet");
+        assert!(parameters.set("delta", "NaN").is_err());
+        assert!(parameters.set("mode", "other").unwrap_err().contains("auto, fixed"));
+        assert!(parameters.set("dleta", "1").unwrap_err().contains("delta, pacing, mode"));
+        assert_eq!(parameters.number("delta"), 0.5);
+    }
+
+    #[test]
+    fn values_inside_the_range_are_taken() {
+        let mut parameters = Parameters::defaults(DECLARED);
+        parameters.set("delta", "0.1").unwrap();
+        parameters.set("pacing", "off").unwrap();
+        parameters.set("mode", "fixed").unwrap();
+        assert_eq!(parameters.number("delta"), 0.1);
+        assert!(!parameters.flag("pacing"));
+        assert_eq!(parameters.choice("mode"), "fixed");
+    }
+}

@@ -1,0 +1,155 @@
+//! Reno: slow start, additive increase, halving on loss.
+//!
+//! Source: RFC 5681 and RFC 6582 as Linux implements them (reference `schemes-window` 2.1): byte counting without an
+//! upper limit per ACK, exactly one segment per window per round trip in congestion avoidance. Fast recovery and PRR
+//! are the transport's.
+//!
+//! Expected: sawtooth between (BDP + queue) / 2 and BDP + queue, one packet per RTT; throughput
+//! `1.22 * MSS / (RTT * sqrt(p))` at loss-event rate `p` (Mathis et al. 1997, one ACK per packet).
+
+use crate::parts::Window;
+use crate::{Ack, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
+
+/// Smallest window after a reduction, segments (RFC 5681 equation 4).
+const MIN_WINDOW: f64 = 2.0;
+
+/// Registry entry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "reno",
+    summary: "TCP Reno/NewReno (RFC 5681, RFC 6582) with Linux's exact increase",
+    parameters: &[Parameter::number(
+        "beta",
+        "",
+        0.5,
+        (0.1, 0.95),
+        "Factor of the window kept on loss (RFC 5681: one half).",
+    )],
+    build: |parameters, start| Box::new(Reno::new(parameters, start)),
+};
+
+#[derive(Debug)]
+struct Reno {
+    window: Window,
+    /// Segments.
+    ssthresh: f64,
+    beta: f64,
+}
+
+impl Reno {
+    fn new(parameters: &Parameters, start: &Start) -> Self {
+        Self {
+            window: Window::from_bytes(start.initial_window_bytes, start.mss_bytes),
+            ssthresh: f64::INFINITY,
+            beta: parameters.number("beta"),
+        }
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window.packets < self.ssthresh
+    }
+
+    fn reduce(&mut self) {
+        self.ssthresh = (self.window.packets * self.beta).max(MIN_WINDOW);
+        self.window.packets = self.ssthresh;
+    }
+}
+
+impl Controller for Reno {
+    fn on_ack(&mut self, ack: &Ack<'_>) {
+        if ack.in_recovery || !ack.may_grow(self.window.bytes(), self.in_slow_start()) {
+            return;
+        }
+        let mut acked = self.window.in_packets(ack.acked_bytes);
+        if self.in_slow_start() {
+            let grown = (self.window.packets + acked).min(self.ssthresh);
+            acked -= grown - self.window.packets;
+            self.window.packets = grown;
+        }
+        // What is left over after reaching ssthresh counts for congestion avoidance.
+        self.window.packets += acked / self.window.packets;
+    }
+
+    fn on_loss(&mut self, loss: &Loss<'_>) {
+        if loss.new_episode {
+            self.reduce();
+        }
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        if !timeout.repeated {
+            self.reduce();
+        }
+        self.window.packets = 1.0;
+    }
+
+    fn on_ecn(&mut self, ecn: &Ecn) {
+        if ecn.new_episode {
+            self.reduce();
+        }
+    }
+
+    fn control(&self) -> Control {
+        Control::window(self.window.bytes())
+    }
+
+    fn fields(&self, sink: &mut dyn FieldSink) {
+        sink.put("cwnd", "packets", self.window.packets);
+        sink.put("ssthresh", "packets", self.ssthresh);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Driver;
+
+    fn driver() -> Driver {
+        Driver::new(&ENTRY, &[])
+    }
+
+    #[test]
+    fn slow_start_doubles_per_round() {
+        let mut driver = driver();
+        driver.ack_window();
+        assert_eq!(driver.field("cwnd"), 20.0);
+        driver.ack_window();
+        assert_eq!(driver.field("cwnd"), 40.0);
+    }
+
+    #[test]
+    fn window_halves_once_per_episode() {
+        let mut driver = driver();
+        driver.ack_window();
+        driver.lose(1, true);
+        driver.lose(1, false);
+        assert_eq!(driver.field("cwnd"), 10.0);
+        assert_eq!(driver.field("ssthresh"), 10.0);
+    }
+
+    #[test]
+    fn congestion_avoidance_adds_one_segment_per_window() {
+        let mut driver = driver();
+        driver.ack_window();
+        driver.lose(1, true);
+        // Ten ACKs of one segment each at a window of 10 add a little less than one segment: the window grows meanwhile.
+        (0..10).for_each(|_| driver.ack(1));
+        assert!((driver.field("cwnd") - 10.96).abs() < 0.01, "{}", driver.field("cwnd"));
+    }
+
+    #[test]
+    fn timeout_restarts_from_one_segment_and_keeps_half_as_threshold() {
+        let mut driver = driver();
+        driver.timeout(false);
+        driver.timeout(true);
+        assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (1.0, 5.0));
+    }
+
+    #[test]
+    fn nothing_grows_while_the_application_limits() {
+        let mut driver = driver();
+        driver.window_limited = false;
+        driver.peak_in_flight_packets = 2.0;
+        (0..5).for_each(|_| driver.ack(1));
+        assert_eq!(driver.field("cwnd"), 10.0);
+    }
+}

@@ -1,0 +1,215 @@
+//! A toy transport that feeds hand-made events to one controller, for unit tests.
+
+use crate::{
+    Ack, AckedPacket, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameters, RateSample, Sent, Start, Timeout,
+    TimeoutKind,
+};
+use units::{Rate, Span, Time};
+
+/// Bytes per packet in unit tests.
+pub(crate) const MSS_BYTES: u32 = 1000;
+
+/// Drives one controller; set the public fields, then call [`Driver::ack`] and friends. Window 10, RTT 100 ms.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    pub(crate) controller: Box<dyn Controller>,
+    pub(crate) now: Time,
+    /// RTT of the packets that are acknowledged next.
+    pub(crate) rtt: Span,
+    pub(crate) min_rtt: Span,
+    /// One-way delay plus clock offset of the packets that are acknowledged next.
+    pub(crate) one_way: Span,
+    pub(crate) in_flight_packets: f64,
+    pub(crate) peak_in_flight_packets: f64,
+    pub(crate) window_limited: bool,
+    pub(crate) app_limited: bool,
+    pub(crate) in_recovery: bool,
+    pub(crate) round_start: bool,
+    /// Delivery rate reported with the next ACKs.
+    pub(crate) rate: Option<Rate>,
+    pub(crate) next_number: u64,
+    pub(crate) next_acked: u64,
+    pub(crate) delivered_bytes: u64,
+}
+
+impl Driver {
+    /// A controller with the given `name = value` settings.
+    pub(crate) fn new(entry: &Entry, settings: &[(&str, &str)]) -> Self {
+        let mut parameters = Parameters::defaults(entry.parameters);
+        for (name, value) in settings {
+            parameters.set(name, value).unwrap();
+        }
+        let start = Start {
+            now: Time::ZERO,
+            mss_bytes: MSS_BYTES,
+            initial_window_bytes: 10 * u64::from(MSS_BYTES),
+            seed: 1,
+        };
+        Self {
+            controller: (entry.build)(&parameters, &start),
+            now: Time::from_ns(1_000_000_000),
+            rtt: Span::from_ms(100),
+            min_rtt: Span::from_ms(100),
+            one_way: Span::from_ms(50),
+            in_flight_packets: 10.0,
+            peak_in_flight_packets: 10.0,
+            window_limited: true,
+            app_limited: false,
+            in_recovery: false,
+            round_start: false,
+            rate: None,
+            next_number: 10,
+            next_acked: 0,
+            delivered_bytes: 0,
+        }
+    }
+
+    fn packet(&self, number: u64) -> AckedPacket {
+        let sent_at = self.now - self.rtt;
+        AckedPacket {
+            number,
+            bytes: MSS_BYTES,
+            sent_at,
+            received_at: sent_at + self.one_way,
+            lost_at_send_bytes: 0,
+            in_flight_at_send_bytes: (self.in_flight_packets * f64::from(MSS_BYTES)) as u64,
+            retransmission: false,
+            was_lost: false,
+        }
+    }
+
+    fn in_flight_bytes(&self) -> u64 {
+        (self.in_flight_packets * f64::from(MSS_BYTES)) as u64
+    }
+
+    /// Sends one packet.
+    pub(crate) fn send(&mut self) {
+        self.controller.on_sent(&Sent {
+            now: self.now,
+            number: self.next_number,
+            bytes: MSS_BYTES,
+            in_flight_bytes: self.in_flight_bytes(),
+            retransmission: false,
+        });
+        self.next_number += 1;
+    }
+
+    /// Acknowledges the next `count` packets with one ACK.
+    pub(crate) fn ack(&mut self, count: u64) {
+        let packets: Vec<AckedPacket> =
+            (0..count).map(|offset| self.packet(self.next_acked + offset)).collect();
+        self.next_acked += count;
+        self.next_number = self.next_number.max(self.next_acked);
+        let acked_bytes = count * u64::from(MSS_BYTES);
+        let prior_delivered_bytes = self.delivered_bytes;
+        self.delivered_bytes += acked_bytes;
+        self.min_rtt = self.min_rtt.min(self.rtt);
+        let rate = self.rate.map(|rate| RateSample {
+            delivered_bytes: rate.bytes_in(self.rtt),
+            interval: self.rtt,
+            rate,
+            prior_delivered_bytes,
+            lost_bytes: 0,
+            in_flight_at_send_bytes: self.in_flight_bytes(),
+            app_limited: self.app_limited,
+        });
+        self.controller.on_ack(&Ack {
+            now: self.now,
+            packets: &packets,
+            acked_bytes,
+            lost_bytes: 0,
+            rtt: Some(self.rtt),
+            srtt: self.rtt,
+            rttvar: Span::ZERO,
+            min_rtt: self.min_rtt,
+            ack_delay: Span::ZERO,
+            in_flight_before_bytes: self.in_flight_bytes() + acked_bytes,
+            in_flight_bytes: self.in_flight_bytes(),
+            peak_in_flight_bytes: (self.peak_in_flight_packets * f64::from(MSS_BYTES)) as u64,
+            window_limited: self.window_limited,
+            app_limited: self.app_limited,
+            delivered_bytes: self.delivered_bytes,
+            rate,
+            round_start: self.round_start,
+            in_recovery: self.in_recovery,
+            next_number: self.next_number,
+            feedback: &[],
+        });
+    }
+
+    /// Acknowledges one window's worth of packets, one ACK each, and lets one RTT pass.
+    pub(crate) fn ack_window(&mut self) {
+        let packets = self.control().window_bytes / u64::from(MSS_BYTES);
+        self.in_flight_packets = packets as f64;
+        self.peak_in_flight_packets = packets as f64;
+        self.now += self.rtt;
+        self.next_number = self.next_number.max(self.next_acked + packets);
+        for index in 0..packets {
+            self.round_start = index == 0;
+            self.ack(1);
+        }
+        self.round_start = false;
+    }
+
+    /// Declares the next `count` packets lost.
+    pub(crate) fn lose(&mut self, count: u64, new_episode: bool) {
+        let packets: Vec<AckedPacket> =
+            (0..count).map(|offset| self.packet(self.next_acked + offset)).collect();
+        self.next_acked += count;
+        self.next_number = self.next_number.max(self.next_acked);
+        let lost_bytes = count * u64::from(MSS_BYTES);
+        self.controller.on_loss(&Loss {
+            now: self.now,
+            packets: &packets,
+            lost_bytes,
+            in_flight_before_bytes: self.in_flight_bytes() + lost_bytes,
+            in_flight_bytes: self.in_flight_bytes(),
+            new_episode,
+            srtt: self.rtt,
+            next_number: self.next_number,
+        });
+    }
+
+    /// Reports a retransmission timeout.
+    pub(crate) fn timeout(&mut self, repeated: bool) {
+        self.controller.on_timeout(&Timeout {
+            now: self.now,
+            kind: TimeoutKind::Rto,
+            repeated,
+            in_flight_before_bytes: self.in_flight_bytes(),
+            next_number: self.next_number,
+        });
+    }
+
+    /// Reports one CE mark.
+    pub(crate) fn mark(&mut self, new_episode: bool) {
+        self.controller.on_ecn(&Ecn {
+            now: self.now,
+            ce_packets: 1,
+            packets: 1,
+            new_episode,
+            in_flight_bytes: self.in_flight_bytes(),
+            srtt: self.rtt,
+        });
+    }
+
+    /// What the controller allows.
+    pub(crate) fn control(&self) -> Control {
+        self.controller.control()
+    }
+
+    /// The controller's field `name`; panics if it has none.
+    pub(crate) fn field(&self, name: &str) -> f64 {
+        struct Find<'a>(&'a str, Option<f64>);
+        impl FieldSink for Find<'_> {
+            fn put(&mut self, name: &'static str, _unit: &'static str, value: f64) {
+                if name == self.0 {
+                    self.1 = Some(value);
+                }
+            }
+        }
+        let mut find = Find(name, None);
+        self.controller.fields(&mut find);
+        find.1.unwrap_or_else(|| panic!("no field `{name}`"))
+    }
+}

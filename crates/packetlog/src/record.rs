@@ -1,0 +1,50 @@
+//! One event of one packet: the row of the packet log.
+
+/// What happened. The discriminants are the codes in the `event` column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Event {
+    /// A data packet entered the path (sender side).
+    Send = 0,
+    /// It entered a link's queue (logged in full logs only).
+    Enqueue = 1,
+    /// It left a link's queue (logged in full logs only).
+    Dequeue = 2,
+    /// It was dropped inside the path.
+    Drop = 3,
+    /// It was CE-marked inside the path.
+    Mark = 4,
+    /// It left the path (receiver side).
+    Deliver = 5,
+    /// A data-direction link had an opportunity to deliver `size_bytes` (trace links only).
+    Opportunity = 6,
+    /// A packet of the flow's return direction (ACKs) entered the path.
+    AckSend = 7,
+    /// ... was dropped.
+    AckDrop = 8,
+    /// ... was CE-marked.
+    AckMark = 9,
+    /// ... left the path.
+    AckDeliver = 10,
+    /// A link of the return direction had an opportunity.
+    AckOpportunity = 11,
+}
+
+/// One row of the packet log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Time since the start of the run, ns.
+    pub time_ns: u64,
+    /// Flow number, from 1; 0 where a log does not tell (and for opportunities).
+    pub flow: u32,
+    /// What happened.
+    pub event: Event,
+    /// Packet number within flow and direction; 0 where a log does not tell.
+    pub seq: u64,
+    /// Bytes on the path, including the path's per-packet overhead.
+    pub size_bytes: u32,
+    /// `Send`: payload bytes carried. `Deliver`: payload bytes that were new to the receiver (goodput). Else 0.
+    pub data_bytes: u32,
+    /// `Deliver` and `AckDeliver`: time since the packet entered the path, ns (negative where clocks disagree). Else 0.
+    pub one_way_delay_ns: i64,
+}

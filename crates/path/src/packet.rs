@@ -1,0 +1,65 @@
+//! What travels through a path.
+
+use units::Time;
+
+/// The two ECN bits of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not ECN-capable: congestion is signalled by dropping.
+    #[default]
+    NotEct,
+    /// ECN-capable, classic (RFC 3168).
+    Ect0,
+    /// ECN-capable, L4S (RFC 9331).
+    Ect1,
+    /// Congestion experienced.
+    Ce,
+}
+
+impl Ecn {
+    /// Whether an AQM may mark instead of drop.
+    pub const fn is_capable(self) -> bool {
+        !matches!(self, Self::NotEct)
+    }
+}
+
+/// One packet (or one fragment of a datagram) inside a path. The path never looks at the contents: `token` is the
+/// driver's handle to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Flow the packet belongs to.
+    pub flow: u32,
+    /// Size on the path, bytes: IP datagram plus the path's per-packet overhead.
+    pub size_bytes: u32,
+    /// Packet number within its flow and direction; the `seq` of the packet log.
+    pub number: u64,
+    /// The driver's handle to the contents.
+    pub token: u32,
+    /// ECN bits.
+    pub ecn: Ecn,
+    /// Position among the fragments of one datagram, from 0.
+    pub fragment: u8,
+    /// Number of fragments of the datagram; 1 for a whole one.
+    pub fragments: u8,
+    /// When it entered the path.
+    pub entered: Time,
+    /// When it entered the queue it is in (set by queues, read by AQMs).
+    pub queued: Time,
+}
+
+impl Packet {
+    /// A whole datagram entering the path at `now`.
+    pub const fn new(flow: u32, number: u64, size_bytes: u32, token: u32, now: Time) -> Self {
+        Self {
+            flow,
+            size_bytes,
+            number,
+            token,
+            ecn: Ecn::NotEct,
+            fragment: 0,
+            fragments: 1,
+            entered: now,
+            queued: now,
+        }
+    }
+}
