@@ -6,6 +6,7 @@
 mod controller;
 mod parameters;
 mod parts;
+mod receiver;
 mod registry;
 
 mod reno;
@@ -14,6 +15,7 @@ pub use controller::{
     Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Loss, RateSample, Sent, Start, Timeout, TimeoutKind,
 };
 pub use parameters::{Parameter, ParameterKind, Parameters, Value};
+pub use receiver::ReceiverHalf;
 pub use registry::{Entry, REGISTRY, find};
 
 #[cfg(test)]

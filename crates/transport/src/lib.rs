@@ -1,1 +1,25 @@
-//! placeholder
+//! The sans-IO transport: a [`Sender`] and a [`Receiver`] that any driver (simulator, datapath) can run.
+//!
+//! One state machine serves TCP-like, QUIC-like and plain datagram schemes; what differs is configuration
+//! ([`Config`]). Every transmission gets its own packet number (RFC 9002 3.2), so every acknowledgement is unambiguous.
+
+mod acked;
+mod application;
+mod config;
+mod pacer;
+mod ranges;
+mod rate;
+mod receiver;
+mod recovery;
+mod rtt;
+mod sender;
+mod sent;
+mod timers;
+mod wire;
+
+pub use application::{Application, ApplicationSpec};
+pub use config::{Config, Ecn, Recovery, RtoFloor, TimerKind, WindowRounding};
+pub use ranges::{Range, RangeSet};
+pub use receiver::{Receiver, ReceiverStats};
+pub use sender::{Sender, SenderStats};
+pub use wire::{AckFrame, Arrival, Data, EcnCounts};

@@ -1,0 +1,311 @@
+//! Processing of acknowledgements and loss detection (RFC 9002 6.1): the second half of [`Sender`].
+
+use crate::config::TimerKind;
+use crate::rate::Newest;
+use crate::recovery::Prr;
+use crate::sender::{Sender, acked_packet};
+use crate::sent::Fate;
+use crate::wire::AckFrame;
+use congestion::{Ack, Ecn, Loss, Timeout, TimeoutKind};
+use units::{Span, Time};
+
+/// Smallest time threshold (RFC 9002 6.1.2).
+const GRANULARITY: Span = Span::from_ms(1);
+
+impl Sender {
+    /// An acknowledgement arrived; poll for packets afterwards.
+    pub fn on_ack(&mut self, now: Time, frame: &AckFrame) {
+        self.integrate(now);
+        self.note_event(now);
+        let in_flight_before_bytes = self.in_flight;
+        let lower_edge = self.sent.first_in_flight();
+        let (newest, is_false_alarm) = self.collect_acked(frame);
+        let Some(newest) = newest else {
+            self.on_duplicate(now, frame, in_flight_before_bytes);
+            return;
+        };
+        self.established = true;
+        let acked_bytes: u64 = self.acked.iter().map(|packet| u64::from(packet.bytes)).sum();
+        let newest_number = self.acked[self.acked.len() - 1].number;
+        let rtt_sample = self.take_rtt(now, newest_number, newest.sent_at, frame.delay);
+        self.sampler.on_delivered(now, acked_bytes);
+        let rate = self.sampler.sample(now, &newest, self.rtt.min());
+        if let Some(sample) = &rate {
+            self.latest_rate = sample.rate;
+        }
+        self.note_completion(now, frame.next_offset);
+        if acked_bytes == 0 {
+            // The opener: connection set-up gives an RTT, not a delivery.
+            self.finish_ack(now);
+            return;
+        }
+        if self.episode.on_ack(newest_number) {
+            self.prr = None;
+        }
+        if is_false_alarm {
+            self.episode.end();
+            self.prr = None;
+            self.controller.on_spurious_loss(now);
+        }
+        let round_start = newest.snapshot.delivered_bytes >= self.next_round_delivered;
+        if round_start {
+            self.next_round_delivered = self.sampler.delivered_bytes;
+        }
+        self.duplicates = 0;
+        let lost_bytes = self.detect_losses(now, in_flight_before_bytes);
+        self.take_ecn(now, frame, newest_number);
+        self.controller.on_ack(&Ack {
+            now,
+            packets: &self.acked,
+            acked_bytes,
+            lost_bytes,
+            rtt: rtt_sample,
+            srtt: self.rtt.smoothed(),
+            rttvar: self.rtt.variation(),
+            min_rtt: self.rtt.min(),
+            ack_delay: frame.delay,
+            in_flight_before_bytes,
+            in_flight_bytes: self.in_flight,
+            peak_in_flight_bytes: self.peak_in_flight.peak(),
+            window_limited: self.window_limited.peak() > 0,
+            app_limited: self.sampler.is_app_limited(),
+            delivered_bytes: self.sampler.delivered_bytes,
+            rate,
+            round_start,
+            in_recovery: self.episode.is_active(),
+            next_number: self.sent.next_number(),
+            feedback: &frame.feedback,
+        });
+        if round_start {
+            self.peak_in_flight.next_round(self.in_flight);
+            self.window_limited.next_round(0);
+        }
+        self.refresh_control();
+        let payload = u64::from(self.config.payload_bytes);
+        if let Some(prr) = &mut self.prr {
+            let moved = self.sent.first_in_flight() > lower_edge;
+            prr.on_ack(acked_bytes, self.in_flight, payload, moved && lost_bytes == 0);
+        }
+        self.finish_ack(now);
+    }
+
+    fn finish_ack(&mut self, now: Time) {
+        self.timers.on_progress(now);
+        self.sent.forget(now - (self.rtt.smoothed() * 2 + self.rtt.variation() * 4));
+        if self.config.quirk_pace_after_block
+            && self.blocked
+            && let Some(rate) = self.pacing_rate()
+        {
+            self.pacer.restart(now, self.config.payload_bytes, rate);
+        }
+    }
+
+    /// Fills `self.acked` in ascending order. Returns the newest packet, and whether the present loss episode turned
+    /// out to be a false alarm.
+    fn collect_acked(&mut self, frame: &AckFrame) -> (Option<Newest>, bool) {
+        self.acked.clear();
+        let mut is_false_alarm = false;
+        for arrival in &frame.arrivals {
+            is_false_alarm |= self.acknowledge(arrival.number, arrival.at);
+        }
+        let gap = frame.number != self.next_ack;
+        if frame.number >= self.next_ack {
+            self.next_ack = frame.number + 1;
+        }
+        if gap || frame.arrivals.is_empty() {
+            // An ACK went missing: what it listed is still in the ranges, without its exact receive times.
+            let received_at = frame.arrivals.last().map_or(Time::ZERO, |arrival| arrival.at);
+            for range in &frame.ranges {
+                for number in range.start.max(self.sent.base())..range.end {
+                    is_false_alarm |= self.acknowledge(number, received_at);
+                }
+            }
+        }
+        if self.acked.windows(2).any(|pair| pair[0].number > pair[1].number) {
+            self.acked.sort_unstable_by_key(|packet| packet.number);
+        }
+        let newest = self.acked.last().and_then(|packet| self.sent.get(packet.number));
+        (newest.map(|packet| Newest { sent_at: packet.sent_at, snapshot: packet.snapshot }), is_false_alarm)
+    }
+
+    /// Marks one packet as delivered; returns whether that makes the loss episode a false alarm.
+    fn acknowledge(&mut self, number: u64, received_at: Time) -> bool {
+        let Some(packet) = self.sent.get_mut(number).filter(|packet| packet.fate != Fate::Acked) else {
+            return false;
+        };
+        let acked = acked_packet(number, packet, received_at);
+        packet.fate = Fate::Acked;
+        self.acked.push(acked);
+        if acked.was_lost {
+            self.stats.spurious_losses += 1;
+            return self.episode.count_spurious();
+        }
+        self.in_flight -= u64::from(acked.bytes);
+        false
+    }
+
+    fn take_rtt(&mut self, now: Time, newest: u64, sent_at: Time, ack_delay: Span) -> Option<Span> {
+        if self.largest_acked.is_some_and(|largest| newest <= largest) {
+            return None;
+        }
+        self.largest_acked = Some(newest);
+        let latest = now - sent_at;
+        // TCP cannot know how long an ACK was held back; QUIC's ACKs say so.
+        self.rtt.sample(latest, if self.config.timer == TimerKind::Pto { ack_delay } else { Span::ZERO });
+        Some(latest)
+    }
+
+    fn note_completion(&mut self, now: Time, next_offset: u64) {
+        if self.stats.completed_at.is_none() && self.total_bytes().is_some_and(|total| next_offset >= total) {
+            self.stats.completed_at = Some(now);
+        }
+    }
+
+    /// An ACK that acknowledged nothing new.
+    fn on_duplicate(&mut self, now: Time, frame: &AckFrame, in_flight_before_bytes: u64) {
+        if !frame.feedback.is_empty() {
+            self.report_feedback(now, frame);
+        }
+        if self.config.sack || self.in_flight == 0 {
+            return;
+        }
+        self.duplicates += 1;
+        if self.duplicates == self.config.packet_threshold && !self.episode.is_active() {
+            self.detect_losses(now, in_flight_before_bytes);
+            self.refresh_control();
+        }
+    }
+
+    /// Feedback of the receiver-side half without news about packets.
+    fn report_feedback(&mut self, now: Time, frame: &AckFrame) {
+        self.controller.on_ack(&Ack {
+            now,
+            packets: &[],
+            acked_bytes: 0,
+            lost_bytes: 0,
+            rtt: None,
+            srtt: self.rtt.smoothed(),
+            rttvar: self.rtt.variation(),
+            min_rtt: self.rtt.min(),
+            ack_delay: frame.delay,
+            in_flight_before_bytes: self.in_flight,
+            in_flight_bytes: self.in_flight,
+            peak_in_flight_bytes: self.peak_in_flight.peak(),
+            window_limited: self.window_limited.peak() > 0,
+            app_limited: self.sampler.is_app_limited(),
+            delivered_bytes: self.sampler.delivered_bytes,
+            rate: None,
+            round_start: false,
+            in_recovery: self.episode.is_active(),
+            next_number: self.sent.next_number(),
+            feedback: &frame.feedback,
+        });
+        self.refresh_control();
+    }
+
+    /// Declares packets lost and tells the controller; returns the bytes lost. `in_flight_before` is what was in
+    /// flight before the ACK being processed.
+    pub(crate) fn detect_losses(&mut self, now: Time, in_flight_before: u64) -> u64 {
+        let before = self.in_flight;
+        self.lost.clear();
+        if self.config.sack {
+            self.mark_losses(now);
+        } else if self.duplicates >= self.config.packet_threshold || self.episode.is_active() {
+            // Three duplicate ACKs, or a partial ACK during recovery (RFC 6582 3.2): the first outstanding is lost.
+            let first = self.sent.first_in_flight();
+            self.lose(first);
+        }
+        let Some(newest) = self.lost.last().map(|packet| packet.number) else { return 0 };
+        let lost_bytes = before - self.in_flight;
+        let next_number = self.sent.next_number();
+        let new_episode = self.episode.on_congestion(newest, next_number);
+        self.episode.count_lost(self.lost.len() as u64);
+        self.stats.episodes += u64::from(new_episode);
+        self.controller.on_loss(&Loss {
+            now,
+            packets: &self.lost,
+            lost_bytes,
+            in_flight_before_bytes: before,
+            in_flight_bytes: self.in_flight,
+            new_episode,
+            srtt: self.rtt.smoothed(),
+            next_number,
+        });
+        if self.is_persistent() {
+            self.stats.timeouts += 1;
+            let kind = TimeoutKind::PersistentCongestion;
+            let timeout = Timeout { now, kind, repeated: false, in_flight_before_bytes: before, next_number };
+            self.controller.on_timeout(&timeout);
+        }
+        if new_episode {
+            self.begin_prr(before.max(in_flight_before));
+        }
+        lost_bytes
+    }
+
+    fn begin_prr(&mut self, flight: u64) {
+        if self.config.recovery == crate::config::Recovery::Prr {
+            self.refresh_control();
+            let mut prr = Prr::begin(self.control.window_bytes, flight);
+            // Until the ACK is fully processed nothing may leave beyond what is in flight.
+            prr.on_ack(0, self.in_flight, u64::from(self.config.payload_bytes), false);
+            self.prr = Some(prr);
+        }
+    }
+
+    /// Packet and time threshold (RFC 9002 6.1), below the largest acknowledged packet.
+    fn mark_losses(&mut self, now: Time) {
+        self.loss_at = Time::NEVER;
+        let Some(largest) = self.largest_acked else { return };
+        let wait =
+            (self.rtt.latest().max(self.rtt.smoothed())).mul_f64(self.config.time_threshold).max(GRANULARITY);
+        let by_time = self.config.time_threshold > 0.0;
+        let mut number = self.sent.first_in_flight();
+        while number < largest {
+            let Some(packet) = self.sent.get(number) else { break };
+            if packet.fate == Fate::InFlight {
+                let due = if by_time { packet.sent_at + wait } else { Time::NEVER };
+                if largest < number + self.config.packet_threshold && due > now {
+                    // Later packets were sent later and are nearer to the largest: none of them is lost either.
+                    self.loss_at = due;
+                    break;
+                }
+                self.lose(number);
+            }
+            number += 1;
+        }
+    }
+
+    /// Persistent congestion: consecutive losses that span more than three probe timeouts (RFC 9002 7.6).
+    fn is_persistent(&self) -> bool {
+        if self.config.timer != TimerKind::Pto || !self.rtt.has_sample() {
+            return false;
+        }
+        let limit = self.timers.persistent_congestion(&self.rtt);
+        let mut run_start = self.lost[0];
+        self.lost.windows(2).any(|pair| {
+            if pair[1].number != pair[0].number + 1 {
+                run_start = pair[1];
+            }
+            pair[1].sent_at - run_start.sent_at > limit
+        })
+    }
+
+    fn take_ecn(&mut self, now: Time, frame: &AckFrame, newest: u64) {
+        let ce_packets = frame.ecn.ce.saturating_sub(self.ecn.ce);
+        let packets = frame.ecn.total().saturating_sub(self.ecn.total());
+        if packets == 0 {
+            return;
+        }
+        self.ecn = frame.ecn;
+        if ce_packets > 0 {
+            let new_episode = self.episode.on_congestion(newest, self.sent.next_number());
+            self.stats.episodes += u64::from(new_episode);
+            let (in_flight_bytes, srtt) = (self.in_flight, self.rtt.smoothed());
+            self.controller.on_ecn(&Ecn { now, ce_packets, packets, new_episode, in_flight_bytes, srtt });
+            if new_episode {
+                self.begin_prr(in_flight_bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! What there is to send, and when: the applications behind a flow.
+
+use crate::config::ms;
+use serde::{Deserialize, Serialize};
+use units::{Rate, Rng, Span, Time};
+
+/// An application as written in an experiment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ApplicationSpec {
+    /// Always has data.
+    #[default]
+    Greedy,
+    /// A transfer of a fixed size.
+    Fixed {
+        /// Size of the transfer.
+        bytes: u64,
+    },
+    /// A constant bit rate, one packet at a time.
+    Constant {
+        /// Payload rate.
+        rate_mbps: f64,
+    },
+    /// Greedy for a while, silent for a while; durations are fixed or exponential.
+    OnOff {
+        /// (Mean) length of the greedy phases.
+        on_ms: f64,
+        /// (Mean) length of the silent phases.
+        off_ms: f64,
+        /// Draw both from exponential distributions.
+        #[serde(default)]
+        exponential: bool,
+    },
+    /// Writes of given sizes at given times.
+    Trace {
+        /// Time since the flow's start, ms, and bytes written; in time order.
+        writes: Vec<(f64, u64)>,
+    },
+    /// Video-like: frames at a fixed rate, sizes around a mean bitrate, a larger key frame every so often.
+    Video {
+        /// Mean bitrate.
+        rate_mbps: f64,
+        /// Frames per second.
+        #[serde(default = "default_fps")]
+        fps: f64,
+        /// Frames from one key frame to the next; 0 for none.
+        #[serde(default = "default_key_interval")]
+        key_interval: u32,
+        /// Size of a key frame relative to the others.
+        #[serde(default = "default_key_factor")]
+        key_factor: f64,
+        /// Standard deviation of frame sizes relative to their mean.
+        #[serde(default = "default_deviation")]
+        deviation: f64,
+    },
+}
+
+const fn default_fps() -> f64 {
+    30.0
+}
+const fn default_key_interval() -> u32 {
+    300
+}
+const fn default_key_factor() -> f64 {
+    5.0
+}
+const fn default_deviation() -> f64 {
+    0.2
+}
+
+impl ApplicationSpec {
+    /// Checks all values.
+    ///
+    /// # Errors
+    /// One line naming the key, the value and what is allowed.
+    pub fn validate(&self) -> Result<(), String> {
+        let above = |name: &str, value: f64, bound: f64| {
+            if value > bound && value.is_finite() {
+                Ok(())
+            } else {
+                Err(format!("application.{name} = {value}: must be above {bound}"))
+            }
+        };
+        match self {
+            Self::Greedy => Ok(()),
+            Self::Fixed { bytes } => above("bytes", *bytes as f64, 0.0),
+            Self::Constant { rate_mbps } => above("rate_mbps", *rate_mbps, 0.0),
+            Self::OnOff { on_ms, off_ms, .. } => {
+                above("on_ms", *on_ms, 0.0).and(above("off_ms", *off_ms, 0.0))
+            }
+            Self::Trace { writes } => {
+                if writes.is_empty() {
+                    return Err("application.writes: must not be empty".to_owned());
+                }
+                if writes.windows(2).any(|pair| pair[1].0 < pair[0].0) || writes[0].0 < 0.0 {
+                    return Err("application.writes: times must not be negative or decrease".to_owned());
+                }
+                Ok(())
+            }
+            Self::Video { rate_mbps, fps, key_factor, deviation, .. } => {
+                above("rate_mbps", *rate_mbps, 0.0)?;
+                above("fps", *fps, 0.0)?;
+                above("key_factor", *key_factor, 0.0)?;
+                if (0.0..=1.0).contains(deviation) {
+                    Ok(())
+                } else {
+                    Err(format!("application.deviation = {deviation}: allowed is 0 to 1"))
+                }
+            }
+        }
+    }
+}
+
+/// A running application: counts the bytes it has written so far.
+#[derive(Clone, Debug)]
+pub struct Application {
+    spec: ApplicationSpec,
+    rng: Rng,
+    start: Time,
+    /// Bytes written up to now; `u64::MAX` while greedy.
+    written: u64,
+    /// When the amount changes next.
+    next_change: Time,
+    /// Index of the next write, frame or phase.
+    step: u64,
+    payload_bytes: u32,
+}
+
+impl Application {
+    /// An application that starts at `start`; `payload_bytes` is a full packet's payload.
+    pub fn new(spec: ApplicationSpec, start: Time, payload_bytes: u32, seed: u64) -> Self {
+        let rng = Rng::new(seed, "application");
+        let mut application =
+            Self { spec, rng, start, written: 0, next_change: start, step: 0, payload_bytes };
+        match application.spec {
+            ApplicationSpec::Greedy => {
+                (application.written, application.next_change) = (u64::MAX, Time::NEVER)
+            }
+            ApplicationSpec::Fixed { bytes } => {
+                (application.written, application.next_change) = (bytes, Time::NEVER);
+            }
+            _ => {}
+        }
+        application
+    }
+
+    /// Bytes that may be sent now beyond the first `sent` ones.
+    pub fn available(&mut self, now: Time, sent: u64) -> u64 {
+        while self.next_change <= now {
+            self.advance(sent);
+        }
+        self.written.saturating_sub(sent)
+    }
+
+    /// When more may become available; [`Time::NEVER`] for never.
+    pub const fn next_change(&self) -> Time {
+        self.next_change
+    }
+
+    /// Bytes in all, if the application ends.
+    pub fn total(&self) -> Option<u64> {
+        match &self.spec {
+            ApplicationSpec::Fixed { bytes } => Some(*bytes),
+            ApplicationSpec::Trace { writes } => Some(writes.iter().map(|write| write.1).sum()),
+            _ => None,
+        }
+    }
+
+    /// One change: the write, frame, packet or phase that is due at `next_change`.
+    fn advance(&mut self, sent: u64) {
+        let due = self.next_change;
+        match &self.spec {
+            ApplicationSpec::Greedy | ApplicationSpec::Fixed { .. } => self.next_change = Time::NEVER,
+            ApplicationSpec::Constant { rate_mbps } => {
+                self.written += u64::from(self.payload_bytes);
+                self.step += 1;
+                let rate = Rate::from_mbps(*rate_mbps);
+                self.next_change = self.start + rate.time_for(self.step * u64::from(self.payload_bytes));
+            }
+            ApplicationSpec::OnOff { on_ms, off_ms, exponential } => {
+                let on = self.step.is_multiple_of(2);
+                let mean = ms(if on { *on_ms } else { *off_ms });
+                // Leaving a greedy phase, what was not sent in it is gone.
+                self.written = if on { u64::MAX } else { sent };
+                let length = if *exponential { self.rng.exponential_span(mean) } else { mean };
+                self.next_change = due + length.max(Span::from_ns(1));
+                self.step += 1;
+            }
+            ApplicationSpec::Trace { writes } => {
+                self.written += writes[self.step as usize].1;
+                self.step += 1;
+                let next = writes.get(self.step as usize);
+                self.next_change = next.map_or(Time::NEVER, |write| self.start + ms(write.0));
+            }
+            ApplicationSpec::Video { rate_mbps, fps, key_interval, key_factor, deviation } => {
+                let mean = rate_mbps * 1e6 / 8.0 / fps;
+                let interval = f64::from(*key_interval);
+                // Ordinary frames shrink so that the mean bitrate holds with the key frames counted in.
+                let ordinary =
+                    if interval > 0.0 { mean * interval / (interval - 1.0 + key_factor) } else { mean };
+                let is_key = *key_interval > 0 && self.step.is_multiple_of(u64::from(*key_interval));
+                let size = if is_key { ordinary * key_factor } else { ordinary };
+                let drawn = self.rng.normal(size, size * deviation).max(size * 0.1);
+                self.written += drawn.round() as u64;
+                self.step += 1;
+                self.next_change = self.start + Span::from_secs_f64(self.step as f64 / fps);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_ns(ms * 1_000_000)
+    }
+
+    #[test]
+    fn a_trace_becomes_available_write_by_write() {
+        let spec = ApplicationSpec::Trace { writes: vec![(0.0, 100), (20.0, 50)] };
+        let mut application = Application::new(spec, at(5), 1000, 1);
+        assert_eq!(application.available(at(5), 0), 100);
+        assert_eq!(application.next_change(), at(25));
+        assert_eq!(application.available(at(24), 100), 0);
+        assert_eq!(application.available(at(25), 100), 50);
+        assert_eq!((application.next_change(), application.total()), (Time::NEVER, Some(150)));
+    }
+
+    #[test]
+    fn constant_rate_is_exact_over_a_second() {
+        let mut application = Application::new(ApplicationSpec::Constant { rate_mbps: 8.0 }, at(0), 1000, 1);
+        // 8 Mbit/s are 1000 packets of 1000 B per second; the one at t = 0 comes on top.
+        assert_eq!(application.available(at(1000), 0), 1_001_000);
+    }
+
+    #[test]
+    fn on_off_alternates_and_forgets_what_was_not_sent() {
+        let spec = ApplicationSpec::OnOff { on_ms: 10.0, off_ms: 30.0, exponential: false };
+        let mut application = Application::new(spec, at(0), 1000, 1);
+        assert!(application.available(at(9), 0) > 1_000_000);
+        assert_eq!(application.available(at(10), 7000), 0);
+        assert_eq!(application.next_change(), at(40));
+        assert!(application.available(at(40), 7000) > 1_000_000);
+    }
+
+    #[test]
+    fn video_keeps_its_mean_bitrate() {
+        let spec = ApplicationSpec::Video {
+            rate_mbps: 2.0,
+            fps: 30.0,
+            key_interval: 60,
+            key_factor: 6.0,
+            deviation: 0.2,
+        };
+        let mut application = Application::new(spec, at(0), 1000, 1);
+        let written = application.available(at(600_000), 0);
+        // 2 Mbit/s over 600 s are 150 MB; 18,000 frames of 20 % deviation average out to well below 1 %.
+        assert!((written as f64 / 150e6 - 1.0).abs() < 0.01, "{written}");
+    }
+
+    #[test]
+    fn bad_values_are_refused_by_name() {
+        let refusal = ApplicationSpec::Fixed { bytes: 0 }.validate().unwrap_err();
+        assert_eq!(refusal, "application.bytes = 0: must be above 0");
+        assert!(ApplicationSpec::Constant { rate_mbps: f64::NAN }.validate().is_err());
+        assert!(ApplicationSpec::Trace { writes: vec![(5.0, 1), (1.0, 1)] }.validate().is_err());
+    }
+}

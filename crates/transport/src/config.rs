@@ -1,0 +1,295 @@
+//! What differs between TCP-like, QUIC-like and plain datagram transports, as data.
+
+use serde::{Deserialize, Serialize};
+use units::Span;
+
+/// Which timer watches over outstanding packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimerKind {
+    /// TCP's retransmission timeout (RFC 6298): everything outstanding is lost.
+    Rto,
+    /// QUIC's probe timeout (RFC 9002 6.2): probes, and persistent congestion.
+    Pto,
+    /// After a fixed time without any ACK all flight is forgotten and the controller told (genericCC).
+    Silence,
+    /// None: outstanding packets are only lost by later acknowledgements.
+    None,
+}
+
+/// What limits sending during a loss episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// Proportional rate reduction down to the controller's window (RFC 6937, safe-ACK bound of RFC 9937).
+    Prr,
+    /// The controller's window at once.
+    Immediate,
+}
+
+/// Where the minimum RTO applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RtoFloor {
+    /// To the whole timeout (RFC 6298).
+    Total,
+    /// To the variation term, as Linux does: RTO = srtt + max(floor, 4 * rttvar).
+    Variation,
+}
+
+/// How a window that is not a whole number of packets counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowRounding {
+    /// A packet may leave if it fits completely.
+    Down,
+    /// A packet may leave while anything of the window is left (genericCC).
+    Up,
+}
+
+/// ECN codepoint of data packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ecn {
+    /// Not ECN-capable.
+    Off,
+    /// ECT(0), classic.
+    Ect0,
+    /// ECT(1), L4S.
+    Ect1,
+}
+
+/// Configuration of one flow's transport. Times are in ms, sizes in bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Name of the profile the other values started from: `tcp`, `quic` or `datagram`.
+    pub profile: String,
+    /// Payload bytes of a full packet: the segment size that windows and rates count.
+    pub payload_bytes: u32,
+    /// Header bytes of a data packet: IP, transport, options.
+    pub header_bytes: u32,
+    /// IP datagram size of a pure ACK.
+    pub ack_bytes: u32,
+    /// Additional ACK bytes for each range beyond the first.
+    pub ack_range_bytes: u32,
+    /// Lost payload is sent again.
+    pub reliable: bool,
+    /// One round trip of connection set-up before data.
+    pub handshake: bool,
+    /// An ACK at the latest after this many packets.
+    pub ack_every: u32,
+    /// An ACK at the latest after this time.
+    pub ack_delay_ms: f64,
+    /// Most packet ranges an ACK carries (TCP: the cumulative point and its SACK blocks).
+    pub ack_ranges: usize,
+    /// Selective acknowledgement; off: only what is complete up to the first hole is acknowledged.
+    pub sack: bool,
+    /// Packets acknowledged above one that counts as lost.
+    pub packet_threshold: u64,
+    /// Lost after this multiple of the RTT once something later is acknowledged; 0 turns it off.
+    pub time_threshold: f64,
+    /// New data may leave on the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// Timer over outstanding packets.
+    pub timer: TimerKind,
+    /// Timeout before the first RTT sample; the fixed one of `silence`.
+    pub timeout_initial_ms: f64,
+    /// Smallest timeout.
+    pub timeout_min_ms: f64,
+    /// Largest timeout after backing off.
+    pub timeout_max_ms: f64,
+    /// Where `timeout_min_ms` applies.
+    pub timeout_floor: RtoFloor,
+    /// With `rto`: one probe after two RTTs before the timeout itself (RFC 8985 7).
+    pub tail_loss_probe: bool,
+    /// What limits sending during a loss episode.
+    pub recovery: Recovery,
+    /// Initial window, packets.
+    pub initial_window: u32,
+    /// Most bytes in flight whatever the controller says: receive window and socket buffers.
+    pub max_window_bytes: u64,
+    /// How a fractional window counts.
+    pub window_rounding: WindowRounding,
+    /// For controllers without a pacing rate: pace at this multiple of window / srtt; 0 sends unpaced.
+    pub pacing_gain: f64,
+    /// Quirk of genericCC: the ACK that opens a full window releases the next packet one pacing gap later.
+    pub quirk_pace_after_block: bool,
+    /// One packet leaves regardless of the window after this time without any event; 0 turns it off.
+    pub keepalive_ms: f64,
+    /// ECN codepoint of data packets.
+    pub ecn: Ecn,
+}
+
+/// Names of the profiles.
+const PROFILES: [&str; 3] = ["tcp", "quic", "datagram"];
+
+impl Config {
+    /// Linux-like TCP: SACK, delayed ACKs, RACK-like time threshold, tail loss probe, PRR, IW10, timestamps.
+    pub fn tcp() -> Self {
+        Self {
+            profile: "tcp".to_owned(),
+            payload_bytes: 1448,
+            header_bytes: 52,
+            ack_bytes: 52,
+            ack_range_bytes: 8,
+            reliable: true,
+            handshake: true,
+            ack_every: 2,
+            ack_delay_ms: 40.0,
+            ack_ranges: 4,
+            sack: true,
+            packet_threshold: 3,
+            time_threshold: 1.25,
+            limited_transmit: true,
+            timer: TimerKind::Rto,
+            timeout_initial_ms: 1000.0,
+            timeout_min_ms: 200.0,
+            timeout_max_ms: 120_000.0,
+            timeout_floor: RtoFloor::Variation,
+            tail_loss_probe: true,
+            recovery: Recovery::Prr,
+            initial_window: 10,
+            max_window_bytes: u64::MAX,
+            window_rounding: WindowRounding::Down,
+            pacing_gain: 0.0,
+            quirk_pace_after_block: false,
+            keepalive_ms: 0.0,
+            ecn: Ecn::Off,
+        }
+    }
+
+    /// QUIC (RFC 9000, RFC 9002): 32 ACK ranges, ACK every second packet or 25 ms, probe timeout, paced at 1.25.
+    pub fn quic() -> Self {
+        Self {
+            profile: "quic".to_owned(),
+            payload_bytes: 1350,
+            header_bytes: 28 + 22,
+            ack_bytes: 28 + 39,
+            ack_range_bytes: 4,
+            ack_delay_ms: 25.0,
+            ack_ranges: 32,
+            time_threshold: 1.125,
+            timer: TimerKind::Pto,
+            timeout_initial_ms: 999.0,
+            timeout_min_ms: 1.0,
+            timeout_max_ms: 60_000.0,
+            timeout_floor: RtoFloor::Total,
+            tail_loss_probe: false,
+            recovery: Recovery::Immediate,
+            pacing_gain: 1.25,
+            ..Self::tcp()
+        }
+    }
+
+    /// Unreliable datagrams, one ACK per packet, lost as soon as something later is acknowledged.
+    pub fn datagram() -> Self {
+        Self {
+            profile: "datagram".to_owned(),
+            payload_bytes: 1424,
+            header_bytes: 40,
+            ack_bytes: 48,
+            ack_range_bytes: 0,
+            reliable: false,
+            handshake: false,
+            ack_every: 1,
+            ack_delay_ms: 0.0,
+            ack_ranges: 1,
+            packet_threshold: 1,
+            time_threshold: 0.0,
+            timer: TimerKind::None,
+            tail_loss_probe: false,
+            recovery: Recovery::Immediate,
+            ..Self::tcp()
+        }
+    }
+
+    /// A configuration from a JSON object: the profile's values (default `tcp`) with the given keys replaced.
+    ///
+    /// # Errors
+    /// One line naming the key, the value and what is allowed.
+    pub fn from_json(given: &serde_json::Value) -> Result<Self, String> {
+        let given = given.as_object().ok_or("transport: must be a table")?;
+        let profile = given.get("profile").map_or(Some("tcp"), serde_json::Value::as_str);
+        let base = match profile {
+            Some("tcp") => Self::tcp(),
+            Some("quic") => Self::quic(),
+            Some("datagram") => Self::datagram(),
+            _ => {
+                let value = &given["profile"];
+                return Err(format!("transport.profile = {value}: allowed are {}", PROFILES.join(", ")));
+            }
+        };
+        let mut merged = serde_json::to_value(base).map_err(|error| error.to_string())?;
+        for (key, value) in given {
+            merged[key] = value.clone();
+        }
+        let config: Self = serde_json::from_value(merged).map_err(|error| format!("transport: {error}"))?;
+        config.validate()?;
+        Ok(config)
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        let check = |name: &str, value: f64, min: f64, max: f64| {
+            if value >= min && value <= max {
+                Ok(())
+            } else {
+                Err(format!("transport.{name} = {value}: allowed is {min} to {max}"))
+            }
+        };
+        check("payload_bytes", f64::from(self.payload_bytes), 1.0, 65_000.0)?;
+        check("header_bytes", f64::from(self.header_bytes), 0.0, 500.0)?;
+        check("ack_bytes", f64::from(self.ack_bytes), 1.0, 65_000.0)?;
+        check("ack_every", f64::from(self.ack_every), 1.0, 1e6)?;
+        check("ack_delay_ms", self.ack_delay_ms, 0.0, 10_000.0)?;
+        check("ack_ranges", self.ack_ranges as f64, 1.0, 1024.0)?;
+        check("packet_threshold", self.packet_threshold as f64, 1.0, 1e6)?;
+        check("time_threshold", self.time_threshold, 0.0, 100.0)?;
+        check("timeout_initial_ms", self.timeout_initial_ms, 1.0, 600_000.0)?;
+        check("timeout_min_ms", self.timeout_min_ms, 0.0, 600_000.0)?;
+        check("timeout_max_ms", self.timeout_max_ms, self.timeout_min_ms.max(1.0), 6_000_000.0)?;
+        check("initial_window", f64::from(self.initial_window), 1.0, 100_000.0)?;
+        check("max_window_bytes", self.max_window_bytes as f64, f64::from(self.payload_bytes), f64::MAX)?;
+        check("pacing_gain", self.pacing_gain, 0.0, 100.0)?;
+        check("keepalive_ms", self.keepalive_ms, 0.0, 60_000.0)
+    }
+
+    /// Bytes of a full data packet's IP datagram.
+    pub const fn datagram_bytes(&self) -> u32 {
+        self.payload_bytes + self.header_bytes
+    }
+
+    pub(crate) fn ack_delay(&self) -> Span {
+        ms(self.ack_delay_ms)
+    }
+}
+
+/// `ms` milliseconds as a span.
+pub(crate) fn ms(ms: f64) -> Span {
+    Span::from_secs_f64(ms / 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_profile_with_one_key_replaced() {
+        let config = Config::from_json(&json!({"profile": "quic", "ack_every": 10})).unwrap();
+        assert_eq!(config, Config { ack_every: 10, ..Config::quic() });
+        assert_eq!(Config::from_json(&json!({})).unwrap(), Config::tcp());
+    }
+
+    #[test]
+    fn wrong_keys_values_and_profiles_are_refused_by_name() {
+        let refusal = |value| Config::from_json(&value).unwrap_err();
+        assert!(refusal(json!({"ack_evry": 1})).contains("unknown field `ack_evry`"));
+        assert_eq!(refusal(json!({"ack_every": 0})), "transport.ack_every = 0: allowed is 1 to 1000000");
+        assert_eq!(
+            refusal(json!({"profile": "sctp"})),
+            "transport.profile = \"sctp\": allowed are tcp, quic, datagram"
+        );
+        assert!(refusal(json!({"timer": "rtp"})).contains("unknown variant `rtp`"));
+    }
+}

@@ -1,0 +1,140 @@
+//! Sets of integers kept as sorted, disjoint, half-open ranges.
+
+use std::collections::VecDeque;
+
+/// The integers from `start` up to but not including `end`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Range {
+    /// First member.
+    pub start: u64,
+    /// One past the last member.
+    pub end: u64,
+}
+
+impl Range {
+    /// Number of members.
+    pub const fn len(self) -> u64 {
+        self.end - self.start
+    }
+
+    /// Whether there are no members.
+    pub const fn is_empty(self) -> bool {
+        self.end == self.start
+    }
+}
+
+/// A set of integers; appending at the top is O(1), which is what arrives in order.
+#[derive(Clone, Debug, Default)]
+pub struct RangeSet {
+    ranges: VecDeque<Range>,
+}
+
+impl RangeSet {
+    /// Adds `start..end`; returns how many of them were not in the set before.
+    pub fn insert(&mut self, start: u64, end: u64) -> u64 {
+        if start >= end {
+            return 0;
+        }
+        match self.ranges.back_mut() {
+            Some(last) if last.end == start => {
+                last.end = end;
+                end - start
+            }
+            Some(last) if last.end > start => self.insert_slow(start, end),
+            _ => {
+                self.ranges.push_back(Range { start, end });
+                end - start
+            }
+        }
+    }
+
+    fn insert_slow(&mut self, start: u64, end: u64) -> u64 {
+        // First range that touches or follows the new one, and one past the last that touches it.
+        let first = self.ranges.partition_point(|range| range.end < start);
+        let mut merged = Range { start, end };
+        let mut present = 0;
+        let mut past = first;
+        while let Some(range) = self.ranges.get(past).filter(|range| range.start <= end) {
+            present += range.end.min(end).saturating_sub(range.start.max(start));
+            merged.start = merged.start.min(range.start);
+            merged.end = merged.end.max(range.end);
+            past += 1;
+        }
+        if past == first {
+            self.ranges.insert(first, merged);
+        } else {
+            self.ranges[first] = merged;
+            self.ranges.drain(first + 1..past);
+        }
+        (end - start) - present
+    }
+
+    /// Forgets everything below `bound`.
+    pub fn remove_below(&mut self, bound: u64) {
+        while let Some(first) = self.ranges.front_mut() {
+            if first.end <= bound {
+                self.ranges.pop_front();
+            } else {
+                first.start = first.start.max(bound);
+                break;
+            }
+        }
+    }
+
+    /// Whether `value` is a member.
+    pub fn contains(&self, value: u64) -> bool {
+        let index = self.ranges.partition_point(|range| range.end <= value);
+        self.ranges.get(index).is_some_and(|range| range.start <= value)
+    }
+
+    /// The ranges in descending order.
+    pub fn descending(&self) -> impl Iterator<Item = Range> + '_ {
+        self.ranges.iter().rev().copied()
+    }
+
+    /// The lowest range.
+    pub fn first(&self) -> Option<Range> {
+        self.ranges.front().copied()
+    }
+
+    /// Number of ranges.
+    pub fn count(&self) -> usize {
+        self.ranges.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn filling_a_hole_joins_the_neighbours() {
+        let mut set = RangeSet::default();
+        assert_eq!((set.insert(0, 3), set.insert(4, 6), set.count()), (3, 2, 2));
+        assert_eq!(set.insert(2, 5), 1);
+        assert_eq!(set.descending().collect::<Vec<_>>(), [Range { start: 0, end: 6 }]);
+    }
+
+    proptest! {
+        #[test]
+        fn behaves_like_a_set_of_integers(steps in prop::collection::vec((0u64..60, 0u64..8, any::<bool>()), 1..80)) {
+            let (mut set, mut model, mut bound) = (RangeSet::default(), BTreeSet::new(), 0);
+            for (start, length, forget) in steps {
+                if forget {
+                    bound = bound.max(start / 2);
+                    set.remove_below(bound);
+                    model.retain(|value| *value >= bound);
+                } else {
+                    let start = start.max(bound);
+                    let added = (start..start + length).filter(|value| model.insert(*value)).count() as u64;
+                    prop_assert_eq!(set.insert(start, start + length), added);
+                }
+                prop_assert!((0..80).all(|value| set.contains(value) == model.contains(&value)));
+                let total: u64 = set.descending().map(Range::len).sum();
+                prop_assert_eq!(total, model.len() as u64);
+            }
+        }
+    }
+}

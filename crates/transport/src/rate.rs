@@ -1,0 +1,117 @@
+//! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation; reference `schemes-window` 1.4).
+
+use congestion::RateSample;
+use units::{Rate, Span, Time};
+
+/// State of the connection copied into every packet when it is sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Snapshot {
+    pub(crate) delivered_bytes: u64,
+    pub(crate) delivered_at: Time,
+    pub(crate) first_sent_at: Time,
+    pub(crate) lost_bytes: u64,
+    pub(crate) in_flight_bytes: u64,
+    pub(crate) app_limited: bool,
+}
+
+/// Counts deliveries and turns them into one sample per ACK.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RateSampler {
+    pub(crate) delivered_bytes: u64,
+    pub(crate) lost_bytes: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    /// Delivered count at which the application-limited phase ends; 0 when not limited.
+    app_limited_until: u64,
+}
+
+/// The newest packet of the ACK being processed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Newest {
+    pub(crate) sent_at: Time,
+    pub(crate) snapshot: Snapshot,
+}
+
+impl RateSampler {
+    /// Snapshot for a packet sent at `now`; `in_flight_bytes` includes it, `idle` says nothing else was in flight.
+    pub(crate) fn on_sent(&mut self, now: Time, in_flight_bytes: u64, idle: bool) -> Snapshot {
+        if idle {
+            self.first_sent_at = now;
+            self.delivered_at = now;
+        }
+        Snapshot {
+            delivered_bytes: self.delivered_bytes,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            lost_bytes: self.lost_bytes,
+            in_flight_bytes,
+            app_limited: self.app_limited_until != 0,
+        }
+    }
+
+    pub(crate) fn on_delivered(&mut self, now: Time, bytes: u64) {
+        self.delivered_bytes += bytes;
+        self.delivered_at = now;
+    }
+
+    /// The sample of an ACK whose newest packet is `newest`; `None` when the interval is too short to be believed.
+    pub(crate) fn sample(&mut self, now: Time, newest: &Newest, min_rtt: Span) -> Option<RateSample> {
+        let snapshot = &newest.snapshot;
+        self.first_sent_at = newest.sent_at;
+        if self.app_limited_until != 0 && self.delivered_bytes > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        let interval = (newest.sent_at - snapshot.first_sent_at).max(now - snapshot.delivered_at);
+        if interval.is_zero() || interval < min_rtt {
+            return None;
+        }
+        let delivered_bytes = self.delivered_bytes - snapshot.delivered_bytes;
+        Some(RateSample {
+            delivered_bytes,
+            interval,
+            rate: Rate::from_bytes_per(delivered_bytes, interval),
+            prior_delivered_bytes: snapshot.delivered_bytes,
+            lost_bytes: self.lost_bytes - snapshot.lost_bytes,
+            in_flight_at_send_bytes: snapshot.in_flight_bytes,
+            app_limited: snapshot.app_limited,
+        })
+    }
+
+    /// The application has nothing to send although the window is open.
+    pub(crate) fn mark_app_limited(&mut self, in_flight_bytes: u64) {
+        self.app_limited_until = (self.delivered_bytes + in_flight_bytes).max(1);
+    }
+
+    pub(crate) const fn is_app_limited(&self) -> bool {
+        self.app_limited_until != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rate_is_delivered_bytes_over_the_longer_interval() {
+        let mut sampler = RateSampler::default();
+        let at = |ms: u64| Time::from_ns(ms * 1_000_000);
+        let first = sampler.on_sent(at(0), 1000, true);
+        let second = sampler.on_sent(at(1), 2000, false);
+        sampler.on_delivered(at(100), 1000);
+        let sample = sampler.sample(at(100), &Newest { sent_at: at(0), snapshot: first }, Span::from_ms(50));
+        assert_eq!(sample.unwrap().rate, Rate::from_bps(80_000)); // 1000 B in 100 ms
+        sampler.on_delivered(at(140), 1000);
+        let sample = sampler.sample(at(140), &Newest { sent_at: at(1), snapshot: second }, Span::from_ms(50));
+        // 2000 B since the snapshot (delivered 0 at 0 ms): send interval 1 ms, ACK interval 140 ms.
+        assert_eq!(sample.unwrap().rate, Rate::from_bytes_per(2000, Span::from_ms(140)));
+    }
+
+    #[test]
+    fn intervals_shorter_than_the_minimum_rtt_give_no_sample() {
+        let mut sampler = RateSampler::default();
+        let snapshot = sampler.on_sent(Time::ZERO, 1000, true);
+        sampler.on_delivered(Time::from_ns(10), 1000);
+        let newest = Newest { sent_at: Time::ZERO, snapshot };
+        assert!(sampler.sample(Time::from_ns(10), &newest, Span::from_ms(1)).is_none());
+    }
+}

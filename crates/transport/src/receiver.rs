@@ -1,0 +1,287 @@
+//! The receiving side: what arrived, and when to say so.
+
+use crate::config::Config;
+use crate::ranges::RangeSet;
+use crate::wire::{AckFrame, Arrival, Data, EcnCounts};
+use congestion::ReceiverHalf;
+use units::{Span, Time};
+
+/// Most arrivals one ACK lists; further ones only appear in its ranges.
+const MAX_ARRIVALS: usize = 1024;
+
+/// Counters of the receiving side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverStats {
+    /// Data packets received, duplicates included.
+    pub packets: u64,
+    /// Packets whose number was seen before.
+    pub duplicates: u64,
+    /// Payload bytes that were new.
+    pub new_bytes: u64,
+    /// ACKs sent.
+    pub acks: u64,
+}
+
+/// Receiver of one flow.
+#[derive(Debug)]
+pub struct Receiver {
+    ack_every: u32,
+    ack_delay: Span,
+    ack_ranges: usize,
+    sack: bool,
+    reliable: bool,
+    packets: RangeSet,
+    stream: RangeSet,
+    /// Next stream byte in order.
+    next_offset: u64,
+    largest: Option<u64>,
+    arrivals: Vec<Arrival>,
+    /// Arrivals of packets beyond the first hole, kept back while selective acknowledgement is off.
+    withheld: Vec<(Data, Time)>,
+    unacked: u32,
+    first_unacked_at: Time,
+    last_arrival_at: Time,
+    ack_due: Time,
+    next_ack: u64,
+    ecn: EcnCounts,
+    half: Option<Box<dyn ReceiverHalf>>,
+    stats: ReceiverStats,
+}
+
+impl Receiver {
+    /// A receiver with the ACK policy of `config`; `half` is the receiver-side half of the scheme, if it has one.
+    pub fn new(config: &Config, half: Option<Box<dyn ReceiverHalf>>) -> Self {
+        Self {
+            ack_every: config.ack_every,
+            ack_delay: config.ack_delay(),
+            ack_ranges: config.ack_ranges,
+            sack: config.sack,
+            reliable: config.reliable,
+            packets: RangeSet::default(),
+            stream: RangeSet::default(),
+            next_offset: 0,
+            largest: None,
+            arrivals: Vec::with_capacity(64),
+            withheld: Vec::new(),
+            unacked: 0,
+            first_unacked_at: Time::ZERO,
+            last_arrival_at: Time::ZERO,
+            ack_due: Time::NEVER,
+            next_ack: 0,
+            ecn: EcnCounts::default(),
+            half,
+            stats: ReceiverStats::default(),
+        }
+    }
+
+    /// A data packet arrived; `ecn` counts its codepoint. Returns the payload bytes that were new.
+    pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnCounts) -> u32 {
+        self.stats.packets += 1;
+        self.ecn.ect0 += ecn.ect0;
+        self.ecn.ect1 += ecn.ect1;
+        self.ecn.ce += ecn.ce;
+        self.packets.remove_below(data.least_unacked);
+        let is_new = self.packets.insert(data.number, data.number + 1) == 1;
+        let expected = self.largest.map_or(0, |largest| largest + 1);
+        self.largest = Some(self.largest.map_or(data.number, |largest| largest.max(data.number)));
+        if !is_new {
+            self.stats.duplicates += 1;
+            self.ack_due = now;
+            return 0;
+        }
+        let new_bytes = self.take_payload(data);
+        if let Some(half) = &mut self.half {
+            half.on_packet(now, data.number, data.sent_at, data.payload_bytes);
+        }
+        self.note_arrival(now, data);
+        let in_order = data.number == expected && self.withheld.is_empty() && !self.has_hole();
+        let opening = data.payload_bytes == 0;
+        if !in_order || opening || self.unacked >= self.ack_every {
+            self.ack_due = now;
+        } else {
+            self.ack_due = self.ack_due.min(self.first_unacked_at + self.ack_delay);
+        }
+        new_bytes
+    }
+
+    /// Whether reliable data is missing below what has arrived: TCP acknowledges at once then.
+    fn has_hole(&self) -> bool {
+        self.reliable && self.stream.count() > 1
+    }
+
+    fn take_payload(&mut self, data: &Data) -> u32 {
+        let new_bytes = if self.reliable {
+            let end = data.offset + u64::from(data.payload_bytes);
+            let new_bytes = self.stream.insert(data.offset, end) as u32;
+            if let Some(first) = self.stream.first().filter(|first| first.start == 0) {
+                self.next_offset = first.end;
+            }
+            new_bytes
+        } else {
+            data.payload_bytes
+        };
+        self.stats.new_bytes += u64::from(new_bytes);
+        new_bytes
+    }
+
+    fn note_arrival(&mut self, now: Time, data: &Data) {
+        if self.unacked == 0 {
+            self.first_unacked_at = now;
+        }
+        self.last_arrival_at = now;
+        self.unacked += 1;
+        if self.sack {
+            if self.arrivals.len() < MAX_ARRIVALS {
+                self.arrivals.push(Arrival { number: data.number, at: now });
+            }
+            return;
+        }
+        self.withheld.push((*data, now));
+        let next_offset = self.next_offset;
+        let arrivals = &mut self.arrivals;
+        self.withheld.retain(|(data, at)| {
+            let complete = data.offset + u64::from(data.payload_bytes) <= next_offset;
+            if complete {
+                arrivals.push(Arrival { number: data.number, at: *at });
+            }
+            !complete
+        });
+    }
+
+    /// When [`Receiver::poll_ack`] wants to be called without a packet arriving.
+    pub fn next_timer(&self) -> Time {
+        self.half.as_ref().map_or(self.ack_due, |half| self.ack_due.min(half.next_timer()))
+    }
+
+    /// Fills `frame` and returns true if an ACK is due at `now`.
+    pub fn poll_ack(&mut self, now: Time, frame: &mut AckFrame) -> bool {
+        let mut due = self.ack_due <= now;
+        if let Some(half) = &mut self.half {
+            due |= half.next_timer() <= now;
+        }
+        let (true, Some(largest)) = (due, self.largest) else { return false };
+        frame.clear();
+        frame.number = self.next_ack;
+        frame.largest = largest;
+        frame.delay = if self.unacked == 0 { Span::ZERO } else { now - self.last_arrival_at };
+        frame.arrivals.append(&mut self.arrivals);
+        if self.sack {
+            frame.ranges.extend(self.packets.descending().take(self.ack_ranges));
+        }
+        frame.ecn = self.ecn;
+        frame.next_offset = self.next_offset;
+        if let Some(half) = &mut self.half {
+            half.write_feedback(now, &mut frame.feedback);
+        }
+        self.next_ack += 1;
+        self.unacked = 0;
+        self.ack_due = Time::NEVER;
+        self.stats.acks += 1;
+        true
+    }
+
+    /// Counters so far.
+    pub const fn stats(&self) -> &ReceiverStats {
+        &self.stats
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranges::Range;
+
+    fn at(ms: u64) -> Time {
+        Time::from_ns(ms * 1_000_000)
+    }
+
+    fn data(number: u64, offset: u64) -> Data {
+        Data { number, offset, payload_bytes: 1000, datagram_bytes: 1052, ..Data::default() }
+    }
+
+    fn receiver(change: impl FnOnce(&mut Config)) -> Receiver {
+        let mut config = Config::tcp();
+        change(&mut config);
+        Receiver::new(&config, None)
+    }
+
+    #[test]
+    fn every_second_packet_is_acknowledged_at_once_and_a_single_one_after_the_delay() {
+        let (mut receiver, mut frame) = (receiver(|_| {}), AckFrame::default());
+        receiver.on_data(at(0), &data(0, 0), EcnCounts::default());
+        assert!(!receiver.poll_ack(at(0), &mut frame));
+        receiver.on_data(at(1), &data(1, 1000), EcnCounts::default());
+        assert!(receiver.poll_ack(at(1), &mut frame));
+        assert_eq!((frame.arrivals.len(), frame.next_offset, frame.delay), (2, 2000, Span::ZERO));
+        receiver.on_data(at(2), &data(2, 2000), EcnCounts::default());
+        assert_eq!(receiver.next_timer(), at(42));
+        assert!(receiver.poll_ack(at(42), &mut frame));
+        assert_eq!((frame.delay, receiver.next_timer()), (Span::from_ms(40), Time::NEVER));
+    }
+
+    #[test]
+    fn a_gap_is_reported_at_once_until_it_is_filled() {
+        let (mut receiver, mut frame) = (receiver(|_| {}), AckFrame::default());
+        receiver.on_data(at(0), &data(0, 0), EcnCounts::default());
+        receiver.on_data(at(1), &data(2, 2000), EcnCounts::default());
+        assert!(receiver.poll_ack(at(1), &mut frame));
+        assert_eq!(frame.ranges, [Range { start: 2, end: 3 }, Range { start: 0, end: 1 }]);
+        // In packet order again, but stream data is still missing: acknowledged at once.
+        receiver.on_data(at(2), &data(3, 3000), EcnCounts::default());
+        assert!(receiver.poll_ack(at(2), &mut frame));
+        assert_eq!(frame.next_offset, 1000);
+        assert_eq!(receiver.on_data(at(3), &data(4, 1000), EcnCounts::default()), 1000);
+        assert_eq!(receiver.next_offset, 4000);
+    }
+
+    #[test]
+    fn without_selective_acks_only_what_is_complete_is_acknowledged() {
+        let mut receiver = receiver(|config| (config.sack, config.ack_every) = (false, 1));
+        let mut frame = AckFrame::default();
+        for (number, offset) in [(0, 0), (2, 2000), (3, 3000)] {
+            receiver.on_data(at(number), &data(number, offset), EcnCounts::default());
+            assert!(receiver.poll_ack(at(number), &mut frame));
+        }
+        assert!(frame.arrivals.is_empty() && frame.ranges.is_empty());
+        receiver.on_data(at(9), &data(4, 1000), EcnCounts::default());
+        assert!(receiver.poll_ack(at(9), &mut frame));
+        let numbers: Vec<u64> = frame.arrivals.iter().map(|arrival| arrival.number).collect();
+        assert_eq!((numbers, frame.next_offset), (vec![2, 3, 4], 4000));
+    }
+
+    #[test]
+    fn duplicates_and_resent_payload_are_not_goodput() {
+        let mut receiver = receiver(|_| {});
+        assert_eq!(receiver.on_data(at(0), &data(0, 0), EcnCounts::default()), 1000);
+        assert_eq!(receiver.on_data(at(1), &data(0, 0), EcnCounts::default()), 0);
+        assert_eq!(receiver.on_data(at(2), &data(1, 0), EcnCounts::default()), 0);
+        assert_eq!((receiver.stats().duplicates, receiver.stats().new_bytes), (1, 1000));
+    }
+
+    #[derive(Debug)]
+    struct Ticker(Time, u8);
+    impl ReceiverHalf for Ticker {
+        fn on_packet(&mut self, _now: Time, _number: u64, _sent_at: Time, _bytes: u32) {
+            self.1 += 1;
+        }
+        fn next_timer(&self) -> Time {
+            self.0
+        }
+        fn write_feedback(&mut self, now: Time, feedback: &mut Vec<u8>) {
+            self.0 = now + Span::from_ms(20);
+            feedback.push(self.1);
+        }
+    }
+
+    #[test]
+    fn a_receiver_half_reports_on_its_own_timer() {
+        let config = Config { ack_every: 1_000_000, ack_delay_ms: 10_000.0, ..Config::datagram() };
+        let mut receiver = Receiver::new(&config, Some(Box::new(Ticker(at(20), 0))));
+        let mut frame = AckFrame::default();
+        receiver.on_data(at(1), &data(0, 0), EcnCounts::default());
+        receiver.on_data(at(2), &data(1, 1000), EcnCounts::default());
+        assert_eq!(receiver.next_timer(), at(20));
+        assert!(receiver.poll_ack(at(20), &mut frame));
+        assert_eq!((frame.feedback.as_slice(), receiver.next_timer()), ([2].as_slice(), at(40)));
+    }
+}

@@ -1,0 +1,485 @@
+//! The sending side: what may leave now, and when to ask again. Acknowledgements are processed in `acked.rs`.
+
+use crate::application::Application;
+use crate::config::{Config, Ecn, WindowRounding, ms};
+use crate::pacer::Pacer;
+use crate::rate::RateSampler;
+use crate::recovery::{Episode, Prr};
+use crate::rtt::RttEstimator;
+use crate::sent::{Fate, SentPacket, SentPackets};
+use crate::timers::{Expiry, Timers};
+use crate::wire::{Data, EcnCounts};
+use congestion::{AckedPacket, Control, Controller, FieldSink, Sent, Timeout, TimeoutKind};
+use std::collections::VecDeque;
+use units::{Rate, Span, Time};
+
+/// Counters and exact time integrals of the sending side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderStats {
+    /// Data packets sent, retransmissions and the opener included.
+    pub packets_sent: u64,
+    /// Packets sent that carried payload sent before.
+    pub retransmissions: u64,
+    /// Packets declared lost.
+    pub packets_lost: u64,
+    /// Packets declared lost that turned out to be delivered.
+    pub spurious_losses: u64,
+    /// Loss (or marking) episodes.
+    pub episodes: u64,
+    /// Expiries of the retransmission timer, and persistent congestion.
+    pub timeouts: u64,
+    /// Probes sent.
+    pub probes: u64,
+    /// Integral of the window over time, byte * ns.
+    pub window_byte_ns: u128,
+    /// Integral of bytes in flight over time, byte * ns.
+    pub in_flight_byte_ns: u128,
+    /// Integral of the smoothed RTT over time, ns * ns.
+    pub srtt_ns_ns: u128,
+    /// Time the integrals cover: from the first RTT sample on.
+    pub active: Span,
+    /// When the last byte of a finite transfer was acknowledged.
+    pub completed_at: Option<Time>,
+}
+
+/// Payload waiting to be sent again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resend {
+    /// Number of the packet that was lost with it.
+    pub(crate) number: u64,
+    pub(crate) offset: u64,
+    pub(crate) payload_bytes: u32,
+}
+
+/// A value now and its largest since the start of the previous round trip.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RoundPeak {
+    current: u64,
+    previous: u64,
+}
+
+impl RoundPeak {
+    pub(crate) fn note(&mut self, value: u64) {
+        self.current = self.current.max(value);
+    }
+
+    pub(crate) fn next_round(&mut self, value: u64) {
+        self.previous = self.current;
+        self.current = value;
+    }
+
+    pub(crate) fn peak(self) -> u64 {
+        self.current.max(self.previous)
+    }
+}
+
+/// Sender of one flow.
+#[derive(Debug)]
+pub struct Sender {
+    pub(crate) config: Config,
+    pub(crate) controller: Box<dyn Controller>,
+    pub(crate) control: Control,
+    application: Application,
+    start: Time,
+    stop: Time,
+    pub(crate) established: bool,
+    pub(crate) sent: SentPackets,
+    pub(crate) in_flight: u64,
+    pub(crate) rtt: RttEstimator,
+    pub(crate) sampler: RateSampler,
+    pub(crate) pacer: Pacer,
+    pub(crate) timers: Timers,
+    pub(crate) episode: Episode,
+    pub(crate) prr: Option<Prr>,
+    pub(crate) resend: VecDeque<Resend>,
+    next_offset: u64,
+    pub(crate) largest_acked: Option<u64>,
+    pub(crate) next_ack: u64,
+    pub(crate) next_round_delivered: u64,
+    pub(crate) peak_in_flight: RoundPeak,
+    pub(crate) window_limited: RoundPeak,
+    /// Whether the last poll stopped at the window.
+    pub(crate) blocked: bool,
+    /// When the time threshold makes the next packet lost.
+    pub(crate) loss_at: Time,
+    /// When the pacer lets the next packet go; never while it is not the pacer that we wait for.
+    pace_at: Time,
+    waits_for_application: bool,
+    keepalive_at: Time,
+    /// Packets to send regardless of window and pacing.
+    pub(crate) probes: u32,
+    /// Duplicate ACKs in a row (without selective acknowledgement).
+    pub(crate) duplicates: u64,
+    pub(crate) ecn: EcnCounts,
+    pub(crate) latest_rate: Rate,
+    pub(crate) acked: Vec<AckedPacket>,
+    pub(crate) lost: Vec<AckedPacket>,
+    integrated_at: Time,
+    pub(crate) stats: SenderStats,
+}
+
+impl Sender {
+    /// A sender that opens at `start` and falls silent at `stop`.
+    pub fn new(
+        config: Config,
+        controller: Box<dyn Controller>,
+        application: Application,
+        start: Time,
+        stop: Time,
+    ) -> Self {
+        let keepalive_at = if config.keepalive_ms > 0.0 { start } else { Time::NEVER };
+        Self {
+            control: controller.control(),
+            timers: Timers::new(&config, start),
+            established: !config.handshake,
+            config,
+            controller,
+            application,
+            start,
+            stop,
+            sent: SentPackets::new(),
+            in_flight: 0,
+            rtt: RttEstimator::new(),
+            sampler: RateSampler::default(),
+            pacer: Pacer::new(start),
+            episode: Episode::default(),
+            prr: None,
+            resend: VecDeque::new(),
+            next_offset: 0,
+            largest_acked: None,
+            next_ack: 0,
+            next_round_delivered: 0,
+            peak_in_flight: RoundPeak::default(),
+            window_limited: RoundPeak::default(),
+            blocked: false,
+            loss_at: Time::NEVER,
+            pace_at: Time::NEVER,
+            waits_for_application: false,
+            keepalive_at,
+            probes: 0,
+            duplicates: 0,
+            ecn: EcnCounts::default(),
+            latest_rate: Rate::ZERO,
+            acked: Vec::with_capacity(64),
+            lost: Vec::with_capacity(64),
+            integrated_at: start,
+            stats: SenderStats::default(),
+        }
+    }
+
+    /// ECN codepoint of data packets.
+    pub const fn ecn_codepoint(&self) -> Ecn {
+        self.config.ecn
+    }
+
+    /// Counters; call [`Sender::finish`] first for integrals up to the end.
+    pub const fn stats(&self) -> &SenderStats {
+        &self.stats
+    }
+
+    /// Brings the integrals up to `now` (or to the flow's stop).
+    pub fn finish(&mut self, now: Time) {
+        self.integrate(now.min(self.stop));
+    }
+
+    /// Bytes that may be in flight now.
+    pub fn window_bytes(&self) -> u64 {
+        let window = self.prr.as_ref().map_or(self.control.window_bytes, Prr::window);
+        window.min(self.config.max_window_bytes)
+    }
+
+    /// State of transport and controller by name and unit, for time series.
+    pub fn fields(&self, sink: &mut dyn FieldSink) {
+        sink.put("in_flight", "bytes", self.in_flight as f64);
+        sink.put(
+            "srtt",
+            "ms",
+            if self.rtt.has_sample() { self.rtt.smoothed().as_ms_f64() } else { f64::NAN },
+        );
+        sink.put("delivery_rate", "Mbit/s", self.latest_rate.mbps());
+        self.controller.fields(sink);
+    }
+
+    pub(crate) fn integrate(&mut self, now: Time) {
+        let span = now - self.integrated_at;
+        self.integrated_at = self.integrated_at.max(now);
+        if !self.rtt.has_sample() || span.is_zero() {
+            return;
+        }
+        let ns = u128::from(span.as_ns());
+        let window = self.window_bytes();
+        if window != u64::MAX {
+            self.stats.window_byte_ns += u128::from(window) * ns;
+        }
+        self.stats.in_flight_byte_ns += u128::from(self.in_flight) * ns;
+        self.stats.srtt_ns_ns += u128::from(self.rtt.smoothed().as_ns()) * ns;
+        self.stats.active += span;
+    }
+
+    /// Reads what the controller allows after an event.
+    pub(crate) fn refresh_control(&mut self) {
+        self.control = self.controller.control();
+    }
+
+    /// When [`Sender::on_timer`] and [`Sender::poll_transmit`] want to be called again without an ACK arriving.
+    pub fn next_timer(&self) -> Time {
+        let mut next = self.control.wake_at.min(self.pace_at).min(self.loss_at).min(self.keepalive_at);
+        if self.in_flight > 0 || (!self.established && self.sent.next_number() > 0) {
+            next = next.min(self.timers.expiry(&self.rtt));
+        }
+        if self.waits_for_application {
+            next = next.min(self.application.next_change());
+        }
+        if self.sent.next_number() == 0 {
+            next = next.min(self.start);
+        }
+        if next < self.stop { next } else { Time::NEVER }
+    }
+
+    /// Handles whatever timer is due at `now`; poll for packets afterwards.
+    pub fn on_timer(&mut self, now: Time) {
+        if now < self.start || now >= self.stop {
+            return;
+        }
+        if self.loss_at <= now {
+            self.integrate(now);
+            self.detect_losses(now, 0);
+            self.refresh_control();
+        }
+        let outstanding = self.in_flight > 0 || (!self.established && self.sent.next_number() > 0);
+        if outstanding && self.timers.expiry(&self.rtt) <= now {
+            self.integrate(now);
+            self.on_expiry(now);
+        }
+        if self.control.wake_at <= now {
+            self.controller.on_wake(now);
+            self.refresh_control();
+            // A controller that asks for the past again would keep the driver from ever moving on.
+            self.control.wake_at = self.control.wake_at.max(now + Span::from_ns(1));
+        }
+    }
+
+    fn on_expiry(&mut self, now: Time) {
+        let expiry = self.timers.on_expiry(now, &self.rtt);
+        if !self.established || expiry == Expiry::Probe {
+            self.stats.probes += 1;
+            self.probes = 1;
+            return;
+        }
+        self.stats.timeouts += 1;
+        let in_flight_before_bytes = self.in_flight;
+        for number in self.sent.first_in_flight()..self.sent.next_number() {
+            self.lose(number);
+        }
+        self.lost.clear();
+        self.episode.on_timeout(self.sent.next_number());
+        self.prr = None;
+        self.loss_at = Time::NEVER;
+        self.duplicates = 0;
+        let repeated = self.timers.is_backed_off();
+        let next_number = self.sent.next_number();
+        let kind = TimeoutKind::Rto;
+        self.controller.on_timeout(&Timeout { now, kind, repeated, in_flight_before_bytes, next_number });
+        self.refresh_control();
+    }
+
+    /// Declares one packet lost if it is in flight, and queues its payload.
+    pub(crate) fn lose(&mut self, number: u64) {
+        let reliable = self.config.reliable;
+        let Some(packet) = self.sent.get_mut(number).filter(|packet| packet.fate == Fate::InFlight) else {
+            return;
+        };
+        packet.fate = Fate::Lost;
+        let (offset, payload_bytes) = (packet.offset, packet.payload_bytes);
+        let lost = acked_packet(number, packet, Time::ZERO);
+        self.in_flight -= u64::from(payload_bytes);
+        self.sampler.lost_bytes += u64::from(payload_bytes);
+        self.stats.packets_lost += 1;
+        self.lost.push(lost);
+        if reliable && payload_bytes > 0 {
+            self.resend.push_back(Resend { number, offset, payload_bytes });
+        }
+    }
+
+    /// The next packet that may leave at `now`, if any; call until it returns `None`.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Data> {
+        self.pace_at = Time::NEVER;
+        if now < self.start || now >= self.stop {
+            return None;
+        }
+        if !self.established {
+            return self.poll_opener(now);
+        }
+        let forced = self.probes > 0 || self.keepalive_at <= now;
+        let next = self.next_payload(now)?;
+        if !forced && !self.window_admits(next.payload_bytes) {
+            self.blocked = true;
+            self.window_limited.note(1);
+            return None;
+        }
+        self.blocked = false;
+        if !forced && self.pacing_rate().is_some() && self.pacer.next() > now {
+            self.pace_at = self.pacer.next();
+            return None;
+        }
+        self.probes = self.probes.saturating_sub(1);
+        Some(self.transmit(now, next))
+    }
+
+    fn poll_opener(&mut self, now: Time) -> Option<Data> {
+        if self.sent.next_number() > 0 && self.probes == 0 {
+            return None;
+        }
+        self.probes = 0;
+        let retransmission = self.sent.next_number() > 0;
+        Some(self.send(now, 0, 0, retransmission))
+    }
+
+    /// What would be sent next: lost payload first, then new; `None` (and application-limited) if there is nothing.
+    fn next_payload(&mut self, now: Time) -> Option<Resend> {
+        while let Some(resend) = self.resend.front() {
+            // A packet that arrived after all needs no retransmission.
+            if self.sent.get(resend.number).is_none_or(|packet| packet.fate != Fate::Acked) {
+                return Some(*resend);
+            }
+            self.resend.pop_front();
+        }
+        let held_back = !self.config.limited_transmit && !self.episode.is_active() && self.has_hole();
+        let available = if held_back { 0 } else { self.application.available(now, self.next_offset) };
+        if available == 0 {
+            self.waits_for_application = !held_back;
+            if self.probes > 0 && self.in_flight > 0 {
+                return self.oldest_outstanding();
+            }
+            if !held_back && self.in_flight < self.window_bytes() {
+                self.sampler.mark_app_limited(self.in_flight);
+            }
+            return None;
+        }
+        self.waits_for_application = false;
+        let payload_bytes = available.min(u64::from(self.config.payload_bytes)) as u32;
+        Some(Resend { number: u64::MAX, offset: self.next_offset, payload_bytes })
+    }
+
+    fn has_hole(&mut self) -> bool {
+        let first = self.sent.first_in_flight();
+        self.largest_acked.is_some_and(|largest| first < largest)
+    }
+
+    /// Without new data a probe repeats the oldest outstanding payload (RFC 9002 6.2.4).
+    fn oldest_outstanding(&mut self) -> Option<Resend> {
+        let number = self.sent.first_in_flight();
+        let packet = self.sent.get(number)?;
+        Some(Resend { number, offset: packet.offset, payload_bytes: packet.payload_bytes })
+    }
+
+    fn window_admits(&self, payload_bytes: u32) -> bool {
+        let payload = u64::from(payload_bytes);
+        let in_flight = self.in_flight.saturating_sub(self.duplicates * u64::from(self.config.payload_bytes));
+        let window = self.window_bytes();
+        // Nothing in flight: one packet may always leave, or a window below one packet would block for ever.
+        self.in_flight == 0
+            || match self.config.window_rounding {
+                WindowRounding::Down => in_flight + payload <= window,
+                WindowRounding::Up => in_flight < window,
+            }
+    }
+
+    /// The controller's pacing rate, or the transport's own for controllers without one.
+    pub(crate) fn pacing_rate(&self) -> Option<Rate> {
+        self.control.pacing.or_else(|| {
+            (self.config.pacing_gain > 0.0 && self.rtt.has_sample() && self.control.window_bytes != u64::MAX)
+                .then(|| {
+                    Rate::from_bytes_per(self.window_bytes(), self.rtt.smoothed())
+                        .mul_f64(self.config.pacing_gain)
+                })
+        })
+    }
+
+    fn transmit(&mut self, now: Time, next: Resend) -> Data {
+        let retransmission = next.offset < self.next_offset;
+        if let Some(rate) = self.pacing_rate() {
+            self.pacer.sent(now, next.payload_bytes, rate, self.control.burst_bytes);
+        }
+        if self.resend.front().is_some_and(|front| front.number == next.number) {
+            self.resend.pop_front();
+        }
+        if !retransmission {
+            self.next_offset += u64::from(next.payload_bytes);
+        }
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent(u64::from(next.payload_bytes));
+        }
+        self.send(now, next.offset, next.payload_bytes, retransmission)
+    }
+
+    fn send(&mut self, now: Time, offset: u64, payload_bytes: u32, retransmission: bool) -> Data {
+        self.integrate(now);
+        let number = self.sent.next_number();
+        let was_idle = self.in_flight == 0;
+        self.in_flight += u64::from(payload_bytes);
+        self.peak_in_flight.note(self.in_flight);
+        let snapshot = self.sampler.on_sent(now, self.in_flight, was_idle);
+        self.sent.push(SentPacket {
+            sent_at: now,
+            offset,
+            payload_bytes,
+            fate: Fate::InFlight,
+            retransmission,
+            snapshot,
+        });
+        self.timers.on_sent(now, was_idle);
+        if self.keepalive_at.is_finite() {
+            self.note_event(now);
+        }
+        self.stats.packets_sent += 1;
+        self.stats.retransmissions += u64::from(retransmission);
+        if self.established {
+            let in_flight_bytes = self.in_flight;
+            self.controller.on_sent(&Sent {
+                now,
+                number,
+                bytes: payload_bytes,
+                in_flight_bytes,
+                retransmission,
+            });
+            self.refresh_control();
+        }
+        Data {
+            number,
+            offset,
+            payload_bytes,
+            datagram_bytes: payload_bytes + self.config.header_bytes,
+            sent_at: now,
+            least_unacked: self.sent.base(),
+            retransmission,
+        }
+    }
+
+    /// Something happened: the keepalive starts over.
+    pub(crate) fn note_event(&mut self, now: Time) {
+        if self.keepalive_at.is_finite() {
+            self.keepalive_at = now + ms(self.config.keepalive_ms);
+        }
+    }
+
+    /// Total bytes of the application, if it ends.
+    pub(crate) fn total_bytes(&self) -> Option<u64> {
+        self.application.total()
+    }
+}
+
+/// A sent packet as controllers see it.
+pub(crate) fn acked_packet(number: u64, packet: &SentPacket, received_at: Time) -> AckedPacket {
+    AckedPacket {
+        number,
+        bytes: packet.payload_bytes,
+        sent_at: packet.sent_at,
+        received_at,
+        lost_at_send_bytes: packet.snapshot.lost_bytes,
+        in_flight_at_send_bytes: packet.snapshot.in_flight_bytes,
+        retransmission: packet.retransmission,
+        was_lost: packet.fate == Fate::Lost,
+    }
+}

@@ -1,0 +1,202 @@
+//! The timer over outstanding packets: retransmission timeout, probe timeout, or silence.
+
+use crate::config::{Config, RtoFloor, TimerKind, ms};
+use crate::rtt::RttEstimator;
+use units::{Span, Time};
+
+/// Timer granularity (RFC 9002 6.1.2).
+const GRANULARITY: Span = Span::from_ms(1);
+
+/// Largest number of doublings.
+const MAX_BACKOFF: u32 = 16;
+
+/// What to do now that the timer has expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expiry {
+    /// Send a probe, nothing is lost yet.
+    Probe,
+    /// Everything outstanding is lost.
+    LoseAll,
+}
+
+/// Timer state of one sender.
+#[derive(Clone, Debug)]
+pub(crate) struct Timers {
+    kind: TimerKind,
+    initial: Span,
+    min: Span,
+    max: Span,
+    floor: RtoFloor,
+    tail_loss_probe: bool,
+    max_ack_delay: Span,
+    /// When the timer was (re)started: the last progress, or the first packet after idling.
+    started: Time,
+    last_sent: Time,
+    backoff: u32,
+    probe_done: bool,
+}
+
+impl Timers {
+    pub(crate) fn new(config: &Config, now: Time) -> Self {
+        Self {
+            kind: config.timer,
+            initial: ms(config.timeout_initial_ms),
+            min: ms(config.timeout_min_ms),
+            max: ms(config.timeout_max_ms),
+            floor: config.timeout_floor,
+            tail_loss_probe: config.tail_loss_probe,
+            max_ack_delay: config.ack_delay(),
+            started: now,
+            last_sent: now,
+            backoff: 0,
+            probe_done: false,
+        }
+    }
+
+    pub(crate) fn on_sent(&mut self, now: Time, was_idle: bool) {
+        self.last_sent = now;
+        if was_idle {
+            self.started = now;
+        }
+    }
+
+    /// Something new was acknowledged.
+    pub(crate) fn on_progress(&mut self, now: Time) {
+        self.started = now;
+        self.backoff = 0;
+        self.probe_done = false;
+    }
+
+    /// Whether the last expiry has not been followed by an acknowledgement.
+    pub(crate) const fn is_backed_off(&self) -> bool {
+        self.backoff > 1
+    }
+
+    /// The timeout without backoff.
+    fn base(&self, rtt: &RttEstimator) -> Span {
+        if !rtt.has_sample() || self.kind == TimerKind::Silence {
+            return self.initial;
+        }
+        let variation = rtt.variation() * 4;
+        match (self.kind, self.floor) {
+            (TimerKind::Pto, _) => rtt.smoothed() + variation.max(GRANULARITY) + self.max_ack_delay,
+            (_, RtoFloor::Variation) => rtt.smoothed() + variation.max(self.min),
+            (_, RtoFloor::Total) => (rtt.smoothed() + variation.max(GRANULARITY)).max(self.min),
+        }
+    }
+
+    /// Probe timeout without backoff, the yardstick of persistent congestion.
+    pub(crate) fn persistent_congestion(&self, rtt: &RttEstimator) -> Span {
+        self.base(rtt) * 3
+    }
+
+    /// Two RTTs after the last transmission (RFC 8985 7.2), if the timeout itself is later.
+    fn probe_at(&self, rtt: &RttEstimator, timeout: Time) -> Option<Time> {
+        let wanted =
+            self.kind == TimerKind::Rto && self.tail_loss_probe && !self.probe_done && self.backoff == 0;
+        let at = self.last_sent + rtt.smoothed() * 2 + self.max_ack_delay;
+        (wanted && rtt.has_sample() && at < timeout).then_some(at)
+    }
+
+    fn timeout_at(&self, rtt: &RttEstimator) -> Time {
+        let length = self.base(rtt) * (1 << self.backoff.min(MAX_BACKOFF));
+        let from = match self.kind {
+            TimerKind::None => return Time::NEVER,
+            TimerKind::Pto => self.last_sent,
+            TimerKind::Rto if self.probe_done => self.last_sent,
+            TimerKind::Rto | TimerKind::Silence => self.started,
+        };
+        from + length.min(self.max.max(self.initial))
+    }
+
+    /// When the timer expires while packets are outstanding.
+    pub(crate) fn expiry(&self, rtt: &RttEstimator) -> Time {
+        let timeout = self.timeout_at(rtt);
+        self.probe_at(rtt, timeout).unwrap_or(timeout)
+    }
+
+    /// The timer has expired at `now`.
+    pub(crate) fn on_expiry(&mut self, now: Time, rtt: &RttEstimator) -> Expiry {
+        if self.probe_at(rtt, self.timeout_at(rtt)).is_some() {
+            self.probe_done = true;
+            self.last_sent = now;
+            return Expiry::Probe;
+        }
+        self.started = now;
+        self.last_sent = now;
+        if self.kind != TimerKind::Silence {
+            self.backoff += 1;
+        }
+        if self.kind == TimerKind::Pto { Expiry::Probe } else { Expiry::LoseAll }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_ns(ms * 1_000_000)
+    }
+
+    fn rtt_100_ms() -> RttEstimator {
+        let mut rtt = RttEstimator::new();
+        rtt.sample(Span::from_ms(100), Span::ZERO);
+        rtt
+    }
+
+    #[test]
+    fn linux_rto_is_srtt_plus_the_larger_of_four_variations_and_200_ms() {
+        let config = Config { tail_loss_probe: false, ..Config::tcp() };
+        let mut timers = Timers::new(&config, at(0));
+        timers.on_sent(at(0), true);
+        // First sample 100 ms: variation 50 ms, 4 x 50 = 200: RTO = 300 ms; it doubles on expiry.
+        assert_eq!(timers.expiry(&rtt_100_ms()), at(300));
+        assert_eq!(timers.on_expiry(at(300), &rtt_100_ms()), Expiry::LoseAll);
+        assert_eq!(timers.expiry(&rtt_100_ms()), at(300 + 600));
+        assert!(!timers.is_backed_off());
+        timers.on_expiry(at(900), &rtt_100_ms());
+        assert!(timers.is_backed_off());
+        timers.on_progress(at(1000));
+        assert_eq!(timers.expiry(&rtt_100_ms()), at(1300));
+    }
+
+    #[test]
+    fn rfc_6298_floor_applies_to_the_whole_timeout() {
+        let config = Config {
+            timeout_floor: RtoFloor::Total,
+            timeout_min_ms: 1000.0,
+            tail_loss_probe: false,
+            ..Config::tcp()
+        };
+        let timers = Timers::new(&config, at(0));
+        assert_eq!(timers.expiry(&rtt_100_ms()), at(1000));
+    }
+
+    #[test]
+    fn a_tail_loss_probe_comes_once_before_the_timeout() {
+        let mut timers = Timers::new(&Config { ack_delay_ms: 0.0, ..Config::tcp() }, at(0));
+        assert_eq!(timers.expiry(&rtt_100_ms()), at(200));
+        assert_eq!(timers.on_expiry(at(200), &rtt_100_ms()), Expiry::Probe);
+        assert_eq!(timers.expiry(&rtt_100_ms()), at(500));
+        assert_eq!(timers.on_expiry(at(500), &rtt_100_ms()), Expiry::LoseAll);
+    }
+
+    #[test]
+    fn quic_probes_and_backs_off() {
+        let mut timers = Timers::new(&Config::quic(), at(0));
+        // srtt 100 + 4 x 50 + max ack delay 25 ms
+        assert_eq!(timers.expiry(&rtt_100_ms()), at(325));
+        assert_eq!(timers.on_expiry(at(325), &rtt_100_ms()), Expiry::Probe);
+        assert_eq!(timers.expiry(&rtt_100_ms()), at(325 + 650));
+    }
+
+    #[test]
+    fn silence_is_a_fixed_time_that_never_backs_off() {
+        let config = Config { timer: TimerKind::Silence, timeout_initial_ms: 2000.0, ..Config::datagram() };
+        let mut timers = Timers::new(&config, at(0));
+        assert_eq!(timers.expiry(&rtt_100_ms()), at(2000));
+        assert_eq!(timers.on_expiry(at(2000), &rtt_100_ms()), Expiry::LoseAll);
+        assert_eq!(timers.expiry(&rtt_100_ms()), at(4000));
+    }
+}

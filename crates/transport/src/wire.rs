@@ -1,0 +1,80 @@
+//! What sender and receiver tell each other. The driver decides how it is carried (in memory or as bytes).
+
+use crate::ranges::Range;
+use units::{Span, Time};
+
+/// Header of one data packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Data {
+    /// Packet number: one per transmission, never reused.
+    pub number: u64,
+    /// Stream offset of the first payload byte (unreliable schemes: total payload sent before).
+    pub offset: u64,
+    /// Payload bytes; 0 for the connection opener.
+    pub payload_bytes: u32,
+    /// Bytes of the whole IP datagram.
+    pub datagram_bytes: u32,
+    /// When it was sent (sender's clock).
+    pub sent_at: Time,
+    /// No packet below this number will be acknowledged usefully any more: the receiver may forget about them.
+    pub least_unacked: u64,
+    /// Whether the payload was sent before.
+    pub retransmission: bool,
+}
+
+/// Packets seen with each ECN codepoint since the start of the connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EcnCounts {
+    /// ECT(0).
+    pub ect0: u64,
+    /// ECT(1).
+    pub ect1: u64,
+    /// Congestion experienced.
+    pub ce: u64,
+}
+
+impl EcnCounts {
+    /// Packets that arrived ECN-capable.
+    pub const fn total(self) -> u64 {
+        self.ect0 + self.ect1 + self.ce
+    }
+}
+
+/// A packet that arrived since the previous ACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrival {
+    /// Its packet number.
+    pub number: u64,
+    /// When it arrived (receiver's clock).
+    pub at: Time,
+}
+
+/// One acknowledgement. Reused by the drivers: the vectors keep their capacity.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AckFrame {
+    /// Number of this ACK: a gap tells the sender that one was lost and that `ranges` matter.
+    pub number: u64,
+    /// Largest packet number received.
+    pub largest: u64,
+    /// How long the newest packet waited for this ACK.
+    pub delay: Span,
+    /// Packets received, newest range first, at most as many as configured.
+    pub ranges: Vec<Range>,
+    /// Packets that arrived since the previous ACK, with their receive times.
+    pub arrivals: Vec<Arrival>,
+    /// ECN codepoints seen.
+    pub ecn: EcnCounts,
+    /// Next stream byte expected in order.
+    pub next_offset: u64,
+    /// What the receiver-side half of the scheme has to say.
+    pub feedback: Vec<u8>,
+}
+
+impl AckFrame {
+    /// Empties the frame, keeping its memory.
+    pub fn clear(&mut self) {
+        self.ranges.clear();
+        self.arrivals.clear();
+        self.feedback.clear();
+    }
+}
