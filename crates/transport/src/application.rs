@@ -134,7 +134,7 @@ impl Application {
             Self { spec, rng, start, written: 0, next_change: start, step: 0, payload_bytes };
         match application.spec {
             ApplicationSpec::Greedy => {
-                (application.written, application.next_change) = (u64::MAX, Time::NEVER)
+                (application.written, application.next_change) = (u64::MAX, Time::NEVER);
             }
             ApplicationSpec::Fixed { bytes } => {
                 (application.written, application.next_change) = (bytes, Time::NEVER);
