@@ -1,0 +1,7 @@
+"""dumbbell weighs congestion control: it runs congestion controllers over repeatable paths and measures every packet."""
+
+from dumbbell._core import version
+
+__all__ = ["__version__"]
+
+__version__ = version()

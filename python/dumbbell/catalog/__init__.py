@@ -1,0 +1,41 @@
+"""The catalogue: schemes, paths and experiments that can be named on the command line. Data, one TOML file each."""
+
+from functools import cache
+from pathlib import Path
+
+from dumbbell.catalog.experiments import FlowPlan, Plan, mix_label, parse_mix, parse_plan
+from dumbbell.catalog.index import Index
+from dumbbell.catalog.paths import PathModel, parse_path
+from dumbbell.catalog.schemes import Scheme, parse_scheme
+
+__all__ = [
+    "FlowPlan",
+    "PathModel",
+    "Plan",
+    "Scheme",
+    "experiments",
+    "mix_label",
+    "parse_mix",
+    "paths",
+    "schemes",
+]
+
+_HERE = Path(__file__).parent
+
+
+@cache
+def schemes() -> Index[Scheme]:
+    """Every shipped scheme."""
+    return Index("scheme", _HERE / "schemes", parse_scheme)
+
+
+@cache
+def paths() -> Index[PathModel]:
+    """Every shipped path."""
+    return Index("path", _HERE / "paths", parse_path)
+
+
+@cache
+def experiments() -> Index[Plan]:
+    """Every shipped experiment."""
+    return Index("experiment", _HERE / "experiments", parse_plan)

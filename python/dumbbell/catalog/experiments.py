@@ -1,0 +1,129 @@
+"""Experiment files: which schemes meet which paths, how often, for how long, with which flows."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from dumbbell.catalog.index import read_name
+from dumbbell.catalog.paths import PathModel, parse_path
+from dumbbell.catalog.schemes import Scheme, parse_scheme
+from dumbbell.catalog.tables import Table
+from dumbbell.errors import UserError
+
+LOGS = ("none", "packets", "full")
+BACKENDS = ("sim", "import")
+MAXIMUM_FLOWS = 10_000
+
+
+@dataclass(frozen=True)
+class FlowPlan:
+    """One flow of an experiment that lists its flows; `scheme` is the run's own where empty."""
+
+    scheme: str = ""
+    start_s: float = 0.0
+    stop_s: float | None = None
+    rtt_ms: float | None = None
+    reverse: bool = False
+    application: dict[str, Any] = field(default_factory=lambda: {"kind": "greedy"})
+
+    def table(self) -> dict[str, Any]:
+        """As written to an experiment file under `[[flow]]`."""
+        table: dict[str, Any] = {"start_s": self.start_s, "reverse": self.reverse, "application": self.application}
+        optional = {"scheme": self.scheme or None, "stop_s": self.stop_s, "rtt_ms": self.rtt_ms}
+        return table | {key: value for key, value in optional.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An experiment as written: names not yet looked up."""
+
+    name: str
+    title: str = ""
+    aliases: tuple[str, ...] = ()
+    schemes: list[str] = field(default_factory=list)
+    mixes: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    backend: str = "sim"
+    runs: int = 1
+    duration_s: float = 30.0
+    flows: int = 1
+    interval_s: float = 0.0
+    warmup_s: float | None = None
+    seed: int = 1
+    random_order: bool = False
+    sample_interval_s: float = 0.1
+    log: str = "packets"
+    flow: tuple[FlowPlan, ...] = ()
+    own_schemes: dict[str, Scheme] = field(default_factory=dict)
+    own_paths: dict[str, PathModel] = field(default_factory=dict)
+
+
+def parse_plan(table: Table) -> Plan:
+    """An experiment from its file."""
+    own_schemes = _own(table.table("scheme"), parse_scheme)
+    own_paths = _own(table.table("path"), parse_path)
+    plan = Plan(
+        name=read_name(table),
+        title=table.text("title", ""),
+        aliases=tuple(table.texts("aliases", [])),
+        schemes=table.texts("schemes", []),
+        mixes=table.texts("mixes", []),
+        paths=table.texts("paths", []),
+        backend=table.text("backend", "sim", BACKENDS),
+        runs=table.integer("runs", 1, least=1),
+        duration_s=table.number("duration_s", 30.0, least=1e-3, most=1e6),
+        flows=table.integer("flows", 1, least=1, most=MAXIMUM_FLOWS),
+        interval_s=table.number("interval_s", 0.0, least=0.0),
+        warmup_s=table.number("warmup_s", 0.0, least=0.0) if table.has("warmup_s") else None,
+        seed=table.integer("seed", 1),
+        random_order=table.flag("random_order", False),
+        sample_interval_s=table.number("sample_interval_s", 0.1, least=1e-3),
+        log=table.text("log", "packets", LOGS),
+        flow=tuple(_flow(flow) for flow in table.tables("flow")),
+        own_schemes=own_schemes,
+        own_paths=own_paths,
+    )
+    table.finish()
+    return plan
+
+
+def _own(table: Table, parse: Any) -> dict[str, Any]:  # noqa: ANN401 (one helper for two kinds of items)
+    return {name: parse(table.table(name), name) for name in table.raw}
+
+
+def _flow(table: Table) -> FlowPlan:
+    application = table.table("application").raw
+    flow = FlowPlan(
+        scheme=table.text("scheme", ""),
+        start_s=table.number("start_s", 0.0, least=0.0),
+        stop_s=table.number("stop_s", 0.0, least=0.0) if table.has("stop_s") else None,
+        rtt_ms=table.number("rtt_ms", 0.0, least=0.0) if table.has("rtt_ms") else None,
+        reverse=table.flag("reverse", False),
+        application=application or {"kind": "greedy"},
+    )
+    table.finish()
+    return flow
+
+
+_PART = re.compile(r"([^*+\s]+?)(?:\s*\*\s*(\d+))?")
+
+
+def parse_mix(text: str) -> list[tuple[str, int]]:
+    """`cubic*2+bbr` as `[("cubic", 2), ("bbr", 1)]`.
+
+    Raises:
+        UserError: the text is not of that form.
+    """
+    parts = []
+    for part in text.split("+"):
+        match = _PART.fullmatch(part.strip())
+        count = int(match[2] or 1) if match else 0
+        if match is None or not 1 <= count <= MAXIMUM_FLOWS:
+            raise UserError(f"mix `{text}`: allowed is SCHEME or SCHEME*COUNT, joined by +, like `cubic*2+bbr`")
+        parts.append((match[1], count))
+    return parts
+
+
+def mix_label(parts: list[tuple[str, int]]) -> str:
+    """The mix as text again, in one spelling."""
+    return "+".join(name if count == 1 else f"{name}*{count}" for name, count in parts)

@@ -1,0 +1,81 @@
+"""Named things: found by name, by alias, or as a user's own TOML file."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from dumbbell.catalog.tables import Table, read_toml
+from dumbbell.errors import UserError, nearest
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class Named(Protocol):
+    """Something the catalogue lists."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Other names it answers to."""
+
+
+Item = TypeVar("Item", bound=Named)
+
+
+class Index(Generic[Item]):
+    """The shipped items of one kind, in file-name order, and the way to find one by what a user typed."""
+
+    def __init__(self, kind: str, folder: Path, parse: Callable[[Table], Item]) -> None:
+        self.kind = kind
+        self.folder = folder
+        self.parse = parse
+        self._items: dict[str, Item] | None = None
+
+    def _load(self) -> dict[str, Item]:
+        if self._items is None:
+            items: dict[str, Item] = {}
+            for file in sorted(self.folder.glob("*.toml")):
+                item = self.parse(read_toml(file))
+                for name in (item.name, *item.aliases):
+                    if name in items:
+                        raise UserError(f"{file}: the name `{name}` is taken by the {self.kind} `{items[name].name}`")
+                    items[name] = item
+            self._items = items
+        return self._items
+
+    def __iter__(self) -> Iterator[Item]:
+        seen = set()
+        for item in self._load().values():
+            if item.name not in seen:
+                seen.add(item.name)
+                yield item
+
+    def names(self) -> list[str]:
+        """Every name that `find` knows, aliases included."""
+        return list(self._load())
+
+    def find(self, text: str) -> Item:
+        """The item called `text`, or the one in the file `text` if it ends in `.toml`.
+
+        Raises:
+            UserError: no such item, with the closest name.
+        """
+        if text.endswith(".toml"):
+            return self.parse(read_toml(Path(text)))
+        item = self._load().get(text)
+        if item is None:
+            hint = nearest(text, self._load())
+            raise UserError(f"unknown {self.kind} `{text}`{hint}: `dumbbell list {self.kind}s` shows all")
+        return item
+
+
+def read_name(table: Table) -> str:
+    """The `name` key, which also names a directory of results."""
+    name = table.text("name", Path(table.source).stem)
+    if not _NAME.fullmatch(name):
+        raise table.fail("name", name, "letters, digits and `._-`, starting with a letter or digit")
+    return name

@@ -1,0 +1,55 @@
+"""Paths: the elements a packet passes in each direction."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dumbbell.catalog.index import read_name
+from dumbbell.catalog.tables import Table
+
+
+@dataclass(frozen=True)
+class PathModel:
+    """A network path. Elements are listed in the order packets pass them, in each direction."""
+
+    name: str
+    title: str
+    provenance: str = ""
+    aliases: tuple[str, ...] = ()
+    overhead_bytes: int = 0
+    mtu_bytes: int = 1500
+    fragment: bool = True
+    data: list[dict[str, Any]] = field(default_factory=list)
+    ack: list[dict[str, Any]] = field(default_factory=list)
+
+    def spec(self) -> dict[str, Any]:
+        """As given to the core in a run specification."""
+        return {
+            "data": self.data,
+            "ack": self.ack,
+            "overhead_bytes": self.overhead_bytes,
+            "mtu_bytes": self.mtu_bytes,
+            "fragment": self.fragment,
+        }
+
+    def table(self) -> dict[str, Any]:
+        """As written to an experiment file under `[path.NAME]`."""
+        return {"title": self.title, "provenance": self.provenance} | self.spec()
+
+
+def parse_path(table: Table, name: str | None = None) -> PathModel:
+    """A path from its table; `name` for one that is defined inside an experiment file."""
+    if name is None:
+        name = read_name(table)
+    path = PathModel(
+        name=name,
+        title=table.text("title", name),
+        provenance=table.text("provenance", ""),
+        aliases=tuple(table.texts("aliases", [])),
+        overhead_bytes=table.integer("overhead_bytes", 0, most=1500),
+        mtu_bytes=table.integer("mtu_bytes", 1500, least=68, most=65535),
+        fragment=table.flag("fragment", True),
+        data=[element.raw for element in table.tables("data")],
+        ack=[element.raw for element in table.tables("ack")],
+    )
+    table.finish()
+    return path

@@ -1,0 +1,132 @@
+"""Strict reading of TOML tables: every key is known, typed and ranged, or the reader stops with one line."""
+
+import math
+import tomllib
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from dumbbell.errors import UserError, listed, nearest
+
+
+def read_toml(file: Path) -> "Table":
+    """The TOML file as a table that checks itself.
+
+    Raises:
+        UserError: the file cannot be read or is not TOML; the line names the file.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UserError(f"{file}: not a text file (UTF-8)") from None
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror or error}") from None
+    try:
+        return Table(tomllib.loads(text), str(file))
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{file}: not valid TOML: {error}") from None
+
+
+class Table:
+    """One table of a file. Reading a key marks it as known; `finish` refuses the keys nobody asked for."""
+
+    def __init__(self, raw: dict[str, Any], source: str, prefix: str = "") -> None:
+        self.raw = raw
+        self.source = source
+        self.prefix = prefix
+        self.known: list[str] = []
+
+    def fail(self, key: str, value: object, allowed: str) -> UserError:
+        """The error for a value that is not allowed."""
+        shown = f'"{value}"' if isinstance(value, str) else str(value)
+        return UserError(f"{self.source}: `{self.prefix}{key}` = {shown}: allowed is {allowed}")
+
+    def has(self, key: str) -> bool:
+        """Whether the table has the key (which becomes known)."""
+        if key not in self.known:
+            self.known.append(key)
+        return key in self.raw
+
+    def _take(self, key: str, default: object, allowed: str) -> Any:  # noqa: ANN401 (TOML values are untyped)
+        if self.has(key):
+            return self.raw[key]
+        if default is None:
+            raise UserError(f"{self.source}: key `{self.prefix}{key}` is missing: needed is {allowed}")
+        return default
+
+    def text(self, key: str, default: str | None = None, choices: Collection[str] = ()) -> str:
+        """A text, one of `choices` if there are any."""
+        allowed = f"one of {listed(choices)}" if choices else "a text"
+        value = self._take(key, default, allowed)
+        if not isinstance(value, str) or (choices and value not in choices):
+            hint = nearest(value, choices) if isinstance(value, str) else ""
+            raise self.fail(key, value, allowed + hint)
+        return value
+
+    def number(self, key: str, default: float | None = None, least: float = -math.inf, most: float = math.inf) -> float:
+        """A finite number in `least..=most`."""
+        allowed = _range("a number", least, most)
+        value = self._take(key, default, allowed)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.fail(key, value, allowed)
+        if not math.isfinite(value) or not least <= value <= most:
+            raise self.fail(key, value, allowed)
+        return float(value)
+
+    def integer(self, key: str, default: int | None = None, least: int = 0, most: int = 2**53) -> int:
+        """A whole number in `least..=most`."""
+        allowed = _range("a whole number", least, most if most < 2**53 else math.inf)
+        value = self._take(key, default, allowed)
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise self.fail(key, value, allowed)
+        return value
+
+    def flag(self, key: str, default: bool | None = None) -> bool:
+        """True or false."""
+        value = self._take(key, default, "true or false")
+        if not isinstance(value, bool):
+            raise self.fail(key, value, "true or false")
+        return value
+
+    def texts(self, key: str, default: list[str] | None = None) -> list[str]:
+        """A list of texts; a single text counts as a list of one."""
+        value = self._take(key, default, "a list of texts")
+        items = [value] if isinstance(value, str) else value
+        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+            raise self.fail(key, value, "a list of texts")
+        return list(items)
+
+    def table(self, key: str) -> "Table":
+        """A table; empty if the key is absent."""
+        value = self._take(key, {}, "a table")
+        if not isinstance(value, dict):
+            raise self.fail(key, value, "a table")
+        return Table(value, self.source, f"{self.prefix}{key}.")
+
+    def tables(self, key: str) -> list["Table"]:
+        """A list of tables; empty if the key is absent."""
+        value = self._take(key, [], "a list of tables")
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            raise self.fail(key, value, "a list of tables")
+        return [Table(item, self.source, f"{self.prefix}{key}[{index}].") for index, item in enumerate(value)]
+
+    def finish(self) -> None:
+        """Refuses keys that nobody asked for.
+
+        Raises:
+            UserError: names the first unknown key, the closest known one and all known ones.
+        """
+        for key in self.raw:
+            if key not in self.known:
+                hint = nearest(key, self.known)
+                raise UserError(
+                    f"{self.source}: unknown key `{self.prefix}{key}`{hint}: allowed are {listed(self.known)}"
+                )
+
+
+def _range(noun: str, least: float, most: float) -> str:
+    if math.isinf(least) and math.isinf(most):
+        return noun
+    if math.isinf(most):
+        return f"{noun}, at least {least:g}"
+    return f"{noun} from {least:g} to {most:g}"

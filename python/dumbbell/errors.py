@@ -1,0 +1,27 @@
+"""The one error people see: a single line that says what is wrong and what is allowed."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class UserError(ValueError):
+    """Bad input. The message is one line naming the file or option, the key, the value and what is allowed."""
+
+
+def nearest(name: str, allowed: Iterable[str]) -> str:
+    """` (did you mean `x`?)` for the allowed name closest to `name`, or nothing if none is close."""
+    close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.6)
+    return f" (did you mean `{close[0]}`?)" if close else ""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names for a message: `a, b, c`, or `none`."""
+    return ", ".join(names) or "none"
+
+
+def one_line(error: BaseException) -> str:
+    """An exception as one line, for people."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f": {error.filename}" if error.filename else ""
+        return f"{error.strerror}{where}"
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,89 @@
+"""From what matplotlib writes to a small SVG whose identifiers are unique on the page and whose ink follows the theme."""
+
+import base64
+import io
+import re
+from collections.abc import Mapping
+from html import escape
+
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+from dumbbell.figures.style import INK, SHADE
+
+_PRINTED = {INK: "#1c1e21", SHADE: "#faf0e6"}
+_THEMED = {INK: "currentColor", SHADE: "var(--shade)"}
+_GENERIC = "font-family: inherit"
+
+
+def render(figure: Figure) -> str:
+    """The figure as matplotlib writes it, without dates."""
+    FigureCanvasSVG(figure)
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    return buffer.getvalue()
+
+
+def compact(drawing: str, name: str, titles: Mapping[str, str] | None = None) -> str:
+    """The drawing as one `svg` element: no header, short numbers, identifiers that start with `name`.
+
+    `titles` gives the groups with these identifiers a text that browsers show on hovering.
+    """
+    drawing = drawing[drawing.index("<svg") :].strip()
+    drawing = re.sub(r"<metadata>.*?</metadata>|<style type=\"text/css\">.*?</style>|<!--.*?-->", "", drawing, flags=re.S)
+    drawing = re.sub(r"<defs>\s*</defs>", "", drawing)
+    drawing = re.sub(r"(\d\.\d\d)\d+", r"\1", drawing)
+    drawing = re.sub(r"<svg [^>]*?viewBox=\"([^\"]*)\"[^>]*>", _root, drawing, count=1)
+    for group, title in (titles or {}).items():
+        opening = f'<g id="{group}">'
+        drawing = drawing.replace(opening, f"{opening}<title>{escape(title)}</title>", 1)
+    drawing = _unique(drawing, name)
+    drawing = re.sub(r">\s+<", "><", drawing)
+    return re.sub(r"\s*\n\s*", " ", drawing)
+
+
+def _root(match: re.Match[str]) -> str:
+    size = match[1].split()
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{size[2]}" '
+        f'height="{size[3]}" viewBox="{match[1]}" stroke-linejoin="round" stroke-linecap="butt">'
+    )
+
+
+def _unique(drawing: str, name: str) -> str:
+    """Drops identifiers nothing refers to; numbers the others."""
+    used = dict.fromkeys(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", drawing))
+    new = {old: f"{name}-{number}" for number, old in enumerate(used)}
+    drawing = re.sub(r" id=\"([^\"]+)\"", lambda m: f' id="{new[m[1]]}"' if m[1] in new else "", drawing)
+    return re.sub(r"(url\(#|href=\"#)([^)\"]+)", lambda m: m[1] + new[m[2]], drawing)
+
+
+def place_image(drawing: str, group: str, png: bytes, box: tuple[float, float, float, float]) -> str:
+    """Puts a raster image at `box` (left, top, width, height in points) where the drawing has the empty group `group`."""
+    left, top, width, height = box
+    data = base64.b64encode(png).decode()
+    image = (
+        f'<image x="{left:.2f}" y="{top:.2f}" width="{width:.2f}" height="{height:.2f}" preserveAspectRatio="none" '
+        f'xlink:href="data:image/png;base64,{data}"/>'
+    )
+    return re.sub(rf'<g id="{group}">.*?</g>', lambda _: image, drawing, count=1, flags=re.S)
+
+
+def for_page(drawing: str, label: str) -> str:
+    """The drawing for a page: named for screen readers, in the page's own ink and font."""
+    drawing = _replace(drawing, _THEMED)
+    drawing = drawing.replace(" xmlns:xlink=\"http://www.w3.org/1999/xlink\"", "").replace("xlink:href", "href")
+    drawing = drawing.replace(' xmlns="http://www.w3.org/2000/svg"', "")
+    drawing = re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", rf"font: \1\2 sans-serif; {_GENERIC}", drawing)
+    return drawing.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)
+
+
+def for_print(drawing: str) -> str:
+    """The drawing as a file of its own, in dark ink on white."""
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + _replace(drawing, _PRINTED)
+
+
+def _replace(drawing: str, colors: Mapping[str, str]) -> str:
+    for stand_in, color in colors.items():
+        drawing = drawing.replace(stand_in, color)
+    return drawing
