@@ -39,7 +39,7 @@ impl Sender {
             self.finish_ack(now);
             return;
         }
-        if self.episode.on_ack(newest_number) {
+        if self.episode.on_ack(newest_number, frame.next_offset) {
             self.prr = None;
         }
         if is_false_alarm {
@@ -218,7 +218,7 @@ impl Sender {
         let Some(newest) = self.lost.last().map(|packet| packet.number) else { return 0 };
         let lost_bytes = before - self.in_flight;
         let next_number = self.sent.next_number();
-        let new_episode = self.episode.on_congestion(newest, next_number);
+        let new_episode = self.episode.on_congestion(newest, next_number, self.next_offset);
         self.episode.count_lost(self.lost.len() as u64);
         self.stats.episodes += u64::from(new_episode);
         self.controller.on_loss(&Loss {
@@ -299,7 +299,7 @@ impl Sender {
         }
         self.ecn = frame.ecn;
         if ce_packets > 0 {
-            let new_episode = self.episode.on_congestion(newest, self.sent.next_number());
+            let new_episode = self.episode.on_congestion(newest, self.sent.next_number(), self.next_offset);
             self.stats.episodes += u64::from(new_episode);
             let (in_flight_bytes, srtt) = (self.in_flight, self.rtt.smoothed());
             self.controller.on_ecn(&Ecn { now, ce_packets, packets, new_episode, in_flight_bytes, srtt });

@@ -1,12 +1,17 @@
 //! Loss episodes, and proportional rate reduction within them.
 
-/// One loss episode at a time: from the first loss until a packet sent after it is acknowledged (RFC 9002 7.3.2).
-#[derive(Clone, Copy, Debug, Default)]
+/// One loss episode at a time: from the first loss until what was sent before it is settled.
+///
+/// QUIC's episode ends when a packet sent after its beginning is acknowledged (RFC 9002 7.3.2), TCP's when everything
+/// sent before its beginning has arrived (RFC 6582, RFC 6675).
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Episode {
-    /// First packet number sent after the episode began; `None` outside of episodes.
-    point: Option<u64>,
-    /// First packet number of the latest episode's aftermath, kept after it ended.
-    last_point: u64,
+    tcp: bool,
+    active: bool,
+    /// First packet number sent after the (latest) episode began.
+    number: u64,
+    /// Stream offset sent up to then.
+    offset: u64,
     /// Packets declared lost in it, and how many of those turned out to be delivered.
     lost: u64,
     spurious: u64,
@@ -15,16 +20,21 @@ pub(crate) struct Episode {
 }
 
 impl Episode {
-    pub(crate) const fn is_active(&self) -> bool {
-        self.point.is_some()
+    pub(crate) const fn new(tcp: bool) -> Self {
+        Self { tcp, active: false, number: 0, offset: 0, lost: 0, spurious: 0, timed_out: false }
     }
 
-    /// Packets up to `newest` were lost (or marked); returns whether that begins a new episode.
-    pub(crate) fn on_congestion(&mut self, newest: u64, next_number: u64) -> bool {
-        if newest < self.last_point {
+    pub(crate) const fn is_active(&self) -> bool {
+        self.active
+    }
+
+    /// Packets up to `newest` were lost (or marked) while `number` and `offset` come next; returns whether that
+    /// begins a new episode.
+    pub(crate) const fn on_congestion(&mut self, newest: u64, number: u64, offset: u64) -> bool {
+        if newest < self.number || (self.tcp && self.active) {
             return false;
         }
-        *self = Self { point: Some(next_number), last_point: next_number, ..Self::default() };
+        *self = Self { active: true, number, offset, ..Self::new(self.tcp) };
         true
     }
 
@@ -35,27 +45,29 @@ impl Episode {
     /// A packet that had been declared lost arrived; returns whether the whole episode was a false alarm.
     pub(crate) const fn count_spurious(&mut self) -> bool {
         self.spurious += 1;
-        self.spurious == self.lost && !self.timed_out && self.point.is_some()
+        self.spurious == self.lost && !self.timed_out && self.active
     }
 
-    /// The timer declared everything before `next_number` lost.
-    pub(crate) const fn on_timeout(&mut self, next_number: u64) {
-        self.point = None;
-        self.last_point = next_number;
+    /// The timer declared everything before `number` lost.
+    pub(crate) const fn on_timeout(&mut self, number: u64) {
+        self.active = false;
+        self.number = number;
         self.timed_out = true;
     }
 
-    /// `newest` was acknowledged; returns whether that ended the episode.
-    pub(crate) fn on_ack(&mut self, newest: u64) -> bool {
-        let ended = self.point.is_some_and(|point| newest >= point);
+    /// Packet `newest` was acknowledged, and the stream is complete up to `complete`; returns whether that ended
+    /// the episode.
+    pub(crate) const fn on_ack(&mut self, newest: u64, complete: u64) -> bool {
+        let settled = if self.tcp { complete >= self.offset } else { newest >= self.number };
+        let ended = self.active && settled;
         if ended {
-            self.point = None;
+            self.active = false;
         }
         ended
     }
 
     pub(crate) const fn end(&mut self) {
-        self.point = None;
+        self.active = false;
     }
 }
 
@@ -109,20 +121,30 @@ mod tests {
 
     #[test]
     fn losses_within_a_round_are_one_episode() {
-        let mut episode = Episode::default();
-        assert!(episode.on_congestion(5, 20));
-        assert!(!episode.on_congestion(19, 25));
-        assert!(!episode.on_ack(19));
-        assert!(episode.on_ack(20));
+        let mut episode = Episode::new(false);
+        assert!(episode.on_congestion(5, 20, 0));
+        assert!(!episode.on_congestion(19, 25, 0));
+        assert!(!episode.on_ack(19, 0));
+        assert!(episode.on_ack(20, 0));
         // Packet 19 belongs to the old episode even after it ended.
-        assert!(!episode.on_congestion(19, 30));
-        assert!(episode.on_congestion(20, 30));
+        assert!(!episode.on_congestion(19, 30, 0));
+        assert!(episode.on_congestion(20, 30, 0));
+    }
+
+    #[test]
+    fn an_episode_of_tcp_lasts_until_everything_sent_before_it_has_arrived() {
+        let mut episode = Episode::new(true);
+        assert!(episode.on_congestion(5, 20, 20_000));
+        assert!(!episode.on_ack(25, 19_000));
+        // A lost retransmission does not begin another one.
+        assert!(!episode.on_congestion(25, 30, 30_000));
+        assert!(episode.on_ack(29, 20_000));
     }
 
     #[test]
     fn an_episode_is_a_false_alarm_when_all_its_losses_arrive() {
-        let mut episode = Episode::default();
-        episode.on_congestion(5, 20);
+        let mut episode = Episode::new(false);
+        episode.on_congestion(5, 20, 0);
         episode.count_lost(2);
         assert!(!episode.count_spurious());
         assert!(episode.count_spurious());

@@ -1,7 +1,7 @@
 //! The sending side: what may leave now, and when to ask again. Acknowledgements are processed in `acked.rs`.
 
 use crate::application::Application;
-use crate::config::{Config, Ecn, WindowRounding, ms};
+use crate::config::{Config, Ecn, TimerKind, WindowRounding, ms};
 use crate::pacer::Pacer;
 use crate::rate::RateSampler;
 use crate::recovery::{Episode, Prr};
@@ -92,7 +92,7 @@ pub struct Sender {
     pub(crate) episode: Episode,
     pub(crate) prr: Option<Prr>,
     pub(crate) resend: VecDeque<Resend>,
-    next_offset: u64,
+    pub(crate) next_offset: u64,
     pub(crate) largest_acked: Option<u64>,
     pub(crate) next_ack: u64,
     pub(crate) next_round_delivered: u64,
@@ -132,7 +132,6 @@ impl Sender {
             control: controller.control(),
             timers: Timers::new(&config, start),
             established: !config.handshake,
-            config,
             controller,
             application,
             start,
@@ -142,7 +141,7 @@ impl Sender {
             rtt: RttEstimator::new(),
             sampler: RateSampler::default(),
             pacer: Pacer::new(start),
-            episode: Episode::default(),
+            episode: Episode::new(config.timer == TimerKind::Rto && config.reliable),
             prr: None,
             resend: VecDeque::new(),
             next_offset: 0,
@@ -163,6 +162,7 @@ impl Sender {
             acked: Vec::with_capacity(64),
             lost: Vec::with_capacity(64),
             integrated_at: start,
+            config,
             stats: SenderStats::default(),
         }
     }
