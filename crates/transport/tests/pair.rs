@@ -113,15 +113,15 @@ fn a_whole_lost_flight_takes_a_timeout_that_backs_off() {
 fn quic_probes_instead_of_timing_out_and_declares_persistent_congestion() {
     let config = Config { handshake: false, pacing_gain: 0.0, ..Config::quic() };
     let mut pair = Pair::new(config, ApplicationSpec::Greedy);
-    // Packets 10 to 29 leave at 100 ms; then only probes. Ten equal RTT samples leave 3.75 ms of
-    // variation: the probe timeout is 100 + 4 x 3.75 + 25 = 140 ms, then 280, 560 and 1120 ms.
+    // Packets 10 to 29 leave at 100 ms; then only probes. Five equal RTT samples leave
+    // 50 x 0.75^4 = 15.8 ms of variation: the probe timeout is 100 + 4 x 15.8 + 25 = 188 ms, and doubles each time.
     pair.drop = (10..33).collect();
     pair.run_to(2000);
     assert_eq!((pair.sender.stats().probes, pair.sender.stats().timeouts), (3, 0));
-    pair.run_to(2400);
+    pair.run_to(3100);
     assert_eq!((pair.sender.stats().probes, pair.sender.stats().timeouts), (4, 1));
     let before = pair.delivered;
-    pair.run_to(3000);
+    pair.run_to(4000);
     assert!(pair.delivered > before);
 }
 
