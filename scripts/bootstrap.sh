@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Installs what is missing on a Debian machine: compilers, the Rust toolchain named in rust-toolchain.toml, and the
+# Python environment. Package registries only. Usage: bootstrap.sh [--bench] VENV
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages=(gcc make pkg-config python3 python3-venv)
+if [[ ${1:-} == --bench ]]; then
+    packages+=(g++ libns3-dev libgsl-dev libxml2-dev libsqlite3-dev)
+    shift
+fi
+venv=$1
+
+missing=()
+for package in "${packages[@]}"; do
+    dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+done
+# A compiler or a Python that did not come from Debian's packages is as good.
+command -v gcc >/dev/null && missing=("${missing[@]/#gcc/}")
+if python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    missing=("${missing[@]/#python3*/}")
+fi
+mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sed '/^$/d')
+if ((${#missing[@]})); then
+    echo "installing ${missing[*]}" >&2
+    sudo=()
+    ((EUID == 0)) || sudo=(sudo)
+    "${sudo[@]}" apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+if ! command -v cargo >/dev/null; then
+    echo "cargo is missing: install Rust $(sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml) (https://rustup.rs)" >&2
+    exit 1
+fi
+
+if [[ ! -f $venv/.installed || requirements.lock -nt $venv/.installed ]]; then
+    echo "installing the Python environment in $venv" >&2
+    [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+    touch "$venv/.installed"
+fi
