@@ -7,7 +7,8 @@ from dumbbell.catalog.index import read_name
 from dumbbell.catalog.tables import Table
 
 MARKERS = ("*", "h", "^", "<", ">", "H", "p", "8", "1", "v", "o", "d", "+", "D", "s", "x", "P", "X", ".")
-STATUSES = ("verified", "experimental")
+STATUSES = ("verified", "experimental", "imported")
+KINDS = ("core", "program")
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def parse_scheme(table: Table, name: str | None = None) -> Scheme:
         title=table.text("title", name),
         color=table.text("color", "dimgray"),
         marker=table.text("marker", "o", MARKERS),
-        kind=table.text("kind", "core", ("core",)),
+        kind=table.text("kind", "core", KINDS),
         controller=table.text("controller", name),
         summary=table.text("summary", ""),
         source=table.text("source", ""),
