@@ -1,6 +1,7 @@
 """The one error people see: a single line that says what is wrong and what is allowed."""
 
 import difflib
+import re
 from collections.abc import Iterable
 
 
@@ -25,3 +26,15 @@ def one_line(error: BaseException) -> str:
         where = f": {error.filename}" if error.filename else ""
         return f"{error.strerror}{where}"
     return " ".join(str(error).split()) or type(error).__name__
+
+
+_REFUSAL = re.compile(r"(unknown [a-z]+ `([^`]+)`)([,:] .*?(?:expected|allowed) .*)")
+
+
+def with_hint(message: str) -> str:
+    """A refusal by the core, with the closest allowed name added if it lists them."""
+    match = _REFUSAL.search(message)
+    if match is None:
+        return message
+    allowed = re.findall(r"[A-Za-z0-9_][A-Za-z0-9_-]*", match[3].split(" ", 2)[-1])
+    return message[: match.end(1)] + nearest(match[2], allowed) + message[match.start(3) :]

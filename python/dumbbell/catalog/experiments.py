@@ -56,6 +56,7 @@ class Plan:
     flow: tuple[FlowPlan, ...] = ()
     own_schemes: dict[str, Scheme] = field(default_factory=dict)
     own_paths: dict[str, PathModel] = field(default_factory=dict)
+    file: str = field(default="", compare=False)
 
 
 def parse_plan(table: Table) -> Plan:
@@ -82,6 +83,7 @@ def parse_plan(table: Table) -> Plan:
         flow=tuple(_flow(flow) for flow in table.tables("flow")),
         own_schemes=own_schemes,
         own_paths=own_paths,
+        file=table.source,
     )
     table.finish()
     return plan

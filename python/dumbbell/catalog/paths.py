@@ -20,6 +20,7 @@ class PathModel:
     fragment: bool = True
     data: list[dict[str, Any]] = field(default_factory=list)
     ack: list[dict[str, Any]] = field(default_factory=list)
+    file: str = field(default="", compare=False)
 
     def spec(self) -> dict[str, Any]:
         """As given to the core in a run specification."""
@@ -50,6 +51,7 @@ def parse_path(table: Table, name: str | None = None) -> PathModel:
         fragment=table.flag("fragment", True),
         data=[element.raw for element in table.tables("data")],
         ack=[element.raw for element in table.tables("ack")],
+        file=table.source,
     )
     table.finish()
     return path

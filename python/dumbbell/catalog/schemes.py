@@ -27,6 +27,7 @@ class Scheme:
     aliases: tuple[str, ...] = ()
     parameters: dict[str, str] = field(default_factory=dict)
     transport: dict[str, Any] = field(default_factory=dict)
+    file: str = field(default="", compare=False)
 
     def table(self) -> dict[str, Any]:
         """As written to an experiment file under `[scheme.NAME]`."""
@@ -60,6 +61,7 @@ def parse_scheme(table: Table, name: str | None = None) -> Scheme:
         aliases=tuple(table.texts("aliases", [])),
         parameters=_parameters(table.table("parameters")),
         transport=dict(table.table("transport").raw),
+        file=table.source,
     )
     table.finish()
     return scheme

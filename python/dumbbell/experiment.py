@@ -1,0 +1,343 @@
+"""From an experiment file and options to the list of runs: every name looked up, every number fixed, every seed derived."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from dumbbell import _core, catalog
+from dumbbell.catalog import FlowPlan, PathModel, Plan, Scheme, mix_label, parse_mix
+from dumbbell.errors import UserError, listed, nearest, with_hint
+
+SEED_BITS = 53  # the widest whole number that every JSON reader keeps exact
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line changes about an experiment; `None` and empty leave it as the file says."""
+
+    schemes: tuple[str, ...] = ()
+    mixes: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    backend: str | None = None
+    runs: int | None = None
+    duration_s: float | None = None
+    flows: int | None = None
+    interval_s: float | None = None
+    warmup_s: float | None = None
+    seed: int | None = None
+    log: str | None = None
+    settings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """One cell of the experiment: who, where, which repetition, and its seed."""
+
+    path: str
+    scheme: str
+    run: int
+    seed: int
+
+    @property
+    def directory(self) -> str:
+        """Where its files live, below the results directory."""
+        return f"runs/{slug(self.path)}/{slug(self.scheme)}/{self.run}"
+
+    @property
+    def label(self) -> str:
+        """For messages."""
+        return f"{self.scheme} on {self.path}, run {self.run}"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A resolved experiment. It depends on nothing outside: neither the catalogue nor the command line."""
+
+    name: str
+    title: str
+    backend: str
+    runs: int
+    duration_s: float
+    warmup_s: float
+    seed: int
+    random_order: bool
+    sample_interval_s: float
+    log: str
+    flows: int
+    interval_s: float
+    flow: tuple[FlowPlan, ...]
+    labels: tuple[str, ...]
+    mixes: tuple[str, ...]
+    schemes: dict[str, Scheme] = field(default_factory=dict)
+    paths: dict[str, PathModel] = field(default_factory=dict)
+
+    def all_runs(self) -> list[Run]:
+        """Every run, in the order of execution: repetition by repetition, so that a killed experiment is balanced."""
+        labels = [*self.labels, *self.mixes]
+        if self.random_order:
+            labels.sort(key=lambda label: derive_seed(self.seed, "order", label, 0))
+        return [
+            Run(path, label, run, derive_seed(self.seed, path, label, run))
+            for run in range(1, self.runs + 1)
+            for path in self.paths
+            for label in labels
+        ]
+
+    def specification(self, run: Run) -> dict[str, Any]:
+        """What the core is given for one run."""
+        path = self.paths[run.path]
+        return {
+            "seed": run.seed,
+            "duration_s": self.duration_s,
+            "sample_interval_s": self.sample_interval_s,
+            "warmup_s": self.warmup_s,
+            "log": self.log,
+            "path": path.spec(),
+            "flows": [self._flow(flow, path) for flow in self.flow_plans(run.scheme)],
+        }
+
+    def flow_plans(self, label: str) -> list[FlowPlan]:
+        """The flows of a run of `label`, in order."""
+        if self.flow:
+            return [replace(flow, scheme=flow.scheme or label) for flow in self.flow]
+        names = [label] * self.flows
+        if label in self.mixes:
+            names = [name for name, count in parse_mix(label) for _ in range(count)]
+        return [FlowPlan(name, start_s=index * self.interval_s) for index, name in enumerate(names)]
+
+    def _flow(self, flow: FlowPlan, path: PathModel) -> dict[str, Any]:
+        scheme = self.schemes[flow.scheme]
+        return {
+            "scheme": scheme.name,
+            "controller": scheme.controller,
+            "parameters": scheme.parameters,
+            "transport": fitted_transport(scheme, path),
+            "application": flow.application,
+            "start_s": flow.start_s,
+            "stop_s": flow.stop_s,
+            "rtt_ms": flow.rtt_ms,
+            "reverse": flow.reverse,
+        }
+
+    def table(self) -> dict[str, Any]:
+        """The resolved experiment as TOML; it is itself an experiment file that can be run."""
+        table: dict[str, Any] = {
+            "name": self.name,
+            "title": self.title,
+            "schemes": list(self.labels),
+            "mixes": list(self.mixes),
+            "paths": list(self.paths),
+            "backend": self.backend,
+            "runs": self.runs,
+            "duration_s": self.duration_s,
+            "flows": self.flows,
+            "interval_s": self.interval_s,
+            "warmup_s": self.warmup_s,
+            "seed": self.seed,
+            "random_order": self.random_order,
+            "sample_interval_s": self.sample_interval_s,
+            "log": self.log,
+        }
+        if self.flow:
+            table["flow"] = [flow.table() for flow in self.flow]
+        table["scheme"] = {name: scheme.table() for name, scheme in self.schemes.items()}
+        table["path"] = {name: path.table() for name, path in self.paths.items()}
+        return table
+
+
+def derive_seed(seed: int, path: str, scheme: str, run: int) -> int:
+    """The seed of one run: a hash, so that adding a scheme, a path or a run changes no other run."""
+    digest = hashlib.sha256(f"{seed}\n{path}\n{scheme}\n{run}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> (64 - SEED_BITS)
+
+
+def slug(label: str) -> str:
+    """A label as a directory name: `cubic*2+bbr` becomes `cubicx2+bbr`."""
+    return "".join(letter if letter.isalnum() or letter in "._+-" else "x" for letter in label)
+
+
+def fitted_transport(scheme: Scheme, path: PathModel) -> dict[str, Any]:
+    """The scheme's transport, its packets made to fit the path's MTU unless it fixes `payload_bytes` itself.
+
+    This is what path MTU discovery does for the programs behind the schemes: 1412 bytes in Pantheon's tunnel.
+    """
+    if "payload_bytes" in scheme.transport:
+        return scheme.transport
+    try:
+        config = _complete_transport(json.dumps(scheme.transport))
+    except _core.Error as error:
+        raise UserError(f"{scheme.file}: scheme `{scheme.name}`: {with_hint(str(error))}") from None
+    room = path.mtu_bytes - path.overhead_bytes - int(config["header_bytes"])
+    if room < 1:
+        raise UserError(f"{path.file}: `mtu_bytes` = {path.mtu_bytes}: leaves no room for data of `{scheme.name}`")
+    if int(config["payload_bytes"]) <= room:
+        return scheme.transport
+    return scheme.transport | {"payload_bytes": room}
+
+
+@cache
+def _complete_transport(given: str) -> dict[str, Any]:
+    complete: dict[str, Any] = json.loads(_core.transport(given))
+    return complete
+
+
+def resolve(plan: Plan, options: Options) -> Experiment:
+    """The experiment that `plan` and `options` describe together.
+
+    Raises:
+        UserError: an unknown name, or values that contradict each other.
+    """
+    plan, settings = _experiment_settings(_with_options(plan, options), options.settings)
+    mixes = {mix_label(parse_mix(mix)): parse_mix(mix) for mix in plan.mixes}
+    labels = _labels(plan)
+    if not labels and not mixes:
+        raise UserError("no scheme to run: name an experiment, or give --schemes or --mix")
+    if not plan.paths:
+        raise UserError("no path to run on: give --path")
+    used = [*labels, *(name for parts in mixes.values() for name, _ in parts), *(f.scheme for f in plan.flow)]
+    schemes = {}
+    for name in used:
+        if name:
+            scheme = plan.own_schemes.get(name) or catalog.schemes().find(name)
+            schemes[scheme.name] = scheme
+    schemes = _scheme_settings(schemes, settings)
+    paths = [plan.own_paths.get(name) or catalog.paths().find(name) for name in plan.paths]
+    canonical = {name: (plan.own_schemes.get(name) or catalog.schemes().find(name)).name for name in used if name}
+    experiment = Experiment(
+        name=plan.name,
+        title=plan.title,
+        backend=plan.backend,
+        runs=plan.runs,
+        duration_s=plan.duration_s,
+        warmup_s=plan.duration_s / 6 if plan.warmup_s is None else plan.warmup_s,
+        seed=plan.seed,
+        random_order=plan.random_order,
+        sample_interval_s=plan.sample_interval_s,
+        log=plan.log,
+        flows=plan.flows,
+        interval_s=plan.interval_s,
+        flow=tuple(replace(flow, scheme=canonical.get(flow.scheme, "")) for flow in plan.flow),
+        labels=tuple(dict.fromkeys(canonical[name] for name in labels)),
+        mixes=tuple(mix_label([(canonical[name], count) for name, count in parts]) for parts in mixes.values()),
+        schemes=schemes,
+        paths={path.name: path for path in paths},
+    )
+    if experiment.backend == "sim":
+        check(experiment)
+    return experiment
+
+
+def check(experiment: Experiment) -> None:
+    """Asks the core whether every combination can run, before anything runs.
+
+    Raises:
+        UserError: names the file at fault and the core's reason.
+    """
+    for path in experiment.paths.values():
+        try:
+            _core.check_path(json.dumps(path.spec()))
+        except _core.Error as error:
+            raise UserError(f"{path.file}: path `{path.name}`: {with_hint(str(error))}") from None
+    for scheme in experiment.schemes.values():
+        try:
+            _core.check_parameters(scheme.controller, scheme.parameters)
+        except _core.Error as error:
+            raise UserError(f"{scheme.file}: scheme `{scheme.name}`: {with_hint(str(error))}") from None
+    for run in replace(experiment, runs=1).all_runs():
+        count = len(experiment.flow_plans(run.scheme))
+        if not experiment.flow and (count - 1) * experiment.interval_s >= experiment.duration_s:
+            raise UserError(
+                f"{count} flows, {experiment.interval_s:g} s apart, do not all start within the duration of "
+                f"{experiment.duration_s:g} s"
+            )
+        try:
+            _core.check_run(json.dumps(experiment.specification(run)))
+        except _core.Error as error:
+            raise UserError(f"{run.scheme} on {run.path}: {with_hint(str(error))}") from None
+
+
+def _with_options(plan: Plan, options: Options) -> Plan:
+    single = ("backend", "runs", "duration_s", "flows", "interval_s", "warmup_s", "seed", "log")
+    changes = {key: getattr(options, key) for key in single if getattr(options, key) is not None}
+    if options.schemes or options.mixes:
+        changes |= {"schemes": list(options.schemes), "mixes": list(options.mixes)}
+    if options.paths:
+        changes["paths"] = list(options.paths)
+    if options.flows is not None or options.interval_s is not None:
+        changes["flow"] = ()
+    return replace(plan, **changes)
+
+
+def _labels(plan: Plan) -> list[str]:
+    labels: list[str] = []
+    for name in plan.schemes:
+        labels += [scheme.name for scheme in catalog.schemes()] if name == "all" else [name]
+    return labels
+
+
+def _split(setting: str) -> tuple[str, str]:
+    key, equals, value = setting.partition("=")
+    if not equals or not key.strip() or not value.strip():
+        raise UserError(f"--set `{setting}`: allowed is KEY=VALUE, like copa.delta=0.1 or warmup_s=2")
+    return key.strip(), value.strip()
+
+
+EXPERIMENT_SETTINGS: dict[str, type] = {"warmup_s": float, "sample_interval_s": float, "random_order": bool}
+
+
+def _experiment_settings(plan: Plan, settings: Iterable[str]) -> tuple[Plan, list[tuple[str, str]]]:
+    """Applies the settings without a dot; returns those with one."""
+    rest = []
+    for setting in settings:
+        key, value = _split(setting)
+        if "." in key:
+            rest.append((key, value))
+            continue
+        kind = EXPERIMENT_SETTINGS.get(key)
+        if kind is None:
+            hint = nearest(key, EXPERIMENT_SETTINGS)
+            raise UserError(f"--set: unknown key `{key}`{hint}: allowed are SCHEME.KEY, {listed(EXPERIMENT_SETTINGS)}")
+        plan = replace(plan, **{key: _typed(setting, value, kind)})
+    return plan, rest
+
+
+def _typed(setting: str, value: str, kind: type) -> float | bool:
+    if kind is bool:
+        if value not in ("true", "false"):
+            raise UserError(f"--set `{setting}`: allowed is true or false")
+        return value == "true"
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
+    if not 0.0 <= number < 1e6:
+        raise UserError(f"--set `{setting}`: allowed is a number of seconds, at least 0")
+    return number
+
+
+def _scheme_settings(schemes: dict[str, Scheme], settings: list[tuple[str, str]]) -> dict[str, Scheme]:
+    """Applies `SCHEME.PARAMETER=VALUE` and `SCHEME.transport.KEY=VALUE`."""
+    for key, value in settings:
+        name = next((name for name in schemes if key.startswith(f"{name}.")), None)
+        if name is None:
+            given = key.partition(".")[0]
+            raise UserError(f"--set: no scheme `{given}` in this experiment{nearest(given, schemes)}: {listed(schemes)}")
+        scheme, item = schemes[name], key.removeprefix(f"{name}.")
+        if item.startswith("transport."):
+            transport = scheme.transport | {item.removeprefix("transport."): _literal(value)}
+            schemes = schemes | {name: replace(scheme, transport=transport, file="--set")}
+        else:
+            schemes = schemes | {name: replace(scheme, parameters=scheme.parameters | {item: value}, file="--set")}
+    return schemes
+
+
+def _literal(value: str) -> object:
+    """A value typed on the command line: a number or a switch where it reads as one, else a text."""
+    try:
+        literal: object = json.loads(value)
+    except ValueError:
+        return value
+    return literal if isinstance(literal, int | float | bool) else value
