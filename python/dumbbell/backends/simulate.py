@@ -1,0 +1,128 @@
+"""The simulator backend: spreads runs over processes and records each as soon as it is finished."""
+
+import json
+import multiprocessing
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Any
+
+from dumbbell.backends.worker import Done, Task, serve
+from dumbbell.experiment import Run
+from dumbbell.progress import Progress
+from dumbbell.results import Database, Results, unsuccessful
+
+
+@dataclass
+class Outcome:
+    """What became of an experiment."""
+
+    finished: int = 0
+    failed: list[tuple[Run, str]] = field(default_factory=list)
+    interrupted: bool = False
+
+
+def execute(results: Results, runs: list[Run], jobs: int, progress: Progress) -> Outcome:
+    """Executes `runs` on `jobs` processes. Ctrl-C stops at once; what is finished stays."""
+    outcome = Outcome()
+    shutil.rmtree(results.unfinished, ignore_errors=True)
+    database = Database(results.directory)
+    try:
+        database.rebuild(results.run(run) for run in results.experiment.all_runs() if results.is_settled(run))
+        pool = Pool(min(jobs, len(runs)))
+        try:
+            for number, statistics in pool.map(_tasks(results, runs)):
+                run = runs[number]
+                database.record(results.complete(run, statistics))
+                if statistics["status"] == "done":
+                    outcome.finished += 1
+                else:
+                    outcome.failed.append((run, statistics["reason"]))
+                progress.step(run.label, statistics["reason"])
+        except KeyboardInterrupt:
+            outcome.interrupted = True
+        finally:
+            pool.stop()
+    finally:
+        database.close()
+        shutil.rmtree(results.unfinished, ignore_errors=True)
+        progress.close()
+    return outcome
+
+
+def _tasks(results: Results, runs: list[Run]) -> Iterator[Task]:
+    for number, run in enumerate(runs):
+        yield Task(
+            number=number,
+            label=run.label,
+            identity={"scheme": run.scheme, "path": run.path, "run": run.run, "seed": run.seed},
+            specification=json.dumps(results.experiment.specification(run)),
+            temporary=results.unfinished / str(number),
+            final=results.folder(run),
+        )
+
+
+@dataclass
+class _Worker:
+    process: SpawnProcess
+    connection: Connection
+    task: Task | None = None
+
+
+class Pool:
+    """Worker processes that survive each other: one that dies fails its run only, and is replaced."""
+
+    def __init__(self, count: int) -> None:
+        self.context = multiprocessing.get_context("spawn")
+        self.workers = [self._start() for _ in range(count)]
+
+    def _start(self) -> _Worker:
+        ours, theirs = self.context.Pipe()
+        process = self.context.Process(target=serve, args=(theirs,), daemon=True)
+        process.start()
+        theirs.close()
+        return _Worker(process, ours)
+
+    def map(self, tasks: Iterator[Task]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Executes the tasks; yields number and statistics of each in the order in which they finish."""
+        busy: list[_Worker] = []
+        for worker in self.workers:
+            self._hand_out(worker, tasks, busy)
+        while busy:
+            ready = wait([worker.connection for worker in busy])
+            for worker in [worker for worker in busy if worker.connection in ready]:
+                busy.remove(worker)
+                task = worker.task
+                assert task is not None
+                try:
+                    done = worker.connection.recv()
+                except (EOFError, OSError):
+                    done = self._replace(worker, task)
+                yield done.number, done.statistics
+                self._hand_out(worker, tasks, busy)
+
+    @staticmethod
+    def _hand_out(worker: _Worker, tasks: Iterator[Task], busy: list[_Worker]) -> None:
+        worker.task = next(tasks, None)
+        if worker.task is not None:
+            worker.connection.send(worker.task)
+            busy.append(worker)
+
+    def _replace(self, worker: _Worker, task: Task) -> Done:
+        worker.process.join()
+        code = worker.process.exitcode or 0
+        how = f"signal {-code}" if code < 0 else f"exit status {code}"
+        shutil.rmtree(task.temporary, ignore_errors=True)
+        fresh = self._start()
+        worker.process, worker.connection = fresh.process, fresh.connection
+        return Done(task.number, unsuccessful("sim", "failed", f"the simulating process died ({how})"))
+
+    def stop(self) -> None:
+        """Ends all workers, at once."""
+        for worker in self.workers:
+            worker.process.terminate()
+        for worker in self.workers:
+            worker.process.join()
+            worker.connection.close()

@@ -1,0 +1,213 @@
+"""The results directory: what belongs to an experiment, what is finished, and how it is read back."""
+
+import fcntl
+import json
+import shutil
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from dumbbell.catalog.experiments import parse_plan
+from dumbbell.catalog.tables import read_toml
+from dumbbell.errors import UserError, one_line
+from dumbbell.experiment import Experiment, Options, Run, resolve
+from dumbbell.results.files import to_json, write_atomically
+
+MISSING = "not run: the experiment was stopped before"
+LEAST_FREE_BYTES = 16 * 2**20
+
+
+class Results:
+    """One results directory and the experiment in it."""
+
+    def __init__(self, directory: Path, experiment: Experiment) -> None:
+        self.directory = directory
+        self.experiment = experiment
+
+    @property
+    def unfinished(self) -> Path:
+        """Where runs live until they are complete."""
+        return self.directory / "runs" / ".unfinished"
+
+    def folder(self, run: Run) -> Path:
+        """Where the files of `run` are."""
+        return self.directory / run.directory
+
+    def statistics(self, run: Run) -> dict[str, Any] | None:
+        """The contents of the run's `stats.json`, or `None` if it has not been run.
+
+        Raises:
+            UserError: the file is damaged; the line says where.
+        """
+        file = self.folder(run) / "stats.json"
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except json.JSONDecodeError as error:
+            raise UserError(f"{file}, line {error.lineno}: not valid JSON: {error.msg}; the file is cut off or damaged") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"{file}: {one_line(error)}") from None
+        for key in ("status", "flows", "links", "network"):
+            if not isinstance(content, dict) or key not in content:
+                raise UserError(f"{file}: key `{key}` is missing: not the statistics of a run")
+        return content
+
+    def is_finished(self, run: Run) -> bool:
+        """Whether the run is done and readable. A failed or damaged run is not."""
+        try:
+            statistics = self.statistics(run)
+        except UserError:
+            return False
+        return statistics is not None and statistics["status"] == "done"
+
+    def is_settled(self, run: Run) -> bool:
+        """Whether the run has readable statistics, good or not."""
+        try:
+            return self.statistics(run) is not None
+        except UserError:
+            return False
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Every run of the experiment, the missing ones included, as in `show --json`."""
+        return [self.run(run) for run in self.experiment.all_runs()]
+
+    def run(self, run: Run) -> dict[str, Any]:
+        """One run as in `show --json`."""
+        statistics = self.statistics(run)
+        if statistics is None:
+            statistics = unsuccessful(self.experiment.backend, "missing", MISSING)
+        return self.complete(run, statistics)
+
+    @staticmethod
+    def complete(run: Run, statistics: dict[str, Any]) -> dict[str, Any]:
+        """The statistics of a run together with what it is."""
+        identity = {"scheme": run.scheme, "path": run.path, "run": run.run, "seed": run.seed}
+        return identity | statistics | identity | {"directory": run.directory}
+
+    def environment(self) -> dict[str, Any]:
+        """The contents of `environment.json`."""
+        file = self.directory / "environment.json"
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise UserError(f"{file}: {one_line(error)}") from None
+        return content if isinstance(content, dict) else {}
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `dumbbell show --json` prints."""
+        experiment = self.experiment.table()
+        return {"experiment": experiment, "environment": self.environment(), "runs": self.runs()}
+
+
+def unsuccessful(backend: str, status: str, reason: str) -> dict[str, Any]:
+    """The statistics of a run that has none."""
+    return {
+        "backend": backend,
+        "status": status,
+        "reason": reason,
+        "flows": [],
+        "links": [],
+        "network": {},
+        "sim_wall_s": None,
+        "events": None,
+    }
+
+
+def open_results(directory: Path) -> Results:
+    """The results in `directory`, for reading.
+
+    Raises:
+        UserError: it is no results directory.
+    """
+    file = directory / "experiment.toml"
+    if not directory.is_dir():
+        raise UserError(f"{directory}: no such directory")
+    if not file.is_file():
+        raise UserError(f"{directory}: not a results directory: there is no experiment.toml in it")
+    return Results(directory, resolve(parse_plan(read_toml(file)), Options()))
+
+
+def prepare(directory: Path, experiment: Experiment, resume: bool) -> Results:
+    """Makes `directory` ready to take the results of `experiment`; writes nothing but the experiment.
+
+    Raises:
+        UserError: it cannot be written, is full, or has other contents.
+    """
+    existed = directory.exists()
+    try:
+        if existed and not directory.is_dir():
+            raise UserError(f"{directory}: is a file, not a directory")
+        if (directory / "experiment.toml").exists():
+            experiment = _continued(directory, experiment, resume)
+        elif existed and any(entry.name != ".lock" for entry in directory.iterdir()):
+            raise UserError(f"{directory}: is neither empty nor a results directory: choose another --out")
+        directory.mkdir(parents=True, exist_ok=True)
+        if shutil.disk_usage(directory).free < LEAST_FREE_BYTES:
+            raise UserError(f"{directory}: less than {LEAST_FREE_BYTES // 2**20} MiB free on its disk")
+        write_atomically(directory / "experiment.toml", to_toml(experiment.table()))
+    except (OSError, UserError) as error:
+        if not existed:
+            shutil.rmtree(directory, ignore_errors=True)
+        if isinstance(error, UserError):
+            raise
+        raise UserError(f"cannot write results to {directory}: {one_line(error)}") from None
+    return Results(directory, experiment)
+
+
+def _continued(directory: Path, experiment: Experiment, resume: bool) -> Experiment:
+    """The experiment that continues the one in `directory`: the same, possibly with more runs."""
+    if not resume:
+        raise UserError(f"{directory}: has results already: add --resume to continue them, or choose another --out")
+    old = open_results(directory).experiment
+    stored, wanted = old.table(), experiment.table()
+    for key in sorted(stored.keys() | wanted.keys()):
+        if key != "runs" and stored.get(key) != wanted.get(key):
+            raise UserError(
+                f"{directory}: cannot resume: `{key}` differs from the experiment that the results belong to"
+                f"{_shown(stored.get(key), wanted.get(key))}"
+            )
+    return experiment if experiment.runs >= old.runs else old
+
+
+def _shown(old: object, new: object) -> str:
+    if isinstance(old, dict) or isinstance(new, dict):
+        return ""
+    return f" ({old} there, {new} now)"
+
+
+def to_toml(table: dict[str, Any]) -> str:
+    """TOML text that reads back as the same values."""
+    text = tomli_w.dumps(table)
+    if tomllib.loads(text) != table:
+        raise AssertionError("a TOML document does not read back as it was written")
+    return text
+
+
+def write_environment(results: Results, environment: dict[str, Any]) -> None:
+    """Records the environment; a resumed experiment keeps the first and lists the later ones."""
+    earlier = results.environment()
+    if earlier:
+        environment = earlier | {"resumed": [*earlier.get("resumed", []), environment]}
+    write_atomically(results.directory / "environment.json", to_json(environment))
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Holds the directory for one writer; a second one is refused at once.
+
+    Raises:
+        UserError: another process writes there.
+    """
+    with (directory / ".lock").open("w") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"{directory}: another dumbbell is writing there") from None
+        yield

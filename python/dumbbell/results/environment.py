@@ -1,0 +1,103 @@
+"""What a number depends on besides the experiment: versions, git state, kernel, processor, kernel settings."""
+
+import datetime
+import importlib.metadata
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from dumbbell import __version__
+
+SYSCTLS = (
+    "net.core.default_qdisc",
+    "net.core.rmem_default",
+    "net.core.rmem_max",
+    "net.core.wmem_default",
+    "net.core.wmem_max",
+    "net.ipv4.ip_forward",
+    "net.ipv4.tcp_allowed_congestion_control",
+    "net.ipv4.tcp_available_congestion_control",
+    "net.ipv4.tcp_congestion_control",
+    "net.ipv4.tcp_mem",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_wmem",
+)
+
+
+def now() -> str:
+    """The time in UTC, to the second, as ISO 8601."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def environment(command: list[str]) -> dict[str, Any]:
+    """Everything recorded in `environment.json`."""
+    return {
+        "started_at": now(),
+        "command": command,
+        "dumbbell": __version__,
+        "git": git_state(Path(__file__).parent),
+        "python": platform.python_version(),
+        "packages": {name: _package(name) for name in ("matplotlib", "numpy", "tomli-w", "typst")},
+        "kernel": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "cpu": _cpu_model(),
+        "cpus": cpus(),
+        "cpu_governor": _read(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "sysctl": {name: _sysctl(name) for name in SYSCTLS},
+        "byte_order": sys.byteorder,
+    }
+
+
+def cpus() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def git_state(folder: Path) -> dict[str, Any] | None:
+    """Commit, branch and changed files of the source tree around `folder`; `None` for an installed package."""
+    commit = _git(folder, "rev-parse", "HEAD")
+    if commit is None:
+        return None
+    changed = _git(folder, "status", "--porcelain", "--untracked-files=no") or ""
+    branch = _git(folder, "rev-parse", "--abbrev-ref", "HEAD")
+    return {"commit": commit, "branch": branch, "changed": [line[3:] for line in changed.splitlines()]}
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False, timeout=10
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.rstrip("\n") if done.returncode == 0 else None
+
+
+def _package(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _cpu_model() -> str | None:
+    for line in (_read(Path("/proc/cpuinfo")) or "").splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or None
+
+
+def _sysctl(name: str) -> str | None:
+    value = _read(Path("/proc/sys") / name.replace(".", "/"))
+    return None if value is None else " ".join(value.split())
+
+
+def _read(file: Path) -> str | None:
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except OSError:
+        return None

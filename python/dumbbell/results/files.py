@@ -1,0 +1,60 @@
+"""Files that are either there completely or not at all."""
+
+import json
+import math
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+
+def write_atomically(file: Path, content: str) -> None:
+    """Writes a text file: temporary name, fsync, rename, fsync of the directory."""
+    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("w", encoding="utf-8") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(file)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync(file.parent)
+
+
+def sync(path: Path) -> None:
+    """Makes a file or the entries of a directory durable."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def publish(temporary: Path, final: Path) -> None:
+    """Moves a finished directory to its place, durably; what was there is replaced."""
+    for file in temporary.iterdir():
+        sync(file)
+    sync(temporary)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    if final.exists():
+        shutil.rmtree(final)
+    temporary.rename(final)
+    for folder in (final.parent, final.parent.parent, final.parent.parent.parent):
+        sync(folder)
+
+
+def to_json(value: object) -> str:
+    """JSON on indented lines; numbers that JSON has no word for become null."""
+    return json.dumps(_finite(value), indent=1, ensure_ascii=False) + "\n"
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
