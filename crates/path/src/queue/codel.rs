@@ -1,0 +1,216 @@
+//! CoDel (RFC 8289), and Mahimahi's variant of it.
+//!
+//! The size limits are tail drops on arrival. With `ecn`, a capable packet is marked where it would be dropped.
+//! "One packet" of the standing-queue test is the largest packet that has arrived (RFC 8289: the interface's MTU).
+//!
+//! Quirk `mahimahi` (reference `emulation` 1.6): clock and spacings in whole ms; one packet is 1504 bytes; the packet
+//! that fails the test is delivered and the one behind it is dropped; on leaving the dropping state one packet more
+//! than necessary is dropped; no ECN.
+
+use super::control_law::{Law, Settings};
+use super::fifo::{Fifo, Limits, milliseconds, unknown, whole_milliseconds};
+use crate::{Packet, PacketEvent, Tap};
+use units::Time;
+
+/// Bytes of one packet to Mahimahi: MTU plus its TUN header.
+pub(super) const MAHIMAHI_PACKET_BYTES: u64 = 1504;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Codel {
+    pub(super) fifo: Fifo,
+    limits: Limits,
+    settings: Settings,
+    law: Law,
+    mahimahi: bool,
+}
+
+impl Codel {
+    pub(super) fn new(limits: Limits, settings: Settings, mahimahi: bool) -> Self {
+        Self { fifo: Fifo::default(), limits, settings, law: Law::default(), mahimahi }
+    }
+
+    pub(super) fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
+        if !self.limits.admit(&self.fifo, packet.size_bytes) {
+            tap.packet(now, PacketEvent::Dropped, &packet);
+            return;
+        }
+        if !self.mahimahi {
+            self.settings.one_packet_bytes = self.settings.one_packet_bytes.max(u64::from(packet.size_bytes));
+        }
+        tap.packet(now, PacketEvent::Enqueued, &packet);
+        self.fifo.push(packet);
+    }
+
+    pub(super) fn dequeue<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
+        if self.mahimahi {
+            return self.dequeue_mahimahi(now, tap);
+        }
+        self.law.dequeue(now, &self.settings, &mut self.fifo, tap)
+    }
+
+    fn dequeue_mahimahi<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
+        let clock = self.settings.clock(now);
+        let (packet, droppable) = self.law.take(clock, &self.settings, &mut self.fifo)?;
+        if self.law.dropping {
+            self.law.dropping = droppable;
+            while self.law.dropping && clock >= self.law.drop_next {
+                let (victim, droppable) = self.law.take(clock, &self.settings, &mut self.fifo)?;
+                tap.packet(now, PacketEvent::Dropped, &victim);
+                self.law.count += 1;
+                self.law.dropping = droppable;
+                if droppable {
+                    self.law.drop_next += self.settings.spacing(self.law.count);
+                }
+            }
+        } else if droppable {
+            // Droppable means that more than one packet's bytes are behind it, so there is a victim.
+            let (victim, _) = self.law.take(clock, &self.settings, &mut self.fifo)?;
+            tap.packet(now, PacketEvent::Dropped, &victim);
+            self.law.enter(clock, &self.settings);
+        }
+        Some(packet)
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+        match name {
+            "packets" | "bytes" => self.limits.set(name, value)?,
+            "target_ms" | "interval_ms" => {
+                let span = milliseconds(name, value)?;
+                if self.mahimahi {
+                    whole_milliseconds(name, value)?;
+                }
+                *(if name == "target_ms" {
+                    &mut self.settings.target
+                } else {
+                    &mut self.settings.interval
+                }) = span;
+            }
+            _ => return Err(unknown(name, "packets, bytes, target_ms, interval_ms")),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Ecn;
+    use crate::queue::testing::{Bench, numbers};
+    use crate::queue::{QueueQuirk, QueueSpec};
+
+    fn spec(quirk: QueueQuirk, ecn: bool) -> QueueSpec {
+        QueueSpec::Codel { packets: None, bytes: None, target_ms: 5.0, interval_ms: 100.0, ecn, quirk }
+    }
+
+    /// 2000 packets of 1000 bytes arrive at time 0 and leave one per ms from 1 ms on, until `until_ms`.
+    fn overloaded(spec: &QueueSpec, ecn: Ecn, until_ms: u64) -> Bench {
+        let mut bench = Bench::new(spec);
+        (0..2000).for_each(|_| bench.arrive_with(0, 1000, ecn));
+        for ms in 1..=until_ms {
+            bench.at_ms(ms);
+            bench.leave();
+        }
+        bench
+    }
+
+    fn ms(times: &[(units::Time, crate::Packet)]) -> Vec<u64> {
+        times.iter().map(|(time, _)| time.as_ns() / 1_000_000).collect()
+    }
+
+    #[test]
+    fn drops_follow_the_control_law() {
+        let bench = overloaded(&spec(QueueQuirk::None, false), Ecn::NotEct, 430);
+        // Delay is 5 ms at 5 ms, so the state is entered at 105 ms; then drops are due at 205, + 70.71 = 275.71,
+        // + 57.74 = 333.45, + 50 = 383.45, + 44.72 = 428.17 ms, and happen at the next departure.
+        assert_eq!(ms(&bench.tap.dropped), [105, 205, 276, 334, 384, 429]);
+        // 104 packets have left before 105 ms: number 104 is dropped and 105 sent instead.
+        assert_eq!(bench.tap.dropped[0].1.number, 104);
+        assert_eq!(bench.tap.dequeued[104].1.number, 105);
+        assert_eq!(bench.tap.dequeued.len(), 430);
+    }
+
+    #[test]
+    fn capable_packets_are_marked_at_the_same_times_and_still_leave() {
+        let bench = overloaded(&spec(QueueQuirk::None, true), Ecn::Ect0, 430);
+        assert_eq!(ms(&bench.tap.marked), [105, 205, 276, 334, 384, 429]);
+        assert!(bench.tap.dropped.is_empty());
+        assert_eq!(bench.tap.dequeued[104].1.ecn, Ecn::Ce);
+        let dropped = overloaded(&spec(QueueQuirk::None, true), Ecn::NotEct, 430).tap.dropped.len();
+        assert_eq!(dropped, 6);
+    }
+
+    #[test]
+    fn mahimahi_delivers_the_first_and_drops_the_one_behind_on_a_millisecond_clock() {
+        let bench = overloaded(&spec(QueueQuirk::Mahimahi, false), Ecn::NotEct, 430);
+        // 205, + 70 = 275, + 57 = 332, + 50 = 382, + 44 = 426 ms.
+        assert_eq!(ms(&bench.tap.dropped), [105, 205, 275, 332, 382, 426]);
+        assert_eq!(bench.tap.dequeued[104].1.number, 104);
+        assert_eq!(bench.tap.dropped[0].1.number, 105);
+    }
+
+    #[test]
+    fn mahimahi_drops_one_packet_too_many_on_leaving_the_state() {
+        let dropped = |quirk| {
+            let mut bench = Bench::new(&spec(quirk, false));
+            (0..108).for_each(|_| bench.arrive(0, 1000));
+            for ms in 1..=105 {
+                bench.at_ms(ms);
+                bench.leave();
+            }
+            // 106 and 107 are left and the next drop is due at 205 ms; 108 to 110 are fresh.
+            bench.at_ms(203);
+            (0..3).for_each(|_| bench.arrive(0, 1000));
+            for ms in [204, 205] {
+                bench.at_ms(ms);
+                bench.leave();
+            }
+            numbers(&bench.tap.dropped)
+        };
+        // At 205 ms the old 107 is first. The RFC drops it, finds 108 fresh, and sends that; Mahimahi sends 107 and
+        // drops 108 before it looks at its age.
+        assert_eq!(dropped(QueueQuirk::None), [104, 107]);
+        assert_eq!(dropped(QueueQuirk::Mahimahi), [105, 108]);
+    }
+
+    #[test]
+    fn the_standing_queue_test_spares_one_packet_of_1504_bytes_in_mahimahi() {
+        let dropped = |quirk, size| {
+            let mut bench = Bench::new(&spec(quirk, false));
+            (0..3).for_each(|_| bench.arrive(0, size));
+            for ms in [50, 150] {
+                bench.at_ms(ms);
+                bench.leave();
+            }
+            bench.tap.dropped.len()
+        };
+        // At 150 ms one packet is behind the leaving one: never more than one packet, so no drop by the RFC.
+        assert_eq!(dropped(QueueQuirk::None, 1600), 0);
+        // 1600 > 1504: droppable in Mahimahi; 1504 is not.
+        assert_eq!(dropped(QueueQuirk::Mahimahi, 1600), 1);
+        assert_eq!(dropped(QueueQuirk::Mahimahi, 1504), 0);
+    }
+
+    #[test]
+    fn arrivals_over_the_limit_are_dropped_at_the_tail() {
+        let mut bench = Bench::new(&QueueSpec::Codel {
+            packets: Some(2),
+            bytes: None,
+            target_ms: 5.0,
+            interval_ms: 100.0,
+            ecn: true,
+            quirk: QueueQuirk::None,
+        });
+        (0..3).for_each(|_| bench.arrive_with(0, 1000, Ecn::Ect0));
+        assert_eq!(numbers(&bench.tap.dropped), [2]);
+    }
+
+    #[test]
+    fn bad_changes_are_refused() {
+        let mut queue = Bench::new(&spec(QueueQuirk::Mahimahi, false)).queue;
+        for (name, value) in
+            [("target_ms", 0.0), ("target_ms", 1.5), ("interval_ms", f64::NAN), ("limit", 3.0)]
+        {
+            let error = queue.set(name, value).unwrap_err();
+            assert!(error.contains(name) && error.contains("allowed"), "{error}");
+        }
+    }
+}

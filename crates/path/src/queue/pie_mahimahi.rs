@@ -1,0 +1,265 @@
+//! PIE as Mahimahi has it (quirk `mahimahi`), for comparison with results published with it; not RFC 8033.
+//!
+//! Reference `emulation` 1.6, after draft-09: delays are whole ms where the RFC uses seconds while the gain is divided
+//! by only 128, 32 or 16, so the controller is far more aggressive; rates are whole bytes/ms; the burst allowance
+//! starts at zero and shrinks both with updates and with measurements; no ECN.
+
+use super::codel::MAHIMAHI_PACKET_BYTES;
+use super::fifo::{Fifo, Limits, milliseconds, milliseconds_or_zero, unknown, whole_milliseconds};
+use super::pie::Settings;
+use crate::{Packet, PacketEvent, Tap};
+use units::{Rng, Span, Time};
+
+/// Weights of deviation and change, 1/ms.
+const ALPHA: f64 = 0.125;
+const BETA: f64 = 1.25;
+/// Update period, ms.
+pub(super) const T_UPDATE_MS: f64 = 30.0;
+/// Bytes of one measurement of the departure rate.
+const DEPARTURE_BYTES: u64 = 16_384;
+
+#[derive(Clone, Debug)]
+pub(crate) struct MahimahiPie {
+    pub(super) fifo: Fifo,
+    limits: Limits,
+    rng: Rng,
+    /// Times, ms.
+    target: u64,
+    t_update: u64,
+    max_burst: u64,
+    last_update: u64,
+    state: State,
+    /// Start, ms, and bytes of the measurement under way.
+    measuring: Option<(u64, u64)>,
+}
+
+/// What an update changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct State {
+    drop_probability: f64,
+    /// Queueing delays at the last two updates, ms.
+    delay: u64,
+    delay_old: u64,
+    /// Bytes/ms; zero if unknown.
+    departure_rate: u64,
+    /// ms.
+    burst_allowance: u64,
+}
+
+/// Whole ms of a span or, since the start of the run, of a time.
+fn ms(span: Span) -> u64 {
+    span.as_ns() / 1_000_000
+}
+
+impl MahimahiPie {
+    /// Of `settings`, `ecn` must be off and the times whole ms.
+    pub(super) fn new(limits: Limits, settings: &Settings, rng: Rng) -> Self {
+        Self {
+            fifo: Fifo::default(),
+            limits,
+            rng,
+            target: ms(settings.target),
+            t_update: ms(settings.t_update),
+            max_burst: ms(settings.max_burst),
+            last_update: 0,
+            state: State::default(),
+            measuring: None,
+        }
+    }
+
+    fn catch_up(&mut self, now_ms: u64) {
+        while now_ms - self.last_update > self.t_update {
+            let before = self.state;
+            self.update();
+            self.last_update += self.t_update;
+            if self.state == before {
+                // Settled: the updates still due change nothing.
+                let missed = (now_ms - self.last_update).saturating_sub(1) / self.t_update;
+                self.last_update += missed * self.t_update;
+            }
+        }
+    }
+
+    fn update(&mut self) {
+        let state = &mut self.state;
+        let bytes = self.fifo.bytes();
+        state.delay_old = state.delay;
+        state.delay = bytes.checked_div(state.departure_rate).unwrap_or(0);
+        let mut may_decay = state.delay != 0 || bytes == 0;
+        let (delay, old) = (state.delay as f64, state.delay_old as f64);
+        let step = ALPHA * (delay - self.target as f64) + BETA * (delay - old);
+        let divisor = match state.drop_probability {
+            p if p < 0.01 => 128.0,
+            p if p < 0.1 => 32.0,
+            _ => 16.0,
+        };
+        state.drop_probability = (state.drop_probability + step / divisor).clamp(0.0, 1.0);
+        may_decay &= state.drop_probability < 1.0;
+        if state.delay == 0 && state.delay_old == 0 && may_decay {
+            state.drop_probability *= 0.98;
+        }
+        state.burst_allowance = state.burst_allowance.saturating_sub(self.t_update);
+        let half = self.target / 2;
+        if state.drop_probability == 0.0
+            && state.delay < half
+            && state.delay_old < half
+            && state.departure_rate > 0
+        {
+            self.measuring = None;
+            state.departure_rate = 0;
+            state.burst_allowance = self.max_burst;
+        }
+    }
+
+    fn drops_early(&mut self) -> bool {
+        let state = &self.state;
+        if state.burst_allowance > 0
+            || (state.delay_old < self.target / 2 && state.drop_probability < 0.2)
+            || self.fifo.bytes() < 2 * MAHIMAHI_PACKET_BYTES
+        {
+            return false;
+        }
+        self.rng.uniform() < state.drop_probability
+    }
+
+    pub(super) fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
+        self.catch_up(ms(now - Time::ZERO));
+        if !self.limits.admit(&self.fifo, packet.size_bytes) || self.drops_early() {
+            tap.packet(now, PacketEvent::Dropped, &packet);
+            return;
+        }
+        tap.packet(now, PacketEvent::Enqueued, &packet);
+        self.fifo.push(packet);
+    }
+
+    pub(super) fn dequeue(&mut self, now: Time) -> Option<Packet> {
+        let now_ms = ms(now - Time::ZERO);
+        let packet = self.fifo.pop()?;
+        self.measure(now_ms, packet.size_bytes);
+        self.catch_up(now_ms);
+        Some(packet)
+    }
+
+    fn measure(&mut self, now_ms: u64, size_bytes: u32) {
+        let busy = self.fifo.bytes() >= DEPARTURE_BYTES;
+        if busy && self.measuring.is_none() {
+            self.measuring = Some((now_ms, 0));
+        }
+        let Some((start, bytes)) = &mut self.measuring else { return };
+        *bytes += u64::from(size_bytes);
+        let elapsed = now_ms - *start;
+        if *bytes <= DEPARTURE_BYTES || elapsed == 0 {
+            return;
+        }
+        let (sample, average) = (*bytes / elapsed, self.state.departure_rate);
+        self.state.departure_rate = if average == 0 { sample } else { average - average / 8 + sample / 8 };
+        self.measuring = busy.then_some((now_ms, 0));
+        self.state.burst_allowance = self.state.burst_allowance.saturating_sub(elapsed);
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+        if name.ends_with("_ms") {
+            whole_milliseconds(name, value)?;
+        }
+        match name {
+            "packets" | "bytes" => self.limits.set(name, value)?,
+            "target_ms" => self.target = ms(milliseconds(name, value)?),
+            "t_update_ms" => self.t_update = ms(milliseconds(name, value)?),
+            "max_burst_ms" => self.max_burst = ms(milliseconds_or_zero(name, value)?),
+            _ => return Err(unknown(name, "packets, bytes, target_ms, t_update_ms, max_burst_ms")),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NoTap;
+    use crate::queue::testing::Recorder;
+
+    fn at_ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    /// 20 ms target, 100 ms burst, `packets` packets of 1500 bytes queued at time 0.
+    fn pie(packets: u64) -> MahimahiPie {
+        let settings = Settings {
+            target: Span::from_ms(20),
+            t_update: Span::from_ms(30),
+            max_burst: Span::from_ms(100),
+            ecn: false,
+        };
+        let mut pie = MahimahiPie::new(Limits::new(None, None), &settings, Rng::new(1, "pie"));
+        for number in 0..packets {
+            pie.enqueue(Time::ZERO, Packet::new(0, number, 1500, 0, Time::ZERO), &mut NoTap);
+        }
+        pie
+    }
+
+    #[test]
+    fn the_probability_moves_in_milliseconds_and_saturates_at_once() {
+        let mut pie = pie(60);
+        pie.state.departure_rate = 1500;
+        // 60 ms: 0.125 x (60 - 20) + 1.25 x (60 - 0) = 5 + 75 = 80; / 128 = 0.625. In the RFC's seconds: 0.08 / 2048.
+        pie.catch_up(31);
+        assert_eq!((pie.state.delay, pie.state.drop_probability), (60, 0.625));
+        // 5 / 16 = 0.3125 more.
+        pie.catch_up(61);
+        assert_eq!(pie.state.drop_probability, 0.9375);
+        pie.catch_up(91);
+        assert_eq!(pie.state.drop_probability, 1.0);
+    }
+
+    #[test]
+    fn updates_come_only_after_more_than_a_period() {
+        let mut pie = pie(60);
+        pie.state.departure_rate = 1500;
+        pie.catch_up(30);
+        assert_eq!(pie.state.delay, 0);
+        pie.catch_up(31);
+        assert_eq!((pie.state.delay, pie.last_update), (60, 30));
+    }
+
+    #[test]
+    fn the_departure_rate_is_in_whole_bytes_per_millisecond() {
+        let mut pie = pie(60);
+        // The first departure starts the measurement and counts: 11 x 1500 = 16500 > 16384 after 10 ms.
+        for departure in 0..11 {
+            assert_eq!(pie.state.departure_rate, 0);
+            pie.dequeue(at_ms(1 + departure)).unwrap();
+        }
+        assert_eq!(pie.state.departure_rate, 1650);
+        // The second one counts 11 x 1500 in 11 ms = 1500: 1650 - 1650/8 + 1500/8 = 1650 - 206 + 187 = 1631.
+        for departure in 11..22 {
+            pie.dequeue(at_ms(1 + departure)).unwrap();
+        }
+        assert_eq!(pie.state.departure_rate, 1631);
+    }
+
+    #[test]
+    fn there_is_no_burst_allowance_at_the_start() {
+        let mut pie = pie(0);
+        let mut tap = Recorder::default();
+        for ms in 1..120 {
+            for number in 0..3 {
+                pie.enqueue(at_ms(ms), Packet::new(0, number, 1500, 0, at_ms(ms)), &mut tap);
+            }
+            pie.dequeue(at_ms(ms));
+        }
+        // 10 ms after the rate is first known the update at 30 ms (made after it) sees a delay, and the next one a
+        // high enough old delay: drops begin within 100 ms, the max_burst that RFC 8033 would start with.
+        assert!(tap.dropped[0].0 < at_ms(100), "{:?}", tap.dropped[0].0);
+    }
+
+    #[test]
+    fn a_calm_update_forgets_the_rate_and_grants_the_burst() {
+        let mut pie = pie(1);
+        pie.state.departure_rate = 1500;
+        pie.catch_up(31);
+        assert_eq!((pie.state.departure_rate, pie.state.burst_allowance), (0, 100));
+        // A long idle time is made up for at once: allowance gone, grid kept.
+        pie.catch_up(3_600_000);
+        assert_eq!((pie.state.burst_allowance, pie.last_update), (0, 3_599_970));
+    }
+}

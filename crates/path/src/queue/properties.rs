@@ -1,0 +1,180 @@
+//! What every discipline must keep, whatever arrives and leaves.
+
+use super::testing::Bench;
+use super::{QueueQuirk, QueueSpec};
+use crate::{Ecn, Packet};
+use proptest::prelude::*;
+use units::{Rate, Span, Time};
+
+/// Limits of all queues under test but the infinite one.
+const PACKETS: u64 = 40;
+const BYTES: u64 = 30_000;
+
+fn specs() -> Vec<QueueSpec> {
+    let (packets, bytes) = (Some(PACKETS), Some(BYTES));
+    let codel =
+        |ecn, quirk| QueueSpec::Codel { packets, bytes, target_ms: 5.0, interval_ms: 20.0, ecn, quirk };
+    let pie = |ecn, quirk| QueueSpec::Pie {
+        packets,
+        bytes,
+        target_ms: 5.0,
+        t_update_ms: None,
+        max_burst_ms: 10.0,
+        ecn,
+        quirk,
+    };
+    let red = |in_bytes: bool, gentle, ecn| QueueSpec::Red {
+        packets,
+        bytes,
+        min_threshold_packets: (!in_bytes).then_some(5),
+        max_threshold_packets: (!in_bytes).then_some(15),
+        min_threshold_bytes: in_bytes.then_some(5_000),
+        max_threshold_bytes: in_bytes.then_some(15_000),
+        max_probability: 0.1,
+        weight: 0.1,
+        packet_bytes: 1500,
+        gentle,
+        ecn,
+    };
+    let fq = |flows, ecn| QueueSpec::FqCodel {
+        flows,
+        quantum_bytes: 1514,
+        target_ms: 5.0,
+        interval_ms: 20.0,
+        packets: PACKETS,
+        bytes,
+        ecn,
+    };
+    vec![
+        QueueSpec::default(),
+        QueueSpec::Droptail { packets, bytes },
+        QueueSpec::Drophead { packets, bytes },
+        codel(false, QueueQuirk::None),
+        codel(true, QueueQuirk::None),
+        codel(false, QueueQuirk::Mahimahi),
+        pie(false, QueueQuirk::None),
+        pie(true, QueueQuirk::None),
+        pie(false, QueueQuirk::Mahimahi),
+        red(false, false, true),
+        red(true, true, false),
+        fq(1024, false),
+        fq(4, true),
+    ]
+}
+
+/// A step: wait `gap_us`, then packets arrive or leave.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    gap_us: u64,
+    /// Flow, bytes, ECN-capable, number of packets.
+    arrive: Option<(u32, u32, bool, u8)>,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let arrive = (0u32..6, prop_oneof![40u32..200, 1200u32..1600, Just(32_000)], any::<bool>(), 1u8..8);
+    let gap_us = prop_oneof![8 => 0u64..3_000, 1 => 50_000u64..200_000];
+    let step =
+        (gap_us, prop::option::weighted(0.4, arrive)).prop_map(|(gap_us, arrive)| Step { gap_us, arrive });
+    prop::collection::vec(step, 1..400)
+}
+
+/// The numbers of `packets` of one flow, in order.
+fn of_flow(packets: &[(Time, Packet)], flow: u32) -> Vec<u64> {
+    packets.iter().filter(|(_, packet)| packet.flow == flow).map(|(_, packet)| packet.number).collect()
+}
+
+fn run(spec: &QueueSpec, steps: &[Step]) -> Result<Bench, TestCaseError> {
+    let limited = *spec != QueueSpec::default();
+    let mut bench = Bench::new(spec);
+    bench.queue.set_rate(Rate::from_mbps(12.0));
+    for step in steps {
+        bench.now += Span::from_us(step.gap_us);
+        if let Some((flow, size, capable, count)) = step.arrive {
+            let ecn = if capable { Ecn::Ect0 } else { Ecn::NotEct };
+            (0..count).for_each(|_| bench.arrive_with(flow, size, ecn));
+        } else {
+            let waiting = bench.queue.packets() > 0;
+            prop_assert_eq!(bench.leave().is_some(), waiting, "a queue with packets always sends");
+        }
+        if limited {
+            prop_assert!(bench.queue.packets() <= PACKETS && bench.queue.bytes() <= BYTES);
+        }
+        prop_assert_eq!(bench.queue.is_empty(), bench.queue.bytes() == 0);
+        let gone = bench.tap.dequeued.len() + bench.tap.dropped.len();
+        prop_assert_eq!(bench.arrivals, gone as u64 + bench.queue.packets());
+    }
+    Ok(bench)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn packets_are_conserved_ordered_and_within_limits(steps in steps()) {
+        for spec in specs() {
+            let mut bench = run(&spec, &steps)?;
+            while bench.leave().is_some() {}
+            prop_assert_eq!((bench.queue.packets(), bench.queue.bytes()), (0, 0));
+            let tap = &bench.tap;
+            // Every arrival left or was dropped, exactly once.
+            let mut gone: Vec<u64> =
+                tap.dequeued.iter().chain(&tap.dropped).map(|(_, packet)| packet.number).collect();
+            gone.sort_unstable();
+            prop_assert_eq!(gone, (0..bench.arrivals).collect::<Vec<_>>());
+            for flow in 0..6 {
+                prop_assert!(of_flow(&tap.dequeued, flow).is_sorted(), "{:?}", spec);
+            }
+            // Marks only on capable packets, which then leave (or were dropped later) with CE.
+            prop_assert!(tap.marked.iter().all(|(_, packet)| packet.ecn == Ecn::Ce));
+            let marked = tap.dequeued.iter().chain(&tap.dropped).filter(|(_, packet)| packet.ecn == Ecn::Ce);
+            prop_assert_eq!(marked.count(), tap.marked.len());
+        }
+    }
+
+    #[test]
+    fn equal_inputs_give_equal_outputs(steps in steps()) {
+        for spec in specs() {
+            let (first, second) = (run(&spec, &steps)?, run(&spec, &steps)?);
+            prop_assert_eq!(first.tap.dequeued, second.tap.dequeued);
+            prop_assert_eq!(first.tap.dropped, second.tap.dropped);
+        }
+    }
+}
+
+#[test]
+fn every_discipline_can_drop_on_overload_except_the_infinite_queue() {
+    for spec in specs() {
+        let mut bench = Bench::new(&spec);
+        bench.queue.set_rate(Rate::from_mbps(12.0));
+        for ms in 0..2000 {
+            bench.at_ms(ms);
+            (0..2).for_each(|_| bench.arrive(0, 700));
+            bench.leave();
+        }
+        assert_eq!(bench.tap.dropped.is_empty(), spec == QueueSpec::default(), "{spec:?}");
+    }
+}
+
+#[test]
+fn unknown_parameters_are_refused_by_name() {
+    for spec in specs() {
+        let error = Bench::new(&spec).queue.set("quirk", 1.0).unwrap_err();
+        assert!(
+            error.contains("`quirk`") && error.starts_with("queue `") && !error.contains('\n'),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn limits_change_during_a_run() {
+    for spec in specs().into_iter().skip(1) {
+        let mut bench = Bench::new(&spec);
+        bench.queue.set("packets", 2.0).unwrap();
+        bench.queue.set("bytes", 1e6).unwrap();
+        (0..5).for_each(|_| bench.arrive(0, 1500));
+        // FQ-CoDel drops two of the three that overflow.
+        assert!((1..=2).contains(&bench.queue.packets()), "{spec:?}");
+        assert!(bench.queue.set("packets", 0.0).unwrap_err().contains("at least 1"));
+    }
+}
