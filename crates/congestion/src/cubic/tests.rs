@@ -1,0 +1,363 @@
+//! Numbers worked out by hand from RFC 9438 and RFC 9406.
+
+use super::*;
+use crate::testing::Driver;
+
+const CLASSIC: (&str, &str) = ("slow_start", "classic");
+
+/// A driver whose window has grown from 10 to 100 packets in classic slow start.
+fn at_hundred(settings: &[(&str, &str)]) -> Driver {
+    let mut settings = settings.to_vec();
+    settings.push(CLASSIC);
+    let mut driver = Driver::new(&ENTRY, &settings);
+    (0..3).for_each(|_| driver.ack_window());
+    driver.ack(20);
+    assert_eq!(driver.field("cwnd"), 100.0);
+    driver
+}
+
+fn near(value: f64, expected: f64, tolerance: f64) {
+    assert!((value - expected).abs() <= tolerance, "{value}, expected {expected} +- {tolerance}");
+}
+
+fn pass(driver: &mut Driver, ms: u64) {
+    driver.now += Span::from_ms(ms);
+}
+
+#[test]
+fn loss_keeps_seven_tenths_and_k_is_the_cube_root_of_the_gap_over_c() {
+    let mut driver = at_hundred(&[]);
+    driver.lose(1, true);
+    driver.lose(3, false);
+    assert_eq!((driver.field("cwnd"), driver.field("ssthresh"), driver.field("w_max")), (70.0, 70.0, 100.0));
+    driver.ack(1);
+    // cbrt((100 - 70) / 0.4) = cbrt(75) = 4.21716 s.
+    near(driver.field("k"), 4.217_163, 1e-6);
+    pass(&mut driver, 100);
+    driver.ack(1);
+    assert_eq!(driver.field("phase"), 3.0);
+}
+
+#[test]
+fn each_ack_moves_towards_the_cubic_one_rtt_ahead() {
+    let mut driver = at_hundred(&[]);
+    driver.lose(1, true);
+    driver.ack(1);
+    // t = 0: W(0) = 70 is below W_est = 70 + 0.5294118 / 70 = 70.00756.
+    near(driver.field("w_est"), 70.007_563, 1e-6);
+    near(driver.field("cwnd"), 70.007_563, 1e-6);
+    pass(&mut driver, 100);
+    driver.ack(1);
+    // t = 0.1 s: W(0.1) = 72.08 is above; W(0.2) = 0.4 * (0.2 - 4.217163)^3 + 100 = 0.4 * -64.8272 + 100 = 74.0691;
+    // cwnd = 70.00756 + (74.0691 - 70.00756) / 70.00756 = 70.06558.
+    near(driver.field("cwnd"), 70.065_58, 1e-5);
+
+    let mut driver = at_hundred(&[("reno_friendly", "false")]);
+    driver.lose(1, true);
+    driver.ack(1);
+    // t = 0: W(0.1) = 0.4 * (0.1 - 4.217163)^3 + 100 = 0.4 * -69.7898 + 100 = 72.0841;
+    // cwnd = 70 + (72.0841 - 70) / 70 = 70.02977.
+    near(driver.field("cwnd"), 70.029_77, 1e-5);
+}
+
+#[test]
+fn below_the_plateau_growth_slows_down_and_beyond_it_speeds_up() {
+    let mut driver = at_hundred(&[("reno_friendly", "false")]);
+    driver.lose(1, true);
+    let mut windows = vec![];
+    for _ in 0..90 {
+        driver.ack_window();
+        windows.push((driver.field("cwnd"), driver.field("phase")));
+    }
+    // One window per 0.1 s; the plateau lies 4.2 s after the epoch's first ACK. 101 packets are 0.4 * 1.36^3 beyond it.
+    let growth = |index: usize| windows[index + 5].0 - windows[index].0;
+    assert!(growth(0) > growth(10) && growth(10) > growth(30), "concave: {windows:?}");
+    assert!(growth(50) < growth(70) && growth(70) < growth(84), "convex: {windows:?}");
+    near(windows[42].0, 100.0, 0.3);
+    assert_eq!((windows[30].1, windows[60].1), (3.0, 4.0));
+    // 8.9 s after the epoch's first ACK: between W(8.9) = 0.4 * 4.6828^3 + 100 = 141.1 and W(9.0) = 143.8.
+    assert!((141.1..143.8).contains(&windows[89].0), "{windows:?}");
+}
+
+#[test]
+fn growth_is_at_most_half_a_window_per_rtt() {
+    let mut driver = at_hundred(&[]);
+    driver.lose(1, true);
+    driver.ack(1);
+    pass(&mut driver, 60_000);
+    let before = driver.field("cwnd");
+    driver.ack(10);
+    near(driver.field("cwnd"), before + 5.0, 1e-9);
+}
+
+#[test]
+fn fast_convergence_gives_up_window_only_when_shrinking() {
+    let mut driver = at_hundred(&[]);
+    driver.lose(1, true);
+    driver.lose(1, true);
+    // The second loss comes at 70 < 100: W_max = 70 * 1.7 / 2 = 59.5, cwnd = 49.
+    near(driver.field("w_max"), 59.5, 1e-9);
+    near(driver.field("cwnd"), 49.0, 1e-9);
+
+    let mut driver = at_hundred(&[("fast_convergence", "off")]);
+    driver.lose(1, true);
+    driver.lose(1, true);
+    near(driver.field("w_max"), 70.0, 1e-9);
+}
+
+#[test]
+fn in_the_reno_region_the_window_grows_by_alpha_and_then_by_one_per_rtt() {
+    // 1 ms RTT, W_max 20: K = cbrt(6 / 0.4) = 2.47 s is 2466 RTTs, far slower than Reno.
+    let mut driver = Driver::new(&ENTRY, &[CLASSIC]);
+    driver.rtt = Span::from_ms(1);
+    driver.ack_window();
+    driver.lose(1, true);
+    let after_loss = driver.field("cwnd");
+    near(after_loss, 14.0, 1e-9);
+    (0..6).for_each(|_| driver.ack_window());
+    assert_eq!(driver.field("phase"), 2.0);
+    // 6 RTTs at 3 * 0.3 / 1.7 = 0.529 packets; slightly less as each round's window is rounded down to whole packets.
+    near(driver.field("cwnd"), 14.0 + 6.0 * 0.529, 0.2);
+    (0..7).for_each(|_| driver.ack_window());
+    assert!(driver.field("w_est") > 20.0, "past the old window: {}", driver.field("w_est"));
+    let before = driver.field("cwnd");
+    (0..10).for_each(|_| driver.ack_window());
+    near(driver.field("cwnd") - before, 9.8, 0.4);
+}
+
+#[test]
+fn ten_days_without_loss_do_not_overflow() {
+    let mut driver = at_hundred(&[]);
+    driver.lose(1, true);
+    driver.ack(1);
+    pass(&mut driver, 10 * 86_400_000);
+    let before = driver.field("cwnd");
+    (0..1000).for_each(|_| driver.ack(1));
+    let after = driver.field("cwnd");
+    assert!(after.is_finite() && after <= before + 500.0 + 1e-6, "{before} -> {after}");
+    driver.lose(1, true);
+    near(driver.field("cwnd"), 0.7 * after, 1e-9);
+}
+
+#[test]
+fn time_when_the_application_limits_does_not_count() {
+    let mut driver = at_hundred(&[]);
+    driver.lose(1, true);
+    driver.ack(1);
+    pass(&mut driver, 100);
+    driver.ack(1);
+    let before = driver.field("cwnd");
+    driver.window_limited = false;
+    pass(&mut driver, 20_000);
+    driver.ack(1);
+    assert_eq!(driver.field("cwnd"), before);
+    driver.window_limited = true;
+    driver.ack(1);
+    // Still t = 0.1 s: W(0.2) = 0.4 * (-4.017163)^3 + 100 = 74.069; growth (74.069 - 70.088) / 70.088 = 0.0568.
+    near(driver.field("cwnd") - before, 0.0568, 5e-4);
+}
+
+#[test]
+fn timeout_restarts_from_one_packet_and_the_next_epoch_begins_flat() {
+    let mut driver = at_hundred(&[]);
+    driver.timeout(false);
+    driver.timeout(true);
+    assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (1.0, 70.0));
+    while driver.field("cwnd") < 70.0 {
+        driver.ack_window();
+    }
+    driver.ack(1);
+    assert_eq!(driver.field("k"), 0.0);
+}
+
+#[test]
+fn a_false_alarm_is_undone_once() {
+    let mut driver = at_hundred(&[]);
+    driver.lose(1, true);
+    driver.ack(1);
+    driver.controller.on_spurious_loss(driver.now);
+    assert_eq!((driver.field("cwnd"), driver.field("w_max"), driver.field("ssthresh")), (100.0, 0.0, f64::INFINITY));
+    driver.controller.on_spurious_loss(driver.now);
+    assert_eq!(driver.field("cwnd"), 100.0);
+}
+
+#[test]
+fn neither_a_mark_nor_a_timeout_can_be_undone() {
+    for harm in [|driver: &mut Driver| driver.mark(true), |driver: &mut Driver| driver.timeout(false)] {
+        let mut driver = at_hundred(&[]);
+        driver.lose(1, true);
+        harm(&mut driver);
+        let reduced = driver.field("cwnd");
+        driver.controller.on_spurious_loss(driver.now);
+        assert_eq!(driver.field("cwnd"), reduced);
+    }
+}
+
+#[test]
+fn marks_reduce_once_per_episode_and_down_to_one_packet() {
+    let mut driver = at_hundred(&[]);
+    driver.mark(true);
+    driver.mark(false);
+    near(driver.field("cwnd"), 70.0, 1e-9);
+    (0..30).for_each(|_| driver.mark(true));
+    assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (1.0, 2.0));
+}
+
+/// Mean window with one loss per `packets_per_loss` packets, from the 400th cycle on.
+fn mean_window(c: &str, packets_per_loss: u64) -> f64 {
+    let mut driver = at_hundred(&[("c", c)]);
+    let (mut sum, mut rounds, mut since_loss) = (0.0, 0.0, 0);
+    driver.lose(1, true);
+    for cycle in 0..402 {
+        while since_loss < packets_per_loss {
+            let window = driver.control().window_bytes / 1000;
+            if cycle >= 400 {
+                sum += window as f64;
+                rounds += 1.0;
+            }
+            since_loss += window;
+            driver.ack_window();
+        }
+        since_loss -= packets_per_loss;
+        driver.lose(1, true);
+    }
+    sum / rounds
+}
+
+#[test]
+fn the_mean_window_follows_the_response_function() {
+    // RFC 9438 5.1 and tables 1 and 2: RTT 0.1 s, p = 1e-4: 187 packets with C = 0.4, 333 with C = 4. The plateau
+    // makes the approach slow: x packets below the equilibrium a cycle gains only about 2e-5 * x^3 packets.
+    near(mean_window("0.4", 10_000) / 187.0, 1.0, 0.06);
+    near(mean_window("4", 10_000) / 333.0, 1.0, 0.06);
+    // Where Reno is faster its mean window is the floor: 1.2 / sqrt(1e-3) = 38 packets.
+    near(mean_window("0.4", 1_000) / 38.0, 1.0, 0.1);
+}
+
+/// Slow start with HyStart++ whose RTT rises from 100 to 120 ms in the second round (threshold 100 / 8 = 12.5 ms).
+fn suspicious() -> Driver {
+    let mut driver = Driver::new(&ENTRY, &[]);
+    driver.ack_window();
+    driver.rtt = Span::from_ms(120);
+    driver
+}
+
+#[test]
+fn hystart_plus_plus_grows_by_at_most_l_packets_per_ack() {
+    let mut driver = Driver::new(&ENTRY, &[]);
+    driver.ack(10);
+    assert_eq!(driver.field("cwnd"), 18.0);
+    let mut driver = Driver::new(&ENTRY, &[("hystart_limit", "0")]);
+    driver.ack(10);
+    assert_eq!(driver.field("cwnd"), 20.0);
+}
+
+#[test]
+fn a_risen_rtt_starts_conservative_slow_start_at_the_eighth_sample() {
+    let mut driver = suspicious();
+    driver.next_number += 20;
+    (0..7).for_each(|_| driver.ack(1));
+    assert_eq!((driver.field("phase"), driver.field("cwnd")), (0.0, 27.0));
+    driver.ack(1);
+    assert_eq!((driver.field("phase"), driver.field("cwnd")), (1.0, 28.0));
+    // From now on a quarter packet per ACK.
+    (0..4).for_each(|_| driver.ack(1));
+    assert_eq!(driver.field("cwnd"), 29.0);
+}
+
+#[test]
+fn five_conservative_rounds_end_slow_start_and_the_partial_one_counts() {
+    let mut driver = suspicious();
+    driver.ack_window();
+    // 8 of 20 ACKs at full growth, 12 at a quarter: 20 + 8 + 3 = 31.
+    assert_eq!((driver.field("phase"), driver.field("cwnd")), (1.0, 31.0));
+    let mut rounds = 1;
+    while driver.field("phase") == 1.0 {
+        assert_eq!(driver.field("ssthresh"), f64::INFINITY);
+        driver.ack_window();
+        rounds += 1;
+    }
+    // The rounds after the partial one begin with the ACK that ends the one before: the sixth window ends the fifth.
+    assert_eq!(rounds, 6);
+    let ssthresh = driver.field("ssthresh");
+    assert!(ssthresh.is_finite() && ssthresh <= driver.field("cwnd"));
+    // The plateau is where slow start ended.
+    assert_eq!((driver.field("k"), driver.field("w_max")), (0.0, 0.0));
+}
+
+#[test]
+fn a_smaller_rtt_resumes_slow_start() {
+    let mut driver = suspicious();
+    driver.ack_window();
+    driver.rtt = Span::from_ms(119);
+    let before = driver.field("cwnd");
+    driver.next_number += before as u64;
+    (0..8).for_each(|_| driver.ack(1));
+    assert_eq!(driver.field("phase"), 0.0);
+    near(driver.field("cwnd"), before + 8.0 / 4.0, 1e-9);
+    driver.ack(1);
+    near(driver.field("cwnd"), before + 2.0 + 1.0, 1e-9);
+}
+
+#[test]
+fn a_rise_below_the_threshold_is_ignored() {
+    let mut driver = Driver::new(&ENTRY, &[]);
+    driver.ack_window();
+    driver.rtt = Span::from_us(112_499);
+    driver.ack_window();
+    assert_eq!((driver.field("phase"), driver.field("cwnd")), (0.0, 40.0));
+}
+
+#[test]
+fn hystart_plus_plus_is_for_the_first_slow_start_only() {
+    let mut driver = suspicious();
+    driver.timeout(false);
+    driver.rtt = Span::from_ms(500);
+    driver.ack(1);
+    driver.ack(2);
+    driver.ack(4);
+    assert_eq!((driver.field("phase"), driver.field("cwnd")), (0.0, 8.0));
+}
+
+#[test]
+fn linux_hystart_leaves_on_delay_from_sixteen_packets_on() {
+    let mut driver = Driver::new(&ENTRY, &[("slow_start", "hystart")]);
+    driver.rtt = Span::from_ms(200);
+    // Below 16 packets nothing is looked at.
+    driver.ack_window();
+    assert_eq!(driver.field("cwnd"), 20.0);
+    // The round's smallest RTT, 200 ms, exceeds 100 + 12.5 ms at the eighth sample, which no longer grows the window.
+    driver.min_rtt = Span::from_ms(100);
+    driver.next_number += 20;
+    (0..7).for_each(|_| driver.ack(1));
+    assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (27.0, f64::INFINITY));
+    driver.ack(1);
+    assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (27.0, 27.0));
+}
+
+#[test]
+fn linux_hystart_leaves_when_the_ack_train_spans_half_the_rtt() {
+    let mut driver = Driver::new(&ENTRY, &[("slow_start", "hystart")]);
+    driver.ack_window();
+    assert_eq!(driver.field("cwnd"), 20.0);
+    driver.now += driver.rtt;
+    driver.next_number += 100;
+    let began = driver.now;
+    driver.ack(1);
+    while driver.field("ssthresh").is_infinite() && driver.now - began < Span::from_secs(1) {
+        driver.now += Span::from_us(1900);
+        driver.rtt = Span::from_ms(100);
+        driver.ack(1);
+    }
+    // (100 + 1) ms / 2 = 50.5 ms is passed by the 27th gap of 1.9 ms: 51.3 ms.
+    assert_eq!(driver.now - began, Span::from_us(51_300));
+    // A gap above 2 ms breaks the train.
+    let mut driver = Driver::new(&ENTRY, &[("slow_start", "hystart")]);
+    driver.ack_window();
+    driver.next_number += 1000;
+    (0..100).for_each(|_| {
+        driver.now += Span::from_us(2100);
+        driver.ack(1);
+    });
+    assert_eq!(driver.field("ssthresh"), f64::INFINITY);
+}
