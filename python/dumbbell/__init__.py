@@ -1,4 +1,4 @@
-"""dumbbell weighs congestion control: it runs congestion controllers over repeatable paths and measures every packet."""
+"""dumbbell weighs congestion control: runs controllers over repeatable paths and measures every packet."""
 
 from dumbbell._core import version
 

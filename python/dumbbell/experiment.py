@@ -1,4 +1,4 @@
-"""From an experiment file and options to the list of runs: every name looked up, every number fixed, every seed derived."""
+"""From an experiment file and options to the list of runs: names looked up, numbers fixed, seeds derived."""
 
 import hashlib
 import json
@@ -321,7 +321,9 @@ def _scheme_settings(schemes: dict[str, Scheme], settings: list[tuple[str, str]]
         name = next((name for name in schemes if key.startswith(f"{name}.")), None)
         if name is None:
             given = key.partition(".")[0]
-            raise UserError(f"--set: no scheme `{given}` in this experiment{nearest(given, schemes)}: {listed(schemes)}")
+            raise UserError(
+                f"--set: no scheme `{given}` in this experiment{nearest(given, schemes)}: {listed(schemes)}"
+            )
         scheme, item = schemes[name], key.removeprefix(f"{name}.")
         if item.startswith("transport."):
             transport = scheme.transport | {item.removeprefix("transport."): _literal(value)}

@@ -13,7 +13,7 @@ from dumbbell.errors import UserError
 SCHEMA = (
     """CREATE TABLE IF NOT EXISTS runs (
         id INTEGER PRIMARY KEY,
-        path TEXT NOT NULL, scheme TEXT NOT NULL, run INTEGER NOT NULL, seed INTEGER NOT NULL,
+        path TEXT NOT NULL, scheme TEXT NOT NULL, run INTEGER NOT NULL, seed INTEGER,
         backend TEXT NOT NULL, status TEXT NOT NULL, reason TEXT, sim_wall_s REAL, directory TEXT NOT NULL,
         UNIQUE (path, scheme, run)
     )""",
@@ -23,7 +23,11 @@ SCHEMA = (
         entity TEXT NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, value REAL,
         PRIMARY KEY (run_id, entity, number, name)
     ) WITHOUT ROWID""",
-    "CREATE TABLE IF NOT EXISTS definitions (name TEXT PRIMARY KEY, unit TEXT NOT NULL, definition TEXT NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS definitions (
+        entity TEXT NOT NULL, name TEXT NOT NULL, unit TEXT NOT NULL, convention TEXT NOT NULL,
+        formula TEXT NOT NULL, source TEXT NOT NULL,
+        PRIMARY KEY (entity, name)
+    )""",
     "CREATE INDEX IF NOT EXISTS metrics_by_name ON metrics (name, entity, number)",
 )
 
@@ -39,7 +43,7 @@ class Database:
             with _transaction(self.connection):
                 for statement in SCHEMA:
                     self.connection.execute(statement)
-                self.connection.executemany("INSERT OR REPLACE INTO definitions VALUES (?, ?, ?)", _definitions())
+                self.connection.executemany("INSERT OR REPLACE INTO definitions VALUES (?, ?, ?, ?, ?, ?)", _definitions())
         except sqlite3.Error as error:
             raise UserError(f"{self.file}: {error}") from None
 
@@ -78,14 +82,21 @@ def numbers(run: dict[str, Any]) -> Iterator[tuple[str, int, str, float]]:
     entities += [("flow", index, flow) for index, flow in enumerate(run["flows"], 1)]
     entities += [("link", index, link) for index, link in enumerate(run["links"], 1)]
     for entity, index, table in entities:
-        for name, value in table.items():
-            if isinstance(value, int | float) and not isinstance(value, bool) and name != "flow":
-                yield entity, index, name, float(value)
+        for name, value in _flat(table, ""):
+            yield entity, index, name, value
 
 
-def _definitions() -> list[tuple[str, str, str]]:
-    return [(metric["name"], metric["unit"], metric["definition"]) for metric in json.loads(_core.metrics())]
+def _flat(table: dict[str, Any], prefix: str) -> Iterator[tuple[str, float]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        elif isinstance(value, int | float) and not isinstance(value, bool) and name != "flow":
+            yield prefix + name, float(value)
 
+
+def _definitions() -> list[tuple[str, ...]]:
+    columns = ("level", "name", "unit", "convention", "formula", "source")
+    return [tuple(metric[column] for column in columns) for metric in json.loads(_core.metrics())]
 
 
 @contextmanager

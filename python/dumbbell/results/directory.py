@@ -49,7 +49,9 @@ class Results:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except json.JSONDecodeError as error:
-            raise UserError(f"{file}, line {error.lineno}: not valid JSON: {error.msg}; the file is cut off or damaged") from None
+            raise UserError(
+                f"{file}, line {error.lineno}: not valid JSON: {error.msg}; the file is cut off or damaged"
+            ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"{file}: {one_line(error)}") from None
         for key in ("status", "flows", "links", "network"):
@@ -83,10 +85,10 @@ class Results:
             statistics = unsuccessful(self.experiment.backend, "missing", MISSING)
         return self.complete(run, statistics)
 
-    @staticmethod
-    def complete(run: Run, statistics: dict[str, Any]) -> dict[str, Any]:
-        """The statistics of a run together with what it is."""
-        identity = {"scheme": run.scheme, "path": run.path, "run": run.run, "seed": run.seed}
+    def complete(self, run: Run, statistics: dict[str, Any]) -> dict[str, Any]:
+        """The statistics of a run together with what it is. Imported runs have no seed."""
+        seed = None if self.experiment.backend == "import" else run.seed
+        identity = {"scheme": run.scheme, "path": run.path, "run": run.run, "seed": seed}
         return identity | statistics | identity | {"directory": run.directory}
 
     def environment(self) -> dict[str, Any]:

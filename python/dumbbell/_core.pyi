@@ -1,0 +1,82 @@
+"""The Rust core. Tables go in and come out as JSON, time series as flat arrays of numbers in native byte order."""
+
+class Error(ValueError):
+    """Something the core refuses; the message is one line."""
+
+def version() -> str:
+    """The version of the core."""
+
+def controllers() -> str:
+    """JSON: every controller with `name`, `summary` and `parameters`.
+
+    A parameter has `name`, `unit`, `kind` (number, integer, flag, choice), `min`, `max`, `choices`, `default`, `help`.
+    """
+
+def check_parameters(controller: str, parameters: dict[str, str]) -> None:
+    """Refuses parameters that `controller` does not have or whose values are not allowed."""
+
+def transport(table: str) -> str:
+    """JSON: the complete configuration that a transport table (JSON) stands for."""
+
+def metrics() -> str:
+    """JSON: every metric with `name`, `unit`, `convention`, `level`, `formula`, `source`."""
+
+def labels() -> str:
+    """JSON: the keys of statistics that are no metrics, with `name`, `level`, `meaning`."""
+
+def check_path(table: str) -> None:
+    """Refuses a path (JSON) that cannot be built."""
+
+def check_run(specification: str) -> None:
+    """Refuses the specification of a run (JSON) that cannot be executed."""
+
+def simulate(specification: str, directory: str | None = None) -> str:
+    """Executes a run; returns its statistics as JSON.
+
+    With a directory, `packets.parquet`, `flows.parquet` and `links.parquet` are written there. Ctrl-C ends it with
+    `KeyboardInterrupt`. The interpreter lock is released.
+    """
+
+def measure_log(packets: str, options: str) -> str:
+    """JSON: all metrics of a packet log (`flows`, `links`, `network`).
+
+    Options (JSON): `duration_s`, `warmup_s`, `bin_s`, `flows` (each `flow`, `scheme`, `start_s`, `stop_s`); all optional.
+    """
+
+def series(packets: str, bin_s: float = 0.5) -> str:
+    """JSON: rates over time of a packet log.
+
+    `bin_s`, `start_s`, `capacity_mbps`, and `flows` with `flow`, `ingress_mbps`, `egress_mbps` each.
+    """
+
+def delay_points(packets: str, direction: str, max_points: int) -> tuple[bytes, bytes, bytes]:
+    """One-way delays of a packet log in `direction` (`data` or `ack`): flows (uint32), times in s and delays in ms (float64).
+
+    At most `max_points`, evenly chosen from all deliveries in time order. Times count from the log's first record of
+    that direction.
+    """
+
+def samples(file: str) -> list[tuple[str, str, str, bytes, bytes]]:
+    """The time series of a `flows.parquet` or `links.parquet`: key, field, unit, times in s and values (float64)."""
+
+def import_merged_log(data: str, ack: str | None, packets: str) -> str:
+    """Imports Pantheon's merged logs into a packet log; JSON with `records`, `init_us`, `last_s`, `unusable`.
+
+    `unusable` is null, or why the logs as a whole hold nothing (empty, or the mark of a failed run); a malformed line is
+    an error that names file and line. Nothing is left behind in either case.
+    """
+
+def import_mahimahi(data: str, ack: str | None, packets: str) -> str:
+    """Imports mm-link logs into a packet log; as `import_merged_log`."""
+
+def import_raw_pair(egress: str, ingress: str, offsets_ms: tuple[float, float], packets: str) -> str:
+    """Imports the raw tunnel logs of one flow's data direction; as `import_merged_log`.
+
+    `offsets_ms` are the clock offsets of the sending and of the receiving host.
+    """
+
+def export_pantheon(packets: str, data: str, ack: str, init_us: int) -> None:
+    """Writes a packet log as Pantheon's merged logs of both directions; time 0 is `init_us` after 1970."""
+
+def bootstrap_interval(values: list[float], level: float) -> tuple[float, float]:
+    """The percentile bootstrap interval of the mean, with a fixed seed: equal values give equal intervals."""

@@ -1,0 +1,230 @@
+"""The command line: parses arguments, calls the command, turns errors into one line and an exit status."""
+
+import argparse
+import contextlib
+import math
+import os
+import re
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from dumbbell import __version__
+from dumbbell.errors import UserError, nearest, one_line
+
+GOOD, SOME_FAILED, BAD_USAGE = 0, 1, 2
+
+_SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message} (`{self.prog} --help` shows what is possible)")
+
+
+class _Choice:
+    """A word out of a list, with the closest one suggested."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def __call__(self, text: str) -> str:
+        if text not in self.names:
+            raise argparse.ArgumentTypeError(
+                f"unknown `{text}`{nearest(text, self.names)}: allowed are {', '.join(self.names)}"
+            )
+        return text
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([A-Za-z]*)", text.strip())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a time like 30, 30s, 500ms or 2min")
+    number, unit = float(match[1]), match[2]
+    if unit not in _SECONDS:
+        units = [name for name in _SECONDS if name]
+        hint = nearest(unit, units)
+        raise argparse.ArgumentTypeError(f"`{text}`: unknown unit `{unit}`{hint}: allowed are {', '.join(units)}")
+    seconds = number * _SECONDS[unit]
+    if not 0.0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"`{text}`: must not be negative")
+    return seconds
+
+
+def _duration(text: str) -> float:
+    seconds = _seconds(text)
+    if not 1e-3 <= seconds <= 1e6:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is 1 ms to 1000000 s")
+    return seconds
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch(r"\d{1,6}", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number, at least 1")
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    if not re.fullmatch(r"\d{1,16}", text) or int(text) > 2**53:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number from 0 to 9007199254740992")
+    return int(text)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise argparse.ArgumentTypeError("needs at least one name")
+    return names
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="dumbbell", description="Weighs congestion control.", allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"dumbbell {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+    _run_parser(commands.add_parser("run", help="run an experiment", allow_abbrev=False))
+
+    report = commands.add_parser("report", help="write report.html and report.pdf")
+    report.add_argument("directory", type=Path, metavar="DIR")
+    report.add_argument("--html", action="store_true", help="only HTML")
+    report.add_argument("--pdf", action="store_true", help="only PDF")
+
+    show = commands.add_parser("show", help="print results")
+    show.add_argument("directory", type=Path, metavar="DIR")
+    show.add_argument("--json", action="store_true", help="everything, for programs")
+
+    catalogue = commands.add_parser("list", help="print what can be named")
+    from dumbbell.commands.catalogue import KINDS
+
+    catalogue.add_argument("kind", type=_Choice(*KINDS), metavar="|".join(KINDS))
+    catalogue.add_argument("--json", action="store_true")
+
+    _import_parser(commands.add_parser("import", help="read results of other tools", allow_abbrev=False))
+
+    export = commands.add_parser("export", help="write results for other tools")
+    export.add_argument("format", type=_Choice("pantheon"), metavar="pantheon")
+    export.add_argument("directory", type=Path, metavar="DIR")
+    export.add_argument("--out", type=Path, metavar="DEST", required=True)
+
+    diff = commands.add_parser("diff", help="compare two results directories")
+    diff.add_argument("first", type=Path, metavar="DIR_A")
+    diff.add_argument("second", type=Path, metavar="DIR_B")
+    diff.add_argument("--all", action="store_true", help="every metric, not only the main ones")
+    diff.add_argument("--json", action="store_true")
+
+    doctor = commands.add_parser("doctor", help="check the installation")
+    doctor.add_argument("--json", action="store_true")
+    return parser
+
+
+def _run_parser(run: argparse.ArgumentParser) -> None:
+    add = run.add_argument
+    add("experiment", nargs="?", metavar="EXPERIMENT", help="a listed experiment or a TOML file")
+    add("--schemes", type=_names, default=(), metavar="A,B|all")
+    add("--path", type=_names, default=(), metavar="P[,P2]", help="listed paths or TOML files")
+    add("--backend", metavar="sim", help="sim (the default)")
+    add("--runs", type=_count, metavar="N", help="repetitions of each scheme on each path")
+    add("--duration", type=_duration, metavar="S", help="seconds, or with a unit: 500ms, 2min")
+    add("--flows", type=_count, metavar="N", help="flows of the same scheme in each run")
+    add("--interval", type=_seconds, metavar="S", help="time between the starts of flows")
+    add("--mix", action="append", default=[], metavar="A*2+B", help="flows of several schemes in one run; repeatable")
+    add("--warmup", type=_seconds, metavar="S", help="time that the corrected metrics leave out")
+    add("--seed", type=_seed, metavar="N")
+    add("--log", type=_Choice("none", "packets", "full"), metavar="none|packets|full", help="packet log")
+    add("--set", action="append", default=[], metavar="KEY=VALUE", help="copa.delta=0.1, reno.transport.ack_every=1")
+    add("--jobs", type=_count, metavar="N", help="processes; default: one per processor")
+    add("--out", type=Path, metavar="DIR", help="default: results/EXPERIMENT-TIME")
+    add("--resume", action="store_true", help="continue what is in DIR")
+    add("--json", action="store_true", help="results as JSON on stdout")
+
+
+def _import_parser(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    formats = ("pantheon", "mahimahi", "pcap", "iperf3")
+    add("format", type=_Choice(*formats), metavar="|".join(formats))
+    add("source", type=Path, metavar="SRC")
+    add("--out", type=Path, metavar="DIR", required=True)
+    add("--ack", type=Path, metavar="LOG", help="mahimahi: the log of the other direction")
+    add("--scheme", default="imported", metavar="NAME", help="mahimahi: what made the traffic")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from dumbbell.commands.run import RunCommand, run
+    from dumbbell.experiment import Options
+
+    options = Options(
+        schemes=arguments.schemes,
+        mixes=tuple(arguments.mix),
+        paths=arguments.path,
+        backend=arguments.backend,
+        runs=arguments.runs,
+        duration_s=arguments.duration,
+        flows=arguments.flows,
+        interval_s=arguments.interval,
+        warmup_s=arguments.warmup,
+        seed=arguments.seed,
+        log=arguments.log,
+        settings=tuple(arguments.set),
+    )
+    command = RunCommand(
+        experiment=arguments.experiment,
+        options=options,
+        jobs=arguments.jobs,
+        out=arguments.out,
+        resume=arguments.resume,
+        json=arguments.json,
+    )
+    return run(command)
+
+
+def _dispatch(arguments: argparse.Namespace) -> int:
+    match arguments.command:
+        case "run":
+            return _run(arguments)
+        case "report":
+            from dumbbell.commands.show import report
+
+            return report(arguments.directory, arguments.html, arguments.pdf)
+        case "show":
+            from dumbbell.commands.show import show
+
+            return show(arguments.directory, arguments.json)
+        case "list":
+            from dumbbell.commands.catalogue import show_catalogue
+
+            return show_catalogue(arguments.kind, arguments.json)
+        case "import":
+            from dumbbell.commands.exchange import import_results
+
+            return import_results(arguments)
+        case "export":
+            from dumbbell.commands.exchange import export_results
+
+            return export_results(arguments.directory, arguments.out)
+        case "diff":
+            from dumbbell.commands.show import diff
+
+            return diff(arguments.first, arguments.second, arguments.all, arguments.json)
+        case _:
+            from dumbbell.commands.doctor import doctor
+
+            return doctor(arguments.json)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The `dumbbell` command. Exit status: 0 all good, 1 some runs failed, 2 bad usage."""
+    try:
+        status = _dispatch(_parser().parse_args(arguments))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return GOOD
+    except KeyboardInterrupt:
+        print("dumbbell: interrupted", file=sys.stderr)
+        return SOME_FAILED
+    except (UserError, OSError) as error:
+        print(f"dumbbell: {one_line(error)}", file=sys.stderr)
+        return BAD_USAGE

@@ -1,0 +1,1 @@
+"""What each command does. `cli` parses, these act; each returns the exit status."""

@@ -1,0 +1,70 @@
+"""`dumbbell list`: what can be named on the command line."""
+
+import json
+import sys
+from typing import Any
+
+from dumbbell import _core, catalog
+from dumbbell.commands.text import columns
+from dumbbell.results import to_json
+
+KINDS = ("schemes", "paths", "experiments", "metrics", "parameters")
+
+
+def show_catalogue(kind: str, as_json: bool) -> int:
+    """Prints everything of one kind."""
+    rows = {
+        "schemes": _schemes,
+        "paths": _paths,
+        "experiments": _experiments,
+        "metrics": lambda: json.loads(_core.metrics()),
+        "parameters": _parameters,
+    }[kind]()
+    if as_json:
+        sys.stdout.write(to_json(rows))
+    else:
+        print(_table(kind, rows))
+    return 0
+
+
+def _schemes() -> list[dict[str, Any]]:
+    return [{"name": item.name, "aliases": list(item.aliases)} | item.table() for item in catalog.schemes()]
+
+
+def _paths() -> list[dict[str, Any]]:
+    return [{"name": item.name, "aliases": list(item.aliases)} | item.table() for item in catalog.paths()]
+
+
+def _experiments() -> list[dict[str, Any]]:
+    keys = ("name", "title", "schemes", "mixes", "paths", "runs", "duration_s", "flows", "interval_s")
+    return [
+        {"aliases": list(item.aliases)} | {key: getattr(item, key) for key in keys} for item in catalog.experiments()
+    ]
+
+
+def _parameters() -> list[dict[str, Any]]:
+    """Every parameter of every controller, as `--set SCHEME.NAME=VALUE` takes it."""
+    rows = []
+    for controller in json.loads(_core.controllers()):
+        rows += [{"controller": controller["name"]} | parameter for parameter in controller["parameters"]]
+    return rows
+
+
+_COLUMNS = {
+    "schemes": ("name", "title", "controller", "status", "summary"),
+    "paths": ("name", "title", "aliases"),
+    "experiments": ("name", "runs", "duration_s", "flows", "title"),
+    "metrics": ("level", "name", "unit", "convention", "formula"),
+    "parameters": ("controller", "name", "default", "unit", "help"),
+}
+
+
+def _table(kind: str, rows: list[dict[str, Any]]) -> str:
+    header = _COLUMNS[kind]
+    return columns(header, [[_cell(row.get(key)) for key in header] for row in rows])
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)

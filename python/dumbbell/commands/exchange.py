@@ -1,0 +1,40 @@
+"""`dumbbell import` and `dumbbell export`."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from dumbbell.commands.show import print_summary
+from dumbbell.errors import UserError
+from dumbbell.interchange.mahimahi import LinkLogs, import_mahimahi
+from dumbbell.interchange.pantheon_export import export_pantheon
+from dumbbell.interchange.pantheon_import import import_pantheon
+
+
+def import_results(arguments: argparse.Namespace) -> int:
+    """Imports results; 0 if every run is usable, 1 if some are not (listed)."""
+    if arguments.format in ("pcap", "iperf3"):
+        raise UserError(
+            f"import of {arguments.format} is not available in this version: allowed are pantheon, mahimahi"
+        )
+    if arguments.format == "pantheon":
+        if not arguments.source.is_dir():
+            raise UserError(f"{arguments.source}: no such directory")
+        results = import_pantheon(arguments.source, arguments.out, sys.argv)
+    else:
+        logs = LinkLogs(arguments.source, arguments.ack, arguments.scheme)
+        results = import_mahimahi(logs, arguments.out, sys.argv)
+    print_summary(results)
+    bad = [run for run in results.runs() if run["status"] != "done"]
+    for run in bad:
+        print(f"not usable: {run['scheme']}, run {run['run']}: {run['reason']}", file=sys.stderr)
+    return 1 if bad else 0
+
+
+def export_results(directory: Path, destination: Path) -> int:
+    """Exports results; 0 if every run could be written, 1 if not (listed)."""
+    left_out = export_pantheon(directory, destination)
+    for run, reason in left_out:
+        print(f"left out: {run.label}: {reason}", file=sys.stderr)
+    print(destination)
+    return 1 if left_out else 0

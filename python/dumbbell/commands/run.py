@@ -1,0 +1,95 @@
+"""`dumbbell run`: executes an experiment."""
+
+import datetime
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from dumbbell import backends, catalog
+from dumbbell.backends.simulate import Outcome, execute
+from dumbbell.catalog import Plan
+from dumbbell.catalog.experiments import parse_plan
+from dumbbell.catalog.tables import read_toml
+from dumbbell.commands.show import print_summary
+from dumbbell.errors import UserError
+from dumbbell.experiment import Experiment, Options, check, resolve
+from dumbbell.progress import Progress
+from dumbbell.results import Results, locked, prepare, to_json, write_environment
+from dumbbell.results.environment import cpus, environment
+
+
+@dataclass(frozen=True)
+class RunCommand:
+    """The command's arguments."""
+
+    experiment: str | None
+    options: Options
+    jobs: int | None
+    out: Path | None
+    resume: bool
+    json: bool
+
+
+def run(command: RunCommand) -> int:
+    """Executes the experiment; 0 if every run is good, 1 if not."""
+    if command.resume and command.out is None:
+        raise UserError("--resume needs --out DIR: the results to continue")
+    if command.options.backend is not None:
+        backends.require(command.options.backend)
+    experiment = resolve(_plan(command), command.options)
+    backends.require(experiment.backend)
+    check(experiment)
+    directory = command.out or _default_directory(experiment)
+    results = prepare(directory, experiment, command.resume)
+    with locked(directory):
+        outcome = _execute(results, command)
+    return _tell(results, outcome, command)
+
+
+def _plan(command: RunCommand) -> Plan:
+    stored = command.out / "experiment.toml" if command.resume and command.out else None
+    if command.experiment is not None:
+        return catalog.experiments().find(command.experiment)
+    if stored is not None and stored.is_file() and not (command.options.schemes or command.options.mixes):
+        return parse_plan(read_toml(stored))
+    return Plan(name="run", paths=["default"])
+
+
+def _default_directory(experiment: Experiment) -> Path:
+    started = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+    return Path("results") / f"{experiment.name}-{started}"
+
+
+def _execute(results: Results, command: RunCommand) -> Outcome:
+    runs = results.experiment.all_runs()
+    todo = [run for run in runs if not results.is_finished(run)]
+    jobs = command.jobs or cpus()
+    write_environment(results, environment(sys.argv))
+    if len(todo) < len(runs):
+        print(f"{len(runs) - len(todo)} of {len(runs)} runs are finished already", file=sys.stderr)
+    previous = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return execute(results, todo, jobs, Progress(len(todo)))
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _tell(results: Results, outcome: Outcome, command: RunCommand) -> int:
+    if command.json:
+        sys.stdout.write(to_json(results.as_json() | {"directory": str(results.directory)}))
+    else:
+        print_summary(results)
+    if outcome.failed:
+        print(f"{len(outcome.failed)} runs failed:", file=sys.stderr)
+        for run, reason in outcome.failed:
+            print(f"  {run.label}: {reason}", file=sys.stderr)
+    if outcome.interrupted:
+        print(f"interrupted: `dumbbell run --resume --out {results.directory}` continues", file=sys.stderr)
+    print(f"results: {results.directory}", file=sys.stderr)
+    return 1 if outcome.failed or outcome.interrupted else 0

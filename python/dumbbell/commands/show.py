@@ -1,0 +1,96 @@
+"""`dumbbell show`, `dumbbell report` and `dumbbell diff`: what came out."""
+
+import sys
+from pathlib import Path
+
+from dumbbell.commands.text import columns, number
+from dumbbell.errors import UserError
+from dumbbell.results import Results, open_results, to_json
+from dumbbell.results.compare import MAIN_METRICS, compare
+from dumbbell.results.summary import Cell, Estimate, cells
+
+SHOWN = (
+    ("throughput Mbit/s", "throughput_mbps", 1.0, 2),
+    ("p95 delay ms", "delay_p95_ms", 1.0, 1),
+    ("loss %", "loss_rate", 100.0, 2),
+)
+
+
+def show(directory: Path, as_json: bool) -> int:
+    """Prints the results; 0 if every run is good, 1 if not."""
+    results = open_results(directory)
+    content = results.as_json()
+    if as_json:
+        sys.stdout.write(to_json(content))
+    else:
+        print_summary(results)
+        _list_bad(content["runs"])
+    return 0 if all(run["status"] == "done" for run in content["runs"]) else 1
+
+
+def print_summary(results: Results) -> None:
+    """One line per path and scheme: means over the runs, with 95 % confidence intervals."""
+    rows = [_summary_row(cell) for cell in cells(results.runs()).values()]
+    print(columns(["path", "scheme", "runs", *(title for title, *_ in SHOWN)], rows))
+
+
+def _summary_row(cell: Cell) -> list[str]:
+    row = [cell.path, cell.scheme, str(cell.good) if cell.good == cell.runs else f"{cell.good} of {cell.runs}"]
+    for _, metric, factor, digits in SHOWN:
+        row.append(_estimate(cell.estimate(("network", 0, metric)), factor, digits))
+    return row
+
+
+def _estimate(estimate: Estimate | None, factor: float, digits: int) -> str:
+    if estimate is None:
+        return "-"
+    text = number(estimate.mean * factor, digits)
+    if estimate.low is None or estimate.high is None:
+        return text
+    return f"{text} [{number(estimate.low * factor, digits)}, {number(estimate.high * factor, digits)}]"
+
+
+def _list_bad(runs: list[dict[str, object]]) -> None:
+    for run in runs:
+        if run["status"] != "done":
+            print(f"{run['status']}: {run['scheme']} on {run['path']}, run {run['run']}: {run['reason']}")
+
+
+def report(directory: Path, html: bool, pdf: bool) -> int:
+    """Writes the report; both forms unless one is asked for."""
+    open_results(directory)
+    try:
+        from dumbbell.report import write_report
+    except ModuleNotFoundError as error:
+        raise UserError(f"the report needs the package `{error.name}`, which is not installed") from None
+    both = html == pdf
+    for file in write_report(directory, html=html or both, pdf=pdf or both):
+        print(file)
+    return 0
+
+
+def diff(first: Path, second: Path, every_metric: bool, as_json: bool) -> int:
+    """Prints the differences between two results directories, metric by metric."""
+    rows = compare(open_results(first), open_results(second), None if every_metric else MAIN_METRICS)
+    if as_json:
+        sys.stdout.write(to_json({"a": str(first), "b": str(second), "rows": rows}))
+        return 0
+    verdicts = {True: "overlap", False: "differ", None: "one run only"}
+    table = []
+    for row in rows:
+        entity = row["entity"] if row["entity"] == "network" else f"{row['entity']} {row['number']}"
+        a, b = row["a"], row["b"]
+        verdict = verdicts[row["intervals_overlap"]] if a and b else "only in " + ("A" if a else "B")
+        table.append(
+            [
+                *(row["path"], row["scheme"], entity, row["metric"]),
+                *(number(side["mean"] if side else None, 4) for side in (a, b)),
+                *("-" if row[key] is None else f"{row[key]:+.{digits}{kind}}" for key, digits, kind in _DIFFERENCES),
+                verdict,
+            ]
+        )
+    print(columns(["path", "scheme", "of", "metric", "A", "B", "difference", "relative", "intervals"], table))
+    return 0
+
+
+_DIFFERENCES = (("difference", 4, "f"), ("relative", 1, "%"))

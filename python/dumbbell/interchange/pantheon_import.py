@@ -1,0 +1,179 @@
+"""A Pantheon data directory as a results directory: every run measured again from its logs."""
+
+import json
+import re
+import shutil
+import tomllib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core, catalog
+from dumbbell.catalog import PathModel, Scheme
+from dumbbell.errors import UserError
+from dumbbell.experiment import Experiment, Run, slug
+from dumbbell.interchange.pantheon_metadata import PantheonMetadata, read_metadata
+from dumbbell.interchange.pantheon_stats import RunTimes, read_times
+from dumbbell.results import Database, Results, unsuccessful, write_environment
+from dumbbell.results.directory import to_toml
+from dumbbell.results.environment import environment, now
+from dumbbell.results.files import publish, to_json, write_atomically
+
+
+@dataclass(frozen=True)
+class _Logs:
+    data: Path
+    ack: Path
+    stats: Path
+
+
+def import_pantheon(source: Path, out: Path, command: list[str]) -> Results:
+    """Imports the data directory `source` into the new directory `out`, completely or not at all.
+
+    Raises:
+        UserError: not such a directory, `out` is in use, or a log is malformed (file and line).
+    """
+    metadata = read_metadata(source)
+    experiment = _experiment(metadata, source)
+    refuse_used(out)
+    temporary = out.with_name(f".{out.name}.importing")
+    shutil.rmtree(temporary, ignore_errors=True)
+    try:
+        temporary.mkdir(parents=True)
+        results = Results(temporary, experiment)
+        write_atomically(temporary / "experiment.toml", to_toml(experiment.table()))
+        facts = {"source": str(source.resolve()), "git_summary": metadata.git_summary, "metadata": metadata.raw}
+        write_environment(results, environment(command) | {"imported": facts})
+        for run in experiment.all_runs():
+            _import_run(results, run, _logs(source, run))
+        database = Database(temporary)
+        database.rebuild(results.runs())
+        database.close()
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if out.exists():
+            out.rmdir()
+        temporary.rename(out)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    return Results(out, experiment)
+
+
+def refuse_used(out: Path) -> None:
+    """Refuses a destination that is a file or a directory with anything in it.
+
+    Raises:
+        UserError: `out` is in use.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UserError(f"{out}: exists already: choose another --out")
+
+
+def _experiment(metadata: PantheonMetadata, source: Path) -> Experiment:
+    path = PathModel(
+        name=_path_name(source),
+        title=metadata.title,
+        provenance=f"measured with Pantheon; {metadata.title}",
+    )
+    return Experiment(
+        name=path.name,
+        title=f"Pantheon: {metadata.title}",
+        backend="import",
+        runs=max(metadata.run_times, _last_run(source, metadata)),
+        duration_s=float(metadata.runtime_s),
+        warmup_s=metadata.runtime_s / 6,
+        seed=0,
+        random_order=False,
+        sample_interval_s=0.1,
+        log="packets",
+        flows=max(metadata.flows, 1),
+        interval_s=float(metadata.interval_s),
+        flow=(),
+        labels=metadata.schemes,
+        mixes=(),
+        schemes={key: imported_scheme(key) for key in metadata.schemes},
+        paths={path.name: path},
+    )
+
+
+def _path_name(source: Path) -> str:
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", source.resolve().name).strip("._-")
+    return name or "imported"
+
+
+def _last_run(source: Path, metadata: PantheonMetadata) -> int:
+    """The highest run number with a log: Pantheon's metadata do not count runs appended with --start-run-id."""
+    numbers = [0]
+    for file in source.iterdir():
+        match = re.fullmatch(r"(.+)_datalink_run(\d{1,4})\.log", file.name)
+        if match and match[1] in metadata.schemes:
+            numbers.append(int(match[2]))
+    return max(numbers)
+
+
+def imported_scheme(key: str) -> Scheme:
+    """A scheme that another tool ran, drawn as Pantheon draws it."""
+    styles = tomllib.loads((Path(catalog.__file__).parent / "pantheon-styles.toml").read_text(encoding="utf-8"))
+    style = {"title": key, "color": "dimgray", "marker": "o"} | styles.get(key, {})
+    return Scheme(name=key, kind="program", controller="", status="imported", **style)
+
+
+def _logs(source: Path, run: Run) -> _Logs:
+    def name(part: str) -> Path:
+        return source / f"{run.scheme}_{part}_run{run.run}.log"
+
+    return _Logs(name("datalink"), name("acklink"), name("stats"))
+
+
+def _import_run(results: Results, run: Run, logs: _Logs) -> None:
+    temporary = results.unfinished / slug(run.label)
+    temporary.mkdir(parents=True)
+    times = read_times(logs.stats)
+    experiment = results.experiment
+    packets = temporary / "packets.parquet"
+    notes = [f"{now()} imported from {logs.data.name}, {logs.ack.name}, {logs.stats.name}"]
+    if times is None:
+        notes.append(f"{logs.stats.name} is missing: the start of the run failed, or it was deleted")
+    statistics, reason = _measured(logs, packets, experiment, run)
+    if reason is None:
+        # what Pantheon's own analysis would drop: too short, or a flow without arrivals
+        reason = statistics["network"]["invalid_reason"]
+    if reason is None:
+        statistics = {"backend": "import", "status": "done", "reason": None} | statistics
+    else:
+        statistics = unsuccessful("import", "failed", reason)
+        notes.append(f"not usable: {reason}")
+    statistics |= {"imported": asdict(times or RunTimes())}
+    (temporary / "log.txt").write_text("\n".join(notes) + "\n", encoding="utf-8")
+    (temporary / "stats.json").write_text(to_json(results.complete(run, statistics)), encoding="utf-8")
+    publish(temporary, results.folder(run))
+    results.unfinished.rmdir()
+
+
+def _measured(logs: _Logs, packets: Path, experiment: Experiment, run: Run) -> tuple[dict[str, Any], str | None]:
+    """The statistics of a run's logs, or why there are none."""
+    if not logs.data.is_file():
+        return {}, f"{logs.data.name} is missing"
+    ack = str(logs.ack) if logs.ack.is_file() else None
+    found = json.loads(_core.import_merged_log(str(logs.data), ack, str(packets)))
+    if found["unusable"] and ack is not None:
+        # an unusable ACK log costs the ACK metrics, not the run
+        found = json.loads(_core.import_merged_log(str(logs.data), None, str(packets)))
+    if found["unusable"]:
+        return {}, str(found["unusable"])
+    statistics = measure(packets, experiment, run)
+    return statistics | {"init_us": found["init_us"], "events": found["records"], "sim_wall_s": None}, None
+
+
+def measure(packets: Path, experiment: Experiment, run: Run) -> dict[str, Any]:
+    """All metrics of a packet log, with the flows that the experiment planned."""
+    plans = experiment.flow_plans(run.scheme)
+    options = {
+        "duration_s": experiment.duration_s,
+        "warmup_s": experiment.warmup_s,
+        "flows": [
+            {"flow": number, "scheme": plan.scheme, "start_s": plan.start_s} for number, plan in enumerate(plans, 1)
+        ],
+    }
+    statistics: dict[str, Any] = json.loads(_core.measure_log(str(packets), json.dumps(options)))
+    return statistics

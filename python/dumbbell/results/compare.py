@@ -1,0 +1,44 @@
+"""Two results directories side by side: which differences are larger than the scatter of the runs."""
+
+from typing import Any
+
+from dumbbell.results.directory import Results
+from dumbbell.results.summary import Cell, Estimate, MetricKey, cells
+
+MAIN_METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
+
+
+def compare(before: Results, after: Results, metrics: tuple[str, ...] | None) -> list[dict[str, Any]]:
+    """One row per path, scheme and metric; `metrics` restricts to those names, `None` takes all."""
+    left, right = cells(before.runs()), cells(after.runs())
+    rows = []
+    for key in dict.fromkeys([*left, *right]):
+        one, other = left.get(key, Cell(*key)), right.get(key, Cell(*key))
+        for metric in dict.fromkeys([*one.values, *other.values]):
+            if metrics is None or metric[2] in metrics:
+                rows.append(_row(one, other, metric))
+    return rows
+
+
+def _row(one: Cell, other: Cell, metric: MetricKey) -> dict[str, Any]:
+    a, b = one.estimate(metric), other.estimate(metric)
+    difference = b.mean - a.mean if a and b else None
+    return {
+        "path": one.path,
+        "scheme": one.scheme,
+        "entity": metric[0],
+        "number": metric[1],
+        "metric": metric[2],
+        "a": estimate_json(a),
+        "b": estimate_json(b),
+        "difference": difference,
+        "relative": difference / abs(a.mean) if difference is not None and a and a.mean else None,
+        "intervals_overlap": a.overlaps(b) if a and b else None,
+    }
+
+
+def estimate_json(estimate: Estimate | None) -> dict[str, Any] | None:
+    """An estimate as JSON."""
+    if estimate is None:
+        return None
+    return {"runs": estimate.count, "mean": estimate.mean, "low": estimate.low, "high": estimate.high}
