@@ -1,1 +1,34 @@
-//! placeholder
+//! Metrics, streaming over packet records: the only place where a number of a report is computed.
+//!
+//! Two conventions stand side by side and are never mixed. The **Pantheon** convention repeats Pantheon's analysis to
+//! the last bit (reference `pantheon` section 6): whole log, sizes with overhead, packets in flight at the end are
+//! losses. The **corrected** convention counts payload, leaves out the warm-up and what was still under way at the end.
+//! [`METRICS`] defines every number.
+//!
+//! A [`RunMeter`] reads [`Record`](packetlog::Record)s in time order and keeps counters and [`DelayHistogram`]s, so its
+//! memory depends on the number of flows and the range of delays, not on the length of the run. [`SeriesMeter`] makes
+//! the time series of plots; [`statistics`] compares runs.
+
+mod ack_direction;
+mod definitions;
+mod fairness;
+mod finish;
+mod flow_meter;
+mod flow_table;
+mod histogram;
+mod inputs;
+mod ledger;
+mod meter;
+mod pages;
+mod series;
+mod stats;
+pub mod statistics;
+mod tally;
+
+pub use definitions::{Convention, Definition, LABELS, Label, Level, METRICS};
+pub use histogram::{DelayHistogram, DelaySummary};
+pub use inputs::{FlowInfo, LinkCounters, MeterConfig, SenderCounters};
+pub use meter::RunMeter;
+pub use series::{FlowSeries, Series, SeriesMeter};
+pub use stats::{AckLinkStats, FlowStats, LinkStats, NetworkStats, RunStats};
+pub use tally::{round_to_us, time_to_us};

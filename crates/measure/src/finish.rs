@@ -1,0 +1,244 @@
+//! From counters to statistics.
+
+use crate::ack_direction::AckDirection;
+use crate::flow_meter::FlowMeter;
+use crate::histogram::DelayHistogram;
+use crate::inputs::{LinkCounters, SenderCounters};
+use crate::ledger::Fate;
+use crate::meter::RunMeter;
+use crate::stats::{FlowStats, LinkStats, NetworkStats, RunStats};
+use crate::tally::{Tally, byte_loss, us_to_ms};
+use units::{Span, Time};
+
+/// A run must deliver over at least this part of its planned length to be valid. [reference pantheon 6]
+const MIN_VALID_PART: f64 = 0.8;
+/// Pantheon's percentile of delays. [reference pantheon 6]
+const PANTHEON_PERCENT: f64 = 95.0;
+
+/// What a log tells and when it ends.
+#[derive(Clone, Copy, Debug)]
+struct Scope {
+    end_ns: u64,
+    last_record_ns: u64,
+    tells_drops: bool,
+    tells_payload: bool,
+}
+
+/// Sums over the flows.
+#[derive(Debug, Default)]
+struct Totals {
+    sent: Tally,
+    delivered: Tally,
+    /// Delays of all packets.
+    all_delay: DelayHistogram,
+    /// Delays within the corrected convention's time.
+    delay: DelayHistogram,
+    ack: AckDirection,
+    fate: Fate,
+    measured_data_bytes: u64,
+}
+
+/// The statistics of a run.
+pub(crate) fn run_stats(
+    mut meter: RunMeter,
+    links: &[LinkCounters],
+    senders: &[SenderCounters],
+) -> RunStats {
+    let scope = Scope {
+        end_ns: meter.end_ns(),
+        last_record_ns: meter.last_record_ns,
+        // A driver that counts at its links also logs what they drop.
+        tells_drops: meter.drops_seen || !links.is_empty(),
+        tells_payload: meter.payload_seen || meter.flows.iter().all(|flow| flow.delivered.packets == 0),
+    };
+    let jain = meter.fairness.clone().finish(scope.end_ns, &mut meter.flows);
+    meter.flows.sort_by_key(|flow| flow.info.flow);
+    let mut totals = Totals::default();
+    let measured = measured_span(&meter.flows, &scope);
+    let invalid_reason = invalid_reason(&meter);
+    let mut flows = Vec::with_capacity(meter.flows.len());
+    for flow in &mut meter.flows {
+        let sender = senders.iter().find(|sender| sender.flow == flow.info.flow);
+        flows.push(flow_stats(flow, sender, &scope, &mut totals));
+    }
+    let links: Vec<_> = links.iter().map(link_stats).collect();
+    let owd = totals.delay.summary();
+    let throughput_mbps = totals.delivered.mean_mbps();
+    let capacity_mbps = Some(meter.opportunities.mean_mbps()).filter(|&capacity| capacity > 0.0);
+    let network = NetworkStats {
+        throughput_mbps,
+        ingress_mbps: totals.sent.mean_mbps(),
+        delay_p95_ms: totals.all_delay.percentile_us(PANTHEON_PERCENT).map(us_to_ms),
+        loss_rate: byte_loss(&totals.sent, &totals.delivered),
+        capacity_mbps,
+        capacity_utilization: capacity_mbps.map(|capacity| throughput_mbps / capacity),
+        duration_s: totals.delivered.span_ms() / 1_000.0,
+        valid: invalid_reason.is_none(),
+        invalid_reason,
+        acklink: totals.ack.stats(),
+        goodput_mbps: mbps(totals.measured_data_bytes, measured).filter(|_| scope.tells_payload),
+        packet_loss_rate: loss_rate(totals.fate),
+        owd_p50_ms: owd.map(|owd| us_to_ms(owd.p50_us)),
+        owd_p95_ms: owd.map(|owd| us_to_ms(owd.p95_us)),
+        owd_p99_ms: owd.map(|owd| us_to_ms(owd.p99_us)),
+        jain_index: jain.overall,
+        jain_index_mean: jain.mean,
+        utilization: links.first().and_then(|link| link.utilization),
+    };
+    RunStats { flows, links, network }
+}
+
+fn flow_stats(
+    flow: &mut FlowMeter,
+    sender: Option<&SenderCounters>,
+    scope: &Scope,
+    totals: &mut Totals,
+) -> FlowStats {
+    let owd = flow.delay.summary();
+    let mut all_delay = core::mem::take(&mut flow.other_delay);
+    all_delay.merge(&flow.delay);
+    let whole = all_delay.summary();
+    let fate = fate(flow, scope, whole.map_or(0, |whole| whole.max_us));
+    let min_us = whole.map(|whole| whole.min_us);
+    let above_min = |us: f64| min_us.map(|min_us| (us - min_us as f64) / 1_000.0);
+    totals.add(flow, &all_delay, fate);
+    FlowStats {
+        flow: flow.info.flow,
+        scheme: flow.info.scheme.clone(),
+        start_s: flow.info.start.as_secs_f64(),
+        stop_s: Time::from_ns(flow.info.stop.as_ns().min(scope.end_ns)).as_secs_f64(),
+        throughput_mbps: flow.delivered.mean_mbps(),
+        ingress_mbps: flow.sent.mean_mbps(),
+        delay_p95_ms: all_delay.percentile_us(PANTHEON_PERCENT).map(us_to_ms),
+        loss_rate: byte_loss(&flow.sent, &flow.delivered),
+        acklink: flow.ack.stats(),
+        goodput_mbps: mbps(flow.measured_data_bytes, active_span(flow, scope)).filter(|_| scope.tells_payload),
+        packet_loss_rate: loss_rate(fate),
+        owd_mean_ms: owd.map(|owd| owd.mean_us / 1_000.0),
+        owd_min_ms: min_us.map(us_to_ms),
+        owd_p50_ms: owd.map(|owd| us_to_ms(owd.p50_us)),
+        owd_p95_ms: owd.map(|owd| us_to_ms(owd.p95_us)),
+        owd_p99_ms: owd.map(|owd| us_to_ms(owd.p99_us)),
+        self_inflicted_delay_p95_ms: owd.and_then(|owd| above_min(owd.p95_us as f64)),
+        self_inflicted_delay_mean_ms: owd.and_then(|owd| above_min(owd.mean_us)),
+        packets_sent: flow.sent.packets,
+        packets_delivered: flow.delivered.packets,
+        packets_dropped: scope.tells_drops.then_some(flow.dropped_packets),
+        packets_marked: flow.marked_packets,
+        packets_in_flight_at_end: fate.under_way,
+        bytes_sent: flow.sent.bytes,
+        bytes_delivered: flow.delivered.bytes,
+        data_bytes_delivered: scope.tells_payload.then_some(flow.data_bytes),
+        retransmissions: sender.map(|sender| sender.retransmissions),
+        timeouts: sender.map(|sender| sender.timeouts),
+        loss_episodes: sender.map(|sender| sender.loss_episodes),
+        mean_cwnd_bytes: sender.and_then(|sender| time_mean(sender.cwnd_byte_ns, sender.active)),
+        mean_in_flight_bytes: sender.and_then(|sender| time_mean(sender.in_flight_byte_ns, sender.active)),
+        mean_srtt_ms: sender.and_then(mean_srtt_ms),
+    }
+}
+
+impl Totals {
+    fn add(&mut self, flow: &FlowMeter, all_delay: &DelayHistogram, fate: Fate) {
+        self.sent.merge(&flow.sent);
+        self.delivered.merge(&flow.delivered);
+        self.all_delay.merge(all_delay);
+        self.delay.merge(&flow.delay);
+        self.ack.merge(&flow.ack);
+        self.fate.lost += fate.lost;
+        self.fate.delivered += fate.delivered;
+        self.measured_data_bytes += flow.measured_data_bytes;
+    }
+}
+
+/// What became of a flow's packets: from its drops or, where the log does not tell them, from when it sent what.
+fn fate(flow: &FlowMeter, scope: &Scope, max_delay_us: i64) -> Fate {
+    if !scope.tells_drops {
+        let max_delay_ns = u64::try_from(max_delay_us).unwrap_or(0).saturating_mul(1_000);
+        return flow.ledger.fate(scope.last_record_ns.saturating_sub(max_delay_ns));
+    }
+    let gone = flow.delivered.packets + flow.dropped_packets;
+    Fate {
+        lost: flow.measured_dropped_packets,
+        delivered: flow.delay.count(),
+        under_way: flow.sent.packets.saturating_sub(gone),
+    }
+}
+
+fn loss_rate(fate: Fate) -> Option<f64> {
+    let decided = fate.lost + fate.delivered;
+    (decided > 0).then(|| fate.lost as f64 / decided as f64)
+}
+
+/// The time of a flow that the corrected convention counts.
+fn active_span(flow: &FlowMeter, scope: &Scope) -> Span {
+    Span::from_ns(flow.to_ns.min(scope.end_ns).saturating_sub(flow.from_ns))
+}
+
+/// ... of all flows, from the earliest start to the latest stop.
+fn measured_span(flows: &[FlowMeter], scope: &Scope) -> Span {
+    let from_ns = flows.iter().map(|flow| flow.from_ns).min().unwrap_or(0);
+    let to_ns = flows.iter().map(|flow| flow.to_ns.min(scope.end_ns)).max().unwrap_or(0);
+    Span::from_ns(to_ns.saturating_sub(from_ns))
+}
+
+/// Mbit/s; `None` over no time.
+fn mbps(bytes: u64, span: Span) -> Option<f64> {
+    // bit/ns are 1000 Mbit/s.
+    (!span.is_zero()).then(|| (bytes * 8) as f64 * 1_000.0 / span.as_ns() as f64)
+}
+
+/// Mean of a quantity over time from its integral; `None` over no time.
+fn time_mean(integral_ns: u128, span: Span) -> Option<f64> {
+    (!span.is_zero()).then(|| integral_ns as f64 / span.as_ns() as f64)
+}
+
+fn mean_srtt_ms(sender: &SenderCounters) -> Option<f64> {
+    let span = if sender.srtt_active.is_zero() { sender.active } else { sender.srtt_active };
+    // Without a single RTT sample there is no smoothed RTT.
+    time_mean(sender.srtt_ns_ns, span).filter(|&srtt_ns| srtt_ns > 0.0).map(|srtt_ns| srtt_ns / 1e6)
+}
+
+fn link_stats(link: &LinkCounters) -> LinkStats {
+    let per_time = |integral_ns| time_mean(integral_ns, link.elapsed);
+    let has_capacity = link.capacity_bits > 0;
+    LinkStats {
+        link: link.name.clone(),
+        direction: link.direction.clone(),
+        capacity_mbps: per_time(link.capacity_bits).map(|rate| rate * 1_000.0).filter(|_| has_capacity),
+        throughput_mbps: mbps(link.bytes_out, link.elapsed),
+        utilization: has_capacity.then(|| (link.bytes_out * 8) as f64 / link.capacity_bits as f64),
+        mean_queue_packets: per_time(link.queue_packet_ns),
+        mean_queue_bytes: per_time(link.queue_byte_ns),
+        max_queue_packets: link.max_queue_packets,
+        max_queue_bytes: link.max_queue_bytes,
+        mean_queue_delay_ms: (link.packets_out > 0)
+            .then(|| link.queueing_delay_ns as f64 / link.packets_out as f64 / 1e6),
+        packets_in: link.packets_in,
+        packets_out: link.packets_out,
+        packets_dropped: link.packets_dropped,
+        packets_marked: link.packets_marked,
+    }
+}
+
+/// Why Pantheon would not count the run, if so. [reference pantheon 6, Validity]
+fn invalid_reason(meter: &RunMeter) -> Option<String> {
+    let mut delivered = Tally::default();
+    meter.flows.iter().for_each(|flow| delivered.merge(&flow.delivered));
+    if delivered.packets == 0 {
+        return Some("no packet arrived".into());
+    }
+    for flow in &meter.flows {
+        let number = flow.info.flow;
+        if !flow.has_data_records() {
+            return Some(format!("flow {number} sent nothing"));
+        }
+        if flow.delivered.packets == 0 {
+            return Some(format!("no packet of flow {number} arrived"));
+        }
+    }
+    let (seconds, planned) = (delivered.span_ms() / 1_000.0, meter.duration.as_secs_f64());
+    (seconds < MIN_VALID_PART * planned).then(|| {
+        format!("packets arrived over {seconds:.3} s, less than {MIN_VALID_PART} of the planned {planned} s")
+    })
+}

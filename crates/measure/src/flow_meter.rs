@@ -1,0 +1,103 @@
+//! Everything counted for one flow while records pass.
+
+use crate::ack_direction::AckDirection;
+use crate::histogram::DelayHistogram;
+use crate::inputs::FlowInfo;
+use crate::ledger::SendLedger;
+use crate::tally::{Tally, round_to_us};
+use packetlog::Record;
+
+/// Counters of one flow.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowMeter {
+    pub(crate) info: FlowInfo,
+    /// The corrected convention counts from here, ns: start of the flow or end of the warm-up.
+    pub(crate) from_ns: u64,
+    /// ... to here, ns.
+    pub(crate) to_ns: u64,
+    pub(crate) sent: Tally,
+    pub(crate) delivered: Tally,
+    pub(crate) dropped_packets: u64,
+    pub(crate) marked_packets: u64,
+    /// New payload delivered, bytes.
+    pub(crate) data_bytes: u64,
+    /// New payload delivered between `from_ns` and `to_ns`, bytes.
+    pub(crate) measured_data_bytes: u64,
+    /// Packets dropped between `from_ns` and `to_ns`.
+    pub(crate) measured_dropped_packets: u64,
+    /// Delays of the packets delivered between `from_ns` and `to_ns`.
+    pub(crate) delay: DelayHistogram,
+    /// Delays of the other packets.
+    pub(crate) other_delay: DelayHistogram,
+    pub(crate) ledger: SendLedger,
+    pub(crate) ack: AckDirection,
+    /// Bytes of the current interval of [`Fairness`](crate::fairness::Fairness).
+    pub(crate) bin_bytes: u64,
+    /// Bytes of the interval in which all flows are active.
+    pub(crate) common_bytes: u64,
+}
+
+impl FlowMeter {
+    /// A flow measured from `warmup_ns` at the earliest to `end_ns` at the latest.
+    pub(crate) fn new(info: FlowInfo, warmup_ns: u64, end_ns: u64) -> Self {
+        Self {
+            from_ns: info.start.as_ns().max(warmup_ns),
+            to_ns: info.stop.as_ns().min(end_ns),
+            info,
+            sent: Tally::default(),
+            delivered: Tally::default(),
+            dropped_packets: 0,
+            marked_packets: 0,
+            data_bytes: 0,
+            measured_data_bytes: 0,
+            measured_dropped_packets: 0,
+            delay: DelayHistogram::default(),
+            other_delay: DelayHistogram::default(),
+            ledger: SendLedger::default(),
+            ack: AckDirection::default(),
+            bin_bytes: 0,
+            common_bytes: 0,
+        }
+    }
+
+    #[inline]
+    fn is_measured(&self, time_ns: u64) -> bool {
+        self.from_ns <= time_ns && time_ns <= self.to_ns
+    }
+
+    #[inline]
+    pub(crate) fn send(&mut self, record: &Record) {
+        self.sent.add(record.time_ns, record.size_bytes);
+        if record.time_ns >= self.from_ns {
+            self.ledger.sent(record.time_ns);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn drop(&mut self, record: &Record) {
+        self.dropped_packets += 1;
+        self.measured_dropped_packets += u64::from(self.is_measured(record.time_ns));
+    }
+
+    #[inline]
+    pub(crate) fn deliver(&mut self, record: &Record) {
+        self.delivered.add(record.time_ns, record.size_bytes);
+        self.data_bytes += u64::from(record.data_bytes);
+        let delay_us = round_to_us(record.one_way_delay_ns);
+        if self.is_measured(record.time_ns) {
+            self.measured_data_bytes += u64::from(record.data_bytes);
+            self.delay.record(delay_us);
+        } else {
+            self.other_delay.record(delay_us);
+        }
+        let sent_ns = record.time_ns.saturating_add_signed(record.one_way_delay_ns.saturating_neg());
+        if sent_ns >= self.from_ns {
+            self.ledger.delivered(sent_ns);
+        }
+    }
+
+    /// Whether any record of the data direction names the flow.
+    pub(crate) fn has_data_records(&self) -> bool {
+        self.sent.packets + self.delivered.packets + self.dropped_packets + self.marked_packets > 0
+    }
+}

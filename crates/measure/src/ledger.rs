@@ -1,0 +1,146 @@
+//! Which packets are still under way: sent and delivered packets by the time they were sent.
+
+/// Most slices of time; beyond it neighbours are joined, so memory does not grow with the run.
+const MAX_SLICES: usize = 1_024;
+/// Length of the first slices: 2^20 ns, about a millisecond.
+const FIRST_SHIFT: u32 = 20;
+
+/// Packets sent, and those of them delivered, per slice of sending time.
+///
+/// For logs that do not tell drops: a packet sent longer ago than any delay of its flow and not yet delivered is lost,
+/// a younger one may be under way. A slice is `run length / 512` or shorter; the slice that the limit falls into counts
+/// as young.
+#[derive(Clone, Debug)]
+pub(crate) struct SendLedger {
+    shift: u32,
+    slices: Vec<Slice>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slice {
+    sent: u64,
+    delivered: u64,
+}
+
+/// What became of the packets a flow sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fate {
+    pub(crate) lost: u64,
+    pub(crate) delivered: u64,
+    pub(crate) under_way: u64,
+}
+
+impl Default for SendLedger {
+    fn default() -> Self {
+        Self { shift: FIRST_SHIFT, slices: Vec::new() }
+    }
+}
+
+impl SendLedger {
+    #[inline]
+    pub(crate) fn sent(&mut self, sent_ns: u64) {
+        self.slice(sent_ns).sent += 1;
+    }
+
+    #[inline]
+    pub(crate) fn delivered(&mut self, sent_ns: u64) {
+        self.slice(sent_ns).delivered += 1;
+    }
+
+    /// Counts the packets sent before `limit_ns` as lost or delivered and the others as delivered or under way.
+    pub(crate) fn fate(&self, limit_ns: u64) -> Fate {
+        let old_slices = (limit_ns >> self.shift) as usize;
+        let (old, young) = self.slices.split_at(old_slices.min(self.slices.len()));
+        let sum = |slices: &[Slice]| {
+            slices.iter().fold((0, 0), |sum, slice| (sum.0 + slice.sent, sum.1 + slice.delivered))
+        };
+        let ((old_sent, old_delivered), (young_sent, young_delivered)) = (sum(old), sum(young));
+        Fate {
+            // Duplicates can make more packets arrive than were sent.
+            lost: old_sent.saturating_sub(old_delivered),
+            delivered: old_delivered,
+            under_way: young_sent.saturating_sub(young_delivered),
+        }
+    }
+
+    #[inline]
+    fn slice(&mut self, sent_ns: u64) -> &mut Slice {
+        let index = (sent_ns >> self.shift) as usize;
+        if index < self.slices.len() {
+            return &mut self.slices[index];
+        }
+        self.grow(sent_ns)
+    }
+
+    #[cold]
+    fn grow(&mut self, sent_ns: u64) -> &mut Slice {
+        while sent_ns >> self.shift >= MAX_SLICES as u64 {
+            self.shift += 1;
+            let join = |pair: &[Slice]| {
+                pair.iter().fold(Slice::default(), |sum, slice| Slice {
+                    sent: sum.sent + slice.sent,
+                    delivered: sum.delivered + slice.delivered,
+                })
+            };
+            self.slices = self.slices.chunks(2).map(join).collect();
+        }
+        let index = (sent_ns >> self.shift) as usize;
+        if index >= self.slices.len() {
+            self.slices.resize(index + 1, Slice::default());
+        }
+        &mut self.slices[index]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn old_packets_that_never_arrived_are_lost_and_young_ones_are_under_way() {
+        let mut ledger = SendLedger::default();
+        // A packet every 10 ms for 1 s; those at 100, 200, 300 ms are lost, the last five have not arrived.
+        for i in 0..100 {
+            ledger.sent(i * 10 * MS);
+            if ![10, 20, 30].contains(&i) && i < 95 {
+                ledger.delivered(i * 10 * MS);
+            }
+        }
+        let fate = ledger.fate(940 * MS);
+        // Slice 896 (939.5 to 940.6 ms) holds the limit and is young: packets 0..=93 are old.
+        assert_eq!(fate, Fate { lost: 3, delivered: 91, under_way: 5 });
+    }
+
+    #[test]
+    fn memory_stays_bounded_over_an_hour_and_nothing_is_forgotten() {
+        let mut ledger = SendLedger::default();
+        for second in 0..3_600 {
+            ledger.sent(second * 1_000 * MS);
+            if second % 4 != 0 {
+                ledger.delivered(second * 1_000 * MS);
+            }
+        }
+        assert!(ledger.slices.len() <= MAX_SLICES);
+        assert_eq!(ledger.fate(u64::MAX), Fate { lost: 900, delivered: 2_700, under_way: 0 });
+        assert_eq!(ledger.fate(0), Fate { lost: 0, delivered: 0, under_way: 900 });
+    }
+
+    #[test]
+    fn duplicates_never_make_packets_appear() {
+        let mut ledger = SendLedger::default();
+        ledger.sent(5);
+        ledger.delivered(5);
+        ledger.delivered(5);
+        assert_eq!(ledger.fate(u64::MAX), Fate { lost: 0, delivered: 2, under_way: 0 });
+    }
+
+    #[test]
+    fn the_latest_possible_time_is_a_time() {
+        let mut ledger = SendLedger::default();
+        ledger.sent(3);
+        ledger.sent(u64::MAX);
+        assert_eq!(ledger.fate(0).under_way, 2);
+    }
+}

@@ -1,0 +1,135 @@
+//! The meter of a run: records in, statistics out.
+
+use crate::fairness::Fairness;
+use crate::finish;
+use crate::flow_meter::FlowMeter;
+use crate::flow_table::FlowTable;
+use crate::inputs::{FlowInfo, LinkCounters, MeterConfig, SenderCounters};
+use crate::stats::RunStats;
+use crate::tally::Tally;
+use packetlog::{Event, Record};
+use units::{Span, Time};
+
+/// Computes the metrics of a run from its records, in time order.
+#[derive(Clone, Debug)]
+pub struct RunMeter {
+    pub(crate) flows: Vec<FlowMeter>,
+    table: FlowTable,
+    pub(crate) fairness: Fairness,
+    /// Planned length of the run.
+    pub(crate) duration: Span,
+    warmup_ns: u64,
+    /// Planned end of the run, ns; the largest time where unknown.
+    end_ns: u64,
+    pub(crate) last_record_ns: u64,
+    /// Delivery opportunities of the data direction.
+    pub(crate) opportunities: Tally,
+    pub(crate) drops_seen: bool,
+    /// Whether any record told payload bytes.
+    pub(crate) payload_seen: bool,
+}
+
+impl RunMeter {
+    /// A meter for the flows of `config`. A flow listed twice keeps its first description.
+    pub fn new(config: MeterConfig) -> Self {
+        let end_ns = if config.duration.is_zero() { u64::MAX } else { config.duration.as_ns() };
+        let warmup_ns = config.warmup.as_ns();
+        let mut table = FlowTable::default();
+        let mut flows: Vec<FlowMeter> = Vec::with_capacity(config.flows.len());
+        for info in config.flows {
+            if table.get(info.flow).is_none() {
+                table.insert(info.flow, flows.len());
+                flows.push(FlowMeter::new(info, warmup_ns, end_ns));
+            }
+        }
+        let from_ns = flows.iter().map(|flow| flow.from_ns).fold(warmup_ns, u64::max);
+        let to_ns = flows.iter().map(|flow| flow.to_ns).fold(end_ns, u64::min);
+        Self {
+            flows,
+            table,
+            fairness: Fairness::new(config.bin, from_ns, to_ns),
+            duration: config.duration,
+            warmup_ns,
+            end_ns,
+            last_record_ns: 0,
+            opportunities: Tally::default(),
+            drops_seen: false,
+            payload_seen: false,
+        }
+    }
+
+    /// Takes in the next record. Records come in time order.
+    #[inline]
+    pub fn record(&mut self, record: &Record) {
+        self.last_record_ns = self.last_record_ns.max(record.time_ns);
+        match record.event {
+            Event::Send => {
+                self.payload_seen |= record.data_bytes > 0;
+                self.flow(record).send(record);
+            }
+            Event::Deliver => self.deliver(record),
+            Event::Drop => {
+                self.drops_seen = true;
+                self.flow(record).drop(record);
+            }
+            Event::Mark => self.flow(record).marked_packets += 1,
+            Event::AckSend => self.flow(record).ack.sent.add(record.time_ns, record.size_bytes),
+            Event::AckDeliver => self.flow(record).ack.deliver(record),
+            Event::Opportunity => self.opportunities.add(record.time_ns, record.size_bytes),
+            // No metric counts these. ACKs that are dropped show as sent and not delivered.
+            Event::Enqueue | Event::Dequeue | Event::AckDrop | Event::AckMark | Event::AckOpportunity => {}
+        }
+    }
+
+    /// The statistics of the run. `links` and `senders` are what the driver counted; a log that comes without them
+    /// has null in their place.
+    pub fn finish(self, links: &[LinkCounters], senders: &[SenderCounters]) -> RunStats {
+        finish::run_stats(self, links, senders)
+    }
+
+    /// End of the run, ns: as planned, or the last record.
+    pub(crate) fn end_ns(&self) -> u64 {
+        if self.duration.is_zero() { self.last_record_ns } else { self.end_ns }
+    }
+
+    #[inline]
+    fn deliver(&mut self, record: &Record) {
+        self.payload_seen |= record.data_bytes > 0;
+        // Shares are payload, or bytes on the path where a log does not tell payload.
+        let share_bytes = if self.payload_seen { record.data_bytes } else { record.size_bytes };
+        let position = self.position(record);
+        if record.time_ns >= self.fairness.bin_end_ns {
+            self.fairness.advance(record.time_ns, &mut self.flows);
+        }
+        let flow = &mut self.flows[position];
+        flow.bin_bytes += u64::from(share_bytes);
+        flow.deliver(record);
+    }
+
+    #[inline]
+    fn flow(&mut self, record: &Record) -> &mut FlowMeter {
+        let position = self.position(record);
+        &mut self.flows[position]
+    }
+
+    #[inline]
+    fn position(&mut self, record: &Record) -> usize {
+        self.table.get(record.flow).unwrap_or_else(|| self.add_flow(record))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_flow(&mut self, record: &Record) -> usize {
+        let info = FlowInfo {
+            flow: record.flow,
+            scheme: String::new(),
+            start: Time::from_ns(record.time_ns),
+            stop: Time::NEVER,
+        };
+        let position = self.flows.len();
+        self.table.insert(record.flow, position);
+        self.flows.push(FlowMeter::new(info, self.warmup_ns, self.end_ns));
+        self.fairness.restart(record.time_ns, &mut self.flows);
+        position
+    }
+}
