@@ -12,7 +12,9 @@
 //! loss-based flows in deep buffers.
 
 use crate::parts::{Rounds, Window};
-use crate::{Ack, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout};
+use crate::{
+    Ack, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
+};
 use units::{Span, Time};
 
 /// Smallest window of the Vegas rule and after a reduction, packets.

@@ -176,7 +176,10 @@ fn a_false_alarm_is_undone_once() {
     driver.lose(1, true);
     driver.ack(1);
     driver.controller.on_spurious_loss(driver.now);
-    assert_eq!((driver.field("cwnd"), driver.field("w_max"), driver.field("ssthresh")), (100.0, 0.0, f64::INFINITY));
+    assert_eq!(
+        (driver.field("cwnd"), driver.field("w_max"), driver.field("ssthresh")),
+        (100.0, 0.0, f64::INFINITY)
+    );
     driver.controller.on_spurious_loss(driver.now);
     assert_eq!(driver.field("cwnd"), 100.0);
 }

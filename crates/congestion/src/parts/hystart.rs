@@ -7,21 +7,21 @@ use super::{Rounds, Window};
 use crate::Ack;
 use units::{Span, Time};
 
-/// Smallest rise of the RTT that counts (RFC 9406 4.3 MIN_RTT_THRESH; Linux the same).
+/// Smallest rise of the RTT that counts (RFC 9406 4.3 `MIN_RTT_THRESH`; Linux the same).
 const MIN_RTT_THRESHOLD: Span = Span::from_ms(4);
-/// Largest rise that is needed (RFC 9406 4.3 MAX_RTT_THRESH; Linux the same).
+/// Largest rise that is needed (RFC 9406 4.3 `MAX_RTT_THRESH`; Linux the same).
 const MAX_RTT_THRESHOLD: Span = Span::from_ms(16);
-/// Share of the RTT that counts as a rise between those (RFC 9406 4.3 MIN_RTT_DIVISOR).
+/// Share of the RTT that counts as a rise between those (RFC 9406 4.3 `MIN_RTT_DIVISOR`).
 const RTT_DIVISOR: u64 = 8;
-/// RTT samples a round needs (RFC 9406 4.3 N_RTT_SAMPLE).
+/// RTT samples a round needs (RFC 9406 4.3 `N_RTT_SAMPLE`).
 const MIN_SAMPLES: u32 = 8;
-/// Slow-down in CSS (RFC 9406 4.3 CSS_GROWTH_DIVISOR).
+/// Slow-down in CSS (RFC 9406 4.3 `CSS_GROWTH_DIVISOR`).
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
-/// Rounds in CSS before slow start ends (RFC 9406 4.3 CSS_ROUNDS).
+/// Rounds in CSS before slow start ends (RFC 9406 4.3 `CSS_ROUNDS`).
 const CSS_ROUNDS: u32 = 5;
-/// Smallest window at which Linux's HyStart looks, packets (hystart_low_window).
+/// Smallest window at which Linux's HyStart looks, packets (`hystart_low_window`).
 const LINUX_MIN_WINDOW: f64 = 16.0;
-/// Largest gap within an ACK train (hystart_ack_delta_us).
+/// Largest gap within an ACK train (`hystart_ack_delta_us`).
 const LINUX_TRAIN_GAP: Span = Span::from_ms(2);
 /// Largest allowance for ACK aggregation in the train detector.
 const LINUX_MAX_ACK_DELAY: Span = Span::from_ms(1);
@@ -108,7 +108,7 @@ impl RoundMin {
     }
 }
 
-/// HyStart as in Linux's tcp_cubic.c, for an unpaced sender (reference `schemes-window` 6.2). Uses the connection's
+/// HyStart as in Linux's `tcp_cubic.c`, for an unpaced sender (reference `schemes-window` 6.2). Uses the connection's
 /// smallest RTT where Linux leaves out samples of an epoch's first second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HyStart {
