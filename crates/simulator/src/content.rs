@@ -1,0 +1,109 @@
+//! The contents of the packets that are inside the path: the path itself only carries handles.
+
+use transport::{AckFrame, Data};
+
+/// Set in the handles of acknowledgements.
+const ACK_BIT: u32 = 1 << 31;
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Handle {
+    /// Index of a data header.
+    Data(u32),
+    /// Index of an acknowledgement.
+    Ack(u32),
+}
+
+impl Handle {
+    /// What a path packet's token stands for.
+    #[inline]
+    pub(crate) const fn of(token: u32) -> Self {
+        if token & ACK_BIT == 0 { Self::Data(token) } else { Self::Ack(token & !ACK_BIT) }
+    }
+}
+
+/// Reference-counted slots that are reused, so that memory stays bounded by what is in flight.
+#[derive(Debug, Default)]
+struct Slots<T> {
+    slots: Vec<(T, u32)>,
+    free: Vec<u32>,
+}
+
+impl<T: Default> Slots<T> {
+    /// A free slot, with one user.
+    #[inline]
+    fn take(&mut self) -> u32 {
+        if let Some(index) = self.free.pop() {
+            self.slots[index as usize].1 = 1;
+            return index;
+        }
+        self.slots.push((T::default(), 1));
+        (self.slots.len() - 1) as u32
+    }
+
+    #[inline]
+    fn release(&mut self, index: u32) {
+        let users = &mut self.slots[index as usize].1;
+        *users -= 1;
+        if *users == 0 {
+            self.free.push(index);
+        }
+    }
+}
+
+/// All contents inside the path.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    data: Slots<Data>,
+    acks: Slots<AckFrame>,
+}
+
+impl Contents {
+    /// Stores a data header; returns its token.
+    #[inline]
+    pub(crate) fn put_data(&mut self, data: Data) -> u32 {
+        let index = self.data.take();
+        self.data.slots[index as usize].0 = data;
+        index
+    }
+
+    /// An empty acknowledgement to fill; returns its token with it.
+    #[inline]
+    pub(crate) fn new_ack(&mut self) -> (u32, &mut AckFrame) {
+        let index = self.acks.take();
+        (index | ACK_BIT, &mut self.acks.slots[index as usize].0)
+    }
+
+    #[inline]
+    pub(crate) fn data(&self, index: u32) -> &Data {
+        &self.data.slots[index as usize].0
+    }
+
+    #[inline]
+    pub(crate) fn ack(&self, index: u32) -> &AckFrame {
+        &self.acks.slots[index as usize].0
+    }
+
+    /// `more` further packets (fragments, copies) carry the same token.
+    #[inline]
+    pub(crate) fn share(&mut self, token: u32, more: u32) {
+        match Handle::of(token) {
+            Handle::Data(index) => self.data.slots[index as usize].1 += more,
+            Handle::Ack(index) => self.acks.slots[index as usize].1 += more,
+        }
+    }
+
+    /// A packet with this token is gone.
+    #[inline]
+    pub(crate) fn release(&mut self, token: u32) {
+        match Handle::of(token) {
+            Handle::Data(index) => self.data.release(index),
+            Handle::Ack(index) => self.acks.release(index),
+        }
+    }
+
+    /// Slots in use, for leak checks.
+    pub(crate) fn in_use(&self) -> usize {
+        self.data.slots.len() - self.data.free.len() + self.acks.slots.len() - self.acks.free.len()
+    }
+}

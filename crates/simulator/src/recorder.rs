@@ -1,0 +1,134 @@
+//! Where a run's packet events and samples go: metrics always, files where wanted.
+
+use congestion::FieldSink;
+use measure::{LinkCounters, MeterConfig, RunMeter, RunStats, SenderCounters};
+use packetlog::{PacketLogWriter, Record, SampleWriter, Table};
+use path::LinkStats;
+use std::path::Path;
+use transport::Sender;
+use units::Time;
+
+/// Feeds the meter, the packet log and the sample tables.
+#[derive(Debug)]
+pub struct Recorder {
+    meter: RunMeter,
+    log: Option<PacketLogWriter>,
+    samples: Option<Samples>,
+    failure: Option<String>,
+}
+
+#[derive(Debug)]
+struct Samples {
+    flows: SampleWriter,
+    links: SampleWriter,
+}
+
+impl Recorder {
+    /// Records into `directory` if there is one; `packet_log` switches the packet log within it.
+    ///
+    /// # Errors
+    /// One line naming the file that cannot be written.
+    pub fn create(config: MeterConfig, directory: Option<&Path>, packet_log: bool) -> Result<Self, String> {
+        let text = |error: packetlog::Error| error.to_string();
+        let log = directory
+            .filter(|_| packet_log)
+            .map(|directory| PacketLogWriter::create(directory.join("packets.parquet")))
+            .transpose()
+            .map_err(text)?;
+        let samples = directory
+            .map(|directory| {
+                Ok(Samples {
+                    flows: SampleWriter::create(directory.join("flows.parquet"), Table::Flows)?,
+                    links: SampleWriter::create(directory.join("links.parquet"), Table::Links)?,
+                })
+            })
+            .transpose()
+            .map_err(text)?;
+        Ok(Self { meter: RunMeter::new(config), log, samples, failure: None })
+    }
+
+    /// One packet event; records must come in time order. A failure to write is kept for [`Recorder::finish`].
+    #[inline]
+    pub fn record(&mut self, record: &Record) {
+        self.meter.record(record);
+        if let Some(log) = &mut self.log
+            && let Err(error) = log.write(record)
+        {
+            self.failure.get_or_insert_with(|| error.to_string());
+            self.log = None;
+        }
+    }
+
+    /// Whether something could not be written.
+    pub const fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    pub(crate) const fn wants_samples(&self) -> bool {
+        self.samples.is_some()
+    }
+
+    /// The state of a sender.
+    pub(crate) fn sample_flow(&mut self, at: Time, flow: u32, sender: &Sender) -> Result<(), String> {
+        let Some(samples) = &mut self.samples else { return Ok(()) };
+        let mut sink = FlowSink { writer: &mut samples.flows, at, flow, result: Ok(()) };
+        sender.fields(&mut sink);
+        sink.result.map_err(|error| error.to_string())
+    }
+
+    /// The state of a link.
+    pub(crate) fn sample_link(&mut self, at: Time, direction: &str, link: &LinkStats) -> Result<(), String> {
+        let Some(samples) = &mut self.samples else { return Ok(()) };
+        let name = link_name(direction, link);
+        let fields = [
+            ("queue", "packets", link.queue_packets as f64),
+            ("queue_bytes", "bytes", link.queue_bytes as f64),
+            ("dropped", "packets", link.packets_dropped as f64),
+            ("delivered", "bytes", link.bytes_out as f64),
+        ];
+        for (field, unit, value) in fields {
+            samples.links.link(at.as_ns(), &name, field, unit, value).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Completes the files and computes the metrics.
+    ///
+    /// # Errors
+    /// One line about what could not be written.
+    pub fn finish(self, links: &[LinkCounters], senders: &[SenderCounters]) -> Result<RunStats, String> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let text = |error: packetlog::Error| error.to_string();
+        if let Some(log) = self.log {
+            log.finish().map_err(text)?;
+        }
+        if let Some(samples) = self.samples {
+            samples.flows.finish().map_err(text)?;
+            samples.links.finish().map_err(text)?;
+        }
+        Ok(self.meter.finish(links, senders))
+    }
+}
+
+/// `data/bottleneck` and the like.
+pub(crate) fn link_name(direction: &str, link: &LinkStats) -> String {
+    format!("{direction}/{}", link.name)
+}
+
+struct FlowSink<'a> {
+    writer: &'a mut SampleWriter,
+    at: Time,
+    flow: u32,
+    result: Result<(), packetlog::Error>,
+}
+
+impl FieldSink for FlowSink<'_> {
+    fn put(&mut self, name: &'static str, unit: &'static str, value: f64) {
+        // "None yet" (infinite thresholds, no sample) is an absent row.
+        if self.result.is_ok() && value.is_finite() {
+            self.result = self.writer.flow(self.at.as_ns(), self.flow, name, unit, value);
+        }
+    }
+}

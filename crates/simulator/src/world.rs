@@ -1,0 +1,441 @@
+//! The event loop: flows, the two directions of the path between them, and the clock.
+
+use crate::content::{Contents, Handle};
+use crate::recorder::Recorder;
+use crate::schedule::{Actor, Schedule};
+use crate::spec::{FlowSpec, LogLevel, RunSpec};
+use packetlog::{Event, Record};
+use path::{Direction, Ecn, Encapsulation, Packet, PacketEvent, Reassembler, Tap};
+use std::collections::VecDeque;
+use transport::{Application, Config, EcnCounts, Receiver, Sender};
+use units::{Span, Time};
+
+/// Actors that are not flows: the two directions.
+const DIRECTIONS: [Actor; 2] = [DATA as Actor, ACK as Actor];
+const DATA: usize = 0;
+const ACK: usize = 1;
+
+/// Actors of one flow: its sender, its receiver, its share of the propagation delay.
+const ACTORS_PER_FLOW: usize = 3;
+
+/// Events between two looks at the stop request.
+const STOP_CHECK_EVENTS: u64 = 1 << 14;
+
+/// One flow: both ends, and the part of its delay that the shared path does not have.
+#[derive(Debug)]
+struct Flow {
+    sender: Sender,
+    receiver: Receiver,
+    /// Direction its data takes.
+    direction: usize,
+    ack_bytes: u32,
+    ack_range_bytes: u32,
+    ecn: Ecn,
+    /// Additional delay in each direction.
+    extra: Span,
+    /// Packets in the additional delay, data and ACKs; each in order of arrival, which is the order of departure.
+    waiting: VecDeque<(Time, Packet)>,
+}
+
+impl Flow {
+    fn build(index: usize, flow: &FlowSpec, spec: &RunSpec) -> Result<Self, String> {
+        let config = flow.config()?;
+        // Distinct per flow, so that two flows of one scheme do not draw the same numbers.
+        let seed = spec.seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let controller = flow.controller(&config, seed)?;
+        let application = Application::new(flow.application.clone(), flow.start(), config.payload_bytes, seed);
+        let base = spec.path.base_rtt();
+        let extra = flow.rtt_ms.map_or(Span::ZERO, |ms| (Span::from_secs_f64(ms / 1e3) - base) / 2);
+        Ok(Self {
+            receiver: Receiver::new(&config, None),
+            direction: if flow.reverse { ACK } else { DATA },
+            ack_bytes: config.ack_bytes,
+            ack_range_bytes: config.ack_range_bytes,
+            ecn: codepoint(&config),
+            extra,
+            waiting: VecDeque::new(),
+            sender: Sender::new(config, controller, application, flow.start(), flow.stop(spec.duration())),
+        })
+    }
+}
+
+const fn codepoint(config: &Config) -> Ecn {
+    match config.ecn {
+        transport::Ecn::Off => Ecn::NotEct,
+        transport::Ecn::Ect0 => Ecn::Ect0,
+        transport::Ecn::Ect1 => Ecn::Ect1,
+    }
+}
+
+/// Everything of one run.
+#[derive(Debug)]
+pub(crate) struct World {
+    now: Time,
+    end: Time,
+    directions: [Direction; 2],
+    encapsulation: Encapsulation,
+    reassembler: Reassembler,
+    flows: Vec<Flow>,
+    contents: Contents,
+    schedule: Schedule,
+    full_log: bool,
+    sample_interval: Span,
+    next_sample: Time,
+    events: u64,
+}
+
+/// What the path reports: logged, and dropped packets' contents released.
+struct Watcher<'a> {
+    contents: &'a mut Contents,
+    recorder: &'a mut Recorder,
+    full_log: bool,
+    opportunity: Event,
+}
+
+impl Tap for Watcher<'_> {
+    fn packet(&mut self, now: Time, event: PacketEvent, packet: &Packet) {
+        let is_ack = matches!(Handle::of(packet.token), Handle::Ack(_));
+        let event = match (event, is_ack) {
+            (PacketEvent::Dropped, false) => Event::Drop,
+            (PacketEvent::Dropped, true) => Event::AckDrop,
+            (PacketEvent::Marked, false) => Event::Mark,
+            (PacketEvent::Marked, true) => Event::AckMark,
+            (PacketEvent::Enqueued, false) if self.full_log => Event::Enqueue,
+            (PacketEvent::Dequeued, false) if self.full_log => Event::Dequeue,
+            (PacketEvent::Enqueued | PacketEvent::Dequeued, _) => return,
+            (PacketEvent::Duplicated, _) => {
+                self.contents.share(packet.token, 1);
+                return;
+            }
+        };
+        self.recorder.record(&Record {
+            time_ns: now.as_ns(),
+            flow: packet.flow + 1,
+            event,
+            seq: packet.number,
+            size_bytes: packet.size_bytes,
+            data_bytes: 0,
+            one_way_delay_ns: 0,
+        });
+        if matches!(event, Event::Drop | Event::AckDrop) {
+            self.contents.release(packet.token);
+        }
+    }
+
+    fn opportunity(&mut self, now: Time, bytes: u32) {
+        self.recorder.record(&Record {
+            time_ns: now.as_ns(),
+            flow: 0,
+            event: self.opportunity,
+            seq: 0,
+            size_bytes: bytes,
+            data_bytes: 0,
+            one_way_delay_ns: 0,
+        });
+    }
+
+    fn wants_opportunities(&self) -> bool {
+        true
+    }
+}
+
+impl World {
+    /// Builds a run.
+    ///
+    /// # Errors
+    /// One line naming what is wrong with the specification.
+    pub(crate) fn build(spec: &RunSpec) -> Result<Self, String> {
+        spec.validate()?;
+        let flows = spec.flows.iter().enumerate().map(|(index, flow)| Flow::build(index, flow, spec));
+        let flows: Vec<Flow> = flows.collect::<Result<_, _>>()?;
+        let mut schedule = Schedule::new(DIRECTIONS.len() + flows.len() * ACTORS_PER_FLOW);
+        for (index, flow) in flows.iter().enumerate() {
+            schedule.set(sender_actor(index), flow.sender.next_timer());
+        }
+        let directions = [
+            Direction::build(&spec.path.data, "data", spec.seed)?,
+            Direction::build(&spec.path.ack, "ack", spec.seed)?,
+        ];
+        schedule.set(DIRECTIONS[DATA], directions[DATA].next_event());
+        schedule.set(DIRECTIONS[ACK], directions[ACK].next_event());
+        let sample_interval = Span::from_secs_f64(spec.sample_interval_s);
+        Ok(Self {
+            now: Time::ZERO,
+            end: Time::ZERO + spec.duration(),
+            directions,
+            encapsulation: spec.path.encapsulation(),
+            reassembler: Reassembler::default(),
+            flows,
+            contents: Contents::default(),
+            schedule,
+            full_log: spec.log == LogLevel::Full,
+            sample_interval,
+            next_sample: Time::ZERO + sample_interval,
+            events: 0,
+        })
+    }
+
+    /// Runs to the end, or until `stop` says so; returns whether the end was reached.
+    ///
+    /// # Errors
+    /// What the recorder could not write.
+    pub(crate) fn run(&mut self, recorder: &mut Recorder, stop: &dyn Fn() -> bool) -> Result<bool, String> {
+        loop {
+            let (time, actor) = self.schedule.first();
+            if time >= self.end {
+                break;
+            }
+            while self.next_sample <= time {
+                self.sample(recorder)?;
+            }
+            debug_assert!(time >= self.now, "time must not go backwards");
+            self.now = time;
+            self.events += 1;
+            if self.events.is_multiple_of(STOP_CHECK_EVENTS) && (stop() || recorder.has_failed()) {
+                return Ok(false);
+            }
+            self.act(actor, recorder);
+            self.deliver_ready(recorder);
+        }
+        while self.next_sample <= self.end {
+            self.sample(recorder)?;
+        }
+        self.finish(recorder);
+        Ok(true)
+    }
+
+    fn finish(&mut self, recorder: &mut Recorder) {
+        self.now = self.end;
+        for direction in [DATA, ACK] {
+            self.advance(direction, recorder);
+            self.directions[direction].finish(self.end);
+        }
+        for flow in &mut self.flows {
+            flow.sender.finish(self.end);
+        }
+    }
+
+    /// Number of events so far.
+    pub(crate) const fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Both directions, data first.
+    pub(crate) const fn directions(&self) -> &[Direction; 2] {
+        &self.directions
+    }
+
+    /// The senders, in flow order.
+    pub(crate) fn senders(&self) -> impl Iterator<Item = &Sender> {
+        self.flows.iter().map(|flow| &flow.sender)
+    }
+
+    /// Contents still inside the path, for leak checks.
+    pub(crate) fn contents_in_use(&self) -> usize {
+        self.contents.in_use()
+    }
+
+    /// Packets inside the path, additional delays included.
+    pub(crate) fn packets_inside(&self) -> u64 {
+        let shared: u64 = self.directions.iter().map(Direction::packets_inside).sum();
+        shared + self.flows.iter().map(|flow| flow.waiting.len() as u64).sum::<u64>()
+    }
+
+    fn sample(&mut self, recorder: &mut Recorder) -> Result<(), String> {
+        let at = self.next_sample;
+        self.next_sample += self.sample_interval;
+        if !recorder.wants_samples() {
+            return Ok(());
+        }
+        for (index, flow) in self.flows.iter().enumerate() {
+            recorder.sample_flow(at, index as u32 + 1, &flow.sender)?;
+        }
+        for (direction, name) in self.directions.iter().zip(["data", "ack"]) {
+            for link in direction.links() {
+                recorder.sample_link(at, name, link)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn act(&mut self, actor: Actor, recorder: &mut Recorder) {
+        if actor < DIRECTIONS.len() as Actor {
+            self.advance(actor as usize, recorder);
+            return;
+        }
+        let index = (actor as usize - DIRECTIONS.len()) / ACTORS_PER_FLOW;
+        if actor == sender_actor(index) {
+            self.flows[index].sender.on_timer(self.now);
+            self.poll_sender(index, recorder);
+        } else if actor == receiver_actor(index) {
+            self.poll_receiver(index, recorder);
+        } else {
+            self.end_extra_delay(index, recorder);
+        }
+    }
+
+    fn advance(&mut self, direction: usize, recorder: &mut Recorder) {
+        let mut tap = Watcher {
+            contents: &mut self.contents,
+            recorder,
+            full_log: self.full_log,
+            opportunity: [Event::Opportunity, Event::AckOpportunity][direction],
+        };
+        self.directions[direction].advance(self.now, &mut tap);
+        self.schedule.set(DIRECTIONS[direction], self.directions[direction].next_event());
+    }
+
+    /// Hands over whatever has left the two directions, until nothing more comes out at this moment.
+    #[inline]
+    fn deliver_ready(&mut self, recorder: &mut Recorder) {
+        loop {
+            if let Some(packet) = self.directions[DATA].pop().or_else(|| self.directions[ACK].pop()) {
+                let extra = self.flows[packet.flow as usize].extra;
+                if extra.is_zero() {
+                    self.arrive_at_end(&packet, recorder);
+                } else {
+                    self.begin_extra_delay(packet, extra);
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn begin_extra_delay(&mut self, packet: Packet, extra: Span) {
+        let index = packet.flow as usize;
+        let waiting = &mut self.flows[index].waiting;
+        waiting.push_back((self.now + extra, packet));
+        self.schedule.set(extra_actor(index), waiting[0].0);
+    }
+
+    fn end_extra_delay(&mut self, index: usize, recorder: &mut Recorder) {
+        while let Some((due, packet)) = self.flows[index].waiting.front().copied() {
+            if due > self.now {
+                break;
+            }
+            self.flows[index].waiting.pop_front();
+            self.arrive_at_end(&packet, recorder);
+        }
+        let next = self.flows[index].waiting.front().map_or(Time::NEVER, |(due, _)| *due);
+        self.schedule.set(extra_actor(index), next);
+    }
+
+    /// A packet has left the path: hand its contents to the flow's receiver or sender.
+    #[inline]
+    fn arrive_at_end(&mut self, packet: &Packet, recorder: &mut Recorder) {
+        let index = packet.flow as usize;
+        let complete = packet.fragments == 1 || self.reassembler.accept(packet);
+        let flow = &mut self.flows[index];
+        let handle = Handle::of(packet.token);
+        let (event, data_bytes) = match handle {
+            Handle::Data(slot) if complete => {
+                let seen = EcnCounts {
+                    ect0: u64::from(packet.ecn == Ecn::Ect0),
+                    ect1: u64::from(packet.ecn == Ecn::Ect1),
+                    ce: u64::from(packet.ecn == Ecn::Ce),
+                };
+                (Event::Deliver, flow.receiver.on_data(self.now, self.contents.data(slot), seen))
+            }
+            Handle::Data(_) => (Event::Deliver, 0),
+            Handle::Ack(_) => (Event::AckDeliver, 0),
+        };
+        recorder.record(&Record {
+            time_ns: self.now.as_ns(),
+            flow: packet.flow + 1,
+            event,
+            seq: packet.number,
+            size_bytes: packet.size_bytes,
+            data_bytes,
+            one_way_delay_ns: (self.now - packet.entered).as_ns() as i64,
+        });
+        if complete {
+            match handle {
+                Handle::Data(_) => self.poll_receiver(index, recorder),
+                Handle::Ack(slot) => {
+                    flow.sender.on_ack(self.now, self.contents.ack(slot));
+                    self.poll_sender(index, recorder);
+                }
+            }
+        }
+        self.contents.release(packet.token);
+    }
+
+    #[inline]
+    fn poll_sender(&mut self, index: usize, recorder: &mut Recorder) {
+        while let Some(data) = self.flows[index].sender.poll_transmit(self.now) {
+            let flow = &self.flows[index];
+            let (direction, ecn) = (flow.direction, flow.ecn);
+            let token = self.contents.put_data(data);
+            let mut packet = Packet::new(index as u32, data.number, data.datagram_bytes, token, self.now);
+            packet.ecn = ecn;
+            self.launch(direction, packet, Event::Send, data.payload_bytes, recorder);
+        }
+        self.schedule.set(sender_actor(index), self.flows[index].sender.next_timer());
+    }
+
+    #[inline]
+    fn poll_receiver(&mut self, index: usize, recorder: &mut Recorder) {
+        loop {
+            let flow = &mut self.flows[index];
+            let (token, frame) = self.contents.new_ack();
+            if !flow.receiver.poll_ack(self.now, frame) {
+                self.contents.release(token);
+                break;
+            }
+            let ranges = frame.ranges.len().saturating_sub(1) as u32;
+            let bytes = flow.ack_bytes + ranges * flow.ack_range_bytes + frame.feedback.len() as u32;
+            let direction = 1 - flow.direction;
+            let packet = Packet::new(index as u32, frame.number, bytes, token, self.now);
+            self.launch(direction, packet, Event::AckSend, 0, recorder);
+        }
+        self.schedule.set(receiver_actor(index), self.flows[index].receiver.next_timer());
+    }
+
+    /// Puts a datagram on the path: encapsulated and, where necessary, in fragments.
+    #[inline]
+    fn launch(&mut self, direction: usize, packet: Packet, event: Event, data_bytes: u32, recorder: &mut Recorder) {
+        let Ok(sizes) = self.encapsulation.split(packet.size_bytes) else {
+            // Data packets were checked against the MTU when the run was validated; an oversized ACK is lost.
+            self.contents.release(packet.token);
+            return;
+        };
+        let fragments = sizes.len() as u8;
+        if fragments > 1 {
+            self.contents.share(packet.token, u32::from(fragments) - 1);
+        }
+        let mut tap = Watcher {
+            contents: &mut self.contents,
+            recorder,
+            full_log: self.full_log,
+            opportunity: [Event::Opportunity, Event::AckOpportunity][direction],
+        };
+        for (fragment, size_bytes) in sizes.enumerate() {
+            let packet = Packet { size_bytes, fragment: fragment as u8, fragments, ..packet };
+            tap.recorder.record(&Record {
+                time_ns: self.now.as_ns(),
+                flow: packet.flow + 1,
+                event,
+                seq: packet.number,
+                size_bytes,
+                data_bytes: if fragment == 0 { data_bytes } else { 0 },
+                one_way_delay_ns: 0,
+            });
+            self.directions[direction].arrive(self.now, packet, &mut tap);
+        }
+        self.schedule.set(DIRECTIONS[direction], self.directions[direction].next_event());
+    }
+}
+
+const fn sender_actor(flow: usize) -> Actor {
+    (DIRECTIONS.len() + flow * ACTORS_PER_FLOW) as Actor
+}
+
+const fn receiver_actor(flow: usize) -> Actor {
+    sender_actor(flow) + 1
+}
+
+const fn extra_actor(flow: usize) -> Actor {
+    sender_actor(flow) + 2
+}
