@@ -50,10 +50,9 @@ def series(packets: str, bin_s: float = 0.5) -> str:
     """
 
 def delay_points(packets: str, direction: str, max_points: int) -> tuple[bytes, bytes, bytes]:
-    """One-way delays of a packet log in `direction` (`data` or `ack`): flows (uint32), times in s and delays in ms (float64).
+    """One-way delays in `direction` (`data` or `ack`): flows (uint32), times in s and delays in ms (float64).
 
-    At most `max_points`, evenly chosen from all deliveries in time order. Times count from the log's first record of
-    that direction.
+    At most `max_points`, evenly chosen from all deliveries in time order. Times count from the start of the run.
     """
 
 def samples(file: str) -> list[tuple[str, str, str, bytes, bytes]]:

@@ -1,1 +1,43 @@
-//! placeholder
+//! `dumbbell._core`: the Rust core for Python. JSON and paths in, JSON and flat arrays out; long work runs without the
+//! interpreter lock. Nothing is computed here.
+
+mod catalogue;
+mod exchange;
+mod logs;
+mod run;
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+create_exception!(_core, Error, PyValueError, "Something the core refuses; the message is one line.");
+
+/// A message of the core as a Python exception.
+pub(crate) fn error(message: String) -> PyErr {
+    Error::new_err(message)
+}
+
+/// Any error of a library as a Python exception.
+pub(crate) fn text(cause: impl std::fmt::Display) -> PyErr {
+    Error::new_err(cause.to_string())
+}
+
+/// The version of the core.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::catalogue::{check_parameters, controllers, transport};
+    #[pymodule_export]
+    use crate::exchange::{export_pantheon, import_mahimahi, import_merged_log, import_raw_pair};
+    #[pymodule_export]
+    use crate::logs::{bootstrap_interval, delay_points, labels, measure_log, metrics, samples, series};
+    #[pymodule_export]
+    use crate::run::{check_path, check_run, simulate};
+    #[pymodule_export]
+    use crate::{Error, version};
+}

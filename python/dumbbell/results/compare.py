@@ -9,8 +9,15 @@ MAIN_METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
 
 
 def compare(before: Results, after: Results, metrics: tuple[str, ...] | None) -> list[dict[str, Any]]:
-    """One row per path, scheme and metric; `metrics` restricts to those names, `None` takes all."""
+    """One row per path, scheme and metric; `metrics` restricts to those names, `None` takes all.
+
+    Where each side has a single path, these are compared whatever their names: the same path measured and modelled.
+    """
     left, right = cells(before.runs()), cells(after.runs())
+    names = [list(side.experiment.paths) for side in (before, after)]
+    if len(names[0]) == len(names[1]) == 1 and names[0] != names[1]:
+        both = f"{names[0][0]} | {names[1][0]}"
+        left, right = (_renamed(side, both) for side in (left, right))
     rows = []
     for key in dict.fromkeys([*left, *right]):
         one, other = left.get(key, Cell(*key)), right.get(key, Cell(*key))
@@ -18,6 +25,12 @@ def compare(before: Results, after: Results, metrics: tuple[str, ...] | None) ->
             if metrics is None or metric[2] in metrics:
                 rows.append(_row(one, other, metric))
     return rows
+
+
+def _renamed(side: dict[tuple[str, str], Cell], path: str) -> dict[tuple[str, str], Cell]:
+    for cell in side.values():
+        cell.path = path
+    return {(path, scheme): cell for (_, scheme), cell in side.items()}
 
 
 def _row(one: Cell, other: Cell, metric: MetricKey) -> dict[str, Any]:

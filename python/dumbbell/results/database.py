@@ -43,7 +43,8 @@ class Database:
             with _transaction(self.connection):
                 for statement in SCHEMA:
                     self.connection.execute(statement)
-                self.connection.executemany("INSERT OR REPLACE INTO definitions VALUES (?, ?, ?, ?, ?, ?)", _definitions())
+                insert = "INSERT OR REPLACE INTO definitions VALUES (?, ?, ?, ?, ?, ?)"
+                self.connection.executemany(insert, _definitions())
         except sqlite3.Error as error:
             raise UserError(f"{self.file}: {error}") from None
 

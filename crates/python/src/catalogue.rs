@@ -1,0 +1,61 @@
+//! What the core knows by name: controllers and their parameters, transports, metrics.
+
+use crate::{error, text};
+use congestion::{Parameter, ParameterKind, Parameters, REGISTRY, Value};
+use pyo3::prelude::*;
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+
+/// Every controller as JSON: name, summary, parameters.
+#[pyfunction]
+pub(crate) fn controllers() -> String {
+    let list: Vec<Json> = REGISTRY
+        .iter()
+        .map(|entry| {
+            let parameters: Vec<Json> = entry.parameters.iter().map(parameter_json).collect();
+            json!({"name": entry.name, "summary": entry.summary, "parameters": parameters})
+        })
+        .collect();
+    Json::from(list).to_string()
+}
+
+fn parameter_json(parameter: &Parameter) -> Json {
+    let (kind, min, max, choices) = match parameter.kind {
+        ParameterKind::Number { min, max } => ("number", json!(min), json!(max), Json::Null),
+        ParameterKind::Integer { min, max } => ("integer", json!(min), json!(max), Json::Null),
+        ParameterKind::Flag => ("flag", Json::Null, Json::Null, Json::Null),
+        ParameterKind::Choice(choices) => ("choice", Json::Null, Json::Null, json!(choices)),
+    };
+    let default = match parameter.default {
+        Value::Number(value) => json!(value),
+        Value::Integer(value) => json!(value),
+        Value::Flag(value) => json!(value),
+        Value::Choice(value) => json!(value),
+    };
+    json!({
+        "name": parameter.name, "unit": parameter.unit, "kind": kind, "min": min, "max": max, "choices": choices,
+        "default": default, "help": parameter.help,
+    })
+}
+
+/// Checks parameters of `controller`, given as texts.
+#[pyfunction]
+pub(crate) fn check_parameters(controller: &str, parameters: BTreeMap<String, String>) -> PyResult<()> {
+    let entry = congestion::find(controller).ok_or_else(|| {
+        let known: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+        error(format!("unknown controller `{controller}`: allowed are {}", known.join(", ")))
+    })?;
+    let mut values = Parameters::defaults(entry.parameters);
+    for (name, text) in &parameters {
+        values.set(name, text).map_err(error)?;
+    }
+    Ok(())
+}
+
+/// The complete configuration that a transport table stands for, as JSON.
+#[pyfunction]
+pub(crate) fn transport(table: &str) -> PyResult<String> {
+    let given: Json = serde_json::from_str(table).map_err(text)?;
+    let config = ::transport::Config::from_json(&given).map_err(error)?;
+    serde_json::to_string(&config).map_err(text)
+}

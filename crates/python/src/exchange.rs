@@ -1,0 +1,111 @@
+//! Logs of other tools: in and out.
+
+use crate::{error, text};
+use packetlog::pantheon::{ClockOffsets, Direction, Imported, Input, Log, MergedExport, RawPair, import, import_run};
+use packetlog::{Error, PacketLogReader, PacketLogWriter, Record};
+use pyo3::prelude::*;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Imports Pantheon's merged logs; JSON with what was found.
+#[pyfunction]
+#[pyo3(signature = (data, ack, packets))]
+pub(crate) fn import_merged_log(
+    py: Python<'_>,
+    data: PathBuf,
+    ack: Option<PathBuf>,
+    packets: PathBuf,
+) -> PyResult<String> {
+    py.detach(|| import_both(Log::Merged, &data, ack.as_deref(), &packets))
+}
+
+/// Imports mm-link logs; JSON with what was found.
+#[pyfunction]
+#[pyo3(signature = (data, ack, packets))]
+pub(crate) fn import_mahimahi(
+    py: Python<'_>,
+    data: PathBuf,
+    ack: Option<PathBuf>,
+    packets: PathBuf,
+) -> PyResult<String> {
+    py.detach(|| import_both(Log::MmLink, &data, ack.as_deref(), &packets))
+}
+
+/// Imports the raw logs of one flow's data direction; JSON with what was found.
+#[pyfunction]
+pub(crate) fn import_raw_pair(
+    py: Python<'_>,
+    egress: PathBuf,
+    ingress: PathBuf,
+    offsets_ms: (f64, f64),
+    packets: PathBuf,
+) -> PyResult<String> {
+    let us = |ms: f64| (ms * 1e3).round() as i64;
+    let offsets = ClockOffsets { egress_us: us(offsets_ms.0), ingress_us: us(offsets_ms.1) };
+    py.detach(|| {
+        write(&packets, |sink| {
+            let pair = RawPair { egress: Input::open(&egress)?, ingress: Input::open(&ingress)?, offsets };
+            import(Log::Raw(pair), Direction::Data, sink)
+        })
+    })
+}
+
+fn import_both(form: fn(Input) -> Log, data: &Path, ack: Option<&Path>, packets: &Path) -> PyResult<String> {
+    write(packets, |sink| {
+        let data = form(Input::open(data)?);
+        match ack {
+            Some(ack) => import_run(data, form(Input::open(ack)?), sink),
+            None => import(data, Direction::Data, sink),
+        }
+    })
+}
+
+/// Where imported records go.
+type Sink<'a> = &'a mut dyn FnMut(Record) -> Result<(), Error>;
+
+/// Writes what `read` reads to a packet log; a log without anything usable in it is told apart from a malformed one.
+fn write(packets: &Path, read: impl FnOnce(Sink<'_>) -> Result<Imported, Error>) -> PyResult<String> {
+    let mut log = PacketLogWriter::create(packets).map_err(text)?;
+    let mut last_ns = 0;
+    let found = read(&mut |record| {
+        last_ns = last_ns.max(record.time_ns);
+        log.write(&record)
+    });
+    let found = match found {
+        Ok(found) => found,
+        Err(unusable @ Error::Log { .. }) => {
+            return Ok(json!({"unusable": unusable.to_string()}).to_string());
+        }
+        Err(other) => return Err(text(other)),
+    };
+    log.finish().map_err(text)?;
+    let last_s = last_ns as f64 / 1e9;
+    let found =
+        json!({"unusable": null, "records": found.records, "init_us": found.init_us, "last_s": last_s});
+    Ok(found.to_string())
+}
+
+/// Writes a packet log as Pantheon's merged logs of both directions.
+#[pyfunction]
+pub(crate) fn export_pantheon(
+    py: Python<'_>,
+    packets: PathBuf,
+    data: PathBuf,
+    ack: PathBuf,
+    init_us: i64,
+) -> PyResult<()> {
+    let init_us = u64::try_from(init_us).map_err(|_| error(format!("init_us = {init_us}: must not be negative")))?;
+    py.detach(|| {
+        let mut data = MergedExport::create(data, Direction::Data, init_us)?;
+        let mut ack = MergedExport::create(ack, Direction::Ack, init_us)?;
+        for record in PacketLogReader::open(packets)? {
+            let record = record?;
+            data.write(&record)?;
+            ack.write(&record)?;
+        }
+        data.finish()?;
+        ack.finish()?;
+        Ok(())
+    })
+    .map_err(|cause: Error| text(cause))
+}

@@ -1,0 +1,168 @@
+//! Packet logs and samples: measured, drawn from, imported, exported.
+
+use crate::{error, text};
+use measure::{FlowInfo, METRICS, MeterConfig, RunMeter, SeriesMeter, statistics};
+use packetlog::{Event, PacketLogReader, Table, read_samples};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use units::{Rng, Span, Time};
+
+/// Resamples of a bootstrap: either end of a 95 % interval is then known to about 2 % of its width.
+const RESAMPLES: usize = 10_000;
+
+/// The definitions of all metrics as JSON.
+#[pyfunction]
+pub(crate) fn metrics() -> PyResult<String> {
+    serde_json::to_string(METRICS).map_err(text)
+}
+
+/// The keys of statistics that are no metrics, as JSON.
+#[pyfunction]
+pub(crate) fn labels() -> PyResult<String> {
+    serde_json::to_string(measure::LABELS).map_err(text)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MeasureOptions {
+    #[serde(default)]
+    duration_s: f64,
+    #[serde(default)]
+    warmup_s: f64,
+    #[serde(default)]
+    bin_s: f64,
+    #[serde(default)]
+    flows: Vec<PlannedFlow>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlannedFlow {
+    flow: u32,
+    #[serde(default)]
+    scheme: String,
+    #[serde(default)]
+    start_s: f64,
+    #[serde(default)]
+    stop_s: Option<f64>,
+}
+
+/// All metrics of a packet log as JSON.
+#[pyfunction]
+pub(crate) fn measure_log(py: Python<'_>, packets: PathBuf, options: &str) -> PyResult<String> {
+    let options: MeasureOptions = serde_json::from_str(options).map_err(text)?;
+    let flows = options.flows.into_iter().map(|flow| FlowInfo {
+        flow: flow.flow,
+        scheme: flow.scheme,
+        start: Time::from_secs_f64(flow.start_s),
+        stop: flow.stop_s.map_or(Time::NEVER, Time::from_secs_f64),
+    });
+    let mut meter = RunMeter::new(MeterConfig {
+        flows: flows.collect(),
+        duration: Span::from_secs_f64(options.duration_s),
+        warmup: Span::from_secs_f64(options.warmup_s),
+        bin: Span::from_secs_f64(options.bin_s),
+    });
+    let stats = py.detach(|| {
+        PacketLogReader::open(packets)?.for_each(|record| meter.record(record))?;
+        Ok::<_, packetlog::Error>(meter.finish(&[], &[]))
+    });
+    serde_json::to_string(&stats.map_err(text)?).map_err(text)
+}
+
+/// Rates over time of a packet log as JSON.
+#[pyfunction]
+#[pyo3(signature = (packets, bin_s=0.5))]
+pub(crate) fn series(py: Python<'_>, packets: PathBuf, bin_s: f64) -> PyResult<String> {
+    if !(bin_s >= 1e-6 && bin_s <= 1e6) {
+        return Err(error(format!("bin_s = {bin_s}: allowed is a number from 0.000001 to 1000000")));
+    }
+    let mut meter = SeriesMeter::new(Span::from_secs_f64(bin_s));
+    let series = py.detach(|| {
+        PacketLogReader::open(packets)?.for_each(|record| meter.record(record))?;
+        Ok::<_, packetlog::Error>(meter.finish())
+    });
+    serde_json::to_string(&series.map_err(text)?).map_err(text)
+}
+
+/// Flat arrays in native byte order.
+type Points<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// One-way delays: flows (u32), times in s and delays in ms (f64), at most `max_points` of them.
+#[pyfunction]
+pub(crate) fn delay_points<'py>(
+    py: Python<'py>,
+    packets: PathBuf,
+    direction: &str,
+    max_points: u64,
+) -> PyResult<Points<'py>> {
+    let wanted = match direction {
+        "data" => Event::Deliver,
+        "ack" => Event::AckDeliver,
+        _ => return Err(error(format!("direction `{direction}`: allowed are data, ack"))),
+    };
+    let points = py.detach(|| -> Result<_, packetlog::Error> {
+        let mut total = 0_u64;
+        PacketLogReader::open(&packets)?.for_each(|record| total += u64::from(record.event == wanted))?;
+        let mut points = (Vec::new(), Vec::new(), Vec::new());
+        let mut seen = 0_u64;
+        PacketLogReader::open(&packets)?.for_each(|record| {
+            if record.event != wanted {
+                return;
+            }
+            // Point k of n is kept where k * max / n grows: evenly spread, max_points at most.
+            let keep = total <= max_points || seen * max_points / total != (seen + 1) * max_points / total;
+            seen += 1;
+            if keep {
+                points.0.extend_from_slice(&record.flow.to_ne_bytes());
+                points.1.extend_from_slice(&(record.time_ns as f64 / 1e9).to_ne_bytes());
+                points.2.extend_from_slice(&(record.one_way_delay_ns as f64 / 1e6).to_ne_bytes());
+            }
+        })?;
+        Ok(points)
+    });
+    let (flows, times, delays) = points.map_err(text)?;
+    Ok((PyBytes::new(py, &flows), PyBytes::new(py, &times), PyBytes::new(py, &delays)))
+}
+
+/// One time series: key, field, unit, times in s and values (f64).
+type SampleSeries<'py> = (String, String, String, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// The time series of a table of samples, by key and field.
+#[pyfunction]
+pub(crate) fn samples(py: Python<'_>, file: PathBuf) -> PyResult<Vec<SampleSeries<'_>>> {
+    let table = match file.file_name().and_then(|name| name.to_str()) {
+        Some("flows.parquet") => Table::Flows,
+        Some("links.parquet") => Table::Links,
+        _ => return Err(error(format!("{}: allowed are flows.parquet and links.parquet", file.display()))),
+    };
+    let rows = py.detach(|| read_samples(&file, table)).map_err(text)?;
+    let mut series: BTreeMap<(String, String, String), (Vec<u8>, Vec<u8>)> = BTreeMap::new();
+    for row in rows {
+        let key = match &row.key {
+            packetlog::Key::Flow(number) => number.to_string(),
+            packetlog::Key::Link(name) => name.to_string(),
+        };
+        let (times, values) = series.entry((key, row.field.to_string(), row.unit.to_string())).or_default();
+        times.extend_from_slice(&(row.time_ns as f64 / 1e9).to_ne_bytes());
+        values.extend_from_slice(&row.value.to_ne_bytes());
+    }
+    let to_python = |((key, field, unit), (times, values)): (_, (Vec<u8>, Vec<u8>))| {
+        (key, field, unit, PyBytes::new(py, &times), PyBytes::new(py, &values))
+    };
+    Ok(series.into_iter().map(to_python).collect())
+}
+
+/// The bootstrap interval of the mean at `level`; a single value is its own interval.
+#[pyfunction]
+pub(crate) fn bootstrap_interval(values: Vec<f64>, level: f64) -> PyResult<(f64, f64)> {
+    if let [value] = values[..] {
+        return Ok((value, value));
+    }
+    let mut rng = Rng::new(0, "bootstrap");
+    statistics::bootstrap_interval(&values, level, RESAMPLES, &mut rng)
+        .ok_or_else(|| error("a bootstrap needs values, and a level between 0 and 1".to_owned()))
+}

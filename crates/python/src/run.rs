@@ -1,0 +1,53 @@
+//! Runs: checked before, executed without the interpreter lock.
+
+use crate::{error, text};
+use pyo3::prelude::*;
+use simulator::RunSpec;
+use std::cell::RefCell;
+use std::path::PathBuf;
+
+/// Checks a path, given as JSON.
+#[pyfunction]
+pub(crate) fn check_path(table: &str) -> PyResult<()> {
+    let path: ::path::PathSpec = serde_json::from_str(table).map_err(|cause| error(without_position(&cause)))?;
+    path.validate().map_err(error)
+}
+
+/// Checks the specification of a run, given as JSON.
+#[pyfunction]
+pub(crate) fn check_run(specification: &str) -> PyResult<()> {
+    parse(specification)?.validate().map_err(error)
+}
+
+/// Executes a run and returns its statistics as JSON; with a directory, its logs are written there.
+#[pyfunction]
+#[pyo3(signature = (specification, directory=None))]
+pub(crate) fn simulate(py: Python<'_>, specification: &str, directory: Option<PathBuf>) -> PyResult<String> {
+    let spec = parse(specification)?;
+    let interrupted = RefCell::new(None);
+    let report = py.detach(|| {
+        // Ctrl-C is delivered when the interpreter is asked for it, which only the main thread can act on.
+        let stop = || {
+            let mut interrupted = interrupted.borrow_mut();
+            if interrupted.is_none() {
+                *interrupted = Python::attach(|py| py.check_signals()).err();
+            }
+            interrupted.is_some()
+        };
+        simulator::run(&spec, directory.as_deref(), &stop)
+    });
+    if let Some(signal) = interrupted.into_inner() {
+        return Err(signal);
+    }
+    serde_json::to_string(&report.map_err(error)?).map_err(text)
+}
+
+fn parse(specification: &str) -> PyResult<RunSpec> {
+    serde_json::from_str(specification).map_err(|cause| error(without_position(&cause)))
+}
+
+/// The parser's message without "at line 1 column 4711": the JSON is ours, its columns mean nothing to people.
+fn without_position(cause: &serde_json::Error) -> String {
+    let message = cause.to_string();
+    message.split(" at line ").next().unwrap_or_default().to_owned()
+}
