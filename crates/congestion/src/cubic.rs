@@ -278,7 +278,7 @@ impl Controller for Cubic {
     }
 
     fn fields(&self, sink: &mut dyn FieldSink) {
-        let (k, w_est) = self.state.epoch.map_or((0.0, 0.0), |epoch| (epoch.k, epoch.w_est));
+        let (k, w_est) = self.state.epoch.map_or((f64::NAN, f64::NAN), |epoch| (epoch.k, epoch.w_est));
         sink.put("cwnd", "packets", self.state.window.packets);
         sink.put("ssthresh", "packets", self.state.ssthresh);
         sink.put("w_max", "packets", self.state.w_max);

@@ -177,7 +177,7 @@ impl Controller for Ledbat {
         sink.put("cwnd", "packets", self.window.packets);
         sink.put("queuing_delay", "ms", self.queuing_delay_ns / 1e6);
         // With the clock offset in it: only its changes mean anything.
-        sink.put("base_delay", "ms", self.base.get().unwrap_or(0) as f64 / 1e6);
+        sink.put("base_delay", "ms", self.base.get().map_or(f64::NAN, |ns| ns as f64 / 1e6));
         sink.put("target", "ms", self.target_ns / 1e6);
     }
 }

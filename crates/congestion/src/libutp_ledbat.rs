@@ -271,7 +271,7 @@ impl Controller for Libutp {
         sink.put("ssthresh", "packets", packets(self.ssthresh_bytes));
         sink.put("queuing_delay", "ms", self.queuing_delay_ns as f64 / 1e6);
         // With the clock offset in it: only its changes mean anything.
-        sink.put("base_delay", "ms", self.ours.base_ns().unwrap_or(0) as f64 / 1e6);
+        sink.put("base_delay", "ms", self.ours.base_ns().map_or(f64::NAN, |ns| ns as f64 / 1e6));
         sink.put("target", "ms", self.target_ns / 1e6);
         sink.put("clock_drift", "us/5s", self.drift.us_per_slot());
     }

@@ -239,7 +239,7 @@ impl Controller for Vegas {
     }
 
     fn fields(&self, sink: &mut dyn FieldSink) {
-        let base_rtt_ms = if self.base_rtt == Span::MAX { 0.0 } else { self.base_rtt.as_ms_f64() };
+        let base_rtt_ms = if self.base_rtt == Span::MAX { f64::NAN } else { self.base_rtt.as_ms_f64() };
         sink.put("cwnd", "packets", self.window.packets);
         sink.put("ssthresh", "packets", self.ssthresh);
         sink.put("base_rtt", "ms", base_rtt_ms);
@@ -380,7 +380,7 @@ mod tests {
         assert_eq!(driver.field("base_rtt"), 100.0);
         driver.in_flight_packets = 1.0;
         driver.send();
-        assert_eq!(driver.field("base_rtt"), 0.0);
+        assert!(driver.field("base_rtt").is_nan());
         driver.rtt = Span::from_ms(150);
         driver.ack(1);
         assert_eq!(driver.field("base_rtt"), 150.0);
