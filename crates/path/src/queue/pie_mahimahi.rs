@@ -262,4 +262,37 @@ mod tests {
         pie.catch_up(3_600_000);
         assert_eq!((pie.state.burst_allowance, pie.last_update), (0, 3_599_970));
     }
+
+    #[test]
+    fn without_delay_the_probability_decays() {
+        let mut pie = pie(0);
+        pie.state.drop_probability = 0.5;
+        pie.catch_up(31);
+        // (0.5 - 0.125 x 20 / 16) x 0.98 = 0.34375 x 0.98
+        assert_eq!(pie.state.drop_probability, 0.343_75 * 0.98);
+    }
+
+    #[test]
+    fn measurements_use_up_the_burst_allowance_too() {
+        let mut pie = pie(60);
+        pie.state.burst_allowance = 100;
+        for departure in 0..11 {
+            pie.dequeue(at_ms(1 + departure)).unwrap();
+        }
+        // No update before 31 ms; the measurement took 10 ms.
+        assert_eq!(pie.state.burst_allowance, 90);
+    }
+
+    #[test]
+    fn two_packets_a_burst_or_a_relaxed_controller_keep_arrivals_from_being_dropped() {
+        let drops = |packets, drop_probability, delay_old, burst_allowance| {
+            let mut pie = pie(packets);
+            pie.state = State { drop_probability, delay_old, burst_allowance, ..State::default() };
+            (0..200).any(|_| pie.drops_early())
+        };
+        // 2 x 1500 < 2 x 1504 <= 3 x 1500
+        assert!(!drops(2, 1.0, 100, 0) && drops(3, 1.0, 100, 0));
+        assert!(!drops(30, 1.0, 100, 1));
+        assert!(!drops(30, 0.19, 9, 0) && drops(30, 0.2, 9, 0) && drops(30, 0.19, 10, 0));
+    }
 }

@@ -138,6 +138,18 @@ fn drops_are_spread_by_the_sum_of_probabilities() {
 }
 
 #[test]
+fn two_packets_or_a_relaxed_controller_keep_arrivals_from_being_dropped() {
+    let drops = |packets, drop_probability, delay_old| {
+        let mut pie = pie(SETTINGS, packets);
+        pie.controller = Controller { drop_probability, delay: 0.1, delay_old, burst_allowance: Span::ZERO };
+        (0..100).any(|_| pie.signals())
+    };
+    assert!(!drops(2, 1.0, 0.1) && drops(3, 1.0, 0.1));
+    // Relaxed: last delay below 7.5 ms and probability below 0.2.
+    assert!(!drops(30, 0.199, 0.0074) && drops(30, 0.2, 0.0074) && drops(30, 0.199, 0.0075));
+}
+
+#[test]
 fn capable_packets_are_marked_up_to_ten_percent_and_dropped_above() {
     let outcome = |drop_probability| {
         let mut pie = pie(Settings { ecn: true, ..SETTINGS }, 100);

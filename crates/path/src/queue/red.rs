@@ -317,6 +317,17 @@ mod tests {
     }
 
     #[test]
+    fn the_count_starts_over_after_an_overflow() {
+        let settings = Settings { max_probability: 0.001, ..SETTINGS };
+        let mut red = Red::new(Limits::new(Some(8), None), settings, Rng::new(1, "red"));
+        arrive(&mut red, Time::ZERO, 8);
+        red.average = 8.0;
+        red.count = 20;
+        arrive(&mut red, Time::ZERO, 1);
+        assert_eq!((red.fifo.packets(), red.count), (8, 0));
+    }
+
+    #[test]
     fn changed_thresholds_stay_in_order() {
         let mut red = red(SETTINGS);
         red.set("max_threshold_packets", 20.0).unwrap();
