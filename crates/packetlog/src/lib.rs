@@ -1,6 +1,48 @@
 //! Packet events on disk: our columnar log, and readers and writers for the formats of other tools.
+//!
+//! - [`PacketLogWriter`], [`PacketLogReader`]: the packet log of a run (`packets.parquet`), one [`Record`] per row;
+//! - [`SampleWriter`], [`read_samples`]: sampled state of flows and links (`flows.parquet`, `links.parquet`);
+//! - [`pantheon`]: import and export of Pantheon's and mahimahi's logs.
+//!
+//! Everything streams in bounded memory, except [`read_samples`]. Files are written under a temporary name, flushed and
+//! renamed when complete, so a file with its proper name is never a part of one.
+//!
+//! ```
+//! use packetlog::{Event, PacketLogReader, PacketLogWriter, Record};
+//!
+//! let path = std::env::temp_dir().join(format!("packetlog-doc-{}.parquet", std::process::id()));
+//! let mut writer = PacketLogWriter::create(&path)?;
+//! let sent = Record {
+//!     time_ns: 1_000,
+//!     flow: 1,
+//!     event: Event::Send,
+//!     seq: 0,
+//!     size_bytes: 1500,
+//!     data_bytes: 1412,
+//!     one_way_delay_ns: 0,
+//! };
+//! writer.write(&sent)?;
+//! assert_eq!(writer.finish()?, 1);
+//!
+//! let records: Vec<Record> = PacketLogReader::open(&path)?.collect::<Result<_, _>>()?;
+//! assert_eq!(records, [sent]);
+//! # std::fs::remove_file(&path).ok();
+//! # Ok::<(), packetlog::Error>(())
+//! ```
 #![allow(clippy::disallowed_methods, reason = "this crate reads and writes files")]
 
+mod columns;
+mod error;
+pub mod pantheon;
+mod pending;
+mod reader;
 mod record;
+mod samples;
+mod writer;
 
+pub use columns::EVENT_NAMES;
+pub use error::Error;
+pub use reader::PacketLogReader;
 pub use record::{Event, Record};
+pub use samples::{Key, Sample, SampleWriter, Table, read_samples};
+pub use writer::PacketLogWriter;

@@ -1,0 +1,102 @@
+//! What can go wrong with a file, in one line each.
+
+use parquet::errors::ParquetError;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
+
+/// Longest part of a malformed line that a message repeats, bytes.
+const QUOTED_BYTES: usize = 80;
+
+/// Why a log could not be read or written.
+#[derive(Debug)]
+pub enum Error {
+    /// The operating system refused: no such file, no permission, disk full, ...
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was being done, as in "cannot WRITE path".
+        doing: &'static str,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The file is damaged, cut off, or not of the kind that was asked for; or rows were offered that it cannot hold.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A line of a text log breaks the log's grammar.
+    Line {
+        /// The log's name.
+        log: String,
+        /// Line number, from 1.
+        line: u64,
+        /// The line's beginning, with unprintable bytes escaped.
+        text: String,
+        /// What was expected.
+        problem: Cow<'static, str>,
+    },
+    /// A text log cannot be used as a whole.
+    Log {
+        /// The log's name.
+        log: String,
+        /// What is wrong with it.
+        problem: Cow<'static, str>,
+    },
+}
+
+impl Error {
+    pub(crate) fn io(path: &Path, doing: &'static str, source: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), doing, source }
+    }
+
+    pub(crate) fn file(path: &Path, problem: impl Into<String>) -> Self {
+        Self::File { path: path.to_owned(), problem: problem.into() }
+    }
+
+    pub(crate) fn log(log: &str, problem: impl Into<Cow<'static, str>>) -> Self {
+        Self::Log { log: log.to_owned(), problem: problem.into() }
+    }
+
+    pub(crate) fn line(log: &str, line: u64, text: &[u8], problem: impl Into<Cow<'static, str>>) -> Self {
+        let shown = &text[..text.len().min(QUOTED_BYTES)];
+        let dots = if text.len() > QUOTED_BYTES { "..." } else { "" };
+        let text = format!("{}{dots}", shown.escape_ascii());
+        Self::Line { log: log.to_owned(), line, text, problem: problem.into() }
+    }
+
+    /// An error of the Parquet library; system errors inside it keep their reason.
+    pub(crate) fn parquet(path: &Path, doing: &'static str, error: ParquetError) -> Self {
+        match error {
+            ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+                Ok(source) => Self::io(path, doing, *source),
+                Err(other) => Self::file(path, format!("cannot {doing}: {other}")),
+            },
+            other => Self::file(path, format!("cannot {doing}: {other}")),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
+            Self::File { path, problem } => write!(f, "{}: {problem}", path.display()),
+            Self::Line { log, line, text, problem } => {
+                write!(f, "{log}, line {line}: {problem}, found '{text}'")
+            }
+            Self::Log { log, problem } => write!(f, "{log}: {problem}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Writing logs that Pantheon's and mahimahi's own tools read (reference `pantheon` 5.6, `emulation` 1.7).
+
+use super::Direction;
+use crate::pending::Pending;
+use crate::{Error, Record};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Write buffer, bytes.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// A text log in the making; appears under its name only when it is complete.
+struct TextLog {
+    pending: Pending,
+    out: BufWriter<File>,
+    line: Vec<u8>,
+    lines: u64,
+    last_ns: u64,
+}
+
+impl TextLog {
+    fn create(path: &Path) -> Result<Self, Error> {
+        let (pending, file) = Pending::create(path)?;
+        let out = BufWriter::with_capacity(BUFFER_BYTES, file);
+        Ok(Self { pending, out, line: Vec::new(), lines: 0, last_ns: 0 })
+    }
+
+    fn check_order(&mut self, record: &Record) -> Result<(), Error> {
+        if record.time_ns < self.last_ns {
+            let problem = format!(
+                "records must be in time order, but {} ns follows {} ns",
+                record.time_ns, self.last_ns
+            );
+            return Err(Error::file(self.pending.path(), problem));
+        }
+        self.last_ns = record.time_ns;
+        Ok(())
+    }
+
+    /// Writes the line that was put together, and a newline.
+    fn end_line(&mut self) -> Result<(), Error> {
+        self.line.push(b'\n');
+        self.out.write_all(&self.line).map_err(|e| Error::io(self.pending.path(), "write", e))?;
+        self.line.clear();
+        self.lines += 1;
+        Ok(())
+    }
+
+    fn finish(self) -> Result<u64, Error> {
+        let path = self.pending.path().to_owned();
+        let file = self.out.into_inner().map_err(|e| Error::io(&path, "write", e.into_error()))?;
+        self.pending.commit(file)?;
+        Ok(self.lines)
+    }
+}
+
+/// Writes one direction of a run as a merged tunnel log (datalink or acklink log).
+///
+/// Times are rounded to us. Flow 0 is written without a flow number. Events that the grammar does not know (drops, marks,
+/// queue events) and records of the other direction are left out.
+pub struct MergedExport {
+    log: TextLog,
+    direction: Direction,
+}
+
+impl MergedExport {
+    /// Starts a log called `path`; `init_us` is the time of the run's zero, us since 1970.
+    pub fn create(path: impl AsRef<Path>, direction: Direction, init_us: u64) -> Result<Self, Error> {
+        let mut log = TextLog::create(path.as_ref())?;
+        log.line.extend_from_slice(b"# init timestamp: ");
+        push_ms(&mut log.line, init_us);
+        log.end_line()?;
+        Ok(Self { log, direction })
+    }
+
+    /// Adds one record. Records must come in time order.
+    pub fn write(&mut self, record: &Record) -> Result<(), Error> {
+        self.log.check_order(record)?;
+        let Some(sign) = sign_of(record, self.direction).filter(|&sign| sign != b'd') else { return Ok(()) };
+        let line = &mut self.log.line;
+        push_ms(line, round_to_us(record.time_ns));
+        push_sign(line, sign);
+        push_number(line, u64::from(record.size_bytes));
+        if sign == b'-' {
+            line.push(b' ');
+            push_signed_ms(line, record.one_way_delay_ns);
+        }
+        if sign != b'#' && record.flow != 0 {
+            line.push(b' ');
+            push_number(line, u64::from(record.flow));
+        }
+        self.log.end_line()
+    }
+
+    /// Completes the file and returns its number of lines.
+    pub fn finish(self) -> Result<u64, Error> {
+        self.log.finish()
+    }
+}
+
+/// Writes one direction of a run as a log of mahimahi's mm-link, for mahimahi's graphs.
+///
+/// Times are whole ms, rounded down as mahimahi's clock is; a delay is the difference of both times so rounded. Sizes are
+/// written as recorded (mahimahi itself logs 4 bytes more than the IP datagram). Flows are not told apart; marks and queue
+/// events are left out.
+pub struct MmLinkExport {
+    log: TextLog,
+    direction: Direction,
+}
+
+impl MmLinkExport {
+    /// Starts a log called `path`; `init_ms` is the time of the run's zero, ms since 1970.
+    pub fn create(path: impl AsRef<Path>, direction: Direction, init_ms: u64) -> Result<Self, Error> {
+        let mut log = TextLog::create(path.as_ref())?;
+        let side = match direction {
+            Direction::Data => "Uplink",
+            Direction::Ack => "Downlink",
+        };
+        // mahimahi's graphs count time from the base timestamp: here the run's zero.
+        let header = [
+            format!("# mahimahi mm-link ({side}) [written by dumbbell]"),
+            format!("# init timestamp: {init_ms}"),
+            "# base timestamp: 0".to_owned(),
+        ];
+        for line in header {
+            log.line.extend_from_slice(line.as_bytes());
+            log.end_line()?;
+        }
+        Ok(Self { log, direction })
+    }
+
+    /// Adds one record. Records must come in time order.
+    pub fn write(&mut self, record: &Record) -> Result<(), Error> {
+        self.log.check_order(record)?;
+        let Some(sign) = sign_of(record, self.direction) else { return Ok(()) };
+        let line = &mut self.log.line;
+        let time_ms = record.time_ns / 1_000_000;
+        push_number(line, time_ms);
+        push_sign(line, sign);
+        if sign == b'd' {
+            line.extend_from_slice(b"1 ");
+        }
+        push_number(line, u64::from(record.size_bytes));
+        if sign == b'-' {
+            let entered_ns = i128::from(record.time_ns) - i128::from(record.one_way_delay_ns);
+            let delay_ms = i128::from(time_ms) - entered_ns.div_euclid(1_000_000);
+            line.push(b' ');
+            // A packet cannot leave a link before it enters; clocks that disagree can make it seem so.
+            push_number(line, u64::try_from(delay_ms).unwrap_or(0));
+        }
+        self.log.end_line()
+    }
+
+    /// Completes the file and returns its number of lines.
+    pub fn finish(self) -> Result<u64, Error> {
+        self.log.finish()
+    }
+}
+
+/// The event's sign in the logs; `None` if they do not show it.
+fn sign_of(record: &Record, direction: Direction) -> Option<u8> {
+    let signs = [
+        (direction.send(), b'+'),
+        (direction.deliver(), b'-'),
+        (direction.opportunity(), b'#'),
+        (direction.drop(), b'd'),
+    ];
+    signs.iter().find(|(event, _)| *event == record.event).map(|(_, sign)| *sign)
+}
+
+fn round_to_us(ns: u64) -> u64 {
+    ns / 1000 + u64::from(ns % 1000 >= 500)
+}
+
+fn push_sign(line: &mut Vec<u8>, sign: u8) {
+    line.extend_from_slice(&[b' ', sign, b' ']);
+}
+
+fn push_number(line: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [0; 20];
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    line.extend_from_slice(&digits[first..]);
+}
+
+/// Milliseconds with three decimals.
+fn push_ms(line: &mut Vec<u8>, us: u64) {
+    push_number(line, us / 1000);
+    let rest = us % 1000;
+    line.extend_from_slice(&[
+        b'.',
+        b'0' + (rest / 100) as u8,
+        b'0' + (rest / 10 % 10) as u8,
+        b'0' + (rest % 10) as u8,
+    ]);
+}
+
+fn push_signed_ms(line: &mut Vec<u8>, ns: i64) {
+    let us = round_to_us(ns.unsigned_abs());
+    if ns < 0 && us > 0 {
+        line.push(b'-');
+    }
+    push_ms(line, us);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(push: impl Fn(&mut Vec<u8>)) -> String {
+        let mut line = Vec::new();
+        push(&mut line);
+        String::from_utf8(line).unwrap()
+    }
+
+    #[test]
+    fn milliseconds_have_three_decimals() {
+        assert_eq!(written(|line| push_ms(line, 0)), "0.000");
+        assert_eq!(written(|line| push_ms(line, 5_012_318)), "5012.318");
+        assert_eq!(written(|line| push_ms(line, 1_000_007)), "1000.007");
+    }
+
+    #[test]
+    fn nanoseconds_are_rounded_to_the_nearest_microsecond() {
+        assert_eq!((round_to_us(1499), round_to_us(1500)), (1, 2));
+        assert_eq!(written(|line| push_signed_ms(line, -1_034_499)), "-1.034");
+        assert_eq!(written(|line| push_signed_ms(line, -499)), "0.000");
+        assert_eq!(written(|line| push_signed_ms(line, i64::MIN)), "-9223372036854.776");
+    }
+}

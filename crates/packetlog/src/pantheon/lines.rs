@@ -1,0 +1,291 @@
+//! Lines of a text log from a large buffer, and the fields in them, without an allocation per line.
+
+use crate::Error;
+use crate::pantheon::Input;
+use std::borrow::Cow;
+use std::io::Read;
+use std::path::Path;
+
+/// Read buffer, bytes; also the longest line.
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// Largest time or delay, ms: the year 2096 for times since 1970, and sums of four still fit into 64 bits as ns.
+pub(super) const MAX_MS: u64 = 4_000_000_000_000;
+
+const CUT_OFF: &str = "the log is cut off: its last line has no newline";
+
+/// The lines of one log. The bytes from [`Lines::next_line`] on always contain a newline, so parsing needs one pass.
+pub(super) struct Lines {
+    input: Input,
+    buffer: Vec<u8>,
+    /// Start of the next line.
+    next: usize,
+    /// End of the last complete line in the buffer.
+    complete: usize,
+    /// End of the bytes read so far.
+    filled: usize,
+    /// Lines consumed.
+    number: u64,
+}
+
+impl Lines {
+    pub(super) fn new(input: Input) -> Self {
+        Self { input, buffer: vec![0; BUFFER_BYTES], next: 0, complete: 0, filled: 0, number: 0 }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.input.name
+    }
+
+    /// Lines consumed so far.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Makes sure that a complete line is next; false at the end of the log.
+    #[inline]
+    pub(super) fn next_line(&mut self) -> Result<bool, Error> {
+        if self.next < self.complete { Ok(true) } else { self.refill() }
+    }
+
+    /// The bytes from the start of the next line to the end of the last complete one.
+    #[inline]
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.buffer[self.next..self.complete]
+    }
+
+    /// Goes on behind the next line, which is `length` bytes long with its newline.
+    #[inline]
+    pub(super) fn consume(&mut self, length: usize) {
+        self.next += length;
+        self.number += 1;
+    }
+
+    /// The next line without its newline.
+    pub(super) fn text(&self) -> &[u8] {
+        let bytes = self.bytes();
+        &bytes[..bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len())]
+    }
+
+    /// Goes on behind the next line, however long it is.
+    pub(super) fn skip(&mut self) {
+        self.consume(self.text().len() + 1);
+    }
+
+    /// The next line breaks the grammar.
+    #[cold]
+    pub(super) fn malformed(&self, problem: impl Into<Cow<'static, str>>) -> Error {
+        Error::line(self.name(), self.number + 1, self.text(), problem)
+    }
+
+    /// The log as a whole is unusable.
+    #[cold]
+    pub(super) fn unusable(&self, problem: impl Into<Cow<'static, str>>) -> Error {
+        Error::log(self.name(), problem)
+    }
+
+    #[cold]
+    fn refill(&mut self) -> Result<bool, Error> {
+        self.buffer.copy_within(self.complete..self.filled, 0);
+        self.filled -= self.complete;
+        (self.next, self.complete) = (0, 0);
+        loop {
+            let rest = &self.buffer[..self.filled];
+            if self.filled == BUFFER_BYTES {
+                let problem = format!("expected a line of at most {BUFFER_BYTES} bytes");
+                return Err(Error::line(self.name(), self.number + 1, rest, problem));
+            }
+            let read = self.read_some()?;
+            if read == 0 && self.filled == 0 {
+                return Ok(false);
+            }
+            if read == 0 {
+                return Err(Error::line(self.name(), self.number + 1, &self.buffer[..self.filled], CUT_OFF));
+            }
+            let fresh = &self.buffer[self.filled..self.filled + read];
+            if let Some(newline) = fresh.iter().rposition(|&byte| byte == b'\n') {
+                self.complete = self.filled + newline + 1;
+            }
+            self.filled += read;
+            if self.complete > 0 {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn read_some(&mut self) -> Result<usize, Error> {
+        loop {
+            match self.input.reader.read(&mut self.buffer[self.filled..]) {
+                Ok(read) => return Ok(read),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::io(Path::new(&self.input.name), "read", error)),
+            }
+        }
+    }
+}
+
+/// A cursor over the fields of a line; the bytes contain a newline, which no method but [`Fields::end`] passes.
+pub(super) struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Fields<'a> {
+    #[inline]
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    #[inline]
+    pub(super) fn peek(&self) -> u8 {
+        self.bytes.get(self.at).copied().unwrap_or(b'\n')
+    }
+
+    /// Whether nothing is left, not even a newline.
+    pub(super) fn all_read(&self) -> bool {
+        self.at == self.bytes.len()
+    }
+
+    /// One byte, if it is `wanted`.
+    #[inline]
+    pub(super) fn byte(&mut self, wanted: u8) -> bool {
+        let found = self.peek() == wanted;
+        self.at += usize::from(found);
+        found
+    }
+
+    /// One or more blanks.
+    #[inline]
+    pub(super) fn blank(&mut self) -> bool {
+        let start = self.at;
+        while matches!(self.peek(), b' ' | b'\t') {
+            self.at += 1;
+        }
+        self.at > start
+    }
+
+    /// The end of the line: blanks, a carriage return, and the newline. Returns the line's length.
+    #[inline]
+    pub(super) fn end(&mut self) -> Option<usize> {
+        if self.peek() != b'\n' {
+            self.blank();
+            self.byte(b'\r');
+        }
+        (self.byte(b'\n')).then_some(self.at)
+    }
+
+    /// Whether a blank was passed last.
+    #[inline]
+    pub(super) fn after_blank(&self) -> bool {
+        self.at > 0 && matches!(self.bytes[self.at - 1], b' ' | b'\t')
+    }
+
+    /// A whole number up to `max`, followed by anything that is no digit.
+    #[inline]
+    pub(super) fn number(&mut self, max: u64) -> Option<u64> {
+        let (start, mut value) = (self.at, 0u64);
+        loop {
+            let digit = self.peek().wrapping_sub(b'0');
+            if digit > 9 {
+                break;
+            }
+            value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
+            self.at += 1;
+        }
+        (self.at > start && value <= max).then_some(value)
+    }
+
+    /// A size in bytes.
+    #[inline]
+    pub(super) fn size(&mut self) -> Option<u32> {
+        self.number(u64::from(u32::MAX)).map(|size| size as u32)
+    }
+
+    /// Whole milliseconds.
+    #[inline]
+    pub(super) fn ms(&mut self) -> Option<u64> {
+        self.number(MAX_MS)
+    }
+
+    /// Milliseconds, whole or with up to three decimals, as us.
+    #[inline]
+    pub(super) fn ms_as_us(&mut self) -> Option<u64> {
+        let whole = self.ms()? * 1000;
+        if !self.byte(b'.') {
+            return Some(whole);
+        }
+        let (mut fraction, mut scale) = (0, 1000);
+        while scale > 1 {
+            let digit = self.peek().wrapping_sub(b'0');
+            if digit > 9 {
+                break;
+            }
+            scale /= 10;
+            fraction += u64::from(digit) * scale;
+            self.at += 1;
+        }
+        (scale < 1000).then_some(whole + fraction)
+    }
+
+    /// As [`Fields::ms_as_us`], with an optional minus sign.
+    #[inline]
+    pub(super) fn signed_ms_as_us(&mut self) -> Option<i64> {
+        let negative = self.byte(b'-');
+        let us = self.ms_as_us()? as i64;
+        Some(if negative { -us } else { us })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(text: &str) -> Option<(i64, usize)> {
+        let mut fields = Fields::new(text.as_bytes());
+        fields.signed_ms_as_us().map(|us| (us, fields.at))
+    }
+
+    #[test]
+    fn milliseconds_keep_their_microseconds() {
+        assert_eq!(ms("5012.318 "), Some((5_012_318, 8)));
+        assert_eq!(ms("7\n"), Some((7_000, 1)));
+        assert_eq!(ms("0.5 "), Some((500, 3)));
+        assert_eq!(ms("-1.034 "), Some((-1_034, 6)));
+        assert_eq!(ms("-0.000\n"), Some((0, 6)));
+        assert_eq!(ms("4000000000000.999 "), Some((4_000_000_000_000_999, 17)));
+    }
+
+    #[test]
+    fn what_is_no_number_of_milliseconds_is_refused() {
+        for text in [
+            "",
+            "\n",
+            " ",
+            "x",
+            ".5",
+            "5.",
+            "5. ",
+            "-",
+            "+5",
+            "--5",
+            "nan",
+            "4000000000001 ",
+            "99999999999999999999",
+        ] {
+            assert_eq!(ms(text), None, "{text:?}");
+        }
+        // The fourth decimal is left over, and no field may follow without a blank.
+        assert_eq!(ms("1.2345"), Some((1_234, 5)));
+    }
+
+    #[test]
+    fn lines_longer_than_the_buffer_are_refused() {
+        let log = vec![b'7'; BUFFER_BYTES + 10];
+        let mut lines = Lines::new(Input::new("long.log", std::io::Cursor::new(log)));
+        let message = lines.next_line().unwrap_err().to_string();
+        assert!(
+            message.starts_with("long.log, line 1: expected a line of at most 262144 bytes"),
+            "{message}"
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! Several logs on one time axis, in time order.
+
+use super::Source;
+use crate::{Error, Event, Record};
+
+/// What is done to the records of one of the logs.
+#[derive(Clone, Copy)]
+pub(super) enum Role {
+    /// Passed on as they are.
+    Plain,
+    /// They are packets of this flow (reference `pantheon` 5.5, `multiple`).
+    Flow(u32),
+}
+
+struct Part {
+    source: Box<dyn Source>,
+    role: Role,
+    shift_ns: u64,
+    head: Option<Record>,
+}
+
+impl Part {
+    fn advance(&mut self) -> Result<Option<Record>, Error> {
+        let mut next = self.source.next()?;
+        if let Some(record) = &mut next {
+            record.time_ns += self.shift_ns;
+            if let Role::Flow(flow) = self.role {
+                if record.flow != 0 || matches!(record.event, Event::Opportunity | Event::AckOpportunity) {
+                    let line = self.source.line();
+                    let what = "expected the log of one flow: no '#' lines, no flow numbers";
+                    return Err(Error::log(self.source.name(), format!("line {line}: {what}")));
+                }
+                record.flow = flow;
+            }
+        }
+        Ok(std::mem::replace(&mut self.head, next))
+    }
+}
+
+/// A merge of logs by time; the earlier log of the list goes first on ties. Times count from the earliest start.
+pub(super) struct Merge {
+    parts: Vec<Part>,
+    name: String,
+    base_us: u64,
+}
+
+impl Merge {
+    pub(super) fn new(sources: Vec<(Box<dyn Source>, Role)>) -> Result<Self, Error> {
+        let mut inits = Vec::with_capacity(sources.len());
+        for (source, _) in &sources {
+            let missing =
+                || Error::log(source.name(), "has no line '# init timestamp: TIME_MS', needed to merge it");
+            inits.push(source.init_us().ok_or_else(missing)?);
+        }
+        let base_us = inits.iter().copied().min().unwrap_or(0);
+        let names: Vec<_> = sources.iter().map(|(source, _)| source.name()).collect();
+        let name = names.join(", ");
+        let mut parts = Vec::with_capacity(sources.len());
+        for ((source, role), init_us) in sources.into_iter().zip(inits) {
+            let mut part = Part { source, role, shift_ns: (init_us - base_us) * 1000, head: None };
+            part.advance()?;
+            parts.push(part);
+        }
+        Ok(Self { parts, name, base_us })
+    }
+}
+
+impl Source for Merge {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn init_us(&self) -> Option<u64> {
+        Some(self.base_us)
+    }
+
+    fn line(&self) -> u64 {
+        self.parts.iter().map(|part| part.source.line()).sum()
+    }
+
+    fn next(&mut self) -> Result<Option<Record>, Error> {
+        let heads = self.parts.iter().enumerate().filter_map(|(at, part)| Some((part.head?.time_ns, at)));
+        match heads.min() {
+            Some((_, at)) => self.parts[at].advance(),
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Mahimahi's mm-link logs (reference `emulation` 1.7), alone or as the capacity line of a merged log.
+
+use super::lines::{Fields, Lines};
+use super::{Direction, Input, Source, read_header};
+use crate::{Error, Event, Record};
+
+/// Bytes that mahimahi counts for the TUN header of each packet (reference `pantheon` 5.5).
+const TUN_HEADER_BYTES: u32 = 4;
+
+/// Most packets that one `d` line may drop: more than any queue holds.
+const MAX_DROPPED: u64 = 1_000_000;
+
+const TIME: &str = "expected a time in whole ms at the start";
+const BACKWARDS: &str = "expected a time not before that of the line above";
+const EVENT: &str = "expected '+', '-', '#' or 'd' as second field";
+const SIZE: &str = "expected a size in bytes (0 to 4294967295) as third field";
+const DELAY: &str = "expected a delay in whole ms as fourth field of a '-' line";
+const DROPS: &str =
+    "expected a number of packets (1 to 1000000) and one of bytes (0 to 4294967295) after 'd'";
+const TOO_MANY_DROPS: &str = "expected at least as many bytes as packets after 'd'";
+const END: &str = "expected the end of the line";
+const SMALL: &str = "expected an opportunity of at least 4 bytes (the TUN header)";
+
+/// Which of the log's events are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Take {
+    /// All of them, with the sizes as logged (IP datagram + 4 bytes).
+    All,
+    /// Opportunities only, without the TUN header: what a merged log takes.
+    Opportunities,
+}
+
+/// An mm-link log, read line by line.
+pub(super) struct MmLinkLog {
+    lines: Lines,
+    direction: Direction,
+    take: Take,
+    init_us: Option<u64>,
+    last_us: u64,
+    empty: bool,
+    /// Drops that the last `d` line left to report: packets, bytes.
+    drops: (u32, u32),
+}
+
+/// One event line.
+struct Line {
+    time_us: u64,
+    event: Event,
+    /// `d` lines: packets; else 1.
+    packets: u32,
+    bytes: u32,
+    delay_us: i64,
+}
+
+impl MmLinkLog {
+    /// Reads the header.
+    pub(super) fn open(input: Input, direction: Direction, take: Take) -> Result<Self, Error> {
+        let (lines, init_us) = read_header(input)?;
+        Ok(Self { lines, direction, take, init_us, last_us: 0, empty: true, drops: (0, 0) })
+    }
+
+    fn at_end(&self) -> Result<Option<Record>, Error> {
+        match (self.empty, self.take) {
+            (false, _) => Ok(None),
+            (true, Take::All) => Err(self.lines.unusable("has no events")),
+            (true, Take::Opportunities) => {
+                Err(self.lines.unusable("has no delivery opportunities ('#' lines)"))
+            }
+        }
+    }
+
+    fn record(&self, event: Event, size_bytes: u32, delay_us: i64) -> Record {
+        Record {
+            time_ns: self.last_us * 1000,
+            flow: 0,
+            event,
+            seq: 0,
+            size_bytes,
+            data_bytes: 0,
+            one_way_delay_ns: delay_us * 1000,
+        }
+    }
+
+    /// One of the packets of a `d` line; the log tells only their total size, so they get equal shares of it.
+    fn dropped(&mut self) -> Record {
+        let (packets, bytes) = self.drops;
+        let share = bytes.div_ceil(packets);
+        self.drops = (packets - 1, bytes - share);
+        self.record(self.direction.drop(), share, 0)
+    }
+}
+
+impl Source for MmLinkLog {
+    fn name(&self) -> &str {
+        self.lines.name()
+    }
+
+    fn init_us(&self) -> Option<u64> {
+        self.init_us
+    }
+
+    fn line(&self) -> u64 {
+        self.lines.number()
+    }
+
+    fn next(&mut self) -> Result<Option<Record>, Error> {
+        loop {
+            if self.drops.0 > 0 {
+                return Ok(Some(self.dropped()));
+            }
+            if !self.lines.next_line()? {
+                return self.at_end();
+            }
+            if self.lines.bytes()[0] == b'#' {
+                self.lines.skip();
+                continue;
+            }
+            let (line, length) = event_line(self.lines.bytes(), self.direction, self.last_us)
+                .map_err(|problem| self.lines.malformed(problem))?;
+            let opportunity = line.event == self.direction.opportunity();
+            let mut size_bytes = line.bytes;
+            if self.take == Take::Opportunities && opportunity {
+                let without = size_bytes.checked_sub(TUN_HEADER_BYTES);
+                size_bytes = without.ok_or_else(|| self.lines.malformed(SMALL))?;
+            }
+            self.lines.consume(length);
+            self.last_us = line.time_us;
+            if self.take == Take::Opportunities && !opportunity {
+                continue;
+            }
+            self.empty = false;
+            if line.event == self.direction.drop() {
+                self.drops = (line.packets, line.bytes);
+                continue;
+            }
+            return Ok(Some(self.record(line.event, size_bytes, line.delay_us)));
+        }
+    }
+}
+
+/// Parses one event line; returns its length too.
+#[inline]
+fn event_line(bytes: &[u8], direction: Direction, last_us: u64) -> Result<(Line, usize), &'static str> {
+    let mut fields = Fields::new(bytes);
+    let time_us = fields.ms().ok_or(TIME)? * 1000;
+    if time_us < last_us {
+        return Err(BACKWARDS);
+    }
+    if !fields.blank() {
+        return Err(TIME);
+    }
+    let sign = fields.peek();
+    let event = match sign {
+        b'+' => direction.send(),
+        b'-' => direction.deliver(),
+        b'#' => direction.opportunity(),
+        b'd' => direction.drop(),
+        _ => return Err(EVENT),
+    };
+    fields.byte(sign);
+    if !fields.blank() {
+        return Err(EVENT);
+    }
+    let (mut packets, mut delay_us) = (1, 0);
+    if sign == b'd' {
+        packets = fields.number(MAX_DROPPED).filter(|&packets| packets > 0).ok_or(DROPS)? as u32;
+        if !fields.blank() {
+            return Err(DROPS);
+        }
+    }
+    let bytes = fields.size().ok_or(if sign == b'd' { DROPS } else { SIZE })?;
+    if sign == b'd' && bytes < packets {
+        return Err(TOO_MANY_DROPS);
+    }
+    if sign == b'-' {
+        if !fields.blank() {
+            return Err(DELAY);
+        }
+        delay_us = fields.ms().ok_or(DELAY)? as i64 * 1000;
+    }
+    let length = fields.end().ok_or(END)?;
+    Ok((Line { time_us, event, packets, bytes, delay_us }, length))
+}

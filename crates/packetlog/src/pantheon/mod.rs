@@ -1,0 +1,263 @@
+//! Logs of Pantheon and mahimahi: importers that stream, and exporters.
+//!
+//! Import maps `+` to [`Event::Send`], `-` to [`Event::Deliver`] and `#` to [`Event::Opportunity`] (in the ACK
+//! direction to their `Ack` counterparts). Times keep their microseconds exactly: `time_ns` is the logged time
+//! times 1000. Flow numbers are 0 in untagged logs; packet numbers are the tunnel's uids in raw logs and 0 elsewhere;
+//! `data_bytes` is 0, because no such log tells it. Records come in time order, and the first record of a direction has
+//! the time of the log's first event, from which Pantheon counts its bins.
+
+mod export;
+mod lines;
+mod merge;
+mod merged;
+mod mm_link;
+mod raw;
+
+pub use export::{MergedExport, MmLinkExport};
+
+use crate::{Error, Event, Record};
+use lines::{Fields, Lines};
+use merge::{Merge, Role};
+use merged::MergedLog;
+use mm_link::{MmLinkLog, Take};
+use raw::RawMerge;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+const TIMESTAMP: &str = "expected a time in ms (whole or up to 3 decimals) after the last ':'";
+
+/// The direction that a log is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Data packets ("datalink" logs).
+    Data,
+    /// The return direction ("acklink" logs).
+    Ack,
+}
+
+impl Direction {
+    #[inline]
+    fn pick(self, data: Event, ack: Event) -> Event {
+        match self {
+            Self::Data => data,
+            Self::Ack => ack,
+        }
+    }
+
+    fn send(self) -> Event {
+        self.pick(Event::Send, Event::AckSend)
+    }
+
+    fn deliver(self) -> Event {
+        self.pick(Event::Deliver, Event::AckDeliver)
+    }
+
+    fn drop(self) -> Event {
+        self.pick(Event::Drop, Event::AckDrop)
+    }
+
+    fn opportunity(self) -> Event {
+        self.pick(Event::Opportunity, Event::AckOpportunity)
+    }
+}
+
+/// A text log to read: its name for messages, and its bytes.
+pub struct Input {
+    name: String,
+    reader: Box<dyn Read + Send>,
+}
+
+impl Input {
+    /// A log in a file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
+        Ok(Self { name: path.display().to_string(), reader: Box::new(file) })
+    }
+
+    /// A log from anywhere. It is read in large blocks, so it needs no buffer of its own.
+    pub fn new(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
+        Self { name: name.into(), reader: Box::new(reader) }
+    }
+}
+
+/// How far the hosts' clocks were behind true time, us; added to the times of their logs (reference `pantheon` 5.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClockOffsets {
+    /// Of the host that wrote the egress log (the sender of this direction).
+    pub egress_us: i64,
+    /// Of the host that wrote the ingress log (the receiver).
+    pub ingress_us: i64,
+}
+
+/// The raw logs of one direction of one flow.
+pub struct RawPair {
+    /// Packets leaving the sender into the path.
+    pub egress: Input,
+    /// Packets arriving at the receiver from the path.
+    pub ingress: Input,
+    /// Corrections of both clocks.
+    pub offsets: ClockOffsets,
+}
+
+/// The log of one flow, as a part of [`Log::Multiple`].
+pub enum FlowLog {
+    /// An untagged merged log.
+    Merged(Input),
+    /// A raw pair, merged on the fly.
+    Raw(RawPair),
+}
+
+/// One direction of a run, in one of the forms that Pantheon leaves behind.
+pub enum Log {
+    /// A merged log, with or without flow numbers (`..._datalink_run1.log`).
+    Merged(Input),
+    /// A log of mahimahi's mm-link; sizes as logged (4 bytes more than the IP datagram), flow 0.
+    MmLink(Input),
+    /// A raw ingress and egress pair, flow 0.
+    Raw(RawPair),
+    /// Several flows, numbered from 1 in the given order, and possibly the link's mm-link log, of which only the
+    /// delivery opportunities are taken (less the 4 bytes of the TUN header): `merge_tunnel_logs.py multiple`.
+    Multiple {
+        /// One log per flow.
+        flows: Vec<FlowLog>,
+        /// The bottleneck's log.
+        mm_link: Option<Input>,
+    },
+}
+
+/// What an import found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// Records passed to the sink.
+    pub records: u64,
+    /// Lines read, of all logs together.
+    pub lines: u64,
+    /// Start of the time axis, us since 1970, where the log tells.
+    pub init_us: Option<u64>,
+}
+
+/// Reads one direction of a run and passes its records to `sink`, in time order.
+///
+/// On an error, records may have been passed already: the caller's file must not be completed then. An error that
+/// `sink` returns ends the import.
+pub fn import(
+    log: Log,
+    direction: Direction,
+    sink: &mut dyn FnMut(Record) -> Result<(), Error>,
+) -> Result<Imported, Error> {
+    match log {
+        // The common and largest case without a virtual call per line.
+        Log::Merged(input) => drain(MergedLog::open(input, direction)?, sink),
+        other => drain(open(other, direction)?, sink),
+    }
+}
+
+/// Reads both directions of a run onto one time axis, which starts with the earlier of the two logs. Both need an init
+/// timestamp. Otherwise as [`import`].
+pub fn import_run(
+    data: Log,
+    ack: Log,
+    sink: &mut dyn FnMut(Record) -> Result<(), Error>,
+) -> Result<Imported, Error> {
+    let parts = vec![(open(data, Direction::Data)?, Role::Plain), (open(ack, Direction::Ack)?, Role::Plain)];
+    drain(Merge::new(parts)?, sink)
+}
+
+/// A log being read.
+trait Source {
+    /// For messages.
+    fn name(&self) -> &str;
+    /// Time of the log's zero, us since 1970.
+    fn init_us(&self) -> Option<u64>;
+    /// Lines read.
+    fn line(&self) -> u64;
+    /// The next record, never earlier than the one before.
+    fn next(&mut self) -> Result<Option<Record>, Error>;
+}
+
+impl Source for Box<dyn Source> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn init_us(&self) -> Option<u64> {
+        (**self).init_us()
+    }
+
+    fn line(&self) -> u64 {
+        (**self).line()
+    }
+
+    fn next(&mut self) -> Result<Option<Record>, Error> {
+        (**self).next()
+    }
+}
+
+fn open(log: Log, direction: Direction) -> Result<Box<dyn Source>, Error> {
+    Ok(match log {
+        Log::Merged(input) => Box::new(MergedLog::open(input, direction)?),
+        Log::MmLink(input) => Box::new(MmLinkLog::open(input, direction, Take::All)?),
+        Log::Raw(pair) => Box::new(RawMerge::open(pair, direction)?),
+        Log::Multiple { flows, mm_link } => {
+            let mut parts: Vec<(Box<dyn Source>, Role)> = Vec::with_capacity(flows.len() + 1);
+            if let Some(input) = mm_link {
+                parts.push((Box::new(MmLinkLog::open(input, direction, Take::Opportunities)?), Role::Plain));
+            }
+            for (number, flow) in (1..).zip(flows) {
+                let source: Box<dyn Source> = match flow {
+                    FlowLog::Merged(input) => Box::new(MergedLog::open(input, direction)?),
+                    FlowLog::Raw(pair) => Box::new(RawMerge::open(pair, direction)?),
+                };
+                parts.push((source, Role::Flow(number)));
+            }
+            Box::new(Merge::new(parts)?)
+        }
+    })
+}
+
+fn drain(
+    mut source: impl Source,
+    sink: &mut dyn FnMut(Record) -> Result<(), Error>,
+) -> Result<Imported, Error> {
+    let mut records = 0;
+    while let Some(record) = source.next()? {
+        sink(record)?;
+        records += 1;
+    }
+    Ok(Imported { records, lines: source.line(), init_us: source.init_us() })
+}
+
+/// Reads the comment lines at the start of a merged or mm-link log; returns the init timestamp too, us since 1970.
+fn read_header(input: Input) -> Result<(Lines, Option<u64>), Error> {
+    let mut lines = Lines::new(input);
+    let mut init_us = None;
+    if !lines.next_line()? {
+        return Err(lines.unusable("is empty"));
+    }
+    while lines.next_line()? && lines.bytes()[0] == b'#' {
+        if init_us.is_none() {
+            init_us = init_timestamp(&lines)?;
+        }
+        lines.skip();
+    }
+    Ok((lines, init_us))
+}
+
+/// The time in a comment line `# init timestamp: TIME_MS`, us; `None` for other comments.
+fn init_timestamp(lines: &Lines) -> Result<Option<u64>, Error> {
+    const MARK: &[u8] = b"# init timestamp:";
+    match lines.text().strip_prefix(MARK) {
+        Some(stamp) => parse_timestamp(stamp).map(Some).ok_or_else(|| lines.malformed(TIMESTAMP)),
+        None => Ok(None),
+    }
+}
+
+/// Milliseconds with blanks around them, as us.
+fn parse_timestamp(text: &[u8]) -> Option<u64> {
+    let text = text.trim_ascii();
+    let mut fields = Fields::new(text);
+    let us = fields.ms_as_us()?;
+    fields.all_read().then_some(us)
+}

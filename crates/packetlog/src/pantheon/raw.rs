@@ -1,0 +1,242 @@
+//! Raw tunnel logs: the egress log of the sending host and the ingress log of the receiving one, merged on the fly as
+//! Pantheon's `merge_tunnel_logs.py single` does (reference `pantheon` 5.2, 5.5).
+//!
+//! Packets are matched by the tunnel's uid. Memory is bounded: the last 2^20 packets are remembered, 12.6 s at 1 Gbit/s
+//! of 1500-byte packets; a packet that arrives later than that is an error, as is one that was never sent.
+
+use super::lines::{Fields, Lines, MAX_MS};
+use super::{ClockOffsets, Direction, Input, RawPair, Source, TIMESTAMP, parse_timestamp};
+use crate::{Error, Event, Record};
+use std::collections::VecDeque;
+
+/// Sent packets remembered behind and ahead of the merge.
+const WINDOW_PACKETS: usize = 1 << 20;
+
+const HEADER: &str = "expected a header line '# ... egress: TIME_MS' or '# ... ingress: TIME_MS' first";
+const LINE: &str = "expected 'TIME_MS - UID - BYTES' (time whole or up to 3 decimals, not negative)";
+const BACKWARDS: &str = "expected a time not before that of the line above (did the clock step?)";
+const UID_ORDER: &str = "expected a uid larger than that of the line above";
+
+/// A line of a raw log, its time already on the pair's common clock.
+#[derive(Clone, Copy)]
+struct Packet {
+    time_us: u64,
+    uid: u64,
+    size_bytes: u32,
+}
+
+/// One raw log.
+struct RawLog {
+    lines: Lines,
+    init_us: u64,
+    /// Added to the log's times to get times since the pair's base.
+    shift_us: u64,
+    last_us: u64,
+    empty: bool,
+}
+
+impl RawLog {
+    /// Reads the header; `offset_us` corrects the host's clock.
+    fn open(input: Input, offset_us: i64) -> Result<Self, Error> {
+        let mut lines = Lines::new(input);
+        if !lines.next_line()? {
+            return Err(lines.unusable("is empty"));
+        }
+        let text = lines.text();
+        let after_colon = text.iter().rposition(|&byte| byte == b':').filter(|_| text[0] == b'#');
+        let stamp = after_colon.map(|colon| &text[colon + 1..]).ok_or_else(|| lines.malformed(HEADER))?;
+        let host_us = parse_timestamp(stamp).ok_or_else(|| lines.malformed(TIMESTAMP))?;
+        let corrected = host_us.checked_add_signed(offset_us).filter(|&us| us <= MAX_MS * 1000);
+        let init_us = corrected.ok_or_else(|| {
+            lines.unusable(format!("a clock offset of {offset_us} us puts its start out of 1970 to 2096"))
+        })?;
+        lines.skip();
+        Ok(Self { lines, init_us, shift_us: 0, last_us: 0, empty: true })
+    }
+
+    fn next(&mut self) -> Result<Option<Packet>, Error> {
+        if !self.lines.next_line()? {
+            return if self.empty {
+                Err(self.lines.unusable("has a header but no packets"))
+            } else {
+                Ok(None)
+            };
+        }
+        let parsed = packet_line(self.lines.bytes(), self.last_us);
+        let (packet, length) = parsed.map_err(|problem| self.lines.malformed(problem))?;
+        self.lines.consume(length);
+        self.last_us = packet.time_us;
+        self.empty = false;
+        Ok(Some(Packet { time_us: packet.time_us + self.shift_us, ..packet }))
+    }
+}
+
+#[inline]
+fn packet_line(bytes: &[u8], last_us: u64) -> Result<(Packet, usize), &'static str> {
+    let mut fields = Fields::new(bytes);
+    let time_us = fields.ms_as_us().ok_or(LINE)?;
+    let dash = fields.blank() && fields.byte(b'-') && fields.blank();
+    let uid = fields.number(u64::MAX).filter(|_| dash).ok_or(LINE)?;
+    let dash = fields.blank() && fields.byte(b'-') && fields.blank();
+    let size_bytes = fields.size().filter(|_| dash).ok_or(LINE)?;
+    let length = fields.end().ok_or(LINE)?;
+    if time_us < last_us {
+        return Err(BACKWARDS);
+    }
+    Ok((Packet { time_us, uid, size_bytes }, length))
+}
+
+/// Both logs of one direction of one flow, merged by time; the sender's log goes first on ties.
+pub(super) struct RawMerge {
+    name: String,
+    direction: Direction,
+    base_us: u64,
+    egress: RawLog,
+    ingress: RawLog,
+    /// Sent packets in the order of their uids; the first `reported` of them have been passed on.
+    sent: VecDeque<Packet>,
+    reported: usize,
+    forgotten: bool,
+    egress_ended: bool,
+    received: Option<Packet>,
+}
+
+impl RawMerge {
+    pub(super) fn open(pair: RawPair, direction: Direction) -> Result<Self, Error> {
+        let RawPair { egress, ingress, offsets: ClockOffsets { egress_us, ingress_us } } = pair;
+        let mut egress = RawLog::open(egress, egress_us)?;
+        let mut ingress = RawLog::open(ingress, ingress_us)?;
+        let base_us = egress.init_us.min(ingress.init_us);
+        egress.shift_us = egress.init_us - base_us;
+        ingress.shift_us = ingress.init_us - base_us;
+        let mut merge = Self {
+            name: format!("{} with {}", egress.lines.name(), ingress.lines.name()),
+            direction,
+            base_us,
+            egress,
+            ingress,
+            sent: VecDeque::new(),
+            reported: 0,
+            forgotten: false,
+            egress_ended: false,
+            received: None,
+        };
+        merge.read_sent()?;
+        merge.received = merge.ingress.next()?;
+        Ok(merge)
+    }
+
+    /// Reads one more line of the sender's log.
+    fn read_sent(&mut self) -> Result<(), Error> {
+        let Some(packet) = self.egress.next()? else {
+            self.egress_ended = true;
+            return Ok(());
+        };
+        if self.sent.back().is_some_and(|last| last.uid >= packet.uid) {
+            let text = format!("{UID_ORDER}, found uid {}", packet.uid);
+            let line = self.egress.lines.number();
+            return Err(self.egress.lines.unusable(format!("line {line}: {text}")));
+        }
+        if self.reported >= WINDOW_PACKETS {
+            self.sent.pop_front();
+            self.reported -= 1;
+            self.forgotten = true;
+        }
+        self.sent.push_back(packet);
+        Ok(())
+    }
+
+    /// The sent packet that `received` is. Looks ahead in the sender's log if clocks disagree so much that the packet
+    /// seems to arrive before it was sent.
+    fn origin(&mut self, received: Packet) -> Result<Packet, Error> {
+        while !self.egress_ended
+            && self.sent.back().is_none_or(|last| last.uid < received.uid)
+            && self.sent.len() - self.reported < WINDOW_PACKETS
+        {
+            self.read_sent()?;
+        }
+        // uids count up by one, so the place is known unless the log has gaps.
+        let first = self.sent.front().map_or(0, |packet| packet.uid);
+        let guess = usize::try_from(received.uid.saturating_sub(first)).ok().and_then(|at| self.sent.get(at));
+        if let Some(packet) = guess.filter(|packet| packet.uid == received.uid) {
+            return Ok(*packet);
+        }
+        match self.sent.binary_search_by_key(&received.uid, |packet| packet.uid) {
+            Ok(at) => Ok(self.sent[at]),
+            Err(_) => Err(self.never_sent(received, first)),
+        }
+    }
+
+    #[cold]
+    fn never_sent(&self, received: Packet, first: u64) -> Error {
+        let why = if self.forgotten && received.uid < first {
+            format!("was sent more than {WINDOW_PACKETS} packets earlier")
+        } else if self.sent.back().is_some_and(|last| last.uid < received.uid) && !self.egress_ended {
+            format!("is not among the next {WINDOW_PACKETS} packets sent (are the clock offsets right?)")
+        } else {
+            "was never sent".to_owned()
+        };
+        let line = self.ingress.lines.number();
+        let problem = format!(
+            "line {line}: received uid {} {why} according to {}",
+            received.uid,
+            self.egress.lines.name()
+        );
+        self.ingress.lines.unusable(problem)
+    }
+
+    fn deliver(&mut self, received: Packet) -> Result<Record, Error> {
+        let sent = self.origin(received)?;
+        if sent.size_bytes != received.size_bytes {
+            let line = self.ingress.lines.number();
+            let (was, is) = (sent.size_bytes, received.size_bytes);
+            let problem =
+                format!("line {line}: uid {} was sent with {was} bytes and received with {is}", sent.uid);
+            return Err(self.ingress.lines.unusable(problem));
+        }
+        let delay_us = received.time_us.wrapping_sub(sent.time_us) as i64;
+        self.received = self.ingress.next()?;
+        Ok(Self::record(received, self.direction.deliver(), delay_us))
+    }
+
+    fn record(packet: Packet, event: Event, delay_us: i64) -> Record {
+        Record {
+            time_ns: packet.time_us * 1000,
+            flow: 0,
+            event,
+            seq: packet.uid,
+            size_bytes: packet.size_bytes,
+            data_bytes: 0,
+            one_way_delay_ns: delay_us * 1000,
+        }
+    }
+}
+
+impl Source for RawMerge {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn init_us(&self) -> Option<u64> {
+        Some(self.base_us)
+    }
+
+    fn line(&self) -> u64 {
+        self.egress.lines.number() + self.ingress.lines.number()
+    }
+
+    fn next(&mut self) -> Result<Option<Record>, Error> {
+        if self.reported == self.sent.len() && !self.egress_ended {
+            self.read_sent()?;
+        }
+        let sent = self.sent.get(self.reported).copied();
+        match (sent, self.received) {
+            (Some(sent), received) if received.is_none_or(|received| sent.time_us <= received.time_us) => {
+                self.reported += 1;
+                Ok(Some(Self::record(sent, self.direction.send(), 0)))
+            }
+            (_, Some(received)) => self.deliver(received).map(Some),
+            (_, None) => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! A file that appears under its name only when it is complete.
+
+use crate::Error;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// A file being written as `<path>.tmp`. [`Pending::commit`] makes it durable and gives it its name; dropping it
+/// instead removes it.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    path: PathBuf,
+    temporary: PathBuf,
+    committed: bool,
+}
+
+impl Pending {
+    pub(crate) fn create(path: &Path) -> Result<(Self, File), Error> {
+        let mut name = OsString::from(path);
+        name.push(".tmp");
+        let temporary = PathBuf::from(name);
+        let file = File::create(&temporary).map_err(|e| Error::io(&temporary, "create", e))?;
+        Ok((Self { path: path.to_owned(), temporary, committed: false }, file))
+    }
+
+    /// The name the file will have.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Flushes `file` to the disk, renames it, and flushes the directory entry.
+    pub(crate) fn commit(mut self, file: File) -> Result<(), Error> {
+        file.sync_all().map_err(|e| Error::io(&self.path, "write", e))?;
+        drop(file);
+        fs::rename(&self.temporary, &self.path).map_err(|e| Error::io(&self.path, "rename to", e))?;
+        self.committed = true;
+        sync_directory_of(&self.path)
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if !self.committed {
+            // Nothing is lost if this fails: the name says that the file is incomplete.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn sync_directory_of(path: &Path) -> Result<(), Error> {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    File::open(directory).and_then(|d| d.sync_all()).map_err(|e| Error::io(directory, "flush", e))
+}
+
+#[cfg(not(unix))]
+fn sync_directory_of(_path: &Path) -> Result<(), Error> {
+    Ok(())
+}

@@ -1,0 +1,303 @@
+//! Sampled state of flows and links: long tables with one value per row.
+
+use crate::Error;
+use crate::columns::{FORMAT_KEY, check_file, common_properties};
+use crate::pending::Pending;
+use crate::reader::{open_column, open_parquet, read_column};
+use crate::writer::column;
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, RowGroupReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::Type;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Rows per row group.
+const ROW_GROUP_ROWS: usize = 1 << 16;
+
+/// What a table of samples is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// `flows.parquet`: key column `flow`, a number.
+    Flows,
+    /// `links.parquet`: key column `link`, a name.
+    Links,
+}
+
+impl Table {
+    /// Value of the metadata key `dumbbell.format`.
+    fn format(self) -> &'static str {
+        match self {
+            Self::Flows => "flows 1",
+            Self::Links => "links 1",
+        }
+    }
+
+    fn schema(self) -> Result<Arc<Type>, ParquetError> {
+        let key = match self {
+            Self::Flows => "required int32 flow (INTEGER(32,false));",
+            Self::Links => "required binary link (STRING);",
+        };
+        let message = format!(
+            "message samples {{ required int64 time_ns (INTEGER(64,false)); {key} required binary field (STRING); \
+             required binary unit (STRING); required double value; }}"
+        );
+        parse_message_type(&message).map(Arc::new)
+    }
+}
+
+/// Whose sample it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// Flow number, from 1.
+    Flow(u32),
+    /// Name of a link.
+    Link(Arc<str>),
+}
+
+/// One row of a table of samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Time since the start of the run, ns.
+    pub time_ns: u64,
+    /// Flow or link.
+    pub key: Key,
+    /// Name of the quantity.
+    pub field: Arc<str>,
+    /// Its unit ("" if it has none).
+    pub unit: Arc<str>,
+    /// Its value.
+    pub value: f64,
+}
+
+/// Writes a table of samples; like a packet log it appears under its name only when it is complete.
+#[derive(Debug)]
+pub struct SampleWriter {
+    table: Table,
+    pending: Pending,
+    out: SerializedFileWriter<File>,
+    names: Names<ByteArray>,
+    time_ns: Vec<i64>,
+    flow: Vec<i32>,
+    link: Vec<ByteArray>,
+    field: Vec<ByteArray>,
+    unit: Vec<ByteArray>,
+    value: Vec<f64>,
+    written: u64,
+}
+
+impl SampleWriter {
+    /// Starts a table that will be called `path`.
+    pub fn create(path: impl AsRef<Path>, table: Table) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let (pending, file) = Pending::create(path)?;
+        let out = Self::open(file, table).map_err(|e| Error::parquet(path, "write", e))?;
+        Ok(Self {
+            table,
+            pending,
+            out,
+            names: Names::default(),
+            time_ns: Vec::new(),
+            flow: Vec::new(),
+            link: Vec::new(),
+            field: Vec::new(),
+            unit: Vec::new(),
+            value: Vec::new(),
+            written: 0,
+        })
+    }
+
+    fn open(file: File, table: Table) -> Result<SerializedFileWriter<File>, ParquetError> {
+        let properties = common_properties(&[(FORMAT_KEY, table.format().to_owned())])?.build();
+        SerializedFileWriter::new(file, table.schema()?, Arc::new(properties))
+    }
+
+    /// Adds a sample of a flow; an error in a table of links.
+    pub fn flow(
+        &mut self,
+        time_ns: u64,
+        flow: u32,
+        field: &str,
+        unit: &str,
+        value: f64,
+    ) -> Result<(), Error> {
+        self.check(Table::Flows)?;
+        self.flow.push(flow as i32);
+        self.push(time_ns, field, unit, value)
+    }
+
+    /// Adds a sample of a link; an error in a table of flows.
+    pub fn link(
+        &mut self,
+        time_ns: u64,
+        link: &str,
+        field: &str,
+        unit: &str,
+        value: f64,
+    ) -> Result<(), Error> {
+        self.check(Table::Links)?;
+        let link = self.names.bytes(link);
+        self.link.push(link);
+        self.push(time_ns, field, unit, value)
+    }
+
+    /// Completes the file and returns the number of rows in it.
+    pub fn finish(mut self) -> Result<u64, Error> {
+        if !self.time_ns.is_empty() {
+            self.flush()?;
+        }
+        let file = self.out.into_inner().map_err(|e| Error::parquet(self.pending.path(), "write", e))?;
+        self.pending.commit(file)?;
+        Ok(self.written)
+    }
+
+    fn check(&self, offered: Table) -> Result<(), Error> {
+        if self.table == offered {
+            return Ok(());
+        }
+        let problem = format!("is a table of {:?}, a sample of {offered:?} was offered", self.table);
+        Err(Error::file(self.pending.path(), problem))
+    }
+
+    fn push(&mut self, time_ns: u64, field: &str, unit: &str, value: f64) -> Result<(), Error> {
+        self.time_ns.push(time_ns as i64);
+        let field = self.names.bytes(field);
+        self.field.push(field);
+        let unit = self.names.bytes(unit);
+        self.unit.push(unit);
+        self.value.push(value);
+        if self.time_ns.len() == ROW_GROUP_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.written += self.time_ns.len() as u64;
+        self.encode().map_err(|e| Error::parquet(self.pending.path(), "write", e))?;
+        self.time_ns.clear();
+        self.flow.clear();
+        self.link.clear();
+        self.field.clear();
+        self.unit.clear();
+        self.value.clear();
+        Ok(())
+    }
+
+    fn encode(&mut self) -> Result<(), ParquetError> {
+        let mut group = self.out.next_row_group()?;
+        column::<Int64Type>(&mut group, &self.time_ns)?;
+        match self.table {
+            Table::Flows => column::<Int32Type>(&mut group, &self.flow)?,
+            Table::Links => column::<ByteArrayType>(&mut group, &self.link)?,
+        }
+        column::<ByteArrayType>(&mut group, &self.field)?;
+        column::<ByteArrayType>(&mut group, &self.unit)?;
+        column::<DoubleType>(&mut group, &self.value)?;
+        group.close()?;
+        Ok(())
+    }
+}
+
+/// The few strings that keep coming back, so that a row costs no allocation.
+#[derive(Debug)]
+struct Names<T> {
+    known: Vec<T>,
+    /// Where the last name was found: samples repeat the same cycle of names, so the next one is just behind.
+    last: usize,
+}
+
+impl<T> Default for Names<T> {
+    fn default() -> Self {
+        Self { known: Vec::new(), last: 0 }
+    }
+}
+
+impl<T: Clone> Names<T> {
+    /// The known name for which `same` holds, else the one that `make` makes.
+    fn intern(&mut self, same: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> T {
+        let known = self.known.len();
+        let position = (0..known).map(|step| (self.last + step) % known).find(|&at| same(&self.known[at]));
+        self.last = position.unwrap_or_else(|| {
+            self.known.push(make());
+            known
+        });
+        self.known[self.last].clone()
+    }
+}
+
+impl Names<ByteArray> {
+    fn bytes(&mut self, name: &str) -> ByteArray {
+        self.intern(|known| known.data() == name.as_bytes(), || ByteArray::from(name.as_bytes().to_vec()))
+    }
+}
+
+impl Names<Arc<str>> {
+    fn shared(&mut self, name: &str) -> Arc<str> {
+        self.intern(|known| &**known == name, || Arc::from(name))
+    }
+
+    fn column(&mut self, column: &[ByteArray]) -> Result<Vec<Arc<str>>, ParquetError> {
+        column.iter().map(|bytes| Ok(self.shared(bytes.as_utf8()?))).collect()
+    }
+}
+
+/// Reads a whole table of samples.
+pub fn read_samples(path: impl AsRef<Path>, table: Table) -> Result<Vec<Sample>, Error> {
+    let path = path.as_ref();
+    let file = open_parquet(path)?;
+    let schema = table.schema().map_err(|e| Error::parquet(path, "read", e))?;
+    check_file(path, file.metadata().file_metadata(), &[(FORMAT_KEY, table.format().to_owned())], &schema)?;
+    let mut samples = Vec::new();
+    let mut strings = Names::default();
+    for index in 0..file.num_row_groups() {
+        file.get_row_group(index)
+            .and_then(|group| read_group(group.as_ref(), table, &mut strings, &mut samples))
+            .map_err(|e| Error::parquet(path, "read", e))?;
+    }
+    Ok(samples)
+}
+
+fn read_group(
+    group: &dyn RowGroupReader,
+    table: Table,
+    strings: &mut Names<Arc<str>>,
+    samples: &mut Vec<Sample>,
+) -> Result<(), ParquetError> {
+    let times = whole_column::<Int64Type>(group, 0)?;
+    let keys = match table {
+        Table::Flows => {
+            whole_column::<Int32Type>(group, 1)?.iter().map(|&flow| Key::Flow(flow as u32)).collect()
+        }
+        Table::Links => strings
+            .column(&whole_column::<ByteArrayType>(group, 1)?)?
+            .into_iter()
+            .map(Key::Link)
+            .collect::<Vec<_>>(),
+    };
+    let fields = strings.column(&whole_column::<ByteArrayType>(group, 2)?)?;
+    let units = strings.column(&whole_column::<ByteArrayType>(group, 3)?)?;
+    let values = whole_column::<DoubleType>(group, 4)?;
+    let rows = times.len();
+    if [keys.len(), fields.len(), units.len(), values.len()].iter().any(|&other| other != rows) {
+        return Err(ParquetError::General("the columns differ in length".to_owned()));
+    }
+    for ((((time, key), field), unit), value) in
+        times.into_iter().zip(keys).zip(fields).zip(units).zip(values)
+    {
+        samples.push(Sample { time_ns: time as u64, key, field, unit, value });
+    }
+    Ok(())
+}
+
+fn whole_column<T: parquet::data_type::DataType>(
+    group: &dyn RowGroupReader,
+    index: usize,
+) -> Result<Vec<T::T>, ParquetError> {
+    let mut column = open_column::<T>(group, index)?;
+    let (mut values, mut batch) = (Vec::new(), Vec::new());
+    while read_column(&mut column, &mut batch)? > 0 {
+        values.append(&mut batch);
+    }
+    Ok(values)
+}

@@ -1,0 +1,262 @@
+//! Writing packet logs: rows are gathered column by column, a background thread encodes and compresses them.
+
+use crate::columns::{packets_properties, packets_schema};
+use crate::pending::Pending;
+use crate::{Error, Record};
+use parquet::data_type::{DataType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
+use std::thread::{self, JoinHandle};
+
+/// Rows encoded together: 40 bytes each, 10 MiB per buffer.
+const ROW_GROUP_ROWS: usize = 1 << 18;
+
+/// Buffers that may wait for the encoder; with the one being filled and the one being encoded, memory is bounded by
+/// three buffers and one encoded row group.
+const WAITING_BUFFERS: usize = 1;
+
+/// Writes a packet log (Parquet, zstd). Records must come in time order.
+///
+/// The rows go to `<path>.tmp`; [`finish`](Self::finish) makes the file durable and gives it its name. A writer that is
+/// dropped without it leaves nothing behind. The same records give the same bytes.
+#[derive(Debug)]
+pub struct PacketLogWriter {
+    rows: Rows,
+    last_ns: u64,
+    written: u64,
+    pending: Option<Pending>,
+    path: PathBuf,
+    encoder: Option<Encoder>,
+}
+
+impl PacketLogWriter {
+    /// Starts a log that will be called `path`.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref().to_owned();
+        let (pending, file) = Pending::create(&path)?;
+        let encoder = Encoder::start(&path, file)?;
+        Ok(Self {
+            rows: Rows::new(),
+            last_ns: 0,
+            written: 0,
+            pending: Some(pending),
+            path,
+            encoder: Some(encoder),
+        })
+    }
+
+    /// Adds one row. An error of the background thread (disk full, ...) surfaces here or in [`finish`](Self::finish).
+    #[inline]
+    pub fn write(&mut self, record: &Record) -> Result<(), Error> {
+        if record.time_ns < self.last_ns {
+            return Err(self.backwards(record));
+        }
+        self.last_ns = record.time_ns;
+        self.rows.push(record);
+        if self.rows.len() >= ROW_GROUP_ROWS { self.hand_over() } else { Ok(()) }
+    }
+
+    /// Completes the file and returns the number of rows in it.
+    pub fn finish(mut self) -> Result<u64, Error> {
+        if self.rows.len() > 0 {
+            self.hand_over()?;
+        }
+        let (Some(encoder), Some(pending)) = (self.encoder.take(), self.pending.take()) else {
+            return Err(self.broken());
+        };
+        pending.commit(encoder.finish(&self.path)?)?;
+        Ok(self.written)
+    }
+
+    /// Gives the filled buffer to the encoder and takes an empty one.
+    #[cold]
+    fn hand_over(&mut self) -> Result<(), Error> {
+        let Some(encoder) = &self.encoder else { return Err(self.broken()) };
+        let full = self.rows.len() as u64;
+        let empty = encoder.empty_buffer();
+        let rows = std::mem::replace(&mut self.rows, empty);
+        if encoder.work.send(Work::Rows(rows)).is_ok() {
+            self.written += full;
+            return Ok(());
+        }
+        match self.encoder.take().map(|encoder| encoder.finish(&self.path)) {
+            Some(Err(error)) => Err(error),
+            _ => Err(self.broken()),
+        }
+    }
+
+    #[cold]
+    fn backwards(&self, record: &Record) -> Error {
+        let problem =
+            format!("records must be in time order, but {} ns follows {} ns", record.time_ns, self.last_ns);
+        Error::file(&self.path, problem)
+    }
+
+    fn broken(&self) -> Error {
+        Error::file(&self.path, "cannot write: an earlier write failed")
+    }
+}
+
+impl Drop for PacketLogWriter {
+    fn drop(&mut self) {
+        if let Some(encoder) = self.encoder.take() {
+            encoder.abandon();
+        }
+    }
+}
+
+/// One row group, column by column, in the physical types of the schema.
+#[derive(Debug)]
+struct Rows {
+    time_ns: Vec<i64>,
+    flow: Vec<i32>,
+    event: Vec<i32>,
+    seq: Vec<i64>,
+    size_bytes: Vec<i32>,
+    data_bytes: Vec<i32>,
+    one_way_delay_ns: Vec<i64>,
+}
+
+impl Rows {
+    /// Reserves address space only: pages that a short run never fills cost nothing.
+    fn new() -> Self {
+        Self {
+            time_ns: Vec::with_capacity(ROW_GROUP_ROWS),
+            flow: Vec::with_capacity(ROW_GROUP_ROWS),
+            event: Vec::with_capacity(ROW_GROUP_ROWS),
+            seq: Vec::with_capacity(ROW_GROUP_ROWS),
+            size_bytes: Vec::with_capacity(ROW_GROUP_ROWS),
+            data_bytes: Vec::with_capacity(ROW_GROUP_ROWS),
+            one_way_delay_ns: Vec::with_capacity(ROW_GROUP_ROWS),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.time_ns.len()
+    }
+
+    #[inline]
+    fn push(&mut self, record: &Record) {
+        self.time_ns.push(record.time_ns as i64);
+        self.flow.push(record.flow as i32);
+        self.event.push(i32::from(record.event as u8));
+        self.seq.push(record.seq as i64);
+        self.size_bytes.push(record.size_bytes as i32);
+        self.data_bytes.push(record.data_bytes as i32);
+        self.one_way_delay_ns.push(record.one_way_delay_ns);
+    }
+
+    fn clear(&mut self) {
+        self.time_ns.clear();
+        self.flow.clear();
+        self.event.clear();
+        self.seq.clear();
+        self.size_bytes.clear();
+        self.data_bytes.clear();
+        self.one_way_delay_ns.clear();
+    }
+
+    fn encode(&self, file: &mut SerializedFileWriter<File>) -> Result<(), ParquetError> {
+        let mut group = file.next_row_group()?;
+        column::<Int64Type>(&mut group, &self.time_ns)?;
+        column::<Int32Type>(&mut group, &self.flow)?;
+        column::<Int32Type>(&mut group, &self.event)?;
+        column::<Int64Type>(&mut group, &self.seq)?;
+        column::<Int32Type>(&mut group, &self.size_bytes)?;
+        column::<Int32Type>(&mut group, &self.data_bytes)?;
+        column::<Int64Type>(&mut group, &self.one_way_delay_ns)?;
+        group.close()?;
+        Ok(())
+    }
+}
+
+/// Writes the next column of a row group.
+pub(crate) fn column<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    values: &[T::T],
+) -> Result<(), ParquetError> {
+    let Some(mut column) = group.next_column()? else {
+        return Err(ParquetError::General("the schema has fewer columns than the row".to_owned()));
+    };
+    column.typed::<T>().write_batch(values, None, None)?;
+    column.close()
+}
+
+enum Work {
+    Rows(Rows),
+    Finish,
+}
+
+/// The background thread and the channels to it.
+#[derive(Debug)]
+struct Encoder {
+    work: SyncSender<Work>,
+    emptied: Receiver<Rows>,
+    thread: JoinHandle<Result<Option<File>, Error>>,
+}
+
+impl Encoder {
+    fn start(path: &Path, file: File) -> Result<Self, Error> {
+        let (work, todo) = sync_channel(WAITING_BUFFERS);
+        let (give_back, emptied) = channel();
+        let name = path.to_owned();
+        let thread = thread::Builder::new()
+            .name("packet-log".to_owned())
+            .spawn(move || {
+                encode_all(file, &todo, &give_back).map_err(|error| Error::parquet(&name, "write", error))
+            })
+            .map_err(|e| Error::io(path, "start a thread to write", e))?;
+        Ok(Self { work, emptied, thread })
+    }
+
+    /// A recycled buffer, or a new one while the pipeline fills up.
+    fn empty_buffer(&self) -> Rows {
+        match self.emptied.try_recv() {
+            Ok(rows) => rows,
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => Rows::new(),
+        }
+    }
+
+    /// Lets the thread complete the file and returns it, or the reason why it could not.
+    fn finish(self, path: &Path) -> Result<File, Error> {
+        // A closed channel means that the thread has failed; joining it tells why.
+        let _ = self.work.send(Work::Finish);
+        match self.thread.join() {
+            Ok(Ok(Some(file))) => Ok(file),
+            Ok(Ok(None)) => Err(Error::file(path, "cannot write: the writing thread stopped early")),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(Error::file(path, "cannot write: the writing thread panicked")),
+        }
+    }
+
+    /// Stops the thread without completing the file.
+    fn abandon(self) {
+        drop(self.work);
+        let _ = self.thread.join();
+    }
+}
+
+/// The background thread: encodes buffers until told to finish; `None` if the writer went away first.
+fn encode_all(
+    file: File,
+    todo: &Receiver<Work>,
+    give_back: &Sender<Rows>,
+) -> Result<Option<File>, ParquetError> {
+    let mut out = SerializedFileWriter::new(file, packets_schema()?, Arc::new(packets_properties()?))?;
+    while let Ok(work) = todo.recv() {
+        match work {
+            Work::Rows(mut rows) => {
+                rows.encode(&mut out)?;
+                rows.clear();
+                // The writer may be past its last row; then nobody needs the buffer.
+                let _ = give_back.send(rows);
+            }
+            Work::Finish => return out.into_inner().map(Some),
+        }
+    }
+    Ok(None)
+}
