@@ -9,10 +9,21 @@ mod parts;
 mod receiver;
 mod registry;
 
+mod bbr;
+mod copa;
+mod copa_gcc;
+mod copa_gcc2017;
+mod copa_gcc2018;
+mod cubic;
+mod koho;
+mod ledbat;
+mod libutp_ledbat;
 mod reno;
+mod vegas;
 
 pub use controller::{
-    Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Loss, RateSample, Sent, Start, Timeout, TimeoutKind,
+    Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Loss, RateSample, Sent, Start, Timeout,
+    TimeoutKind,
 };
 pub use parameters::{Parameter, ParameterKind, Parameters, Value};
 pub use receiver::ReceiverHalf;

@@ -16,7 +16,18 @@ pub struct Entry {
 }
 
 /// Every controller, in alphabetical order.
-pub const REGISTRY: &[Entry] = &[crate::reno::ENTRY];
+pub const REGISTRY: &[Entry] = &[
+    crate::bbr::ENTRY,
+    crate::copa::ENTRY,
+    crate::copa_gcc2017::ENTRY,
+    crate::copa_gcc2018::ENTRY,
+    crate::cubic::ENTRY,
+    crate::koho::ENTRY,
+    crate::ledbat::ENTRY,
+    crate::libutp_ledbat::ENTRY,
+    crate::reno::ENTRY,
+    crate::vegas::ENTRY,
+];
 
 /// The controller called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {
@@ -34,8 +45,7 @@ mod tests {
 
     #[test]
     fn every_default_is_within_its_own_range_and_every_controller_builds() {
-        let start =
-            Start { now: units::Time::ZERO, mss_bytes: 1448, initial_window_bytes: 14_480, seed: 1 };
+        let start = Start { now: units::Time::ZERO, mss_bytes: 1448, initial_window_bytes: 14_480, seed: 1 };
         for entry in REGISTRY {
             let parameters = Parameters::defaults(entry.parameters);
             for (parameter, value) in parameters.iter() {

@@ -1,8 +1,8 @@
 //! A toy transport that feeds hand-made events to one controller, for unit tests.
 
 use crate::{
-    Ack, AckedPacket, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameters, RateSample, Sent, Start, Timeout,
-    TimeoutKind,
+    Ack, AckedPacket, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameters, RateSample, Sent, Start,
+    Timeout, TimeoutKind,
 };
 use units::{Rate, Span, Time};
 
@@ -27,6 +27,10 @@ pub(crate) struct Driver {
     pub(crate) round_start: bool,
     /// Delivery rate reported with the next ACKs.
     pub(crate) rate: Option<Rate>,
+    /// Delivered count when the packets acknowledged next were sent; `None`: everything before them.
+    pub(crate) prior_delivered_bytes: Option<u64>,
+    /// Bytes the next ACKs report as lost by them; [`Driver::lose`] does not set it.
+    pub(crate) lost_bytes: u64,
     pub(crate) next_number: u64,
     pub(crate) next_acked: u64,
     pub(crate) delivered_bytes: u64,
@@ -58,6 +62,8 @@ impl Driver {
             in_recovery: false,
             round_start: false,
             rate: None,
+            prior_delivered_bytes: None,
+            lost_bytes: 0,
             next_number: 10,
             next_acked: 0,
             delivered_bytes: 0,
@@ -101,7 +107,7 @@ impl Driver {
         self.next_acked += count;
         self.next_number = self.next_number.max(self.next_acked);
         let acked_bytes = count * u64::from(MSS_BYTES);
-        let prior_delivered_bytes = self.delivered_bytes;
+        let prior_delivered_bytes = self.prior_delivered_bytes.unwrap_or(self.delivered_bytes);
         self.delivered_bytes += acked_bytes;
         self.min_rtt = self.min_rtt.min(self.rtt);
         let rate = self.rate.map(|rate| RateSample {
@@ -117,7 +123,7 @@ impl Driver {
             now: self.now,
             packets: &packets,
             acked_bytes,
-            lost_bytes: 0,
+            lost_bytes: self.lost_bytes,
             rtt: Some(self.rtt),
             srtt: self.rtt,
             rttvar: Span::ZERO,

@@ -1,0 +1,169 @@
+//! What BBR allows: pacing rate, send quantum, window, and the window during recovery.
+
+use super::{Bbr, Mode};
+use crate::Ack;
+use units::{Rate, Span};
+
+/// Largest send quantum, bytes.
+const MAX_QUANTUM_BYTES: f64 = 65_536.0;
+/// Most packets per quantum.
+const MAX_QUANTUM_PACKETS: f64 = 127.0;
+/// Send quantum: 1/1024 s at the pacing rate (Linux's pacing shift of 10).
+const QUANTA_PER_S: f64 = 1024.0;
+/// Below this pacing rate the smallest quantum is one packet, from it on two, bit/s.
+const SLOW_BPS: u64 = 1_200_000;
+/// A bandwidth that rounds to nothing still lets something leave.
+const SLOWEST: Rate = Rate::from_bps(1);
+/// Packets in flight before the first RTT sample (TCP's initial window).
+const INITIAL_CWND: f64 = 10.0;
+
+/// Which state TCP's loss recovery would be in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout, until this much has been delivered.
+    Loss { until_delivered_bytes: u64 },
+}
+
+/// BBR's own view of recovery, fed by the transport's loss episodes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Recovery {
+    state: State,
+    /// First round of recovery: one packet out for each that left the network.
+    pub(super) conserves_packets: bool,
+    has_loss: bool,
+    has_new_episode: bool,
+}
+
+impl Recovery {
+    pub(super) fn note_loss(&mut self, new_episode: bool) {
+        self.has_loss = true;
+        self.has_new_episode |= new_episode;
+    }
+
+    pub(super) fn enter_loss(&mut self, until_delivered_bytes: u64) {
+        *self = Self { state: State::Loss { until_delivered_bytes }, ..Self::default() };
+    }
+}
+
+impl Bbr {
+    pub(super) fn initial_pacing(&self, rtt: Span) -> Rate {
+        let bytes = (self.window.packets * self.mss_bytes) as u64;
+        let rate = Rate::from_bytes_per(bytes, rtt.max(Span::from_us(1)));
+        rate.mul_f64(self.settings.startup_gain * (1.0 - self.settings.pacing_margin)).max(SLOWEST)
+    }
+
+    /// Paces at `gain` times the bandwidth; before the pipe is full the rate only rises.
+    pub(super) fn set_pacing(&mut self, gain: f64) {
+        let bps = self.bw_bps() as f64 * gain * (1.0 - self.settings.pacing_margin);
+        let rate = Rate::from_bps_f64(bps);
+        if self.is_pipe_full || rate > self.pacing {
+            self.pacing = rate.max(SLOWEST);
+        }
+    }
+
+    pub(super) fn update_pacing(&mut self, srtt: Span) {
+        if !self.has_seen_rtt && !srtt.is_zero() {
+            self.has_seen_rtt = true;
+            self.pacing = self.initial_pacing(srtt);
+        }
+        self.set_pacing(self.pacing_gain());
+    }
+
+    /// Packets that leave back to back.
+    pub(super) fn send_quantum(&self) -> f64 {
+        let least = if self.pacing.bps() < SLOW_BPS { 1.0 } else { 2.0 };
+        let bytes = (self.pacing.bytes_per_sec() / QUANTA_PER_S).min(MAX_QUANTUM_BYTES);
+        (bytes / self.mss_bytes).floor().max(least).min(MAX_QUANTUM_PACKETS)
+    }
+
+    /// `gain` bandwidth-delay products, whole packets.
+    fn bdp(&self, bps: u64, gain: f64) -> f64 {
+        self.min_rtt.map_or(INITIAL_CWND, |min_rtt| {
+            (gain * bps as f64 / 8.0 * min_rtt.as_secs_f64() / self.mss_bytes).ceil()
+        })
+    }
+
+    /// Room for bursts on both ends, an even number for receivers that acknowledge every other packet, and enough to
+    /// probe with a tiny BDP.
+    fn with_quanta(&self, packets: f64) -> f64 {
+        let padded = (packets + 3.0 * self.send_quantum()).ceil();
+        let even = 2.0 * (padded / 2.0).ceil();
+        if self.mode == Mode::ProbeBw && self.cycle_index == 0 { even + 2.0 } else { even }
+    }
+
+    /// Packets in flight that a pacing gain of `gain` leads to.
+    pub(super) fn in_flight_at(&self, bps: u64, gain: f64) -> f64 {
+        self.with_quanta(self.bdp(bps, gain))
+    }
+
+    /// Remembers the window at the start of recovery or `PROBE_RTT`, but none that these have already cut.
+    pub(super) fn save_cwnd(&mut self) {
+        self.prior_cwnd = if self.recovery.state == State::Open && self.mode != Mode::ProbeRtt {
+            self.window.packets
+        } else {
+            self.prior_cwnd.max(self.window.packets)
+        };
+    }
+
+    pub(super) fn update_cwnd(&mut self, ack: &Ack<'_>) {
+        let acked = self.window.in_packets(ack.acked_bytes);
+        self.follow_recovery(ack, acked);
+        if self.recovery.conserves_packets {
+            let outstanding = self.window.in_packets(ack.in_flight_bytes) + acked;
+            self.window.packets = self.window.packets.max(outstanding);
+        } else {
+            let mut target = self.bdp(self.bw_bps(), self.cwnd_gain());
+            if self.settings.extra_acked && self.is_pipe_full {
+                target += self.aggregation.allowance(self.packets_per_s()).floor();
+            }
+            target = self.with_quanta(target);
+            let delivered = self.window.in_packets(ack.delivered_bytes);
+            if self.is_pipe_full {
+                self.window.packets = (self.window.packets + acked).min(target);
+            } else if self.window.packets < target || delivered < INITIAL_CWND {
+                self.window.packets += acked;
+            }
+            self.window.packets = self.window.packets.max(self.settings.min_cwnd);
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.window.packets = self.window.packets.min(self.settings.min_cwnd);
+        }
+    }
+
+    /// Losses leave the window at once; entering recovery conserves packets for a round, leaving it restores.
+    fn follow_recovery(&mut self, ack: &Ack<'_>, acked: f64) {
+        let Recovery { has_loss, has_new_episode, state, .. } = self.recovery;
+        self.recovery.has_loss = false;
+        self.recovery.has_new_episode = false;
+        let enters = match state {
+            State::Open => ack.in_recovery && has_loss,
+            State::Recovery => ack.in_recovery && has_new_episode,
+            State::Loss { .. } => false,
+        };
+        let leaves = match state {
+            State::Open => false,
+            // An episode that follows at once ends the one before.
+            State::Recovery => enters || !ack.in_recovery,
+            State::Loss { until_delivered_bytes } => ack.delivered_bytes >= until_delivered_bytes,
+        };
+        if leaves {
+            self.recovery.state = State::Open;
+            self.recovery.conserves_packets = false;
+            self.window.packets = self.window.packets.max(self.prior_cwnd);
+        }
+        if enters {
+            self.save_cwnd();
+        }
+        self.window.packets = (self.window.packets - self.window.in_packets(ack.lost_bytes)).max(1.0);
+        if enters {
+            self.recovery.state = State::Recovery;
+            self.recovery.conserves_packets = true;
+            self.next_round_delivered = ack.delivered_bytes;
+            self.window.packets = self.window.in_packets(ack.in_flight_bytes) + acked;
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Copa's mode switching: additive increase of 1/delta while somebody else keeps the queue filled.
+
+use crate::Ack;
+use crate::parts::{Rounds, WindowedMax};
+
+/// A queueing delay below this share of `RTTmax` - `RTTmin` is "nearly empty".
+const EMPTY_SHARE: f64 = 0.1;
+/// `RTTmax` is that of this many RTTs.
+const MAX_RTT_ROUNDS: u64 = 4;
+/// Round trips without a nearly empty queue that mean a buffer filler is present.
+const ROUNDS_UNTIL_FILLED: u32 = 5;
+/// Such findings in a row that switch modes.
+const FINDINGS: u32 = 2;
+
+#[derive(Debug)]
+pub(super) struct ModeSwitch {
+    default_delta: f64,
+    delta: f64,
+    is_competitive: bool,
+    /// ns by ns.
+    max_rtt: WindowedMax<u64>,
+    rounds: Rounds,
+    /// Round trips since the queue was nearly empty.
+    rounds_filled: u32,
+    has_loss: bool,
+}
+
+impl ModeSwitch {
+    pub(super) fn new(default_delta: f64) -> Self {
+        Self {
+            default_delta,
+            delta: default_delta,
+            is_competitive: false,
+            max_rtt: WindowedMax::new(0),
+            rounds: Rounds::default(),
+            rounds_filled: 0,
+            has_loss: false,
+        }
+    }
+
+    pub(super) fn is_competitive(&self) -> bool {
+        self.is_competitive
+    }
+
+    /// One ACK, with `RTTmin` and the queueing delay in ns; returns delta.
+    pub(super) fn on_ack(&mut self, ack: &Ack<'_>, min_rtt: u64, queueing: u64) -> f64 {
+        if let Some(rtt) = ack.rtt {
+            self.max_rtt.set_length((ack.srtt * MAX_RTT_ROUNDS).as_ns());
+            self.max_rtt.push(ack.now.as_ns(), rtt.as_ns());
+        }
+        let range = self.max_rtt.get().unwrap_or(min_rtt).saturating_sub(min_rtt);
+        let has_round_ended = self.rounds.ended(ack);
+        if queueing as f64 <= EMPTY_SHARE * range as f64 {
+            self.rounds_filled = 0;
+            self.is_competitive = false;
+            self.delta = self.default_delta;
+        } else if has_round_ended {
+            self.rounds_filled += 1;
+            // The window of five round trips slides by one per round trip: two findings are six of them.
+            if self.is_competitive {
+                if !self.has_loss {
+                    self.delta = 1.0 / (1.0 / self.delta + 1.0);
+                }
+            } else {
+                self.is_competitive = self.rounds_filled >= ROUNDS_UNTIL_FILLED + FINDINGS - 1;
+            }
+        }
+        if has_round_ended {
+            self.has_loss = false;
+        }
+        self.delta
+    }
+
+    /// A loss episode began (at most one per round trip); returns delta.
+    pub(super) fn on_loss(&mut self) -> f64 {
+        if self.is_competitive {
+            self.delta = (2.0 * self.delta).min(self.default_delta);
+            self.has_loss = true;
+        }
+        self.delta
+    }
+}
