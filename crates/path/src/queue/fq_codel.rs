@@ -296,6 +296,30 @@ mod tests {
     }
 
     #[test]
+    fn a_flow_that_ran_empty_cannot_jump_ahead_by_returning_at_once() {
+        let mut bench = Bench::new(&spec(1024, 100, false));
+        (0..6).for_each(|_| bench.arrive(1, 757));
+        _ = bench.leave();
+        bench.arrive(2, 100);
+        // Flow 1 ends its round of two packets, flow 2 sends, is found empty and waits behind flow 1.
+        (0..3).for_each(|_| _ = bench.leave());
+        bench.arrive(2, 100);
+        (0..2).for_each(|_| _ = bench.leave());
+        assert_eq!(flows(&bench.tap.dequeued), [1, 1, 2, 1, 1, 2]);
+    }
+
+    #[test]
+    fn after_an_idle_time_every_flow_is_new() {
+        let mut bench = Bench::new(&spec(1024, 100, false));
+        bench.arrive(2, 1514);
+        _ = bench.leave();
+        [2, 2, 1].map(|flow| bench.arrive(flow, 1514));
+        (0..3).for_each(|_| _ = bench.leave());
+        // With its old deficit of zero flow 2 would have to wait for flow 1.
+        assert_eq!(flows(&bench.tap.dequeued), [2, 2, 1, 2]);
+    }
+
+    #[test]
     fn overflow_drops_half_of_the_longest_queue_from_its_head_and_at_most_64() {
         let mut bench = Bench::new(&spec(1024, 10, false));
         (0..4).for_each(|_| bench.arrive(2, 1500)); // numbers 0 to 3
