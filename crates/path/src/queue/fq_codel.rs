@@ -313,7 +313,9 @@ mod tests {
         let mut bench = Bench::new(&spec(1024, 100, false));
         bench.arrive(2, 1514);
         _ = bench.leave();
-        [2, 2, 1].map(|flow| bench.arrive(flow, 1514));
+        for flow in [2, 2, 1] {
+            bench.arrive(flow, 1514);
+        }
         (0..3).for_each(|_| _ = bench.leave());
         // With its old deficit of zero flow 2 would have to wait for flow 1.
         assert_eq!(flows(&bench.tap.dequeued), [2, 2, 1, 2]);
