@@ -297,7 +297,8 @@ def _experiment_settings(plan: Plan, settings: Iterable[str]) -> tuple[Plan, lis
         if kind is None:
             hint = nearest(key, EXPERIMENT_SETTINGS)
             raise UserError(f"--set: unknown key `{key}`{hint}: allowed are SCHEME.KEY, {listed(EXPERIMENT_SETTINGS)}")
-        plan = replace(plan, **{key: _typed(setting, value, kind)})
+        changed: dict[str, Any] = {key: _typed(setting, value, kind)}
+        plan = replace(plan, **changed)
     return plan, rest
 
 

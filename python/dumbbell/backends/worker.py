@@ -63,7 +63,7 @@ def execute(task: Task) -> dict[str, Any]:
     log = [f"{now()} dumbbell {__version__}: {task.label}", f"specification: {task.specification}"]
     try:
         task.temporary.mkdir(parents=True)
-        statistics = json.loads(_core.simulate(task.specification, str(task.temporary)))
+        statistics: dict[str, Any] = json.loads(_core.simulate(task.specification, str(task.temporary)))
         statistics = {"backend": "sim", "status": "done", "reason": None} | statistics
         log.append(f"{now()} done in {statistics['sim_wall_s']:.3f} s")
         _complete(task, statistics, log)

@@ -45,7 +45,7 @@ class Results:
         """
         file = self.folder(run) / "stats.json"
         try:
-            content = json.loads(file.read_text(encoding="utf-8"))
+            content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except json.JSONDecodeError as error:

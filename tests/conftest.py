@@ -1,0 +1,108 @@
+"""The real command, run as a user runs it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "dumbbell"]
+
+SMALL_PATH = """
+title = "10 Mbit/s, 20 ms, 30 packets"
+
+[[data]]
+kind = "link"
+rate_mbps = 10.0
+queue = { kind = "droptail", packets = 30 }
+
+[[data]]
+kind = "delay"
+delay_ms = 10.0
+
+[[ack]]
+kind = "delay"
+delay_ms = 10.0
+"""
+
+LOSSY_PATH = """
+overhead_bytes = 36
+
+[[data]]
+kind = "link"
+rate_mbps = 4.0
+queue = { kind = "droptail", packets = 20 }
+
+[[data]]
+kind = "loss"
+probability = 0.02
+
+[[data]]
+kind = "delay"
+delay_ms = 15.0
+
+[[ack]]
+kind = "delay"
+delay_ms = 15.0
+"""
+
+Dumbbell = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty directory with two small paths in it; commands run there."""
+    (tmp_path / "small.toml").write_text(SMALL_PATH)
+    (tmp_path / "lossy.toml").write_text(LOSSY_PATH)
+    return tmp_path
+
+
+@pytest.fixture
+def dumbbell(folder: Path) -> Dumbbell:
+    """Runs the command in `folder`."""
+
+    def run(*arguments: object, expect: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [*COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=100, check=False
+        )
+        assert done.returncode == expect, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        assert "Traceback" not in done.stderr
+        return done
+
+    return run
+
+
+@pytest.fixture
+def start(folder: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Starts the command in `folder`, in its own process group, and does not wait."""
+
+    def run(*arguments: object) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*COMMAND, *map(str, arguments)],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    return run
+
+
+def show(dumbbell: Dumbbell, directory: object, expect: int = 0) -> dict[str, Any]:
+    """What `show --json` prints."""
+    content: dict[str, Any] = json.loads(dumbbell("show", directory, "--json", expect=expect).stdout)
+    return content
+
+
+def reference_logs() -> Path:
+    """Real Pantheon logs, where this checkout has them beside it; else the test is skipped."""
+    root = os.environ.get("DUMBBELL_REFERENCE", str(Path(__file__).parents[2] / "shared" / "reference"))
+    logs = Path(root) / "data" / "pantheon_logs"
+    if not logs.is_dir():
+        pytest.skip("the real Pantheon logs are not here")
+    return logs

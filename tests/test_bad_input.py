@@ -1,0 +1,213 @@
+"""Bad input: one line on stderr that says what is allowed, exit status 2, nothing half-written."""
+
+import os
+import resource
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import COMMAND, Dumbbell
+
+RUN = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+
+
+def refused(dumbbell: Dumbbell, *arguments: object) -> str:
+    """The one line."""
+    done = dumbbell(*arguments, expect=2)
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("dumbbell: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("--schemes", "cubicc"), ["unknown scheme `cubicc`", "`cubic`"]),
+        (("--schemes", ""), ["--schemes"]),
+        (("--path", "korea-chian"), ["unknown path `korea-chian`", "`korea-china`"]),
+        (("--path", "absent.toml"), ["absent.toml", "No such file"]),
+        (("--runs", "0"), ["--runs", "at least 1"]),
+        (("--runs", "-1"), ["--runs"]),
+        (("--runs", "2.5"), ["--runs", "whole number"]),
+        (("--jobs", "0"), ["--jobs", "at least 1"]),
+        (("--flows", "0"), ["--flows", "at least 1"]),
+        (("--duration", "0"), ["--duration", "1 ms"]),
+        (("--duration", "-5"), ["--duration"]),
+        (("--duration", "5 parsecs"), ["unknown unit `parsecs`", "ms"]),
+        (("--duration", "nan"), ["--duration"]),
+        (("--interval", "-1"), ["--interval"]),
+        (("--flows", "3", "--interval", "1"), ["3 flows", "duration"]),
+        (("--warmup", "2"), ["warmup_s = 2", "duration_s = 1"]),
+        (("--seed", "-1"), ["--seed"]),
+        (("--log", "everything"), ["unknown `everything`", "packets"]),
+        (("--mix", "reno**2"), ["mix `reno**2`"]),
+        (("--mix", "reno*0"), ["mix `reno*0`"]),
+        (("--mix", "reno+cubci"), ["unknown scheme `cubci`", "`cubic`"]),
+        (("--set", "reno"), ["KEY=VALUE"]),
+        (("--set", "reno.bta=0.5"), ["unknown parameter `bta`"]),
+        (("--set", "reno.beta=7"), ["`beta` = `7`"]),
+        (("--set", "renno.beta=0.5"), ["no scheme `renno`", "`reno`"]),
+        (("--set", "reno.transport.ack_evry=1"), ["ack_evry", "did you mean `ack_every`"]),
+        (("--set", "warmup=1"), ["unknown key `warmup`", "`warmup_s`"]),
+        (("--backend", "emu"), ["`emu`", "not available in this version"]),
+        (("--backend", "remote:host"), ["not available in this version"]),
+        (("--backend", "simm"), ["unknown backend `simm`"]),
+        (("--shcemes", "reno"), ["--shcemes"]),
+        (("--resume", "--out", ""), [""]),
+    ],
+)
+def test_options(dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], parts: list[str]) -> None:
+    line = refused(dumbbell, *RUN, *arguments)
+    for part in parts:
+        assert part in line
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ("delay_ms = 10.0", "delay_ms = -10.0", ["bad.toml", "delay_ms = -10", "must not be negative"]),
+        ("rate_mbps = 10.0", "rate_mbps = 0.0", ["bad.toml", "rate_mbps = 0", "above 0"]),
+        ("rate_mbps = 10.0", "rate_mbps = '10'", ["bad.toml"]),
+        ("rate_mbps", "rate_mbs", ["bad.toml", "rate_mbs", "did you mean `rate_mbps`"]),
+        ('kind = "link"', 'kind = "linc"', ["bad.toml", "linc", "did you mean `link`"]),
+        ("packets = 30", "packets = 0", ["bad.toml", "packets"]),
+        ("[[ack]]", "[[akc]]", ["bad.toml", "unknown key `akc`", "`ack`"]),
+        ('title = "', 'title = 7 # "', ["bad.toml", "`title` = 7", "a text"]),
+        ('title = "', 'overhead_bytes = -1 # "', ["bad.toml", "`overhead_bytes` = -1"]),
+        ('title = "', "title = ", ["bad.toml", "not valid TOML"]),
+        ('title = "', 'name = "../up" # "', ["bad.toml", "`name`"]),
+    ],
+)
+def test_path_files(dumbbell: Dumbbell, folder: Path, old: str, new: str, parts: list[str]) -> None:
+    text = (folder / "small.toml").read_text()
+    assert old in text
+    (folder / "bad.toml").write_text(text.replace(old, new, 1))
+    line = refused(dumbbell, *RUN, "--path", "bad.toml")
+    for part in parts:
+        assert part in line
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("schemez = ['reno']", ["unknown key `schemez`", "`schemes`"]),
+        ("runs = 0", ["`runs` = 0", "at least 1"]),
+        ("runs = true", ["`runs` = True"]),
+        ("duration_s = 'long'", ["`duration_s`", "a number"]),
+        ("duration_s = inf", ["`duration_s`"]),
+        ("log = 'all'", ["`log`", "packets"]),
+        ("[[flow]]\nstart = 1", ["`flow[0].start`", "`start_s`"]),
+        ("[[flow]]\nstart_s = 90.0", ["start_s = 90"]),
+        ("[[flow]]\nrtt_ms = 1.0", ["rtt_ms = 1", "20 ms"]),
+        ("[[flow]]\napplication = { kind = 'greeedy' }", ["greeedy", "did you mean `greedy`"]),
+        ("[scheme.mine]\ncolour = 'red'", ["`scheme.mine.colour`", "`color`"]),
+        ("[scheme.mine]\nmarker = 'q'", ["`scheme.mine.marker`"]),
+        ("paths = ['small.toml'", ["not valid TOML"]),
+    ],
+)
+def test_experiment_files(dumbbell: Dumbbell, folder: Path, text: str, parts: list[str]) -> None:
+    (folder / "bad.toml").write_text(text + "\n")
+    line = refused(dumbbell, "run", "bad.toml", "--schemes", "reno", "--path", "small.toml", "--out", "out")
+    for part in parts:
+        assert part in line
+    assert not (folder / "out").exists()
+
+
+def test_names_of_experiments(dumbbell: Dumbbell) -> None:
+    assert "did you mean `pantheon`" in refused(dumbbell, "run", "panteon", "--out", "out")
+    assert "no scheme to run" in refused(dumbbell, "run", "--path", "small.toml", "--out", "out")
+
+
+def test_a_directory_with_results_needs_resume(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell(*RUN)
+    before = (folder / "out/experiment.toml").read_bytes()
+    assert "--resume" in refused(dumbbell, *RUN)
+    assert "`duration_s` differs" in refused(dumbbell, *RUN, "--resume", "--duration", "2")
+    assert "`scheme` differs" in refused(dumbbell, *RUN, "--resume", "--set", "reno.beta=0.6")
+    assert (folder / "out/experiment.toml").read_bytes() == before
+
+
+def test_a_directory_with_other_things_is_left_alone(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "out").mkdir()
+    (folder / "out/thesis.tex").write_text("precious")
+    assert "neither empty nor a results directory" in refused(dumbbell, *RUN)
+    assert [entry.name for entry in (folder / "out").iterdir()] == ["thesis.tex"]
+    (folder / "file").write_text("")
+    assert "not a directory" in refused(dumbbell, *RUN[:-1], "file")
+    assert "file/below" in refused(dumbbell, *RUN[:-1], "file/below")
+
+
+def test_an_unwritable_directory(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "locked").mkdir(mode=0o555)
+    if os.access(folder / "locked", os.W_OK):
+        target = "/proc/out"  # root may write anywhere but here
+    else:
+        target = "locked/out"
+    assert "cannot write results" in refused(dumbbell, *RUN[:-1], target)
+    assert not (folder / target).exists()
+
+
+def test_a_disk_that_takes_nothing_more(folder: Path) -> None:
+    def no_more_space() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    done = subprocess.run(
+        [*COMMAND, *RUN], cwd=folder, capture_output=True, text=True, check=False, preexec_fn=no_more_space
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("dumbbell: cannot write results to out: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert not (folder / "out").exists()
+
+
+def test_a_disk_that_fills_up_during_a_run(folder: Path) -> None:
+    def little_space() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+
+    command = [*COMMAND, *RUN, "--duration", "20"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, preexec_fn=little_space)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "1 runs failed" in done.stderr
+    assert "File too large" in done.stderr
+    assert not list((folder / "out").rglob("packets.parquet"))
+    assert not list((folder / "out").rglob("*.tmp"))
+
+
+def test_reading_what_is_no_results_directory(dumbbell: Dumbbell, folder: Path) -> None:
+    assert "no such directory" in refused(dumbbell, "show", "absent")
+    assert "no experiment.toml" in refused(dumbbell, "show", ".")
+    assert "no experiment.toml" in refused(dumbbell, "report", ".")
+    assert "no such directory" in refused(dumbbell, "diff", "absent", "absent")
+    assert "no such directory" in refused(dumbbell, "export", "pantheon", "absent", "--out", "out")
+    assert not (folder / "out").exists()
+
+
+def test_truncated_statistics(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell(*RUN)
+    statistics = folder / "out/runs/small/reno/1/stats.json"
+    statistics.write_text(statistics.read_text()[:200])
+    line = refused(dumbbell, "show", "out", "--json")
+    assert "runs/small/reno/1/stats.json, line" in line
+    assert "cut off or damaged" in line
+    statistics.write_text("{}")
+    assert "key `status` is missing" in refused(dumbbell, "show", "out")
+
+
+def test_a_truncated_experiment_file(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell(*RUN)
+    file = folder / "out/experiment.toml"
+    file.write_text(file.read_text()[:150])
+    assert "out/experiment.toml" in refused(dumbbell, "show", "out")
+
+
+def test_words_that_are_no_command(dumbbell: Dumbbell) -> None:
+    assert "COMMAND" in refused(dumbbell)
+    assert "invalid choice" in refused(dumbbell, "rnu")
+    assert "did you mean `schemes`" in refused(dumbbell, "list", "scheme")
+    assert "not available in this version" in refused(dumbbell, "import", "pcap", "x", "--out", "out")
+    assert "unknown `panteon`" in refused(dumbbell, "import", "panteon", "x", "--out", "out")

@@ -1,0 +1,230 @@
+"""Running experiments: what is written, resumed, repeated, and what survives."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import polars
+import pytest
+from conftest import Dumbbell, show
+
+QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5")
+
+
+def test_a_run_leaves_every_file_and_the_shown_numbers(dumbbell: Dumbbell, folder: Path) -> None:
+    done = dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out", "--json")
+    content = json.loads(done.stdout)
+    assert {"experiment", "environment", "runs", "directory"} <= content.keys()
+    (run,) = content["runs"]
+    assert (run["scheme"], run["path"], run["run"], run["backend"]) == ("reno", "small", 1, "sim")
+    assert (run["status"], run["reason"]) == ("done", None)
+    assert run["sim_wall_s"] > 0
+    # 10 Mbit/s at most; NewReno with 30 packets of buffer (1.8 BDP) fills most of it in 2 s
+    assert 7.0 < run["flows"][0]["throughput_mbps"] <= 10.01
+    # 10 ms of propagation + at most 31 packets of 1500 bytes at 10 Mbit/s: 31 * 1.2 ms = 37.2 ms
+    assert 10.0 < run["flows"][0]["delay_p95_ms"] < 47.3
+    assert run["links"][0]["direction"] == "data"
+    assert run["links"][0]["capacity_mbps"] == pytest.approx(10.0)
+    files = {entry.name for entry in (folder / "out" / run["directory"]).iterdir()}
+    assert files == {"packets.parquet", "flows.parquet", "links.parquet", "stats.json", "log.txt"}
+    assert {entry.name for entry in (folder / "out").iterdir()} == {
+        *("experiment.toml", "environment.json", "results.sqlite", "runs", ".lock"),
+    }
+    assert show(dumbbell, "out")["runs"] == content["runs"]
+
+
+def test_packet_logs_are_read_by_an_independent_reader(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out")
+    file = folder / "out/runs/small/reno/1/packets.parquet"
+    packets = polars.read_parquet(file)
+    columns = ["time_ns", "flow", "event", "seq", "size_bytes", "data_bytes", "one_way_delay_ns"]
+    assert packets.columns == columns
+    assert packets["time_ns"].is_sorted()
+    delivered = packets.filter(polars.col("event") == 5)
+    statistics = json.loads((file.parent / "stats.json").read_text())
+    assert len(delivered) == statistics["flows"][0]["packets_delivered"]
+    assert delivered["size_bytes"].sum() == statistics["flows"][0]["bytes_delivered"]
+
+
+def test_the_database_and_the_statistics_agree(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", *QUICK, "--runs", "2", "--flows", "2", "--out", "out")
+    connection = sqlite3.connect(folder / "out/results.sqlite")
+    query = (
+        "SELECT run, number, value FROM runs JOIN metrics ON runs.id = run_id"
+        " WHERE entity = 'flow' AND name = 'throughput_mbps' ORDER BY run, number"
+    )
+    rows = connection.execute(query).fetchall()
+    unit = connection.execute("SELECT unit FROM definitions WHERE entity = 'flow' AND name = 'throughput_mbps'")
+    assert unit.fetchone() == ("Mbit/s",)
+    connection.close()
+    expected = [
+        (run["run"], number, flow["throughput_mbps"])
+        for run in show(dumbbell, "out")["runs"]
+        for number, flow in enumerate(run["flows"], 1)
+    ]
+    assert rows == expected
+    assert len(rows) == 4
+
+
+def test_the_resolved_experiment_can_be_run_again_elsewhere(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", *QUICK, "--set", "reno.transport.ack_every=1", "--out", "first")
+    (folder / "small.toml").unlink()
+    dumbbell("run", "first/experiment.toml", "--out", "second")
+    packets = [folder / out / "runs/small/reno/1/packets.parquet" for out in ("first", "second")]
+    assert packets[0].read_bytes() == packets[1].read_bytes()
+    table = tomllib.loads((folder / "second/experiment.toml").read_text())
+    assert table["scheme"]["reno"]["transport"]["ack_every"] == 1
+    assert table["path"]["small"]["data"][0]["rate_mbps"] == 10.0
+
+
+def test_packet_logs_are_the_same_bytes_for_any_number_of_jobs(dumbbell: Dumbbell, folder: Path) -> None:
+    arguments = ("--schemes", "reno", "--path", "small.toml,lossy.toml", "--duration", "2", "--runs", "2")
+    dumbbell("run", *arguments, "--jobs", "1", "--out", "one")
+    dumbbell("run", *arguments, "--jobs", "2", "--out", "two")
+    logs = sorted(path.relative_to(folder / "one") for path in (folder / "one").rglob("*.parquet"))
+    assert len(logs) == 2 * 2 * 3
+    for log in logs:
+        assert (folder / "one" / log).read_bytes() == (folder / "two" / log).read_bytes(), log
+
+
+def test_another_seed_gives_other_losses(dumbbell: Dumbbell, folder: Path) -> None:
+    logs = []
+    for seed in ("1", "2"):
+        arguments = ("--path", "lossy.toml", "--duration", "2", "--seed", seed)
+        dumbbell("run", "--schemes", "reno", *arguments, "--out", seed)
+        logs.append((folder / seed / "runs/lossy/reno/1/packets.parquet").read_bytes())
+    assert logs[0] != logs[1]
+
+
+def test_more_schemes_and_runs_do_not_change_a_runs_seed(dumbbell: Dumbbell) -> None:
+    few = json.loads(dumbbell("run", "--schemes", "reno", *QUICK, "--out", "few", "--json").stdout)
+    arguments = ("--schemes", "cubic,reno", *QUICK, "--runs", "2")
+    many = json.loads(dumbbell("run", *arguments, "--out", "many", "--json").stdout)
+    seeds = {(run["scheme"], run["run"]): run["seed"] for run in many["runs"]}
+    assert seeds["reno", 1] == few["runs"][0]["seed"]
+    assert len(set(seeds.values())) == 4
+
+
+def test_resume_adds_runs_and_repeats_none(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", *QUICK, "--runs", "2", "--out", "out")
+    finished = {path: path.stat().st_mtime_ns for path in (folder / "out/runs").rglob("stats.json")}
+    dumbbell("run", "--resume", "--out", "out", "--runs", "3")
+    assert len(finished) == 2
+    assert all(path.stat().st_mtime_ns == changed for path, changed in finished.items())
+    assert [run["status"] for run in show(dumbbell, "out")["runs"]] == ["done"] * 3
+    assert len(json.loads((folder / "out/environment.json").read_text())["resumed"]) == 1
+
+
+def test_a_damaged_run_is_repeated_by_resume(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out")
+    statistics = folder / "out/runs/small/reno/1/stats.json"
+    whole = json.loads(statistics.read_text())
+    statistics.write_text(statistics.read_text()[:100])
+    dumbbell("run", "--resume", "--out", "out")
+    assert json.loads(statistics.read_text())["flows"] == whole["flows"]
+
+
+def _wait_for_runs(directory: Path, count: int) -> list[Path]:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        finished = [path for path in directory.glob("runs/*/*/*/stats.json") if ".unfinished" not in path.parts]
+        if len(finished) >= count:
+            return finished
+        time.sleep(0.01)
+    raise AssertionError(f"{directory}: {count} runs were not finished in time")
+
+
+LONG = ("--schemes", "reno", "--path", "small.toml", "--duration", "20", "--runs", "60", "--jobs", "2")
+
+
+def test_a_killed_experiment_loses_nothing_that_was_finished(
+    dumbbell: Dumbbell, start: Callable[..., subprocess.Popen[str]], folder: Path
+) -> None:
+    process = start("run", *LONG, "--out", "out")
+    _wait_for_runs(folder / "out", 3)
+    process.kill()
+    process.communicate()
+    finished = {path: path.read_bytes() for path in _wait_for_runs(folder / "out", 3)}
+    assert len(finished) < 60, "the experiment was over before it could be killed: make it longer"
+    dumbbell("run", "--resume", "--out", "out")
+    assert all(path.read_bytes() == content for path, content in finished.items())
+    assert [run["status"] for run in show(dumbbell, "out")["runs"]] == ["done"] * 60
+    connection = sqlite3.connect(folder / "out/results.sqlite")
+    assert connection.execute("SELECT count(*) FROM runs WHERE status = 'done'").fetchone() == (60,)
+    connection.close()
+    assert not (folder / "out/runs/.unfinished").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_keeps_finished_runs_and_says_how_to_go_on(
+    dumbbell: Dumbbell, start: Callable[..., subprocess.Popen[str]], folder: Path, number: signal.Signals
+) -> None:
+    process = start("run", *LONG, "--out", "out")
+    _wait_for_runs(folder / "out", 2)
+    os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "Traceback" not in errors
+    assert "--resume" in errors
+    runs = show(dumbbell, "out", expect=1)["runs"]
+    statuses = [run["status"] for run in runs]
+    assert statuses.count("done") >= 2
+    assert statuses.count("done") + statuses.count("missing") == 60
+    assert not (folder / "out/runs/.unfinished").exists()
+
+
+def test_mixed_flows_share_one_run(dumbbell: Dumbbell) -> None:
+    arguments = ("--mix", "reno*2 + cubic", *QUICK, "--interval", "0.25")
+    (run,) = json.loads(dumbbell("run", *arguments, "--out", "out", "--json").stdout)["runs"]
+    assert run["scheme"] == "reno*2+cubic"
+    assert run["directory"] == "runs/small/renox2+cubic/1"
+    assert [flow["scheme"] for flow in run["flows"]] == ["reno", "reno", "cubic"]
+    assert [flow["start_s"] for flow in run["flows"]] == [0.0, 0.25, 0.5]
+    assert sum(flow["goodput_mbps"] for flow in run["flows"]) < 10.0
+
+
+def test_flows_that_are_listed_in_the_experiment(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "rtt.toml").write_text(
+        'schemes = ["reno"]\npaths = ["small.toml"]\nduration_s = 2.0\n'
+        "[[flow]]\n[[flow]]\nscheme = 'cubic'\nrtt_ms = 80.0\nstart_s = 0.5\nstop_s = 1.5\n"
+        "[[flow]]\napplication = { kind = 'fixed', bytes = 100000 }\n"
+    )
+    (run,) = json.loads(dumbbell("run", "rtt.toml", "--out", "out", "--json").stdout)["runs"]
+    assert [flow["scheme"] for flow in run["flows"]] == ["reno", "cubic", "reno"]
+    assert run["flows"][1]["owd_min_ms"] >= 40.0
+    assert run["flows"][2]["data_bytes_delivered"] == 100_000
+
+
+def test_a_failing_run_is_listed_with_its_reason_and_the_others_go_on(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno,cubic", *QUICK, "--out", "out")
+    # A directory that cannot be replaced makes exactly one run fail.
+    for scheme in ("reno", "cubic"):
+        for file in (folder / f"out/runs/small/{scheme}/1").iterdir():
+            file.unlink()
+        (folder / f"out/runs/small/{scheme}/1").rmdir()
+    (folder / "out/runs/small/reno").rmdir()
+    (folder / "out/runs/small/reno").write_text("in the way")
+    done = dumbbell("run", "--resume", "--out", "out", expect=1)
+    assert "1 runs failed" in done.stderr
+    assert "reno on small, run 1" in done.stderr
+    statuses = {run["scheme"]: run["status"] for run in show(dumbbell, "out", expect=1)["runs"]}
+    assert statuses == {"reno": "missing", "cubic": "done"}
+
+
+def test_no_packet_log_on_request(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", *QUICK, "--log", "none", "--out", "out")
+    assert not (folder / "out/runs/small/reno/1/packets.parquet").exists()
+    assert show(dumbbell, "out")["runs"][0]["flows"][0]["throughput_mbps"] > 7.0
+
+
+def test_progress_is_plain_lines_and_stdout_is_only_json(dumbbell: Dumbbell) -> None:
+    done = dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out", "--json")
+    json.loads(done.stdout)
+    assert "\r" not in done.stderr
+    assert "\x1b" not in done.stderr
