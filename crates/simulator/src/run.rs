@@ -99,6 +99,7 @@ fn sender_counters(index: usize, sender: &Sender) -> SenderCounters {
         in_flight_byte_ns: stats.in_flight_byte_ns,
         srtt_ns_ns: stats.srtt_ns_ns,
         active: stats.active,
+        srtt_active: stats.active,
     }
 }
 

@@ -21,7 +21,8 @@ impl Rate {
 
     /// `bps` bit/s, rounded to whole bits; negative or NaN becomes zero, infinity the largest rate.
     pub fn from_bps_f64(bps: f64) -> Self {
-        Self(bps.round() as u64)
+        // Adding one half is cheaper than `round`, and conversion saturates.
+        Self((bps + 0.5) as u64)
     }
 
     /// `mbps` Mbit/s, rounded to whole bit/s.

@@ -6,6 +6,11 @@ use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 /// Nanoseconds in one second.
 const NS_PER_S: f64 = 1e9;
 
+/// The nearest whole number, at least zero; cheaper than `f64::round`, which is a library call.
+fn nearest(value: f64) -> u64 {
+    (value + 0.5) as u64
+}
+
 /// A point in time: nanoseconds since the start of the run.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
@@ -27,7 +32,7 @@ impl Time {
 
     /// `seconds` after the start of the run, rounded to the nearest nanosecond; negative values become zero.
     pub fn from_secs_f64(seconds: f64) -> Self {
-        Self((seconds * NS_PER_S).round() as u64)
+        Self(nearest(seconds * NS_PER_S))
     }
 
     /// Nanoseconds since the start of the run.
@@ -79,7 +84,7 @@ impl Span {
 
     /// `seconds`, rounded to the nearest nanosecond; negative values become zero.
     pub fn from_secs_f64(seconds: f64) -> Self {
-        Self((seconds * NS_PER_S).round() as u64)
+        Self(nearest(seconds * NS_PER_S))
     }
 
     /// Nanoseconds.
@@ -104,7 +109,7 @@ impl Span {
 
     /// This span times `factor`, rounded to the nearest nanosecond; negative factors give zero.
     pub fn mul_f64(self, factor: f64) -> Self {
-        Self((self.0 as f64 * factor).round() as u64)
+        Self(nearest(self.0 as f64 * factor))
     }
 
     /// `self - other`, or zero.
