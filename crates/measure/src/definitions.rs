@@ -202,7 +202,13 @@ pub const METRICS: &[Definition] = &[
     flow("timeouts", "", Counter, "expired retransmission timers", CCPERF),
     flow("loss_episodes", "", Counter, "recovery episodes entered", CCPERF),
     flow("mean_cwnd_bytes", "bytes", Counter, "time integral of cwnd / active time", CCPERF),
-    flow("mean_in_flight_bytes", "bytes", Counter, "time integral of the bytes in flight / active time", CCPERF),
+    flow(
+        "mean_in_flight_bytes",
+        "bytes",
+        Counter,
+        "time integral of the bytes in flight / active time",
+        CCPERF,
+    ),
     flow(
         "mean_srtt_ms",
         "ms",
@@ -210,7 +216,12 @@ pub const METRICS: &[Definition] = &[
         "time integral of the smoothed RTT / time since its first sample",
         CCPERF,
     ),
-    link("capacity_mbps", "Mbit/s", "bits the link could have carried / elapsed time; null without a limit", OWN),
+    link(
+        "capacity_mbps",
+        "Mbit/s",
+        "bits the link could have carried / elapsed time; null without a limit",
+        OWN,
+    ),
     link("throughput_mbps", "Mbit/s", "bits the link sent / elapsed time", OWN),
     link("utilization", "", "bits the link sent / bits it could have carried", OWN),
     link("mean_queue_packets", "packets", "time integral of the queue length / elapsed time", CCPERF),
@@ -254,7 +265,13 @@ pub const METRICS: &[Definition] = &[
         "every flow sent and received something, and duration_s is at least 0.8 of the planned duration",
         VALIDITY,
     ),
-    network("acklink.throughput_mbps", "Mbit/s", Pantheon, "throughput_mbps of the return direction", PANTHEON),
+    network(
+        "acklink.throughput_mbps",
+        "Mbit/s",
+        Pantheon,
+        "throughput_mbps of the return direction",
+        PANTHEON,
+    ),
     network("acklink.delay_p95_ms", "ms", Pantheon, "delay_p95_ms of the return direction", PANTHEON),
     network("acklink.loss_rate", "", Pantheon, "loss_rate of the return direction", PANTHEON),
     network(
@@ -289,5 +306,11 @@ pub const METRICS: &[Definition] = &[
         "mean of jain_index over the whole bins (500 ms unless set) of that time in which anything was delivered",
         JAIN,
     ),
-    network("utilization", "", Counter, "utilization of the first link, the bottleneck in the data direction", OWN),
+    network(
+        "utilization",
+        "",
+        Counter,
+        "utilization of the first link, the bottleneck in the data direction",
+        OWN,
+    ),
 ];

@@ -39,9 +39,9 @@ impl Fairness {
         Self { bin_ns, from_ns, to_ns, bin_start_ns: None, bin_end_ns: from_ns, index_sum: 0.0, bins: 0 }
     }
 
-    /// Starts over at `from_ns` because another flow appeared then.
-    pub(crate) fn restart(&mut self, from_ns: u64, flows: &mut [FlowMeter]) {
-        *self = Self::new(Span::from_ns(self.bin_ns), self.from_ns.max(from_ns), self.to_ns);
+    /// Starts over because another flow appeared, active from `from_ns` until before `to_ns`.
+    pub(crate) fn restart(&mut self, from_ns: u64, to_ns: u64, flows: &mut [FlowMeter]) {
+        *self = Self::new(Span::from_ns(self.bin_ns), self.from_ns.max(from_ns), self.to_ns.min(to_ns));
         for flow in flows {
             (flow.bin_bytes, flow.common_bytes) = (0, 0);
         }
@@ -58,8 +58,11 @@ impl Fairness {
             start_ns += idle_ns / self.bin_ns * self.bin_ns;
         }
         self.bin_start_ns = Some(start_ns);
-        self.bin_end_ns =
-            if start_ns >= self.to_ns { u64::MAX } else { start_ns.saturating_add(self.bin_ns).min(self.to_ns) };
+        self.bin_end_ns = if start_ns >= self.to_ns {
+            u64::MAX
+        } else {
+            start_ns.saturating_add(self.bin_ns).min(self.to_ns)
+        };
     }
 
     /// The indices at the end of the run; a bin that is not over counts for the whole only.
@@ -80,14 +83,16 @@ impl Fairness {
 
     fn close(&mut self, flows: &mut [FlowMeter]) {
         let Some(start_ns) = self.bin_start_ns.filter(|&start_ns| start_ns < self.to_ns) else {
-            flows.iter_mut().for_each(|flow| flow.bin_bytes = 0);
+            for flow in flows {
+                flow.bin_bytes = 0;
+            }
             return;
         };
-        if self.bin_end_ns - start_ns == self.bin_ns {
-            if let Some(index) = jain_index_of(flows.iter().map(|flow| flow.bin_bytes as f64)) {
-                self.index_sum += index;
-                self.bins += 1;
-            }
+        if self.bin_end_ns - start_ns == self.bin_ns
+            && let Some(index) = jain_index_of(flows.iter().map(|flow| flow.bin_bytes as f64))
+        {
+            self.index_sum += index;
+            self.bins += 1;
         }
         for flow in flows {
             flow.common_bytes += core::mem::take(&mut flow.bin_bytes);
@@ -105,7 +110,7 @@ mod tests {
 
     fn flows(n: u32) -> Vec<FlowMeter> {
         let info = |flow| FlowInfo { flow, scheme: String::new(), start: Time::ZERO, stop: Time::NEVER };
-        (1..=n).map(|flow| FlowMeter::new(info(flow), 0, u64::MAX)).collect()
+        (1..=n).map(|flow| FlowMeter::new(info(flow), 0)).collect()
     }
 
     fn deliver(fairness: &mut Fairness, flows: &mut [FlowMeter], time_ns: u64, flow: usize, bytes: u64) {

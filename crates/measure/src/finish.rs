@@ -29,21 +29,17 @@ struct Scope {
 struct Totals {
     sent: Tally,
     delivered: Tally,
-    /// Delays of all packets.
-    all_delay: DelayHistogram,
     /// Delays within the corrected convention's time.
     delay: DelayHistogram,
+    /// Delays of the other packets.
+    other_delay: DelayHistogram,
     ack: AckDirection,
     fate: Fate,
     measured_data_bytes: u64,
 }
 
 /// The statistics of a run.
-pub(crate) fn run_stats(
-    mut meter: RunMeter,
-    links: &[LinkCounters],
-    senders: &[SenderCounters],
-) -> RunStats {
+pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCounters]) -> RunStats {
     let scope = Scope {
         end_ns: meter.end_ns(),
         last_record_ns: meter.last_record_ns,
@@ -63,12 +59,14 @@ pub(crate) fn run_stats(
     }
     let links: Vec<_> = links.iter().map(link_stats).collect();
     let owd = totals.delay.summary();
+    totals.delay.merge(&totals.other_delay);
+    let mut all_delay = totals.delay;
     let throughput_mbps = totals.delivered.mean_mbps();
     let capacity_mbps = Some(meter.opportunities.mean_mbps()).filter(|&capacity| capacity > 0.0);
     let network = NetworkStats {
         throughput_mbps,
         ingress_mbps: totals.sent.mean_mbps(),
-        delay_p95_ms: totals.all_delay.percentile_us(PANTHEON_PERCENT).map(us_to_ms),
+        delay_p95_ms: all_delay.percentile_us(PANTHEON_PERCENT).map(us_to_ms),
         loss_rate: byte_loss(&totals.sent, &totals.delivered),
         capacity_mbps,
         capacity_utilization: capacity_mbps.map(|capacity| throughput_mbps / capacity),
@@ -95,13 +93,15 @@ fn flow_stats(
     totals: &mut Totals,
 ) -> FlowStats {
     let owd = flow.delay.summary();
-    let mut all_delay = core::mem::take(&mut flow.other_delay);
-    all_delay.merge(&flow.delay);
-    let whole = all_delay.summary();
-    let fate = fate(flow, scope, whole.map_or(0, |whole| whole.max_us));
+    let delivered = flow.delay.count();
+    totals.delay.merge(&flow.delay);
+    totals.other_delay.merge(&flow.other_delay);
+    flow.delay.merge(&flow.other_delay);
+    let whole = flow.delay.summary();
+    let fate = fate(flow, scope, delivered, whole.map_or(0, |whole| whole.max_us));
     let min_us = whole.map(|whole| whole.min_us);
     let above_min = |us: f64| min_us.map(|min_us| (us - min_us as f64) / 1_000.0);
-    totals.add(flow, &all_delay, fate);
+    totals.add(flow, fate);
     FlowStats {
         flow: flow.info.flow,
         scheme: flow.info.scheme.clone(),
@@ -109,10 +109,11 @@ fn flow_stats(
         stop_s: Time::from_ns(flow.info.stop.as_ns().min(scope.end_ns)).as_secs_f64(),
         throughput_mbps: flow.delivered.mean_mbps(),
         ingress_mbps: flow.sent.mean_mbps(),
-        delay_p95_ms: all_delay.percentile_us(PANTHEON_PERCENT).map(us_to_ms),
+        delay_p95_ms: whole.map(|whole| us_to_ms(whole.p95_us)),
         loss_rate: byte_loss(&flow.sent, &flow.delivered),
         acklink: flow.ack.stats(),
-        goodput_mbps: mbps(flow.measured_data_bytes, active_span(flow, scope)).filter(|_| scope.tells_payload),
+        goodput_mbps: mbps(flow.measured_data_bytes, active_span(flow, scope))
+            .filter(|_| scope.tells_payload),
         packet_loss_rate: loss_rate(fate),
         owd_mean_ms: owd.map(|owd| owd.mean_us / 1_000.0),
         owd_min_ms: min_us.map(us_to_ms),
@@ -139,11 +140,9 @@ fn flow_stats(
 }
 
 impl Totals {
-    fn add(&mut self, flow: &FlowMeter, all_delay: &DelayHistogram, fate: Fate) {
+    fn add(&mut self, flow: &FlowMeter, fate: Fate) {
         self.sent.merge(&flow.sent);
         self.delivered.merge(&flow.delivered);
-        self.all_delay.merge(all_delay);
-        self.delay.merge(&flow.delay);
         self.ack.merge(&flow.ack);
         self.fate.lost += fate.lost;
         self.fate.delivered += fate.delivered;
@@ -152,17 +151,14 @@ impl Totals {
 }
 
 /// What became of a flow's packets: from its drops or, where the log does not tell them, from when it sent what.
-fn fate(flow: &FlowMeter, scope: &Scope, max_delay_us: i64) -> Fate {
+/// `delivered` packets arrived within the corrected convention's time.
+fn fate(flow: &FlowMeter, scope: &Scope, delivered: u64, max_delay_us: i64) -> Fate {
     if !scope.tells_drops {
         let max_delay_ns = u64::try_from(max_delay_us).unwrap_or(0).saturating_mul(1_000);
         return flow.ledger.fate(scope.last_record_ns.saturating_sub(max_delay_ns));
     }
     let gone = flow.delivered.packets + flow.dropped_packets;
-    Fate {
-        lost: flow.measured_dropped_packets,
-        delivered: flow.delay.count(),
-        under_way: flow.sent.packets.saturating_sub(gone),
-    }
+    Fate { lost: flow.measured_dropped_packets, delivered, under_way: flow.sent.packets.saturating_sub(gone) }
 }
 
 fn loss_rate(fate: Fate) -> Option<f64> {

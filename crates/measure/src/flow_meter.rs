@@ -13,7 +13,7 @@ pub(crate) struct FlowMeter {
     pub(crate) info: FlowInfo,
     /// The corrected convention counts from here, ns: start of the flow or end of the warm-up.
     pub(crate) from_ns: u64,
-    /// ... to here, ns.
+    /// ... to here, ns; the largest time for "to the end of the run".
     pub(crate) to_ns: u64,
     pub(crate) sent: Tally,
     pub(crate) delivered: Tally,
@@ -38,11 +38,11 @@ pub(crate) struct FlowMeter {
 }
 
 impl FlowMeter {
-    /// A flow measured from `warmup_ns` at the earliest to `end_ns` at the latest.
-    pub(crate) fn new(info: FlowInfo, warmup_ns: u64, end_ns: u64) -> Self {
+    /// A flow measured from `warmup_ns` at the earliest.
+    pub(crate) fn new(info: FlowInfo, warmup_ns: u64) -> Self {
         Self {
             from_ns: info.start.as_ns().max(warmup_ns),
-            to_ns: info.stop.as_ns().min(end_ns),
+            to_ns: info.stop.as_ns(),
             info,
             sent: Tally::default(),
             delivered: Tally::default(),

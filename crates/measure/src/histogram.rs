@@ -45,12 +45,7 @@ pub struct DelaySummary {
 
 impl Default for DelayHistogram {
     fn default() -> Self {
-        Self {
-            count: 0,
-            store: Store::Raw(Vec::new()),
-            raw_limit: FIRST_RAW_LIMIT,
-            outside: BTreeMap::new(),
-        }
+        Self { count: 0, store: Store::Raw(Vec::new()), raw_limit: FIRST_RAW_LIMIT, outside: BTreeMap::new() }
     }
 }
 
@@ -79,18 +74,25 @@ impl DelayHistogram {
 
     /// Adds the delays of `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.count += other.count;
         match &other.store {
-            Store::Raw(values) => values.iter().for_each(|&value| self.add_slowly(i64::from(value), 1)),
+            Store::Raw(values) => {
+                for &value in values {
+                    self.record(i64::from(value));
+                }
+            }
             Store::Paged(pages) => {
                 if let Store::Raw(values) = &self.store {
                     let anchor = median(values).unwrap_or_else(|| pages.anchor());
                     self.turn_into_pages(anchor);
                 }
-                pages.iter().for_each(|(value, count)| self.add_slowly(value, count));
+                for (value, count) in pages.iter() {
+                    self.count += count;
+                    self.add_slowly(value, count);
+                }
             }
         }
         for (&value, &count) in &other.outside {
+            self.count += count;
             *self.outside.entry(value).or_default() += count;
         }
     }
@@ -123,7 +125,14 @@ impl DelayHistogram {
             max_us = value;
         }
         let [p50_us, p95_us, p99_us] = percentiles;
-        Some(DelaySummary { min_us: min_us?, mean_us: sum as f64 / passed as f64, p50_us, p95_us, p99_us, max_us })
+        Some(DelaySummary {
+            min_us: min_us?,
+            mean_us: sum as f64 / passed as f64,
+            p50_us,
+            p95_us,
+            p99_us,
+            max_us,
+        })
     }
 
     /// Bytes on the heap, about.
@@ -163,10 +172,10 @@ impl DelayHistogram {
     #[cold]
     #[inline(never)]
     fn add_slowly(&mut self, value: i64, count: u64) {
-        if let Store::Raw(values) = &mut self.store {
-            if values.len() >= self.raw_limit {
-                self.reconsider();
-            }
+        if let Store::Raw(values) = &self.store
+            && values.len() >= self.raw_limit
+        {
+            self.reconsider();
         }
         let left = match (&mut self.store, i32::try_from(value)) {
             (Store::Raw(values), Ok(small)) if count == 1 => {
@@ -197,7 +206,9 @@ impl DelayHistogram {
     fn turn_into_pages(&mut self, anchor: i64) {
         let store = core::mem::replace(&mut self.store, Store::Paged(Pages::around(anchor)));
         if let Store::Raw(values) = store {
-            values.into_iter().for_each(|value| self.add_slowly(i64::from(value), 1));
+            for value in values {
+                self.add_slowly(i64::from(value), 1);
+            }
         }
     }
 }

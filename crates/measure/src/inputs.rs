@@ -9,7 +9,7 @@ pub struct FlowInfo {
     pub flow: u32,
     /// Name of its scheme.
     pub scheme: String,
-    /// When its application starts.
+    /// When its application starts; [`Time::NEVER`] for "unknown, with its first record".
     pub start: Time,
     /// When its application stops; [`Time::NEVER`] for "with the run".
     pub stop: Time,
@@ -21,8 +21,8 @@ pub struct MeterConfig {
     /// The planned flows. Flows that only appear in the records are added: without scheme, from their first record to
     /// the end of the run.
     pub flows: Vec<FlowInfo>,
-    /// Planned length of the run; zero where unknown (the run then ends with its last record, and Pantheon's check of
-    /// the length is left out).
+    /// Planned length of the run, counted from time 0; zero where unknown. A run ends then, or with its last record if
+    /// that is later. Pantheon's check of the length needs it.
     pub duration: Span,
     /// Start of the run that the corrected convention leaves out.
     pub warmup: Span,

@@ -21,8 +21,8 @@ mod ledger;
 mod meter;
 mod pages;
 mod series;
-mod stats;
 pub mod statistics;
+mod stats;
 mod tally;
 
 pub use definitions::{Convention, Definition, LABELS, Label, Level, METRICS};

@@ -14,13 +14,13 @@ use units::{Span, Time};
 #[derive(Clone, Debug)]
 pub struct RunMeter {
     pub(crate) flows: Vec<FlowMeter>,
+    /// Planned flows of unknown start that have not appeared yet.
+    awaited: Vec<FlowInfo>,
     table: FlowTable,
     pub(crate) fairness: Fairness,
     /// Planned length of the run.
     pub(crate) duration: Span,
     warmup_ns: u64,
-    /// Planned end of the run, ns; the largest time where unknown.
-    end_ns: u64,
     pub(crate) last_record_ns: u64,
     /// Delivery opportunities of the data direction.
     pub(crate) opportunities: Tally,
@@ -32,25 +32,26 @@ pub struct RunMeter {
 impl RunMeter {
     /// A meter for the flows of `config`. A flow listed twice keeps its first description.
     pub fn new(config: MeterConfig) -> Self {
-        let end_ns = if config.duration.is_zero() { u64::MAX } else { config.duration.as_ns() };
         let warmup_ns = config.warmup.as_ns();
         let mut table = FlowTable::default();
         let mut flows: Vec<FlowMeter> = Vec::with_capacity(config.flows.len());
-        for info in config.flows {
+        let (planned, awaited): (Vec<_>, Vec<_>) =
+            config.flows.into_iter().partition(|info| info.start.is_finite());
+        for info in planned {
             if table.get(info.flow).is_none() {
                 table.insert(info.flow, flows.len());
-                flows.push(FlowMeter::new(info, warmup_ns, end_ns));
+                flows.push(FlowMeter::new(info, warmup_ns));
             }
         }
         let from_ns = flows.iter().map(|flow| flow.from_ns).fold(warmup_ns, u64::max);
-        let to_ns = flows.iter().map(|flow| flow.to_ns).fold(end_ns, u64::min);
+        let to_ns = flows.iter().map(|flow| flow.to_ns).fold(u64::MAX, u64::min);
         Self {
             flows,
+            awaited,
             table,
             fairness: Fairness::new(config.bin, from_ns, to_ns),
             duration: config.duration,
             warmup_ns,
-            end_ns,
             last_record_ns: 0,
             opportunities: Tally::default(),
             drops_seen: false,
@@ -83,13 +84,19 @@ impl RunMeter {
 
     /// The statistics of the run. `links` and `senders` are what the driver counted; a log that comes without them
     /// has null in their place.
-    pub fn finish(self, links: &[LinkCounters], senders: &[SenderCounters]) -> RunStats {
+    pub fn finish(mut self, links: &[LinkCounters], senders: &[SenderCounters]) -> RunStats {
+        while let Some(info) = self.awaited.pop() {
+            if self.table.get(info.flow).is_none() {
+                self.insert(FlowInfo { start: Time::from_ns(self.end_ns()), ..info });
+            }
+        }
         finish::run_stats(self, links, senders)
     }
 
-    /// End of the run, ns: as planned, or the last record.
+    /// End of the run, ns: as planned, or the last record if that is later (an imported log's clock can start before
+    /// the run does).
     pub(crate) fn end_ns(&self) -> u64 {
-        if self.duration.is_zero() { self.last_record_ns } else { self.end_ns }
+        self.duration.as_ns().max(self.last_record_ns)
     }
 
     #[inline]
@@ -120,16 +127,26 @@ impl RunMeter {
     #[cold]
     #[inline(never)]
     fn add_flow(&mut self, record: &Record) -> usize {
-        let info = FlowInfo {
-            flow: record.flow,
-            scheme: String::new(),
-            start: Time::from_ns(record.time_ns),
-            stop: Time::NEVER,
+        let start = Time::from_ns(record.time_ns);
+        let position = match self.awaited.iter().position(|info| info.flow == record.flow) {
+            Some(awaited) => {
+                let info = self.awaited.remove(awaited);
+                self.insert(FlowInfo { start, ..info })
+            }
+            None => {
+                self.insert(FlowInfo { flow: record.flow, scheme: String::new(), start, stop: Time::NEVER })
+            }
         };
+        let flow = &self.flows[position];
+        let (from_ns, to_ns) = (flow.from_ns, flow.to_ns);
+        self.fairness.restart(from_ns, to_ns, &mut self.flows);
+        position
+    }
+
+    fn insert(&mut self, info: FlowInfo) -> usize {
         let position = self.flows.len();
-        self.table.insert(record.flow, position);
-        self.flows.push(FlowMeter::new(info, self.warmup_ns, self.end_ns));
-        self.fairness.restart(record.time_ns, &mut self.flows);
+        self.table.insert(info.flow, position);
+        self.flows.push(FlowMeter::new(info, self.warmup_ns));
         position
     }
 }

@@ -48,7 +48,8 @@ impl Pages {
     #[inline]
     pub(crate) fn increment(&mut self, value: i64) -> bool {
         let offset = page_of(value).wrapping_sub(self.first) as usize;
-        let Some(page) = self.directory.get(offset).and_then(|&slot| self.cells.get_mut(slot as usize)) else {
+        let Some(page) = self.directory.get(offset).and_then(|&slot| self.cells.get_mut(slot as usize))
+        else {
             return false;
         };
         let cell = &mut page[(value & (PAGE as i64 - 1)) as usize];
@@ -92,10 +93,12 @@ impl Pages {
 
     /// Every value that occurs, ascending, with its count.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
-        self.directory.iter().zip(self.first..).filter(|&(&slot, _)| slot != NONE).flat_map(|(&slot, page)| {
-            let counts = self.cells[slot as usize].iter().zip(page << PAGE_BITS..);
-            counts.filter(|&(&count, _)| count > 0).map(|(&count, value)| (value, u64::from(count)))
-        })
+        self.directory.iter().zip(self.first..).filter(|&(&slot, _)| slot != NONE).flat_map(
+            |(&slot, page)| {
+                let counts = self.cells[slot as usize].iter().zip(page << PAGE_BITS..);
+                counts.filter(|&(&count, _)| count > 0).map(|(&count, value)| (value, u64::from(count)))
+            },
+        )
     }
 
     /// Bytes on the heap.

@@ -27,12 +27,7 @@ pub fn sample_standard_deviation(values: &[f64]) -> Option<f64> {
 /// as many values drawn with replacement; the interval cuts off `(1 - level) / 2` of them on either side.
 ///
 /// `None` of fewer than two values, without resamples, or if `level` is not between 0 and 1.
-pub fn bootstrap_interval(
-    values: &[f64],
-    level: f64,
-    resamples: usize,
-    rng: &mut Rng,
-) -> Option<(f64, f64)> {
+pub fn bootstrap_interval(values: &[f64], level: f64, resamples: usize, rng: &mut Rng) -> Option<(f64, f64)> {
     if values.len() < 2 || resamples == 0 || !(level > 0.0 && level < 1.0) {
         return None;
     }
@@ -130,7 +125,8 @@ mod tests {
     fn bootstrap_repeats_with_its_seed_and_covers_about_the_normal_interval() {
         let mut rng = Rng::new(3, "sample");
         let values: Vec<f64> = (0..400).map(|_| rng.normal(10.0, 2.0)).collect();
-        let interval = |seed| bootstrap_interval(&values, 0.95, 4_000, &mut Rng::new(seed, "bootstrap")).unwrap();
+        let interval =
+            |seed| bootstrap_interval(&values, 0.95, 4_000, &mut Rng::new(seed, "bootstrap")).unwrap();
         assert_eq!(interval(1), interval(1));
         assert_ne!(interval(1), interval(2));
         // Normal theory: mean +- 1.96 s / sqrt(n). With 4,000 resamples either end is known to about 3 %.
@@ -145,7 +141,9 @@ mod tests {
     fn bootstrap_of_equal_values_is_a_point_and_bad_inputs_have_none() {
         let mut rng = Rng::new(1, "bootstrap");
         assert_eq!(bootstrap_interval(&[4.0, 4.0], 0.9, 100, &mut rng), Some((4.0, 4.0)));
-        for (values, level, resamples) in [(&[4.0][..], 0.9, 10), (&[1.0, 2.0], 0.9, 0), (&[1.0, 2.0], 1.0, 10)] {
+        for (values, level, resamples) in
+            [(&[4.0][..], 0.9, 10), (&[1.0, 2.0], 0.9, 0), (&[1.0, 2.0], 1.0, 10)]
+        {
             assert_eq!(bootstrap_interval(values, level, resamples, &mut rng), None);
         }
         assert_eq!(bootstrap_interval(&[1.0, 2.0], f64::NAN, 10, &mut rng), None);

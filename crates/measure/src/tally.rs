@@ -82,7 +82,9 @@ mod tests {
 
     fn tally(packets: &[(u64, u32)]) -> Tally {
         let mut tally = Tally::default();
-        packets.iter().for_each(|&(time_ns, size)| tally.add(time_ns, size));
+        for &(time_ns, size) in packets {
+            tally.add(time_ns, size);
+        }
         tally
     }
 
@@ -116,7 +118,8 @@ mod tests {
 
     #[test]
     fn microseconds_are_rounded_to_the_nearest_with_halves_up() {
-        let cases = [(499, 0), (500, 1), (1_499, 1), (-499, 0), (-500, 0), (-501, -1), (-1_500, -1), (-1_501, -2)];
+        let cases =
+            [(499, 0), (500, 1), (1_499, 1), (-499, 0), (-500, 0), (-501, -1), (-1_500, -1), (-1_501, -2)];
         for (ns, us) in cases {
             assert_eq!(round_to_us(ns), us, "{ns} ns");
         }

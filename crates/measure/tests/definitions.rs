@@ -1,0 +1,71 @@
+//! Every key of the statistics is defined, and everything defined is a key.
+
+use measure::{Convention, LABELS, Level, LinkCounters, METRICS, MeterConfig, RunMeter};
+use packetlog::{Event, Record};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use units::Span;
+
+fn keys(object: &Value) -> BTreeSet<String> {
+    let fields = object.as_object().expect("an object").iter();
+    fields
+        .flat_map(|(key, value)| match value.as_object() {
+            Some(inner) => inner.keys().map(|name| format!("{key}.{name}")).collect(),
+            None => vec![key.clone()],
+        })
+        .collect()
+}
+
+fn defined(level: Level) -> BTreeSet<String> {
+    let metrics = METRICS.iter().filter(|metric| metric.level == level).map(|metric| metric.name);
+    let labels = LABELS.iter().filter(|label| label.level == level).map(|label| label.name);
+    metrics.chain(labels).map(str::to_owned).collect()
+}
+
+#[test]
+fn keys_and_definitions_agree_both_ways() {
+    let mut meter = RunMeter::new(MeterConfig {
+        flows: Vec::new(),
+        duration: Span::ZERO,
+        warmup: Span::ZERO,
+        bin: Span::ZERO,
+    });
+    // With ACK records the optional objects are there.
+    for event in [Event::Send, Event::Deliver, Event::AckSend, Event::AckDeliver] {
+        let record =
+            Record { time_ns: 0, flow: 1, event, seq: 0, size_bytes: 1, data_bytes: 1, one_way_delay_ns: 1 };
+        meter.record(&record);
+    }
+    let stats = serde_json::to_value(meter.finish(&[LinkCounters::default()], &[])).expect("JSON");
+    assert_eq!(keys(&stats["flows"][0]), defined(Level::Flow));
+    assert_eq!(keys(&stats["links"][0]), defined(Level::Link));
+    assert_eq!(keys(&stats["network"]), defined(Level::Network));
+    let top: Vec<_> = stats.as_object().expect("an object").keys().collect();
+    assert_eq!(top, ["flows", "links", "network"]);
+}
+
+#[test]
+fn definitions_are_complete_and_unique() {
+    let mut seen = BTreeSet::new();
+    for metric in METRICS {
+        assert!(seen.insert((metric.level, metric.name)), "{} twice", metric.name);
+        assert!(!metric.formula.is_empty() && !metric.source.is_empty(), "{}", metric.name);
+        for (suffix, unit) in [("_mbps", "Mbit/s"), ("_ms", "ms"), ("_s", "s"), ("_bytes", "bytes")] {
+            // `_ms` ends in `s` too: only the whole suffix counts.
+            if metric.name.ends_with(suffix) {
+                assert_eq!(metric.unit, unit, "{}", metric.name);
+            }
+        }
+    }
+    for label in LABELS {
+        assert!(seen.insert((label.level, label.name)), "{} twice", label.name);
+    }
+}
+
+#[test]
+fn a_definition_says_its_convention_and_level_in_json() {
+    let metric = METRICS.iter().find(|metric| metric.name == "goodput_mbps").expect("goodput");
+    assert_eq!((metric.convention, metric.level), (Convention::Corrected, Level::Flow));
+    let json = serde_json::to_value(metric).expect("JSON");
+    assert_eq!((&json["convention"], &json["level"]), (&"corrected".into(), &"flow".into()));
+}
