@@ -10,5 +10,4 @@ pub(crate) use base_delay::{BaseDelay, MAX_MINUTES};
 pub(crate) use hystart::SlowStart;
 pub(crate) use rounds::Rounds;
 pub(crate) use window::Window;
-#[allow(unused_imports, reason = "each controller imports the filter it needs")]
 pub(crate) use windowed::{WindowedMax, WindowedMin};
