@@ -1,0 +1,170 @@
+"""The bindings: what goes in and comes out of the core."""
+
+import json
+import os
+import signal
+import threading
+import time
+from array import array
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell import _core
+
+
+def specification(**changes: object) -> str:
+    """A run of NewReno on 10 Mbit/s."""
+    spec: dict[str, Any] = {
+        "seed": 1,
+        "duration_s": 2.0,
+        "path": {
+            "data": [
+                {"kind": "link", "rate_mbps": 10.0, "queue": {"kind": "droptail", "packets": 30}},
+                {"kind": "delay", "delay_ms": 10.0},
+            ],
+            "ack": [{"kind": "delay", "delay_ms": 10.0}],
+            "overhead_bytes": 0,
+            "mtu_bytes": 1500,
+            "fragment": True,
+        },
+        "flows": [{"scheme": "reno", "controller": "reno"}],
+    }
+    return json.dumps(spec | changes)
+
+
+def doubles(raw: bytes) -> list[float]:
+    """Bytes as numbers."""
+    return array("d", raw).tolist()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
+    """A finished run: its directory and its statistics."""
+    return tmp_path, json.loads(_core.simulate(specification(), str(tmp_path)))
+
+
+def test_a_run_measured_again_from_its_log_gives_the_same_numbers(run: tuple[Path, dict[str, Any]]) -> None:
+    directory, statistics = run
+    options = {"duration_s": 2.0, "flows": [{"flow": 1, "scheme": "reno"}]}
+    again = json.loads(_core.measure_log(str(directory / "packets.parquet"), json.dumps(options)))
+    for key in ("throughput_mbps", "delay_p95_ms", "loss_rate", "goodput_mbps", "owd_p50_ms", "packets_sent"):
+        assert again["flows"][0][key] == statistics["flows"][0][key], key
+
+
+def test_series_hold_all_bytes(run: tuple[Path, dict[str, Any]]) -> None:
+    directory, statistics = run
+    series = json.loads(_core.series(str(directory / "packets.parquet"), 0.1))
+    bits = sum(series["flows"][0]["egress_mbps"]) * 1e6 * series["bin_s"]
+    assert bits / 8 == pytest.approx(statistics["flows"][0]["bytes_delivered"])
+
+
+def test_delay_points_are_all_or_evenly_chosen(run: tuple[Path, dict[str, Any]]) -> None:
+    directory, statistics = run
+    log = str(directory / "packets.parquet")
+    delivered = statistics["flows"][0]["packets_delivered"]
+    flows, times, delays = _core.delay_points(log, "data", 10**9)
+    assert len(doubles(times)) == len(doubles(delays)) == len(array("I", flows)) == delivered
+    assert set(array("I", flows)) == {1}
+    assert min(doubles(delays)) == pytest.approx(statistics["flows"][0]["owd_min_ms"], abs=1e-3)
+    few = [doubles(raw) for raw in _core.delay_points(log, "data", 100)[1:]]
+    assert len(few[0]) == 100
+    assert set(few[0]) <= set(doubles(times))
+    gaps = [later - earlier for earlier, later in zip(few[0], few[0][1:], strict=False)]
+    assert max(gaps) < 0.3
+    assert len(doubles(_core.delay_points(log, "ack", 10)[1])) == 10
+
+
+def test_samples_are_series_by_key_and_field(run: tuple[Path, dict[str, Any]]) -> None:
+    directory, _ = run
+    flows = {(key, field): doubles(values) for key, field, _, _, values in _core.samples(f"{directory}/flows.parquet")}
+    assert any(field == "cwnd" or field.startswith("cwnd") for _, field in flows)
+    links = _core.samples(f"{directory}/links.parquet")
+    (queue,) = [doubles(values) for key, field, _, _, values in links if field == "queue"]
+    assert max(queue) <= 31
+    with pytest.raises(_core.Error, match=r"flows\.parquet and links\.parquet"):
+        _core.samples(f"{directory}/packets.parquet")
+
+
+def test_ctrl_c_ends_a_simulation() -> None:
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        _core.simulate(specification(duration_s=100_000.0, log="none"))
+    assert time.monotonic() - started < 5.0
+
+
+def test_other_threads_run_while_a_simulation_does() -> None:
+    finished = threading.Event()
+    ticks = 0
+
+    def work() -> None:
+        _core.simulate(specification(duration_s=60.0, log="none"))
+        finished.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not finished.is_set():
+        time.sleep(0.001)
+        ticks += 1
+    thread.join()
+    assert ticks > 3
+
+
+def test_refusals_are_one_line_of_one_class() -> None:
+    calls = [
+        lambda: _core.simulate("{}"),
+        lambda: _core.simulate(specification(seeed=1)),
+        lambda: _core.check_run(specification(duration_s=-1.0)),
+        lambda: _core.check_path("[]"),
+        lambda: _core.check_parameters("renno", {}),
+        lambda: _core.check_parameters("reno", {"beta": "9"}),
+        lambda: _core.transport('{"profile": "sctp"}'),
+        lambda: _core.measure_log("/absent.parquet", "{}"),
+        lambda: _core.measure_log("/absent.parquet", '{"duration": 1}'),
+        lambda: _core.series("/absent.parquet", 0.0),
+        lambda: _core.delay_points("/absent.parquet", "sideways", 1),
+        lambda: _core.bootstrap_interval([], 0.95),
+        lambda: _core.bootstrap_interval([1.0, 2.0], 2.0),
+        lambda: _core.export_pantheon("/absent.parquet", "/absent/a", "/absent/b", 0),
+    ]
+    for call in calls:
+        with pytest.raises(_core.Error) as refusal:
+            call()
+        assert "\n" not in str(refusal.value)
+        assert issubclass(_core.Error, ValueError)
+
+
+def test_a_directory_that_does_not_exist_is_named() -> None:
+    with pytest.raises(_core.Error, match="/absent/"):
+        _core.simulate(specification(), "/absent/directory")
+
+
+def test_a_damaged_log_is_named(tmp_path: Path) -> None:
+    log = tmp_path / "packets.parquet"
+    _core.simulate(specification(), str(tmp_path))
+    log.write_bytes(log.read_bytes()[:1000])
+    with pytest.raises(_core.Error, match=r"packets\.parquet"):
+        _core.measure_log(str(log), "{}")
+
+
+def test_bootstrap_repeats_and_contains_the_mean() -> None:
+    values = [1.0, 2.0, 4.0, 8.0]
+    low, high = _core.bootstrap_interval(values, 0.95)
+    assert (low, high) == _core.bootstrap_interval(values, 0.95)
+    assert 1.0 <= low < 3.75 < high <= 8.0
+    assert _core.bootstrap_interval([3.0], 0.95) == (3.0, 3.0)
+
+
+def test_raw_tunnel_logs(tmp_path: Path) -> None:
+    egress, ingress = tmp_path / "egress.log", tmp_path / "ingress.log"
+    egress.write_text("# 'mm-tunnelclient' egress: 1514764800000.000\n1.000 - 0 - 1500\n2.000 - 1 - 500\n")
+    ingress.write_text("# 'mm-tunnelserver' ingress: 1514764800000.500\n30.000 - 0 - 1500\n")
+    packets = str(tmp_path / "packets.parquet")
+    found = json.loads(_core.import_raw_pair(str(egress), str(ingress), (0.0, 1.5), packets))
+    assert (found["records"], found["unusable"]) == (3, None)
+    # received at 30.000 + 0.500 + 1.5 ms of offset, sent at 1.000: 31 ms
+    _, _, delays = _core.delay_points(packets, "data", 10)
+    assert doubles(delays) == [31.0]

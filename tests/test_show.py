@@ -1,0 +1,111 @@
+"""What is printed: lists, results, differences, the state of the installation."""
+
+import json
+from pathlib import Path
+
+from conftest import Dumbbell, show
+
+RUN = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2")
+
+
+def test_lists_as_json_have_the_promised_names(dumbbell: Dumbbell) -> None:
+    schemes = json.loads(dumbbell("list", "schemes", "--json").stdout)
+    names = {scheme["name"] for scheme in schemes}
+    assert names >= {"bbr", "copa", "copa-gcc2017", "copa-gcc2018", "cubic", "koho", "ledbat", "reno", "vegas"}
+    assert {scheme["title"]: (scheme["color"], scheme["marker"]) for scheme in schemes}["TCP Cubic"] == ("black", "*")
+    paths = json.loads(dumbbell("list", "paths", "--json").stdout)
+    aliases = {alias: path["name"] for path in paths for alias in path["aliases"]}
+    assert {f"pantheon-{number}" for number in range(1, 19)} <= aliases.keys()
+    assert aliases["pantheon-4"] == aliases["static.india_to_aws_india"] == "india-aws-india"
+    experiments = json.loads(dumbbell("list", "experiments", "--json").stdout)
+    assert {experiment["name"] for experiment in experiments} >= {"pantheon", "pantheon-3flows", "quick"}
+    metrics = json.loads(dumbbell("list", "metrics", "--json").stdout)
+    assert {"throughput_mbps", "delay_p95_ms", "loss_rate", "jain_index"} <= {metric["name"] for metric in metrics}
+    parameters = json.loads(dumbbell("list", "parameters", "--json").stdout)
+    assert all({"controller", "name", "unit", "kind", "default", "help"} <= entry.keys() for entry in parameters)
+
+
+def test_every_number_that_is_shown_has_a_definition(dumbbell: Dumbbell) -> None:
+    run = json.loads(dumbbell(*RUN, "--out", "out", "--json").stdout)["runs"][0]
+    metrics = json.loads(dumbbell("list", "metrics", "--json").stdout)
+    defined = {(metric["level"], metric["name"]) for metric in metrics}
+    labels = {"flow", "scheme", "start_s", "stop_s", "link", "direction", "invalid_reason"}
+    entities = [("network", run["network"])]
+    entities += [("flow", flow) for flow in run["flows"]] + [("link", link) for link in run["links"]]
+    for level, table in entities:
+        for name, value in table.items():
+            names = [f"{name}.{inner}" for inner in value] if isinstance(value, dict) else [name]
+            assert all((level, name) in defined or name in labels for name in names), (level, name)
+
+
+def test_lists_as_text(dumbbell: Dumbbell) -> None:
+    for kind in ("schemes", "paths", "experiments", "metrics", "parameters"):
+        lines = dumbbell("list", kind).stdout.splitlines()
+        assert len(lines) > 3
+        assert not any(line.endswith(" ") for line in lines)
+
+
+def test_show_as_text_lists_bad_runs_and_says_so_in_the_exit_status(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell(*RUN, "--runs", "2", "--out", "out")
+    text = dumbbell("show", "out").stdout
+    assert "small  reno" in text
+    assert "[" in text, "two runs have a confidence interval"
+    (folder / "out/runs/small/reno/2/stats.json").unlink()
+    text = dumbbell("show", "out", expect=1).stdout
+    assert "1 of 2" in text
+    assert "missing: reno on small, run 2: " in text
+
+
+def test_show_json_has_the_promised_shape(dumbbell: Dumbbell) -> None:
+    dumbbell(*RUN, "--out", "out")
+    content = show(dumbbell, "out")
+    assert content.keys() == {"experiment", "environment", "runs"}
+    keys = {"scheme", "path", "run", "seed", "backend", "status", "reason", "flows", "links", "network", "sim_wall_s"}
+    assert keys <= content["runs"][0].keys()
+    assert {"dumbbell", "git", "kernel", "cpu", "sysctl", "python", "started_at"} <= content["environment"].keys()
+
+
+def test_equal_results_do_not_differ(dumbbell: Dumbbell) -> None:
+    for out in ("a", "b"):
+        dumbbell(*RUN, "--runs", "3", "--out", out)
+    rows = json.loads(dumbbell("diff", "a", "b", "--all", "--json").stdout)["rows"]
+    assert len(rows) > 20
+    for row in rows:
+        assert row["difference"] == 0.0, row
+        assert row["intervals_overlap"] is True
+
+
+def test_different_results_differ(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell(*RUN, "--runs", "3", "--out", "a")
+    slower = (folder / "small.toml").read_text().replace("rate_mbps = 10.0", "rate_mbps = 5.0")
+    (folder / "small.toml").write_text(slower)
+    dumbbell(*RUN, "--runs", "3", "--out", "b")
+    rows = json.loads(dumbbell("diff", "a", "b", "--json").stdout)["rows"]
+    (row,) = [row for row in rows if (row["entity"], row["metric"]) == ("network", "throughput_mbps")]
+    assert -6.0 < row["difference"] < -3.5
+    assert row["a"]["runs"] == row["b"]["runs"] == 3
+    assert row["intervals_overlap"] is False
+    assert "differ" in dumbbell("diff", "a", "b").stdout
+
+
+def test_schemes_that_only_one_side_has_are_shown(dumbbell: Dumbbell) -> None:
+    dumbbell(*RUN, "--out", "a")
+    dumbbell(*RUN, "--schemes", "reno,cubic", "--out", "b")
+    rows = json.loads(dumbbell("diff", "a", "b", "--json").stdout)["rows"]
+    cubic = [row for row in rows if row["scheme"] == "cubic"]
+    assert cubic
+    assert all(row["a"] is None and row["difference"] is None for row in cubic)
+    assert "one run only" in dumbbell("diff", "a", "b").stdout
+
+
+def test_doctor(dumbbell: Dumbbell) -> None:
+    checks = json.loads(dumbbell("doctor", "--json").stdout)["checks"]
+    assert {check["name"] for check in checks} >= {"python", "core module", "catalogue", "disk", "figures", "pdf"}
+    assert all(check["good"] for check in checks)
+
+
+def test_help_and_version(dumbbell: Dumbbell) -> None:
+    assert dumbbell("--version").stdout.startswith("dumbbell ")
+    for command in ("run", "report", "show", "list", "import", "export", "diff", "doctor"):
+        assert command in dumbbell("--help").stdout
+        assert f"dumbbell {command}" in dumbbell(command, "--help").stdout
