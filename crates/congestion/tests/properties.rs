@@ -356,7 +356,9 @@ impl Harness {
 
 fn run(entry: &Entry, parameters: &Parameters, mss_bytes: u32, clock_offset: Span, steps: &[Step]) -> Trace {
     let mut harness = Harness::new(entry, parameters, mss_bytes, clock_offset);
-    steps.iter().for_each(|step| harness.take(step));
+    for step in steps {
+        harness.take(step);
+    }
     harness.trace
 }
 
@@ -375,7 +377,7 @@ fn drawn_parameters(entry: &Entry, draws: &[u8]) -> Parameters {
             (ParameterKind::Flag, draw) => (draw == 1).to_string(),
             (ParameterKind::Choice(choices), _) => choices[usize::from(*draw) % choices.len()].to_owned(),
         };
-        parameters.set(parameter.name, &text).unwrap();
+        parameters.set(parameter.name, &text).expect("a value within the declared range");
     }
     parameters
 }
