@@ -1,11 +1,12 @@
 //! Packets, bytes and times of one direction of one flow, and Pantheon's formulas over them.
 
-/// Nearest whole microsecond of a time span in ns, halves towards plus infinity.
+/// Nearest whole microsecond of a time span in ns, halves away from zero (as logs are exported).
 ///
 /// All delay metrics are computed from delays rounded this way, so that percentile, minimum and mean fit together.
 #[inline]
 pub const fn round_to_us(delay_ns: i64) -> i64 {
-    delay_ns.saturating_add(500).div_euclid(1_000)
+    let half = if delay_ns < 0 { -500 } else { 500 };
+    delay_ns.saturating_add(half) / 1_000
 }
 
 /// Nearest whole microsecond of a time in ns, halves up: the resolution of Pantheon's logs, and what its formulas
@@ -117,9 +118,8 @@ mod tests {
     }
 
     #[test]
-    fn microseconds_are_rounded_to_the_nearest_with_halves_up() {
-        let cases =
-            [(499, 0), (500, 1), (1_499, 1), (-499, 0), (-500, 0), (-501, -1), (-1_500, -1), (-1_501, -2)];
+    fn microseconds_are_rounded_to_the_nearest_with_halves_away_from_zero() {
+        let cases = [(499, 0), (500, 1), (1_499, 1), (-499, 0), (-500, -1), (-1_499, -1), (-1_500, -2)];
         for (ns, us) in cases {
             assert_eq!(round_to_us(ns), us, "{ns} ns");
         }
