@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from conftest import Dumbbell, reference_logs, show
 
 DATA_LOG = """# init timestamp: 1514764800123.000

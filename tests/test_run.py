@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars
 import pytest
+
 from conftest import Dumbbell, show
 
 QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5")

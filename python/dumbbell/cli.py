@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from dumbbell import __version__
-from dumbbell.errors import UserError, nearest, one_line
+from dumbbell import __version__, _core
+from dumbbell.errors import UserError, nearest, one_line, with_hint
 
 GOOD, SOME_FAILED, BAD_USAGE = 0, 1, 2
 
@@ -225,6 +225,6 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("dumbbell: interrupted", file=sys.stderr)
         return SOME_FAILED
-    except (UserError, OSError) as error:
-        print(f"dumbbell: {one_line(error)}", file=sys.stderr)
+    except (UserError, _core.Error, OSError) as error:
+        print(f"dumbbell: {with_hint(one_line(error))}", file=sys.stderr)
         return BAD_USAGE

@@ -70,7 +70,7 @@ def execute(task: Task) -> dict[str, Any]:
     except (KeyboardInterrupt, SystemExit):
         shutil.rmtree(task.temporary, ignore_errors=True)
         raise
-    except BaseException as error:  # noqa: BLE001, RUF100 (a panic of the core is no Exception)
+    except BaseException as error:  # a panic of the core is no Exception
         statistics = unsuccessful("sim", "failed", one_line(error))
         log.append(f"{now()} failed: {one_line(error)}")
         shutil.rmtree(task.temporary, ignore_errors=True)

@@ -54,6 +54,8 @@ def _plan(command: RunCommand) -> Plan:
         return catalog.experiments().find(command.experiment)
     if stored is not None and stored.is_file() and not (command.options.schemes or command.options.mixes):
         return parse_plan(read_toml(stored))
+    if command.resume and not (command.options.schemes or command.options.mixes):
+        raise UserError(f"{command.out}: nothing to resume: there is no experiment.toml in it")
     return Plan(name="run", paths=["default"])
 
 

@@ -60,7 +60,8 @@ def cpus() -> int:
 def git_state(folder: Path) -> dict[str, Any] | None:
     """Commit, branch and changed files of the source tree around `folder`; `None` for an installed package."""
     commit = _git(folder, "rev-parse", "HEAD")
-    if commit is None:
+    # an installed package may lie inside somebody else's repository
+    if commit is None or not _git(folder, "ls-files", Path(__file__).name):
         return None
     changed = _git(folder, "status", "--porcelain", "--untracked-files=no") or ""
     branch = _git(folder, "rev-parse", "--abbrev-ref", "HEAD")
