@@ -7,6 +7,7 @@ use crate::{Error, Record};
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 use std::fs::File;
@@ -143,10 +144,26 @@ impl Iterator for PacketLogReader {
 /// Opens any Parquet file; the library's complaints about the footer are replaced by one line that people understand.
 pub(crate) fn open_parquet(path: &Path) -> Result<SerializedFileReader<File>, Error> {
     let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
-    SerializedFileReader::new(file).map_err(|error| match error {
+    let length = file.metadata().map_err(|e| Error::io(path, "read", e))?.len();
+    let reader = SerializedFileReader::new(file).map_err(|error| match error {
         ParquetError::External(_) => Error::parquet(path, "read", error),
         _ => Error::file(path, format!("is no complete Parquet file (cut off, or of another kind): {error}")),
-    })
+    })?;
+    // The library panics on a footer that is damaged in these fields.
+    let mut chunks = reader.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
+    if chunks.all(|chunk| lies_inside(chunk, length)) {
+        Ok(reader)
+    } else {
+        Err(Error::file(path, "is damaged: its footer points outside the file"))
+    }
+}
+
+fn lies_inside(chunk: &ColumnChunkMetaData, file_bytes: u64) -> bool {
+    let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
+    match (u64::try_from(start), u64::try_from(chunk.compressed_size())) {
+        (Ok(start), Ok(length)) => start.checked_add(length).is_some_and(|end| end <= file_bytes),
+        _ => false,
+    }
 }
 
 /// The typed column readers of one row group.

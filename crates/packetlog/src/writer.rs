@@ -52,8 +52,8 @@ impl PacketLogWriter {
     /// Adds one row. An error of the background thread (disk full, ...) surfaces here or in [`finish`](Self::finish).
     #[inline]
     pub fn write(&mut self, record: &Record) -> Result<(), Error> {
-        if record.time_ns < self.last_ns {
-            return Err(self.backwards(record));
+        if record.time_ns < self.last_ns || self.encoder.is_none() {
+            return Err(self.refused(record));
         }
         self.last_ns = record.time_ns;
         self.rows.push(record);
@@ -90,10 +90,12 @@ impl PacketLogWriter {
     }
 
     #[cold]
-    fn backwards(&self, record: &Record) -> Error {
-        let problem =
-            format!("records must be in time order, but {} ns follows {} ns", record.time_ns, self.last_ns);
-        Error::file(&self.path, problem)
+    fn refused(&self, record: &Record) -> Error {
+        if self.encoder.is_none() {
+            return self.broken();
+        }
+        let (now, last) = (record.time_ns, self.last_ns);
+        Error::file(&self.path, format!("records must be in time order, but {now} ns follows {last} ns"))
     }
 
     fn broken(&self) -> Error {
