@@ -1,8 +1,55 @@
 //! Sans-IO path elements and their composition: the same objects run under the simulator's virtual clock and under
 //! the emulator's real one.
+//!
+//! A [`PathSpec`] lists the elements of both directions. [`Direction`] runs those of one; it takes packets, tells when
+//! it wants to be called next, and gives packets back. Everything that happens inside goes to a [`Tap`].
+//!
+//! Adding an element: a file with its specification and its state, a variant of [`ElementSpec`] and of `Stage`.
 
+mod aggregate;
+mod bucket;
+mod delay;
+mod direction;
+mod duplicate;
+mod element;
+mod encapsulation;
+mod gilbert_elliott;
+mod jitter;
+mod link;
+mod loss;
+mod netem;
+mod opportunities;
 mod packet;
+mod parameters;
+mod poisson;
+mod policer;
+mod queue;
+mod reorder;
+mod shaper;
+mod spec;
+mod stats;
 mod tap;
+#[cfg(test)]
+mod testing;
+mod trace;
 
+pub use aggregate::AggregateSpec;
+pub use delay::DelaySpec;
+pub use direction::Direction;
+pub use duplicate::DuplicateSpec;
+pub use encapsulation::{Encapsulation, FragmentSizes, Reassembler};
+pub use gilbert_elliott::GilbertElliottSpec;
+pub use jitter::{Distribution, JitterSpec};
+pub use link::LinkSpec;
+pub use loss::LossSpec;
+pub use netem::NetemSpec;
 pub use packet::{Ecn, Packet};
+pub use poisson::PoissonSpec;
+pub use policer::{PolicerAction, PolicerSpec};
+pub use queue::{QueueQuirk, QueueSpec};
+pub use reorder::ReorderSpec;
+pub use shaper::ShaperSpec;
+pub use spec::{Change, ElementSpec, PathSpec};
+pub use stats::LinkStats;
 pub use tap::{NoTap, PacketEvent, Tap};
+pub use trace::{EvenSpec, PoissonTraceSpec, TraceMode, TraceSpec, parse_trace};

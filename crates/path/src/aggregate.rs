@@ -1,0 +1,120 @@
+//! Slotted delivery: packets wait for the next slot and leave it together (frame aggregation, batching of ACKs).
+//!
+//! Slots are at `phase_ms`, `phase_ms + slot_ms`, ...; a packet that arrives at a slot waits for the next one. The
+//! store is not limited.
+
+use crate::element::Element;
+use crate::parameters::{Parameters, milliseconds, milliseconds_above_zero, refuse, settable};
+use crate::spec::Change;
+use crate::{Packet, Tap};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use units::{Span, Time};
+
+/// Parameters of slotted delivery.
+#[derive(Deserialize, Serialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct AggregateSpec {
+    /// Name, for the reader.
+    pub name: Option<String>,
+    /// Distance of the slots, ms.
+    pub slot_ms: f64,
+    /// Most packets of one slot.
+    pub max_packets: Option<u32>,
+    /// Time of the first slot, ms.
+    #[serde(default)]
+    pub phase_ms: f64,
+    /// Changes during the run.
+    #[serde(default)]
+    pub schedule: Vec<Change>,
+}
+
+impl Parameters for AggregateSpec {
+    fn check(&self, _running: bool) -> Result<(), String> {
+        milliseconds_above_zero("slot_ms", self.slot_ms)?;
+        milliseconds("phase_ms", self.phase_ms)?;
+        if self.max_packets == Some(0) {
+            return Err(refuse("max_packets", 0, "must be at least 1"));
+        }
+        Ok(())
+    }
+
+    settable!(slot_ms, max_packets, phase_ms);
+}
+
+/// Slotted delivery.
+#[derive(Clone, Debug)]
+pub(crate) struct Aggregate {
+    slot: Span,
+    phase: Time,
+    max_packets: u32,
+    waiting: VecDeque<Packet>,
+    /// The slot at which the first packet leaves.
+    due: Time,
+    /// Packets that may still leave at `due`.
+    left: u32,
+}
+
+impl Aggregate {
+    pub(crate) fn new(spec: &AggregateSpec) -> Self {
+        let mut aggregate = Self {
+            slot: Span::ZERO,
+            phase: Time::ZERO,
+            max_packets: 0,
+            waiting: VecDeque::new(),
+            due: Time::NEVER,
+            left: 0,
+        };
+        aggregate.change(spec);
+        aggregate
+    }
+
+    /// A slot already waited for stays.
+    pub(crate) fn change(&mut self, spec: &AggregateSpec) {
+        self.slot = Span::from_secs_f64(spec.slot_ms / 1e3);
+        self.phase = Time::from_secs_f64(spec.phase_ms / 1e3);
+        self.max_packets = spec.max_packets.unwrap_or(u32::MAX);
+    }
+
+    /// Plans the first slot after `now`.
+    fn plan(&mut self, now: Time) {
+        self.left = self.max_packets;
+        self.due = if now < self.phase {
+            self.phase
+        } else {
+            self.phase + self.slot * ((now - self.phase).as_ns() / self.slot.as_ns() + 1)
+        };
+    }
+}
+
+impl Element for Aggregate {
+    #[inline]
+    fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, _tap: &mut T) -> Option<Packet> {
+        if self.waiting.is_empty() {
+            self.plan(now);
+        }
+        self.waiting.push_back(packet);
+        None
+    }
+
+    #[inline]
+    fn next_event(&self) -> Time {
+        self.due
+    }
+
+    #[inline]
+    fn step<T: Tap>(&mut self, now: Time, _tap: &mut T) -> Option<Packet> {
+        let packet = self.waiting.pop_front();
+        self.left -= 1;
+        if self.waiting.is_empty() {
+            self.due = Time::NEVER;
+        } else if self.left == 0 {
+            self.plan(now);
+        }
+        packet
+    }
+
+    fn packets(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+}

@@ -1,0 +1,197 @@
+//! One direction of a path: elements in order, and their common clock.
+
+use crate::element::{Stage, Streams};
+use crate::spec::validate_direction;
+use crate::{ElementSpec, LinkStats, Packet, Tap};
+use std::collections::VecDeque;
+use units::Time;
+
+/// The elements that packets pass in one direction.
+///
+/// Everything due at or before an instant happens before arrivals at it. Of elements due at the same time, the one
+/// further along comes first; changes come before all of them.
+#[derive(Clone, Debug)]
+pub struct Direction {
+    stages: Vec<Stage>,
+    /// When each stage is due.
+    due: Vec<Time>,
+    /// The earliest of `due` and of the next change.
+    next: Time,
+    /// Packets that have left.
+    ready: VecDeque<Packet>,
+    /// Scheduled changes, the next one last.
+    changes: Vec<Planned>,
+}
+
+/// A scheduled change.
+#[derive(Clone, Debug)]
+struct Planned {
+    at: Time,
+    stage: usize,
+    change: Change,
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    /// The element's parameters become these.
+    Parameters(Box<ElementSpec>),
+    /// A parameter of its queue gets a value.
+    Queue(String, f64),
+}
+
+impl Direction {
+    /// Builds `elements` for the direction called `name` (`data` or `ack`). Element number i draws from the random
+    /// stream `name/i/kind` of `seed`.
+    ///
+    /// # Errors
+    /// One line naming the element, the key, its value and what is allowed.
+    pub fn build(elements: &[ElementSpec], name: &str, seed: u64) -> Result<Self, String> {
+        validate_direction(elements, name)?;
+        let mut stages = Vec::with_capacity(elements.len());
+        let mut changes = Vec::new();
+        for (index, element) in elements.iter().enumerate() {
+            let prefix = format!("{name}/{index}/{}", element.kind());
+            let streams = Streams { seed, prefix: &prefix };
+            let explain = |why| format!("{name}[{index}] ({}): {why}", element.kind());
+            stages.push(Stage::build(element, link_name(elements, index), &streams).map_err(explain)?);
+            plan(element, index, &mut changes).map_err(explain)?;
+        }
+        // Sorting is stable, so changes at one time stay in the order of elements and schedules.
+        changes.sort_by_key(|planned| planned.at);
+        changes.reverse();
+        let due: Vec<Time> = stages.iter().map(Stage::next_event).collect();
+        let mut direction =
+            Self { stages, due, next: Time::NEVER, ready: VecDeque::with_capacity(64), changes };
+        direction.next = direction.earliest().0;
+        Ok(direction)
+    }
+
+    /// A packet enters at `now`. It may leave at once: see [`Direction::pop`].
+    #[inline]
+    pub fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
+        if self.next <= now {
+            self.advance(now, tap);
+        }
+        self.pass(0, now, packet, tap);
+        self.next = self.earliest().0;
+        if self.next <= now {
+            self.advance(now, tap);
+        }
+    }
+
+    /// When [`Direction::advance`] has something to do; [`Time::NEVER`] if nothing is planned.
+    #[inline]
+    pub const fn next_event(&self) -> Time {
+        self.next
+    }
+
+    /// Does everything due at or before `now`, in the order of time, scheduled changes included.
+    #[inline]
+    pub fn advance<T: Tap>(&mut self, now: Time, tap: &mut T) {
+        loop {
+            let (time, stage) = self.earliest();
+            self.next = time;
+            if time > now {
+                return;
+            }
+            if stage == self.stages.len() {
+                self.change(time);
+                continue;
+            }
+            let packet = self.stages[stage].step(time, tap);
+            self.due[stage] = self.stages[stage].next_event();
+            if let Some(packet) = packet {
+                self.pass(stage + 1, time, packet, tap);
+            }
+        }
+    }
+
+    /// The next packet that has left, in order; packets leave at the times that [`Direction::arrive`] and
+    /// [`Direction::advance`] were called for.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Packet> {
+        self.ready.pop_front()
+    }
+
+    /// Packets that entered or were made inside and were neither dropped nor popped.
+    pub fn packets_inside(&self) -> u64 {
+        self.stages.iter().map(Stage::packets).sum::<u64>() + self.ready.len() as u64
+    }
+
+    /// Brings capacities and time integrals up to `now`. Call it after [`Direction::advance`]; at the end of a run, or
+    /// at any time to sample.
+    pub fn finish(&mut self, now: Time) {
+        self.stages.iter_mut().for_each(|stage| stage.finish(now));
+    }
+
+    /// The counters of the link-like elements, in order: links, traces, Poisson links, shapers, policers, netem.
+    pub fn links(&self) -> impl Iterator<Item = &LinkStats> {
+        self.stages.iter().filter_map(Stage::stats)
+    }
+
+    /// The earliest event and whose it is; the number of stages stands for the next change.
+    #[inline]
+    fn earliest(&self) -> (Time, usize) {
+        let changes = self.changes.last().map_or(Time::NEVER, |planned| planned.at);
+        let mut earliest = (changes, self.due.len());
+        for (stage, &due) in self.due.iter().enumerate().rev() {
+            if due < earliest.0 {
+                earliest = (due, stage);
+            }
+        }
+        earliest
+    }
+
+    /// `packet` arrives at stage number `first` and goes on through those that let it pass at once.
+    #[inline]
+    fn pass<T: Tap>(&mut self, first: usize, now: Time, packet: Packet, tap: &mut T) {
+        let mut packet = packet;
+        for (stage, due) in self.stages[first..].iter_mut().zip(&mut self.due[first..]) {
+            let passed = stage.arrive(now, packet, tap);
+            *due = stage.next_event();
+            match passed {
+                Some(passed) => packet = passed,
+                None => return,
+            }
+        }
+        self.ready.push_back(packet);
+    }
+
+    fn change(&mut self, now: Time) {
+        let Some(Planned { stage, change, .. }) = self.changes.pop() else { return };
+        let element = &mut self.stages[stage];
+        match change {
+            Change::Parameters(spec) => element.change(now, &spec),
+            Change::Queue(name, value) => {
+                let result = element.set_queue(&name, value);
+                debug_assert!(result.is_ok(), "checked when the direction was built: {result:?}");
+            }
+        }
+        self.due[stage] = element.next_event();
+    }
+}
+
+/// The name of element number `index` in statistics: its own, or its kind, numbered from the second of a kind on.
+fn link_name(elements: &[ElementSpec], index: usize) -> String {
+    let element = &elements[index];
+    let kind = element.kind();
+    let before = elements[..index].iter().filter(|other| other.kind() == kind).count();
+    match (element.name(), before) {
+        (Some(name), _) => name.to_owned(),
+        (None, 0) => kind.to_owned(),
+        (None, _) => format!("{kind}-{}", before + 1),
+    }
+}
+
+fn plan(element: &ElementSpec, stage: usize, changes: &mut Vec<Planned>) -> Result<(), String> {
+    for (change, state) in element.schedule().iter().zip(element.states()?) {
+        let at = change.at();
+        if let Some(state) = state {
+            changes.push(Planned { at, stage, change: Change::Parameters(Box::new(state)) });
+        }
+        for (name, &value) in &change.queue {
+            changes.push(Planned { at, stage, change: Change::Queue(name.clone(), value) });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! Duplication: a copy follows right behind its original.
+
+use crate::element::Element;
+use crate::parameters::{Parameters, probability, settable};
+use crate::spec::Change;
+use crate::{Packet, PacketEvent, Tap};
+use serde::{Deserialize, Serialize};
+use units::{Rng, Time};
+
+/// Parameters of duplication.
+#[derive(Deserialize, Serialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct DuplicateSpec {
+    /// Name, for the reader.
+    pub name: Option<String>,
+    /// Probability of duplicating a packet.
+    pub probability: f64,
+    /// Changes during the run.
+    #[serde(default)]
+    pub schedule: Vec<Change>,
+}
+
+impl Parameters for DuplicateSpec {
+    fn check(&self, _running: bool) -> Result<(), String> {
+        probability("probability", self.probability)
+    }
+
+    settable!(probability);
+}
+
+/// Duplication.
+#[derive(Clone, Debug)]
+pub(crate) struct Duplicate {
+    probability: f64,
+    rng: Rng,
+    /// The copy about to follow its original. At most one: it leaves at the time of its making, before any arrival.
+    copy: Option<Packet>,
+    due: Time,
+}
+
+impl Duplicate {
+    pub(crate) fn new(spec: &DuplicateSpec, rng: Rng) -> Self {
+        Self { probability: spec.probability, rng, copy: None, due: Time::NEVER }
+    }
+
+    pub(crate) fn change(&mut self, spec: &DuplicateSpec) {
+        self.probability = spec.probability;
+    }
+}
+
+impl Element for Duplicate {
+    #[inline]
+    fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
+        debug_assert!(self.copy.is_none(), "the copy leaves before the next arrival");
+        if self.rng.uniform() < self.probability {
+            tap.packet(now, PacketEvent::Duplicated, &packet);
+            self.copy = Some(packet);
+            self.due = now;
+        }
+        Some(packet)
+    }
+
+    fn next_event(&self) -> Time {
+        self.due
+    }
+
+    fn step<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
+        self.due = Time::NEVER;
+        self.copy.take()
+    }
+
+    fn packets(&self) -> u64 {
+        u64::from(self.copy.is_some())
+    }
+}

@@ -1,0 +1,258 @@
+//! A random delay per packet, or one that holds for a while.
+//!
+//! With `redraw_min_ms` and `redraw_max_ms` the delay is drawn anew after a time uniform between them, whatever the
+//! traffic (reference `schemes-learned` 2.4: every 8 to 24 ms); otherwise for every packet. Draws below zero count as 0.
+
+use crate::delay::Line;
+use crate::element::Element;
+use crate::parameters::{Parameters, milliseconds, milliseconds_above_zero, refuse, settable};
+use crate::spec::Change;
+use crate::{Packet, Tap};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use units::{Rng, Span, Time};
+
+/// Parameters of jitter.
+#[derive(Deserialize, Serialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct JitterSpec {
+    /// Name, for the reader.
+    pub name: Option<String>,
+    /// How the delay is distributed.
+    pub distribution: Distribution,
+    /// Mean, ms.
+    pub mean_ms: f64,
+    /// Half the width (uniform) or the standard deviation (normal, Pareto), ms. None for exponential.
+    pub deviation_ms: Option<f64>,
+    /// Packets wait for those before them; without, they overtake.
+    #[serde(default = "yes")]
+    pub preserve_order: bool,
+    /// Shortest time that a delay holds, ms.
+    pub redraw_min_ms: Option<f64>,
+    /// Longest time that a delay holds, ms.
+    pub redraw_max_ms: Option<f64>,
+    /// Changes during the run.
+    #[serde(default)]
+    pub schedule: Vec<Change>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The distribution of a random delay.
+#[derive(Deserialize, Serialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distribution {
+    /// Mean plus or minus up to the deviation.
+    Uniform,
+    /// Gauss.
+    Normal,
+    /// From 0.
+    Exponential,
+    /// Heavy-tailed, from a little below the mean; finite variance.
+    Pareto,
+}
+
+/// Shortest hold: bounds the draws per simulated second.
+const SHORTEST_HOLD_MS: f64 = 0.001;
+
+impl Parameters for JitterSpec {
+    fn check(&self, _running: bool) -> Result<(), String> {
+        milliseconds("mean_ms", self.mean_ms)?;
+        match (self.distribution, self.deviation_ms) {
+            (Distribution::Exponential, Some(deviation)) => {
+                return Err(refuse(
+                    "deviation_ms",
+                    deviation,
+                    "not allowed with an exponential distribution",
+                ));
+            }
+            (Distribution::Pareto, Some(deviation)) => {
+                milliseconds_above_zero("deviation_ms", deviation)?;
+                milliseconds_above_zero("mean_ms", self.mean_ms)?;
+            }
+            (_, Some(deviation)) => milliseconds("deviation_ms", deviation)?,
+            (Distribution::Exponential, None) => {}
+            (_, None) => return Err("deviation_ms: missing; needed with this distribution".to_owned()),
+        }
+        match (self.redraw_min_ms, self.redraw_max_ms) {
+            (None, None) => Ok(()),
+            (Some(min), Some(max)) => {
+                milliseconds("redraw_min_ms", min)?;
+                milliseconds("redraw_max_ms", max)?;
+                if min < SHORTEST_HOLD_MS {
+                    return Err(refuse("redraw_min_ms", min, "must be at least 0.001"));
+                }
+                if max < min {
+                    return Err(refuse(
+                        "redraw_max_ms",
+                        max,
+                        &format!("must be at least redraw_min_ms = {min}"),
+                    ));
+                }
+                Ok(())
+            }
+            _ => Err("redraw_min_ms, redraw_max_ms: allowed is both or none".to_owned()),
+        }
+    }
+
+    settable!(mean_ms, deviation_ms, redraw_min_ms, redraw_max_ms);
+}
+
+/// A packet and when it leaves; ordered by time, then arrival.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    key: (Time, u64),
+    packet: Packet,
+}
+
+impl PartialEq for Leaving {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Leaving {}
+
+impl PartialOrd for Leaving {
+    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Leaving {
+    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+/// How long delays hold, ns, and the present one.
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    min_ns: f64,
+    max_ns: f64,
+    delay: Span,
+    until: Time,
+}
+
+#[derive(Clone, Debug)]
+enum Store {
+    Ordered(Line),
+    Free { heap: BinaryHeap<Reverse<Leaving>>, arrivals: u64 },
+}
+
+/// A random delay.
+#[derive(Clone, Debug)]
+pub(crate) struct Jitter {
+    distribution: Distribution,
+    mean_ns: f64,
+    deviation_ns: f64,
+    hold: Option<Hold>,
+    rng: Rng,
+    store: Store,
+}
+
+fn hold(spec: &JitterSpec) -> Option<Hold> {
+    let (min, max) = (spec.redraw_min_ms?, spec.redraw_max_ms?);
+    Some(Hold { min_ns: min * 1e6, max_ns: max * 1e6, delay: Span::ZERO, until: Time::ZERO })
+}
+
+impl Jitter {
+    pub(crate) fn new(spec: &JitterSpec, rng: Rng) -> Self {
+        let store = if spec.preserve_order {
+            Store::Ordered(Line::new())
+        } else {
+            Store::Free { heap: BinaryHeap::new(), arrivals: 0 }
+        };
+        Self {
+            distribution: spec.distribution,
+            mean_ns: spec.mean_ms * 1e6,
+            deviation_ns: spec.deviation_ms.unwrap_or(0.0) * 1e6,
+            hold: hold(spec),
+            rng,
+            store,
+        }
+    }
+
+    /// New parameters hold from the next draw on.
+    pub(crate) fn change(&mut self, now: Time, spec: &JitterSpec) {
+        if self.hold.is_some() {
+            self.delay(now);
+        }
+        self.mean_ns = spec.mean_ms * 1e6;
+        self.deviation_ns = spec.deviation_ms.unwrap_or(0.0) * 1e6;
+        if let (Some(old), Some(new)) = (self.hold, &mut hold(spec)) {
+            self.hold = Some(Hold { delay: old.delay, until: old.until, ..*new });
+        } else {
+            self.hold = hold(spec).map(|hold| Hold { until: now, ..hold });
+        }
+    }
+
+    fn draw(&mut self) -> Span {
+        let (mean, deviation) = (self.mean_ns, self.deviation_ns);
+        let ns = match self.distribution {
+            Distribution::Uniform => mean + deviation * (2.0 * self.rng.uniform() - 1.0),
+            Distribution::Normal => self.rng.normal(mean, deviation),
+            Distribution::Exponential => self.rng.exponential(mean),
+            Distribution::Pareto => {
+                // A Pareto variable of shape a has (mean / deviation)^2 = a (a - 2).
+                let ratio = mean / deviation;
+                self.rng.pareto(mean, 1.0 + (1.0 + ratio * ratio).sqrt())
+            }
+        };
+        Span::from_ns(ns.round() as u64)
+    }
+
+    /// The delay of a packet that arrives at `now`.
+    #[inline]
+    fn delay(&mut self, now: Time) -> Span {
+        let Some(mut hold) = self.hold else { return self.draw() };
+        while hold.until <= now {
+            hold.delay = self.draw();
+            let ns = hold.min_ns + (hold.max_ns - hold.min_ns) * self.rng.uniform();
+            hold.until += Span::from_ns(ns.round() as u64);
+        }
+        self.hold = Some(hold);
+        hold.delay
+    }
+}
+
+impl Element for Jitter {
+    #[inline]
+    fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, _tap: &mut T) -> Option<Packet> {
+        let time = now + self.delay(now);
+        match &mut self.store {
+            Store::Ordered(line) => line.push(time, packet),
+            Store::Free { heap, arrivals } => {
+                heap.push(Reverse(Leaving { key: (time, *arrivals), packet }));
+                *arrivals += 1;
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn next_event(&self) -> Time {
+        match &self.store {
+            Store::Ordered(line) => line.due(),
+            Store::Free { heap, .. } => heap.peek().map_or(Time::NEVER, |Reverse(first)| first.key.0),
+        }
+    }
+
+    #[inline]
+    fn step<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
+        match &mut self.store {
+            Store::Ordered(line) => line.pop(),
+            Store::Free { heap, .. } => heap.pop().map(|Reverse(first)| first.packet),
+        }
+    }
+
+    fn packets(&self) -> u64 {
+        match &self.store {
+            Store::Ordered(line) => line.packets(),
+            Store::Free { heap, .. } => heap.len() as u64,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Loss that does not depend on what was lost before: random, periodic, or a list of packets.
+//!
+//! One random number is drawn per packet, so the same seed loses the same packets by their index, whatever their times.
+
+use crate::element::Element;
+use crate::parameters::{Parameters, probability, refuse, settable};
+use crate::spec::Change;
+use crate::{Packet, PacketEvent, Tap};
+use serde::{Deserialize, Serialize};
+use units::{Rng, Time};
+
+/// Parameters of loss; exactly one of `probability`, `every` and `packets`. Packets are counted from 1, all flows
+/// together.
+#[derive(Deserialize, Serialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct LossSpec {
+    /// Name, for the reader.
+    pub name: Option<String>,
+    /// Probability of losing a packet.
+    pub probability: Option<f64>,
+    /// Lose every so many-th packet.
+    pub every: Option<u64>,
+    /// Lose these packets; ascending.
+    pub packets: Option<Vec<u64>>,
+    /// Changes during the run.
+    #[serde(default)]
+    pub schedule: Vec<Change>,
+}
+
+impl Parameters for LossSpec {
+    fn check(&self, _running: bool) -> Result<(), String> {
+        match (self.probability, self.every, &self.packets) {
+            (Some(value), None, None) => probability("probability", value),
+            (None, Some(every), None) if every == 0 => Err(refuse("every", every, "must be at least 1")),
+            (None, Some(_), None) => Ok(()),
+            (None, None, Some(packets)) => {
+                let mut last = 0;
+                for (index, &packet) in packets.iter().enumerate() {
+                    if packet <= last {
+                        let allowed = format!("must be above {last}: packets are counted from 1 and ascend");
+                        return Err(refuse(&format!("packets[{index}]"), packet, &allowed));
+                    }
+                    last = packet;
+                }
+                Ok(())
+            }
+            _ => Err("probability, every, packets: exactly one is needed".to_owned()),
+        }
+    }
+
+    settable!(probability, every);
+}
+
+/// Loss.
+#[derive(Clone, Debug)]
+pub(crate) struct Loss {
+    rule: Rule,
+    /// Packets seen.
+    seen: u64,
+    rng: Rng,
+}
+
+#[derive(Clone, Debug)]
+enum Rule {
+    Random(f64),
+    Every(u64),
+    /// Indexes, and the position of the next one.
+    List(Box<[u64]>, usize),
+}
+
+impl Loss {
+    pub(crate) fn new(spec: &LossSpec, rng: Rng) -> Self {
+        let rule = match (spec.every, &spec.packets) {
+            (Some(every), _) => Rule::Every(every),
+            (None, Some(packets)) => Rule::List(packets.as_slice().into(), 0),
+            (None, None) => Rule::Random(spec.probability.unwrap_or(0.0)),
+        };
+        Self { rule, seen: 0, rng }
+    }
+
+    pub(crate) fn change(&mut self, spec: &LossSpec) {
+        match &mut self.rule {
+            Rule::Random(probability) => *probability = spec.probability.unwrap_or(0.0),
+            Rule::Every(every) => *every = spec.every.unwrap_or(*every),
+            Rule::List(..) => {}
+        }
+    }
+}
+
+impl Element for Loss {
+    #[inline]
+    fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
+        self.seen += 1;
+        let is_lost = match &mut self.rule {
+            Rule::Random(probability) => self.rng.uniform() < *probability,
+            Rule::Every(every) => self.seen.is_multiple_of(*every),
+            Rule::List(packets, next) => {
+                let is_next = packets.get(*next) == Some(&self.seen);
+                *next += usize::from(is_next);
+                is_next
+            }
+        };
+        if is_lost {
+            tap.packet(now, PacketEvent::Dropped, &packet);
+            return None;
+        }
+        Some(packet)
+    }
+
+    fn next_event(&self) -> Time {
+        Time::NEVER
+    }
+
+    fn step<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
+        None
+    }
+
+    fn packets(&self) -> u64 {
+        0
+    }
+}

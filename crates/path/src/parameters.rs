@@ -1,0 +1,170 @@
+//! Checks of numeric parameters, and setting them by name.
+
+use units::Rate;
+
+/// Highest rate a parameter takes, Mbit/s: keeps rate times time within the integers used.
+const HIGHEST_MBPS: f64 = 1e6;
+/// Longest time a parameter takes, ms: one hour.
+const LONGEST_MS: f64 = 3_600_000.0;
+/// Deepest token bucket, bytes.
+const DEEPEST_BYTES: u64 = 1_000_000_000;
+
+/// What every element's specification can do.
+pub(crate) trait Parameters {
+    /// Checks all parameters; `running` if they are those after a scheduled change.
+    fn check(&self, running: bool) -> Result<(), String>;
+    /// Sets the numeric parameter `name`, without checking its range.
+    fn set(&mut self, name: &str, value: f64) -> Result<(), String>;
+}
+
+/// Implements [`Parameters::set`] for the listed fields.
+macro_rules! settable {
+    ($($field:ident),+ $(,)?) => {
+        fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+            match name {
+                $(stringify!($field) => $crate::parameters::assign(name, &mut self.$field, value),)+
+                _ => Err($crate::parameters::unknown(name, &[$(stringify!($field)),+])),
+            }
+        }
+    };
+}
+pub(crate) use settable;
+
+/// A field that a number can be assigned to.
+pub(crate) trait Numeric: Sized {
+    /// `value` as a field, or what is allowed.
+    fn of(value: f64) -> Result<Self, &'static str>;
+}
+
+impl Numeric for f64 {
+    fn of(value: f64) -> Result<Self, &'static str> {
+        Ok(value)
+    }
+}
+
+impl Numeric for u64 {
+    fn of(value: f64) -> Result<Self, &'static str> {
+        let is_whole = value >= 0.0 && value <= (1u64 << 53) as f64 && value.fract() == 0.0;
+        if is_whole { Ok(value as Self) } else { Err("must be a whole number, at least 0") }
+    }
+}
+
+impl Numeric for u32 {
+    fn of(value: f64) -> Result<Self, &'static str> {
+        Self::try_from(u64::of(value)?).map_err(|_| "must be below 4294967296")
+    }
+}
+
+impl<N: Numeric> Numeric for Option<N> {
+    fn of(value: f64) -> Result<Self, &'static str> {
+        N::of(value).map(Some)
+    }
+}
+
+pub(crate) fn assign<N: Numeric>(name: &str, field: &mut N, value: f64) -> Result<(), String> {
+    *field = N::of(value).map_err(|allowed| refuse(name, value, allowed))?;
+    Ok(())
+}
+
+/// The error for a parameter that does not exist or cannot change during a run.
+pub(crate) fn unknown(name: &str, allowed: &[&str]) -> String {
+    format!("{name}: no numeric parameter of this element; allowed are {}", allowed.join(", "))
+}
+
+/// The error for `name = value`.
+pub(crate) fn refuse(name: &str, value: impl core::fmt::Display, allowed: &str) -> String {
+    format!("{name} = {value}: {allowed}")
+}
+
+fn within(name: &str, value: f64, highest: f64) -> Result<(), String> {
+    if value <= highest { Ok(()) } else { Err(refuse(name, value, &format!("must be at most {highest}"))) }
+}
+
+/// A number above 0 and at most `highest`.
+pub(crate) fn above_zero(name: &str, value: f64, highest: f64) -> Result<(), String> {
+    if value.is_nan() || value <= 0.0 {
+        return Err(refuse(name, value, "must be above 0"));
+    }
+    within(name, value, highest)
+}
+
+/// A number from 0 to `highest`.
+pub(crate) fn not_negative(name: &str, value: f64, highest: f64) -> Result<(), String> {
+    if value.is_nan() || value < 0.0 {
+        return Err(refuse(name, value, "must not be negative"));
+    }
+    within(name, value, highest)
+}
+
+/// A rate of at least 1 bit/s.
+pub(crate) fn rate(name: &str, mbps: f64) -> Result<(), String> {
+    above_zero(name, mbps, HIGHEST_MBPS)?;
+    if Rate::from_mbps(mbps) == Rate::ZERO {
+        return Err(refuse(name, mbps, "must be at least 0.000001 (1 bit/s)"));
+    }
+    Ok(())
+}
+
+/// A length of time, zero included.
+pub(crate) fn milliseconds(name: &str, ms: f64) -> Result<(), String> {
+    not_negative(name, ms, LONGEST_MS)
+}
+
+/// A length of time above zero, at least 1 ns.
+pub(crate) fn milliseconds_above_zero(name: &str, ms: f64) -> Result<(), String> {
+    above_zero(name, ms, LONGEST_MS)?;
+    if ms < 1e-6 { Err(refuse(name, ms, "must be at least 0.000001 (1 ns)")) } else { Ok(()) }
+}
+
+/// A probability.
+pub(crate) fn probability(name: &str, value: f64) -> Result<(), String> {
+    if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(refuse(name, value, "must be from 0 to 1")) }
+}
+
+/// A depth of a token bucket.
+pub(crate) fn burst(name: &str, bytes: u64) -> Result<(), String> {
+    if (1..=DEEPEST_BYTES).contains(&bytes) {
+        return Ok(());
+    }
+    Err(refuse(name, bytes, &format!("must be from 1 to {DEEPEST_BYTES}")))
+}
+
+/// A number of bytes of one packet or opportunity.
+pub(crate) fn packet_bytes(name: &str, bytes: u32) -> Result<(), String> {
+    if (1..=1_000_000).contains(&bytes) {
+        return Ok(());
+    }
+    Err(refuse(name, bytes, "must be from 1 to 1000000"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_outside_their_range_are_refused_in_one_line() {
+        assert_eq!(rate("rate_mbps", 0.0).unwrap_err(), "rate_mbps = 0: must be above 0");
+        assert_eq!(rate("rate_mbps", f64::NAN).unwrap_err(), "rate_mbps = NaN: must be above 0");
+        assert_eq!(rate("rate_mbps", f64::INFINITY).unwrap_err(), "rate_mbps = inf: must be at most 1000000");
+        assert!(rate("rate_mbps", 1e-7).unwrap_err().contains("0.000001"));
+        assert_eq!(milliseconds("delay_ms", -1.0).unwrap_err(), "delay_ms = -1: must not be negative");
+        assert!(milliseconds("delay_ms", f64::NAN).is_err() && milliseconds("delay_ms", 3.7e6).is_err());
+        assert_eq!(probability("probability", 1.5).unwrap_err(), "probability = 1.5: must be from 0 to 1");
+        assert!(probability("probability", f64::NAN).is_err());
+        assert!(burst("burst_bytes", 0).is_err() && packet_bytes("opportunity_bytes", 0).is_err());
+    }
+
+    #[test]
+    fn whole_fields_take_whole_numbers_only() {
+        let mut field = 3u32;
+        assert!(assign("packets", &mut field, 7.0).is_ok());
+        assert_eq!(field, 7);
+        assert!(
+            assign("packets", &mut field, 7.5).unwrap_err().contains("packets = 7.5: must be a whole number")
+        );
+        assert!(assign("packets", &mut field, -1.0).is_err() && assign("packets", &mut field, 5e9).is_err());
+        let mut optional = None::<u64>;
+        assert!(assign("packets", &mut optional, 9.0).is_ok());
+        assert_eq!(optional, Some(9));
+    }
+}

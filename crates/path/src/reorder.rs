@@ -1,0 +1,134 @@
+//! Reordering: chosen packets are held back and overtaken by those behind them.
+//!
+//! A held packet goes on after `delay_ms`, or after `gap` later packets have overtaken it; with both, whichever comes
+//! first. With `gap` alone a packet that nothing follows stays.
+
+use crate::element::Element;
+use crate::parameters::{Parameters, milliseconds_above_zero, probability, refuse, settable};
+use crate::spec::Change;
+use crate::{Packet, Tap};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use units::{Rng, Span, Time};
+
+/// Parameters of reordering; `delay_ms`, `gap` or both.
+#[derive(Deserialize, Serialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct ReorderSpec {
+    /// Name, for the reader.
+    pub name: Option<String>,
+    /// Probability of holding a packet back.
+    pub probability: f64,
+    /// Time a packet is held, ms.
+    pub delay_ms: Option<f64>,
+    /// Packets that overtake it.
+    pub gap: Option<u64>,
+    /// Changes during the run.
+    #[serde(default)]
+    pub schedule: Vec<Change>,
+}
+
+impl Parameters for ReorderSpec {
+    fn check(&self, _running: bool) -> Result<(), String> {
+        probability("probability", self.probability)?;
+        self.delay_ms.map_or(Ok(()), |delay| milliseconds_above_zero("delay_ms", delay))?;
+        if self.gap == Some(0) {
+            return Err(refuse("gap", 0, "must be at least 1"));
+        }
+        if self.delay_ms.is_none() && self.gap.is_none() {
+            return Err("delay_ms, gap: at least one is needed".to_owned());
+        }
+        Ok(())
+    }
+
+    settable!(probability, delay_ms, gap);
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    packet: Packet,
+    /// It leaves at this time,
+    until: Time,
+    /// or when so many packets have passed.
+    passed: u64,
+}
+
+/// Reordering.
+#[derive(Clone, Debug)]
+pub(crate) struct Reorder {
+    probability: f64,
+    delay: Span,
+    gap: u64,
+    rng: Rng,
+    /// Packets that were not held, ever.
+    passed: u64,
+    /// In order of arrival; they leave in that order.
+    held: VecDeque<Held>,
+    due: Time,
+}
+
+impl Reorder {
+    pub(crate) fn new(spec: &ReorderSpec, rng: Rng) -> Self {
+        let mut reorder = Self {
+            probability: 0.0,
+            delay: Span::ZERO,
+            gap: 0,
+            rng,
+            passed: 0,
+            held: VecDeque::new(),
+            due: Time::NEVER,
+        };
+        reorder.change(spec);
+        reorder
+    }
+
+    /// Packets held already keep their terms.
+    pub(crate) fn change(&mut self, spec: &ReorderSpec) {
+        self.probability = spec.probability;
+        self.delay = spec.delay_ms.map_or(Span::MAX, |ms| Span::from_secs_f64(ms / 1e3));
+        self.gap = spec.gap.unwrap_or(u64::MAX);
+    }
+
+    fn plan(&mut self, now: Time) {
+        self.due = match self.held.front() {
+            None => Time::NEVER,
+            Some(first) if first.passed <= self.passed => now,
+            Some(first) => first.until.max(now),
+        };
+    }
+}
+
+impl Element for Reorder {
+    #[inline]
+    fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, _tap: &mut T) -> Option<Packet> {
+        if self.rng.uniform() < self.probability {
+            let passed = self.passed.saturating_add(self.gap);
+            self.held.push_back(Held { packet, until: now + self.delay, passed });
+            if self.held.len() == 1 {
+                self.plan(now);
+            }
+            return None;
+        }
+        self.passed += 1;
+        if !self.held.is_empty() {
+            self.plan(now);
+        }
+        Some(packet)
+    }
+
+    #[inline]
+    fn next_event(&self) -> Time {
+        self.due
+    }
+
+    #[inline]
+    fn step<T: Tap>(&mut self, now: Time, _tap: &mut T) -> Option<Packet> {
+        let held = self.held.pop_front();
+        self.plan(now);
+        held.map(|held| held.packet)
+    }
+
+    fn packets(&self) -> u64 {
+        self.held.len() as u64
+    }
+}

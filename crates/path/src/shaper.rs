@@ -1,0 +1,139 @@
+//! A token bucket with a queue: packets pass without serialization while there are tokens, up to `burst_bytes` of
+//! them back to back (tc-tbf, htb; reference `emulation` 2.1).
+//!
+//! A packet leaves when the tokens of all its bytes are there; if it is larger than the bucket, when that is full.
+//! With `deficit` it leaves as soon as the level is not negative and takes it into debt, as htb does. The packet that
+//! waits for its tokens without `deficit` no longer counts for the queue's limit.
+
+use crate::bucket::Bucket;
+use crate::element::{Element, Streams};
+use crate::parameters::{Parameters, burst, rate, settable};
+use crate::spec::Change;
+use crate::stats::Buffer;
+use crate::{LinkStats, Packet, QueueSpec, Tap};
+use serde::{Deserialize, Serialize};
+use units::{Rate, Time};
+
+/// Parameters of a shaper.
+#[derive(Deserialize, Serialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct ShaperSpec {
+    /// Name in statistics.
+    pub name: Option<String>,
+    /// Rate of the tokens, Mbit/s.
+    pub rate_mbps: f64,
+    /// Depth of the bucket, bytes; it is full at the start.
+    pub burst_bytes: u64,
+    /// Let a packet leave on any level that is not negative.
+    #[serde(default)]
+    pub deficit: bool,
+    /// What waits.
+    #[serde(default)]
+    pub queue: QueueSpec,
+    /// Changes during the run.
+    #[serde(default)]
+    pub schedule: Vec<Change>,
+}
+
+impl Parameters for ShaperSpec {
+    fn check(&self, _running: bool) -> Result<(), String> {
+        rate("rate_mbps", self.rate_mbps)?;
+        burst("burst_bytes", self.burst_bytes)?;
+        self.queue.validate()
+    }
+
+    settable!(rate_mbps, burst_bytes);
+}
+
+/// A shaper.
+#[derive(Clone, Debug)]
+pub(crate) struct Shaper {
+    buffer: Buffer,
+    bucket: Bucket,
+    deficit: bool,
+    /// The packet waiting for its tokens; never one with `deficit`.
+    head: Option<Packet>,
+    /// When the next packet may leave.
+    due: Time,
+}
+
+impl Shaper {
+    pub(crate) fn build(spec: &ShaperSpec, name: String, streams: &Streams<'_>) -> Result<Self, String> {
+        let rate = Rate::from_mbps(spec.rate_mbps);
+        let mut buffer = Buffer::build(&spec.queue, name, streams.queue())?;
+        buffer.set_rate(rate);
+        let bucket = Bucket::new(rate, spec.burst_bytes);
+        Ok(Self { buffer, bucket, deficit: spec.deficit, head: None, due: Time::NEVER })
+    }
+
+    pub(crate) fn change(&mut self, now: Time, spec: &ShaperSpec) {
+        self.buffer.meter.offer(now, self.bucket.rate());
+        let rate = Rate::from_mbps(spec.rate_mbps);
+        self.bucket.change(now, rate, spec.burst_bytes);
+        self.buffer.set_rate(rate);
+        if self.due.is_finite() {
+            self.due = self.bucket.ready(self.head.map_or(0, |packet| self.bucket.need(packet.size_bytes)));
+        }
+    }
+
+    /// Plans the next departure; the bucket must be up to date.
+    #[inline]
+    fn plan<T: Tap>(&mut self, now: Time, tap: &mut T) {
+        self.due = if self.deficit {
+            if self.buffer.is_empty() { Time::NEVER } else { self.bucket.ready(0) }
+        } else {
+            self.head = self.head.take().or_else(|| self.buffer.dequeue(now, tap));
+            match &self.head {
+                Some(packet) => self.bucket.ready(self.bucket.need(packet.size_bytes)),
+                None => Time::NEVER,
+            }
+        };
+    }
+}
+
+impl Element for Shaper {
+    #[inline]
+    fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
+        self.buffer.enqueue(now, packet, None, tap);
+        if self.due.is_finite() {
+            return None;
+        }
+        self.bucket.update(now);
+        self.plan(now, tap);
+        if self.due <= now { self.step(now, tap) } else { None }
+    }
+
+    #[inline]
+    fn next_event(&self) -> Time {
+        self.due
+    }
+
+    #[inline]
+    fn step<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
+        self.bucket.update(now);
+        let packet = if self.deficit { self.buffer.dequeue(now, tap) } else { self.head.take() };
+        if let Some(packet) = &packet {
+            self.bucket.take(packet.size_bytes);
+            self.buffer.meter.sent(packet.size_bytes);
+        }
+        self.plan(now, tap);
+        packet
+    }
+
+    fn packets(&self) -> u64 {
+        self.buffer.packets() + u64::from(self.head.is_some())
+    }
+
+    fn set_queue(&mut self, name: &str, value: f64) -> Result<(), String> {
+        self.buffer.set(name, value)
+    }
+
+    fn stats(&self) -> Option<&LinkStats> {
+        Some(&self.buffer.meter.stats)
+    }
+
+    fn finish(&mut self, now: Time) {
+        self.buffer.meter.integrate(now);
+        self.buffer.meter.offer(now, self.bucket.rate());
+    }
+}
