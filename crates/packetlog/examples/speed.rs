@@ -134,6 +134,21 @@ fn merged(bytes: u64) -> Input {
     endless("merged", "# init timestamp: 1744824396327.000\n", bytes, seconds(&lines))
 }
 
+fn mm_link(bytes: u64) -> Input {
+    let kinds = ["+ 1504", "- 1504 28", "# 1504"];
+    let (mut ms, mut line) = (100_000_000u64, 0usize);
+    endless("mm-link", "# base timestamp: 0\n", bytes, move |out| {
+        for _ in 0..20_000 {
+            line += 1;
+            ms += u64::from(line.is_multiple_of(20));
+            out.extend_from_slice(ms.to_string().as_bytes());
+            out.push(b' ');
+            out.extend_from_slice(kinds[line % 3].as_bytes());
+            out.push(b'\n');
+        }
+    })
+}
+
 fn raw(name: &str, first_us: u32, bytes: u64) -> Input {
     let (mut uid, mut us) = (0u64, u64::from(first_us));
     endless(name, &format!("# '{name}': 1744824396327.000\n"), bytes, move |out| {
@@ -166,6 +181,7 @@ fn main() -> Result<(), Error> {
     let gigabytes: f64 = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(2.0);
     let bytes = (gigabytes * 1e9) as u64;
     imported("merged log (its making included)", Log::Merged(merged(bytes)), bytes)?;
+    imported("mm-link log (its making included)", Log::MmLink(mm_link(bytes / 2)), bytes / 2)?;
     let (egress, ingress) = (raw("egress", 0, bytes / 4), raw("ingress", 30_000_000, bytes / 4));
     let pair = RawPair { egress, ingress, offsets: ClockOffsets::default() };
     imported("raw pair (its making included)", Log::Raw(pair), bytes / 2)?;

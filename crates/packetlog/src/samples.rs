@@ -5,12 +5,13 @@ use crate::columns::{FORMAT_KEY, check_file, common_properties};
 use crate::pending::Pending;
 use crate::reader::{open_column, open_parquet, read_column};
 use crate::writer::column;
+use parquet::basic::Encoding;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use parquet::schema::types::Type;
+use parquet::schema::types::{ColumnPath, Type};
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -111,7 +112,11 @@ impl SampleWriter {
     }
 
     fn open(file: File, table: Table) -> Result<SerializedFileWriter<File>, ParquetError> {
-        let properties = common_properties(&[(FORMAT_KEY, table.format().to_owned())])?.build();
+        let time = || ColumnPath::from("time_ns");
+        let properties = common_properties(&[(FORMAT_KEY, table.format().to_owned())])?
+            .set_column_dictionary_enabled(time(), false)
+            .set_column_encoding(time(), Encoding::DELTA_BINARY_PACKED)
+            .build();
         SerializedFileWriter::new(file, table.schema()?, Arc::new(properties))
     }
 

@@ -344,6 +344,28 @@ fn fatal_raw_pairs_are_named() {
 }
 
 #[test]
+fn matching_packets_takes_bounded_memory() {
+    // One packet more than the 2^20 that are remembered, all sent before the first one arrives; or one arrives that
+    // was sent, by its uid, further ahead than that.
+    let sent = (1 << 20) + 1;
+    let lines: Vec<_> = (0..sent).map(|uid| format!("{uid} - {uid} - 100\n")).collect();
+    let egress = lines.concat();
+    let late = complaint(raw(&egress, "9000000.000 - 1 - 100\n9000001.000 - 0 - 100\n"));
+    assert_eq!(
+        late,
+        "i.log: line 3: received uid 0 was sent more than 1048576 packets earlier according to e.log"
+    );
+    let early = complaint(raw(&egress, "1.000 - 1048576 - 100\n"));
+    assert_eq!(
+        early,
+        "i.log: line 2: received uid 1048576 is not among the next 1048576 packets sent (are the clock offsets \
+         right?) according to e.log"
+    );
+    let in_time = data(raw(&egress, "9000000.000 - 1048576 - 100\n9000001.000 - 1 - 100\n"));
+    assert_eq!(in_time.len(), sent + 2);
+}
+
+#[test]
 fn several_flows_are_numbered_and_share_the_link() {
     let first = "# init timestamp: 1000.500\n1.000 + 100\n3.000 - 100 2.000\n";
     let second = "# init timestamp: 1002.000\n0.500 + 200\n2.000 - 200 1.500\n";
