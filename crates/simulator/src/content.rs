@@ -103,6 +103,7 @@ impl Contents {
     }
 
     /// Slots in use, for leak checks.
+    #[cfg(test)]
     pub(crate) fn in_use(&self) -> usize {
         self.data.slots.len() - self.data.free.len() + self.acks.slots.len() - self.acks.free.len()
     }

@@ -34,7 +34,10 @@ const BIN: Span = Span::from_ms(500);
 pub fn run(spec: &RunSpec, directory: Option<&Path>, stop: &dyn Fn() -> bool) -> Result<RunReport, String> {
     let mut world = World::build(spec)?;
     let mut recorder = Recorder::create(meter_config(spec), directory, spec.log != LogLevel::None)?;
-    #[expect(clippy::disallowed_methods, reason = "how long a run took is reported; nothing in the run depends on it")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long a run took is reported; nothing in the run depends on it"
+    )]
     let started = Instant::now();
     let finished = world.run(&mut recorder, stop)?;
     let sim_wall_s = started.elapsed().as_secs_f64();
@@ -45,7 +48,9 @@ pub fn run(spec: &RunSpec, directory: Option<&Path>, stop: &dyn Fn() -> bool) ->
         .directions()
         .iter()
         .zip(["data", "ack"])
-        .flat_map(|(direction, name)| direction.links().map(move |link| link_counters(name, link, spec.duration())))
+        .flat_map(|(direction, name)| {
+            direction.links().map(move |link| link_counters(name, link, spec.duration()))
+        })
         .collect();
     let senders: Vec<SenderCounters> =
         world.senders().enumerate().map(|(index, sender)| sender_counters(index, sender)).collect();
@@ -152,7 +157,8 @@ mod tests {
 
     #[test]
     fn wrong_specifications_are_refused_in_one_line() {
-        let refusal = |change: fn(&mut serde_json::Value)| run(&lossy_spec(change), None, &|| false).unwrap_err();
+        let refusal =
+            |change: fn(&mut serde_json::Value)| run(&lossy_spec(change), None, &|| false).unwrap_err();
         let message = refusal(|spec| spec["flows"][0]["controller"] = json!("rono"));
         assert!(message.starts_with("flows[0] (reno): unknown controller `rono`: allowed are"), "{message}");
         let message = refusal(|spec| spec["flows"][1]["rtt_ms"] = json!(10.0));
@@ -166,6 +172,9 @@ mod tests {
 
     #[test]
     fn a_run_can_be_stopped() {
-        assert_eq!(run(&lossy_spec(|spec| spec["duration_s"] = json!(500.0)), None, &|| true).unwrap_err(), "stopped");
+        assert_eq!(
+            run(&lossy_spec(|spec| spec["duration_s"] = json!(500.0)), None, &|| true).unwrap_err(),
+            "stopped"
+        );
     }
 }

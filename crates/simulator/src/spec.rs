@@ -85,7 +85,11 @@ impl RunSpec {
     /// One line naming the key, the value and what is allowed.
     pub fn validate(&self) -> Result<(), String> {
         let positive = |name: &str, value: f64| {
-            if value > 0.0 && value <= 1e6 { Ok(()) } else { Err(format!("{name} = {value}: must be above 0")) }
+            if value > 0.0 && value <= 1e6 {
+                Ok(())
+            } else {
+                Err(format!("{name} = {value}: must be above 0"))
+            }
         };
         positive("duration_s", self.duration_s)?;
         positive("sample_interval_s", self.sample_interval_s)?;

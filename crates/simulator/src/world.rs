@@ -43,7 +43,8 @@ impl Flow {
         // Distinct per flow, so that two flows of one scheme do not draw the same numbers.
         let seed = spec.seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let controller = flow.controller(&config, seed)?;
-        let application = Application::new(flow.application.clone(), flow.start(), config.payload_bytes, seed);
+        let application =
+            Application::new(flow.application.clone(), flow.start(), config.payload_bytes, seed);
         let base = spec.path.base_rtt();
         let extra = flow.rtt_ms.map_or(Span::ZERO, |ms| (Span::from_secs_f64(ms / 1e3) - base) / 2);
         Ok(Self {
@@ -231,11 +232,13 @@ impl World {
     }
 
     /// Contents still inside the path, for leak checks.
+    #[cfg(test)]
     pub(crate) fn contents_in_use(&self) -> usize {
         self.contents.in_use()
     }
 
     /// Packets inside the path, additional delays included.
+    #[cfg(test)]
     pub(crate) fn packets_inside(&self) -> u64 {
         let shared: u64 = self.directions.iter().map(Direction::packets_inside).sum();
         shared + self.flows.iter().map(|flow| flow.waiting.len() as u64).sum::<u64>()
@@ -395,7 +398,14 @@ impl World {
 
     /// Puts a datagram on the path: encapsulated and, where necessary, in fragments.
     #[inline]
-    fn launch(&mut self, direction: usize, packet: Packet, event: Event, data_bytes: u32, recorder: &mut Recorder) {
+    fn launch(
+        &mut self,
+        direction: usize,
+        packet: Packet,
+        event: Event,
+        data_bytes: u32,
+        recorder: &mut Recorder,
+    ) {
         let Ok(sizes) = self.encapsulation.split(packet.size_bytes) else {
             // Data packets were checked against the MTU when the run was validated; an oversized ACK is lost.
             self.contents.release(packet.token);

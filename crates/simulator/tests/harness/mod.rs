@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(clippy::disallowed_methods, reason = "runs write their files to a temporary directory")]
 
-use packetlog::{Sample, Key, Table};
+use packetlog::{Key, Sample, Table};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -75,7 +75,12 @@ impl Outcome {
     }
 }
 
-fn select<'a>(samples: impl Iterator<Item = &'a Sample>, field: &str, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
+fn select<'a>(
+    samples: impl Iterator<Item = &'a Sample>,
+    field: &str,
+    from_s: f64,
+    to_s: f64,
+) -> Vec<(f64, f64)> {
     let range = from_s..to_s;
     samples
         .filter(|sample| &*sample.field == field)
