@@ -1,7 +1,9 @@
 //! Logs of other tools: in and out.
 
 use crate::{error, text};
-use packetlog::pantheon::{ClockOffsets, Direction, Imported, Input, Log, MergedExport, RawPair, import, import_run};
+use packetlog::pantheon::{
+    ClockOffsets, Direction, Imported, Input, Log, MergedExport, RawPair, import, import_run,
+};
 use packetlog::{Error, PacketLogReader, PacketLogWriter, Record};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -94,7 +96,8 @@ pub(crate) fn export_pantheon(
     ack: PathBuf,
     init_us: i64,
 ) -> PyResult<()> {
-    let init_us = u64::try_from(init_us).map_err(|_| error(format!("init_us = {init_us}: must not be negative")))?;
+    let init_us =
+        u64::try_from(init_us).map_err(|_| error(format!("init_us = {init_us}: must not be negative")))?;
     py.detach(|| {
         let mut data = MergedExport::create(data, Direction::Data, init_us)?;
         let mut ack = MergedExport::create(ack, Direction::Ack, init_us)?;

@@ -1,5 +1,6 @@
 //! `dumbbell._core`: the Rust core for Python. JSON and paths in, JSON and flat arrays out; long work runs without the
 //! interpreter lock. Nothing is computed here.
+#![allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive as owned values")]
 
 mod catalogue;
 mod exchange;

@@ -77,7 +77,7 @@ pub(crate) fn measure_log(py: Python<'_>, packets: PathBuf, options: &str) -> Py
 #[pyfunction]
 #[pyo3(signature = (packets, bin_s=0.5))]
 pub(crate) fn series(py: Python<'_>, packets: PathBuf, bin_s: f64) -> PyResult<String> {
-    if !(bin_s >= 1e-6 && bin_s <= 1e6) {
+    if !(1e-6..=1e6).contains(&bin_s) {
         return Err(error(format!("bin_s = {bin_s}: allowed is a number from 0.000001 to 1000000")));
     }
     let mut meter = SeriesMeter::new(Span::from_secs_f64(bin_s));
@@ -128,6 +128,9 @@ pub(crate) fn delay_points<'py>(
     Ok((PyBytes::new(py, &flows), PyBytes::new(py, &times), PyBytes::new(py, &delays)))
 }
 
+/// Key, field and unit of a time series.
+type SeriesName = (String, String, String);
+
 /// One time series: key, field, unit, times in s and values (f64).
 type SampleSeries<'py> = (String, String, String, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
@@ -140,7 +143,7 @@ pub(crate) fn samples(py: Python<'_>, file: PathBuf) -> PyResult<Vec<SampleSerie
         _ => return Err(error(format!("{}: allowed are flows.parquet and links.parquet", file.display()))),
     };
     let rows = py.detach(|| read_samples(&file, table)).map_err(text)?;
-    let mut series: BTreeMap<(String, String, String), (Vec<u8>, Vec<u8>)> = BTreeMap::new();
+    let mut series: BTreeMap<SeriesName, (Vec<u8>, Vec<u8>)> = BTreeMap::new();
     for row in rows {
         let key = match &row.key {
             packetlog::Key::Flow(number) => number.to_string(),

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 /// Checks a path, given as JSON.
 #[pyfunction]
 pub(crate) fn check_path(table: &str) -> PyResult<()> {
-    let path: ::path::PathSpec = serde_json::from_str(table).map_err(|cause| error(without_position(&cause)))?;
+    let path: ::path::PathSpec =
+        serde_json::from_str(table).map_err(|cause| error(without_position(&cause)))?;
     path.validate().map_err(error)
 }
 
@@ -24,22 +25,28 @@ pub(crate) fn check_run(specification: &str) -> PyResult<()> {
 #[pyo3(signature = (specification, directory=None))]
 pub(crate) fn simulate(py: Python<'_>, specification: &str, directory: Option<PathBuf>) -> PyResult<String> {
     let spec = parse(specification)?;
-    let interrupted = RefCell::new(None);
-    let report = py.detach(|| {
+    let (report, interrupted) = py.detach(|| {
+        let interrupted = RefCell::new(None);
         // Ctrl-C is delivered when the interpreter is asked for it, which only the main thread can act on.
         let stop = || {
             let mut interrupted = interrupted.borrow_mut();
             if interrupted.is_none() {
-                *interrupted = Python::attach(|py| py.check_signals()).err();
+                *interrupted = Python::attach(pending_signal);
             }
             interrupted.is_some()
         };
-        simulator::run(&spec, directory.as_deref(), &stop)
+        let report = simulator::run(&spec, directory.as_deref(), &stop);
+        (report, interrupted.into_inner())
     });
-    if let Some(signal) = interrupted.into_inner() {
+    if let Some(signal) = interrupted {
         return Err(signal);
     }
     serde_json::to_string(&report.map_err(error)?).map_err(text)
+}
+
+/// What a signal handler raised, if a signal came in.
+fn pending_signal(py: Python<'_>) -> Option<PyErr> {
+    py.check_signals().err()
 }
 
 fn parse(specification: &str) -> PyResult<RunSpec> {
