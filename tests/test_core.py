@@ -101,7 +101,7 @@ def test_other_threads_run_while_a_simulation_does() -> None:
     ticks = 0
 
     def work() -> None:
-        _core.simulate(specification(duration_s=60.0, log="none"))
+        _core.simulate(specification(duration_s=600.0, log="none"))
         finished.set()
 
     thread = threading.Thread(target=work)

@@ -172,6 +172,7 @@ def test_missing_and_unusable_runs_are_listed_with_their_reasons(dumbbell: Dumbb
         ("pantheon_metadata.json", "{}", ["cc_schemes"]),
         ("pantheon_metadata.json", json.dumps(METADATA | {"cc_schemes": ["../x"]}), ["`../x`"]),
         ("pantheon_metadata.json", json.dumps(METADATA | {"flows": "one"}), ["`flows` = one"]),
+        ("pantheon_metadata.json", json.dumps(METADATA | {"runtime": -1}), ["`runtime` = -1"]),
         ("pantheon_metadata.json", json.dumps(METADATA | {"run_times": 0}), ["`run_times` = 0"]),
         ("pantheon_metadata.json", json.dumps(METADATA | {"mode": "moon"}), ["`mode` = moon"]),
     ],

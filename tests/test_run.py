@@ -141,7 +141,7 @@ def _wait_for_runs(directory: Path, count: int) -> list[Path]:
     raise AssertionError(f"{directory}: {count} runs were not finished in time")
 
 
-LONG = ("--schemes", "reno", "--path", "small.toml", "--duration", "20", "--runs", "60", "--jobs", "2")
+LONG = ("--schemes", "reno", "--path", "small.toml", "--duration", "60", "--runs", "60", "--jobs", "2")
 
 
 def test_a_killed_experiment_loses_nothing_that_was_finished(

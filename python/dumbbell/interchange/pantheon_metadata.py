@@ -19,8 +19,8 @@ class PantheonMetadata:
     file: Path
     schemes: tuple[str, ...]
     flows: int
-    runtime_s: int
-    interval_s: int
+    runtime_s: float
+    interval_s: float
     run_times: int
     start_run_id: int
     random_order: bool
@@ -80,8 +80,8 @@ def read_metadata(source: Path) -> PantheonMetadata:
         file=file,
         schemes=_schemes(file, raw),
         flows=_whole(file, raw, "flows", 1, 0),
-        runtime_s=_whole(file, raw, "runtime", 30, 1),
-        interval_s=_whole(file, raw, "interval", 0, 0),
+        runtime_s=_seconds(file, raw, "runtime", 30.0),
+        interval_s=_seconds(file, raw, "interval", 0.0),
         run_times=_whole(file, raw, "run_times", 1, 1),
         start_run_id=_whole(file, raw, "start_run_id", 1, 1),
         random_order=bool(raw.get("random_order", False)),
@@ -109,3 +109,11 @@ def _whole(file: Path, raw: dict[str, Any], key: str, default: int, least: int) 
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MAXIMUM_FLOWS:
         raise UserError(f"{file}: `{key}` = {value}: allowed is a whole number, at least {least}")
     return value
+
+
+def _seconds(file: Path, raw: dict[str, Any], key: str, default: float) -> float:
+    """Pantheon writes whole seconds; our exports may have fractions."""
+    value = raw.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1e6:
+        raise UserError(f"{file}: `{key}` = {value}: allowed is a number of seconds, at least 0")
+    return float(value)
