@@ -1,0 +1,127 @@
+//! The same specification gives the same bytes, today as yesterday.
+
+mod harness;
+
+use harness::{Scratch, datagram_flow, flow};
+use packetlog::{PacketLogReader, Record};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// A path that uses most random elements, with traffic in both directions.
+fn busy_path() -> Value {
+    json!({
+        "data": [
+            {"kind": "link", "rate_mbps": 10.0, "queue": {"kind": "red", "packets": 60,
+             "min_threshold_packets": 10, "max_threshold_packets": 40}},
+            {"kind": "gilbert-elliott", "p": 0.001, "r": 0.3, "h": 0.5, "k": 0.999},
+            {"kind": "jitter", "distribution": "exponential", "mean_ms": 1.0, "preserve_order": true},
+            {"kind": "delay", "delay_ms": 20.0},
+        ],
+        "ack": [
+            {"kind": "poisson", "rate_mbps": 5.0, "queue": {"kind": "fq-codel"}},
+            {"kind": "delay", "delay_ms": 20.0},
+        ],
+    })
+}
+
+fn spec(flows: Vec<Value>, seed: u64) -> Value {
+    json!({"seed": seed, "duration_s": 5.0, "log": "full", "path": busy_path(), "flows": flows})
+}
+
+fn run_to(spec: &Value, directory: &Path) -> Vec<u8> {
+    let spec: simulator::RunSpec = serde_json::from_value(spec.clone()).unwrap();
+    simulator::run(&spec, Some(directory), &|| false).unwrap();
+    read(&directory.join("packets.parquet"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the files of a run are compared")]
+fn read(file: &Path) -> Vec<u8> {
+    std::fs::read(file).unwrap()
+}
+
+fn mixed_flows() -> Vec<Value> {
+    let mut backwards = flow("cubic");
+    backwards["reverse"] = json!(true);
+    let mut late = flow("bbr");
+    late["start_s"] = json!(1.0);
+    late["rtt_ms"] = json!(90.0);
+    vec![flow("reno"), late, datagram_flow("copa"), backwards]
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+    let (first, second, third) = (Scratch::new(), Scratch::new(), Scratch::new());
+    let log = run_to(&spec(mixed_flows(), 1), &first.0);
+    assert_eq!(log, run_to(&spec(mixed_flows(), 1), &second.0));
+    assert_ne!(log, run_to(&spec(mixed_flows(), 2), &third.0));
+    for table in ["flows.parquet", "links.parquet"] {
+        assert_eq!(read(&first.0.join(table)), read(&second.0.join(table)), "{table}");
+    }
+}
+
+#[test]
+fn the_log_is_in_time_order_and_every_packet_has_one_fate() {
+    let scratch = Scratch::new();
+    run_to(&spec(mixed_flows(), 3), &scratch.0);
+    let records: Vec<Record> =
+        PacketLogReader::open(scratch.0.join("packets.parquet")).unwrap().map(Result::unwrap).collect();
+    assert!(records.windows(2).all(|pair| pair[0].time_ns <= pair[1].time_ns));
+    let count = |event| records.iter().filter(|record| record.event == event).count() as i64;
+    use packetlog::Event::{AckDeliver, AckDrop, AckSend, Deliver, Drop, Send};
+    let under_way = count(Send) - count(Deliver) - count(Drop);
+    assert!((0..200).contains(&under_way), "{under_way} data packets under way");
+    let under_way = count(AckSend) - count(AckDeliver) - count(AckDrop);
+    assert!((0..200).contains(&under_way), "{under_way} ACKs under way");
+}
+
+/// FNV-1a over all fields of all records: the log without the file format.
+fn digest(records: impl Iterator<Item = Record>) -> u64 {
+    records.fold(0xcbf2_9ce4_8422_2325, |hash, record| {
+        let fields = [
+            record.time_ns,
+            u64::from(record.flow),
+            record.event as u64,
+            record.seq,
+            u64::from(record.size_bytes),
+            u64::from(record.data_bytes),
+            record.one_way_delay_ns as u64,
+        ];
+        fields.iter().fold(hash, |hash, field| (hash ^ field).wrapping_mul(0x0000_0100_0000_01b3))
+    })
+}
+
+/// One line per controller: a change in behaviour shows as a change here. With `UPDATE_GOLDEN=1` the file is
+/// rewritten; such a change belongs into the changelog as one that changes results.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "golden files are read, and written on request")]
+fn every_controller_behaves_as_recorded() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/controllers.txt");
+    let mut text = String::from("controller sent delivered goodput_kbit_s p95_delay_us log_digest\n");
+    for entry in congestion::REGISTRY {
+        let scratch = Scratch::new();
+        let spec: simulator::RunSpec = serde_json::from_value(spec(vec![flow(entry.name)], 1)).unwrap();
+        let report = simulator::run(&spec, Some(&scratch.0), &|| false).unwrap();
+        let stats = serde_json::to_value(&report).unwrap();
+        let log = PacketLogReader::open(scratch.0.join("packets.parquet")).unwrap();
+        writeln!(
+            text,
+            "{} {} {} {:.0} {:.0} {:016x}",
+            entry.name,
+            stats["flows"][0]["packets_sent"],
+            stats["flows"][0]["packets_delivered"],
+            stats["flows"][0]["goodput_mbps"].as_f64().unwrap() * 1e3,
+            stats["flows"][0]["delay_p95_ms"].as_f64().unwrap() * 1e3,
+            digest(log.map(Result::unwrap)),
+        )
+        .unwrap();
+    }
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&file, &text).unwrap();
+    }
+    let recorded = std::fs::read_to_string(&file).expect("run once with UPDATE_GOLDEN=1");
+    assert_eq!(
+        text, recorded,
+        "behaviour changed: if intended, rerun with UPDATE_GOLDEN=1 and note it in CHANGELOG.md"
+    );
+}
