@@ -118,3 +118,27 @@ impl Element for Aggregate {
         self.waiting.len() as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Bench, at_ms, at_us};
+
+    #[test]
+    fn packets_leave_together_at_the_slots() {
+        let mut bench = Bench::new(r#"[{"kind": "aggregate", "slot_ms": 10, "phase_ms": 3}]"#);
+        for ms in [0, 2, 3, 12, 13, 14, 40] {
+            bench.send(at_ms(ms), 100);
+        }
+        bench.run_until(at_ms(100));
+        // Slots 3, 13, 23, 33, 43; an arrival at a slot waits for the next.
+        assert_eq!(bench.times_us(), [3, 3, 13, 13, 23, 23, 43].map(|ms| ms * 1000));
+    }
+
+    #[test]
+    fn a_slot_takes_no_more_than_its_limit() {
+        let mut bench = Bench::new(r#"[{"kind": "aggregate", "slot_ms": 10, "max_packets": 2}]"#);
+        (0..5).for_each(|_| bench.send(at_us(1), 100));
+        bench.run_until(at_ms(100));
+        assert_eq!(bench.times_us(), [10_000, 10_000, 20_000, 20_000, 30_000]);
+    }
+}

@@ -124,3 +124,40 @@ impl Element for Delay {
         self.line.packets()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Bench, at_ms, at_us};
+
+    #[test]
+    fn every_packet_is_late_by_the_delay() {
+        let mut bench =
+            Bench::new(r#"[{"kind": "delay", "delay_ms": 20}, {"kind": "delay", "delay_ms": 0}]"#);
+        for us in [0, 0, 700, 30_000] {
+            bench.send(at_us(us), 100);
+        }
+        bench.run_until(at_ms(100));
+        assert_eq!(bench.times_us(), [20_000, 20_000, 20_700, 50_000]);
+    }
+
+    #[test]
+    fn order_is_kept_when_the_delay_falls() {
+        let mut bench =
+            Bench::new(r#"[{"kind": "delay", "delay_ms": 20, "schedule": [{"at_s": 0.01, "delay_ms": 1}]}]"#);
+        for ms in [5, 10, 30] {
+            bench.send(at_ms(ms), 100);
+        }
+        bench.run_until(at_ms(100));
+        assert_eq!((bench.times_us(), bench.numbers()), (vec![25_000, 25_000, 31_000], vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn mahimahis_clock_rounds_arrivals_down_to_whole_ms() {
+        let mut bench = Bench::new(r#"[{"kind": "delay", "delay_ms": 20, "tick_ms": 1}]"#);
+        for us in [0, 999, 1000, 1500] {
+            bench.send(at_us(us), 100);
+        }
+        bench.run_until(at_ms(100));
+        assert_eq!(bench.times_us(), [20_000, 20_000, 21_000, 21_000]);
+    }
+}

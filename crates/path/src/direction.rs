@@ -195,3 +195,92 @@ fn plan(element: &ElementSpec, stage: usize, changes: &mut Vec<Planned>) -> Resu
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NoTap;
+    use crate::testing::{Bench, at_ms, elements};
+
+    #[test]
+    fn packets_pass_the_elements_in_the_order_listed() {
+        let mut bench = Bench::new(
+            r#"[{"kind": "link", "rate_mbps": 12, "queue": {"kind": "droptail", "packets": 1}},
+                {"kind": "delay", "delay_ms": 5}, {"kind": "link", "rate_mbps": 6}]"#,
+        );
+        (0..3).for_each(|_| bench.send(Time::ZERO, 1500));
+        bench.run_until(at_ms(100));
+        // 1 + 5 + 2 ms; the second finds the slower link busy until 8 ms; the third was dropped.
+        assert_eq!((bench.times_us(), bench.log.dropped), (vec![8000, 10_000], vec![2]));
+    }
+
+    #[test]
+    fn an_empty_direction_passes_packets_at_once() {
+        let mut bench = Bench::new("[]");
+        bench.send(at_ms(3), 100);
+        assert_eq!((bench.times_us(), bench.direction.next_event()), (vec![3000], Time::NEVER));
+    }
+
+    #[test]
+    fn a_departure_makes_room_for_an_arrival_at_the_same_time() {
+        let mut bench = Bench::new(
+            r#"[{"kind": "delay", "delay_ms": 1},
+                {"kind": "link", "rate_mbps": 12, "queue": {"kind": "droptail", "packets": 1}}]"#,
+        );
+        // Three reach the link at 1, 1 and 2 ms, when the first has just left.
+        for ms in [0, 0, 1] {
+            bench.send(at_ms(ms), 1500);
+        }
+        bench.run_until(at_ms(100));
+        assert_eq!((bench.times_us(), bench.log.dropped), (vec![2000, 3000, 4000], vec![]));
+    }
+
+    #[test]
+    fn advancing_late_gives_the_same_packets_as_advancing_in_time() {
+        let json = r#"[{"kind": "link", "rate_mbps": 12, "schedule": [{"at_s": 0.0035, "rate_mbps": 3}]},
+                       {"kind": "delay", "delay_ms": 1}, {"kind": "link", "rate_mbps": 6}]"#;
+        let mut prompt = Bench::new(json);
+        (0..9).for_each(|_| prompt.send(Time::ZERO, 1500));
+        let stats = prompt.stats(at_ms(100));
+        let mut late = Direction::build(&elements(json), "data", 1).unwrap();
+        (0..9).for_each(|number| {
+            let packet = Packet::new(0, number, 1500, number as u32, Time::ZERO);
+            late.arrive(Time::ZERO, packet, &mut NoTap);
+        });
+        late.advance(at_ms(100), &mut NoTap);
+        late.finish(at_ms(100));
+        let packets: Vec<Packet> = core::iter::from_fn(|| late.pop()).collect();
+        assert_eq!(packets, prompt.out.iter().map(|(_, packet)| *packet).collect::<Vec<_>>());
+        assert_eq!(late.links().next().unwrap(), &stats);
+    }
+
+    #[test]
+    fn an_element_more_does_not_change_the_draws_of_the_others() {
+        let dropped = |more: &str| {
+            let mut bench = Bench::new(&format!(r#"[{{"kind": "loss", "probability": 0.5}}{more}]"#));
+            (0..100).for_each(|_| bench.send(Time::ZERO, 100));
+            bench.log.dropped
+        };
+        assert_eq!(
+            dropped(""),
+            dropped(r#", {"kind": "jitter", "distribution": "exponential", "mean_ms": 3}"#)
+        );
+    }
+
+    #[test]
+    fn links_are_named_by_the_user_or_by_kind_and_number() {
+        let json = r#"[{"kind": "link", "rate_mbps": 1}, {"kind": "delay", "delay_ms": 1},
+            {"kind": "link", "rate_mbps": 1}, {"kind": "shaper", "rate_mbps": 1, "burst_bytes": 1, "name": "isp"},
+            {"kind": "netem", "delay_ms": 1}]"#;
+        let direction = Direction::build(&elements(json), "ack", 1).unwrap();
+        let names: Vec<&str> = direction.links().map(|link| link.name.as_str()).collect();
+        assert_eq!(names, ["link", "link-2", "isp", "netem"]);
+    }
+
+    #[test]
+    fn bad_elements_are_refused_when_a_direction_is_built() {
+        let elements = elements(r#"[{"kind": "delay", "delay_ms": 1}, {"kind": "link", "rate_mbps": 0}]"#);
+        let error = Direction::build(&elements, "ack", 1).unwrap_err();
+        assert_eq!(error, "ack[1] (link): rate_mbps = 0: must be above 0");
+    }
+}

@@ -73,3 +73,29 @@ impl Element for Duplicate {
         u64::from(self.copy.is_some())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Bench, at_ms};
+    use units::Time;
+
+    #[test]
+    fn copies_follow_their_originals() {
+        let json = r#"[{"kind": "duplicate", "probability": 1}, {"kind": "link", "rate_mbps": 12}]"#;
+        let mut bench = Bench::new(json);
+        (0..3).for_each(|_| bench.send(Time::ZERO, 1500));
+        bench.run_until(at_ms(100));
+        assert_eq!(bench.numbers(), [0, 0, 1, 1, 2, 2]);
+        assert_eq!(bench.log.duplicated, [0, 1, 2]);
+        assert_eq!(bench.times_us(), [1000, 2000, 3000, 4000, 5000, 6000]);
+    }
+
+    #[test]
+    fn copies_of_copies_are_made_too() {
+        let json = r#"[{"kind": "duplicate", "probability": 1}, {"kind": "duplicate", "probability": 1}]"#;
+        let mut bench = Bench::new(json);
+        (0..2).for_each(|_| bench.send(Time::ZERO, 1500));
+        assert_eq!(bench.numbers(), [0, 0, 0, 0, 1, 1, 1, 1]);
+        assert!(bench.is_conserved());
+    }
+}

@@ -92,3 +92,38 @@ impl Element for GilbertElliott {
         0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Bench, at_us};
+
+    const PACKETS: u64 = 1_000_000;
+
+    fn dropped(json: &str) -> Vec<u64> {
+        let mut bench = Bench::new(&format!("[{json}]"));
+        (0..PACKETS).for_each(|i| bench.send(at_us(i), 100));
+        assert!(bench.is_conserved());
+        bench.log.dropped
+    }
+
+    #[test]
+    fn long_run_loss_and_burst_length_are_those_of_the_model() {
+        let lost = dropped(r#"{"kind": "gilbert-elliott", "p": 0.01, "r": 0.25}"#);
+        // Share p / (p + r) = 0.01 / 0.26. The states' memory (1 - p - r = 0.74) widens the binomial deviation by
+        // sqrt(1.74 / 0.26) = 2.59: sqrt(0.03846 x 0.96154 / 10^6) x 2.59 = 0.0005; three of them.
+        let share = lost.len() as f64 / PACKETS as f64;
+        assert!((share - 0.01 / 0.26).abs() < 0.0015, "{share}");
+        let bursts = 1 + lost.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
+        // Geometric with mean 1 / r = 4, deviation sqrt(12) = 3.46, about 9600 bursts: 0.035; three of them.
+        let mean = lost.len() as f64 / bursts as f64;
+        assert!((mean - 4.0).abs() < 0.106, "{mean}");
+    }
+
+    #[test]
+    fn partial_loss_in_both_states_adds_up() {
+        let lost = dropped(r#"{"kind": "gilbert-elliott", "p": 0.1, "r": 0.3, "h": 0.6, "k": 0.99}"#);
+        // 0.25 x 0.4 + 0.75 x 0.01 = 0.1075; deviation at most 0.0003 x sqrt(1.6 / 0.4) = 0.0006.
+        let share = lost.len() as f64 / PACKETS as f64;
+        assert!((share - 0.1075).abs() < 0.0019, "{share}");
+    }
+}

@@ -256,3 +256,86 @@ impl Element for Jitter {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Bench, at_us};
+    use units::Time;
+
+    /// Delays in ms of `count` packets, one every `gap_us`, by their number.
+    fn delays(json: &str, count: u64, gap_us: u64) -> Vec<f64> {
+        let mut bench = Bench::new(&format!("[{json}]"));
+        (0..count).for_each(|i| bench.send(at_us(i * gap_us), 100));
+        bench.run_until(Time::from_secs_f64(1e6));
+        bench.out.sort_by_key(|(_, packet)| packet.number);
+        bench.out.iter().map(|(time, packet)| (*time - packet.entered).as_ms_f64()).collect()
+    }
+
+    fn moments(values: &[f64]) -> (f64, f64) {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let variance =
+            values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / values.len() as f64;
+        (mean, variance.sqrt())
+    }
+
+    #[test]
+    fn distributions_have_their_moments() {
+        // 50000 draws: standard errors of the mean are below 5 / 224 = 0.022 ms; tolerances are four of them and more.
+        for (json, deviation) in [
+            (r#""distribution": "uniform", "mean_ms": 10, "deviation_ms": 6"#, 6.0 / 3f64.sqrt()),
+            (r#""distribution": "normal", "mean_ms": 10, "deviation_ms": 2"#, 2.0),
+            (r#""distribution": "exponential", "mean_ms": 10"#, 10.0),
+            (r#""distribution": "pareto", "mean_ms": 10, "deviation_ms": 2"#, 2.0),
+        ] {
+            let json = format!(r#"{{"kind": "jitter", "preserve_order": false, {json}}}"#);
+            let (mean, spread) = moments(&delays(&json, 50_000, 10));
+            assert!(
+                (mean - 10.0).abs() < 0.2 && (spread / deviation - 1.0).abs() < 0.1,
+                "{json}: {mean} {spread}"
+            );
+        }
+    }
+
+    #[test]
+    fn uniform_jitter_stays_in_its_range() {
+        let json = r#"{"kind": "jitter", "distribution": "uniform", "mean_ms": 1, "deviation_ms": 1, "preserve_order": false}"#;
+        assert!(delays(json, 10_000, 100).iter().all(|ms| (0.0..=2.0).contains(ms)));
+    }
+
+    #[test]
+    fn a_held_delay_is_redrawn_every_8_to_24_ms() {
+        let json = r#"{"kind": "jitter", "distribution": "exponential", "mean_ms": 5, "preserve_order": false,
+            "redraw_min_ms": 8, "redraw_max_ms": 24}"#;
+        let delays = delays(json, 1_600_000, 100);
+        let mut lengths = Vec::new();
+        let mut length = 0;
+        for pair in delays.windows(2) {
+            length += 1;
+            if pair[0] != pair[1] {
+                lengths.push(length);
+                length = 0;
+            }
+        }
+        // Packets are 0.1 ms apart: 80 to 240 per hold, up to one more or less; 160 on average.
+        assert!(lengths.iter().all(|length| (79..=241).contains(length)), "{lengths:?}");
+        let mean = f64::from(lengths.iter().sum::<i32>()) / lengths.len() as f64;
+        // 10000 holds with a deviation of 46: standard error 0.46.
+        assert!((mean - 160.0).abs() < 2.0, "{mean}");
+        let (mean, _) = moments(&delays);
+        assert!((mean - 5.0).abs() < 0.25, "{mean}");
+    }
+
+    #[test]
+    fn order_is_kept_or_not_as_configured() {
+        for preserve in [true, false] {
+            let mut bench = Bench::new(&format!(
+                r#"[{{"kind": "jitter", "distribution": "uniform", "mean_ms": 5, "deviation_ms": 5,
+                      "preserve_order": {preserve}}}]"#
+            ));
+            (0..1000).for_each(|i| bench.send(at_us(i * 100), 100));
+            bench.run_until(Time::from_secs_f64(10.0));
+            assert_eq!(bench.numbers().is_sorted(), preserve);
+            assert!(bench.out.is_sorted_by_key(|(time, _)| *time) && bench.is_conserved());
+        }
+    }
+}

@@ -23,6 +23,8 @@ mod packet;
 mod parameters;
 mod poisson;
 mod policer;
+#[cfg(test)]
+mod properties;
 mod queue;
 mod reorder;
 mod shaper;

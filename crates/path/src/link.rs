@@ -202,3 +202,136 @@ impl Element for Link {
         self.buffer.meter.offer(now, self.rate);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Bench, at_ms, at_us};
+    use units::Time;
+
+    const TWELVE: &str = r#"[{"kind": "link", "rate_mbps": 12}]"#;
+
+    #[test]
+    fn back_to_back_packets_leave_one_per_ms_at_12_mbps() {
+        let mut bench = Bench::new(TWELVE);
+        (0..5).for_each(|_| bench.send(Time::ZERO, 1500));
+        bench.send(at_us(20_500), 750);
+        bench.run_until(at_ms(100));
+        assert_eq!(bench.times_us(), [1000, 2000, 3000, 4000, 5000, 21_000]);
+    }
+
+    #[test]
+    fn a_busy_link_keeps_its_rate_to_the_nanosecond() {
+        let mut bench = Bench::new(r#"[{"kind": "link", "rate_mbps": 100.42}]"#);
+        (0..10_042).for_each(|_| bench.send(Time::ZERO, 1500));
+        bench.run_until(at_ms(10_000));
+        // 10042 x 12000 bit at 100.42 Mbit/s are 1.2 s; one alone is 119498.1 ns, rounded down.
+        assert_eq!(bench.out[0].0.as_ns(), 119_498);
+        assert_eq!(bench.out[10_041].0, at_ms(1200));
+    }
+
+    #[test]
+    fn statistics_are_those_of_the_hand_computed_case() {
+        let mut bench = Bench::new(
+            r#"[{"kind": "link", "name": "bottleneck", "rate_mbps": 12, "queue": {"kind": "droptail", "packets": 2}}]"#,
+        );
+        (0..4).for_each(|_| bench.send(Time::ZERO, 1500));
+        let stats = bench.stats(at_ms(10));
+        assert_eq!(stats.name, "bottleneck");
+        assert_eq!((stats.packets_in, stats.packets_out, stats.packets_dropped), (4, 3, 1));
+        assert_eq!((stats.bytes_in, stats.bytes_out, stats.bytes_dropped), (6000, 4500, 1500));
+        // Two wait until 1 ms, one until 2 ms: 3 packet ms; delays 0 + 1 + 2 ms.
+        assert_eq!((stats.queue_packet_ns, stats.queue_byte_ns), (3_000_000, 4_500_000_000));
+        assert_eq!((stats.queueing_delay_ns, stats.max_queueing_delay_ns), (3_000_000, 2_000_000));
+        assert_eq!((stats.max_queue_packets, stats.packets_dequeued), (2, 3));
+        assert_eq!(stats.capacity_bits, 120_000);
+        assert_eq!(bench.log.dropped, [3]);
+    }
+
+    #[test]
+    fn framing_takes_time_and_counts_but_does_not_stay_on() {
+        // 1500 + 2 bytes at 12.016 Mbit/s: 1 ms.
+        let mut bench = Bench::new(r#"[{"kind": "link", "rate_mbps": 12.016, "framing_bytes": 2}]"#);
+        bench.send(Time::ZERO, 1500);
+        let stats = bench.stats(at_ms(3));
+        assert_eq!((bench.times_us(), bench.out[0].1.size_bytes), (vec![1000], 1500));
+        assert_eq!((stats.bytes_in, stats.bytes_out), (1502, 1502));
+    }
+
+    #[test]
+    fn a_device_queue_stores_two_more_than_the_queue_discipline() {
+        let kept = |device| {
+            let mut bench = Bench::new(&format!(
+                r#"[{{"kind": "link", "rate_mbps": 12, "device_packets": {device},
+                      "queue": {{"kind": "droptail", "packets": 20}}}}]"#
+            ));
+            (0..40).for_each(|_| bench.send(Time::ZERO, 1500));
+            bench.direction.packets_inside()
+        };
+        // qlen 20 + 1 in the device + 1 being sent; without a device queue one less.
+        assert_eq!((kept(0), kept(1), kept(3)), (21, 22, 24));
+    }
+
+    #[test]
+    fn packets_pass_the_device_queue_in_order_and_without_gaps() {
+        let mut bench = Bench::new(r#"[{"kind": "link", "rate_mbps": 12, "device_packets": 1}]"#);
+        (0..4).for_each(|_| bench.send(Time::ZERO, 1500));
+        bench.run_until(at_ms(10));
+        assert_eq!((bench.times_us(), bench.numbers()), (vec![1000, 2000, 3000, 4000], vec![0, 1, 2, 3]));
+    }
+
+    #[test]
+    fn the_packet_being_sent_counts_for_the_limit_if_asked_to() {
+        let kept = |limit: &str, in_service: bool| {
+            let mut bench = Bench::new(&format!(
+                r#"[{{"kind": "link", "rate_mbps": 12, "count_in_service": {in_service},
+                      "queue": {{"kind": "droptail", {limit}}}}}]"#
+            ));
+            (0..9).for_each(|_| bench.send(Time::ZERO, 1500));
+            assert!(bench.is_conserved());
+            bench.direction.packets_inside()
+        };
+        assert_eq!((kept(r#""packets": 2"#, false), kept(r#""packets": 2"#, true)), (3, 2));
+        assert_eq!((kept(r#""packets": 1"#, false), kept(r#""packets": 1"#, true)), (2, 1));
+        assert_eq!((kept(r#""bytes": 4500"#, false), kept(r#""bytes": 4500"#, true)), (4, 3));
+    }
+
+    #[test]
+    fn a_change_of_rate_applies_to_the_rest_of_the_packet_being_sent() {
+        let mut bench = Bench::new(
+            r#"[{"kind": "link", "rate_mbps": 12, "schedule": [{"at_s": 0.0005, "rate_mbps": 6},
+                {"at_s": 0.01, "rate_mbps": 24}]}]"#,
+        );
+        (0..2).for_each(|_| bench.send(Time::ZERO, 1500));
+        let stats = bench.stats(at_ms(20));
+        // Half of the first by 0.5 ms, the other half takes 1 ms; the second 2 ms.
+        assert_eq!(bench.times_us(), [1500, 3500]);
+        // 6000 bit to 0.5 ms, 57000 to 10 ms, 240000 to 20 ms.
+        assert_eq!(stats.capacity_bits, 303_000);
+    }
+
+    #[test]
+    fn rate_zero_stops_the_link_until_the_next_change() {
+        let mut bench = Bench::new(
+            r#"[{"kind": "link", "rate_mbps": 12, "schedule": [{"at_s": 0.0005, "rate_mbps": 0},
+                {"at_s": 1, "rate_mbps": 12}, {"at_s": 2, "rate_mbps": 0}, {"at_s": 3, "rate_mbps": 6}]}]"#,
+        );
+        (0..2).for_each(|_| bench.send(Time::ZERO, 1500));
+        bench.send(at_ms(2500), 1500);
+        let stats = bench.stats(at_ms(4000));
+        assert_eq!(bench.times_us(), [1_000_500, 1_001_500, 3_002_000]);
+        assert_eq!(stats.capacity_bits, 6000 + 12_000_000 + 6_000_000);
+    }
+
+    #[test]
+    fn the_queue_can_change_during_the_run() {
+        let mut bench = Bench::new(
+            r#"[{"kind": "link", "rate_mbps": 12, "queue": {"kind": "droptail", "packets": 5},
+                "schedule": [{"at_s": 1, "queue": {"packets": 2}}]}]"#,
+        );
+        (0..9).for_each(|_| bench.send(Time::ZERO, 1500));
+        bench.run_until(at_ms(1000));
+        (0..9).for_each(|_| bench.send(at_ms(1000), 1500));
+        bench.run_until(at_ms(2000));
+        assert_eq!(bench.out.len(), 6 + 3);
+    }
+}

@@ -119,3 +119,48 @@ impl Element for Loss {
         0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Bench, at_ms, at_us};
+
+    fn dropped(json: &str, seed: u64, gap_us: u64) -> Vec<u64> {
+        let mut bench = Bench::seeded(&format!("[{json}]"), seed);
+        (0..100_000).for_each(|i| bench.send(at_us(i * gap_us), 100));
+        assert!(bench.is_conserved());
+        bench.log.dropped
+    }
+
+    #[test]
+    fn random_loss_has_its_probability_and_repeats_by_seed_and_packet() {
+        let json = r#"{"kind": "loss", "probability": 0.0477}"#;
+        let first = dropped(json, 1, 10);
+        // Deviation sqrt(100000 x 0.0477 x 0.9523) = 67; four of them.
+        assert!((first.len() as f64 - 4770.0).abs() < 270.0, "{}", first.len());
+        assert_eq!(first, dropped(json, 1, 777));
+        assert_ne!(first, dropped(json, 2, 10));
+    }
+
+    #[test]
+    fn probability_zero_and_one_are_exact() {
+        assert!(dropped(r#"{"kind": "loss", "probability": 0}"#, 1, 1).is_empty());
+        assert_eq!(dropped(r#"{"kind": "loss", "probability": 1}"#, 1, 1).len(), 100_000);
+    }
+
+    #[test]
+    fn periodic_and_listed_loss_count_packets_from_one() {
+        let every = dropped(r#"{"kind": "loss", "every": 30000}"#, 1, 1);
+        assert_eq!(every, [29_999, 59_999, 89_999]);
+        let listed = dropped(r#"{"kind": "loss", "packets": [1, 3, 15]}"#, 1, 1);
+        assert_eq!(listed, [0, 2, 14]);
+    }
+
+    #[test]
+    fn loss_can_be_scheduled() {
+        let json = r#"[{"kind": "loss", "probability": 0,
+            "schedule": [{"at_s": 1, "probability": 1}, {"at_s": 2, "probability": 0}]}]"#;
+        let mut bench = Bench::new(json);
+        (0..30).for_each(|i| bench.send(at_ms(i * 100), 100));
+        assert_eq!(bench.log.dropped, (10..20).collect::<Vec<u64>>());
+    }
+}

@@ -187,3 +187,60 @@ impl Element for Netem {
         self.offer(now);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Bench, at_ms, at_us};
+    use units::{Span, Time};
+
+    /// Profile P2 of reference `schemes-window` 10.
+    const MININET: &str = r#"[{"kind": "netem", "delay_ms": 10, "limit_packets": 77, "rate_mbps": 46,
+        "burst_bytes": 15360}]"#;
+
+    #[test]
+    fn the_limit_counts_packets_still_in_the_delay_line() {
+        let mut bench = Bench::new(MININET);
+        // 100 packets within 10 ms: nothing has left yet, so 77 fit.
+        (0..100).for_each(|i| bench.send(at_us(i * 50), 1482));
+        assert_eq!(bench.log.dropped, (77..100).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn at_line_rate_half_of_the_limit_is_in_the_delay_line() {
+        let mut bench = Bench::new(MININET);
+        // 1482 bytes at 46 Mbit/s take 257.74 us: twice the rate for 200 ms.
+        (0..1552).for_each(|i| bench.send(Time::ZERO + Span::from_ns(i * 128_870), 1482));
+        let stats = bench.stats(at_ms(200));
+        assert_eq!(stats.max_queue_packets, 77);
+        // Everything inside leaves within 77 x 257.74 us = 19.8 ms, of which 10 are the delay: 38 packets can wait.
+        let wait = stats.max_queueing_delay_ns;
+        assert!((9_000_000..=9_900_000).contains(&wait), "{wait} ns");
+        // 190 ms of 46 Mbit/s, and the bucket's 15360 bytes with one packet of debt at most.
+        let bits = stats.bytes_out * 8;
+        assert!((8_740_000..=8_740_000 + (15_360 + 1482) * 8).contains(&bits), "{bits}");
+        assert_eq!(stats.capacity_bits, 9_200_000);
+    }
+
+    #[test]
+    fn the_bucket_forgives_a_burst_after_the_delay() {
+        let mut bench = Bench::new(MININET);
+        (0..12).for_each(|_| bench.send(Time::ZERO, 1536));
+        bench.run_until(at_ms(100));
+        // 15360 = 10 x 1536: ten leave with their tokens, the eleventh on level 0, the twelfth when 1536 bytes of debt
+        // are paid: 12288 bit / 46 Mbit/s = 267.13 us.
+        let mut expected = vec![10_000; 11];
+        expected.push(10_267);
+        assert_eq!(bench.times_us(), expected);
+    }
+
+    #[test]
+    fn without_a_rate_it_is_a_delay_with_a_limit() {
+        let mut bench = Bench::new(r#"[{"kind": "netem", "delay_ms": 5, "limit_packets": 2}]"#);
+        for ms in [0, 1, 2, 5] {
+            bench.send(at_ms(ms), 100);
+        }
+        let stats = bench.stats(at_ms(100));
+        assert_eq!((bench.times_us(), bench.log.dropped.clone()), (vec![5000, 6000, 10_000], vec![2]));
+        assert_eq!((stats.capacity_bits, stats.queueing_delay_ns), (0, 0));
+    }
+}

@@ -195,3 +195,64 @@ impl Element for Poisson {
         meter.stats.capacity_bits = u128::from(self.offered_bytes) * 8;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Bench, at_ms};
+    use units::Time;
+
+    const NEPAL: &str =
+        r#"[{"kind": "poisson", "rate_mbps": 3, "queue": {"kind": "droptail", "packets": 14}}]"#;
+
+    #[test]
+    fn opportunities_come_at_the_mean_rate_with_exponential_gaps() {
+        let mut bench = Bench::new(NEPAL);
+        bench.log.wants_opportunities = true;
+        bench.run_until(Time::from_secs_f64(400.0));
+        let times: Vec<f64> = bench.log.opportunities.iter().map(|(time, _)| time.as_secs_f64()).collect();
+        // 250 per s: 100000 with a deviation of 316; four of them.
+        assert!((times.len() as f64 - 100_000.0).abs() < 1264.0, "{}", times.len());
+        let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let square = gaps.iter().map(|gap| gap * gap).sum::<f64>() / gaps.len() as f64;
+        // Coefficient of variation 1.
+        assert!(((square / (mean * mean) - 1.0).sqrt() - 1.0).abs() < 0.02);
+        assert_eq!(bench.stats(Time::from_secs_f64(400.0)).capacity_bits, times.len() as u128 * 12_000);
+    }
+
+    #[test]
+    fn opportunities_do_not_depend_on_the_traffic() {
+        let capacity = |packets: u64, wants| {
+            let mut bench = Bench::new(NEPAL);
+            bench.log.wants_opportunities = wants;
+            (0..packets).for_each(|i| bench.send(at_ms(i * 7), 1500));
+            assert!(bench.is_conserved());
+            bench.stats(at_ms(20_000)).capacity_bits
+        };
+        assert_eq!(capacity(0, false), capacity(0, true));
+        assert_eq!(capacity(0, false), capacity(1000, false));
+    }
+
+    #[test]
+    fn the_head_is_sparse() {
+        let json = r#"[{"kind": "poisson", "rate_mbps": 30, "head_s": 1, "head_gap_ms": 100}]"#;
+        let mut bench = Bench::new(json);
+        (0..12).for_each(|_| bench.send(Time::ZERO, 1500));
+        bench.run_until(at_ms(3000));
+        assert_eq!(bench.times_us()[..10], (1..=10).map(|i| i * 100_000).collect::<Vec<u64>>());
+        assert!(bench.times_us()[11] < 1_010_000);
+    }
+
+    #[test]
+    fn the_rate_can_change() {
+        let json = r#"[{"kind": "poisson", "rate_mbps": 3, "schedule": [{"at_s": 100, "rate_mbps": 12}]}]"#;
+        let mut bench = Bench::new(json);
+        let before = bench.stats(Time::from_secs_f64(100.0)).capacity_bits as f64;
+        let after = bench.stats(Time::from_secs_f64(200.0)).capacity_bits as f64 - before;
+        // 25000 and 100000 opportunities, deviations 158 and 316; four of them.
+        assert!(
+            (before / 12e3 - 25e3).abs() < 632.0 && (after / 12e3 - 100e3).abs() < 1264.0,
+            "{before} {after}"
+        );
+    }
+}

@@ -106,3 +106,35 @@ impl Element for Policer {
         self.meter.offer(now, self.bucket.rate());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Ecn;
+    use crate::testing::{Bench, at_ms, at_us};
+    use units::Time;
+
+    #[test]
+    fn packets_beyond_the_bucket_are_dropped() {
+        let mut bench = Bench::new(r#"[{"kind": "policer", "rate_mbps": 12, "burst_bytes": 3000}]"#);
+        (0..3).for_each(|_| bench.send(Time::ZERO, 1500));
+        bench.send(at_us(999), 1500);
+        bench.send(at_us(1000), 1500);
+        assert_eq!((bench.log.dropped.clone(), bench.numbers()), (vec![2, 3], vec![0, 1, 4]));
+        let stats = bench.stats(at_ms(10));
+        assert_eq!((stats.packets_in, stats.packets_out, stats.packets_dropped), (5, 3, 2));
+        assert_eq!(stats.capacity_bits, 120_000);
+    }
+
+    #[test]
+    fn capable_packets_are_marked_if_so_configured() {
+        let mut bench =
+            Bench::new(r#"[{"kind": "policer", "rate_mbps": 12, "burst_bytes": 1500, "action": "mark"}]"#);
+        for ecn in [Ecn::Ect0, Ecn::Ect0, Ecn::NotEct, Ecn::Ect1] {
+            bench.send_with(Time::ZERO, 1500, ecn);
+        }
+        assert_eq!((bench.log.marked.clone(), bench.log.dropped.clone()), (vec![1, 3], vec![2]));
+        let ecn: Vec<Ecn> = bench.out.iter().map(|(_, packet)| packet.ecn).collect();
+        assert_eq!(ecn, [Ecn::Ect0, Ecn::Ce, Ecn::Ce]);
+        assert_eq!(bench.stats(at_ms(1)).packets_marked, 2);
+    }
+}

@@ -132,3 +132,45 @@ impl Element for Reorder {
         self.held.len() as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Bench, at_ms};
+
+    /// Ten packets, 1 ms apart; those of 2 to 3 ms are held.
+    fn bench(terms: &str) -> Bench {
+        let mut bench = Bench::new(&format!(
+            r#"[{{"kind": "reorder", "probability": 0, {terms}, "schedule":
+                [{{"at_s": 0.002, "probability": 1}}, {{"at_s": 0.004, "probability": 0}}]}}]"#
+        ));
+        (0..10).for_each(|i| bench.send(at_ms(i), 100));
+        bench.run_until(at_ms(100));
+        assert!(bench.is_conserved());
+        bench
+    }
+
+    #[test]
+    fn packets_are_held_for_a_time() {
+        let bench = bench(r#""delay_ms": 3.5"#);
+        assert_eq!(bench.numbers(), [0, 1, 4, 5, 2, 6, 3, 7, 8, 9]);
+        assert_eq!(bench.times_us()[4], 5500);
+    }
+
+    #[test]
+    fn packets_are_held_until_so_many_have_overtaken_them() {
+        let bench = bench(r#""gap": 2"#);
+        // Number 5 is the second to overtake 2 and 3.
+        assert_eq!(bench.numbers(), [0, 1, 4, 5, 2, 3, 6, 7, 8, 9]);
+        assert_eq!(bench.times_us()[4..6], [5000, 5000]);
+    }
+
+    #[test]
+    fn with_both_terms_the_first_to_come_counts() {
+        assert_eq!(bench(r#""gap": 2, "delay_ms": 2.5"#).numbers(), [0, 1, 4, 2, 5, 3, 6, 7, 8, 9]);
+        // Nothing overtakes at the end.
+        let mut last = Bench::new(r#"[{"kind": "reorder", "probability": 1, "gap": 2, "delay_ms": 7}]"#);
+        last.send(at_ms(1), 100);
+        last.run_until(at_ms(100));
+        assert_eq!(last.times_us(), [8000]);
+    }
+}

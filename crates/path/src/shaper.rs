@@ -137,3 +137,56 @@ impl Element for Shaper {
         self.buffer.meter.offer(now, self.bucket.rate());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Bench, at_ms, at_us};
+    use units::Time;
+
+    #[test]
+    fn a_burst_passes_at_once_and_the_rest_at_the_rate() {
+        let mut bench = Bench::new(r#"[{"kind": "shaper", "rate_mbps": 12, "burst_bytes": 4500}]"#);
+        (0..6).for_each(|_| bench.send(Time::ZERO, 1500));
+        bench.run_until(at_ms(100));
+        assert_eq!(bench.times_us(), [0, 0, 0, 1000, 2000, 3000]);
+        // By 4 ms one packet's tokens are back.
+        (0..2).for_each(|_| bench.send(at_us(4000), 1500));
+        bench.run_until(at_ms(100));
+        assert_eq!(bench.times_us()[6..], [4000, 5000]);
+    }
+
+    #[test]
+    fn a_deficit_lets_one_more_packet_through() {
+        let mut bench =
+            Bench::new(r#"[{"kind": "shaper", "rate_mbps": 12, "burst_bytes": 3750, "deficit": true}]"#);
+        (0..6).for_each(|_| bench.send(Time::ZERO, 1500));
+        bench.run_until(at_ms(100));
+        // 3750 -> 2250 -> 750 -> -750, back at 0 after 0.5 ms; then 1500 bytes per ms.
+        assert_eq!(bench.times_us(), [0, 0, 0, 500, 1500, 2500]);
+    }
+
+    #[test]
+    fn a_packet_larger_than_the_bucket_still_passes() {
+        let mut bench = Bench::new(r#"[{"kind": "shaper", "rate_mbps": 12, "burst_bytes": 1000}]"#);
+        (0..3).for_each(|_| bench.send(Time::ZERO, 1500));
+        bench.run_until(at_ms(100));
+        // 1000 - 1500 = -500: full again 1 ms later, and so on.
+        assert_eq!(bench.times_us(), [0, 1000, 2000]);
+    }
+
+    #[test]
+    fn the_queue_is_limited_and_the_rate_can_change() {
+        let mut bench = Bench::new(
+            r#"[{"kind": "shaper", "rate_mbps": 12, "burst_bytes": 1500, "deficit": true,
+                "queue": {"kind": "droptail", "packets": 2}, "schedule": [{"at_s": 0.0005, "rate_mbps": 24}]}]"#,
+        );
+        (0..5).for_each(|_| bench.send(Time::ZERO, 1500));
+        let stats = bench.stats(at_ms(100));
+        // Two leave at once (level 1500, then 0), two wait, one is dropped. Level -1500 at 0, -750 at 0.5 ms, 0 at
+        // 0.75 ms; then 0.5 ms each.
+        assert_eq!((bench.times_us(), bench.log.dropped.clone()), (vec![0, 0, 750, 1250], vec![4]));
+        // 6000 bit + 99.5 ms x 24 Mbit/s.
+        assert_eq!(stats.capacity_bits, 6000 + 2_388_000);
+        assert_eq!((stats.packets_in, stats.packets_out, stats.packets_dropped), (5, 4, 1));
+    }
+}

@@ -251,3 +251,189 @@ impl PathSpec {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(data: &str) -> String {
+        let json = format!(r#"{{"data": [{data}], "ack": []}}"#);
+        match serde_json::from_str::<PathSpec>(&json) {
+            Ok(spec) => spec.validate().unwrap_err(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_path_reads_writes_and_sums_its_delays() {
+        let json = r#"{
+            "data": [{"kind": "link", "rate_mbps": 12, "queue": {"kind": "droptail", "packets": 9}},
+                     {"kind": "loss", "probability": 0.01}, {"kind": "delay", "delay_ms": 28}],
+            "ack": [{"kind": "netem", "delay_ms": 10.5}, {"kind": "delay", "delay_ms": 2,
+                     "schedule": [{"at_s": 5, "delay_ms": 80}]}],
+            "overhead_bytes": 36, "mtu_bytes": 1500, "fragment": true}"#;
+        let spec: PathSpec = serde_json::from_str(json).unwrap();
+        assert_eq!(spec.validate(), Ok(()));
+        assert_eq!(spec.base_rtt(), Span::from_us(40_500));
+        let expected = Encapsulation { overhead_bytes: 36, mtu_bytes: Some(1500), fragment: true };
+        assert_eq!(spec.encapsulation(), expected);
+        let written = serde_json::to_string(&spec).unwrap();
+        let again: PathSpec = serde_json::from_str(&written).unwrap();
+        assert_eq!(serde_json::to_string(&again).unwrap(), written);
+    }
+
+    #[test]
+    fn every_element_can_be_written_and_read_back() {
+        let json = r#"[{"kind": "trace", "poisson": {"rate_mbps": 3, "head_s": 1}, "mode": "mahimahi", "once": true},
+            {"kind": "trace", "even": {"lines": 9, "period_ms": 4.5}}, {"kind": "poisson", "rate_mbps": 1},
+            {"kind": "shaper", "rate_mbps": 1, "burst_bytes": 9}, {"kind": "jitter", "distribution": "uniform",
+            "mean_ms": 1, "deviation_ms": 1}, {"kind": "policer", "rate_mbps": 1, "burst_bytes": 9, "action": "mark"},
+            {"kind": "aggregate", "slot_ms": 1}, {"kind": "gilbert-elliott", "p": 0.1, "r": 0.2},
+            {"kind": "reorder", "probability": 0.1, "gap": 3}, {"kind": "duplicate", "probability": 0.1},
+            {"kind": "link", "rate_mbps": 3, "schedule": [{"at_s": 1, "rate_mbps": 2, "queue": {}}]}]"#;
+        let elements: Vec<ElementSpec> = serde_json::from_str(json).unwrap();
+        assert_eq!(validate_direction(&elements, "data"), Ok(()));
+        let written = serde_json::to_string(&elements).unwrap();
+        let again: Vec<ElementSpec> = serde_json::from_str(&written).unwrap();
+        assert_eq!(validate_direction(&again, "data"), Ok(()));
+        assert_eq!(serde_json::to_string(&again).unwrap(), written);
+    }
+
+    #[test]
+    fn bad_parameters_are_named_in_one_line() {
+        for (element, expected) in [
+            (r#"{"kind": "link", "rate_mbps": 0}"#, "data[0] (link): rate_mbps = 0: must be above 0"),
+            (r#"{"kind": "link", "rate_mbps": -3}"#, "rate_mbps = -3: must be above 0"),
+            (r#"{"kind": "link", "rate_mbps": 1e9}"#, "rate_mbps = 1000000000: must be at most 1000000"),
+            (r#"{"kind": "link", "rate_mbps": 1, "count_in_service": true}"#, "only with a `droptail` queue"),
+            (
+                r#"{"kind": "link", "rate_mbps": 1, "queue": {"kind": "droptail", "packets": 0}}"#,
+                "data[0] (link): queue `droptail`: `packets` = 0",
+            ),
+            (r#"{"kind": "delay", "delay_ms": -1}"#, "data[0] (delay): delay_ms = -1: must not be negative"),
+            (r#"{"kind": "delay", "delay_ms": 1, "tick_ms": 0}"#, "tick_ms = 0: must be above 0"),
+            (r#"{"kind": "loss", "probability": 1.5}"#, "probability = 1.5: must be from 0 to 1"),
+            (r#"{"kind": "loss"}"#, "probability, every, packets: exactly one is needed"),
+            (r#"{"kind": "loss", "probability": 0.1, "every": 3}"#, "exactly one is needed"),
+            (r#"{"kind": "loss", "every": 0}"#, "every = 0: must be at least 1"),
+            (r#"{"kind": "loss", "packets": [0]}"#, "packets[0] = 0: must be above 0"),
+            (r#"{"kind": "loss", "packets": [3, 3]}"#, "packets[1] = 3: must be above 3"),
+            (r#"{"kind": "gilbert-elliott", "p": 0.1, "r": 2}"#, "r = 2: must be from 0 to 1"),
+            (r#"{"kind": "reorder", "probability": 0.1}"#, "delay_ms, gap: at least one is needed"),
+            (r#"{"kind": "reorder", "probability": 0.1, "gap": 0}"#, "gap = 0: must be at least 1"),
+            (r#"{"kind": "duplicate", "probability": -0.1}"#, "probability = -0.1: must be from 0 to 1"),
+            (r#"{"kind": "shaper", "rate_mbps": 1, "burst_bytes": 0}"#, "burst_bytes = 0: must be from 1"),
+            (r#"{"kind": "policer", "rate_mbps": 0, "burst_bytes": 1}"#, "rate_mbps = 0: must be above 0"),
+            (r#"{"kind": "aggregate", "slot_ms": 0}"#, "slot_ms = 0: must be above 0"),
+            (
+                r#"{"kind": "aggregate", "slot_ms": 1, "max_packets": 0}"#,
+                "max_packets = 0: must be at least 1",
+            ),
+            (
+                r#"{"kind": "netem", "delay_ms": 1, "rate_mbps": 1}"#,
+                "rate_mbps, burst_bytes: allowed is both",
+            ),
+            (r#"{"kind": "netem", "delay_ms": 1, "limit_packets": 0}"#, "limit_packets = 0"),
+            (r#"{"kind": "poisson", "rate_mbps": 1, "opportunity_bytes": 0}"#, "opportunity_bytes = 0"),
+            (r#"{"kind": "poisson", "rate_mbps": 1, "head_s": 1, "head_gap_ms": 0}"#, "head_gap_ms = 0"),
+            (
+                r#"{"kind": "jitter", "distribution": "exponential", "mean_ms": 1, "deviation_ms": 1}"#,
+                "deviation_ms = 1: not allowed with an exponential",
+            ),
+            (r#"{"kind": "jitter", "distribution": "normal", "mean_ms": 1}"#, "deviation_ms: missing"),
+            (
+                r#"{"kind": "jitter", "distribution": "exponential", "mean_ms": 1, "redraw_min_ms": 8}"#,
+                "redraw_min_ms, redraw_max_ms: allowed is both or none",
+            ),
+            (
+                r#"{"kind": "jitter", "distribution": "exponential", "mean_ms": 1, "redraw_min_ms": 8,
+                    "redraw_max_ms": 4}"#,
+                "redraw_max_ms = 4: must be at least redraw_min_ms = 8",
+            ),
+            (r#"{"kind": "jitter", "distribution": "cauchy", "mean_ms": 1}"#, "unknown variant `cauchy`"),
+            (r#"{"kind": "link", "rate_mbps": 1, "rate": 1}"#, "unknown field `rate`"),
+            (r#"{"kind": "wire"}"#, "unknown variant `wire`"),
+        ] {
+            let error = refusal(element);
+            assert!(error.contains(expected) && !error.contains('\n'), "{element}: {error}");
+        }
+    }
+
+    #[test]
+    fn bad_traces_are_named_in_one_line() {
+        for (trace, expected) in [
+            (r#""base_ms": 0"#, "times_ms, even, poisson: exactly one is needed"),
+            (r#""times_ms": [1], "even": {"lines": 3, "period_ms": 3}"#, "exactly one is needed"),
+            (r#""times_ms": []"#, "times_ms: empty"),
+            (r#""times_ms": [0, 0]"#, "times_ms: last time = 0: must be above 0"),
+            (r#""times_ms": [3, 2]"#, "times_ms[1] = 2: must not be before 3"),
+            (r#""times_ms": [-1]"#, "times_ms[0] = -1: must not be negative"),
+            (r#""times_ms": [0.5, 1], "mode": "mahimahi""#, "times_ms[0] = 0.5: must be whole ms"),
+            (r#""times_ms": [1], "mode": "mahimahi", "opportunity_bytes": 1500"#, "must be 1504"),
+            (r#""times_ms": [1], "opportunity_bytes": 0"#, "opportunity_bytes = 0"),
+            (r#""times_ms": [1], "base_ms": -1"#, "base_ms = -1: must not be negative"),
+            (r#""times_ms": [1], "count_in_service": true"#, "only with a `droptail` queue"),
+            (r#""even": {"lines": 0, "period_ms": 3}"#, "even.lines = 0: must be from 1"),
+            (
+                r#""even": {"lines": 1, "period_ms": 3}, "mode": "mahimahi""#,
+                "the last opportunity would be at 0",
+            ),
+            (r#""even": {"lines": 100000000, "period_ms": 86400000}"#, "too many for so long a period"),
+            (r#""poisson": {"rate_mbps": 0}"#, "poisson.rate_mbps = 0: must be above 0"),
+            (r#""poisson": {"rate_mbps": 900000, "period_s": 9000}"#, "too high for so long a trace"),
+            (r#""poisson": {"rate_mbps": 1, "head_s": 61}"#, "poisson.head_s = 61: must be at most 60"),
+            (r#""times_ms": [1], "schedule": [{"at_s": 1, "base_ms": 3}]"#, "only its queue can"),
+        ] {
+            let error = refusal(&format!(r#"{{"kind": "trace", {trace}}}"#));
+            assert!(error.contains(expected) && !error.contains('\n'), "{trace}: {error}");
+        }
+    }
+
+    #[test]
+    fn bad_schedules_are_named_in_one_line() {
+        for (schedule, expected) in [
+            (
+                r#"{"at_s": 1, "rate": 3}"#,
+                "data[0] (link): schedule[0]: rate: no numeric parameter of this element",
+            ),
+            (r#"{"at_s": 1, "rate": 3}"#, "allowed are rate_mbps, framing_bytes, device_packets"),
+            (r#"{"at_s": 1, "rate_mbps": -3}"#, "schedule[0]: rate_mbps = -3: must be above 0"),
+            (
+                r#"{"at_s": 1, "framing_bytes": 1.5}"#,
+                "schedule[0]: framing_bytes = 1.5: must be a whole number",
+            ),
+            (r#"{"at_s": -1, "rate_mbps": 3}"#, "schedule[0]: at_s = -1: must not be negative"),
+            (
+                r#"{"at_s": 2, "rate_mbps": 3}, {"at_s": 1, "rate_mbps": 3}"#,
+                "schedule[1]: at_s = 1: must not be before 2",
+            ),
+            (r#"{"at_s": 1}"#, "schedule[0]: nothing to change"),
+            (r#"{"at_s": 1, "queue": {"packets": 0}}"#, "schedule[0]: queue `droptail`: `packets` = 0"),
+            (r#"{"at_s": 1, "queue": {"target_ms": 4}}"#, "schedule[0]: queue `droptail`: `target_ms`"),
+            (r#"{"at_s": 1, "rate_mbps": "fast"}"#, "invalid type: string"),
+            (r#"{"rate_mbps": 3}"#, "missing field `at_s`"),
+        ] {
+            let error = refusal(&format!(
+                r#"{{"kind": "link", "rate_mbps": 1, "queue": {{"kind": "droptail", "packets": 3}},
+                    "schedule": [{schedule}]}}"#
+            ));
+            assert!(error.contains(expected) && !error.contains('\n'), "{schedule}: {error}");
+        }
+        let error = refusal(
+            r#"{"kind": "delay", "delay_ms": 1, "schedule": [{"at_s": 1, "queue": {"packets": 1}}]}"#,
+        );
+        assert!(
+            error.contains("data[0] (delay): schedule[0]: queue: `packets` cannot be changed"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_narrow_mtu_is_refused() {
+        let spec: PathSpec =
+            serde_json::from_str(r#"{"data": [], "ack": [], "overhead_bytes": 36, "mtu_bytes": 50}"#)
+                .unwrap();
+        assert!(spec.validate().unwrap_err().contains("mtu_bytes = 50: must be at least 64"));
+        assert!(serde_json::from_str::<PathSpec>(r#"{"data": [], "ack": [], "mtu": 50}"#).is_err());
+    }
+}
