@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy
+from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 from PIL import Image
-from matplotlib.colors import to_rgb
 
 PIXELS_PER_POINT = 2.0
 _FEW = 4000  # below this many points a dot is drawn larger, to be seen at all
@@ -31,18 +31,19 @@ def dots(clouds: Sequence[Cloud], span: tuple[float, float, float, float], size:
     width, height = (max(round(side * PIXELS_PER_POINT), 1) for side in size)
     pixels = numpy.zeros((height, width), dtype=numpy.uint8)
     x_low, x_high, y_low, y_high = span
-    for index, cloud in enumerate(clouds, start=1):
+    colors = list(dict.fromkeys(cloud.color for cloud in clouds))
+    for cloud in clouds:
         column = numpy.floor((cloud.x - x_low) / (x_high - x_low) * width).astype(numpy.int64)
         row = numpy.floor((y_high - cloud.y) / (y_high - y_low) * height).astype(numpy.int64)
         reach = (-1, 0, 1) if len(cloud.x) < _FEW else (0, 1)
         for down in reach:
             for right in reach:
-                pixels[(row + down).clip(0, height - 1), (column + right).clip(0, width - 1)] = index
-    return _png(pixels, [cloud.color for cloud in clouds])
+                pixels[(row + down).clip(0, height - 1), (column + right).clip(0, width - 1)] = colors.index(cloud.color) + 1
+    return _png(pixels, colors)
 
 
 def _png(pixels: NDArray[numpy.uint8], colors: Sequence[str]) -> bytes:
-    image = Image.fromarray(pixels, mode=None).convert("P") if pixels.ndim != 2 else Image.fromarray(pixels)
+    image = Image.fromarray(pixels)
     palette = [0, 0, 0]
     for color in colors:
         palette += [round(255 * part) for part in to_rgb(color)]

@@ -15,26 +15,6 @@ SHADE = "#fbf1e7"
 # Flows take Pantheon's b, g, r, y, c, m in turn, in hues that keep a contrast of about 3:1 on white and on near-black.
 FLOW_COLORS = ("#3f63f0", "#2a9440", "#e0393b", "#b08a0a", "#0c97a6", "#bb45bb")
 
-# Pantheon's config.yml: the styles its readers know, for results that name no style (imported ones).
-PANTHEON_STYLES = {
-    "cubic": ("black", "*"),
-    "vegas": ("silver", "h"),
-    "bbr": ("gold", "^"),
-    "ledbat": ("green", "<"),
-    "pcc": ("cyan", ">"),
-    "verus": ("skyblue", "H"),
-    "sprout": ("orange", "p"),
-    "quic": ("magenta", "8"),
-    "scream": ("pink", "1"),
-    "webrtc": ("brown", "v"),
-    "copa": ("red", "o"),
-    "taova": ("gray", "d"),
-    "vivace": ("blue", "<"),
-    "pcc_experimental": ("olive", "<"),
-    "fillp": ("violet", "+"),
-    "indigo": ("indigo", "D"),
-    "fillp_sheep": ("violet", "D"),
-}
 UNSTYLED = ("dimgray", "o")  # the catalogue's style for a scheme that names none
 
 _SPARE_COLORS = ("#1b9e77", "#d95f02", "#7570b3", "#e7298a", "#66a61e", "#a6761d", "#1f78b4", "#8c6d31")
@@ -66,9 +46,8 @@ def styles(wanted: Iterable[tuple[str, str, str]]) -> dict[str, Style]:
     taken: set[Style] = set()
     undecided = []
     for name, color, marker in wanted:
-        if not color or (color, marker) == UNSTYLED:
-            color, marker = PANTHEON_STYLES.get(name, ("", ""))
-        style = Style(ink(color), marker or "o") if color else None
+        named = color and (color, marker) != UNSTYLED
+        style = Style(ink(color), marker or "o") if named else None
         chosen[name] = style or Style(INK, "o")
         if style is None or style in taken:
             undecided.append(name)

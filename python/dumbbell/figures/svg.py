@@ -71,7 +71,7 @@ def place_image(drawing: str, group: str, png: bytes, box: tuple[float, float, f
 
 def for_page(drawing: str, label: str) -> str:
     """The drawing for a page: named for screen readers, in the page's own ink and font."""
-    drawing = _replace(drawing, _THEMED)
+    drawing = theme_ink(drawing)
     drawing = drawing.replace(" xmlns:xlink=\"http://www.w3.org/1999/xlink\"", "").replace("xlink:href", "href")
     drawing = drawing.replace(' xmlns="http://www.w3.org/2000/svg"', "")
     drawing = re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", rf"font: \1\2 sans-serif; {_GENERIC}", drawing)
@@ -80,7 +80,17 @@ def for_page(drawing: str, label: str) -> str:
 
 def for_print(drawing: str) -> str:
     """The drawing as a file of its own, in dark ink on white."""
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + _replace(drawing, _PRINTED)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + print_ink(drawing)
+
+
+def theme_ink(drawing: str) -> str:
+    """The stand-in colours as the page's own."""
+    return _replace(drawing, _THEMED)
+
+
+def print_ink(drawing: str) -> str:
+    """The stand-in colours as ink on paper."""
+    return _replace(drawing, _PRINTED)
 
 
 def _replace(drawing: str, colors: Mapping[str, str]) -> str:

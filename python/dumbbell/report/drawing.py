@@ -1,0 +1,160 @@
+"""The figures of a report: which there are, and drawing them on all processors."""
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.figures import (
+    FlowDelays,
+    FlowRates,
+    Point,
+    Style,
+    delay_figure,
+    styles,
+    summary_figure,
+    throughput_figure,
+)
+from dumbbell.report.model import PathEntry, ReportModel, Run
+from dumbbell.report.source import delays, rates
+from dumbbell.report.wording import figure_title
+from dumbbell.results.environment import cpus
+from dumbbell.results.summary import cells
+
+BIN_S = 0.5  # Pantheon's
+_WORTH_A_POOL = 6  # a worker takes about as long to start as this many runs take to draw
+
+
+@dataclass(frozen=True)
+class RunFigures:
+    """The drawings of a run, or why there are none."""
+
+    throughput: str = ""
+    delay: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """All drawings of a report: by path and, for runs, by folder."""
+
+    styles: Mapping[str, Style]
+    means: dict[str, str] = field(default_factory=dict)
+    every_run: dict[str, str] = field(default_factory=dict)
+    runs: dict[str, RunFigures] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What a worker needs to draw a run. `flows` are the metrics of the flows the log should have."""
+
+    name: str
+    packets: Path
+    flows: list[dict[str, Any]]
+    titles: Mapping[int, str]
+    link_capacity_mbps: float | None
+    log_capacity_mbps: float | None
+
+
+def draw(model: ReportModel, jobs: int | None = None, step: Callable[[Run], None] = lambda _: None) -> Figures:
+    """Draws every figure on `jobs` processors (all of them if None); calls `step` after each run."""
+    figures = Figures(styles((scheme.name, scheme.color, scheme.marker) for scheme in model.schemes))
+    tasks = {}
+    for index, run in enumerate(model.runs):
+        if "packets.parquet" in run.files:
+            tasks[run.folder] = _job(model, run, f"r{index}")
+        else:
+            figures.runs[run.folder] = RunFigures(problem=run.reason or "the run kept no packet log")
+            step(run)
+    for index, path in enumerate(model.paths):
+        figures.means[path.name] = _means(model, figures, path, f"p{index}m")
+        figures.every_run[path.name] = _every_run(model, figures, path, f"p{index}a")
+    by_folder = {run.folder: run for run in model.runs}
+    for folder, drawn in zip(tasks, _map(list(tasks.values()), min(jobs or cpus(), len(tasks))), strict=True):
+        figures.runs[folder] = drawn
+        step(by_folder[folder])
+    return figures
+
+
+def _map(tasks: Sequence[_Job], workers: int) -> Iterator[RunFigures]:
+    if workers < 2 or len(tasks) < _WORTH_A_POOL:
+        yield from map(draw_run, tasks)
+        return
+    # spawned, not forked: the caller may have threads
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(draw_run, tasks)
+
+
+def _job(model: ReportModel, run: Run, name: str) -> _Job:
+    """Flows are called by their scheme where a run has several schemes."""
+    mixed = len({flow.get("scheme") for flow in run.flows}) > 1
+    titles = {flow["flow"]: f" ({model.scheme_title(flow['scheme'])})" for flow in run.flows} if mixed else {}
+    return _Job(
+        name=name,
+        packets=model.directory / run.folder / "packets.parquet",
+        flows=run.flows,
+        titles=titles,
+        link_capacity_mbps=run.links[0].get("capacity_mbps") if run.links else None,
+        log_capacity_mbps=run.network.get("capacity_mbps"),
+    )
+
+
+def draw_run(job: _Job) -> RunFigures:
+    """Both figures of a run. An unreadable packet log is a reason, not an error: the other runs matter."""
+    try:
+        series = rates(job.packets, BIN_S)
+        points = delays(job.packets)
+    except _core.Error as error:
+        return RunFigures(problem=str(error).replace(f"{job.packets.parent}/", ""))
+    known = {flow["flow"]: flow for flow in job.flows}
+    lines, clouds = [], []
+    for flow in sorted(series.egress):
+        values = known.get(flow, {})
+        title = job.titles.get(flow, "")
+        means = (values.get("ingress_mbps"), values.get("throughput_mbps"))
+        lines.append(FlowRates(flow, title, series.ingress[flow], series.egress[flow], *means))
+        time_s, delay_ms = points.get(flow, ([], []))
+        clouds.append(FlowDelays(flow, title, time_s, delay_ms, values.get("delay_p95_ms")))
+    capacity, mean_capacity = series.capacity, job.log_capacity_mbps
+    if not capacity and job.link_capacity_mbps is not None and lines:
+        # a link of fixed rate logs no opportunities: its mean rate stands for them
+        capacity = [job.link_capacity_mbps] * max(len(line.egress_mbps) for line in lines)
+        mean_capacity = job.link_capacity_mbps
+    return RunFigures(
+        throughput=throughput_figure(f"{job.name}t", lines, series.bin_s, capacity, mean_capacity),
+        delay=delay_figure(f"{job.name}d", clouds, series.start_s),
+    )
+
+
+def _title(model: ReportModel, path: PathEntry) -> str:
+    return figure_title(
+        model.backend, path.title, model.runs_per_scheme, model.duration_s, model.flows, model.interval_s
+    )
+
+
+def _means(model: ReportModel, figures: Figures, path: PathEntry, name: str) -> str:
+    points = []
+    for (_, scheme), cell in cells(run.content for run in model.of(path.name)).items():
+        delay = cell.estimate(("network", 0, "delay_p95_ms"))
+        throughput = cell.estimate(("network", 0, "throughput_mbps"))
+        if delay and throughput:
+            points.append(_point(model, figures, scheme, delay.mean, throughput.mean, f"mean of {throughput.count} runs"))
+    return summary_figure(name, f"{_title(model, path)} (mean of all runs by scheme)", points, annotate=True)
+
+
+def _every_run(model: ReportModel, figures: Figures, path: PathEntry, name: str) -> str:
+    points = []
+    for run in model.of(path.name):
+        delay, throughput = run.network.get("delay_p95_ms"), run.network.get("throughput_mbps")
+        if run.good and delay is not None and throughput is not None:
+            points.append(_point(model, figures, run.scheme, delay, throughput, f"run {run.number}"))
+    return summary_figure(name, _title(model, path), points, annotate=False)
+
+
+def _point(model: ReportModel, figures: Figures, scheme: str, delay_ms: float, throughput_mbps: float, what: str) -> Point:
+    title = model.scheme_title(scheme)
+    hover = f"{title}, {what}: {throughput_mbps:.2f} Mbit/s, {delay_ms:.1f} ms"
+    return Point(title, delay_ms, throughput_mbps, figures.styles[scheme], hover)

@@ -1,0 +1,27 @@
+"""HTML elements from Python values."""
+
+from html import escape
+
+
+def text(value: object) -> str:
+    """A value as HTML text."""
+    return escape(str(value), quote=False)
+
+
+def tag(name: str, *content: str, **attributes: str | int | bool | None) -> str:
+    """The element with the given markup inside; `class_` and `for_` lose their underscore, others turn it into a hyphen.
+
+    An attribute that is `None` or false is left out; one that is true has no value.
+    """
+    parts = [name]
+    for key, value in attributes.items():
+        if value is None or value is False:
+            continue
+        shown = key.rstrip("_").replace("_", "-")
+        parts.append(shown if value is True else f'{shown}="{escape(str(value))}"')
+    return f"<{' '.join(parts)}>{''.join(content)}</{name}>"
+
+
+def scroll(label: str, content: str) -> str:
+    """A region that scrolls sideways on its own, reachable by keyboard."""
+    return tag("div", content, class_="scroll", role="region", aria_label=label, tabindex=0)

@@ -1,0 +1,235 @@
+"""What a report shows, taken from a results directory. Numbers are those of `stats.json` as they stand."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dumbbell import __version__
+from dumbbell.catalog import PathModel
+from dumbbell.errors import UserError
+from dumbbell.experiment import Experiment
+from dumbbell.experiment import Run as Planned
+from dumbbell.interchange.pantheon_stats import RunTimes
+from dumbbell.report.environment import git_text, system_text
+from dumbbell.report.wording import path_sentence
+from dumbbell.results import Results, open_results, unsuccessful
+
+RAW_FILES = ("stats.json", "log.txt", "packets.parquet", "flows.parquet", "links.parquet")
+_GOOD = "done"
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A scheme or a mix of schemes: its name in results, its name for people, and how figures draw it."""
+
+    name: str
+    title: str
+    color: str = ""
+    marker: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class PathEntry:
+    """A path of the experiment; `sentence` says what it is made of."""
+
+    name: str
+    title: str
+    provenance: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run. `folder` is relative to the results directory, `files` are those of `RAW_FILES` that exist there.
+
+    `content` is the run as in `dumbbell show --json`; `remark` says why Pantheon's analysis would drop a run that counts.
+    """
+
+    path: str
+    scheme: str
+    number: int
+    seed: int | None
+    status: str
+    reason: str
+    remark: str
+    folder: str
+    files: tuple[str, ...]
+    command: str
+    times: RunTimes
+    content: Mapping[str, Any]
+
+    @property
+    def good(self) -> bool:
+        """Whether its numbers count."""
+        return self.status == _GOOD
+
+    @property
+    def flows(self) -> list[dict[str, Any]]:
+        """The metrics of its flows."""
+        flows: list[dict[str, Any]] = self.content["flows"]
+        return flows
+
+    @property
+    def links(self) -> list[dict[str, Any]]:
+        """The metrics of its links; the first is the bottleneck in the data direction."""
+        links: list[dict[str, Any]] = self.content["links"]
+        return links
+
+    @property
+    def network(self) -> dict[str, Any]:
+        """The metrics over all its flows."""
+        network: dict[str, Any] = self.content["network"]
+        return network
+
+
+@dataclass(frozen=True)
+class ReportModel:
+    """Everything a report shows except figures."""
+
+    directory: Path
+    name: str
+    title: str
+    backend: str
+    generated_at: str
+    duration_s: float
+    warmup_s: float
+    runs_per_scheme: int
+    flows: int
+    interval_s: float
+    even_flows: bool
+    seed: int | None
+    system_info: str
+    git_summary: str
+    command: str
+    schemes: tuple[Scheme, ...]
+    paths: tuple[PathEntry, ...]
+    runs: tuple[Run, ...] = field(repr=False)
+
+    def of(self, path: str, scheme: str | None = None) -> list[Run]:
+        """The runs on a path, of one scheme or of all, in order."""
+        return [run for run in self.runs if run.path == path and scheme in (None, run.scheme)]
+
+    def scheme_title(self, name: str) -> str:
+        """How people call the scheme."""
+        return next((scheme.title for scheme in self.schemes if scheme.name == name), name)
+
+    @property
+    def bad_runs(self) -> list[Run]:
+        """Runs that are missing or failed."""
+        return [run for run in self.runs if not run.good]
+
+
+def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
+    """Reads a results directory.
+
+    Raises:
+        UserError: it is none.
+    """
+    results = open_results(directory)
+    experiment = results.experiment
+    environment = results.environment()
+    labels = [*experiment.labels, *experiment.mixes]
+    order = {label: place for place, label in enumerate(labels)}
+    places = {name: place for place, name in enumerate(experiment.paths)}
+    planned = sorted(experiment.all_runs(), key=lambda run: (places[run.path], order[run.scheme], run.run))
+    counts = {len(experiment.flow_plans(label)) for label in labels}
+    simulated = experiment.backend == "sim"
+    return ReportModel(
+        directory=directory,
+        name=experiment.name,
+        title=experiment.title,
+        backend=experiment.backend,
+        generated_at=f"{generated_at or datetime.now(UTC):%Y-%m-%d %H:%M:%S}",
+        duration_s=experiment.duration_s,
+        warmup_s=experiment.warmup_s,
+        runs_per_scheme=experiment.runs,
+        flows=max(counts, default=0),
+        interval_s=experiment.interval_s,
+        even_flows=not experiment.flow and len(counts) == 1,
+        seed=experiment.seed if simulated else None,
+        system_info=system_text(environment, __version__),
+        git_summary=git_text(environment),
+        command="dumbbell run experiment.toml --out NEW" if simulated else _command_line(environment),
+        schemes=tuple(_scheme(label, experiment) for label in labels),
+        paths=tuple(_path(path, experiment.backend) for path in experiment.paths.values()),
+        runs=tuple(_run(results, run) for run in planned),
+    )
+
+
+def _command_line(environment: Mapping[str, Any]) -> str:
+    command = environment.get("command")
+    return shlex.join(str(word) for word in command) if isinstance(command, list) else ""
+
+
+def _scheme(label: str, experiment: Experiment) -> Scheme:
+    """A mix has no entry of its own: its label is its title."""
+    scheme = experiment.schemes.get(label)
+    if scheme is None or label in experiment.mixes:
+        return Scheme(label, label)
+    return Scheme(label, scheme.title, scheme.color, scheme.marker, scheme.source)
+
+
+def _path(path: PathModel, backend: str) -> PathEntry:
+    return PathEntry(path.name, path.title, path.provenance, path_sentence(path, backend))
+
+
+def _run(results: Results, planned: Planned) -> Run:
+    folder = results.folder(planned)
+    try:
+        content = results.run(planned)
+    except UserError as error:
+        problem = str(error).replace(f"{folder}/", "")
+        damaged = unsuccessful(results.experiment.backend, "damaged", problem)
+        content = results.complete(planned, damaged)
+    network = content["network"]
+    good = content["status"] == _GOOD
+    return Run(
+        path=planned.path,
+        scheme=planned.scheme,
+        number=planned.run,
+        seed=content["seed"],
+        status=content["status"],
+        reason="" if good else str(content.get("reason") or "no reason was recorded"),
+        remark=str(network.get("invalid_reason") or "") if good else "",
+        folder=planned.directory,
+        files=tuple(name for name in RAW_FILES if (folder / name).is_file()),
+        command=_run_command(planned, results.experiment),
+        times=_times(content, folder / "log.txt"),
+        content=content,
+    )
+
+
+def _run_command(run: Planned, experiment: Experiment) -> str:
+    """A seed follows from scheme, path and run number, so the last of `run.run` runs is this one again."""
+    if experiment.backend != "sim":
+        return ""
+    chosen = "--mix" if run.scheme in experiment.mixes else "--schemes"
+    words = ["dumbbell", "run", "experiment.toml", chosen, run.scheme, "--path", run.path, "--runs", str(run.run)]
+    return f"{shlex.join(words)} --out NEW"
+
+
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z ", re.ASCII)
+
+
+def _times(content: Mapping[str, Any], log: Path) -> RunTimes:
+    """When the run was made: as imported, as in its statistics, or from the first and last stamp of its log."""
+    if "imported" in content:
+        return RunTimes(**content["imported"])
+    if content.get("started_at"):
+        return RunTimes(_plain(content["started_at"]), _plain(content.get("ended_at")))
+    try:
+        text = log.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return RunTimes()
+    stamps = [" ".join(match.groups()) for match in map(_STAMP.match, text.splitlines()) if match]
+    return RunTimes(stamps[0], stamps[-1]) if stamps else RunTimes()
+
+
+def _plain(moment: object) -> str | None:
+    """`2026-01-02T03:04:05Z` as `2026-01-02 03:04:05`."""
+    return None if not moment else str(moment).replace("T", " ").removesuffix("Z").removesuffix("+00:00")

@@ -1,0 +1,212 @@
+"""The report as one HTML file that asks for nothing else."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+from dumbbell.figures import for_page, swatch, theme_ink
+from dumbbell.report.drawing import Figures
+from dumbbell.report.markup import scroll, tag, text
+from dumbbell.report.model import PathEntry, ReportModel, Run
+from dumbbell.report.source import definitions
+from dumbbell.report.tables import Cell, PathTables, Table, run_flows, run_links, run_totals
+from dumbbell.report.texts import RunList, command_sentence, last_run, lists, mean_in_words, outcome, sentences
+from dumbbell.report.wording import statistics_text
+
+_HERE = Path(__file__).parent
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+
+
+class Page:
+    """One report as a page."""
+
+    def __init__(self, model: ReportModel, figures: Figures) -> None:
+        self.model = model
+        self.figures = figures
+        self.symbols = {scheme.name: f"s{index}" for index, scheme in enumerate(model.schemes)}
+        self.anchors = {run.folder: f"run{index}" for index, run in enumerate(model.runs)}
+        self.sections = {path.name: f"path{index}" for index, path in enumerate(model.paths)}
+
+    def render(self) -> str:
+        """The whole file."""
+        title = f"dumbbell report: {self.model.title or self.model.name}"
+        head = [
+            '<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+            '<link rel="icon" href="data:,">',
+            tag("title", text(title)),
+            tag("style", (_HERE / "page.css").read_text(encoding="utf-8")),
+        ]
+        body = [
+            tag("a", "To the results", class_="skip", href="#results"),
+            self._symbols(),
+            self._contents(),
+            tag("main", "\n".join(self._main())),
+            tag("script", (_HERE / "page.js").read_text(encoding="utf-8")),
+        ]
+        page = tag("html", tag("head", "\n".join(head)), "\n", tag("body", "\n".join(body)), lang="en")
+        return f"<!DOCTYPE html>\n{page}\n"
+
+    def _symbols(self) -> str:
+        symbols = [
+            tag("symbol", theme_ink(swatch(self.figures.styles[name])), id=symbol, viewBox="-0.7 -0.7 1.4 1.4")
+            for name, symbol in self.symbols.items()
+        ]
+        return tag("svg", *symbols, width=0, height=0, style="position:absolute", aria_hidden="true")
+
+    def _contents(self) -> str:
+        items = [_link("#overview", "Overview")]
+        for path in self.model.paths:
+            section = self.sections[path.name]
+            below = [_link(f"#{section}{self.symbols[scheme.name]}", scheme.title) for scheme in self.model.schemes]
+            items.append(_link(f"#{section}", path.title) + tag("ul", *(tag("li", item) for item in below)))
+        items.append(_link("#definitions", "Definitions of the metrics"))
+        return tag("nav", tag("h2", "Contents"), tag("ul", *(tag("li", item) for item in items)), aria_label="Contents")
+
+    def _main(self) -> Iterator[str]:
+        yield from self._overview()
+        for index, path in enumerate(self.model.paths):
+            yield from self._path(path, "results" if index == 0 else None)
+        yield from _definitions()
+
+    def _overview(self) -> Iterator[str]:
+        model = self.model
+        yield tag("h1", "dumbbell report", id="overview")
+        yield tag("p", text(model.title or model.name), class_="lead")
+        for sentence in sentences(model):
+            yield tag("p", text(sentence))
+        if outcome(model):
+            yield tag("p", outcome(model))
+        for found in lists(model):
+            yield tag("p", text(found.sentence), class_="bad" if found.bad else None)
+            yield self._run_list(found)
+        if model.command:
+            yield tag("p", text(command_sentence(model)))
+            yield tag("pre", tag("code", text(model.command)))
+        yield _details("System info, recorded when the tests were run", model.system_info)
+        yield _details("Git summary", model.git_summary)
+
+    def _run_list(self, found: RunList) -> str:
+        rows = []
+        for run, reason in found.rows:
+            link = _link(f"#{self.anchors[run.folder]}", f"run {run.number}")
+            cells = [tag("td", self._scheme(run.scheme), class_="text"), tag("td", link, class_="text")]
+            cells += [_text_cell(run.path), _text_cell(run.status), _text_cell(reason, wide=True)]
+            rows.append(tag("tr", *cells))
+        heads = [tag("th", head, scope="col", class_="text") for head in ("scheme", "run", "path", "status", "reason")]
+        return scroll(found.sentence, tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)))
+
+    def _path(self, path: PathEntry, mark: str | None) -> Iterator[str]:
+        section, tables = self.sections[path.name], PathTables(self.model, path.name)
+        yield tag("h2", text(path.title), tag("span", id=mark) if mark else "", id=section)
+        if path.provenance:
+            yield tag("p", text(path.provenance), class_="note")
+        mean, every = self.figures.means[path.name], self.figures.every_run[path.name]
+        every_in_words = "Average throughput over 95th percentile one-way delay, every run; the values follow below"
+        drawings = ((mean, mean_in_words(tables)), (every, every_in_words))
+        yield tag("div", *(tag("figure", for_page(drawing, words)) for drawing, words in drawings), class_="pair")
+        for heading, table in tables.all():
+            yield tag("h3", heading)
+            yield tag("p", text(table.caption), class_="note")
+            yield self._table(table, f"{heading}, {path.title}", sortable=True)
+        for scheme in self.model.schemes:
+            yield tag("h3", self._scheme(scheme.name), id=f"{section}{self.symbols[scheme.name]}")
+            for run in self.model.of(path.name, scheme.name):
+                yield tag("section", "\n".join(self._run(run)), class_="run", id=self.anchors[run.folder])
+
+    def _scheme(self, name: str) -> str:
+        title = text(self.model.scheme_title(name))
+        if name not in self.symbols:
+            return title
+        use = f'<use href="#{self.symbols[name]}"></use>'
+        return tag("svg", use, class_="swatch", aria_hidden="true") + title
+
+    def _table(self, table: Table, label: str, sortable: bool = False) -> str:
+        heads = ""
+        if table.groups:
+            heads = tag("tr", *(tag("th", text(name), colspan=n, scope="colgroup", class_="group") for name, n in table.groups))
+        columns = [
+            tag("th", text(name), scope="col", class_="text" if index < table.names else None)
+            for index, name in enumerate(table.columns)
+        ]
+        rows = [tag("tr", *(self._cell(cell, index, table) for index, cell in enumerate(row))) for row in table.rows]
+        body = tag("thead", heads, tag("tr", *columns)) + tag("tbody", *rows)
+        return scroll(label, tag("table", body, class_="sticky sortable" if sortable else None))
+
+    def _cell(self, cell: Cell, index: int, table: Table) -> str:
+        content = self._scheme(cell.scheme) if cell.scheme else text(cell.text)
+        note = tag("small", text(cell.note)) if cell.note else ""
+        sort = None if cell.sort is None else repr(cell.sort)
+        if index == 0:
+            return tag("th", content, note, scope="row", data_sort=sort)
+        return tag("td", content, note, data_sort=sort, class_="text" if index < table.names else None)
+
+    def _run(self, run: Run) -> Iterator[str]:
+        name = self.model.scheme_title(run.scheme)
+        yield tag("h4", text(f"Run {run.number}: Statistics of {name}"))
+        if not run.good:
+            yield tag("p", text(f"{run.status.capitalize()}: {run.reason}"), class_="bad")
+        if run.remark:
+            yield tag("p", text(f"Counted here; Pantheon's analysis would drop it: {run.remark}"), class_="note")
+        statistics = statistics_text(run.times, run.content, self.model.generated_at)
+        yield tag("div", tag("pre", text(statistics)), tag("dl", *self._facts(run), class_="facts"), class_="pair")
+        if run.command:
+            yield tag("p", "To repeat it: ", tag("code", text(run.command)), last_run(run), class_="note")
+        if run.flows:
+            yield self._table(run_flows(self.model, run), f"Flows of run {run.number} of {name}")
+        if run.links:
+            yield self._table(run_links(run), f"Links of run {run.number} of {name}")
+        yield tag("h4", text(f"Run {run.number}: Report of {name} \u2014 Data Link"))
+        yield self._run_figures(run, name)
+
+    def _facts(self, run: Run) -> Iterator[str]:
+        for heading, value in run_totals(run):
+            yield _fact(heading, text(value))
+        if run.seed is not None:
+            yield _fact("seed", text(run.seed))
+        wall = run.content.get("sim_wall_s")
+        if wall is not None:
+            yield _fact("simulated in", f"{wall:.2f} s")
+        links = [_link(quote(f"{run.folder}/{name}"), name) for name in run.files]
+        yield _fact("raw logs", ", ".join(links) or "none")
+
+    def _run_figures(self, run: Run, name: str) -> str:
+        figures = self.figures.runs[run.folder]
+        if figures.problem:
+            return tag("p", text(f"Figure is missing: {figures.problem}"), class_="missing")
+        what = f"run {run.number} of {name}, {len(run.flows)} flow{'' if len(run.flows) == 1 else 's'}"
+        return tag(
+            "div",
+            tag("figure", for_page(figures.throughput, f"Throughput over time, {what}")),
+            tag("figure", for_page(figures.delay, f"One-way delay of every packet over time, {what}")),
+            class_="pair",
+        )
+
+
+def _definitions() -> Iterator[str]:
+    yield tag("h2", "Definitions of the metrics", id="definitions")
+    yield tag("p", "Every number above is computed by one of these rules, in one place, and stored in the stats.json of its run.")
+    keys = ("name", "level", "unit", "convention", "formula", "source")
+    heads = [tag("th", key, scope="col", class_="text") for key in keys]
+    rows = []
+    for definition in definitions():
+        cells = [_text_cell(definition[key], key == "formula") for key in keys]
+        rows.append(tag("tr", *cells))
+    yield scroll("Definitions of the metrics", tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)))
+
+
+def _link(target: str, name: str) -> str:
+    return tag("a", text(name), href=target)
+
+
+def _fact(name: str, value: str) -> str:
+    return tag("dt", text(name)) + tag("dd", value)
+
+
+def _text_cell(value: object, wide: bool = False) -> str:
+    return tag("td", text(value), class_="text wrap" if wide else "text")
+
+
+def _details(title: str, content: str) -> str:
+    return tag("details", tag("summary", text(title)), tag("pre", text(content)))

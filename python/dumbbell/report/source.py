@@ -1,0 +1,53 @@
+"""What the report asks of `dumbbell._core` about packet logs and definitions. The only place of the report that does."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from dumbbell import _core
+
+_EVERY = 2**53  # more points than any log has: the report draws every packet
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Rates of a run per bin, Mbit/s: by flow into and out of the path, and the path's capacity where the log has it.
+
+    Bin 0 starts at `start_s`, the time of the first packet: zero of the time axis, as in Pantheon's figures.
+    """
+
+    bin_s: float
+    start_s: float
+    ingress: dict[int, list[float]]
+    egress: dict[int, list[float]]
+    capacity: list[float]
+
+
+def rates(packets: Path, bin_s: float) -> Rates:
+    """The series of a throughput figure."""
+    found: dict[str, Any] = json.loads(_core.series(str(packets), bin_s))
+    return Rates(
+        bin_s=found["bin_s"],
+        start_s=found["start_s"],
+        ingress={flow["flow"]: flow["ingress_mbps"] for flow in found["flows"]},
+        egress={flow["flow"]: flow["egress_mbps"] for flow in found["flows"]},
+        capacity=found["capacity_mbps"],
+    )
+
+
+def delays(packets: Path) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
+    """By flow: when each data packet arrived (s since the start of the run) and how long it took (ms)."""
+    columns = _core.delay_points(str(packets), "data", _EVERY)
+    flows = numpy.frombuffer(columns[0], dtype=numpy.uint32)
+    time_s, delay_ms = (numpy.frombuffer(column, dtype=numpy.float64) for column in columns[1:])
+    return {int(flow): (time_s[flows == flow], delay_ms[flows == flow]) for flow in numpy.unique(flows)}
+
+
+def definitions() -> list[dict[str, str]]:
+    """How the core defines each metric."""
+    found: list[dict[str, str]] = json.loads(_core.metrics())
+    return found

@@ -1,0 +1,245 @@
+"""The tables of a report, as rows of texts that the page and the print lay out alike."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell.report.model import ReportModel, Run
+from dumbbell.report.wording import NO_DATA
+from dumbbell.results.summary import Cell as RunsOf
+from dumbbell.results.summary import Estimate, cells
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: its text, a smaller second line, and what sorting goes by."""
+
+    text: str
+    note: str = ""
+    sort: float | None = None
+    scheme: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table. `groups` are (title, number of columns) above the columns; the first `names` columns are texts."""
+
+    caption: str
+    groups: tuple[tuple[str, int], ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    names: int = 1
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How a metric is shown: key in the statistics, heading, factor to the unit shown, decimals, heading above."""
+
+    key: str
+    heading: str
+    factor: float = 1.0
+    decimals: int = 2
+    group: str = ""
+
+    def number(self, value: float, decimals: int | None = None) -> str:
+        """The value as text, without a minus in front of zero."""
+        text = f"{value * self.factor:.{self.decimals if decimals is None else decimals}f}"
+        return text.removeprefix("-") if float(text) == 0 else text
+
+    def single(self, value: float | None) -> Cell:
+        """The cell of one value."""
+        return Cell(NO_DATA) if value is None else Cell(self.number(value), sort=value)
+
+    def mean(self, estimate: Estimate | None) -> Cell:
+        """The cell of a mean with its interval."""
+        if estimate is None:
+            return Cell("N/A")
+        decimals = max(self.decimals, 1) if self.decimals == 0 and estimate.count > 1 else self.decimals
+        note = ""
+        if estimate.low is not None and estimate.high is not None:
+            note = f"[{self.number(estimate.low, decimals)}, {self.number(estimate.high, decimals)}]"
+        return Cell(self.number(estimate.mean, decimals), note, estimate.mean)
+
+
+_DELAY = "one-way delay (ms), corrected"
+_SENDER = "sender"
+_LINK = "bottleneck link"
+
+PANTHEON = (
+    Metric("throughput_mbps", "mean avg tput (Mbit/s)"),
+    Metric("delay_p95_ms", "mean 95th-%ile delay (ms)"),
+    Metric("loss_rate", "mean loss rate (%)", 100.0),
+)
+CORRECTED = (
+    Metric("goodput_mbps", "goodput (Mbit/s)", group="corrected"),
+    Metric("packet_loss_rate", "packet loss (%)", 100.0, group="corrected"),
+    Metric("owd_min_ms", "min", group=_DELAY),
+    Metric("owd_mean_ms", "mean", group=_DELAY),
+    Metric("owd_p50_ms", "median", group=_DELAY),
+    Metric("owd_p95_ms", "95th %ile", group=_DELAY),
+    Metric("owd_p99_ms", "99th %ile", group=_DELAY),
+    Metric("self_inflicted_delay_p95_ms", "95th %ile - min", group=_DELAY),
+)
+SENDER = (
+    Metric("mean_cwnd_bytes", "mean cwnd (kB)", 1e-3, 1, _SENDER),
+    Metric("mean_srtt_ms", "mean SRTT (ms)", 1.0, 1, _SENDER),
+    Metric("retransmissions", "resent (packets)", 1.0, 0, _SENDER),
+    Metric("timeouts", "timeouts", 1.0, 0, _SENDER),
+)
+FAIRNESS = (
+    Metric("jain_index", "Jain index", 1.0, 3, "fairness"),
+    Metric("jain_index_mean", "Jain index, mean of bins", 1.0, 3, "fairness"),
+)
+LINK = (
+    Metric("capacity_mbps", "capacity (Mbit/s)", 1.0, 2, _LINK),
+    Metric("utilization", "utilisation (%)", 100.0, 1, _LINK),
+    Metric("mean_queue_packets", "mean queue (packets)", 1.0, 1, _LINK),
+    Metric("max_queue_packets", "longest queue (packets)", 1.0, 0, _LINK),
+    Metric("mean_queue_delay_ms", "mean queueing delay (ms)", 1.0, 2, _LINK),
+    Metric("packets_dropped", "dropped (packets)", 1.0, 0, _LINK),
+    Metric("packets_marked", "marked (packets)", 1.0, 0, _LINK),
+)
+
+
+def groups(names: int, metrics: Sequence[Metric]) -> tuple[tuple[str, int], ...]:
+    """The headings above the columns: nothing above the names, then a heading for each stretch of equal groups."""
+    found = [("", names)]
+    for group, members in itertools.groupby(metrics, lambda metric: metric.group):
+        found.append((group, len(list(members))))
+    return tuple(found)
+
+
+INTERVALS = "In brackets: the 95 % bootstrap confidence interval of the mean over the runs."
+PANTHEON_CAPTION = f"Pantheon convention: whole log, sizes with overhead, packets under way at the end are lost. {INTERVALS}"
+
+
+def corrected_caption(model: ReportModel) -> str:
+    """What the corrected numbers leave out."""
+    return (
+        f"Corrected convention: payload only, without the first {model.warmup_s:.10g} s and without packets under way "
+        f"at the end. One-way delays. {INTERVALS}"
+    )
+
+
+class PathTables:
+    """The tables of one path."""
+
+    def __init__(self, model: ReportModel, path: str) -> None:
+        self.model = model
+        self.runs = model.of(path)
+        self.flows = max((len(run.flows) for run in self.runs), default=0) or model.flows
+        gathered = cells(run.content for run in self.runs)
+        self.cells = [gathered.get((path, scheme.name), RunsOf(path, scheme.name)) for scheme in model.schemes]
+
+    def all(self) -> list[tuple[str, Table]]:
+        """Every table of the path with its heading, Pantheon's first."""
+        return [
+            ("Means over the runs", self.means()),
+            ("Goodput, loss and delay, corrected", self.corrected()),
+            ("Link and sender" if self.flows == 1 else "Fairness, link and senders", self.network()),
+        ]
+
+    def means(self) -> Table:
+        """Pantheon's table: means per scheme and flow, and over all flows where there are several."""
+        columns = [f"flow {number}" for number in range(1, self.flows + 1)]
+        keys: list[tuple[str, int]] = [("flow", number) for number in range(1, self.flows + 1)]
+        if self.flows > 1:
+            columns.append("all")
+            keys.append(("network", 0))
+        rows = [
+            (
+                self._scheme(cell.scheme),
+                Cell(str(cell.good), f"of {cell.runs}" if cell.good != cell.runs else "", cell.good),
+                *(metric.mean(cell.estimate((*key, metric.key))) for metric in PANTHEON for key in keys),
+            )
+            for cell in self.cells
+        ]
+        groups = (("", 2), *((metric.heading, len(columns)) for metric in PANTHEON))
+        return Table(PANTHEON_CAPTION, groups, ("scheme", "#\u00a0runs", *columns * 3), tuple(rows))
+
+    def corrected(self) -> Table:
+        """Goodput, loss and delays in the corrected convention; a row per flow and one for all where there are several."""
+        keys: list[tuple[str, int]] = [("flow", number) for number in range(1, self.flows + 1)]
+        if self.flows > 1:
+            keys.append(("network", 0))
+        metrics = self._present("flow", CORRECTED)
+        rows = []
+        for cell in self.cells:
+            for entity, number in keys:
+                which = (Cell(str(number) if number else "all", sort=number or self.flows + 1),) if self.flows > 1 else ()
+                values = [metric.mean(cell.estimate((entity, number, metric.key))) for metric in metrics]
+                rows.append((self._scheme(cell.scheme), *which, *values))
+        flow = ("flow",) if self.flows > 1 else ()
+        headings = tuple(metric.heading for metric in metrics)
+        names = 1 + len(flow)
+        columns = ("scheme", *flow, *headings)
+        return Table(corrected_caption(self.model), groups(names, metrics), columns, tuple(rows), names)
+
+    def network(self) -> Table:
+        """Fairness, the bottleneck link, and the sender's state."""
+        parts = [
+            ("network", 0, self._present("network", FAIRNESS) if self.flows > 1 else []),
+            ("link", 1, self._present("link", LINK)),
+            ("flow", 1, self._present("flow", SENDER)),
+        ]
+        rows = tuple(
+            (
+                self._scheme(cell.scheme),
+                *(
+                    metric.mean(cell.estimate((entity, number, metric.key)))
+                    for entity, number, metrics in parts
+                    for metric in metrics
+                ),
+            )
+            for cell in self.cells
+        )
+        metrics = [metric for _, _, metrics in parts for metric in metrics]
+        first = " Sender: flow 1." if self.flows > 1 else ""
+        caption = f"Counted over the whole run; queue lengths are means over time.{first} {INTERVALS}"
+        return Table(caption, groups(1, metrics), ("scheme", *(metric.heading for metric in metrics)), rows)
+
+    def _scheme(self, name: str) -> Cell:
+        return Cell(self.model.scheme_title(name), scheme=name)
+
+    def _present(self, entity: str, metrics: Sequence[Metric]) -> list[Metric]:
+        """Those that any run has: imported logs tell less."""
+        known = {(kind, name) for cell in self.cells for kind, _, name in cell.values}
+        return [metric for metric in metrics if (entity, metric.key) in known]
+
+
+def run_flows(model: ReportModel, run: Run) -> Table:
+    """The flows of one run in the corrected convention, and their senders' counters."""
+    metrics = _of_rows(run.flows, (*CORRECTED, *SENDER))
+    rows = tuple(
+        (Cell(str(flow["flow"]), sort=flow["flow"]), Cell(model.scheme_title(flow.get("scheme") or run.scheme)),
+         *(metric.single(flow.get(metric.key)) for metric in metrics))
+        for flow in run.flows
+    )
+    return Table("", groups(2, metrics), ("flow", "scheme", *(metric.heading for metric in metrics)), rows, 2)
+
+
+def run_links(run: Run) -> Table:
+    """The links of one run."""
+    metrics = _of_rows(run.links, LINK)
+    rows = tuple(
+        (Cell(str(link["link"])), *(metric.single(link.get(metric.key)) for metric in metrics)) for link in run.links
+    )
+    return Table("", (), ("link", *(metric.heading for metric in metrics)), rows)
+
+
+def _of_rows(rows: Sequence[Mapping[str, Any]], metrics: Sequence[Metric]) -> list[Metric]:
+    return [metric for metric in metrics if any(row.get(metric.key) is not None for row in rows)]
+
+
+def run_totals(run: Run) -> list[tuple[str, str]]:
+    """What a run says about all its flows together, beside Pantheon's statistics: (name, value with unit)."""
+    shown = [
+        (CORRECTED[0], "goodput, corrected", " Mbit/s"),
+        (CORRECTED[1], "packet loss, corrected", " %"),
+        (Metric("owd_p95_ms", ""), "95th %ile delay, corrected", " ms"),
+    ]
+    if len(run.flows) > 1:
+        shown += [(metric, metric.heading, "") for metric in FAIRNESS]
+    values = [(metric, name, unit, run.network.get(metric.key)) for metric, name, unit in shown]
+    return [(name, f"{metric.number(value)}{unit}") for metric, name, unit, value in values if value is not None]

@@ -1,0 +1,79 @@
+"""What the page and the print say alike."""
+
+from dataclasses import dataclass
+
+from dumbbell.report.model import ReportModel, Run
+from dumbbell.report.tables import PathTables
+from dumbbell.report.wording import lasted, repeated
+
+
+def sentences(model: ReportModel) -> list[str]:
+    """The opening, in Pantheon's order."""
+    found = [
+        f"Generated at {model.generated_at} (UTC).",
+        *(path.sentence for path in model.paths),
+        repeated(len(model.schemes), model.runs_per_scheme),
+        lasted(model.duration_s, model.flows, model.interval_s, model.even_flows),
+    ]
+    if any(run.times.local_offset_ms is not None for run in model.runs):
+        found.append("NTP offsets were measured and have been applied to correct the timestamps in logs.")
+    if model.seed is not None:
+        found.append(
+            f"The experiment's seed is {model.seed}; the seed of each run follows from it, the path, the scheme and the "
+            "run's number. The same seeds give the same packets."
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class RunList:
+    """Runs that need a word, each with its reason."""
+
+    sentence: str
+    bad: bool
+    rows: tuple[tuple[Run, str], ...]
+
+
+def outcome(model: ReportModel) -> str:
+    """How many runs succeeded, if all did; else nothing: the list says it."""
+    total = len(model.runs)
+    if model.bad_runs:
+        return ""
+    return f"All {total} runs succeeded." if total > 1 else "The run succeeded."
+
+
+def lists(model: ReportModel) -> list[RunList]:
+    """The runs without results, and those that Pantheon would not count."""
+    found = []
+    bad = model.bad_runs
+    if bad:
+        total = len(model.runs)
+        sentence = f"{total - len(bad)} of {total} runs succeeded. No results from:"
+        found.append(RunList(sentence, True, tuple((run, run.reason) for run in bad)))
+    remarks = tuple((run, run.remark) for run in model.runs if run.remark)
+    if remarks:
+        found.append(RunList("These runs count here, but Pantheon's analysis would drop them:", False, remarks))
+    return found
+
+
+def command_sentence(model: ReportModel) -> str:
+    """What the command of the report does."""
+    return "To repeat the whole experiment, in the directory of this report:" if model.seed is not None else "Made with:"
+
+
+def last_run(run: Run) -> str:
+    """What a run's command makes besides the run."""
+    return "" if run.number == 1 else f" (makes runs 1 to {run.number}; this is the last)"
+
+
+def mean_in_words(tables: PathTables) -> str:
+    """The mean figure, for who cannot see it."""
+    words = []
+    for cell in tables.cells:
+        throughput = cell.estimate(("network", 0, "throughput_mbps"))
+        delay = cell.estimate(("network", 0, "delay_p95_ms"))
+        if throughput and delay:
+            title = tables.model.scheme_title(cell.scheme)
+            words.append(f"{title} {throughput.mean:.2f} Mbit/s at {delay.mean:.1f} ms")
+    values = "; ".join(words) or "no run has results"
+    return f"Average throughput over 95th percentile one-way delay, mean of all runs by scheme: {values}"
