@@ -89,6 +89,16 @@ mod tests {
     }
 
     #[test]
+    fn the_time_to_leave_is_the_first_ns_with_enough_tokens() {
+        let mut bucket = Bucket::new(Rate::from_mbps(7.0), 1500);
+        bucket.take(1500);
+        // 12000 bit at 7 Mbit/s are 1714285.7 ns.
+        assert_eq!(bucket.ready(bucket.need(1500)), Time::from_ns(1_714_286));
+        bucket.update(Time::from_ns(1_714_285));
+        assert!(!bucket.has(bucket.need(1500)));
+    }
+
+    #[test]
     fn debt_is_paid_back_before_the_level_is_zero_again() {
         let mut bucket = Bucket::new(Rate::from_mbps(8.0), 1000);
         bucket.take(1500);

@@ -2,7 +2,7 @@
 
 use crate::element::{Stage, Streams};
 use crate::spec::validate_direction;
-use crate::{ElementSpec, LinkStats, Packet, Tap};
+use crate::{ElementSpec, LinkStats, Packet, QueueSpec, Tap};
 use std::collections::VecDeque;
 use units::Time;
 
@@ -17,10 +17,24 @@ pub struct Direction {
     due: Vec<Time>,
     /// The earliest of `due` and of the next change.
     next: Time,
+    /// The time of the latest event.
+    clock: Time,
     /// Packets that have left.
     ready: VecDeque<Packet>,
     /// Scheduled changes, the next one last.
     changes: Vec<Planned>,
+    /// Whether nothing inside but a departure concerns anybody outside (see [`Direction::next_departure`]).
+    quiet: bool,
+}
+
+/// Whether the elements are links that decide on arrival, followed by a delay in which order is kept: then the first
+/// packet of the delay is the next to leave, whatever the links do meanwhile.
+fn is_quiet(elements: &[ElementSpec]) -> bool {
+    let Some((ElementSpec::Delay(_), before)) = elements.split_last() else { return false };
+    before.iter().all(|element| match element {
+        ElementSpec::Link(link) => !matches!(link.queue, QueueSpec::Codel { .. } | QueueSpec::FqCodel { .. }),
+        _ => false,
+    })
 }
 
 /// A scheduled change.
@@ -60,8 +74,9 @@ impl Direction {
         changes.sort_by_key(|planned| planned.at);
         changes.reverse();
         let due: Vec<Time> = stages.iter().map(Stage::next_event).collect();
+        let quiet = changes.is_empty() && is_quiet(elements);
         let mut direction =
-            Self { stages, due, next: Time::NEVER, ready: VecDeque::with_capacity(64), changes };
+            Self { stages, due, next: Time::NEVER, ready: VecDeque::with_capacity(64), changes, quiet };
         direction.next = direction.earliest().0;
         Ok(direction)
     }
@@ -72,6 +87,8 @@ impl Direction {
         if self.next <= now {
             self.advance(now, tap);
         }
+        debug_assert!(now >= self.clock, "time must not go backwards");
+        self.clock = now;
         self.pass(0, now, packet, tap);
         self.next = self.earliest().0;
         if self.next <= now {
@@ -83,6 +100,17 @@ impl Direction {
     #[inline]
     pub const fn next_event(&self) -> Time {
         self.next
+    }
+
+    /// When something may leave, or be dropped or marked, without a further arrival: for a driver that does not ask for
+    /// every queue event, the only times to call [`Direction::advance`] at. What happens inside before (a link starting
+    /// on the next packet) is made up for, with its own time, by the call after.
+    #[inline]
+    pub fn next_departure(&self) -> Time {
+        match self.due.last() {
+            Some(&last) if self.quiet && last.is_finite() => last,
+            _ => self.next,
+        }
     }
 
     /// Does everything due at or before `now`, in the order of time, scheduled changes included.
@@ -98,6 +126,8 @@ impl Direction {
                 self.change(time);
                 continue;
             }
+            debug_assert!(time >= self.clock, "an element planned an event in the past");
+            self.clock = time;
             let packet = self.stages[stage].step(time, tap);
             self.due[stage] = self.stages[stage].next_event();
             if let Some(packet) = packet {

@@ -157,8 +157,9 @@ impl World {
             Direction::build(&spec.path.data, "data", spec.seed)?,
             Direction::build(&spec.path.ack, "ack", spec.seed)?,
         ];
-        schedule.set(DIRECTIONS[DATA], directions[DATA].next_event());
-        schedule.set(DIRECTIONS[ACK], directions[ACK].next_event());
+        for direction in [DATA, ACK] {
+            schedule.set(DIRECTIONS[direction], directions[direction].next_event());
+        }
         let sample_interval = Span::from_secs_f64(spec.sample_interval_s);
         Ok(Self {
             now: Time::ZERO,
@@ -250,6 +251,12 @@ impl World {
         if !recorder.wants_samples() {
             return Ok(());
         }
+        // What is due inside before `at` has no event of its own; packets leave at their own times all the same.
+        for direction in [DATA, ACK] {
+            if self.directions[direction].next_event() < at {
+                self.advance_to(direction, at - Span::from_ns(1), recorder);
+            }
+        }
         for (index, flow) in self.flows.iter().enumerate() {
             recorder.sample_flow(at, index as u32 + 1, &flow.sender)?;
         }
@@ -278,15 +285,28 @@ impl World {
         }
     }
 
+    #[inline]
     fn advance(&mut self, direction: usize, recorder: &mut Recorder) {
+        self.advance_to(direction, self.now, recorder);
+    }
+
+    fn advance_to(&mut self, direction: usize, now: Time, recorder: &mut Recorder) {
         let mut tap = Watcher {
             contents: &mut self.contents,
             recorder,
             full_log: self.full_log,
             opportunity: [Event::Opportunity, Event::AckOpportunity][direction],
         };
-        self.directions[direction].advance(self.now, &mut tap);
-        self.schedule.set(DIRECTIONS[direction], self.directions[direction].next_event());
+        self.directions[direction].advance(now, &mut tap);
+        self.plan(direction);
+    }
+
+    /// Plans the next call of a direction.
+    #[inline]
+    fn plan(&mut self, direction: usize) {
+        let path = &self.directions[direction];
+        let next = if self.full_log { path.next_event() } else { path.next_departure() };
+        self.schedule.set(DIRECTIONS[direction], next);
     }
 
     /// Hands over whatever has left the two directions, until nothing more comes out at this moment.
@@ -434,7 +454,7 @@ impl World {
             });
             self.directions[direction].arrive(self.now, packet, &mut tap);
         }
-        self.schedule.set(DIRECTIONS[direction], self.directions[direction].next_event());
+        self.plan(direction);
     }
 }
 
