@@ -75,8 +75,8 @@ impl Direction {
         changes.reverse();
         let due: Vec<Time> = stages.iter().map(Stage::next_event).collect();
         let quiet = changes.is_empty() && is_quiet(elements);
-        let mut direction =
-            Self { stages, due, next: Time::NEVER, ready: VecDeque::with_capacity(64), changes, quiet };
+        let ready = VecDeque::with_capacity(64);
+        let mut direction = Self { stages, due, next: Time::NEVER, clock: Time::ZERO, ready, changes, quiet };
         direction.next = direction.earliest().0;
         Ok(direction)
     }
