@@ -13,8 +13,9 @@
 //!   when Linux leaves `TCP_CA_Loss` without SACK reneging;
 //! - BBR does its own recovery: the transport must not apply PRR to it. CE marks are ignored, as in Linux.
 //!
-//! Expected: a lone flow gets 97-99 % of the link (1 % margin, 2 % `PROBE_RTT`) at an RTT near the base; random loss
-//! does not slow it down below about 15-20 %; several flows share a queue of about one BDP.
+//! Expected: a lone flow gets 97-99 % of the link (1 % margin, 2 % `PROBE_RTT`) with a short queue. Random loss `p` up
+//! to about 15 % costs little more than itself: between two probes pacing follows what was delivered, not what was sent,
+//! so about `0.99 (1 - p)^2` of the link arrives. Several flows share a queue of about one BDP.
 
 mod aggregation;
 mod policer;
