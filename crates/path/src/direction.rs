@@ -27,14 +27,17 @@ pub struct Direction {
     quiet: bool,
 }
 
-/// Whether the elements are links that decide on arrival, followed by a delay in which order is kept: then the first
-/// packet of the delay is the next to leave, whatever the links do meanwhile.
+/// Whether the elements are at most one link, which decides on arrival, and a delay in which order is kept: then the
+/// first packet of the delay is the next to leave, whatever the link does meanwhile. A second link would drop packets
+/// between arrivals and departures.
 fn is_quiet(elements: &[ElementSpec]) -> bool {
-    let Some((ElementSpec::Delay(_), before)) = elements.split_last() else { return false };
-    before.iter().all(|element| match element {
-        ElementSpec::Link(link) => !matches!(link.queue, QueueSpec::Codel { .. } | QueueSpec::FqCodel { .. }),
+    match elements {
+        [ElementSpec::Delay(_)] => true,
+        [ElementSpec::Link(link), ElementSpec::Delay(_)] => {
+            !matches!(link.queue, QueueSpec::Codel { .. } | QueueSpec::FqCodel { .. })
+        }
         _ => false,
-    })
+    }
 }
 
 /// A scheduled change.

@@ -1,6 +1,7 @@
 //! What holds for every composition of elements.
 
-use crate::testing::{Bench, at_us};
+use crate::testing::{Bench, at_us, elements};
+use crate::{Direction, Packet, PacketEvent, Tap};
 use proptest::prelude::*;
 use units::Time;
 
@@ -49,6 +50,56 @@ fn run(parts: &[&str], seed: u64, traffic: &[(u64, u32)], wants_opportunities: b
     bench.run_until(at_us(us + 5_000_000));
     bench.direction.finish(at_us(us + 5_000_000));
     bench
+}
+
+/// Links that a driver may have to hear of between departures.
+const LINKS: [&str; 4] = [
+    r#"{"kind": "link", "rate_mbps": 10, "queue": {"kind": "droptail", "packets": 10}}"#,
+    r#"{"kind": "link", "rate_mbps": 4, "queue": {"kind": "droptail", "packets": 2}}"#,
+    r#"{"kind": "link", "rate_mbps": 6}"#,
+    r#"{"kind": "link", "rate_mbps": 5, "queue": {"kind": "codel", "target_ms": 1, "interval_ms": 10}}"#,
+];
+
+/// Drops and marks with the times they were reported for, and whether these were in order.
+#[derive(Default)]
+struct Reports {
+    /// The time of the driver.
+    now: Time,
+    reports: Vec<(Time, u64)>,
+    late: bool,
+}
+
+impl Tap for Reports {
+    fn packet(&mut self, now: Time, event: PacketEvent, packet: &Packet) {
+        if matches!(event, PacketEvent::Dropped | PacketEvent::Marked) {
+            self.reports.push((now, packet.number));
+            self.late |= now < self.now;
+        }
+    }
+}
+
+/// What a driver sees that asks `next` when to call: departures, drops and marks with their times; and whether it
+/// heard of all drops and marks in time.
+fn drive(json: &str, traffic: &[(u64, u32)], next: fn(&Direction) -> Time) -> (Vec<Vec<(Time, u64)>>, bool) {
+    let mut direction = Direction::build(&elements(json), "data", 1).unwrap();
+    let (mut tap, mut out) = (Reports::default(), Vec::new());
+    let (mut us, mut arrivals) = (0, traffic.iter().zip(0u64..).peekable());
+    loop {
+        let due = next(&direction);
+        let arrival = arrivals.peek().map_or(Time::NEVER, |((gap, _), _)| at_us(us + gap));
+        tap.now = due.min(arrival);
+        if tap.now == Time::NEVER {
+            return (vec![out, tap.reports], !tap.late);
+        }
+        if due <= arrival {
+            direction.advance(due, &mut tap);
+        } else if let Some(((gap, size), number)) = arrivals.next() {
+            us += gap;
+            direction.arrive(arrival, Packet::new(0, number, *size, 0, arrival), &mut tap);
+        }
+        let now = tap.now;
+        out.extend(core::iter::from_fn(|| direction.pop()).map(|packet| (now, packet.number)));
+    }
 }
 
 /// Gaps in us (many of them zero) and sizes.
@@ -102,6 +153,19 @@ proptest! {
             prop_assert_eq!(stats.bytes_in, stats.bytes_out + stats.bytes_dropped);
             prop_assert_eq!((stats.queue_packets, stats.queue_bytes), (0, 0));
         }
+    }
+
+    #[test]
+    fn departures_alone_are_enough_to_drive_a_path(
+        links in prop::collection::vec(0usize..4, 0..3), delay_us in 0u64..20_000, traffic in traffic(),
+    ) {
+        let links = links.iter().map(|pick| LINKS[*pick].to_owned());
+        let delay = format!(r#"{{"kind": "delay", "delay_ms": {}}}"#, delay_us as f64 / 1e3);
+        let json = format!("[{}]", links.chain([delay]).collect::<Vec<_>>().join(","));
+        let (all, _) = drive(&json, &traffic, Direction::next_event);
+        let (departures, in_order) = drive(&json, &traffic, Direction::next_departure);
+        prop_assert!(in_order, "{}: events reported after their time", json);
+        prop_assert_eq!(all, departures, "{}", json);
     }
 
     #[test]
