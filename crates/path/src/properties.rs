@@ -65,14 +65,14 @@ const LINKS: [&str; 4] = [
 struct Reports {
     /// The time of the driver.
     now: Time,
-    reports: Vec<(Time, u64)>,
+    signals: Vec<(Time, u64)>,
     late: bool,
 }
 
 impl Tap for Reports {
     fn packet(&mut self, now: Time, event: PacketEvent, packet: &Packet) {
         if matches!(event, PacketEvent::Dropped | PacketEvent::Marked) {
-            self.reports.push((now, packet.number));
+            self.signals.push((now, packet.number));
             self.late |= now < self.now;
         }
     }
@@ -89,7 +89,7 @@ fn drive(json: &str, traffic: &[(u64, u32)], next: fn(&Direction) -> Time) -> (V
         let arrival = arrivals.peek().map_or(Time::NEVER, |((gap, _), _)| at_us(us + gap));
         tap.now = due.min(arrival);
         if tap.now == Time::NEVER {
-            return (vec![out, tap.reports], !tap.late);
+            return (vec![out, tap.signals], !tap.late);
         }
         if due <= arrival {
             direction.advance(due, &mut tap);
