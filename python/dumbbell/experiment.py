@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -68,6 +69,7 @@ class Experiment:
     log: str
     flows: int
     interval_s: float
+    start_spread_ms: float
     flow: tuple[FlowPlan, ...]
     labels: tuple[str, ...]
     mixes: tuple[str, ...]
@@ -96,8 +98,17 @@ class Experiment:
             "warmup_s": self.warmup_s,
             "log": self.log,
             "path": path.spec(),
-            "flows": [self._flow(flow, path) for flow in self.flow_plans(run.scheme)],
+            "flows": [self._flow(flow, path) for flow in self._spread(run)],
         }
+
+    def _spread(self, run: Run) -> list[FlowPlan]:
+        """The flows of a run, each up to `start_spread_ms` late: repetitions on a path without chance differ by it."""
+        draw = random.Random(run.seed)
+        spread_s = self.start_spread_ms / 1e3
+        plans = self.flow_plans(run.scheme)
+        if not spread_s:
+            return plans
+        return [replace(flow, start_s=flow.start_s + round(draw.uniform(0.0, spread_s), 6)) for flow in plans]
 
     def flow_plans(self, label: str) -> list[FlowPlan]:
         """The flows of a run of `label`, in order."""
@@ -135,6 +146,7 @@ class Experiment:
             "duration_s": self.duration_s,
             "flows": self.flows,
             "interval_s": self.interval_s,
+            "start_spread_ms": self.start_spread_ms,
             "warmup_s": self.warmup_s,
             "seed": self.seed,
             "random_order": self.random_order,
@@ -219,6 +231,7 @@ def resolve(plan: Plan, options: Options) -> Experiment:
         log=plan.log,
         flows=plan.flows,
         interval_s=plan.interval_s,
+        start_spread_ms=plan.start_spread_ms,
         flow=tuple(replace(flow, scheme=canonical.get(flow.scheme, "")) for flow in plan.flow),
         labels=tuple(dict.fromkeys(canonical[name] for name in labels)),
         mixes=tuple(mix_label([(canonical[name], count) for name, count in parts]) for parts in mixes.values()),
@@ -282,7 +295,12 @@ def _split(setting: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-EXPERIMENT_SETTINGS: dict[str, type] = {"warmup_s": float, "sample_interval_s": float, "random_order": bool}
+EXPERIMENT_SETTINGS: dict[str, type] = {
+    "warmup_s": float,
+    "start_spread_ms": float,
+    "sample_interval_s": float,
+    "random_order": bool,
+}
 
 
 def _experiment_settings(plan: Plan, settings: Iterable[str]) -> tuple[Plan, list[tuple[str, str]]]:

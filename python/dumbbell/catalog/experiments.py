@@ -48,6 +48,7 @@ class Plan:
     duration_s: float = 30.0
     flows: int = 1
     interval_s: float = 0.0
+    start_spread_ms: float = 0.0
     warmup_s: float | None = None
     seed: int = 1
     random_order: bool = False
@@ -75,6 +76,7 @@ def parse_plan(table: Table) -> Plan:
         duration_s=table.number("duration_s", 30.0, least=1e-3, most=1e6),
         flows=table.integer("flows", 1, least=1, most=MAXIMUM_FLOWS),
         interval_s=table.number("interval_s", 0.0, least=0.0),
+        start_spread_ms=table.number("start_spread_ms", 0.0, least=0.0),
         warmup_s=table.number("warmup_s", 0.0, least=0.0) if table.has("warmup_s") else None,
         seed=table.integer("seed", 1),
         random_order=table.flag("random_order", False),

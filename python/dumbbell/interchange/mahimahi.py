@@ -86,6 +86,7 @@ def _experiment(logs: LinkLogs, last_s: float) -> Experiment:
         log="packets",
         flows=1,
         interval_s=0.0,
+        start_spread_ms=0.0,
         flow=(),
         labels=(logs.scheme,),
         mixes=(),

@@ -88,6 +88,7 @@ def _experiment(metadata: PantheonMetadata, source: Path) -> Experiment:
         log="packets",
         flows=max(metadata.flows, 1),
         interval_s=metadata.interval_s,
+        start_spread_ms=0.0,
         flow=(),
         labels=metadata.schemes,
         mixes=(),
