@@ -1,4 +1,4 @@
-"""A results directory for tests of reports: logs made by formula, measured by the core, the rest written as runs write it."""
+"""A results directory for tests of reports: logs made by formula, measured by the core."""
 
 import json
 import math
@@ -123,7 +123,7 @@ def _merged_log(experiment: Experiment, run: Run) -> Sequence[str]:
     return ["# init timestamp: 1700000000000.000", *(line for _, line in rows)]
 
 
-def stats_of(directory: Path, run: Run) -> dict[str, Any]:
-    """The contents of a run's `stats.json`."""
-    content: dict[str, Any] = json.loads((directory / run.directory / "stats.json").read_text(encoding="utf-8"))
+def stats_of(directory: Path, folder: str) -> dict[str, Any]:
+    """The contents of the `stats.json` of the run in `folder`."""
+    content: dict[str, Any] = json.loads((directory / folder / "stats.json").read_text(encoding="utf-8"))
     return content

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class DelayAxis:
-    """Scale of a delay axis in ms. `low` and `high` are its limits on the power-of-two scale; a linear axis fits its points."""
+    """Scale of a delay axis in ms; `low` and `high` are its limits in powers of two. A linear axis fits its points."""
 
     powers_of_two: bool
     low: float

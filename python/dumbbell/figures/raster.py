@@ -38,7 +38,9 @@ def dots(clouds: Sequence[Cloud], span: tuple[float, float, float, float], size:
         reach = (-1, 0, 1) if len(cloud.x) < _FEW else (0, 1)
         for down in reach:
             for right in reach:
-                pixels[(row + down).clip(0, height - 1), (column + right).clip(0, width - 1)] = colors.index(cloud.color) + 1
+                pixels[(row + down).clip(0, height - 1), (column + right).clip(0, width - 1)] = (
+                    colors.index(cloud.color) + 1
+                )
     return _png(pixels, colors)
 
 

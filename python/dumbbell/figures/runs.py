@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy
-from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
+from dumbbell.figures.canvas import look, render, renderer
 from dumbbell.figures.raster import Cloud, dots
-from dumbbell.figures.style import SHADE, flow_color, rc
-from dumbbell.figures.svg import compact, place_image, render
+from dumbbell.figures.style import SHADE, flow_color
+from dumbbell.figures.svg import compact, place_image
 
 _WIDTH = 420.0  # points
 _PLOT = 165.0
@@ -51,10 +50,14 @@ class FlowDelays:
 
 
 def throughput_figure(
-    name: str, flows: Sequence[FlowRates], bin_s: float, capacity_mbps: Sequence[float], mean_capacity_mbps: float | None
+    name: str,
+    flows: Sequence[FlowRates],
+    bin_s: float,
+    capacity_mbps: Sequence[float],
+    mean_capacity_mbps: float | None,
 ) -> str:
     """Rates into the path (dashed, at the start of each bin) and out of it (solid, at its end), over the capacity."""
-    with rc_context(rc(name)):
+    with look(name):
         figure, axes = _figure()
         if capacity_mbps:
             held = [*capacity_mbps, capacity_mbps[-1]]  # up to the end of the last bin
@@ -65,7 +68,14 @@ def throughput_figure(
             color, label = flow_color(flow.flow), f"Flow {flow.flow}{flow.name}"
             ingress = f"{label} ingress (mean {_mean(flow.mean_ingress_mbps)} Mbit/s)"
             egress = f"{label} egress (mean {_mean(flow.mean_egress_mbps)} Mbit/s)"
-            axes.plot(_starts(flow.ingress_mbps, bin_s), flow.ingress_mbps, color=color, linestyle="--", linewidth=1.0, label=ingress)
+            axes.plot(
+                _starts(flow.ingress_mbps, bin_s),
+                flow.ingress_mbps,
+                color=color,
+                linestyle="--",
+                linewidth=1.0,
+                label=ingress,
+            )
             out = [0.0, *flow.egress_mbps]
             axes.plot(_starts(out, bin_s), out, color=color, linewidth=1.3, label=egress)
         bins = max([len(capacity_mbps), *(len(flow.egress_mbps) for flow in flows)], default=0)
@@ -77,7 +87,7 @@ def throughput_figure(
 
 def delay_figure(name: str, flows: Sequence[FlowDelays], start_s: float = 0.0) -> str:
     """A dot for every packet that arrived: when it did, counted from `start_s`, and how long it took."""
-    with rc_context(rc(name)):
+    with look(name):
         figure, axes = _figure()
         end_s = max((float(flow.time_s.max()) - start_s for flow in flows if len(flow.time_s)), default=1.0)
         span = (0.0, float(max(math.ceil(end_s), 1)), *_delay_limits(flows))
@@ -124,7 +134,7 @@ def _finish(figure: Figure, axes: Axes, y_label: str, layouts: Sequence[tuple[in
         handles, labels = [*handles[::2], *handles[1::2]], [*labels[::2], *labels[1::2]]
     if len(handles) > _MOST_ENTRIES:
         handles, labels = _shortened(handles, labels, paired)
-    renderer = FigureCanvasAgg(figure).get_renderer()
+    measure = renderer(figure)
     middle = (_WIDTH / 2 - _LEFT) / (_WIDTH - _LEFT - _RIGHT)
     for columns, size in layouts:
         legend = axes.legend(
@@ -138,7 +148,7 @@ def _finish(figure: Figure, axes: Axes, y_label: str, layouts: Sequence[tuple[in
             handletextpad=0.5,
             columnspacing=1.2,
         )
-        extent = legend.get_window_extent(renderer)
+        extent = legend.get_window_extent(measure)
         if extent.width <= _WIDTH - 4:
             break
     _lay_out(figure, axes, extent.height)
@@ -147,10 +157,7 @@ def _finish(figure: Figure, axes: Axes, y_label: str, layouts: Sequence[tuple[in
 def _shortened(handles: Sequence[Any], labels: Sequence[str], paired: bool) -> tuple[list[Any], list[str]]:
     """As many legend entries as fit, evenly from both columns, and a last one that says how many are left out."""
     half, kept = len(handles) // 2, _MOST_ENTRIES // 2
-    if paired:
-        keep = [*range(kept), *range(half, half + kept - 1)]
-    else:
-        keep = list(range(_MOST_ENTRIES - 1))
+    keep = [*range(kept), *range(half, half + kept - 1)] if paired else list(range(_MOST_ENTRIES - 1))
     rest = f"... and {len(handles) - len(keep)} more, see the table"
     return [*(handles[i] for i in keep), Patch(alpha=0)], [*(labels[i] for i in keep), rest]
 

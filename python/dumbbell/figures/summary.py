@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, SymmetricalLogLocator
 
 from dumbbell.figures.axis import delay_axis
+from dumbbell.figures.canvas import look, render, renderer, settle
 from dumbbell.figures.labels import Box, Label, nearest_on, place
-from dumbbell.figures.style import INK, LINE_MARKERS, Style, rc
-from dumbbell.figures.svg import compact, render
+from dumbbell.figures.style import INK, LINE_MARKERS, Style
+from dumbbell.figures.svg import compact
 
 _WIDTH, _HEIGHT = 410.0, 300.0  # points
 _LEFT, _RIGHT, _ABOVE, _BELOW = 42.0, 12.0, 20.0, 36.0
@@ -22,7 +23,7 @@ _LEAST_PLOT = 190.0
 _GAP = 8.0
 _LONG_LEGEND = 24
 _MARKER = 8.0
-_LEADER = 12.0  # names further than this from their point get a line to it
+_LEADER = 10.0  # names further than this from their point get a line to it
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,11 @@ class Point:
 
 def summary_figure(name: str, title: str, points: Sequence[Point], annotate: bool) -> str:
     """The figure as SVG: names beside the points if `annotate`, else in a legend at the right."""
-    with rc_context(rc(name)):
+    with look(name):
         figure = Figure(figsize=(_WIDTH / 72, _HEIGHT / 72))
         axes = figure.add_axes((0, 0, 1, 1))
         _lay_out(axes, title, _WIDTH - _LEFT - _RIGHT)
-        _write_title(figure, axes, title)
+        _write_title(figure, title)
         axes.set_xlabel("95th percentile one-way delay (ms)")
         axes.set_ylabel("Average throughput (Mbit/s)")
         titles = {}
@@ -53,16 +54,18 @@ def summary_figure(name: str, title: str, points: Sequence[Point], annotate: boo
         if annotate:
             _annotate(figure, axes, points)
         elif points:
-            _legend(axes, points, title)
+            _legend(figure, axes, points, title)
         return compact(render(figure), name, titles)
 
 
 def _draw(axes: Axes, point: Point, group: str) -> None:
-    line = axes.plot(point.delay_ms, point.throughput_mbps, linestyle="none", clip_on=False, zorder=3, **_look(point.style))
+    line = axes.plot(
+        point.delay_ms, point.throughput_mbps, linestyle="none", clip_on=False, zorder=3, **_look(point.style)
+    )
     line[0].set_gid(group)
 
 
-def _look(style: Style) -> dict[str, object]:
+def _look(style: Style) -> dict[str, Any]:
     stroke = style.marker in LINE_MARKERS
     return {
         "marker": style.marker,
@@ -93,16 +96,16 @@ def _lay_out(axes: Axes, title: str, width: float) -> None:
     axes.set_position((_LEFT / _WIDTH, _BELOW / _HEIGHT, width / _WIDTH, height / _HEIGHT))
 
 
-def _write_title(figure: Figure, axes: Axes, title: str) -> None:
+def _write_title(figure: Figure, title: str) -> None:
     """Across the whole figure, in letters small enough to fit."""
     text = figure.text(0.5, 1 - 3 / _HEIGHT, title, ha="center", va="top", fontsize=_TITLE_SIZE)
-    width = text.get_window_extent(_renderer(axes)).width
+    width = text.get_window_extent(renderer(figure)).width
     text.set_fontsize(_TITLE_SIZE * min(1.0, (_WIDTH - 4) / width))
 
 
-def _legend(axes: Axes, points: Sequence[Point], title: str) -> None:
+def _legend(figure: Figure, axes: Axes, points: Sequence[Point], title: str) -> None:
     """Names at the right, in as much room as they need."""
-    handles = {point.name: Line2D([], [], linestyle="none", label=point.name, **_look(point.style)) for point in points}  # type: ignore[arg-type]
+    handles = {point.name: Line2D([], [], linestyle="none", label=point.name, **_look(point.style)) for point in points}
     columns = 1 + (len(handles) > _LONG_LEGEND)
     for size in (9, 8, 7, 6, 5):
         legend = axes.legend(
@@ -115,7 +118,7 @@ def _legend(axes: Axes, points: Sequence[Point], title: str) -> None:
             borderpad=0.0,
             columnspacing=0.8,
         )
-        room = _WIDTH - _LEFT - legend.get_window_extent(_renderer(axes)).width - _GAP
+        room = _WIDTH - _LEFT - legend.get_window_extent(renderer(figure)).width - _GAP
         if room >= _LEAST_PLOT:
             break
     _lay_out(axes, title, max(room, _LEAST_PLOT))
@@ -125,25 +128,19 @@ def _legend(axes: Axes, points: Sequence[Point], title: str) -> None:
 def _annotate(figure: Figure, axes: Axes, points: Sequence[Point]) -> None:
     if not points:
         return
-    FigureCanvasAgg(figure).draw()  # settles the axes' limits, which the places depend on
-    renderer = _renderer(axes)
+    settle(figure)
+    measure = renderer(figure)
     spots = [tuple(axes.transData.transform((point.delay_ms, point.throughput_mbps))) for point in points]
-    sizes = [_text_size(renderer, figure, point.name) for point in points]
-    area = axes.get_window_extent(renderer)
+    sizes = [_text_size(measure, figure, point.name) for point in points]
+    area = axes.get_window_extent(measure)
     bounds = Box(area.x0 + 1, area.y0 + 2, area.x1 + 8, area.y1 + 4)
     for spot, point, label in zip(spots, points, place(spots, sizes, bounds, _MARKER / 2 + 1), strict=True):
         _write(figure, point, spot, label)
 
 
-def _renderer(axes: Axes) -> RendererAgg:
-    """What measures texts, in points."""
-    figure = axes.figure
-    return FigureCanvasAgg(figure).get_renderer()  # type: ignore[arg-type]
-
-
-def _text_size(renderer: RendererAgg, figure: Figure, name: str) -> tuple[float, float]:
+def _text_size(measure: RendererAgg, figure: Figure, name: str) -> tuple[float, float]:
     text = figure.text(0, 0, name)
-    extent = text.get_window_extent(renderer)
+    extent = text.get_window_extent(measure)
     text.remove()
     return (extent.width + 2, extent.height + 1)
 

@@ -1,13 +1,9 @@
-"""From what matplotlib writes to a small SVG whose identifiers are unique on the page and whose ink follows the theme."""
+"""From what matplotlib writes to a small SVG: identifiers unique on the page, ink that follows the theme."""
 
 import base64
-import io
 import re
 from collections.abc import Mapping
 from html import escape
-
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
 
 from dumbbell.figures.style import INK, SHADE
 
@@ -16,21 +12,15 @@ _THEMED = {INK: "currentColor", SHADE: "var(--shade)"}
 _GENERIC = "font-family: inherit"
 
 
-def render(figure: Figure) -> str:
-    """The figure as matplotlib writes it, without dates."""
-    FigureCanvasSVG(figure)
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    return buffer.getvalue()
-
-
 def compact(drawing: str, name: str, titles: Mapping[str, str] | None = None) -> str:
     """The drawing as one `svg` element: no header, short numbers, identifiers that start with `name`.
 
     `titles` gives the groups with these identifiers a text that browsers show on hovering.
     """
     drawing = drawing[drawing.index("<svg") :].strip()
-    drawing = re.sub(r"<metadata>.*?</metadata>|<style type=\"text/css\">.*?</style>|<!--.*?-->", "", drawing, flags=re.S)
+    drawing = re.sub(
+        r"<metadata>.*?</metadata>|<style type=\"text/css\">.*?</style>|<!--.*?-->", "", drawing, flags=re.S
+    )
     drawing = re.sub(r"<defs>\s*</defs>", "", drawing)
     drawing = re.sub(r"(\d\.\d\d)\d+", r"\1", drawing)
     drawing = re.sub(r"<svg [^>]*?viewBox=\"([^\"]*)\"[^>]*>", _root, drawing, count=1)
@@ -59,7 +49,7 @@ def _unique(drawing: str, name: str) -> str:
 
 
 def place_image(drawing: str, group: str, png: bytes, box: tuple[float, float, float, float]) -> str:
-    """Puts a raster image at `box` (left, top, width, height in points) where the drawing has the empty group `group`."""
+    """Puts an image at `box` (left, top, width, height in points) in place of the empty group `group`."""
     left, top, width, height = box
     data = base64.b64encode(png).decode()
     image = (
@@ -72,7 +62,7 @@ def place_image(drawing: str, group: str, png: bytes, box: tuple[float, float, f
 def for_page(drawing: str, label: str) -> str:
     """The drawing for a page: named for screen readers, in the page's own ink and font."""
     drawing = theme_ink(drawing)
-    drawing = drawing.replace(" xmlns:xlink=\"http://www.w3.org/1999/xlink\"", "").replace("xlink:href", "href")
+    drawing = drawing.replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "").replace("xlink:href", "href")
     drawing = drawing.replace(' xmlns="http://www.w3.org/2000/svg"', "")
     drawing = re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", rf"font: \1\2 sans-serif; {_GENERIC}", drawing)
     return drawing.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)

@@ -23,8 +23,8 @@ def write_report(
 ) -> list[Path]:
     """Writes `report.html` and `report.pdf` into the results directory; returns the files written.
 
-    Figures are drawn on `jobs` processors, all of them if it is None. The same results and the same `generated_at` (now,
-    if it is None) give the same bytes.
+    Figures are drawn on `jobs` processors, all of them if it is None. The same results and the same `generated_at`
+    (now, if it is None) give the same bytes.
 
     Raises:
         UserError: `results_dir` is no results directory.

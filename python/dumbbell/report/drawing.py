@@ -19,7 +19,7 @@ from dumbbell.figures import (
     throughput_figure,
 )
 from dumbbell.report.model import PathEntry, ReportModel, Run
-from dumbbell.report.source import delays, rates
+from dumbbell.report.source import NO_POINTS, delays, rates
 from dumbbell.report.wording import figure_title
 from dumbbell.results.environment import cpus
 from dumbbell.results.summary import cells
@@ -116,7 +116,7 @@ def draw_run(job: _Job) -> RunFigures:
         title = job.titles.get(flow, "")
         means = (values.get("ingress_mbps"), values.get("throughput_mbps"))
         lines.append(FlowRates(flow, title, series.ingress[flow], series.egress[flow], *means))
-        time_s, delay_ms = points.get(flow, ([], []))
+        time_s, delay_ms = points.get(flow, NO_POINTS)
         clouds.append(FlowDelays(flow, title, time_s, delay_ms, values.get("delay_p95_ms")))
     capacity, mean_capacity = series.capacity, job.log_capacity_mbps
     if not capacity and job.link_capacity_mbps is not None and lines:
@@ -131,7 +131,7 @@ def draw_run(job: _Job) -> RunFigures:
 
 def _title(model: ReportModel, path: PathEntry) -> str:
     return figure_title(
-        model.backend, path.title, model.runs_per_scheme, model.duration_s, model.flows, model.interval_s
+        model.backend, path.heading, model.runs_per_scheme, model.duration_s, model.flows, model.interval_s
     )
 
 
@@ -141,7 +141,9 @@ def _means(model: ReportModel, figures: Figures, path: PathEntry, name: str) -> 
         delay = cell.estimate(("network", 0, "delay_p95_ms"))
         throughput = cell.estimate(("network", 0, "throughput_mbps"))
         if delay and throughput:
-            points.append(_point(model, figures, scheme, delay.mean, throughput.mean, f"mean of {throughput.count} runs"))
+            points.append(
+                _point(model, figures, scheme, delay.mean, throughput.mean, f"mean of {throughput.count} runs")
+            )
     return summary_figure(name, f"{_title(model, path)} (mean of all runs by scheme)", points, annotate=True)
 
 
@@ -154,7 +156,9 @@ def _every_run(model: ReportModel, figures: Figures, path: PathEntry, name: str)
     return summary_figure(name, _title(model, path), points, annotate=False)
 
 
-def _point(model: ReportModel, figures: Figures, scheme: str, delay_ms: float, throughput_mbps: float, what: str) -> Point:
+def _point(
+    model: ReportModel, figures: Figures, scheme: str, delay_ms: float, throughput_mbps: float, what: str
+) -> Point:
     title = model.scheme_title(scheme)
     hover = f"{title}, {what}: {throughput_mbps:.2f} Mbit/s, {delay_ms:.1f} ms"
     return Point(title, delay_ms, throughput_mbps, figures.styles[scheme], hover)

@@ -9,7 +9,7 @@ def text(value: object) -> str:
 
 
 def tag(name: str, *content: str, **attributes: str | int | bool | None) -> str:
-    """The element with the given markup inside; `class_` and `for_` lose their underscore, others turn it into a hyphen.
+    """The element with the given markup inside. In attributes, `class_` loses its underscore, others become a hyphen.
 
     An attribute that is `None` or false is left out; one that is true has no value.
     """

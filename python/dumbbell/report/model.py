@@ -20,6 +20,7 @@ from dumbbell.results import Results, open_results, unsuccessful
 
 RAW_FILES = ("stats.json", "log.txt", "packets.parquet", "flows.parquet", "links.parquet")
 _GOOD = "done"
+_LONGEST_HEADING = 60
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,18 @@ class PathEntry:
     provenance: str
     sentence: str
 
+    @property
+    def heading(self) -> str:
+        """The title if it is short; those of imported results can be whole commands."""
+        return self.title if len(self.title) <= _LONGEST_HEADING else self.name
+
 
 @dataclass(frozen=True)
 class Run:
     """One run. `folder` is relative to the results directory, `files` are those of `RAW_FILES` that exist there.
 
-    `content` is the run as in `dumbbell show --json`; `remark` says why Pantheon's analysis would drop a run that counts.
+    `content` is the run as in `dumbbell show --json`; `remark` says why Pantheon's analysis would drop it although it
+    counts here.
     """
 
     path: str
@@ -61,7 +68,7 @@ class Run:
     files: tuple[str, ...]
     command: str
     times: RunTimes
-    content: Mapping[str, Any]
+    content: dict[str, Any]
 
     @property
     def good(self) -> bool:
@@ -106,6 +113,7 @@ class ReportModel:
     system_info: str
     git_summary: str
     command: str
+    titles: Mapping[str, str]
     schemes: tuple[Scheme, ...]
     paths: tuple[PathEntry, ...]
     runs: tuple[Run, ...] = field(repr=False)
@@ -115,8 +123,8 @@ class ReportModel:
         return [run for run in self.runs if run.path == path and scheme in (None, run.scheme)]
 
     def scheme_title(self, name: str) -> str:
-        """How people call the scheme."""
-        return next((scheme.title for scheme in self.schemes if scheme.name == name), name)
+        """How people call the scheme, be it one of a mix only; a mix is called by its label."""
+        return self.titles.get(name, name)
 
     @property
     def bad_runs(self) -> list[Run]:
@@ -155,6 +163,7 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
         system_info=system_text(environment, __version__),
         git_summary=git_text(environment),
         command="dumbbell run experiment.toml --out NEW" if simulated else _command_line(environment),
+        titles={name: scheme.title for name, scheme in experiment.schemes.items()},
         schemes=tuple(_scheme(label, experiment) for label in labels),
         paths=tuple(_path(path, experiment.backend) for path in experiment.paths.values()),
         runs=tuple(_run(results, run) for run in planned),

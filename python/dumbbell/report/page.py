@@ -60,7 +60,7 @@ class Page:
         for path in self.model.paths:
             section = self.sections[path.name]
             below = [_link(f"#{section}{self.symbols[scheme.name]}", scheme.title) for scheme in self.model.schemes]
-            items.append(_link(f"#{section}", path.title) + tag("ul", *(tag("li", item) for item in below)))
+            items.append(_link(f"#{section}", path.heading) + tag("ul", *(tag("li", item) for item in below)))
         items.append(_link("#definitions", "Definitions of the metrics"))
         return tag("nav", tag("h2", "Contents"), tag("ul", *(tag("li", item) for item in items)), aria_label="Contents")
 
@@ -99,7 +99,7 @@ class Page:
 
     def _path(self, path: PathEntry, mark: str | None) -> Iterator[str]:
         section, tables = self.sections[path.name], PathTables(self.model, path.name)
-        yield tag("h2", text(path.title), tag("span", id=mark) if mark else "", id=section)
+        yield tag("h2", text(path.heading), tag("span", id=mark) if mark else "", id=section)
         if path.provenance:
             yield tag("p", text(path.provenance), class_="note")
         mean, every = self.figures.means[path.name], self.figures.every_run[path.name]
@@ -109,7 +109,7 @@ class Page:
         for heading, table in tables.all():
             yield tag("h3", heading)
             yield tag("p", text(table.caption), class_="note")
-            yield self._table(table, f"{heading}, {path.title}", sortable=True)
+            yield self._table(table, f"{heading}, {path.heading}", sortable=True)
         for scheme in self.model.schemes:
             yield tag("h3", self._scheme(scheme.name), id=f"{section}{self.symbols[scheme.name]}")
             for run in self.model.of(path.name, scheme.name):
@@ -125,7 +125,9 @@ class Page:
     def _table(self, table: Table, label: str, sortable: bool = False) -> str:
         heads = ""
         if table.groups:
-            heads = tag("tr", *(tag("th", text(name), colspan=n, scope="colgroup", class_="group") for name, n in table.groups))
+            heads = tag(
+                "tr", *(tag("th", text(name), colspan=n, scope="colgroup", class_="group") for name, n in table.groups)
+            )
         columns = [
             tag("th", text(name), scope="col", class_="text" if index < table.names else None)
             for index, name in enumerate(table.columns)
@@ -150,6 +152,7 @@ class Page:
         if run.remark:
             yield tag("p", text(f"Counted here; Pantheon's analysis would drop it: {run.remark}"), class_="note")
         statistics = statistics_text(run.times, run.content, self.model.generated_at)
+        yield tag("p", "Pantheon convention:" if run.flows else "When:", class_="note")
         yield tag("div", tag("pre", text(statistics)), tag("dl", *self._facts(run), class_="facts"), class_="pair")
         if run.command:
             yield tag("p", "To repeat it: ", tag("code", text(run.command)), last_run(run), class_="note")
@@ -167,7 +170,7 @@ class Page:
             yield _fact("seed", text(run.seed))
         wall = run.content.get("sim_wall_s")
         if wall is not None:
-            yield _fact("simulated in", f"{wall:.2f} s")
+            yield _fact("simulated in", f"{wall:.2f} s" if wall >= 1 else f"{wall * 1e3:.0f} ms")
         links = [_link(quote(f"{run.folder}/{name}"), name) for name in run.files]
         yield _fact("raw logs", ", ".join(links) or "none")
 
@@ -186,7 +189,10 @@ class Page:
 
 def _definitions() -> Iterator[str]:
     yield tag("h2", "Definitions of the metrics", id="definitions")
-    yield tag("p", "Every number above is computed by one of these rules, in one place, and stored in the stats.json of its run.")
+    yield tag(
+        "p",
+        "Every number above is computed by one of these rules, in one place, and stored in the stats.json of its run.",
+    )
     keys = ("name", "level", "unit", "convention", "formula", "source")
     heads = [tag("th", key, scope="col", class_="text") for key in keys]
     rows = []

@@ -88,7 +88,7 @@ def _path(
     tables = PathTables(model, path.name)
     numbers = {run.folder: number for number, run in enumerate(model.runs)}
     return {
-        "title": path.title,
+        "title": path.heading,
         "provenance": path.provenance,
         "figures": [
             {"file": f"path{index}mean.svg", "alt": mean_in_words(tables)},

@@ -1,4 +1,4 @@
-"""What the report asks of `dumbbell._core` about packet logs and definitions. The only place of the report that does."""
+"""What the report asks of `dumbbell._core`: packet logs and definitions."""
 
 import json
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dumbbell import _core
 
+NO_POINTS = (numpy.empty(0), numpy.empty(0))
 _EVERY = 2**53  # more points than any log has: the report draws every packet
 
 

@@ -79,7 +79,7 @@ CORRECTED = (
     Metric("owd_p50_ms", "median", group=_DELAY),
     Metric("owd_p95_ms", "95th %ile", group=_DELAY),
     Metric("owd_p99_ms", "99th %ile", group=_DELAY),
-    Metric("self_inflicted_delay_p95_ms", "95th %ile - min", group=_DELAY),
+    Metric("self_inflicted_delay_p95_ms", "95th %ile above min", group=_DELAY),
 )
 SENDER = (
     Metric("mean_cwnd_bytes", "mean cwnd (kB)", 1e-3, 1, _SENDER),
@@ -110,15 +110,14 @@ def groups(names: int, metrics: Sequence[Metric]) -> tuple[tuple[str, int], ...]
     return tuple(found)
 
 
-INTERVALS = "In brackets: the 95 % bootstrap confidence interval of the mean over the runs."
-PANTHEON_CAPTION = f"Pantheon convention: whole log, sizes with overhead, packets under way at the end are lost. {INTERVALS}"
+_PANTHEON_RULES = "Pantheon convention: whole log, sizes with overhead, packets under way at the end are lost."
 
 
-def corrected_caption(model: ReportModel) -> str:
+def corrected_rules(warmup_s: float) -> str:
     """What the corrected numbers leave out."""
     return (
-        f"Corrected convention: payload only, without the first {model.warmup_s:.10g} s and without packets under way "
-        f"at the end. One-way delays. {INTERVALS}"
+        f"Corrected convention: payload only, without the first {warmup_s:.10g} s and without packets under way at the "
+        "end. One-way delays."
     )
 
 
@@ -133,12 +132,13 @@ class PathTables:
         self.cells = [gathered.get((path, scheme.name), RunsOf(path, scheme.name)) for scheme in model.schemes]
 
     def all(self) -> list[tuple[str, Table]]:
-        """Every table of the path with its heading, Pantheon's first."""
-        return [
+        """Every table of the path that has numbers, with its heading, Pantheon's first."""
+        tables = [
             ("Means over the runs", self.means()),
             ("Goodput, loss and delay, corrected", self.corrected()),
             ("Link and sender" if self.flows == 1 else "Fairness, link and senders", self.network()),
         ]
+        return [(heading, table) for heading, table in tables if len(table.columns) > table.names]
 
     def means(self) -> Table:
         """Pantheon's table: means per scheme and flow, and over all flows where there are several."""
@@ -156,10 +156,10 @@ class PathTables:
             for cell in self.cells
         ]
         groups = (("", 2), *((metric.heading, len(columns)) for metric in PANTHEON))
-        return Table(PANTHEON_CAPTION, groups, ("scheme", "#\u00a0runs", *columns * 3), tuple(rows))
+        return Table(self._caption(_PANTHEON_RULES), groups, ("scheme", "#\u00a0runs", *columns * 3), tuple(rows))
 
     def corrected(self) -> Table:
-        """Goodput, loss and delays in the corrected convention; a row per flow and one for all where there are several."""
+        """Goodput, loss and delays in the corrected convention; a row per flow, and one for all of several."""
         keys: list[tuple[str, int]] = [("flow", number) for number in range(1, self.flows + 1)]
         if self.flows > 1:
             keys.append(("network", 0))
@@ -167,14 +167,17 @@ class PathTables:
         rows = []
         for cell in self.cells:
             for entity, number in keys:
-                which = (Cell(str(number) if number else "all", sort=number or self.flows + 1),) if self.flows > 1 else ()
+                which = (
+                    (Cell(str(number) if number else "all", sort=number or self.flows + 1),) if self.flows > 1 else ()
+                )
                 values = [metric.mean(cell.estimate((entity, number, metric.key))) for metric in metrics]
                 rows.append((self._scheme(cell.scheme), *which, *values))
         flow = ("flow",) if self.flows > 1 else ()
         headings = tuple(metric.heading for metric in metrics)
         names = 1 + len(flow)
         columns = ("scheme", *flow, *headings)
-        return Table(corrected_caption(self.model), groups(names, metrics), columns, tuple(rows), names)
+        caption = self._caption(corrected_rules(self.model.warmup_s))
+        return Table(caption, groups(names, metrics), columns, tuple(rows), names)
 
     def network(self) -> Table:
         """Fairness, the bottleneck link, and the sender's state."""
@@ -196,8 +199,13 @@ class PathTables:
         )
         metrics = [metric for _, _, metrics in parts for metric in metrics]
         first = " Sender: flow 1." if self.flows > 1 else ""
-        caption = f"Counted over the whole run; queue lengths are means over time.{first} {INTERVALS}"
+        caption = self._caption(f"Counted over the whole run; queue lengths are means over time.{first}")
         return Table(caption, groups(1, metrics), ("scheme", *(metric.heading for metric in metrics)), rows)
+
+    def _caption(self, rules: str) -> str:
+        """The rules of the numbers, and what the brackets are where there are any."""
+        brackets = " In brackets: the 95 % bootstrap confidence interval of the mean over the runs."
+        return rules + (brackets if any(cell.good > 1 for cell in self.cells) else "")
 
     def _scheme(self, name: str) -> Cell:
         return Cell(self.model.scheme_title(name), scheme=name)
@@ -212,8 +220,11 @@ def run_flows(model: ReportModel, run: Run) -> Table:
     """The flows of one run in the corrected convention, and their senders' counters."""
     metrics = _of_rows(run.flows, (*CORRECTED, *SENDER))
     rows = tuple(
-        (Cell(str(flow["flow"]), sort=flow["flow"]), Cell(model.scheme_title(flow.get("scheme") or run.scheme)),
-         *(metric.single(flow.get(metric.key)) for metric in metrics))
+        (
+            Cell(str(flow["flow"]), sort=flow["flow"]),
+            Cell(model.scheme_title(flow.get("scheme") or run.scheme)),
+            *(metric.single(flow.get(metric.key)) for metric in metrics),
+        )
         for flow in run.flows
     )
     return Table("", groups(2, metrics), ("flow", "scheme", *(metric.heading for metric in metrics)), rows, 2)

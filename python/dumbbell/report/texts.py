@@ -19,8 +19,8 @@ def sentences(model: ReportModel) -> list[str]:
         found.append("NTP offsets were measured and have been applied to correct the timestamps in logs.")
     if model.seed is not None:
         found.append(
-            f"The experiment's seed is {model.seed}; the seed of each run follows from it, the path, the scheme and the "
-            "run's number. The same seeds give the same packets."
+            f"The experiment's seed is {model.seed}; the seed of each run follows from it, the path, the scheme and "
+            "the run's number. The same seeds give the same packets."
         )
     return found
 
@@ -58,7 +58,9 @@ def lists(model: ReportModel) -> list[RunList]:
 
 def command_sentence(model: ReportModel) -> str:
     """What the command of the report does."""
-    return "To repeat the whole experiment, in the directory of this report:" if model.seed is not None else "Made with:"
+    return (
+        "To repeat the whole experiment, in the directory of this report:" if model.seed is not None else "Made with:"
+    )
 
 
 def last_run(run: Run) -> str:

@@ -35,7 +35,7 @@ def lasted(duration_s: float, flows: int, interval_s: float, even: bool) -> str:
 
 def figure_title(backend: str, path: str, runs: int, duration_s: float, flows: int, interval_s: float) -> str:
     """The title of a summary figure; it ends where ` (mean of all runs by scheme)` may follow."""
-    how = {"sim": "simulation of ", "emu": "emulation of "}.get(backend, "test of ")
+    how = {"sim": "simulation of ", "emu": "emulation of ", "import": "imported test of "}.get(backend, "test of ")
     noun = "run" if runs == 1 else "runs"
     lines = [f"{how}{path}"]
     if flows > 1:
