@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Writes docs/metrics.md from the definitions in the core: `.venv/bin/python scripts/metrics_doc.py [--check]`.
+
+With `--check` nothing is written; the exit status is 1 if the page differs from the definitions.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from dumbbell import _core
+
+PAGE = Path(__file__).parent.parent / "docs" / "metrics.md"
+
+INTRODUCTION = """\
+# Metrics
+
+Written by `scripts/metrics_doc.py` from `crates/measure/src/definitions.rs`, the only place where metrics are
+defined. Do not edit.
+
+`dumbbell list metrics` prints the same list, `dumbbell show DIR --json` the values. In `results.sqlite` they are rows
+of the table `metrics`, and these definitions are the table `definitions`. `a.b` is key `b` of the object `a`. An
+empty unit is a plain number.
+
+## Conventions
+
+- **pantheon**: as Pantheon's analysis computes it, defects included. The whole log counts, sizes contain the path's
+  overhead, packets still under way at the end are lost, and each flow's rate divides by that flow's own span. Use it
+  to compare with Pantheon's results.
+- **corrected**: payload only, from the end of the warm-up (`warmup_s`), without packets under way at the end. Use it
+  for new work.
+- **counter**: counted over the whole run, or a time mean of a counted quantity.
+
+Delays are one-way, from the packet's entry into the path to its exit. Percentiles are by nearest rank, at a
+resolution of one microsecond.
+"""
+
+TITLES = {"flow": "Flows", "link": "Links", "network": "Network"}
+WHERE = {
+    "flow": "One entry of `flows` per flow.",
+    "link": "One entry of `links` per link-like element; `links[0]` is the bottleneck of the data direction.",
+    "network": "The object `network`: all flows together.",
+}
+
+
+def cell(text: str) -> str:
+    """`text` inside a Markdown table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def section(level: str, metrics: list[dict[str, str]], labels: list[dict[str, str]]) -> str:
+    """The part of the page on one level."""
+    lines = [f"## {TITLES[level]}", "", WHERE[level], ""]
+    lines += ["| name | unit | convention | formula | source |", "|---|---|---|---|---|"]
+    for metric in metrics:
+        if metric["level"] == level:
+            rest = (cell(metric[key]) for key in ("unit", "convention", "formula", "source"))
+            lines.append(f"| `{metric['name']}` | {' | '.join(rest)} |")
+    meanings = [f"`{label['name']}` ({cell(label['meaning'])})" for label in labels if label["level"] == level]
+    if meanings:
+        lines += ["", "Keys that are no metrics:", ""] + [f"- {meaning}" for meaning in meanings]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Writes the page, or compares it."""
+    metrics, labels = json.loads(_core.metrics()), json.loads(_core.labels())
+    text = "\n".join([INTRODUCTION, *(section(level, metrics, labels) for level in TITLES)])
+    if "--check" in sys.argv[1:]:
+        same = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == text
+        if not same:
+            print(f"{PAGE}: differs from the definitions: run scripts/metrics_doc.py", file=sys.stderr)
+        return 0 if same else 1
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
