@@ -2,24 +2,24 @@
 
 use units::Time;
 
-/// The two ECN bits of a packet.
+/// The two ECN bits of a packet. A number rather than an enum: without forbidden values an `Option<Packet>` keeps its
+/// discriminant outside of the packet, and packets are copied in one go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ecn {
-    /// Not ECN-capable: congestion is signalled by dropping.
-    #[default]
-    NotEct,
-    /// ECN-capable, classic (RFC 3168).
-    Ect0,
-    /// ECN-capable, L4S (RFC 9331).
-    Ect1,
-    /// Congestion experienced.
-    Ce,
-}
+pub struct Ecn(u8);
 
 impl Ecn {
+    /// Not ECN-capable: congestion is signalled by dropping.
+    pub const NOT_ECT: Self = Self(0b00);
+    /// ECN-capable, L4S (RFC 9331).
+    pub const ECT1: Self = Self(0b01);
+    /// ECN-capable, classic (RFC 3168).
+    pub const ECT0: Self = Self(0b10);
+    /// Congestion experienced.
+    pub const CE: Self = Self(0b11);
+
     /// Whether an AQM may mark instead of drop.
     pub const fn is_capable(self) -> bool {
-        !matches!(self, Self::NotEct)
+        self.0 != Self::NOT_ECT.0
     }
 }
 
@@ -55,7 +55,7 @@ impl Packet {
             size_bytes,
             number,
             token,
-            ecn: Ecn::NotEct,
+            ecn: Ecn::NOT_ECT,
             fragment: 0,
             fragments: 1,
             entered: now,

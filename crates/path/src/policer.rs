@@ -75,7 +75,7 @@ impl Element for Policer {
         if self.bucket.has(self.bucket.need(packet.size_bytes)) {
             self.bucket.take(packet.size_bytes);
         } else if self.action == PolicerAction::Mark && packet.ecn.is_capable() {
-            packet.ecn = Ecn::Ce;
+            packet.ecn = Ecn::CE;
             self.meter.stats.packets_marked += 1;
             tap.packet(now, PacketEvent::Marked, &packet);
         } else {
@@ -129,12 +129,12 @@ mod tests {
     fn capable_packets_are_marked_if_so_configured() {
         let mut bench =
             Bench::new(r#"[{"kind": "policer", "rate_mbps": 12, "burst_bytes": 1500, "action": "mark"}]"#);
-        for ecn in [Ecn::Ect0, Ecn::Ect0, Ecn::NotEct, Ecn::Ect1] {
+        for ecn in [Ecn::ECT0, Ecn::ECT0, Ecn::NOT_ECT, Ecn::ECT1] {
             bench.send_with(Time::ZERO, 1500, ecn);
         }
         assert_eq!((bench.log.marked.clone(), bench.log.dropped.clone()), (vec![1, 3], vec![2]));
         let ecn: Vec<Ecn> = bench.out.iter().map(|(_, packet)| packet.ecn).collect();
-        assert_eq!(ecn, [Ecn::Ect0, Ecn::Ce, Ecn::Ce]);
+        assert_eq!(ecn, [Ecn::ECT0, Ecn::CE, Ecn::CE]);
         assert_eq!(bench.stats(at_ms(1)).packets_marked, 2);
     }
 }

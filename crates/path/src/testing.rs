@@ -66,7 +66,7 @@ impl Bench {
     }
 
     pub(crate) fn send(&mut self, at: Time, size_bytes: u32) {
-        self.send_with(at, size_bytes, Ecn::NotEct);
+        self.send_with(at, size_bytes, Ecn::NOT_ECT);
     }
 
     pub(crate) fn send_with(&mut self, at: Time, size_bytes: u32, ecn: Ecn) {

@@ -62,9 +62,9 @@ impl Flow {
 
 const fn codepoint(config: &Config) -> Ecn {
     match config.ecn {
-        transport::Ecn::Off => Ecn::NotEct,
-        transport::Ecn::Ect0 => Ecn::Ect0,
-        transport::Ecn::Ect1 => Ecn::Ect1,
+        transport::Ecn::Off => Ecn::NOT_ECT,
+        transport::Ecn::Ect0 => Ecn::ECT0,
+        transport::Ecn::Ect1 => Ecn::ECT1,
     }
 }
 
@@ -355,9 +355,9 @@ impl World {
         let (event, data_bytes) = match handle {
             Handle::Data(slot) if complete => {
                 let seen = EcnCounts {
-                    ect0: u64::from(packet.ecn == Ecn::Ect0),
-                    ect1: u64::from(packet.ecn == Ecn::Ect1),
-                    ce: u64::from(packet.ecn == Ecn::Ce),
+                    ect0: u64::from(packet.ecn == Ecn::ECT0),
+                    ect1: u64::from(packet.ecn == Ecn::ECT1),
+                    ce: u64::from(packet.ecn == Ecn::CE),
                 };
                 (Event::Deliver, flow.receiver.on_data(self.now, self.contents.data(slot), seen))
             }

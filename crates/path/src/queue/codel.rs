@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn drops_follow_the_control_law() {
-        let bench = overloaded(&spec(QueueQuirk::None, false), Ecn::NotEct, 430);
+        let bench = overloaded(&spec(QueueQuirk::None, false), Ecn::NOT_ECT, 430);
         // Delay is 5 ms at 5 ms, so the state is entered at 105 ms; then drops are due at 205, + 70.71 = 275.71,
         // + 57.74 = 333.45, + 50 = 383.45, + 44.72 = 428.17 ms, and happen at the next departure.
         assert_eq!(ms(&bench.tap.dropped), [105, 205, 276, 334, 384, 429]);
@@ -130,17 +130,17 @@ mod tests {
 
     #[test]
     fn capable_packets_are_marked_at_the_same_times_and_still_leave() {
-        let bench = overloaded(&spec(QueueQuirk::None, true), Ecn::Ect0, 430);
+        let bench = overloaded(&spec(QueueQuirk::None, true), Ecn::ECT0, 430);
         assert_eq!(ms(&bench.tap.marked), [105, 205, 276, 334, 384, 429]);
         assert!(bench.tap.dropped.is_empty());
-        assert_eq!(bench.tap.dequeued[104].1.ecn, Ecn::Ce);
-        let dropped = overloaded(&spec(QueueQuirk::None, true), Ecn::NotEct, 430).tap.dropped.len();
+        assert_eq!(bench.tap.dequeued[104].1.ecn, Ecn::CE);
+        let dropped = overloaded(&spec(QueueQuirk::None, true), Ecn::NOT_ECT, 430).tap.dropped.len();
         assert_eq!(dropped, 6);
     }
 
     #[test]
     fn mahimahi_delivers_the_first_and_drops_the_one_behind_on_a_millisecond_clock() {
-        let bench = overloaded(&spec(QueueQuirk::Mahimahi, false), Ecn::NotEct, 430);
+        let bench = overloaded(&spec(QueueQuirk::Mahimahi, false), Ecn::NOT_ECT, 430);
         // 205, + 70 = 275, + 57 = 332, + 50 = 382, + 44 = 426 ms.
         assert_eq!(ms(&bench.tap.dropped), [105, 205, 275, 332, 382, 426]);
         assert_eq!(bench.tap.dequeued[104].1.number, 104);
@@ -199,7 +199,7 @@ mod tests {
             ecn: true,
             quirk: QueueQuirk::None,
         });
-        (0..3).for_each(|_| bench.arrive_with(0, 1000, Ecn::Ect0));
+        (0..3).for_each(|_| bench.arrive_with(0, 1000, Ecn::ECT0));
         assert_eq!(numbers(&bench.tap.dropped), [2]);
     }
 

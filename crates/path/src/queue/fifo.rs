@@ -77,7 +77,7 @@ impl Limits {
 
 /// Sets CE and reports it.
 pub(super) fn mark<T: Tap>(now: Time, packet: &mut Packet, tap: &mut T) {
-    packet.ecn = Ecn::Ce;
+    packet.ecn = Ecn::CE;
     tap.packet(now, PacketEvent::Marked, packet);
 }
 

@@ -337,11 +337,11 @@ mod tests {
     #[test]
     fn each_flow_has_its_own_control_law() {
         let mut bench = Bench::new(&spec(1024, 10_240, true));
-        (0..1000).for_each(|_| bench.arrive_with(1, 1500, Ecn::Ect0));
+        (0..1000).for_each(|_| bench.arrive_with(1, 1500, Ecn::ECT0));
         for ms in 1..=300 {
             bench.at_ms(ms);
             // Flow 2 never waits.
-            bench.arrive_with(2, 1500, Ecn::Ect0);
+            bench.arrive_with(2, 1500, Ecn::ECT0);
             bench.leave();
             bench.leave();
         }

@@ -159,7 +159,7 @@ fn capable_packets_are_marked_up_to_ten_percent_and_dropped_above() {
         let mut tap = Recorder::default();
         for number in 0..1000 {
             let mut packet = Packet::new(0, number, 1500, 0, Time::ZERO);
-            packet.ecn = Ecn::Ect1;
+            packet.ecn = Ecn::ECT1;
             pie.enqueue(Time::ZERO, packet, &mut tap);
         }
         (tap.marked.is_empty(), tap.dropped.is_empty())

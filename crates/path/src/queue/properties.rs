@@ -90,7 +90,7 @@ fn run(spec: &QueueSpec, steps: &[Step]) -> Result<Bench, TestCaseError> {
     for step in steps {
         bench.now += Span::from_us(step.gap_us);
         if let Some((flow, size, capable, count)) = step.arrive {
-            let ecn = if capable { Ecn::Ect0 } else { Ecn::NotEct };
+            let ecn = if capable { Ecn::ECT0 } else { Ecn::NOT_ECT };
             (0..count).for_each(|_| bench.arrive_with(flow, size, ecn));
         } else {
             let waiting = bench.queue.packets() > 0;
@@ -125,8 +125,8 @@ proptest! {
                 prop_assert!(of_flow(&tap.dequeued, flow).is_sorted(), "{:?}", spec);
             }
             // Marks only on capable packets, which then leave (or were dropped later) with CE.
-            prop_assert!(tap.marked.iter().all(|(_, packet)| packet.ecn == Ecn::Ce));
-            let marked = tap.dequeued.iter().chain(&tap.dropped).filter(|(_, packet)| packet.ecn == Ecn::Ce);
+            prop_assert!(tap.marked.iter().all(|(_, packet)| packet.ecn == Ecn::CE));
+            let marked = tap.dequeued.iter().chain(&tap.dropped).filter(|(_, packet)| packet.ecn == Ecn::CE);
             prop_assert_eq!(marked.count(), tap.marked.len());
         }
     }

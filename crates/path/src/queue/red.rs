@@ -306,7 +306,7 @@ mod tests {
             for _ in 0..200 {
                 red.average = average;
                 let mut packet = Packet::new(0, 0, 1500, 0, Time::ZERO);
-                packet.ecn = Ecn::Ect0;
+                packet.ecn = Ecn::ECT0;
                 red.enqueue(Time::ZERO, packet, &mut tap);
                 red.dequeue(Time::ZERO);
             }

@@ -50,7 +50,7 @@ impl Bench {
     }
 
     pub(super) fn arrive(&mut self, flow: u32, size_bytes: u32) {
-        self.arrive_with(flow, size_bytes, Ecn::NotEct);
+        self.arrive_with(flow, size_bytes, Ecn::NOT_ECT);
     }
 
     pub(super) fn arrive_with(&mut self, flow: u32, size_bytes: u32, ecn: Ecn) {
