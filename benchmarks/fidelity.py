@@ -114,7 +114,9 @@ def loss_rows() -> Iterator[Row]:
                 float(simulate(controller, path, [delay(50.0)], 60.0, seed=seed)["link"]["throughput_mbps"])
                 for seed in range(1, 6)
             ]
-            note = "published value is limited by a 6.55 MB receive buffer" if controller == "bbr" and loss > 1e-3 else ""
+            note = (
+                "published value is limited by a 6.55 MB receive buffer" if controller == "bbr" and loss > 1e-3 else ""
+            )
             yield (
                 f"{controller} at {loss:.2%} loss (100 Mbit/s, 100 ms), Mbit/s",
                 f"{published:.2f}",

@@ -61,8 +61,8 @@ def samples(file: str) -> list[tuple[str, str, str, bytes, bytes]]:
 def import_merged_log(data: str, ack: str | None, packets: str) -> str:
     """Imports Pantheon's merged logs into a packet log; JSON with `records`, `init_us`, `last_s`, `unusable`.
 
-    `unusable` is null, or why the logs as a whole hold nothing (empty, or the mark of a failed run); a malformed line is
-    an error that names file and line. Nothing is left behind in either case.
+    `unusable` is null, or why the logs as a whole hold nothing (empty, or the mark of a failed run); a malformed line
+    is an error that names file and line. Nothing is left behind in either case.
     """
 
 def import_mahimahi(data: str, ack: str | None, packets: str) -> str:

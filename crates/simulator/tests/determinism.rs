@@ -1,9 +1,10 @@
 //! The same specification gives the same bytes, today as yesterday.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod harness;
 
 use harness::{Scratch, datagram_flow, flow};
-use packetlog::{PacketLogReader, Record};
+use packetlog::{Event, PacketLogReader, Record};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -25,7 +26,7 @@ fn busy_path() -> Value {
     })
 }
 
-fn spec(flows: Vec<Value>, seed: u64) -> Value {
+fn spec(flows: &[Value], seed: u64) -> Value {
     json!({"seed": seed, "duration_s": 5.0, "log": "full", "path": busy_path(), "flows": flows})
 }
 
@@ -52,9 +53,9 @@ fn mixed_flows() -> Vec<Value> {
 #[test]
 fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
     let (first, second, third) = (Scratch::new(), Scratch::new(), Scratch::new());
-    let log = run_to(&spec(mixed_flows(), 1), &first.0);
-    assert_eq!(log, run_to(&spec(mixed_flows(), 1), &second.0));
-    assert_ne!(log, run_to(&spec(mixed_flows(), 2), &third.0));
+    let log = run_to(&spec(&mixed_flows(), 1), &first.0);
+    assert_eq!(log, run_to(&spec(&mixed_flows(), 1), &second.0));
+    assert_ne!(log, run_to(&spec(&mixed_flows(), 2), &third.0));
     for table in ["flows.parquet", "links.parquet"] {
         assert_eq!(read(&first.0.join(table)), read(&second.0.join(table)), "{table}");
     }
@@ -63,15 +64,14 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
 #[test]
 fn the_log_is_in_time_order_and_every_packet_has_one_fate() {
     let scratch = Scratch::new();
-    run_to(&spec(mixed_flows(), 3), &scratch.0);
+    run_to(&spec(&mixed_flows(), 3), &scratch.0);
     let records: Vec<Record> =
         PacketLogReader::open(scratch.0.join("packets.parquet")).unwrap().map(Result::unwrap).collect();
     assert!(records.windows(2).all(|pair| pair[0].time_ns <= pair[1].time_ns));
     let count = |event| records.iter().filter(|record| record.event == event).count() as i64;
-    use packetlog::Event::{AckDeliver, AckDrop, AckSend, Deliver, Drop, Send};
-    let under_way = count(Send) - count(Deliver) - count(Drop);
+    let under_way = count(Event::Send) - count(Event::Deliver) - count(Event::Drop);
     assert!((0..200).contains(&under_way), "{under_way} data packets under way");
-    let under_way = count(AckSend) - count(AckDeliver) - count(AckDrop);
+    let under_way = count(Event::AckSend) - count(Event::AckDeliver) - count(Event::AckDrop);
     assert!((0..200).contains(&under_way), "{under_way} ACKs under way");
 }
 
@@ -85,8 +85,7 @@ fn what_is_logged_does_not_change_what_happens() {
         let scratch = Scratch::new();
         run_to(&plain, &scratch.0);
         let log = PacketLogReader::open(scratch.0.join("packets.parquet")).unwrap();
-        let is_common =
-            |record: &Record| !matches!(record.event, packetlog::Event::Enqueue | packetlog::Event::Dequeue);
+        let is_common = |record: &Record| !matches!(record.event, Event::Enqueue | Event::Dequeue);
         records.push(log.map(Result::unwrap).filter(is_common).collect::<Vec<_>>());
     }
     assert!(records[0].len() > 10_000);
@@ -118,7 +117,7 @@ fn every_controller_behaves_as_recorded() {
     let mut text = String::from("controller sent delivered goodput_kbit_s p95_delay_us log_digest\n");
     for entry in congestion::REGISTRY {
         let scratch = Scratch::new();
-        let spec: simulator::RunSpec = serde_json::from_value(spec(vec![flow(entry.name)], 1)).unwrap();
+        let spec: simulator::RunSpec = serde_json::from_value(spec(&[flow(entry.name)], 1)).unwrap();
         let report = simulator::run(&spec, Some(&scratch.0), &|| false).unwrap();
         let stats = serde_json::to_value(&report).unwrap();
         let log = PacketLogReader::open(scratch.0.join("packets.parquet")).unwrap();

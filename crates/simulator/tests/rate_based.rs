@@ -12,7 +12,7 @@ fn bbr() -> Value {
     bbr
 }
 
-/// Reference `schemes-window` 7.2: a lone flow reaches 97 to 99 % (1 % pacing margin, 2 % PROBE_RTT) with little queue.
+/// Reference `schemes-window` 7.2: a lone flow reaches 97 to 99 % (1 % pacing margin, 2 % for the RTT probes) with little queue.
 #[test]
 fn a_lone_bbr_flow_fills_the_link_with_a_short_queue() {
     let queue = 4 * bdp_packets(50.0, 40.0) as u64;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// A path without bottleneck: 100 Gbit/s, `rtt_ms`, and the given loss element.
 fn lossy(rtt_ms: f64, loss: Value) -> Value {
     let mut path = dumbbell(100_000.0, rtt_ms, 1_000_000);
-    path["data"].as_array_mut().unwrap().insert(1, loss);
+    path["data"].as_array_mut().expect("a list").insert(1, loss);
     path
 }
 

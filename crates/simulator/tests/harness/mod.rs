@@ -136,6 +136,7 @@ pub(crate) fn datagram_flow(controller: &str) -> Value {
 }
 
 /// A run of `flows` over `path` for `seconds`.
+#[expect(clippy::needless_pass_by_value, reason = "tests build both in place")]
 pub(crate) fn spec(path: Value, flows: Vec<Value>, seconds: f64) -> Value {
     json!({"seed": 1, "duration_s": seconds, "sample_interval_s": 0.01, "warmup_s": 0.0, "log": "none",
            "path": path, "flows": flows})
