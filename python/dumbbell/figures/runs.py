@@ -19,7 +19,7 @@ from dumbbell.figures.svg import compact, place_image
 
 _WIDTH = 420.0  # points
 _PLOT = 165.0
-_LEFT, _RIGHT, _ABOVE, _BELOW = 46.0, 9.0, 24.0, 44.0
+_LEFT, _RIGHT, _ABOVE, _BELOW = 52.0, 9.0, 24.0, 44.0
 _LEGEND_BELOW = 36.0  # from the axes to the legend
 _TWO_COLUMNS = ((2, 9.0), (2, 8.0), (2, 7.0), (1, 8.0), (1, 7.0))
 _THREE_COLUMNS = ((3, 9.0), (3, 8.0), (2, 8.5), (2, 7.5), (1, 8.0), (1, 7.0))
@@ -125,6 +125,7 @@ def _finish(figure: Figure, axes: Axes, y_label: str, layouts: Sequence[tuple[in
     """Labels, and a legend in the first of `layouts` (columns, letter size) that fits the width."""
     axes.set_xlabel("Time (s)")
     axes.set_ylabel(y_label)
+    axes.yaxis.set_label_coords(-(_LEFT - 12) / (_WIDTH - _LEFT - _RIGHT), 0.5)  # clear of ticks up to 99999
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.5g}"))
     handles, labels = axes.get_legend_handles_labels()
     if not handles:

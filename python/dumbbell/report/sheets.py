@@ -134,7 +134,7 @@ def _run(model: ReportModel, figures: Figures, run: Run, name: str) -> dict[str,
         "tables": [_table(table, {}) for table in tables],
         "problem": figures.runs[run.folder].problem,
         "long": len(run.flows) > _FLOWS_ON_ONE_PAGE,
-        "width": 66 if len(run.flows) <= _FLOWS_ON_ONE_PAGE else 88,
+        "width": 61 if len(run.flows) <= _FLOWS_ON_ONE_PAGE else 88,
         "figures": [
             {"file": f"{name}throughput.svg", "alt": f"Throughput over time, run {run.number} of {title}"},
             {"file": f"{name}delay.svg", "alt": f"One-way delay of every packet, run {run.number} of {title}"},

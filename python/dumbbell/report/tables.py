@@ -77,9 +77,9 @@ CORRECTED = (
     Metric("owd_min_ms", "min", group=_DELAY),
     Metric("owd_mean_ms", "mean", group=_DELAY),
     Metric("owd_p50_ms", "median", group=_DELAY),
-    Metric("owd_p95_ms", "95th %ile", group=_DELAY),
-    Metric("owd_p99_ms", "99th %ile", group=_DELAY),
-    Metric("self_inflicted_delay_p95_ms", "95th %ile above min", group=_DELAY),
+    Metric("owd_p95_ms", "95th", group=_DELAY),
+    Metric("owd_p99_ms", "99th", group=_DELAY),
+    Metric("self_inflicted_delay_p95_ms", "95th \u2212 min", group=_DELAY),
 )
 SENDER = (
     Metric("mean_cwnd_bytes", "mean cwnd (kB)", 1e-3, 1, _SENDER),
@@ -117,7 +117,7 @@ def corrected_rules(warmup_s: float) -> str:
     """What the corrected numbers leave out."""
     return (
         f"Corrected convention: payload only, without the first {warmup_s:.10g} s and without packets under way at the "
-        "end. One-way delays."
+        "end. One-way delays with percentiles."
     )
 
 
