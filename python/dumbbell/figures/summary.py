@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, SymmetricalLogLocator
 
 from dumbbell.figures.axis import delay_axis
@@ -68,6 +69,8 @@ def _draw(axes: Axes, point: Point, group: str) -> None:
 def _look(style: Style) -> dict[str, Any]:
     stroke = style.marker in LINE_MARKERS
     return {
+        # filled markers have an edge in the theme's ink; strokes get one beneath, to be seen on any ground
+        "path_effects": [withStroke(linewidth=3.2, foreground=INK)] if stroke else None,
         "marker": style.marker,
         "markersize": _MARKER + (2 if style.marker in ("*", "1", "+") else 0),
         "markerfacecolor": style.color,

@@ -19,8 +19,8 @@ def swatch(style: Style) -> str:
             continue
         numbers = " ".join(f"{x:.3f} {-y:.3f}" for x, y in zip(vertices[::2], vertices[1::2], strict=True))
         parts.append(_LETTERS[code] + numbers)
+    shape = f'<path d="{" ".join(parts)}"'
     if style.marker in LINE_MARKERS:
-        look = f'fill="none" stroke="{style.color}" stroke-width="0.2"'
-    else:
-        look = f'fill="{style.color}" stroke="{INK}" stroke-width="0.07"'
-    return f'<path d="{" ".join(parts)}" {look}/>'
+        edge = f'{shape} fill="none" stroke="{INK}" stroke-width="0.32"/>'
+        return f'<g>{edge}{shape} fill="none" stroke="{style.color}" stroke-width="0.2"/></g>'
+    return f'{shape} fill="{style.color}" stroke="{INK}" stroke-width="0.07"/>'
