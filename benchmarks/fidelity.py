@@ -1,8 +1,8 @@
 """Our numbers beside published ones.
 
-Usage: python benchmarks/fidelity.py [--data DIR] [--write docs/fidelity.md]. Figures printed in papers are in this file with
-their source; tables that are published as data files are read from `--data` (default `../shared/reference/data`) where
-present and left out, with the reason, where not.
+Usage: python benchmarks/fidelity.py [--data DIR] [--write docs/fidelity.md]. Figures printed in papers are in this file
+with their source; tables that are published as data files are read from `--data` (default `../shared/reference/data`)
+where present and left out, with the reason, where not.
 """
 
 from __future__ import annotations
@@ -37,7 +37,11 @@ LIBUTP = {
 
 
 def simulate(
-    controller: str, data: list[dict[str, Any]], ack: list[dict[str, Any]], seconds: float, **changes: Any
+    controller: str,
+    data: list[dict[str, Any]],
+    ack: list[dict[str, Any]],
+    seconds: float,
+    **changes: Any,  # noqa: ANN401 (keys of the run)
 ) -> dict[str, Any]:
     """One flow alone; returns its statistics with the bottleneck's under `link`."""
     spec = {
@@ -162,8 +166,8 @@ def main() -> None:
     with ProcessPoolExecutor() as pool:
         rows = [*pantheon_rows(), *loss_rows(), *linux_grid(options.data, pool)]
     text = (
-        "# Fidelity\n\nOur numbers beside published ones, written by `make fidelity`. Behaviour tests with stated tolerances are in\n"
-        "`crates/simulator/tests`. Nothing is tuned to this table.\n\n" + table(rows)
+        "# Fidelity\n\nOur numbers beside published ones, written by `make fidelity`. Behaviour tests with stated\n"
+        "tolerances are in `crates/simulator/tests`. Nothing is tuned to this table.\n\n" + table(rows)
     )
     if options.write:
         options.write.write_text(text)

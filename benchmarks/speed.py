@@ -144,7 +144,8 @@ def import_speed(scratch: Path) -> None:
     wall, cpu = time.perf_counter() - start, time.process_time() - cpu
     print(f"import of {lines} Pantheon log lines ({log.stat().st_size / 1e6:.0f} MB) into a packet log, durable:")
     print(
-        f"  {wall:.2f} s wall, {cpu:.2f} s cpu: {lines / wall / 1e6:.1f} million lines/s, {lines / cpu / 1e6:.1f} per core second"
+        f"  {wall:.2f} s wall, {cpu:.2f} s cpu: {lines / wall / 1e6:.1f} million lines/s, "
+        f"{lines / cpu / 1e6:.1f} million per core and second"
     )
 
 

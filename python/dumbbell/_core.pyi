@@ -40,7 +40,8 @@ def simulate(specification: str, directory: str | None = None) -> str:
 def measure_log(packets: str, options: str) -> str:
     """JSON: all metrics of a packet log (`flows`, `links`, `network`).
 
-    Options (JSON): `duration_s`, `warmup_s`, `bin_s`, `flows` (each `flow`, `scheme`, `start_s`, `stop_s`); all optional.
+    Options (JSON): `duration_s`, `warmup_s`, `bin_s`, `flows` (each `flow`, `scheme`, `start_s`, `stop_s`); all
+    optional.
     """
 
 def series(packets: str, bin_s: float = 0.5) -> str:

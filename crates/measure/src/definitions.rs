@@ -57,14 +57,14 @@ pub struct Label {
 use Convention::{Corrected, Counter, Pantheon};
 use Level::{Flow, Link, Network};
 
-const PANTHEON: &str = "Pantheon, src/analysis/tunnel_graph.py (reference pantheon 6)";
-const VALIDITY: &str = "Pantheon, src/analysis/plot.py (reference pantheon 6, Validity)";
-const OWN: &str = "own (reference pantheon 12: what Pantheon's metrics lack)";
+const PANTHEON: &str = "Pantheon, src/analysis/tunnel_graph.py";
+const VALIDITY: &str = "Pantheon, src/analysis/plot.py";
+const OWN: &str = "dumbbell: what Pantheon's metrics lack";
 const RFC5166: &str = "RFC 5166";
 const RFC7679: &str = "RFC 7679 (delay); percentile by nearest rank as Pantheon's";
 const RFC7680: &str = "RFC 7680 (loss); RFC 5166";
-const JAIN: &str = "Jain, Chiu, Hawe 1984; reference ccperf 6.3";
-const CCPERF: &str = "reference ccperf 6.3: exact time integrals";
+const JAIN: &str = "Jain, Chiu, Hawe 1984; over time as ccperf";
+const CCPERF: &str = "ccperf, as exact time integral";
 
 const fn flow(
     name: &'static str,

@@ -16,7 +16,7 @@ pub enum Event {
     Mark = 4,
     /// It left the path (receiver side).
     Deliver = 5,
-    /// A data-direction link had an opportunity to deliver `size_bytes` (trace links only).
+    /// A data-direction link had an opportunity to deliver `size_bytes` (trace and Poisson links).
     Opportunity = 6,
     /// A packet of the flow's return direction (ACKs) entered the path.
     AckSend = 7,

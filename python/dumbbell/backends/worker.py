@@ -60,11 +60,13 @@ def _die_with_parent() -> None:
 
 def execute(task: Task) -> dict[str, Any]:
     """Runs one task. Whatever goes wrong becomes the reason of a failed run."""
-    log = [f"{now()} dumbbell {__version__}: {task.label}", f"specification: {task.specification}"]
+    started_at = now()
+    log = [f"{started_at} dumbbell {__version__}: {task.label}", f"specification: {task.specification}"]
     try:
         task.temporary.mkdir(parents=True)
         statistics: dict[str, Any] = json.loads(_core.simulate(task.specification, str(task.temporary)))
-        statistics = {"backend": "sim", "status": "done", "reason": None} | statistics
+        times = {"started_at": started_at, "ended_at": now()}
+        statistics = {"backend": "sim", "status": "done", "reason": None} | times | statistics
         log.append(f"{now()} done in {statistics['sim_wall_s']:.3f} s")
         _complete(task, statistics, log)
     except (KeyboardInterrupt, SystemExit):
