@@ -66,6 +66,7 @@ pub(crate) const ENTRY: Entry = Entry {
             "Lower delta while others fill the queue (competitive mode).",
         ),
     ],
+    receiver: None,
     build: |parameters, start| Box::new(Copa::new(parameters, start)),
 };
 

@@ -37,6 +37,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "copa-gcc2017",
     summary: "Copa as in genericCC 80b516c (Pantheon's report of January 2018), quirks included",
     parameters: &[DELTA, HANDSHAKE_RTT],
+    receiver: None,
     build: |parameters, start| Box::new(CopaGcc::new(parameters, start)),
 };
 

@@ -52,6 +52,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
         HANDSHAKE_RTT,
     ],
+    receiver: None,
     build: |parameters, start| Box::new(CopaGcc::new(parameters, start)),
 };
 

@@ -53,6 +53,7 @@ pub(crate) const ENTRY: Entry = Entry {
             "L of HyStart++: most growth per ACK; 8 unpaced, 0 for no limit when pacing (RFC 9406 4.3).",
         ),
     ],
+    receiver: None,
     build: |parameters, start| Box::new(Cubic::new(parameters, start)),
 };
 

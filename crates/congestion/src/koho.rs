@@ -39,6 +39,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
         Parameter::flag("ms_timestamps", true, "Clocks count whole milliseconds, as the published sender's."),
     ],
+    receiver: None,
     build: |parameters, start| Box::new(Koho::new(parameters, start)),
 };
 

@@ -63,6 +63,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
         Parameter::flag("slow_start", false, "Double per RTT at first, until the queue shows or a loss."),
     ],
+    receiver: None,
     build: |parameters, start| Box::new(Ledbat::new(parameters, start)),
 };
 

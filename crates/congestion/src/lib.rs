@@ -27,7 +27,7 @@ pub use controller::{
 };
 pub use parameters::{Parameter, ParameterKind, Parameters, Value};
 pub use receiver::ReceiverHalf;
-pub use registry::{Entry, REGISTRY, find};
+pub use registry::{BuildReceiver, Entry, REGISTRY, find};
 
 #[cfg(test)]
 mod testing;

@@ -72,6 +72,7 @@ pub(crate) const ENTRY: Entry = Entry {
             "Largest window: the socket's send buffer (1 MiB).",
         ),
     ],
+    receiver: None,
     build: |parameters, start| Box::new(Libutp::new(parameters, start)),
 };
 

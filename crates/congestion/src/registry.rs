@@ -1,6 +1,9 @@
 //! All controllers by name. A new controller is one file and one line here.
 
-use crate::{Controller, Parameter, Parameters, Start};
+use crate::{Controller, Parameter, Parameters, ReceiverHalf, Start};
+
+/// Builds the receiver-side half of a scheme.
+pub type BuildReceiver = fn(&Parameters, &Start) -> Box<dyn ReceiverHalf>;
 
 /// A registered controller.
 #[derive(Clone, Copy)]
@@ -11,6 +14,9 @@ pub struct Entry {
     pub summary: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// Builds the receiver-side half of schemes that have one: it sees every packet arrive and writes feedback into
+    /// ACKs.
+    pub receiver: Option<BuildReceiver>,
     /// Builds one instance per flow.
     pub build: fn(&Parameters, &Start) -> Box<dyn Controller>,
 }

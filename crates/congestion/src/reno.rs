@@ -24,6 +24,7 @@ pub(crate) const ENTRY: Entry = Entry {
         (0.1, 0.95),
         "Factor of the window kept on loss (RFC 5681: one half).",
     )],
+    receiver: None,
     build: |parameters, start| Box::new(Reno::new(parameters, start)),
 };
 

@@ -49,6 +49,7 @@ pub(crate) const ENTRY: Entry = Entry {
             "Above this many queued packets slow start ends (Linux: 1).",
         ),
     ],
+    receiver: None,
     build: |parameters, start| Box::new(Vegas::new(parameters, start)),
 };
 

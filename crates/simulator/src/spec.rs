@@ -1,11 +1,14 @@
 //! The specification of one run, as the experiment layer hands it over.
 
-use congestion::{Controller, Parameters, Start};
+use congestion::{Controller, Parameters, ReceiverHalf, Start};
 use path::PathSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use transport::{ApplicationSpec, Config};
 use units::{Span, Time};
+
+/// The sender-side and the receiver-side half of a scheme.
+type Halves = (Box<dyn Controller>, Option<Box<dyn ReceiverHalf>>);
 
 /// What goes into the packet log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,15 +161,16 @@ impl FlowSpec {
         Ok(parameters)
     }
 
-    /// A fresh controller for this flow.
-    pub(crate) fn controller(&self, config: &Config, seed: u64) -> Result<Box<dyn Controller>, String> {
+    /// Fresh halves of the scheme for this flow: the sender's controller and, for schemes that have one, the receiver's.
+    pub(crate) fn halves(&self, config: &Config, seed: u64) -> Result<Halves, String> {
         let start = Start {
             now: self.start(),
             mss_bytes: config.payload_bytes,
             initial_window_bytes: u64::from(config.initial_window) * u64::from(config.payload_bytes),
             seed,
         };
-        Ok((self.entry()?.build)(&self.parameters()?, &start))
+        let (entry, parameters) = (self.entry()?, self.parameters()?);
+        Ok(((entry.build)(&parameters, &start), entry.receiver.map(|build| build(&parameters, &start))))
     }
 
     /// When the flow starts.

@@ -42,13 +42,13 @@ impl Flow {
         let config = flow.config()?;
         // Distinct per flow, so that two flows of one scheme do not draw the same numbers.
         let seed = spec.seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let controller = flow.controller(&config, seed)?;
+        let (controller, receiver_half) = flow.halves(&config, seed)?;
         let application =
             Application::new(flow.application.clone(), flow.start(), config.payload_bytes, seed);
         let base = spec.path.base_rtt();
         let extra = flow.rtt_ms.map_or(Span::ZERO, |ms| (Span::from_secs_f64(ms / 1e3) - base) / 2);
         Ok(Self {
-            receiver: Receiver::new(&config, None),
+            receiver: Receiver::new(&config, receiver_half),
             direction: if flow.reverse { ACK } else { DATA },
             ack_bytes: config.ack_bytes,
             ack_range_bytes: config.ack_range_bytes,

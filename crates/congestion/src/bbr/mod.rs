@@ -43,6 +43,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "bbr",
     summary: "BBR v1 as in Linux 5.x (Cardwell et al. 2016)",
     parameters: settings::PARAMETERS,
+    receiver: None,
     build: |parameters, start| Box::new(Bbr::new(parameters, start)),
 };
 
