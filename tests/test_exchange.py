@@ -231,6 +231,37 @@ def test_results_without_packet_logs_cannot_be_exported(dumbbell: Dumbbell, fold
     assert not (folder / "pantheon").exists()
 
 
+def raw_log(kind: str, init_ms: float, lines: list[str]) -> str:
+    """A raw tunnel log."""
+    return f"# 'mm-tunnelclient' {kind}: {init_ms:.3f}\n" + "".join(line + "\n" for line in lines)
+
+
+def test_raw_tunnel_logs_of_two_flows_with_clock_offsets(dumbbell: Dumbbell, source: Path) -> None:
+    for log in source.glob("*link_run1.log"):
+        log.unlink()
+    (source / "cubic_stats_run1.log").write_text(STATS + "Remote clock offset: -2.0 ms\n")
+    (source / "pantheon_metadata.json").write_text(
+        json.dumps(METADATA | {"mode": "remote", "sender_side": "remote", "flows": 2})
+    )
+    for flow in (1, 2):
+        for link, sent in (("datalink", 10.0), ("acklink", 60.0)):
+            name = f"cubic_{link}_run1_flow{flow}_uid0-1-2.log"
+            (source / f"{name}.egress").write_text(
+                raw_log("egress", 1514764800000.0, [f"{sent + flow:.3f} - 0 - 1500", f"{900.0 + flow:.3f} - 1 - 1500"])
+            )
+            (source / f"{name}.ingress").write_text(
+                raw_log("ingress", 1514764800000.0, [f"{sent + 30.0:.3f} - 0 - 1500", "930.000 - 1 - 1500"])
+            )
+    dumbbell("import", "pantheon", source, "--out", "out")
+    (run,) = show(dumbbell, "out")["runs"]
+    assert run["status"] == "done", run["reason"]
+    # The sender is remote: sent at 10 + flow - 2.0, received at 40 + 1.85 by the common clock.
+    for flow in run["flows"]:
+        assert flow["owd_min_ms"] == pytest.approx(30.0 - flow["flow"] + 3.85)
+        # Back: sent at 60 + flow + 1.85, received at 90 - 2.0.
+        assert flow["acklink"]["delay_p95_ms"] == pytest.approx(30.0 - flow["flow"] - 3.85)
+
+
 def test_mahimahi_logs(dumbbell: Dumbbell, folder: Path) -> None:
     header = "# mahimahi mm-link (Uplink) [12mbps.trace]\n# init timestamp: 1514764800123\n# base timestamp: 41\n"
     (folder / "up.log").write_text(header + "41 # 1504\n42 + 1504\n50 - 1504 8\n60 + 1504\n61 d 1 1504\n70 # 1504\n")

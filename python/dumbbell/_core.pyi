@@ -69,10 +69,12 @@ def import_merged_log(data: str, ack: str | None, packets: str) -> str:
 def import_mahimahi(data: str, ack: str | None, packets: str) -> str:
     """Imports mm-link logs into a packet log; as `import_merged_log`."""
 
-def import_raw_pair(egress: str, ingress: str, offsets_ms: tuple[float, float], packets: str) -> str:
-    """Imports the raw tunnel logs of one flow's data direction; as `import_merged_log`.
+def import_raw_logs(
+    data: list[tuple[str, str]], ack: list[tuple[str, str]], offsets_ms: tuple[float, float], packets: str
+) -> str:
+    """Imports the raw tunnel logs of a run, (egress, ingress) per flow; as `import_merged_log`.
 
-    `offsets_ms` are the clock offsets of the sending and of the receiving host.
+    `offsets_ms` are the clock offsets of the data sender's and of the receiver's host. `ack` may be empty.
     """
 
 def export_pantheon(packets: str, data: str, ack: str, init_us: int) -> None:

@@ -2,7 +2,7 @@
 
 use crate::{error, text};
 use packetlog::pantheon::{
-    ClockOffsets, Direction, Imported, Input, Log, MergedExport, RawPair, import, import_run,
+    ClockOffsets, Direction, FlowLog, Imported, Input, Log, MergedExport, RawPair, import, import_run,
 };
 use packetlog::{Error, PacketLogReader, PacketLogWriter, Record};
 use pyo3::prelude::*;
@@ -33,23 +33,38 @@ pub(crate) fn import_mahimahi(
     py.detach(|| import_both(Log::MmLink, &data, ack.as_deref(), &packets))
 }
 
-/// Imports the raw logs of one flow's data direction; JSON with what was found.
+/// Files of one flow: egress and ingress log of one direction.
+type RawFiles = (PathBuf, PathBuf);
+
+/// Imports the raw tunnel logs of a run's flows, in flow order; JSON with what was found.
 #[pyfunction]
-pub(crate) fn import_raw_pair(
+#[pyo3(signature = (data, ack, offsets_ms, packets))]
+pub(crate) fn import_raw_logs(
     py: Python<'_>,
-    egress: PathBuf,
-    ingress: PathBuf,
+    data: Vec<RawFiles>,
+    ack: Vec<RawFiles>,
     offsets_ms: (f64, f64),
     packets: PathBuf,
 ) -> PyResult<String> {
     let us = |ms: f64| (ms * 1e3).round() as i64;
-    let offsets = ClockOffsets { egress_us: us(offsets_ms.0), ingress_us: us(offsets_ms.1) };
+    let (sender_us, receiver_us) = (us(offsets_ms.0), us(offsets_ms.1));
     py.detach(|| {
         write(&packets, |sink| {
-            let pair = RawPair { egress: Input::open(&egress)?, ingress: Input::open(&ingress)?, offsets };
-            import(Log::Raw(pair), Direction::Data, sink)
+            let data = raw_log(&data, ClockOffsets { egress_us: sender_us, ingress_us: receiver_us })?;
+            if ack.is_empty() {
+                return import(data, Direction::Data, sink);
+            }
+            let ack = raw_log(&ack, ClockOffsets { egress_us: receiver_us, ingress_us: sender_us })?;
+            import_run(data, ack, sink)
         })
     })
+}
+
+fn raw_log(flows: &[RawFiles], offsets: ClockOffsets) -> Result<Log, Error> {
+    let flows = flows.iter().map(|(egress, ingress)| {
+        Ok(FlowLog::Raw(RawPair { egress: Input::open(egress)?, ingress: Input::open(ingress)?, offsets }))
+    });
+    Ok(Log::Multiple { flows: flows.collect::<Result<_, Error>>()?, mm_link: None })
 }
 
 fn import_both(form: fn(Input) -> Log, data: &Path, ack: Option<&Path>, packets: &Path) -> PyResult<String> {

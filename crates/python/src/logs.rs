@@ -45,7 +45,7 @@ struct PlannedFlow {
     #[serde(default)]
     scheme: String,
     #[serde(default)]
-    start_s: f64,
+    start_s: Option<f64>,
     #[serde(default)]
     stop_s: Option<f64>,
 }
@@ -57,7 +57,7 @@ pub(crate) fn measure_log(py: Python<'_>, packets: PathBuf, options: &str) -> Py
     let flows = options.flows.into_iter().map(|flow| FlowInfo {
         flow: flow.flow,
         scheme: flow.scheme,
-        start: Time::from_secs_f64(flow.start_s),
+        start: flow.start_s.map_or(Time::NEVER, Time::from_secs_f64),
         stop: flow.stop_s.map_or(Time::NEVER, Time::from_secs_f64),
     });
     let mut meter = RunMeter::new(MeterConfig {

@@ -21,10 +21,20 @@ from dumbbell.results.files import publish, to_json, write_atomically
 
 
 @dataclass(frozen=True)
+class _RawLogs:
+    """A run's unmerged tunnel logs: (egress, ingress) per flow, and the clock offsets of sender and receiver."""
+
+    data: list[tuple[str, str]]
+    ack: list[tuple[str, str]]
+    offsets_ms: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class _Logs:
     data: Path
     ack: Path
     stats: Path
+    raw: _RawLogs
 
 
 def import_pantheon(source: Path, out: Path, command: list[str]) -> Results:
@@ -45,7 +55,7 @@ def import_pantheon(source: Path, out: Path, command: list[str]) -> Results:
         facts = {"source": str(source.resolve()), "git_summary": metadata.git_summary, "metadata": metadata.raw}
         write_environment(results, environment(command) | {"imported": facts})
         for run in experiment.all_runs():
-            _import_run(results, run, _logs(source, run))
+            _import_run(results, run, _logs(source, run, metadata))
         database = Database(temporary)
         database.rebuild(results.runs())
         database.close()
@@ -106,7 +116,7 @@ def _last_run(source: Path, metadata: PantheonMetadata) -> int:
     """The highest run number with a log: Pantheon's metadata do not count runs appended with --start-run-id."""
     numbers = [0]
     for file in source.iterdir():
-        match = re.fullmatch(r"(.+)_datalink_run(\d{1,4})\.log", file.name)
+        match = re.fullmatch(r"(.+)_datalink_run(\d{1,4})(_flow\d+_uid[^.]+)?\.log(\.egress)?", file.name)
         if match and match[1] in metadata.schemes:
             numbers.append(int(match[2]))
     return max(numbers)
@@ -119,11 +129,30 @@ def imported_scheme(key: str) -> Scheme:
     return Scheme(name=key, kind="program", controller="", status="imported", **style)
 
 
-def _logs(source: Path, run: Run) -> _Logs:
+def _logs(source: Path, run: Run, metadata: PantheonMetadata) -> _Logs:
     def name(part: str) -> Path:
         return source / f"{run.scheme}_{part}_run{run.run}.log"
 
-    return _Logs(name("datalink"), name("acklink"), name("stats"))
+    stats = name("stats")
+    raw = _RawLogs(_raw_pairs(source, run, "datalink"), _raw_pairs(source, run, "acklink"), _offsets(stats, metadata))
+    return _Logs(name("datalink"), name("acklink"), stats, raw)
+
+
+def _raw_pairs(source: Path, run: Run, link: str) -> list[tuple[str, str]]:
+    """Egress and ingress log of every flow of one direction, in flow order; none unless all are there."""
+    pattern = re.compile(rf"{re.escape(run.scheme)}_{link}_run{run.run}_flow(\d+)_uid[^.]+\.log\.egress")
+    found = [(int(match[1]), file) for file in source.iterdir() if (match := pattern.fullmatch(file.name))]
+    pairs = [(file, file.with_name(file.name.removesuffix("egress") + "ingress")) for _, file in sorted(found)]
+    return [(str(egress), str(ingress)) for egress, ingress in pairs if all(pair[1].is_file() for pair in pairs)]
+
+
+def _offsets(stats: Path, metadata: PantheonMetadata) -> tuple[float, float]:
+    """Clock offsets of the data sender and of the receiver, ms; zero unless both were measured, as in Pantheon."""
+    times = read_times(stats) or RunTimes()
+    if times.local_offset_ms is None or times.remote_offset_ms is None:
+        return (0.0, 0.0)
+    local, remote = times.local_offset_ms, times.remote_offset_ms
+    return (remote, local) if metadata.raw.get("sender_side") == "remote" else (local, remote)
 
 
 def _import_run(results: Results, run: Run, logs: _Logs) -> None:
@@ -154,12 +183,21 @@ def _import_run(results: Results, run: Run, logs: _Logs) -> None:
 def _measured(logs: _Logs, packets: Path, experiment: Experiment, run: Run) -> tuple[dict[str, Any], str | None]:
     """The statistics of a run's logs, or why there are none."""
     if not logs.data.is_file():
-        return {}, f"{logs.data.name} is missing"
+        if not logs.raw.data:
+            return {}, f"{logs.data.name} is missing"
+        found = json.loads(_core.import_raw_logs(logs.raw.data, logs.raw.ack, logs.raw.offsets_ms, str(packets)))
+        return _statistics(found, packets, experiment, run)
     ack = str(logs.ack) if logs.ack.is_file() else None
     found = json.loads(_core.import_merged_log(str(logs.data), ack, str(packets)))
     if found["unusable"] and ack is not None:
         # an unusable ACK log costs the ACK metrics, not the run
         found = json.loads(_core.import_merged_log(str(logs.data), None, str(packets)))
+    return _statistics(found, packets, experiment, run)
+
+
+def _statistics(
+    found: dict[str, Any], packets: Path, experiment: Experiment, run: Run
+) -> tuple[dict[str, Any], str | None]:
     if found["unusable"]:
         return {}, str(found["unusable"])
     statistics = measure(packets, experiment, run)
@@ -172,9 +210,8 @@ def measure(packets: Path, experiment: Experiment, run: Run) -> dict[str, Any]:
     options = {
         "duration_s": experiment.duration_s,
         "warmup_s": experiment.warmup_s,
-        "flows": [
-            {"flow": number, "scheme": plan.scheme, "start_s": plan.start_s} for number, plan in enumerate(plans, 1)
-        ],
+        # each starts with its first packet: the logs begin before the schemes do
+        "flows": [{"flow": number, "scheme": plan.scheme} for number, plan in enumerate(plans, 1)],
     }
     statistics: dict[str, Any] = json.loads(_core.measure_log(str(packets), json.dumps(options)))
     return statistics
