@@ -59,12 +59,11 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// Stores a data header; returns its token.
+    /// A data header to fill; returns its token with it.
     #[inline]
-    pub(crate) fn put_data(&mut self, data: Data) -> u32 {
+    pub(crate) fn new_data(&mut self) -> (u32, &mut Data) {
         let index = self.data.take();
-        self.data.slots[index as usize].0 = data;
-        index
+        (index, &mut self.data.slots[index as usize].0)
     }
 
     /// An empty acknowledgement to fill; returns its token with it.

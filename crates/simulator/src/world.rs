@@ -387,20 +387,24 @@ impl World {
 
     #[inline]
     fn poll_sender(&mut self, index: usize, recorder: &mut Recorder) {
-        while let Some(data) = self.flows[index].sender.poll_transmit(self.now) {
-            let flow = &self.flows[index];
-            let (direction, ecn) = (flow.direction, flow.ecn);
-            let token = self.contents.put_data(data);
+        loop {
+            let flow = &mut self.flows[index];
+            let (token, data) = self.contents.new_data();
+            if !flow.sender.poll_transmit(self.now, data) {
+                self.contents.release(token);
+                break;
+            }
             let mut packet = Packet::new(index as u32, data.number, data.datagram_bytes, token, self.now);
-            packet.ecn = ecn;
-            self.launch(direction, packet, Event::Send, data.payload_bytes, recorder);
+            packet.ecn = flow.ecn;
+            let (direction, payload_bytes) = (flow.direction, data.payload_bytes);
+            self.launch(direction, packet, Event::Send, payload_bytes, recorder);
         }
         self.schedule.set(sender_actor(index), self.flows[index].sender.next_timer());
     }
 
     #[inline]
     fn poll_receiver(&mut self, index: usize, recorder: &mut Recorder) {
-        loop {
+        while self.flows[index].receiver.next_timer() <= self.now {
             let flow = &mut self.flows[index];
             let (token, frame) = self.contents.new_ack();
             if !flow.receiver.poll_ack(self.now, frame) {

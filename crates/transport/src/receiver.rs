@@ -150,16 +150,16 @@ impl Receiver {
 
     /// When [`Receiver::poll_ack`] wants to be called without a packet arriving.
     pub fn next_timer(&self) -> Time {
+        if self.largest.is_none() {
+            // Nothing to acknowledge yet, whatever the half has in mind.
+            return Time::NEVER;
+        }
         self.half.as_ref().map_or(self.ack_due, |half| self.ack_due.min(half.next_timer()))
     }
 
     /// Fills `frame` and returns true if an ACK is due at `now`.
     pub fn poll_ack(&mut self, now: Time, frame: &mut AckFrame) -> bool {
-        let mut due = self.ack_due <= now;
-        if let Some(half) = &mut self.half {
-            due |= half.next_timer() <= now;
-        }
-        let (true, Some(largest)) = (due, self.largest) else { return false };
+        let (true, Some(largest)) = (self.next_timer() <= now, self.largest) else { return false };
         frame.clear();
         frame.number = self.next_ack;
         frame.largest = largest;
@@ -271,6 +271,13 @@ mod tests {
             self.0 = now + Span::from_ms(20);
             feedback.push(self.1);
         }
+    }
+
+    #[test]
+    fn a_receiver_half_waits_for_the_first_packet() {
+        let mut receiver = Receiver::new(&Config::datagram(), Some(Box::new(Ticker(at(20), 0))));
+        assert_eq!(receiver.next_timer(), Time::NEVER);
+        assert!(!receiver.poll_ack(at(30), &mut AckFrame::default()));
     }
 
     #[test]

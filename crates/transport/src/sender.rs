@@ -301,39 +301,41 @@ impl Sender {
         }
     }
 
-    /// The next packet that may leave at `now`, if any; call until it returns `None`.
+    /// Fills `data` with the next packet that may leave at `now` and returns true; call until it returns false.
     #[inline]
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Data> {
+    pub fn poll_transmit(&mut self, now: Time, data: &mut Data) -> bool {
         self.pace_at = Time::NEVER;
         if now < self.start || now >= self.stop {
-            return None;
+            return false;
         }
         if !self.established {
-            return self.poll_opener(now);
+            return self.poll_opener(now, data);
         }
         let forced = self.probes > 0 || self.keepalive_at <= now;
-        let next = self.next_payload(now)?;
+        let Some(next) = self.next_payload(now) else { return false };
         if !forced && !self.window_admits(next.payload_bytes) {
             self.blocked = true;
             self.window_limited.note(1);
-            return None;
+            return false;
         }
         self.blocked = false;
         if !forced && self.pacing_rate().is_some() && self.pacer.next() > now {
             self.pace_at = self.pacer.next();
-            return None;
+            return false;
         }
         self.probes = self.probes.saturating_sub(1);
-        Some(self.transmit(now, next))
+        self.transmit(now, next, data);
+        true
     }
 
-    fn poll_opener(&mut self, now: Time) -> Option<Data> {
-        if self.sent.next_number() > 0 && self.probes == 0 {
-            return None;
+    fn poll_opener(&mut self, now: Time, data: &mut Data) -> bool {
+        let retransmission = self.sent.next_number() > 0;
+        if retransmission && self.probes == 0 {
+            return false;
         }
         self.probes = 0;
-        let retransmission = self.sent.next_number() > 0;
-        Some(self.send(now, 0, 0, retransmission))
+        self.send(now, 0, 0, retransmission, data);
+        true
     }
 
     /// What would be sent next: lost payload first, then new; `None` (and application-limited) if there is nothing.
@@ -397,7 +399,7 @@ impl Sender {
         })
     }
 
-    fn transmit(&mut self, now: Time, next: Resend) -> Data {
+    fn transmit(&mut self, now: Time, next: Resend, data: &mut Data) {
         let retransmission = next.offset < self.next_offset;
         if let Some(rate) = self.pacing_rate() {
             self.pacer.sent(now, next.payload_bytes, rate, self.control.burst_bytes);
@@ -411,10 +413,10 @@ impl Sender {
         if let Some(prr) = &mut self.prr {
             prr.on_sent(u64::from(next.payload_bytes));
         }
-        self.send(now, next.offset, next.payload_bytes, retransmission)
+        self.send(now, next.offset, next.payload_bytes, retransmission, data);
     }
 
-    fn send(&mut self, now: Time, offset: u64, payload_bytes: u32, retransmission: bool) -> Data {
+    fn send(&mut self, now: Time, offset: u64, payload_bytes: u32, retransmission: bool, data: &mut Data) {
         self.integrate(now);
         let number = self.sent.next_number();
         let was_idle = self.in_flight == 0;
@@ -446,7 +448,7 @@ impl Sender {
             });
             self.refresh_control();
         }
-        Data {
+        *data = Data {
             number,
             offset,
             payload_bytes,
@@ -454,7 +456,7 @@ impl Sender {
             sent_at: now,
             least_unacked: self.sent.base(),
             retransmission,
-        }
+        };
     }
 
     /// Something happened: the keepalive starts over.

@@ -78,7 +78,8 @@ impl Pair {
     }
 
     fn transmit(&mut self) {
-        while let Some(data) = self.sender.poll_transmit(self.now) {
+        let mut data = Data::default();
+        while self.sender.poll_transmit(self.now, &mut data) {
             self.sent.push((self.now, data));
             if !self.drop.contains(&data.number) {
                 self.towards_receiver.push_back((self.now + self.delay, data));
