@@ -12,6 +12,9 @@ use units::{Rate, Span, Time};
 /// Order of calls for one incoming ACK: [`on_loss`](Self::on_loss) for packets the ACK reveals as lost, then
 /// [`on_ack`](Self::on_ack) (RFC 9002 A.7 order). [`control`](Self::control) is read after every event.
 pub trait Controller: Debug + Send {
+    /// The connection is set up, which took `rtt`; not called for transports without a handshake.
+    fn on_established(&mut self, _now: Time, _rtt: Span) {}
+
     /// A packet was sent (its bytes are already counted in `in_flight_bytes`).
     fn on_sent(&mut self, _event: &Sent) {}
 

@@ -27,7 +27,7 @@ pub(crate) const HANDSHAKE_RTT: Parameter = Parameter::number(
     "ms",
     0.0,
     (0.0, 60_000.0),
-    "RTT of the handshake, a tenth of which spaces the first packets; 0 takes the first ACK's RTT.",
+    "RTT of the handshake, a tenth of which spaces the first packets; 0 takes the measured one.",
 );
 
 /// The reference's clock (milliseconds since the flow's start) and what happens before the first window update.
@@ -47,7 +47,7 @@ impl Startup {
         time.since(self.start).as_ms_f64()
     }
 
-    /// An RTT sample: the first one stands in for a handshake that is not known.
+    /// An RTT sample: the handshake's, or the first one where there is no handshake.
     pub(crate) fn note_rtt(&mut self, rtt_ms: f64) {
         if self.handshake_rtt_ms == 0.0 {
             self.handshake_rtt_ms = rtt_ms;

@@ -23,7 +23,7 @@ use crate::copa_gcc::{
 use crate::parts::{WindowedMax, WindowedMin};
 use crate::{Ack, Control, Controller, Entry, FieldSink, Loss, Parameters, Start, Timeout};
 use std::collections::VecDeque;
-use units::Time;
+use units::{Span, Time};
 
 /// Share of the delay range below which a sample counts as "queue nearly empty".
 const EMPTY_SHARE: f64 = 0.1;
@@ -273,6 +273,11 @@ impl State {
 }
 
 impl Controller for CopaGcc {
+    fn on_established(&mut self, _now: Time, rtt: Span) {
+        self.startup.note_rtt(rtt.as_ms_f64());
+        self.state.spacing = self.startup.spacing_ms();
+    }
+
     fn on_loss(&mut self, loss: &Loss<'_>) {
         self.losses.note(loss.packets.len());
     }

@@ -36,6 +36,10 @@ impl Sender {
         self.note_completion(now, frame.next_offset);
         if acked_bytes == 0 {
             // The opener: connection set-up gives an RTT, not a delivery.
+            if let Some(rtt) = rtt_sample {
+                self.controller.on_established(now, rtt);
+                self.refresh_control();
+            }
             self.finish_ack(now);
             return;
         }

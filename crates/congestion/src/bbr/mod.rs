@@ -336,6 +336,10 @@ impl Bbr {
 }
 
 impl Controller for Bbr {
+    fn on_established(&mut self, _now: Time, rtt: Span) {
+        self.update_pacing(rtt);
+    }
+
     fn on_sent(&mut self, event: &Sent) {
         let was_idle = event.in_flight_bytes <= u64::from(event.bytes);
         if !was_idle || !self.app_limited {

@@ -366,3 +366,12 @@ fn an_acknowledgement_of_nothing_changes_nothing() {
     driver.ack(0);
     assert_eq!(driver.control(), before);
 }
+
+#[test]
+fn the_handshake_sets_the_first_pacing_rate() {
+    let mut driver = Driver::new(&super::ENTRY, &[]);
+    driver.controller.on_established(driver.now, Span::from_ms(100));
+    // 10 packets of 1000 B in 100 ms are 0.8 Mbit/s, times 2885/1000 + 1/256, less 1 %.
+    let expected = 0.8 * driver.field("pacing_gain") * 0.99;
+    assert!((driver.field("pacing_rate") / expected - 1.0).abs() < 1e-3, "{}", driver.field("pacing_rate"));
+}
