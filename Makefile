@@ -53,7 +53,7 @@ test-python: build ## Tests of the command line, the results and the report
 
 .PHONY: test-slow
 test-slow: build ## Long-running tests (property tests with many cases, long simulations)
-	PROPTEST_CASES=4096 $(CARGO) test --workspace --locked --release --quiet -- --include-ignored
+	PROPTEST_CASES=4096 $(CARGO) test --workspace --locked --profile slow-test --quiet -- --include-ignored
 	$(VENV)/bin/pytest
 
 .PHONY: bench

@@ -9,6 +9,7 @@
 
 use crate::parts::Window;
 use crate::{Ack, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
+use units::Time;
 
 /// Smallest window after a reduction, segments (RFC 5681 equation 4).
 const MIN_WINDOW: f64 = 2.0;
@@ -34,6 +35,8 @@ struct Reno {
     /// Segments.
     ssthresh: f64,
     beta: f64,
+    /// Window and ssthresh before the latest reduction on loss, for undoing it.
+    before_loss: Option<(f64, f64)>,
 }
 
 impl Reno {
@@ -42,6 +45,7 @@ impl Reno {
             window: Window::from_bytes(start.initial_window_bytes, start.mss_bytes),
             ssthresh: f64::INFINITY,
             beta: parameters.number("beta"),
+            before_loss: None,
         }
     }
 
@@ -72,7 +76,15 @@ impl Controller for Reno {
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if loss.new_episode {
+            self.before_loss = Some((self.window.packets, self.ssthresh));
             self.reduce();
+        }
+    }
+
+    fn on_spurious_loss(&mut self, _now: Time) {
+        if let Some((window, ssthresh)) = self.before_loss.take() {
+            self.window.packets = self.window.packets.max(window);
+            self.ssthresh = self.ssthresh.max(ssthresh);
         }
     }
 
@@ -80,11 +92,13 @@ impl Controller for Reno {
         if !timeout.repeated {
             self.reduce();
         }
+        self.before_loss = None;
         self.window.packets = 1.0;
     }
 
     fn on_ecn(&mut self, ecn: &Ecn) {
         if ecn.new_episode {
+            self.before_loss = None;
             self.reduce();
         }
     }
@@ -125,6 +139,19 @@ mod tests {
         driver.lose(1, false);
         assert_eq!(driver.field("cwnd"), 10.0);
         assert_eq!(driver.field("ssthresh"), 10.0);
+    }
+
+    #[test]
+    fn a_false_alarm_is_undone_once_and_not_after_a_timeout() {
+        let mut driver = driver();
+        driver.ack_window();
+        driver.lose(1, true);
+        driver.controller.on_spurious_loss(driver.now);
+        assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (20.0, f64::INFINITY));
+        driver.lose(1, true);
+        driver.timeout(false);
+        driver.controller.on_spurious_loss(driver.now);
+        assert_eq!(driver.field("cwnd"), 1.0);
     }
 
     #[test]
