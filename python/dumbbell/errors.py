@@ -8,6 +8,10 @@ from collections.abc import Iterable
 class UserError(ValueError):
     """Bad input. The message is one line naming the file or option, the key, the value and what is allowed."""
 
+    def __init__(self, message: str) -> None:
+        """`message`, with whatever would break the line or the terminal (it may quote any text) escaped."""
+        super().__init__("".join(char if char.isprintable() else ascii(char)[1:-1] for char in message))
+
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
     """` (did you mean `x`?)` for the allowed name closest to `name`, or nothing if none is close."""
