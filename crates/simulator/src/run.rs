@@ -4,7 +4,7 @@ use crate::recorder::{Recorder, link_name};
 use crate::spec::{LogLevel, RunSpec};
 use crate::world::World;
 use measure::{FlowInfo, LinkCounters, MeterConfig, RunStats, SenderCounters};
-use path::LinkStats;
+use path::{Direction, LinkStats};
 use serde::Serialize;
 use std::path::Path;
 use std::time::Instant;
@@ -44,14 +44,13 @@ pub fn run(spec: &RunSpec, directory: Option<&Path>, stop: &dyn Fn() -> bool) ->
     if !finished && !recorder.has_failed() {
         return Err("stopped".to_owned());
     }
-    let links: Vec<LinkCounters> = world
-        .directions()
-        .iter()
-        .zip(["data", "ack"])
-        .flat_map(|(direction, name)| {
-            direction.links().map(move |link| link_counters(name, link, spec.duration()))
-        })
-        .collect();
+    let [data, ack] = world.directions();
+    let counters = |direction: &Direction, name: &str| -> Vec<LinkCounters> {
+        direction.links().map(|link| link_counters(name, link, spec.duration())).collect()
+    };
+    let mut links = counters(data, "data");
+    bottleneck_first(&mut links);
+    links.extend(counters(ack, "ack"));
     let senders: Vec<SenderCounters> =
         world.senders().enumerate().map(|(index, sender)| sender_counters(index, sender)).collect();
     let stats = recorder.finish(&links, &senders)?;
@@ -70,6 +69,14 @@ fn meter_config(spec: &RunSpec) -> MeterConfig {
         duration: spec.duration(),
         warmup: Span::from_secs_f64(spec.warmup_s),
         bin: BIN,
+    }
+}
+
+/// The link that could carry least comes first; the others keep their order. Links without a limit come after it.
+fn bottleneck_first(links: &mut [LinkCounters]) {
+    let limited = links.iter().enumerate().filter(|(_, link)| link.capacity_bits > 0);
+    if let Some((index, _)) = limited.min_by_key(|(_, link)| link.capacity_bits) {
+        links[..=index].rotate_right(1);
     }
 }
 
@@ -168,6 +175,18 @@ mod tests {
         assert!(refusal(|spec| spec["duration_s"] = json!(0.0)).contains("duration_s"));
         assert!(refusal(|spec| spec["flows"] = json!([])).contains("flows"));
         assert!(refusal(|spec| spec["flows"][0]["start_s"] = json!(9.0)).contains("start_s = 9"));
+    }
+
+    #[test]
+    fn the_bottleneck_is_the_first_link_wherever_it_stands() {
+        let spec = lossy_spec(|spec| {
+            let access = json!({"kind": "link", "name": "access", "rate_mbps": 1000.0});
+            spec["path"]["data"].as_array_mut().unwrap().insert(0, access);
+        });
+        let stats = serde_json::to_value(run(&spec, None, &|| false).unwrap()).unwrap();
+        let names: Vec<&str> =
+            stats["links"].as_array().unwrap().iter().map(|link| link["link"].as_str().unwrap()).collect();
+        assert_eq!(names, ["data/link-2", "data/access"]);
     }
 
     #[test]
