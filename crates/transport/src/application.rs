@@ -132,12 +132,15 @@ impl Application {
         let rng = Rng::new(seed, "application");
         let mut application =
             Self { spec, rng, start, written: 0, next_change: start, step: 0, payload_bytes };
-        match application.spec {
+        match &application.spec {
             ApplicationSpec::Greedy => {
                 (application.written, application.next_change) = (u64::MAX, Time::NEVER);
             }
             ApplicationSpec::Fixed { bytes } => {
-                (application.written, application.next_change) = (bytes, Time::NEVER);
+                (application.written, application.next_change) = (*bytes, Time::NEVER);
+            }
+            ApplicationSpec::Trace { writes } => {
+                application.next_change = writes.first().map_or(Time::NEVER, |write| start + ms(write.0));
             }
             _ => {}
         }

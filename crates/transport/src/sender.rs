@@ -82,6 +82,8 @@ pub struct Sender {
     application: Application,
     start: Time,
     stop: Time,
+    /// Whether the flow was asked for packets since its start.
+    started: bool,
     pub(crate) established: bool,
     pub(crate) sent: SentPackets,
     pub(crate) in_flight: u64,
@@ -136,6 +138,7 @@ impl Sender {
             application,
             start,
             stop,
+            started: false,
             sent: SentPackets::new(),
             in_flight: 0,
             rtt: RttEstimator::new(),
@@ -230,7 +233,7 @@ impl Sender {
         if self.waits_for_application {
             next = next.min(self.application.next_change());
         }
-        if self.sent.next_number() == 0 {
+        if !self.started {
             next = next.min(self.start);
         }
         if next < self.stop { next } else { Time::NEVER }
@@ -308,11 +311,17 @@ impl Sender {
         if now < self.start || now >= self.stop {
             return false;
         }
+        self.started = true;
         if !self.established {
             return self.poll_opener(now, data);
         }
         let forced = self.probes > 0 || self.keepalive_at <= now;
-        let Some(next) = self.next_payload(now) else { return false };
+        let Some(next) = self.next_payload(now) else {
+            if self.keepalive_at <= now {
+                self.note_event(now);
+            }
+            return false;
+        };
         if !forced && !self.window_admits(next.payload_bytes) {
             self.blocked = true;
             self.window_limited.note(1);

@@ -215,3 +215,20 @@ fn pacing_spreads_a_window_over_a_round_trip() {
     let busiest = (100..190).step_by(10).map(|ms| pair.sent_between(ms, ms + 10).len()).max();
     assert!(busiest.is_some_and(|busiest| (1..=4).contains(&busiest)), "{busiest:?}");
 }
+
+#[test]
+fn an_application_that_is_silent_at_first_is_waited_for() {
+    let writes = vec![(300.0, 5000), (400.0, 5000)];
+    let mut pair = Pair::new(Config::datagram(), ApplicationSpec::Trace { writes });
+    pair.run_to(1000);
+    assert_eq!(pair.sent_between(0, 300).len(), 0);
+    assert_eq!(pair.delivered, 10_000);
+}
+
+#[test]
+fn a_keepalive_without_anything_to_send_stays_silent() {
+    let config = Config { keepalive_ms: 50.0, ..Config::datagram() };
+    let mut pair = Pair::new(config, ApplicationSpec::Fixed { bytes: 3000 });
+    pair.run_to(1000);
+    assert_eq!((pair.sent.len(), pair.delivered), (3, 3000));
+}
