@@ -4,7 +4,7 @@ use crate::config::TimerKind;
 use crate::rate::Newest;
 use crate::recovery::Prr;
 use crate::sender::{Sender, acked_packet};
-use crate::sent::Fate;
+use crate::sent::{Fate, SentPacket};
 use crate::wire::AckFrame;
 use congestion::{Ack, Ecn, Loss, Timeout, TimeoutKind};
 use units::{Span, Time};
@@ -124,12 +124,28 @@ impl Sender {
                     is_false_alarm |= self.acknowledge(number, received_at);
                 }
             }
+            if !self.config.sack {
+                self.acknowledge_below(frame.next_offset, received_at);
+            }
         }
         if self.acked.windows(2).any(|pair| pair[0].number > pair[1].number) {
             self.acked.sort_unstable_by_key(|packet| packet.number);
         }
         let newest = self.acked.last().and_then(|packet| self.sent.get(packet.number));
         (newest.map(|packet| Newest { sent_at: packet.sent_at, snapshot: packet.snapshot }), is_false_alarm)
+    }
+
+    /// Cumulative acknowledgement: marks every packet in flight as delivered whose payload lies below `next_offset`.
+    /// (Of a lost packet the payload may have arrived with its retransmission.)
+    fn acknowledge_below(&mut self, next_offset: u64, received_at: Time) {
+        let is_complete = |packet: &SentPacket| {
+            packet.fate == Fate::InFlight && packet.offset + u64::from(packet.payload_bytes) <= next_offset
+        };
+        for number in self.sent.base()..self.sent.next_number() {
+            if self.sent.get(number).is_some_and(is_complete) {
+                self.acknowledge(number, received_at);
+            }
+        }
     }
 
     /// Marks one packet as delivered; returns whether that makes the loss episode a false alarm.

@@ -226,7 +226,10 @@ impl Sender {
 
     /// When [`Sender::on_timer`] and [`Sender::poll_transmit`] want to be called again without an ACK arriving.
     pub fn next_timer(&self) -> Time {
-        let mut next = self.control.wake_at.min(self.pace_at).min(self.loss_at).min(self.keepalive_at);
+        let mut next = self.control.wake_at.min(self.pace_at).min(self.loss_at);
+        if self.established {
+            next = next.min(self.keepalive_at);
+        }
         if self.in_flight > 0 || (!self.established && self.sent.next_number() > 0) {
             next = next.min(self.timers.expiry(&self.rtt));
         }
@@ -307,7 +310,8 @@ impl Sender {
     /// Fills `data` with the next packet that may leave at `now` and returns true; call until it returns false.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time, data: &mut Data) -> bool {
-        self.pace_at = Time::NEVER;
+        // What we wait for is found out anew each time.
+        (self.pace_at, self.waits_for_application) = (Time::NEVER, false);
         if now < self.start || now >= self.stop {
             return false;
         }
@@ -368,7 +372,6 @@ impl Sender {
             }
             return None;
         }
-        self.waits_for_application = false;
         let payload_bytes = available.min(u64::from(self.config.payload_bytes)) as u32;
         Some(Resend { number: u64::MAX, offset: self.next_offset, payload_bytes })
     }

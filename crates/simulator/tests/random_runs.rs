@@ -1,0 +1,113 @@
+//! Any path, any transport, any application, any controller: runs end, count consistently, and never stall the clock.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::cell::Cell;
+
+fn queue() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(json!({"kind": "infinite"})),
+        (1u64..200).prop_map(|packets| json!({"kind": "droptail", "packets": packets})),
+        (1500u64..100_000).prop_map(|bytes| json!({"kind": "drophead", "bytes": bytes})),
+        Just(json!({"kind": "codel", "packets": 500})),
+        Just(json!({"kind": "fq-codel"})),
+        Just(json!({"kind": "pie", "packets": 500})),
+    ]
+}
+
+fn element() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        (0.5f64..50.0, queue())
+            .prop_map(|(rate, queue)| json!({"kind": "link", "rate_mbps": rate, "queue": queue})),
+        (0.5f64..20.0, queue())
+            .prop_map(|(rate, queue)| json!({"kind": "poisson", "rate_mbps": rate, "queue": queue})),
+        (1u64..12, queue(), any::<bool>())
+            .prop_map(|(ms, queue, precise)| json!({"kind": "trace", "times_ms": [ms],
+            "mode": if precise { "precise" } else { "mahimahi" }, "queue": queue})),
+        (0.0f64..80.0).prop_map(|delay| json!({"kind": "delay", "delay_ms": delay})),
+        (0.0f64..0.2).prop_map(|p| json!({"kind": "loss", "probability": p})),
+        (0.0f64..0.1).prop_map(|p| json!({"kind": "duplicate", "probability": p})),
+        (0.0f64..0.1).prop_map(|p| json!({"kind": "reorder", "probability": p, "delay_ms": 5.0})),
+        (0.1f64..5.0, any::<bool>())
+            .prop_map(|(mean, order)| json!({"kind": "jitter", "distribution": "exponential",
+            "mean_ms": mean, "preserve_order": order})),
+        (1.0f64..50.0).prop_map(|slot| json!({"kind": "aggregate", "slot_ms": slot})),
+    ]
+}
+
+fn application() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        3 => Just(json!({"kind": "greedy"})),
+        1 => (1u64..300_000).prop_map(|bytes| json!({"kind": "fixed", "bytes": bytes})),
+        1 => (0.1f64..5.0).prop_map(|rate| json!({"kind": "constant", "rate_mbps": rate})),
+        1 => Just(json!({"kind": "on-off", "on_ms": 100.0, "off_ms": 200.0, "exponential": true})),
+        1 => Just(json!({"kind": "trace", "writes": [[150.0, 4000], [700.0, 20_000]]})),
+        1 => Just(json!({"kind": "video", "rate_mbps": 1.5})),
+    ]
+}
+
+fn transport() -> impl Strategy<Value = Value> {
+    let profile = prop::sample::select(vec!["tcp", "quic", "datagram"]);
+    let timer = prop::sample::select(vec!["rto", "pto", "silence"]);
+    let recovery = prop::sample::select(vec!["prr", "immediate"]);
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (profile, timer, recovery, switches, 1u32..4, 1u64..6, prop::sample::select(vec![0.0, 50.0])).prop_map(
+        |(profile, timer, recovery, (sack, limited, handshake, reliable, tlp), every, threshold, keepalive)| {
+            json!({"profile": profile, "timer": timer, "recovery": recovery, "sack": sack,
+                   "limited_transmit": limited, "handshake": handshake, "reliable": reliable || !sack,
+                   "tail_loss_probe": tlp, "ack_every": every, "ack_delay_ms": 25.0, "packet_threshold": threshold,
+                   "keepalive_ms": keepalive, "timeout_initial_ms": 1000.0})
+        },
+    )
+}
+
+fn flow() -> impl Strategy<Value = Value> {
+    let names: Vec<&str> = congestion::REGISTRY.iter().map(|entry| entry.name).collect();
+    (prop::sample::select(names), transport(), application(), 0.0f64..0.5, any::<bool>()).prop_map(
+        |(name, transport, application, start, reverse)| {
+            json!({"scheme": name, "controller": name, "transport": transport, "application": application,
+                   "start_s": start, "reverse": reverse})
+        },
+    )
+}
+
+fn run_spec() -> impl Strategy<Value = Value> {
+    let direction = || prop::collection::vec(element(), 0..4);
+    (direction(), direction(), prop::collection::vec(flow(), 1..4), any::<u32>()).prop_map(|(data, ack, flows, seed)| {
+        // A link on either side keeps what greedy senders can put on the path finite.
+        let link = json!({"kind": "link", "rate_mbps": 20.0, "queue": {"kind": "droptail", "packets": 100}});
+        let with_link = |mut elements: Vec<Value>| {
+            elements.push(link.clone());
+            elements
+        };
+        json!({"seed": seed, "duration_s": 1.5, "log": "none", "path": {"data": with_link(data), "ack": with_link(ack),
+               "overhead_bytes": 36, "mtu_bytes": 1500, "fragment": true}, "flows": flows})
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_run_ends_and_counts_consistently(value in run_spec()) {
+        let spec: simulator::RunSpec = serde_json::from_value(value.clone()).expect("a valid specification");
+        // Asked every 16,384 events: a run that stalls the clock would be asked for ever.
+        let asked = Cell::new(0);
+        let stop = || {
+            asked.set(asked.get() + 1);
+            asked.get() > 300
+        };
+        let report = simulator::run(&spec, None, &stop);
+        prop_assert!(report.is_ok(), "{:?} for {value}", report.err());
+        let stats = serde_json::to_value(report.expect("checked")).expect("statistics are JSON");
+        for flow in stats["flows"].as_array().expect("a list") {
+            let count = |key: &str| flow[key].as_u64().unwrap_or(0);
+            prop_assert!(count("data_bytes_delivered") <= count("bytes_sent"), "{flow} for {value}");
+        }
+        for link in stats["links"].as_array().expect("a list") {
+            let count = |key: &str| link[key].as_u64().unwrap_or(0);
+            prop_assert!(count("packets_out") + count("packets_dropped") <= count("packets_in"), "{link}");
+            prop_assert!(link["utilization"].as_f64().is_none_or(|share| share <= 1.001), "{link}");
+        }
+    }
+}
