@@ -21,6 +21,8 @@ from dumbbell import _core
 Row = tuple[str, str, str, str]
 
 TCP = {"profile": "tcp", "payload_bytes": 1448}
+# BBR keeps its own window during recovery
+BBR = {**TCP, "recovery": "immediate"}
 LIBUTP = {
     **TCP,
     "payload_bytes": 1382,
@@ -44,13 +46,14 @@ def simulate(
     **changes: Any,  # noqa: ANN401 (keys of the run)
 ) -> dict[str, Any]:
     """One flow alone; returns its statistics with the bottleneck's under `link`."""
+    usual = BBR if controller == "bbr" else TCP
     spec = {
         "seed": changes.get("seed", 1),
         "duration_s": seconds,
         "log": "none",
         "warmup_s": changes.get("warmup_s", 0.0),
         "path": {"data": data, "ack": ack},
-        "flows": [{"scheme": controller, "controller": controller, "transport": changes.get("transport", TCP)}],
+        "flows": [{"scheme": controller, "controller": controller, "transport": changes.get("transport", usual)}],
     }
     stats: dict[str, Any] = json.loads(_core.simulate(json.dumps(spec), None))
     return {**stats["flows"][0], "link": stats["links"][0]}
@@ -132,7 +135,7 @@ def loss_rows() -> Iterator[Row]:
 PANTHEON_12MBPS = {  # 12 Mbit/s, no delay, infinite queue, 30 s: Mbit/s and 95th-percentile delay in ms
     "cubic": (11.999, 1804.4, {**TCP, "max_window_bytes": 2_700_000}),
     "vegas": (11.999, 6.9, TCP),
-    "bbr": (11.997, 17.0, TCP),
+    "bbr": (11.997, 17.0, BBR),
     "libutp-ledbat": (11.998, 101.7, LIBUTP),
 }
 
