@@ -143,7 +143,8 @@ pub struct RateSample {
 pub struct Ack<'a> {
     /// Now.
     pub now: Time,
-    /// Newly acknowledged packets, in ascending packet number; never empty.
+    /// Newly acknowledged packets, in ascending packet number; empty only if the ACK brings nothing but feedback of the
+    /// scheme's receiver-side half.
     pub packets: &'a [AckedPacket],
     /// Sum of their bytes.
     pub acked_bytes: u64,
@@ -184,7 +185,7 @@ pub struct Ack<'a> {
 }
 
 impl Ack<'_> {
-    /// The newest acknowledged packet.
+    /// The newest acknowledged packet. Panics if there is none: for schemes without a receiver-side half.
     pub fn newest(&self) -> &AckedPacket {
         &self.packets[self.packets.len() - 1]
     }

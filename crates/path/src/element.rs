@@ -21,12 +21,18 @@ use units::{Rng, Time};
 pub(crate) trait Element {
     /// A packet arrives. Returns it if it passes at once.
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet>;
-    /// When the next step is due.
-    fn next_event(&self) -> Time;
+    /// When the next step is due. An element that keeps no packets has none to plan.
+    fn next_event(&self) -> Time {
+        Time::NEVER
+    }
     /// Does what is due, up to the departure of one packet.
-    fn step<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet>;
+    fn step<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
+        None
+    }
     /// Packets inside.
-    fn packets(&self) -> u64;
+    fn packets(&self) -> u64 {
+        0
+    }
     /// Changes a parameter of the queue, if it has one.
     fn set_queue(&mut self, name: &str, _value: f64) -> Result<(), String> {
         Err(format!("queue: `{name}` cannot be changed, the element has no queue"))

@@ -79,18 +79,6 @@ impl Element for GilbertElliott {
         }
         Some(packet)
     }
-
-    fn next_event(&self) -> Time {
-        Time::NEVER
-    }
-
-    fn step<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
-        None
-    }
-
-    fn packets(&self) -> u64 {
-        0
-    }
 }
 
 #[cfg(test)]

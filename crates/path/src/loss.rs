@@ -106,18 +106,6 @@ impl Element for Loss {
         }
         Some(packet)
     }
-
-    fn next_event(&self) -> Time {
-        Time::NEVER
-    }
-
-    fn step<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
-        None
-    }
-
-    fn packets(&self) -> u64 {
-        0
-    }
 }
 
 #[cfg(test)]

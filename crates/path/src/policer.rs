@@ -86,18 +86,6 @@ impl Element for Policer {
         Some(packet)
     }
 
-    fn next_event(&self) -> Time {
-        Time::NEVER
-    }
-
-    fn step<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
-        None
-    }
-
-    fn packets(&self) -> u64 {
-        0
-    }
-
     fn stats(&self) -> Option<&LinkStats> {
         Some(&self.meter.stats)
     }

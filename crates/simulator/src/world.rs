@@ -90,7 +90,7 @@ struct Watcher<'a> {
     contents: &'a mut Contents,
     recorder: &'a mut Recorder,
     full_log: bool,
-    opportunity: Event,
+    direction: usize,
 }
 
 impl Tap for Watcher<'_> {
@@ -127,7 +127,7 @@ impl Tap for Watcher<'_> {
         self.recorder.record(&Record {
             time_ns: now.as_ns(),
             flow: 0,
-            event: self.opportunity,
+            event: [Event::Opportunity, Event::AckOpportunity][self.direction],
             seq: 0,
             size_bytes: bytes,
             data_bytes: 0,
@@ -291,12 +291,7 @@ impl World {
     }
 
     fn advance_to(&mut self, direction: usize, now: Time, recorder: &mut Recorder) {
-        let mut tap = Watcher {
-            contents: &mut self.contents,
-            recorder,
-            full_log: self.full_log,
-            opportunity: [Event::Opportunity, Event::AckOpportunity][direction],
-        };
+        let mut tap = Watcher { contents: &mut self.contents, recorder, full_log: self.full_log, direction };
         self.directions[direction].advance(now, &mut tap);
         self.plan(direction);
     }
@@ -439,12 +434,7 @@ impl World {
         if fragments > 1 {
             self.contents.share(packet.token, u32::from(fragments) - 1);
         }
-        let mut tap = Watcher {
-            contents: &mut self.contents,
-            recorder,
-            full_log: self.full_log,
-            opportunity: [Event::Opportunity, Event::AckOpportunity][direction],
-        };
+        let mut tap = Watcher { contents: &mut self.contents, recorder, full_log: self.full_log, direction };
         for (fragment, size_bytes) in sizes.enumerate() {
             let packet = Packet { size_bytes, fragment: fragment as u8, fragments, ..packet };
             tap.recorder.record(&Record {

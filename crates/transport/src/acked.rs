@@ -6,11 +6,22 @@ use crate::recovery::Prr;
 use crate::sender::{Sender, acked_packet};
 use crate::sent::{Fate, SentPacket};
 use crate::wire::AckFrame;
-use congestion::{Ack, Ecn, Loss, Timeout, TimeoutKind};
+use congestion::{Ack, Ecn, Loss, RateSample, Timeout, TimeoutKind};
 use units::{Span, Time};
 
 /// Smallest time threshold (RFC 9002 6.1.2).
 const GRANULARITY: Span = Span::from_ms(1);
+
+/// What one ACK changed, for the controller; by default nothing.
+#[derive(Clone, Copy, Default)]
+struct News {
+    acked_bytes: u64,
+    lost_bytes: u64,
+    rtt: Option<Span>,
+    rate: Option<RateSample>,
+    round_start: bool,
+    in_flight_before_bytes: u64,
+}
 
 impl Sender {
     /// An acknowledgement arrived; poll for packets afterwards.
@@ -58,33 +69,13 @@ impl Sender {
         self.duplicates = 0;
         let lost_bytes = self.detect_losses(now, in_flight_before_bytes);
         self.take_ecn(now, frame, newest_number);
-        self.controller.on_ack(&Ack {
-            now,
-            packets: &self.acked,
-            acked_bytes,
-            lost_bytes,
-            rtt: rtt_sample,
-            srtt: self.rtt.smoothed(),
-            rttvar: self.rtt.variation(),
-            min_rtt: self.rtt.min(),
-            ack_delay: frame.delay,
-            in_flight_before_bytes,
-            in_flight_bytes: self.in_flight,
-            peak_in_flight_bytes: self.peak_in_flight.peak(),
-            window_limited: self.window_limited.peak() > 0,
-            app_limited: self.sampler.is_app_limited(),
-            delivered_bytes: self.sampler.delivered_bytes,
-            rate,
-            round_start,
-            in_recovery: self.episode.is_active(),
-            next_number: self.sent.next_number(),
-            feedback: &frame.feedback,
-        });
+        let news =
+            News { acked_bytes, lost_bytes, rtt: rtt_sample, rate, round_start, in_flight_before_bytes };
+        self.tell_controller(now, frame, news);
         if round_start {
             self.peak_in_flight.next_round(self.in_flight);
             self.window_limited.next_round(0);
         }
-        self.refresh_control();
         let payload = u64::from(self.config.payload_bytes);
         if let Some(prr) = &mut self.prr {
             let moved = self.sent.first_in_flight() > lower_edge;
@@ -184,7 +175,7 @@ impl Sender {
     /// An ACK that acknowledged nothing new.
     fn on_duplicate(&mut self, now: Time, frame: &AckFrame, in_flight_before_bytes: u64) {
         if !frame.feedback.is_empty() {
-            self.report_feedback(now, frame);
+            self.tell_controller(now, frame, News { in_flight_before_bytes, ..News::default() });
         }
         if self.config.sack || self.in_flight == 0 {
             return;
@@ -196,26 +187,26 @@ impl Sender {
         }
     }
 
-    /// Feedback of the receiver-side half without news about packets.
-    fn report_feedback(&mut self, now: Time, frame: &AckFrame) {
+    /// Reports an ACK to the controller and reads what it allows now.
+    fn tell_controller(&mut self, now: Time, frame: &AckFrame, news: News) {
         self.controller.on_ack(&Ack {
             now,
-            packets: &[],
-            acked_bytes: 0,
-            lost_bytes: 0,
-            rtt: None,
+            packets: &self.acked,
+            acked_bytes: news.acked_bytes,
+            lost_bytes: news.lost_bytes,
+            rtt: news.rtt,
             srtt: self.rtt.smoothed(),
             rttvar: self.rtt.variation(),
             min_rtt: self.rtt.min(),
             ack_delay: frame.delay,
-            in_flight_before_bytes: self.in_flight,
+            in_flight_before_bytes: news.in_flight_before_bytes,
             in_flight_bytes: self.in_flight,
             peak_in_flight_bytes: self.peak_in_flight.peak(),
             window_limited: self.window_limited.peak() > 0,
             app_limited: self.sampler.is_app_limited(),
             delivered_bytes: self.sampler.delivered_bytes,
-            rate: None,
-            round_start: false,
+            rate: news.rate,
+            round_start: news.round_start,
             in_recovery: self.episode.is_active(),
             next_number: self.sent.next_number(),
             feedback: &frame.feedback,
