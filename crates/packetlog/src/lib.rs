@@ -37,6 +37,7 @@ pub mod pantheon;
 mod pending;
 mod reader;
 mod record;
+mod rows;
 mod samples;
 mod writer;
 

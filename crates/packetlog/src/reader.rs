@@ -1,8 +1,7 @@
 //! Reading packet logs back, in bounded memory.
 
-use crate::columns::{
-    EVENTS_KEY, FORMAT_KEY, PACKETS_FORMAT, check_file, event_list, event_of, packets_schema,
-};
+use crate::columns::{EVENTS_KEY, FORMAT_KEY, PACKETS_FORMAT, check_file, event_list, packets_schema};
+use crate::rows::Rows;
 use crate::{Error, Record};
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{DataType, Int32Type, Int64Type};
@@ -23,7 +22,7 @@ pub struct PacketLogReader {
     rows: u64,
     next_group: usize,
     columns: Option<Columns>,
-    batch: Batch,
+    batch: Rows,
     next_row: usize,
     last_ns: u64,
 }
@@ -44,7 +43,7 @@ impl PacketLogReader {
             rows,
             next_group: 0,
             columns: None,
-            batch: Batch::default(),
+            batch: Rows::default(),
             next_row: 0,
             last_ns: 0,
         })
@@ -68,7 +67,7 @@ impl PacketLogReader {
     /// The next record.
     #[inline]
     pub fn read(&mut self) -> Result<Option<Record>, Error> {
-        if self.next_row == self.batch.rows() && !self.refill()? {
+        if self.next_row == self.batch.len() && !self.refill()? {
             return Ok(None);
         }
         let row = self.next_row;
@@ -191,7 +190,7 @@ impl Columns {
     }
 
     /// Fills an empty batch; false at the end of the row group.
-    fn read(&mut self, batch: &mut Batch) -> Result<bool, ParquetError> {
+    fn read(&mut self, batch: &mut Rows) -> Result<bool, ParquetError> {
         let rows = read_column(&mut self.time_ns, &mut batch.time_ns)?;
         let others = [
             read_column(&mut self.flow, &mut batch.flow)?,
@@ -228,46 +227,4 @@ pub(crate) fn read_column<T: DataType>(
         }
     }
     Ok(values.len())
-}
-
-/// Decoded rows, column by column.
-#[derive(Default)]
-struct Batch {
-    time_ns: Vec<i64>,
-    flow: Vec<i32>,
-    event: Vec<i32>,
-    seq: Vec<i64>,
-    size_bytes: Vec<i32>,
-    data_bytes: Vec<i32>,
-    one_way_delay_ns: Vec<i64>,
-}
-
-impl Batch {
-    fn rows(&self) -> usize {
-        self.time_ns.len()
-    }
-
-    fn clear(&mut self) {
-        self.time_ns.clear();
-        self.flow.clear();
-        self.event.clear();
-        self.seq.clear();
-        self.size_bytes.clear();
-        self.data_bytes.clear();
-        self.one_way_delay_ns.clear();
-    }
-
-    /// `None` if the event's code is unknown.
-    #[inline]
-    fn record(&self, row: usize) -> Option<Record> {
-        Some(Record {
-            time_ns: self.time_ns[row] as u64,
-            flow: self.flow[row] as u32,
-            event: event_of(self.event[row])?,
-            seq: self.seq[row] as u64,
-            size_bytes: self.size_bytes[row] as u32,
-            data_bytes: self.data_bytes[row] as u32,
-            one_way_delay_ns: self.one_way_delay_ns[row],
-        })
-    }
 }

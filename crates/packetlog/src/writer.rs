@@ -2,6 +2,7 @@
 
 use crate::columns::{packets_properties, packets_schema};
 use crate::pending::Pending;
+use crate::rows::Rows;
 use crate::{Error, Record};
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -40,7 +41,7 @@ impl PacketLogWriter {
         let (pending, file) = Pending::create(&path)?;
         let encoder = Encoder::start(&path, file)?;
         Ok(Self {
-            rows: Rows::new(),
+            rows: Rows::with_capacity(ROW_GROUP_ROWS),
             last_ns: 0,
             written: 0,
             pending: Some(pending),
@@ -111,69 +112,18 @@ impl Drop for PacketLogWriter {
     }
 }
 
-/// One row group, column by column, in the physical types of the schema.
-#[derive(Debug)]
-struct Rows {
-    time_ns: Vec<i64>,
-    flow: Vec<i32>,
-    event: Vec<i32>,
-    seq: Vec<i64>,
-    size_bytes: Vec<i32>,
-    data_bytes: Vec<i32>,
-    one_way_delay_ns: Vec<i64>,
-}
-
-impl Rows {
-    /// Reserves address space only: pages that a short run never fills cost nothing.
-    fn new() -> Self {
-        Self {
-            time_ns: Vec::with_capacity(ROW_GROUP_ROWS),
-            flow: Vec::with_capacity(ROW_GROUP_ROWS),
-            event: Vec::with_capacity(ROW_GROUP_ROWS),
-            seq: Vec::with_capacity(ROW_GROUP_ROWS),
-            size_bytes: Vec::with_capacity(ROW_GROUP_ROWS),
-            data_bytes: Vec::with_capacity(ROW_GROUP_ROWS),
-            one_way_delay_ns: Vec::with_capacity(ROW_GROUP_ROWS),
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.time_ns.len()
-    }
-
-    #[inline]
-    fn push(&mut self, record: &Record) {
-        self.time_ns.push(record.time_ns as i64);
-        self.flow.push(record.flow as i32);
-        self.event.push(i32::from(record.event as u8));
-        self.seq.push(record.seq as i64);
-        self.size_bytes.push(record.size_bytes as i32);
-        self.data_bytes.push(record.data_bytes as i32);
-        self.one_way_delay_ns.push(record.one_way_delay_ns);
-    }
-
-    fn clear(&mut self) {
-        self.time_ns.clear();
-        self.flow.clear();
-        self.event.clear();
-        self.seq.clear();
-        self.size_bytes.clear();
-        self.data_bytes.clear();
-        self.one_way_delay_ns.clear();
-    }
-
-    fn encode(&self, file: &mut SerializedFileWriter<File>) -> Result<(), ParquetError> {
-        let mut group = file.next_row_group()?;
-        column::<Int64Type>(&mut group, &self.time_ns)?;
-        column::<Int32Type>(&mut group, &self.flow)?;
-        column::<Int32Type>(&mut group, &self.event)?;
-        column::<Int64Type>(&mut group, &self.seq)?;
-        column::<Int32Type>(&mut group, &self.size_bytes)?;
-        column::<Int32Type>(&mut group, &self.data_bytes)?;
-        column::<Int64Type>(&mut group, &self.one_way_delay_ns)?;
-        group.close()?;
-        Ok(())
-    }
+/// Writes `rows` as one row group.
+fn encode(rows: &Rows, file: &mut SerializedFileWriter<File>) -> Result<(), ParquetError> {
+    let mut group = file.next_row_group()?;
+    column::<Int64Type>(&mut group, &rows.time_ns)?;
+    column::<Int32Type>(&mut group, &rows.flow)?;
+    column::<Int32Type>(&mut group, &rows.event)?;
+    column::<Int64Type>(&mut group, &rows.seq)?;
+    column::<Int32Type>(&mut group, &rows.size_bytes)?;
+    column::<Int32Type>(&mut group, &rows.data_bytes)?;
+    column::<Int64Type>(&mut group, &rows.one_way_delay_ns)?;
+    group.close()?;
+    Ok(())
 }
 
 /// Writes the next column of a row group.
@@ -219,7 +169,7 @@ impl Encoder {
     fn empty_buffer(&self) -> Rows {
         match self.emptied.try_recv() {
             Ok(rows) => rows,
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => Rows::new(),
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => Rows::with_capacity(ROW_GROUP_ROWS),
         }
     }
 
@@ -252,7 +202,7 @@ fn encode_all(
     while let Ok(work) = todo.recv() {
         match work {
             Work::Rows(mut rows) => {
-                rows.encode(&mut out)?;
+                encode(&rows, &mut out)?;
                 rows.clear();
                 // The writer may be past its last row; then nobody needs the buffer.
                 let _ = give_back.send(rows);
