@@ -86,3 +86,11 @@ impl Losses {
         std::mem::take(&mut self.packets)
     }
 }
+
+/// For the unit tests of both generations: one ACK, `gap_ms` after the one before, of a packet with this RTT.
+#[cfg(test)]
+pub(crate) fn ack(driver: &mut crate::testing::Driver, gap_ms: u64, rtt_ms: u64) {
+    driver.now += Span::from_ms(gap_ms);
+    driver.rtt = Span::from_ms(rtt_ms);
+    driver.ack(1);
+}

@@ -1,20 +1,14 @@
 //! Hand-computed sequences. Packets have 1000 bytes.
 
 use super::*;
+use crate::copa_gcc::ack;
 use crate::testing::Driver;
-use units::Span;
 
 /// A driver past the 19 probe ACKs, at an RTT of 100 ms.
 fn driver(settings: &[(&str, &str)]) -> Driver {
     let mut driver = Driver::new(&ENTRY, settings);
     (0..19).for_each(|_| ack(&mut driver, 1, 100));
     driver
-}
-
-fn ack(driver: &mut Driver, gap_ms: u64, rtt_ms: u64) {
-    driver.now += Span::from_ms(gap_ms);
-    driver.rtt = Span::from_ms(rtt_ms);
-    driver.ack(1);
 }
 
 #[test]
