@@ -35,7 +35,7 @@ def test_every_path_can_be_built(name: str) -> None:
 
 
 def test_every_scheme_names_a_controller_with_its_parameters() -> None:
-    for scheme in catalog.schemes():
+    for scheme in (scheme for scheme in catalog.schemes() if not scheme.real):
         _core.check_parameters(scheme.controller, scheme.parameters)
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from dumbbell import _core, catalog
 from dumbbell.catalog import FlowPlan, PathModel, Plan, Scheme, mix_label, parse_mix
+from dumbbell.catalog.available import missing
+from dumbbell.catalog.schemes import WHAT
 from dumbbell.errors import UserError, listed, nearest, with_hint
 
 SEED_BITS = 53  # the widest whole number that every JSON reader keeps exact
@@ -123,9 +125,7 @@ class Experiment:
         scheme = self.schemes[flow.scheme]
         return {
             "scheme": scheme.name,
-            "controller": scheme.controller,
-            "parameters": scheme.parameters,
-            "transport": fitted_transport(scheme, path),
+            **_sender(scheme, path),
             "application": flow.application,
             "start_s": flow.start_s,
             "stop_s": flow.stop_s,
@@ -169,6 +169,19 @@ def derive_seed(seed: int, path: str, scheme: str, run: int) -> int:
 def slug(label: str) -> str:
     """A label as a directory name: `cubic*2+bbr` becomes `cubicx2+bbr`."""
     return "".join(letter if letter.isalnum() or letter in "._+-" else "x" for letter in label)
+
+
+def _sender(scheme: Scheme, path: PathModel) -> dict[str, Any]:
+    """What makes a flow's packets, as the core is told."""
+    if scheme.program is not None:
+        return {"program": scheme.program.spec(scheme.parameters)}
+    if scheme.real:
+        return {"kernel": {"congestion_control": scheme.controller}}
+    return {
+        "controller": scheme.controller,
+        "parameters": scheme.parameters,
+        "transport": fitted_transport(scheme, path),
+    }
 
 
 def fitted_transport(scheme: Scheme, path: PathModel) -> dict[str, Any]:
@@ -252,6 +265,9 @@ def check(experiment: Experiment) -> None:
         except _core.Error as error:
             raise UserError(f"{path.file}: path `{path.name}`: {with_hint(str(error))}") from None
     for scheme in experiment.schemes.values():
+        if scheme.real:
+            _check_real(scheme, experiment.backend)
+            continue
         try:
             _core.check_parameters(scheme.controller, scheme.parameters)
         except _core.Error as error:
@@ -269,6 +285,24 @@ def check(experiment: Experiment) -> None:
             raise UserError(f"{run.scheme} on {run.path}: {with_hint(str(error))}") from None
 
 
+def _check_real(scheme: Scheme, backend: str) -> None:
+    if backend == "sim":
+        raise UserError(f"scheme `{scheme.name}` is {WHAT[scheme.kind]}: it runs with --backend emu only")
+    reason = missing(scheme)
+    if reason is not None:
+        raise UserError(f"scheme `{scheme.name}` cannot run here: {reason}")
+
+
+def everything(plan: Plan) -> tuple[list[Scheme], dict[str, str]]:
+    """What `all` stands for, and what is left out with the reason: in simulation, all that needs real packets."""
+    known = {scheme.name: scheme for scheme in catalog.schemes()} | plan.own_schemes
+    if plan.backend == "sim":
+        return [scheme for scheme in known.values() if not scheme.real], {}
+    reasons = {name: missing(scheme) for name, scheme in known.items()}
+    chosen = [scheme for name, scheme in known.items() if reasons[name] is None]
+    return chosen, {name: reason for name, reason in reasons.items() if reason is not None}
+
+
 def _with_options(plan: Plan, options: Options) -> Plan:
     single = ("backend", "runs", "duration_s", "flows", "interval_s", "warmup_s", "seed", "log")
     changes = {key: getattr(options, key) for key in single if getattr(options, key) is not None}
@@ -284,7 +318,7 @@ def _with_options(plan: Plan, options: Options) -> Plan:
 def _labels(plan: Plan) -> list[str]:
     labels: list[str] = []
     for name in plan.schemes:
-        labels += [scheme.name for scheme in catalog.schemes()] if name == "all" else [name]
+        labels += [scheme.name for scheme in everything(plan)[0]] if name == "all" else [name]
     return labels
 
 

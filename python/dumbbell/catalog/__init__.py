@@ -3,6 +3,7 @@
 from functools import cache
 from pathlib import Path
 
+from dumbbell.catalog.available import kernel_scheme
 from dumbbell.catalog.experiments import FlowPlan, Plan, mix_label, parse_mix, parse_plan
 from dumbbell.catalog.index import Index
 from dumbbell.catalog.paths import PathModel, parse_path
@@ -25,8 +26,8 @@ _HERE = Path(__file__).parent
 
 @cache
 def schemes() -> Index[Scheme]:
-    """Every shipped scheme."""
-    return Index("scheme", _HERE / "schemes", parse_scheme)
+    """Every shipped scheme; `kernel-X` is found for every controller that the kernel offers."""
+    return Index("scheme", _HERE / "schemes", parse_scheme, kernel_scheme)
 
 
 @cache

@@ -11,7 +11,7 @@ from dumbbell.catalog.tables import Table
 from dumbbell.errors import UserError
 
 LOGS = ("none", "packets", "full")
-BACKENDS = ("sim", "import")
+BACKENDS = ("sim", "emu", "import")
 MAXIMUM_FLOWS = 10_000
 
 

@@ -29,10 +29,18 @@ Item = TypeVar("Item", bound=Named)
 class Index(Generic[Item]):
     """The shipped items of one kind, in file-name order, and the way to find one by what a user typed."""
 
-    def __init__(self, kind: str, folder: Path, parse: Callable[[Table], Item]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        folder: Path,
+        parse: Callable[[Table], Item],
+        otherwise: Callable[[str], Item | None] = lambda _: None,
+    ) -> None:
+        """`otherwise` is asked for what no file of `folder` names."""
         self.kind = kind
         self.folder = folder
         self.parse = parse
+        self.otherwise = otherwise
         self._items: dict[str, Item] | None = None
 
     def _load(self) -> dict[str, Item]:
@@ -66,7 +74,7 @@ class Index(Generic[Item]):
         """
         if text.endswith(".toml"):
             return self.parse(read_toml(Path(text)))
-        item = self._load().get(text)
+        item = self._load().get(text) or self.otherwise(text)
         if item is None:
             hint = nearest(text, self._load())
             raise UserError(f"unknown {self.kind} `{text}`{hint}: `dumbbell list {self.kind}s` shows all")

@@ -1,19 +1,31 @@
-"""Schemes: a congestion controller and how it is run, shown and drawn."""
+"""Schemes: a congestion controller, or a program with one in it, and how it is run, shown and drawn."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.catalog.index import read_name
+from dumbbell.catalog.programs import Program, parse_program
 from dumbbell.catalog.tables import Table
 
 MARKERS = ("*", "h", "^", "<", ">", "H", "p", "8", "1", "v", "o", "d", "+", "D", "s", "x", "P", "X", ".")
 STATUSES = ("verified", "experimental", "imported")
-KINDS = ("core", "program")
+KINDS = ("core", "kernel", "bpf", "program")
+WHAT = {
+    "core": "a built-in controller",
+    "kernel": "a kernel controller",
+    "bpf": "a kernel controller in BPF",
+    "program": "a real program",
+}
+MAXIMUM_CONTROLLER_NAME = 15
+"""Linux: TCP_CA_NAME_MAX is 16, with the terminating null."""
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """A congestion controller, its parameters and transport, and how figures show it."""
+    """A congestion controller, its parameters and transport, and how figures show it.
+
+    `kind` says where the controller is: in our core, in the kernel, loaded into the kernel as BPF, or in a program.
+    """
 
     name: str
     title: str
@@ -27,7 +39,13 @@ class Scheme:
     aliases: tuple[str, ...] = ()
     parameters: dict[str, str] = field(default_factory=dict)
     transport: dict[str, Any] = field(default_factory=dict)
+    program: Program | None = None
     file: str = field(default="", compare=False)
+
+    @property
+    def real(self) -> bool:
+        """Whether it needs real packets."""
+        return self.kind != "core"
 
     def table(self) -> dict[str, Any]:
         """As written to an experiment file under `[scheme.NAME]`."""
@@ -41,30 +59,59 @@ class Scheme:
             "source": self.source,
             "status": self.status,
         }
-        return table | {"parameters": dict(self.parameters), "transport": dict(self.transport)}
+        table |= {"parameters": dict(self.parameters), "transport": dict(self.transport)}
+        return table | ({} if self.program is None else {"program": self.program.table()})
 
 
 def parse_scheme(table: Table, name: str | None = None) -> Scheme:
     """A scheme from its table; `name` for one that is defined inside an experiment file."""
     if name is None:
         name = read_name(table)
+    kind = table.text("kind", "core", KINDS)
+    status = table.text("status", "experimental", STATUSES)
+    parameters = _parameters(table.table("parameters"))
     scheme = Scheme(
         name=name,
         title=table.text("title", name),
         color=table.text("color", "dimgray"),
         marker=table.text("marker", "o", MARKERS),
-        kind=table.text("kind", "core", KINDS),
-        controller=table.text("controller", name),
+        kind=kind,
+        controller=table.text("controller", "" if kind == "program" else name),
         summary=table.text("summary", ""),
         source=table.text("source", ""),
-        status=table.text("status", "experimental", STATUSES),
+        status=status,
         aliases=tuple(table.texts("aliases", [])),
-        parameters=_parameters(table.table("parameters")),
+        parameters=parameters,
         transport=dict(table.table("transport").raw),
+        program=_program(table, kind, status, parameters),
         file=table.source,
     )
     table.finish()
+    _check_kind(table, scheme)
     return scheme
+
+
+def _program(table: Table, kind: str, status: str, parameters: dict[str, str]) -> Program | None:
+    """The commands of a program; one that was only imported has none."""
+    if kind != "program":
+        return None
+    if status == "imported" and not table.has("program"):
+        return None
+    return parse_program(table.table("program"), parameters)
+
+
+def _check_kind(table: Table, scheme: Scheme) -> None:
+    """Refuses what has no meaning for the kind, instead of ignoring it."""
+    if scheme.real and scheme.transport:
+        raise table.fail("transport", "a table", f"none: {WHAT[scheme.kind]} brings its own")
+    if scheme.kind in ("kernel", "bpf"):
+        if scheme.parameters:
+            raise table.fail("parameters", "a table", f"none: {WHAT[scheme.kind]} takes none")
+        name = scheme.controller
+        if not (0 < len(name) <= MAXIMUM_CONTROLLER_NAME and name.isascii() and name.isprintable() and " " not in name):
+            raise table.fail("controller", name, f"1 to {MAXIMUM_CONTROLLER_NAME} letters, digits and signs")
+    if scheme.kind == "program" and scheme.controller:
+        raise table.fail("controller", scheme.controller, "none: a program has its own")
 
 
 def _parameters(table: Table) -> dict[str, str]:

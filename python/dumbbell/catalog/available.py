@@ -1,0 +1,87 @@
+"""Whether a scheme that needs real packets can run here: cheap looks only, nothing is started."""
+
+import os
+import shutil
+import sys
+import zlib
+from pathlib import Path
+
+from dumbbell.catalog.programs import Program
+from dumbbell.catalog.schemes import Scheme
+from dumbbell.errors import UserError, listed, nearest
+
+OFFERED = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+LOADER = "dumbbell-kernel"
+OWN_PROGRAMS = (LOADER, "dumbbell-quic", "dumbbell-utp")
+_PREFIX = "kernel-"
+_COLORS = ("saddlebrown", "steelblue", "purple", "crimson", "darkcyan", "darkkhaki")
+
+
+def search_path() -> str:
+    """Where programs are looked for: beside the Python of this command, then along PATH."""
+    return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+
+
+def find_program(name: str) -> str | None:
+    """The file behind a program's name."""
+    return shutil.which(name, path=search_path())
+
+
+def kernel_controllers() -> list[str]:
+    """The controllers that the running kernel offers at this moment."""
+    try:
+        return OFFERED.read_text(encoding="ascii").split()
+    except OSError:
+        return []
+
+
+def kernel_scheme(name: str) -> Scheme | None:
+    """The scheme `kernel-X` for a controller X that the kernel offers and the catalogue does not list.
+
+    Raises:
+        UserError: the kernel does not offer X.
+    """
+    controller = name.removeprefix(_PREFIX)
+    if controller == name:
+        return None
+    offered = kernel_controllers()
+    if controller not in offered:
+        raise UserError(f"unknown scheme `{name}`{nearest(name, [_PREFIX + item for item in offered])}: {_offer(controller)}")
+    return Scheme(
+        name=name,
+        title=f"Linux {controller}",
+        color=_COLORS[zlib.crc32(controller.encode()) % len(_COLORS)],
+        marker="x",
+        kind="kernel",
+        controller=controller,
+        summary=f"`{controller}` of the running Linux kernel",
+        source=f"Linux tcp_{controller}",
+        file="the running kernel",
+    )
+
+
+def missing(scheme: Scheme) -> str | None:
+    """Why the scheme cannot run here, in words that end a sentence; `None` if nothing speaks against it."""
+    if scheme.kind == "kernel" and scheme.controller not in kernel_controllers():
+        return _offer(scheme.controller)
+    if scheme.kind == "bpf" and find_program(LOADER) is None:
+        return _not_found(LOADER)
+    if scheme.kind == "program":
+        return _missing_program(scheme.program)
+    return None
+
+
+def _missing_program(program: Program | None) -> str | None:
+    if program is None:
+        return "its results were imported: no command is known for it"
+    lost = [name for name in program.requires if find_program(name) is None]
+    return _not_found(lost[0]) if lost else None
+
+
+def _not_found(name: str) -> str:
+    fix = "`make build` builds it" if name in OWN_PROGRAMS else "install it, or add its directory to PATH"
+    return f"the program `{name}` is not found: {fix}"
+
+
+def _offer(controller: str) -> str:
+    return f"the kernel offers {listed(kernel_controllers())}; `modprobe tcp_{controller}` may add `{controller}`"

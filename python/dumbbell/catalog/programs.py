@@ -1,0 +1,143 @@
+"""Real programs as schemes: the commands of both sides, and how one side knows that the other is ready."""
+
+import re
+import shlex
+import string
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dumbbell.catalog.tables import Table
+from dumbbell.errors import listed, nearest
+
+SIDES = ("receiver", "sender")
+RUN_PLACEHOLDERS = ("ip", "port", "duration", "duration_s", "flow", "directory")
+"""Known only when the flow starts; the core fills them in."""
+
+_READY = re.compile(r"listen|output:.+|wait:(\d+(\.\d+)?|\.\d+)")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Program:
+    """Two commands, as words. Words may hold placeholders in braces; `{{` and `}}` are braces themselves."""
+
+    sender: tuple[str, ...]
+    receiver: tuple[str, ...]
+    first: str = "receiver"
+    ready: str = "listen"
+    ready_timeout_s: float = 10.0
+    environment: dict[str, str] = field(default_factory=dict)
+    requires: tuple[str, ...] = ()
+
+    def table(self) -> dict[str, Any]:
+        """As written under `[scheme.NAME.program]`."""
+        return {
+            "sender": list(self.sender),
+            "receiver": list(self.receiver),
+            "first": self.first,
+            "ready": self.ready,
+            "ready_timeout_s": self.ready_timeout_s,
+            "environment": dict(self.environment),
+            "requires": list(self.requires),
+        }
+
+    def spec(self, parameters: Mapping[str, str]) -> dict[str, Any]:
+        """As given to the core: what is known before the run is filled in."""
+        known = {**parameters, "python": sys.executable}
+        return {
+            "sender": [_fill(word, known) for word in self.sender],
+            "receiver": [_fill(word, known) for word in self.receiver],
+            "first": self.first,
+            "ready": self.ready,
+            "ready_timeout_s": self.ready_timeout_s,
+            "environment": dict(self.environment),
+        }
+
+
+def parse_program(table: Table, parameters: Mapping[str, str]) -> Program:
+    """The `[program]` table of a scheme with these parameters."""
+    for name in parameters:
+        if name in (*RUN_PLACEHOLDERS, "python"):
+            raise table.fail("parameters", name, f"any name but {listed((*RUN_PLACEHOLDERS, 'python'))}")
+    commands = {side: _command(table, side, parameters) for side in SIDES}
+    first_words = dict.fromkeys(words[0] for words in commands.values() if "{" not in words[0])
+    ready = table.text("ready", "listen")
+    if not _READY.fullmatch(ready):
+        raise table.fail("ready", ready, "listen, output:TEXT or wait:SECONDS")
+    program = Program(
+        sender=commands["sender"],
+        receiver=commands["receiver"],
+        first=table.text("first", "receiver", SIDES),
+        ready=ready,
+        ready_timeout_s=table.number("ready_timeout_s", 10.0, least=0.1, most=3600.0),
+        environment=_environment(table.table("environment")),
+        requires=tuple(table.texts("requires", list(first_words))),
+    )
+    table.finish()
+    return program
+
+
+def _command(table: Table, side: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
+    """The words of one side's command: a list, or a text that is split as a shell would."""
+    words = table.texts(side)
+    if isinstance(table.raw[side], str):
+        try:
+            words = shlex.split(table.raw[side])
+        except ValueError as error:
+            raise table.fail(side, table.raw[side], f"a command line ({str(error).lower()})") from None
+    if not words or not words[0]:
+        raise table.fail(side, table.raw[side], "a command with at least one word")
+    allowed = (*RUN_PLACEHOLDERS, "python", *parameters)
+    for word in words:
+        if "\0" in word:
+            raise table.fail(side, word, "words without a null character")
+        try:
+            names = placeholders(word)
+        except ValueError:
+            raise table.fail(side, word, "placeholders like {port}; a brace itself is {{ or }}") from None
+        for name in names:
+            if name not in allowed:
+                shown = f"{{{name}}}"
+                raise table.fail(side, shown, f"one of {listed(allowed)} in braces{nearest(name, allowed)}")
+    return tuple(words)
+
+
+def placeholders(word: str) -> list[str]:
+    """The names in braces in a word.
+
+    Raises:
+        ValueError: a brace without its partner, or more than a name between them.
+    """
+    names = []
+    for _, name, form, conversion in string.Formatter().parse(word):
+        if name is None:
+            continue
+        if not name or form or conversion or word.count(f"{{{name}}}") == 0:
+            raise ValueError(word)
+        names.append(name)
+    return names
+
+
+def _fill(word: str, known: Mapping[str, str]) -> str:
+    """The word with known names replaced. Everything else stays a template: the core fills in the rest."""
+    filled = []
+    for text, name, _, _ in string.Formatter().parse(word):
+        filled.append(_escaped(text))
+        if name is not None:
+            filled.append(_escaped(known[name]) if name in known else f"{{{name}}}")
+    return "".join(filled)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _environment(table: Table) -> dict[str, str]:
+    for key, value in table.raw.items():
+        if not _VARIABLE.fullmatch(key):
+            raise table.fail(key, value, "letters, digits and `_` in the name of a variable")
+        if not isinstance(value, str) or "\0" in value:
+            raise table.fail(key, value, "a text")
+    return dict(table.raw)
