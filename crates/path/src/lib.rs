@@ -9,6 +9,7 @@
 mod aggregate;
 mod bucket;
 mod delay;
+mod delay_line;
 mod direction;
 mod duplicate;
 mod element;
@@ -37,6 +38,7 @@ mod trace;
 
 pub use aggregate::AggregateSpec;
 pub use delay::DelaySpec;
+pub use delay_line::DelayLine;
 pub use direction::Direction;
 pub use duplicate::DuplicateSpec;
 pub use encapsulation::{Encapsulation, FragmentSizes, Reassembler};

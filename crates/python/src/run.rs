@@ -2,7 +2,7 @@
 
 use crate::{error, text};
 use pyo3::prelude::*;
-use simulator::RunSpec;
+use runs::{Backend, RunSpec};
 use std::cell::RefCell;
 use std::path::PathBuf;
 
@@ -14,10 +14,12 @@ pub(crate) fn check_path(table: &str) -> PyResult<()> {
     path.validate().map_err(error)
 }
 
-/// Checks the specification of a run, given as JSON.
+/// Checks the specification of a run of `backend` (`sim` or `emu`), given as JSON.
 #[pyfunction]
-pub(crate) fn check_run(specification: &str) -> PyResult<()> {
-    parse(specification)?.validate().map_err(error)
+#[pyo3(signature = (specification, backend="sim"))]
+pub(crate) fn check_run(specification: &str, backend: &str) -> PyResult<()> {
+    let backend = if backend == "emu" { Backend::Emulation } else { Backend::Simulation };
+    parse(specification)?.validate(backend).map_err(error)
 }
 
 /// Executes a run and returns its statistics as JSON; with a directory, its logs are written there.

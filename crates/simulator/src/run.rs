@@ -1,15 +1,11 @@
 //! One run from specification to statistics.
 
-use crate::recorder::{Recorder, link_name};
-use crate::spec::{LogLevel, RunSpec};
 use crate::world::World;
-use measure::{FlowInfo, LinkCounters, MeterConfig, RunStats, SenderCounters};
-use path::{Direction, LinkStats};
+use measure::{RunStats, SenderCounters};
+use runs::{LogLevel, Recorder, RunSpec, link_counters, meter_config, sender_counters};
 use serde::Serialize;
 use std::path::Path;
 use std::time::Instant;
-use transport::Sender;
-use units::Span;
 
 /// What a run leaves behind: the content of `stats.json`.
 #[derive(Clone, Debug, Serialize)]
@@ -22,9 +18,6 @@ pub struct RunReport {
     /// Events the simulator processed.
     pub events: u64,
 }
-
-/// Interval of Jain's index over time.
-const BIN: Span = Span::from_ms(500);
 
 /// Runs `spec`. With a directory, `packets.parquet` (unless `log` is `none`), `flows.parquet` and `links.parquet` are
 /// written there. `stop` is asked now and then whether to give up.
@@ -45,74 +38,11 @@ pub fn run(spec: &RunSpec, directory: Option<&Path>, stop: &dyn Fn() -> bool) ->
         return Err("stopped".to_owned());
     }
     let [data, ack] = world.directions();
-    let counters = |direction: &Direction, name: &str| -> Vec<LinkCounters> {
-        direction.links().map(|link| link_counters(name, link, spec.duration())).collect()
-    };
-    let mut links = counters(data, "data");
-    bottleneck_first(&mut links);
-    links.extend(counters(ack, "ack"));
+    let links = link_counters(data, ack, spec.duration());
     let senders: Vec<SenderCounters> =
-        world.senders().enumerate().map(|(index, sender)| sender_counters(index, sender)).collect();
+        world.senders().enumerate().map(|(index, sender)| sender_counters(index, sender.stats())).collect();
     let stats = recorder.finish(&links, &senders)?;
     Ok(RunReport { stats, sim_wall_s, events: world.events() })
-}
-
-fn meter_config(spec: &RunSpec) -> MeterConfig {
-    let flows = spec.flows.iter().enumerate().map(|(index, flow)| FlowInfo {
-        flow: index as u32 + 1,
-        scheme: flow.scheme.clone(),
-        start: flow.start(),
-        stop: flow.stop(spec.duration()),
-    });
-    MeterConfig {
-        flows: flows.collect(),
-        duration: spec.duration(),
-        warmup: Span::from_secs_f64(spec.warmup_s),
-        bin: BIN,
-    }
-}
-
-/// The link that could carry least comes first; the others keep their order. Links without a limit come after it.
-fn bottleneck_first(links: &mut [LinkCounters]) {
-    let limited = links.iter().enumerate().filter(|(_, link)| link.capacity_bits > 0);
-    if let Some((index, _)) = limited.min_by_key(|(_, link)| link.capacity_bits) {
-        links[..=index].rotate_right(1);
-    }
-}
-
-fn link_counters(direction: &str, link: &LinkStats, elapsed: Span) -> LinkCounters {
-    LinkCounters {
-        name: link_name(direction, link),
-        direction: direction.to_owned(),
-        elapsed,
-        capacity_bits: link.capacity_bits,
-        bytes_in: link.bytes_in,
-        bytes_out: link.bytes_out,
-        packets_in: link.packets_in,
-        packets_out: link.packets_out,
-        packets_dropped: link.packets_dropped,
-        packets_marked: link.packets_marked,
-        queue_packet_ns: link.queue_packet_ns,
-        queue_byte_ns: link.queue_byte_ns,
-        max_queue_packets: link.max_queue_packets,
-        max_queue_bytes: link.max_queue_bytes,
-        queueing_delay_ns: link.queueing_delay_ns,
-    }
-}
-
-fn sender_counters(index: usize, sender: &Sender) -> SenderCounters {
-    let stats = sender.stats();
-    SenderCounters {
-        flow: index as u32 + 1,
-        retransmissions: stats.retransmissions,
-        timeouts: stats.timeouts,
-        loss_episodes: stats.episodes,
-        cwnd_byte_ns: stats.window_byte_ns,
-        in_flight_byte_ns: stats.in_flight_byte_ns,
-        srtt_ns_ns: stats.srtt_ns_ns,
-        active: stats.active,
-        srtt_active: stats.active,
-    }
 }
 
 #[cfg(test)]

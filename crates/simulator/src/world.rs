@@ -1,13 +1,11 @@
 //! The event loop: flows, the two directions of the path between them, and the clock.
 
 use crate::content::{Contents, Handle};
-use crate::recorder::Recorder;
 use crate::schedule::{Actor, Schedule};
-use crate::spec::{FlowSpec, LogLevel, RunSpec};
 use packetlog::{Event, Record};
-use path::{Direction, Ecn, Encapsulation, Packet, PacketEvent, Reassembler, Tap};
-use std::collections::VecDeque;
-use transport::{Application, Config, EcnCounts, Receiver, Sender};
+use path::{DelayLine, Direction, Ecn, Encapsulation, Packet, PacketEvent, Reassembler, Tap};
+use runs::{Backend, Ends, LogLevel, Recorder, RunSpec};
+use transport::{Config, EcnCounts, Receiver, Sender};
 use units::{Span, Time};
 
 /// Actors that are not flows: the two directions.
@@ -31,31 +29,21 @@ struct Flow {
     ack_bytes: u32,
     ack_range_bytes: u32,
     ecn: Ecn,
-    /// Additional delay in each direction.
-    extra: Span,
-    /// Packets in the additional delay, data and ACKs; each in order of arrival, which is the order of departure.
-    waiting: VecDeque<(Time, Packet)>,
+    /// Additional delay, data and ACKs.
+    extra: DelayLine,
 }
 
 impl Flow {
-    fn build(index: usize, flow: &FlowSpec, spec: &RunSpec) -> Result<Self, String> {
-        let config = flow.config()?;
-        // Distinct per flow, so that two flows of one scheme do not draw the same numbers.
-        let seed = spec.seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let (controller, receiver_half) = flow.halves(&config, seed)?;
-        let application =
-            Application::new(flow.application.clone(), flow.start(), config.payload_bytes, seed);
-        let base = spec.path.base_rtt();
-        let extra = flow.rtt_ms.map_or(Span::ZERO, |ms| (Span::from_secs_f64(ms / 1e3) - base) / 2);
+    fn build(index: usize, spec: &RunSpec) -> Result<Self, String> {
+        let (flow, Ends { config, sender, receiver }) = (&spec.flows[index], spec.ends(index)?);
         Ok(Self {
-            receiver: Receiver::new(&config, receiver_half),
+            sender,
+            receiver,
             direction: if flow.reverse { ACK } else { DATA },
             ack_bytes: config.ack_bytes,
             ack_range_bytes: config.ack_range_bytes,
             ecn: codepoint(&config),
-            extra,
-            waiting: VecDeque::new(),
-            sender: Sender::new(config, controller, application, flow.start(), flow.stop(spec.duration())),
+            extra: DelayLine::new(spec.extra_delay(flow)),
         })
     }
 }
@@ -146,8 +134,8 @@ impl World {
     /// # Errors
     /// One line naming what is wrong with the specification.
     pub(crate) fn build(spec: &RunSpec) -> Result<Self, String> {
-        spec.validate()?;
-        let flows = spec.flows.iter().enumerate().map(|(index, flow)| Flow::build(index, flow, spec));
+        spec.validate(Backend::Simulation)?;
+        let flows = (0..spec.flows.len()).map(|index| Flow::build(index, spec));
         let flows: Vec<Flow> = flows.collect::<Result<_, _>>()?;
         let mut schedule = Schedule::new(DIRECTIONS.len() + flows.len() * ACTORS_PER_FLOW);
         for (index, flow) in flows.iter().enumerate() {
@@ -242,7 +230,7 @@ impl World {
     #[cfg(test)]
     pub(crate) fn packets_inside(&self) -> u64 {
         let shared: u64 = self.directions.iter().map(Direction::packets_inside).sum();
-        shared + self.flows.iter().map(|flow| flow.waiting.len() as u64).sum::<u64>()
+        shared + self.flows.iter().map(|flow| flow.extra.packets_inside()).sum::<u64>()
     }
 
     fn sample(&mut self, recorder: &mut Recorder) -> Result<(), String> {
@@ -258,7 +246,7 @@ impl World {
             }
         }
         for (index, flow) in self.flows.iter().enumerate() {
-            recorder.sample_flow(at, index as u32 + 1, &flow.sender)?;
+            recorder.sample_flow(at, index as u32 + 1, |sink| flow.sender.fields(sink))?;
         }
         for (direction, name) in self.directions.iter().zip(["data", "ack"]) {
             for link in direction.links() {
@@ -309,11 +297,12 @@ impl World {
     fn deliver_ready(&mut self, recorder: &mut Recorder) {
         loop {
             if let Some(packet) = self.directions[DATA].pop().or_else(|| self.directions[ACK].pop()) {
-                let extra = self.flows[packet.flow as usize].extra;
-                if extra.is_zero() {
+                let index = packet.flow as usize;
+                if self.flows[index].extra.is_zero() {
                     self.arrive_at_end(&packet, recorder);
                 } else {
-                    self.begin_extra_delay(packet, extra);
+                    self.flows[index].extra.push(self.now, packet);
+                    self.schedule.set(extra_actor(index), self.flows[index].extra.next());
                 }
             } else {
                 return;
@@ -321,23 +310,11 @@ impl World {
         }
     }
 
-    fn begin_extra_delay(&mut self, packet: Packet, extra: Span) {
-        let index = packet.flow as usize;
-        let waiting = &mut self.flows[index].waiting;
-        waiting.push_back((self.now + extra, packet));
-        self.schedule.set(extra_actor(index), waiting[0].0);
-    }
-
     fn end_extra_delay(&mut self, index: usize, recorder: &mut Recorder) {
-        while let Some((due, packet)) = self.flows[index].waiting.front().copied() {
-            if due > self.now {
-                break;
-            }
-            self.flows[index].waiting.pop_front();
+        while let Some(packet) = self.flows[index].extra.pop(self.now) {
             self.arrive_at_end(&packet, recorder);
         }
-        let next = self.flows[index].waiting.front().map_or(Time::NEVER, |(due, _)| *due);
-        self.schedule.set(extra_actor(index), next);
+        self.schedule.set(extra_actor(index), self.flows[index].extra.next());
     }
 
     /// A packet has left the path: hand its contents to the flow's receiver or sender.

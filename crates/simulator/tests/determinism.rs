@@ -31,7 +31,7 @@ fn spec(flows: &[Value], seed: u64) -> Value {
 }
 
 fn run_to(spec: &Value, directory: &Path) -> Vec<u8> {
-    let spec: simulator::RunSpec = serde_json::from_value(spec.clone()).unwrap();
+    let spec: runs::RunSpec = serde_json::from_value(spec.clone()).unwrap();
     simulator::run(&spec, Some(directory), &|| false).unwrap();
     read(&directory.join("packets.parquet"))
 }
@@ -117,7 +117,7 @@ fn every_controller_behaves_as_recorded() {
     let mut text = String::from("controller sent delivered goodput_kbit_s p95_delay_us log_digest\n");
     for entry in congestion::REGISTRY {
         let scratch = Scratch::new();
-        let spec: simulator::RunSpec = serde_json::from_value(spec(&[flow(entry.name)], 1)).unwrap();
+        let spec: runs::RunSpec = serde_json::from_value(spec(&[flow(entry.name)], 1)).unwrap();
         let report = simulator::run(&spec, Some(&scratch.0), &|| false).unwrap();
         let stats = serde_json::to_value(&report).unwrap();
         let log = PacketLogReader::open(scratch.0.join("packets.parquet")).unwrap();

@@ -90,7 +90,7 @@ proptest! {
 
     #[test]
     fn any_run_ends_and_counts_consistently(value in run_spec()) {
-        let spec: simulator::RunSpec = serde_json::from_value(value.clone()).expect("a valid specification");
+        let spec: runs::RunSpec = serde_json::from_value(value.clone()).expect("a valid specification");
         // Asked every 16,384 events: a run that stalls the clock would be asked for ever.
         let asked = Cell::new(0);
         let stop = || {

@@ -97,7 +97,7 @@ pub(crate) fn mean(series: &[(f64, f64)]) -> f64 {
 
 /// Runs a specification with time series.
 pub(crate) fn run(spec: &Value) -> Outcome {
-    let spec: simulator::RunSpec = serde_json::from_value(spec.clone()).expect("a valid specification");
+    let spec: runs::RunSpec = serde_json::from_value(spec.clone()).expect("a valid specification");
     let scratch = Scratch::new();
     let report = simulator::run(&spec, Some(&scratch.0), &|| false).expect("the run succeeds");
     Outcome {

@@ -1,14 +1,32 @@
 //! The specification of one run, as the experiment layer hands it over.
 
-use congestion::{Controller, Parameters, ReceiverHalf, Start};
+use crate::real::{KernelSpec, ProgramSpec};
+use congestion::{Parameters, Start};
 use path::PathSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use transport::{ApplicationSpec, Config};
+use transport::{Application, ApplicationSpec, Config, Receiver, Sender};
 use units::{Span, Time};
 
-/// The sender-side and the receiver-side half of a scheme.
-type Halves = (Box<dyn Controller>, Option<Box<dyn ReceiverHalf>>);
+/// What carries out a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// The simulator: built-in controllers only.
+    Simulation,
+    /// The path emulator: real packets.
+    Emulation,
+}
+
+/// Both ends of a flow of a built-in controller.
+#[derive(Debug)]
+pub struct Ends {
+    /// Configuration of both.
+    pub config: Config,
+    /// The sending end.
+    pub sender: Sender,
+    /// The receiving end.
+    pub receiver: Receiver,
+}
 
 /// What goes into the packet log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +47,8 @@ pub enum LogLevel {
 pub struct FlowSpec {
     /// Name of the scheme, for labels.
     pub scheme: String,
-    /// Name of the controller in the registry.
+    /// Name of the controller in the registry; empty for flows of the kernel or of programs.
+    #[serde(default)]
     pub controller: String,
     /// Parameters that differ from the defaults, as text.
     #[serde(default)]
@@ -37,6 +56,12 @@ pub struct FlowSpec {
     /// Transport table: `profile` and whatever differs from it.
     #[serde(default)]
     pub transport: serde_json::Map<String, serde_json::Value>,
+    /// The kernel's TCP instead of our transport: real packets only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelSpec>,
+    /// Two programs instead of our transport: real packets only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<ProgramSpec>,
     /// The application.
     #[serde(default)]
     pub application: ApplicationSpec,
@@ -86,7 +111,7 @@ impl RunSpec {
     ///
     /// # Errors
     /// One line naming the key, the value and what is allowed.
-    pub fn validate(&self) -> Result<(), String> {
+    pub fn validate(&self, backend: Backend) -> Result<(), String> {
         let positive = |name: &str, value: f64| {
             if value > 0.0 && value <= 1e6 {
                 Ok(())
@@ -107,12 +132,13 @@ impl RunSpec {
             return Err("flows: at least one is needed".to_owned());
         }
         for (index, flow) in self.flows.iter().enumerate() {
-            self.validate_flow(flow).map_err(|error| format!("flows[{index}] ({}): {error}", flow.scheme))?;
+            self.validate_flow(flow, backend)
+                .map_err(|error| format!("flows[{index}] ({}): {error}", flow.scheme))?;
         }
         Ok(())
     }
 
-    fn validate_flow(&self, flow: &FlowSpec) -> Result<(), String> {
+    fn validate_flow(&self, flow: &FlowSpec, backend: Backend) -> Result<(), String> {
         let stop = flow.stop_s.unwrap_or(self.duration_s);
         if !(flow.start_s >= 0.0 && flow.start_s < stop && stop <= self.duration_s) {
             return Err(format!(
@@ -125,9 +151,54 @@ impl RunSpec {
             return Err(format!("rtt_ms = {rtt}: must be at least the path's own {base_ms} ms"));
         }
         flow.application.validate()?;
-        let config = flow.config()?;
-        self.path.encapsulation().split(config.datagram_bytes())?;
-        flow.parameters().map(|_| ())
+        if flow.is_core() {
+            let config = flow.config()?;
+            self.path.encapsulation().split(config.datagram_bytes())?;
+            return flow.parameters().map(|_| ());
+        }
+        if backend == Backend::Simulation {
+            return Err(
+                "a real program or kernel controller cannot be simulated: it needs real packets".to_owned()
+            );
+        }
+        match (&flow.kernel, &flow.program) {
+            (Some(kernel), None) if flow.controller.is_empty() => kernel.validate(),
+            (None, Some(program)) if flow.controller.is_empty() => program.validate(),
+            _ => Err("controller, kernel, program: exactly one is needed".to_owned()),
+        }
+    }
+
+    /// Additional delay of a flow in each direction, beyond what the path has.
+    pub fn extra_delay(&self, flow: &FlowSpec) -> Span {
+        let base = self.path.base_rtt();
+        flow.rtt_ms.map_or(Span::ZERO, |ms| (Span::from_secs_f64(ms / 1e3) - base) / 2)
+    }
+
+    /// The random seed of flow number `index`: distinct, so that two flows of one scheme do not draw the same numbers.
+    pub const fn flow_seed(&self, index: usize) -> u64 {
+        self.seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// Fresh ends of flow number `index`, which has a built-in controller.
+    ///
+    /// # Errors
+    /// One line naming what is wrong with the flow.
+    pub fn ends(&self, index: usize) -> Result<Ends, String> {
+        let (flow, seed) = (&self.flows[index], self.flow_seed(index));
+        let (entry, parameters, config) = (flow.entry()?, flow.parameters()?, flow.config()?);
+        let start = Start {
+            now: flow.start(),
+            mss_bytes: config.payload_bytes,
+            initial_window_bytes: u64::from(config.initial_window) * u64::from(config.payload_bytes),
+            seed,
+        };
+        let application =
+            Application::new(flow.application.clone(), flow.start(), config.payload_bytes, seed);
+        let receiver = Receiver::new(&config, entry.receiver.map(|build| build(&parameters, &start)));
+        let controller = (entry.build)(&parameters, &start);
+        let (from, to) = (flow.start(), flow.stop(self.duration()));
+        let sender = Sender::new(config.clone(), controller, application, from, to);
+        Ok(Ends { config, sender, receiver })
     }
 
     /// Length of the run.
@@ -137,6 +208,11 @@ impl RunSpec {
 }
 
 impl FlowSpec {
+    /// Whether one of our controllers and our transport make the flow.
+    pub const fn is_core(&self) -> bool {
+        self.kernel.is_none() && self.program.is_none()
+    }
+
     /// The transport's configuration.
     ///
     /// # Errors
@@ -159,18 +235,6 @@ impl FlowSpec {
             parameters.set(name, text)?;
         }
         Ok(parameters)
-    }
-
-    /// Fresh halves of the scheme for this flow: the sender's controller and, for schemes that have one, the receiver's.
-    pub(crate) fn halves(&self, config: &Config, seed: u64) -> Result<Halves, String> {
-        let start = Start {
-            now: self.start(),
-            mss_bytes: config.payload_bytes,
-            initial_window_bytes: u64::from(config.initial_window) * u64::from(config.payload_bytes),
-            seed,
-        };
-        let (entry, parameters) = (self.entry()?, self.parameters()?);
-        Ok(((entry.build)(&parameters, &start), entry.receiver.map(|build| build(&parameters, &start))))
     }
 
     /// When the flow starts.

@@ -1,11 +1,11 @@
 //! Where a run's packet events and samples go: metrics always, files where wanted.
 
+use crate::counters::link_name;
 use congestion::FieldSink;
 use measure::{LinkCounters, MeterConfig, RunMeter, RunStats, SenderCounters};
 use packetlog::{PacketLogWriter, Record, SampleWriter, Table};
 use path::LinkStats;
 use std::path::Path;
-use transport::Sender;
 use units::Time;
 
 /// Feeds the meter, the packet log and the sample tables.
@@ -64,22 +64,34 @@ impl Recorder {
         self.failure.is_some()
     }
 
-    pub(crate) const fn wants_samples(&self) -> bool {
+    /// Whether samples are kept.
+    pub const fn wants_samples(&self) -> bool {
         self.samples.is_some()
     }
 
-    /// The state of a sender.
-    pub(crate) fn sample_flow(&mut self, at: Time, flow: u32, sender: &Sender) -> Result<(), String> {
+    /// The state of a flow at `at`: whatever `fields` puts.
+    ///
+    /// # Errors
+    /// One line naming the file that cannot be written.
+    pub fn sample_flow(
+        &mut self,
+        at: Time,
+        flow: u32,
+        fields: impl FnOnce(&mut dyn FieldSink),
+    ) -> Result<(), String> {
         let Some(samples) = &mut self.samples else { return Ok(()) };
         let mut sink = FlowSink { writer: &mut samples.flows, at, flow, result: Ok(()) };
-        sender.fields(&mut sink);
+        fields(&mut sink);
         sink.result.map_err(|error| error.to_string())
     }
 
-    /// The state of a link.
-    pub(crate) fn sample_link(&mut self, at: Time, direction: &str, link: &LinkStats) -> Result<(), String> {
+    /// The state of a link of the direction called `direction` (`data` or `ack`).
+    ///
+    /// # Errors
+    /// One line naming the file that cannot be written.
+    pub fn sample_link(&mut self, at: Time, direction: &str, link: &LinkStats) -> Result<(), String> {
         let Some(samples) = &mut self.samples else { return Ok(()) };
-        let name = link_name(direction, link);
+        let name = link_name(direction, &link.name);
         let fields = [
             ("queue", "packets", link.queue_packets as f64),
             ("queue_bytes", "bytes", link.queue_bytes as f64),
@@ -110,11 +122,6 @@ impl Recorder {
         }
         Ok(self.meter.finish(links, senders))
     }
-}
-
-/// `data/bottleneck` and the like.
-pub(crate) fn link_name(direction: &str, link: &LinkStats) -> String {
-    format!("{direction}/{}", link.name)
 }
 
 struct FlowSink<'a> {

@@ -1,0 +1,85 @@
+//! Waiting for descriptors and for a point in time, precisely: an epoll set with an absolute timer in it.
+//!
+//! Millisecond timeouts and socket timeouts are rounded to scheduler ticks and would distort pacing (reference
+//! `emulation` 3.4), so nothing here uses them.
+
+use crate::clock::Clock;
+use nix::errno::Errno;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use std::io;
+use std::os::fd::AsFd;
+use std::time::Duration;
+use units::Time;
+
+/// What the timer's event carries; descriptors must use other numbers.
+const TIMER: u64 = u64::MAX;
+
+/// An epoll set and a timer.
+#[derive(Debug)]
+pub(crate) struct Waiter {
+    epoll: Epoll,
+    timer: TimerFd,
+    clock: Clock,
+    /// When the timer is set to fire.
+    armed: Time,
+}
+
+impl Waiter {
+    pub(crate) fn new(clock: Clock) -> io::Result<Self> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let timer = TimerFd::new(
+            ClockId::CLOCK_MONOTONIC,
+            TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC,
+        )?;
+        epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, TIMER))?;
+        Ok(Self { epoll, timer, clock, armed: Time::NEVER })
+    }
+
+    /// Watches `descriptor` for `events`; they are reported with `number`.
+    pub(crate) fn watch(&self, descriptor: impl AsFd, number: u64, events: EpollFlags) -> io::Result<()> {
+        Ok(self.epoll.add(descriptor, EpollEvent::new(events, number))?)
+    }
+
+    /// Changes what a watched descriptor is watched for.
+    pub(crate) fn change(&self, descriptor: impl AsFd, number: u64, events: EpollFlags) -> io::Result<()> {
+        Ok(self.epoll.modify(descriptor, &mut EpollEvent::new(events, number))?)
+    }
+
+    /// Waits until something happens to a descriptor or `until` has come; calls `ready` with the numbers of the
+    /// descriptors and their events. [`Time::NEVER`] waits for descriptors alone.
+    pub(crate) fn wait(&mut self, until: Time, mut ready: impl FnMut(u64, EpollFlags)) -> io::Result<()> {
+        self.arm(until)?;
+        let mut events = [EpollEvent::empty(); 16];
+        let count = match self.epoll.wait(&mut events, EpollTimeout::NONE) {
+            Ok(count) => count,
+            Err(Errno::EINTR) => 0,
+            Err(error) => return Err(error.into()),
+        };
+        for event in &events[..count] {
+            if event.data() == TIMER {
+                self.armed = Time::NEVER;
+                // Only to clear it: how often it fired does not matter.
+                let _fired = nix::unistd::read(&self.timer, &mut [0; 8]);
+            } else {
+                ready(event.data(), event.events());
+            }
+        }
+        Ok(())
+    }
+
+    fn arm(&mut self, until: Time) -> io::Result<()> {
+        if until == self.armed {
+            return Ok(());
+        }
+        self.armed = until;
+        if !until.is_finite() {
+            return Ok(self.timer.unset()?);
+        }
+        // Zero would disarm the timer.
+        let at = Duration::from_nanos(self.clock.monotonic_ns_of(until).max(1));
+        let flags = TimerSetTimeFlags::TFD_TIMER_ABSTIME;
+        Ok(self.timer.set(Expiration::OneShot(TimeSpec::from_duration(at)), flags)?)
+    }
+}

@@ -1,0 +1,141 @@
+//! Flows of real programs and of the kernel's own TCP: what runs them with real packets.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A flow of the kernel's TCP.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelSpec {
+    /// What `TCP_CONGESTION` is set to.
+    pub congestion_control: String,
+}
+
+/// Which side of a program flow listens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// The sender of the data.
+    Sender,
+    /// The receiver of the data.
+    #[default]
+    Receiver,
+}
+
+/// A flow of two programs. Words may hold `{ip}`, `{port}`, `{duration}`, `{duration_s}`, `{flow}` and `{directory}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramSpec {
+    /// Command of the sending side.
+    pub sender: Vec<String>,
+    /// Command of the receiving side.
+    pub receiver: Vec<String>,
+    /// The side that starts first and listens.
+    #[serde(default)]
+    pub first: Side,
+    /// When the first side is ready: `listen`, `output:TEXT` or `wait:SECONDS`.
+    #[serde(default = "listen")]
+    pub ready: String,
+    /// Longest time until it is, s.
+    #[serde(default = "default_ready_timeout")]
+    pub ready_timeout_s: f64,
+    /// Added to the environment of both.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+}
+
+fn listen() -> String {
+    "listen".to_owned()
+}
+
+const fn default_ready_timeout() -> f64 {
+    10.0
+}
+
+/// When the side of a program that starts first is ready for the other.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Readiness {
+    /// A socket is bound to its port.
+    Listening,
+    /// A line of its output holds this text.
+    Output(String),
+    /// After this time, s.
+    After(f64),
+}
+
+impl KernelSpec {
+    pub(crate) fn validate(&self) -> Result<(), String> {
+        let name = &self.congestion_control;
+        if name.is_empty() || name.len() > 15 || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(format!("kernel.congestion_control = `{name}`: must be 1 to 15 visible characters"));
+        }
+        Ok(())
+    }
+}
+
+impl ProgramSpec {
+    pub(crate) fn validate(&self) -> Result<(), String> {
+        for (key, words) in [("sender", &self.sender), ("receiver", &self.receiver)] {
+            if words.first().is_none_or(String::is_empty) {
+                return Err(format!("program.{key}: must name a command"));
+            }
+        }
+        if !(self.ready_timeout_s > 0.0 && self.ready_timeout_s <= 3600.0) {
+            return Err(format!(
+                "program.ready_timeout_s = {}: must be above 0 and at most 3600",
+                self.ready_timeout_s
+            ));
+        }
+        self.readiness().map(|_| ())
+    }
+
+    /// When the first side is ready.
+    ///
+    /// # Errors
+    /// One line naming the allowed forms.
+    pub fn readiness(&self) -> Result<Readiness, String> {
+        let refused =
+            || format!("program.ready = `{}`: must be listen, output:TEXT or wait:SECONDS", self.ready);
+        match self.ready.split_once(':') {
+            None if self.ready == "listen" => Ok(Readiness::Listening),
+            Some(("output", text)) if !text.is_empty() => Ok(Readiness::Output(text.to_owned())),
+            Some(("wait", seconds)) => match seconds.parse() {
+                Ok(seconds) if (0.0..=3600.0).contains(&seconds) => Ok(Readiness::After(seconds)),
+                _ => Err(refused()),
+            },
+            _ => Err(refused()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(json: &str) -> Result<ProgramSpec, String> {
+        let spec: ProgramSpec = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        spec.validate().map(|()| spec)
+    }
+
+    #[test]
+    fn readiness_has_three_forms() {
+        let ready = |ready: &str| {
+            program(&format!(r#"{{"sender": ["a"], "receiver": ["b"], "ready": "{ready}"}}"#))
+                .and_then(|spec| spec.readiness())
+        };
+        assert_eq!(ready("listen"), Ok(Readiness::Listening));
+        assert_eq!(ready("output:ready: now"), Ok(Readiness::Output("ready: now".to_owned())));
+        assert_eq!(ready("wait:2.5"), Ok(Readiness::After(2.5)));
+        for wrong in ["", "soon", "output:", "wait:-1", "wait:x"] {
+            assert!(ready(wrong).unwrap_err().contains("listen, output:TEXT or wait:SECONDS"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_program_needs_commands_and_a_patient_caller() {
+        assert!(program(r#"{"sender": [], "receiver": ["b"]}"#).unwrap_err().contains("program.sender"));
+        let hasty = program(r#"{"sender": ["a"], "receiver": ["b"], "ready_timeout_s": 0}"#).unwrap_err();
+        assert!(hasty.contains("ready_timeout_s = 0"), "{hasty}");
+        assert!(program(r#"{"sender": ["a"], "receiver": ["b"], "first": "both"}"#).is_err());
+    }
+}
