@@ -27,8 +27,8 @@ def labels() -> str:
 def check_path(table: str) -> None:
     """Refuses a path (JSON) that cannot be built."""
 
-def check_run(specification: str) -> None:
-    """Refuses the specification of a run (JSON) that cannot be executed."""
+def check_run(specification: str, backend: str = "sim") -> None:
+    """Refuses the specification of a run (JSON) that `backend` (`sim` or `emu`) cannot execute."""
 
 def simulate(specification: str, directory: str | None = None) -> str:
     """Executes a run; returns its statistics as JSON.
@@ -36,6 +36,29 @@ def simulate(specification: str, directory: str | None = None) -> str:
     With a directory, `packets.parquet`, `flows.parquet` and `links.parquet` are written there. Ctrl-C ends it with
     `KeyboardInterrupt`. The interpreter lock is released.
     """
+
+def emulate(specification: str, directory: str) -> str:
+    """Executes a run with real packets in real time; returns its statistics as JSON, as `simulate`.
+
+    Their `emulation` says how faithful the run was: `lateness_us` (`p50`, `p99`, `p999`, `max`), `tx_dropped`, and
+    `degraded` and `invalid`, which are null or a reason. The reason of an error ends with a program's last lines.
+    """
+
+def emulate_shell(specification: str) -> int:
+    """Runs a command behind an emulated path; returns its exit status.
+
+    The specification is JSON: `seed`, `path`, `command` and `server` (lists of words; `server` may be null), `log` (a
+    file for the packet log, or null) and `quiet`.
+    """
+
+def check_emulation() -> str:
+    """JSON: what emulation needs here, a list of `name`, `good`, `found` and `fix`."""
+
+def enter_user_namespace() -> None:
+    """Makes this process the root of a user namespace of its own. It must have one thread only."""
+
+def clean_up() -> int:
+    """Ends what earlier runs left behind that were killed; returns how many processes that were."""
 
 def measure_log(packets: str, options: str) -> str:
     """JSON: all metrics of a packet log (`flows`, `links`, `network`).

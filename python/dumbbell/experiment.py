@@ -215,7 +215,7 @@ def resolve(plan: Plan, options: Options) -> Experiment:
     Raises:
         UserError: an unknown name, or values that contradict each other.
     """
-    plan, settings = _experiment_settings(_with_options(plan, options), options.settings)
+    plan, settings = _experiment_settings(with_options(plan, options), options.settings)
     mixes = {mix_label(parse_mix(mix)): parse_mix(mix) for mix in plan.mixes}
     labels = _labels(plan)
     if not labels and not mixes:
@@ -303,7 +303,8 @@ def everything(plan: Plan) -> tuple[list[Scheme], dict[str, str]]:
     return chosen, {name: reason for name, reason in reasons.items() if reason is not None}
 
 
-def _with_options(plan: Plan, options: Options) -> Plan:
+def with_options(plan: Plan, options: Options) -> Plan:
+    """The plan as the command line changes it."""
     single = ("backend", "runs", "duration_s", "flows", "interval_s", "warmup_s", "seed", "log")
     changes = {key: getattr(options, key) for key in single if getattr(options, key) is not None}
     if options.schemes or options.mixes:
@@ -378,6 +379,9 @@ def _scheme_settings(schemes: dict[str, Scheme], settings: list[tuple[str, str]]
                 f"--set: no scheme `{given}` in this experiment{nearest(given, schemes)}: {listed(schemes)}"
             )
         scheme, item = schemes[name], key.removeprefix(f"{name}.")
+        if scheme.real and item not in scheme.parameters:
+            allowed = f"allowed are {listed(scheme.parameters)}{nearest(item, scheme.parameters)}"
+            raise UserError(f"--set: {WHAT[scheme.kind]} as `{name}` has no `{item}`: {allowed}")
         if item.startswith("transport."):
             transport = scheme.transport | {item.removeprefix("transport."): _literal(value)}
             schemes = schemes | {name: replace(scheme, transport=transport, file="--set")}

@@ -19,13 +19,13 @@ class Progress:
         self.said = self.started + FIRST_LINE_AFTER_S - PLAIN_LINE_EVERY_S
         self.terminal = sys.stderr.isatty()
 
-    def step(self, label: str, reason: str | None) -> None:
-        """One more run is over; `reason` tells why it failed, if it did."""
+    def step(self, label: str, status: str, reason: str | None) -> None:
+        """One more run is over; `reason` tells why its numbers do not count, if they do not."""
         self.done += 1
         if reason is not None:
-            self.failed += 1
+            self.failed += status != "degraded"
             self._erase()
-            print(f"failed: {label}: {reason}", file=sys.stderr)
+            print(f"{status}: {label}: {reason}", file=sys.stderr)
         now = time.monotonic()
         if self.terminal:
             width = shutil.get_terminal_size().columns - 1

@@ -1,9 +1,12 @@
 """Backends: from a resolved experiment to packet logs and statistics."""
 
+import json
+
+from dumbbell import _core
 from dumbbell.errors import UserError
 
-AVAILABLE = ("sim",)
-PLANNED = ("emu", "remote:HOST")
+AVAILABLE = ("sim", "emu")
+PLANNED = ("remote:HOST",)
 
 
 def require(backend: str) -> None:
@@ -14,8 +17,34 @@ def require(backend: str) -> None:
     """
     if backend in AVAILABLE:
         return
-    if backend == "emu" or backend.partition(":")[0] == "remote":
-        raise UserError(f"backend `{backend}` is not available in this version: allowed is sim")
+    allowed = f"allowed are {', '.join(AVAILABLE)}"
+    if backend.partition(":")[0] == "remote":
+        raise UserError(f"backend `{backend}` is not available in this version: {allowed}")
     if backend == "import":
         raise UserError("imported results cannot be run again: there is no backend `import`")
-    raise UserError(f"unknown backend `{backend}`: allowed is sim (planned: {', '.join(PLANNED)})")
+    raise UserError(f"unknown backend `{backend}`: {allowed} (planned: {', '.join(PLANNED)})")
+
+
+def choose_jobs(backend: str, wanted: int | None, processors: int) -> int:
+    """How many runs go on at once.
+
+    Raises:
+        UserError: more than the backend can do.
+    """
+    if backend != "emu":
+        return wanted or processors
+    if wanted is not None and wanted > 1:
+        raise UserError(f"--jobs {wanted}: allowed with --backend emu is 1: runs in real time disturb each other")
+    return 1
+
+
+def require_emulation() -> None:
+    """Refuses to emulate where something for it is missing.
+
+    Raises:
+        UserError: names what is missing and its fix.
+    """
+    for check in json.loads(_core.check_emulation()):
+        if not check["good"]:
+            fix = f": {check['fix']}" if check.get("fix") else ""
+            raise UserError(f"cannot emulate here: {check['name']}: {check['found']}{fix}")

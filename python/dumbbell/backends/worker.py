@@ -1,4 +1,4 @@
-"""The process that simulates: one run after the other, each into a temporary directory that is then renamed."""
+"""The process that executes runs: one after the other, each into a temporary directory that is then renamed."""
 
 import json
 import os
@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import __version__, _core
+from dumbbell.catalog.available import search_path
 from dumbbell.errors import one_line
 from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish, to_json
+
+ATTEMPTS = 3
+"""How often a run is emulated at most before its lateness is accepted, and said."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,7 @@ class Task:
 
     number: int
     label: str
+    backend: str
     identity: dict[str, Any]
     specification: str
     temporary: Path
@@ -38,17 +43,29 @@ class Done:
     statistics: dict[str, Any]
 
 
-def serve(connection: Connection) -> None:
+def serve(connection: Connection, backend: str) -> None:
     """Executes tasks from the connection until it closes. Only the parent stops it, so it ignores Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    obstacle = _prepare_emulation() if backend == "emu" else None  # before there is a second thread
     threading.Thread(target=_die_with_parent, daemon=True).start()
     while True:
         try:
             task = connection.recv()
         except (EOFError, OSError):
             return
-        connection.send(Done(task.number, execute(task)))
+        connection.send(Done(task.number, execute(task, obstacle)))
+
+
+def _prepare_emulation() -> str | None:
+    """Gains the right to make network namespaces; says why not where that is refused."""
+    os.environ["PATH"] = search_path()
+    try:
+        if os.geteuid() != 0:
+            _core.enter_user_namespace()
+    except _core.Error as error:
+        return one_line(error)
+    return None
 
 
 def _die_with_parent() -> None:
@@ -58,26 +75,61 @@ def _die_with_parent() -> None:
         os._exit(1)
 
 
-def execute(task: Task) -> dict[str, Any]:
-    """Runs one task. Whatever goes wrong becomes the reason of a failed run."""
+def execute(task: Task, obstacle: str | None = None) -> dict[str, Any]:
+    """Runs one task. Whatever goes wrong becomes the reason of a failed run, `obstacle` from the start."""
     started_at = now()
     log = [f"{started_at} dumbbell {__version__}: {task.label}", f"specification: {task.specification}"]
     try:
-        task.temporary.mkdir(parents=True)
-        statistics: dict[str, Any] = json.loads(_core.simulate(task.specification, str(task.temporary)))
+        if obstacle is not None:
+            raise _core.Error(obstacle)
+        perform = emulate if task.backend == "emu" else simulate
+        statistics = perform(task, log)
         times = {"started_at": started_at, "ended_at": now()}
-        statistics = {"backend": "sim", "status": "done", "reason": None} | times | statistics
-        log.append(f"{now()} done in {statistics['sim_wall_s']:.3f} s")
+        statistics = {"backend": task.backend, "status": "done", "reason": None} | times | statistics
         _complete(task, statistics, log)
     except (KeyboardInterrupt, SystemExit):
         shutil.rmtree(task.temporary, ignore_errors=True)
         raise
     except BaseException as error:  # a panic of the core is no Exception
-        statistics = unsuccessful("sim", "failed", one_line(error))
+        statistics = unsuccessful(task.backend, "failed", one_line(error))
         log.append(f"{now()} failed: {one_line(error)}")
         shutil.rmtree(task.temporary, ignore_errors=True)
         _record_failure(task, statistics, log)
     return statistics
+
+
+def simulate(task: Task, log: list[str]) -> dict[str, Any]:
+    """One run under the virtual clock."""
+    task.temporary.mkdir(parents=True)
+    statistics: dict[str, Any] = json.loads(_core.simulate(task.specification, str(task.temporary)))
+    log.append(f"{now()} done in {statistics['sim_wall_s']:.3f} s")
+    return statistics
+
+
+def emulate(task: Task, log: list[str]) -> dict[str, Any]:
+    """One run with real packets, repeated where this machine was too busy to keep the path's times.
+
+    The last repetition counts. It is invalid where packets were lost that the path did not drop.
+    """
+    statistics: dict[str, Any] = {}
+    for attempt in range(1, ATTEMPTS + 1):
+        shutil.rmtree(task.temporary, ignore_errors=True)
+        task.temporary.mkdir(parents=True)
+        statistics = json.loads(_core.emulate(task.specification, str(task.temporary)))
+        status, reason = _verdict(statistics["emulation"])
+        log.append(f"{now()} attempt {attempt}: {status}" + (f": {reason}" if reason else ""))
+        statistics = {"sim_wall_s": None, "events": None} | statistics
+        statistics |= {"status": status, "reason": reason, "attempts": attempt}
+        if status != "degraded":
+            break
+    return statistics
+
+
+def _verdict(emulation: dict[str, Any]) -> tuple[str, str | None]:
+    for status in ("invalid", "degraded"):
+        if emulation.get(status):
+            return status, str(emulation[status])
+    return "done", None
 
 
 def _complete(task: Task, statistics: dict[str, Any], log: list[str]) -> None:

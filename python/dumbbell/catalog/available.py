@@ -46,7 +46,9 @@ def kernel_scheme(name: str) -> Scheme | None:
         return None
     offered = kernel_controllers()
     if controller not in offered:
-        raise UserError(f"unknown scheme `{name}`{nearest(name, [_PREFIX + item for item in offered])}: {_offer(controller)}")
+        raise UserError(
+            f"unknown scheme `{name}`{nearest(name, [_PREFIX + item for item in offered])}: {_offer(controller)}"
+        )
     return Scheme(
         name=name,
         title=f"Linux {controller}",

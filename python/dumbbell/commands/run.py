@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from dumbbell import backends, catalog
-from dumbbell.backends.simulate import Outcome, execute
+from dumbbell import _core, backends, catalog
+from dumbbell.backends.kernel import bpf_controllers, held
+from dumbbell.backends.pool import Outcome, execute
 from dumbbell.catalog import Plan
 from dumbbell.catalog.experiments import parse_plan
 from dumbbell.catalog.tables import read_toml
 from dumbbell.commands.show import print_summary
 from dumbbell.errors import UserError
-from dumbbell.experiment import Experiment, Options, check, resolve
+from dumbbell.experiment import Experiment, Options, Run, check, everything, resolve, with_options
 from dumbbell.progress import Progress
 from dumbbell.results import Results, locked, prepare, to_json, write_environment
-from dumbbell.results.environment import cpus, environment
+from dumbbell.results.environment import cpus, emulation_environment, environment
 
 
 @dataclass(frozen=True)
@@ -38,14 +39,28 @@ def run(command: RunCommand) -> int:
         raise UserError("--resume needs --out DIR: the results to continue")
     if command.options.backend is not None:
         backends.require(command.options.backend)
-    experiment = resolve(_plan(command), command.options)
+    plan = _plan(command)
+    experiment = resolve(plan, command.options)
     backends.require(experiment.backend)
+    jobs = backends.choose_jobs(experiment.backend, command.jobs, cpus())
+    _tell_left_out(with_options(plan, command.options))
     check(experiment)
+    if experiment.backend == "emu":
+        backends.require_emulation()
+        _core.clean_up()
     directory = command.out or _default_directory(experiment)
-    results = prepare(directory, experiment, command.resume)
-    with locked(directory):
-        outcome = _execute(results, command)
+    with held(bpf_controllers(experiment.schemes.values())):
+        results = prepare(directory, experiment, command.resume)
+        with locked(directory):
+            outcome = _execute(results, jobs)
     return _tell(results, outcome, command)
+
+
+def _tell_left_out(plan: Plan) -> None:
+    """What `all` does not include because it cannot run here."""
+    if "all" in plan.schemes:
+        for name, reason in everything(plan)[1].items():
+            print(f"left out: {name}: {reason}", file=sys.stderr)
 
 
 def _plan(command: RunCommand) -> Plan:
@@ -64,11 +79,13 @@ def _default_directory(experiment: Experiment) -> Path:
     return Path("results") / f"{experiment.name}-{started}"
 
 
-def _execute(results: Results, command: RunCommand) -> Outcome:
+def _execute(results: Results, jobs: int) -> Outcome:
     runs = results.experiment.all_runs()
     todo = [run for run in runs if not results.is_finished(run)]
-    jobs = command.jobs or cpus()
-    write_environment(results, environment(sys.argv))
+    surroundings = environment(sys.argv)
+    if results.experiment.backend == "emu":
+        surroundings |= emulation_environment(results.experiment.schemes.values())
+    write_environment(results, surroundings)
     if len(todo) < len(runs):
         print(f"{len(runs) - len(todo)} of {len(runs)} runs are finished already", file=sys.stderr)
     previous = signal.signal(signal.SIGTERM, _interrupt)
@@ -87,11 +104,16 @@ def _tell(results: Results, outcome: Outcome, command: RunCommand) -> int:
         sys.stdout.write(to_json(results.as_json() | {"directory": str(results.directory)}))
     else:
         print_summary(results)
-    if outcome.failed:
-        print(f"{len(outcome.failed)} runs failed:", file=sys.stderr)
-        for run, reason in outcome.failed:
-            print(f"  {run.label}: {reason}", file=sys.stderr)
+    _list_runs("failed", outcome.failed)
+    _list_runs("are degraded and stay out of averages", outcome.degraded)
     if outcome.interrupted:
         print(f"interrupted: `dumbbell run --resume --out {results.directory}` continues", file=sys.stderr)
     print(f"results: {results.directory}", file=sys.stderr)
     return 1 if outcome.failed or outcome.interrupted else 0
+
+
+def _list_runs(what: str, runs: list[tuple[Run, str]]) -> None:
+    if runs:
+        print(f"{len(runs)} runs {what}:", file=sys.stderr)
+    for run, reason in runs:
+        print(f"  {run.label}: {reason}", file=sys.stderr)

@@ -31,7 +31,7 @@ def write_report(
     """
     model = load(results_dir, generated_at)
     progress = Progress(len(model.runs))
-    figures = draw(model, jobs, lambda run: progress.step(f"figures of {run.scheme} on {run.path}", None))
+    figures = draw(model, jobs, lambda run: progress.step(f"figures of {run.scheme} on {run.path}", "done", None))
     progress.close()
     written = []
     if html:

@@ -128,7 +128,7 @@ class ReportModel:
 
     @property
     def bad_runs(self) -> list[Run]:
-        """Runs that are missing or failed."""
+        """Runs that are missing, failed, or too unfaithful to the path to enter averages."""
         return [run for run in self.runs if not run.good]
 
 

@@ -43,12 +43,14 @@ def outcome(model: ReportModel) -> str:
 
 
 def lists(model: ReportModel) -> list[RunList]:
-    """The runs without results, and those that Pantheon would not count."""
+    """The runs whose numbers do not count, and those that Pantheon would not count."""
     found = []
     bad = model.bad_runs
     if bad:
         total = len(model.runs)
-        sentence = f"{total - len(bad)} of {total} runs succeeded. No results from:"
+        kept = any(run.content["flows"] for run in bad)
+        why = "Not in any average" if kept else "No results from"
+        sentence = f"{total - len(bad)} of {total} runs succeeded. {why}:"
         found.append(RunList(sentence, True, tuple((run, run.reason) for run in bad)))
     remarks = tuple((run, run.remark) for run in model.runs if run.remark)
     if remarks:

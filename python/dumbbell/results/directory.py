@@ -18,6 +18,8 @@ from dumbbell.experiment import Experiment, Options, Run, resolve
 from dumbbell.results.files import to_json, write_atomically
 
 MISSING = "not run: the experiment was stopped before"
+ACCEPTED = ("done", "degraded")
+"""Statuses of a run that was made as well as this machine can; only the numbers of `done` runs enter averages."""
 LEAST_FREE_BYTES = 16 * 2**20
 
 
@@ -60,12 +62,12 @@ class Results:
         return content
 
     def is_finished(self, run: Run) -> bool:
-        """Whether the run is done and readable. A failed or damaged run is not."""
+        """Whether the run need not be made again: it is readable, and neither failed nor invalid."""
         try:
             statistics = self.statistics(run)
         except UserError:
             return False
-        return statistics is not None and statistics["status"] == "done"
+        return statistics is not None and statistics["status"] in ACCEPTED
 
     def is_settled(self, run: Run) -> bool:
         """Whether the run has readable statistics, good or not."""

@@ -6,10 +6,13 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from dumbbell import __version__
+from dumbbell.catalog import Scheme
+from dumbbell.catalog.available import find_program
 
 SYSCTLS = (
     "net.core.default_qdisc",
@@ -25,6 +28,8 @@ SYSCTLS = (
     "net.ipv4.tcp_rmem",
     "net.ipv4.tcp_wmem",
 )
+
+VERSION_WITHIN_S = 2.0
 
 
 def now() -> str:
@@ -50,6 +55,37 @@ def environment(command: list[str]) -> dict[str, Any]:
         "sysctl": {name: _sysctl(name) for name in SYSCTLS},
         "byte_order": sys.byteorder,
     }
+
+
+def emulation_environment(schemes: Iterable[Scheme]) -> dict[str, Any]:
+    """What the numbers of real packets depend on besides: the kernel's TCP, offloads, the programs' versions."""
+    settings = sorted(Path("/proc/sys/net/ipv4").glob("tcp_*"))
+    needed = [name for scheme in schemes if scheme.program for name in scheme.program.requires]
+    return {
+        "sysctl": {name: _sysctl(name) for name in (*SYSCTLS, *(f"net.ipv4.{file.name}" for file in settings))},
+        "offloads": "none: TUN devices without vnet_hdr carry single packets, checksums included",
+        "programs": {name: _program_version(name) for name in dict.fromkeys(needed)},
+    }
+
+
+def _program_version(name: str) -> str | None:
+    """The first line of what the program says to `--version`, if it answers quickly."""
+    file = find_program(name)
+    if file is None:
+        return None
+    try:
+        done = subprocess.run(
+            [file, "--version"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            timeout=VERSION_WITHIN_S,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = done.stdout.decode(errors="replace").split("\n")
+    return lines[0].strip()[:200] or None if done.returncode == 0 else None
 
 
 def cpus() -> int:

@@ -1,4 +1,4 @@
-"""The simulator backend: spreads runs over processes and records each as soon as it is finished."""
+"""Executes an experiment, simulated or emulated: spreads runs over processes and records each when it is finished."""
 
 import json
 import multiprocessing
@@ -21,6 +21,7 @@ class Outcome:
 
     finished: int = 0
     failed: list[tuple[Run, str]] = field(default_factory=list)
+    degraded: list[tuple[Run, str]] = field(default_factory=list)
     interrupted: bool = False
 
 
@@ -31,16 +32,18 @@ def execute(results: Results, runs: list[Run], jobs: int, progress: Progress) ->
     database = Database(results.directory)
     try:
         database.rebuild(results.run(run) for run in results.experiment.all_runs() if results.is_settled(run))
-        pool = Pool(min(jobs, len(runs)))
+        pool = Pool(results.experiment.backend, min(jobs, len(runs)))
         try:
             for number, statistics in pool.map(_tasks(results, runs)):
-                run = runs[number]
+                run, status, reason = runs[number], statistics["status"], statistics["reason"]
                 database.record(results.complete(run, statistics))
-                if statistics["status"] == "done":
+                if status == "done":
                     outcome.finished += 1
+                elif status == "degraded":
+                    outcome.degraded.append((run, reason))
                 else:
-                    outcome.failed.append((run, statistics["reason"]))
-                progress.step(run.label, statistics["reason"])
+                    outcome.failed.append((run, reason if status == "failed" else f"{status}: {reason}"))
+                progress.step(run.label, status, reason)
         except KeyboardInterrupt:
             outcome.interrupted = True
         finally:
@@ -57,6 +60,7 @@ def _tasks(results: Results, runs: list[Run]) -> Iterator[Task]:
         yield Task(
             number=number,
             label=run.label,
+            backend=results.experiment.backend,
             identity={"scheme": run.scheme, "path": run.path, "run": run.run, "seed": run.seed},
             specification=json.dumps(results.experiment.specification(run)),
             temporary=results.unfinished / str(number),
@@ -74,13 +78,14 @@ class _Worker:
 class Pool:
     """Worker processes that survive each other: one that dies fails its run only, and is replaced."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, backend: str, count: int) -> None:
+        self.backend = backend
         self.context = multiprocessing.get_context("spawn")
         self.workers = [self._start() for _ in range(count)]
 
     def _start(self) -> _Worker:
         ours, theirs = self.context.Pipe()
-        process = self.context.Process(target=serve, args=(theirs,), daemon=True)
+        process = self.context.Process(target=serve, args=(theirs, self.backend), daemon=True)
         process.start()
         theirs.close()
         return _Worker(process, ours)
@@ -117,7 +122,7 @@ class Pool:
         shutil.rmtree(task.temporary, ignore_errors=True)
         fresh = self._start()
         worker.process, worker.connection = fresh.process, fresh.connection
-        return Done(task.number, unsuccessful("sim", "failed", f"the simulating process died ({how})"))
+        return Done(task.number, unsuccessful(self.backend, "failed", f"the process of the run died ({how})"))
 
     def stop(self) -> None:
         """Ends all workers, at once."""

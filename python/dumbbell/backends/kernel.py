@@ -1,0 +1,78 @@
+"""Controllers in BPF, registered with the kernel for as long as an experiment needs them."""
+
+import contextlib
+import subprocess
+from collections.abc import Iterable, Iterator
+
+from dumbbell.catalog import Scheme
+from dumbbell.catalog.available import LOADER, find_program
+from dumbbell.errors import UserError
+
+READY_WITHIN_S = 90.0
+"""Longer than the loader itself waits for another run that holds the same controller."""
+GONE_WITHIN_S = 10.0
+
+
+def loader() -> str:
+    """The program that loads controllers into the kernel.
+
+    Raises:
+        UserError: it is not installed.
+    """
+    found = find_program(LOADER)
+    if found is None:
+        raise UserError(f"the program `{LOADER}` is not found beside dumbbell or on PATH: `make build` builds it")
+    return found
+
+
+def bpf_controllers(schemes: Iterable[Scheme]) -> list[str]:
+    """The controllers that have to be loaded for these schemes."""
+    return list(dict.fromkeys(scheme.controller for scheme in schemes if scheme.kind == "bpf"))
+
+
+@contextlib.contextmanager
+def held(controllers: list[str]) -> Iterator[None]:
+    """Keeps the controllers registered. They are gone afterwards, even if this process is killed: the loader
+    unregisters them when its standard input closes.
+
+    Raises:
+        UserError: the loader's reason.
+    """  # noqa: D205 (one sentence too long for a line)
+    if not controllers:
+        yield
+        return
+    process = subprocess.Popen(
+        [loader(), "hold", *controllers],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # Ctrl-C reaches us; we close its input when the runs have stopped
+    )
+    try:
+        assert process.stdout is not None
+        if not process.stdout.readline().startswith("ready"):
+            raise UserError(_reason(process, controllers))
+        yield
+    finally:
+        _end(process)
+
+
+def _reason(process: "subprocess.Popen[str]", controllers: list[str]) -> str:
+    _, errors = process.communicate(timeout=GONE_WITHIN_S)
+    said = " ".join(errors.split()) or f"it ended with status {process.returncode}"
+    return f"cannot load {', '.join(controllers)} into the kernel: {said.removeprefix(f'{LOADER}: ')}"
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(GONE_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
