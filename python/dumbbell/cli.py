@@ -60,6 +60,16 @@ def _duration(text: str) -> float:
     return seconds
 
 
+def _milliseconds(text: str) -> float:
+    try:
+        number = float(text.removesuffix("ms"))
+    except ValueError:
+        number = math.nan
+    if not 0.0 <= number <= 1e6:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a number of ms from 0 to 1000000")
+    return number
+
+
 def _count(text: str) -> int:
     if not re.fullmatch(r"\d{1,6}", text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number, at least 1")
@@ -84,6 +94,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"dumbbell {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     _run_parser(commands.add_parser("run", help="run an experiment", allow_abbrev=False))
+
+    _emulate_parser(commands.add_parser("emulate", help="run any command behind an emulated path", allow_abbrev=False))
 
     report = commands.add_parser("report", help="write report.html and report.pdf")
     report.add_argument("directory", type=Path, metavar="DIR")
@@ -113,6 +125,10 @@ def _parser() -> argparse.ArgumentParser:
     diff.add_argument("--all", action="store_true", help="every metric, not only the main ones")
     diff.add_argument("--json", action="store_true")
 
+    _kernel_parser(
+        commands.add_parser("kernel", help="our controllers in the kernel, loaded to stay", allow_abbrev=False)
+    )
+
     doctor = commands.add_parser("doctor", help="check the installation")
     doctor.add_argument("--json", action="store_true")
     return parser
@@ -122,7 +138,7 @@ def _run_parser(run: argparse.ArgumentParser) -> None:
     add = run.add_argument
     add("experiment", nargs="?", metavar="EXPERIMENT", help="a listed experiment or a TOML file")
     add("--schemes", type=_names, default=(), metavar="A,B|all")
-    add("--path", type=_names, default=(), metavar="P[,P2]", help="listed paths or TOML files")
+    add("--path", type=_names, default=(), metavar="P[,P2]", help="listed paths, TOML files or mahimahi traces")
     add("--backend", metavar="sim|emu", help="sim: virtual time (the default); emu: real packets")
     add("--runs", type=_count, metavar="N", help="repetitions of each scheme on each path")
     add("--duration", type=_duration, metavar="S", help="seconds, or with a unit: 500ms, 2min")
@@ -133,10 +149,39 @@ def _run_parser(run: argparse.ArgumentParser) -> None:
     add("--seed", type=_seed, metavar="N")
     add("--log", type=_Choice("none", "packets", "full"), metavar="none|packets|full", help="packet log")
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="copa.delta=0.1, reno.transport.ack_every=1")
+    add(
+        "--pantheon-dir",
+        type=Path,
+        metavar="DIR",
+        help="a Pantheon checkout: its wrappers become schemes pantheon-NAME",
+    )
     add("--jobs", type=_count, metavar="N", help="processes; default: one per processor; emu: 1")
     add("--out", type=Path, metavar="DIR", help="default: results/EXPERIMENT-TIME")
     add("--resume", action="store_true", help="continue what is in DIR")
     add("--json", action="store_true", help="results as JSON on stdout")
+
+
+def _emulate_parser(emulate: argparse.ArgumentParser) -> None:
+    emulate.usage = "dumbbell emulate --path P [OPTIONS] [-- COMMAND ...]"
+    add = emulate.add_argument
+    add("--path", required=True, metavar="P", help="a listed path, a TOML file, or mahimahi traces UP[,DOWN]")
+    add("--delay", type=_milliseconds, default=0.0, metavar="MS", help="with traces: one-way delay in each direction")
+    add("--queue", metavar="KIND:KEY=N", help="with traces: the queue of both, like droptail:packets=100")
+    add("--server", metavar="CMD", help="runs at the far end while COMMAND runs")
+    add("--log", type=Path, metavar="FILE.parquet", help="packet log")
+    add("--seed", type=_seed, default=1, metavar="N")
+    add("--quiet", action="store_true", help="no statistics while it runs")
+    add("words", nargs="*", metavar="COMMAND", help="default: a shell")
+
+
+def _kernel_parser(kernel: argparse.ArgumentParser) -> None:
+    actions = kernel.add_subparsers(dest="action", required=True, metavar="list|load|unload", parser_class=_Parser)
+    actions.add_parser("list", help="which there are, and which are loaded").add_argument("--json", action="store_true")
+    load = actions.add_parser("load", help="register one with the kernel until it is unloaded")
+    load.add_argument("name", metavar="NAME")
+    unload = actions.add_parser("unload", help="take one out of the kernel").add_mutually_exclusive_group(required=True)
+    unload.add_argument("name", nargs="?", metavar="NAME")
+    unload.add_argument("--all", action="store_true", help="all of ours")
 
 
 def _import_parser(parser: argparse.ArgumentParser) -> None:
@@ -170,6 +215,7 @@ def _run(arguments: argparse.Namespace) -> int:
     command = RunCommand(
         experiment=arguments.experiment,
         options=options,
+        pantheon_dir=arguments.pantheon_dir,
         jobs=arguments.jobs,
         out=arguments.out,
         resume=arguments.resume,
@@ -178,10 +224,38 @@ def _run(arguments: argparse.Namespace) -> int:
     return run(command)
 
 
+def _emulate(arguments: argparse.Namespace) -> int:
+    from dumbbell.commands.emulate import EmulateCommand, emulate
+
+    command = EmulateCommand(
+        path=arguments.path,
+        command=arguments.words,
+        server=arguments.server,
+        delay_ms=arguments.delay,
+        queue=arguments.queue,
+        seed=arguments.seed,
+        log=arguments.log,
+        quiet=arguments.quiet,
+    )
+    return emulate(command)
+
+
+def _kernel(arguments: argparse.Namespace) -> int:
+    from dumbbell.commands.kernel import kernel
+
+    flags = [f"--{name}" for name in ("json", "all") if getattr(arguments, name, False)]
+    names = [arguments.name] if getattr(arguments, "name", None) else []
+    return kernel(arguments.action, [*flags, *names])
+
+
 def _dispatch(arguments: argparse.Namespace) -> int:
     match arguments.command:
         case "run":
             return _run(arguments)
+        case "emulate":
+            return _emulate(arguments)
+        case "kernel":
+            return _kernel(arguments)
         case "report":
             from dumbbell.commands.show import report
 

@@ -8,6 +8,7 @@ from dumbbell.catalog.experiments import FlowPlan, Plan, mix_label, parse_mix, p
 from dumbbell.catalog.index import Index
 from dumbbell.catalog.paths import PathModel, parse_path
 from dumbbell.catalog.schemes import Scheme, parse_scheme
+from dumbbell.catalog.traces import trace_path
 
 __all__ = [
     "FlowPlan",
@@ -32,8 +33,8 @@ def schemes() -> Index[Scheme]:
 
 @cache
 def paths() -> Index[PathModel]:
-    """Every shipped path."""
-    return Index("path", _HERE / "paths", parse_path)
+    """Every shipped path; a file that is no TOML is a trace."""
+    return Index("path", _HERE / "paths", parse_path, trace_path)
 
 
 @cache

@@ -124,13 +124,14 @@ def _fill(word: str, known: Mapping[str, str]) -> str:
     """The word with known names replaced. Everything else stays a template: the core fills in the rest."""
     filled = []
     for text, name, _, _ in string.Formatter().parse(word):
-        filled.append(_escaped(text))
+        filled.append(escaped(text))
         if name is not None:
-            filled.append(_escaped(known[name]) if name in known else f"{{{name}}}")
+            filled.append(escaped(known[name]) if name in known else f"{{{name}}}")
     return "".join(filled)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """The text as a part of a word: its braces are no placeholders."""
     return text.replace("{", "{{").replace("}", "}}")
 
 

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from dumbbell import _core, catalog
+from dumbbell.catalog.available import missing
 from dumbbell.commands.text import columns
 from dumbbell.results import to_json
 
@@ -24,11 +25,19 @@ def show_catalogue(kind: str, as_json: bool) -> int:
         sys.stdout.write(to_json(rows))
     else:
         print(_table(kind, rows))
+        for row in rows:
+            if row.get("missing"):
+                print(f"{row['name']} cannot run here: {row['missing']}")
     return 0
 
 
 def _schemes() -> list[dict[str, Any]]:
-    return [{"name": item.name, "aliases": list(item.aliases)} | item.table() for item in catalog.schemes()]
+    rows = []
+    for item in catalog.schemes():
+        reason = missing(item)
+        here = {"here": "no" if reason else "yes", "missing": reason}
+        rows.append({"name": item.name, "aliases": list(item.aliases)} | item.table() | here)
+    return rows
 
 
 def _paths() -> list[dict[str, Any]]:
@@ -51,7 +60,7 @@ def _parameters() -> list[dict[str, Any]]:
 
 
 _COLUMNS = {
-    "schemes": ("name", "title", "controller", "status", "summary"),
+    "schemes": ("name", "title", "kind", "here", "status", "summary"),
     "paths": ("name", "title", "aliases"),
     "experiments": ("name", "runs", "duration_s", "flows", "title"),
     "metrics": ("level", "name", "unit", "convention", "formula"),

@@ -1,8 +1,11 @@
 """`dumbbell doctor`: whether everything is in place, and how to mend what is not."""
 
 import importlib
+import json
+import os
 import platform
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -10,40 +13,56 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from dumbbell import __version__, _core, catalog
+from dumbbell.catalog.available import LOADER, OWN_PROGRAMS, find_program, kernel_controllers
 from dumbbell.errors import UserError, one_line
 from dumbbell.results import to_json
+from dumbbell.results.environment import cpus
 
 LEAST_FREE_BYTES = 2**30
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that has to be in place."""
+    """One thing that has to be in place; what is not `needed` serves real packets only."""
 
     name: str
     good: bool
     found: str
     fix: str = ""
+    needed: bool = True
 
 
 def doctor(as_json: bool) -> int:
-    """Prints every check; 0 if all are good, 1 if not."""
-    checks = [_guarded(check) for check in (_python, _module, _catalogue, _disk, _directory, _figures, _pdf)]
+    """Prints every check; 0 if all are good that are needed, 1 if not."""
+    always = (_python, _module, _catalogue, _disk, _directory, _figures, _pdf)
+    checks = [check for look in always for check in _guarded(look, needed=True)]
+    for_emulation = (_emulation, _processors, _controllers, _bpf, _programs)
+    checks += [check for look in for_emulation for check in _guarded(look, needed=False)]
     if as_json:
         sys.stdout.write(to_json({"checks": [asdict(check) for check in checks]}))
     else:
         for check in checks:
-            print(f"{'ok ' if check.good else 'BAD'}  {check.name}: {check.found}")
-            if not check.good:
+            print(f"{_mark(check)}  {check.name}: {check.found}")
+            if not check.good and check.fix:
                 print(f"     fix: {check.fix}")
-    return 0 if all(check.good for check in checks) else 1
+        if any(not check.good and not check.needed for check in checks):
+            print("What is marked -- is missing for real packets only; simulation works without it.")
+    return 0 if all(check.good or not check.needed for check in checks) else 1
 
 
-def _guarded(check: Callable[[], Check]) -> Check:
+def _mark(check: Check) -> str:
+    if check.good:
+        return "ok "
+    return "BAD" if check.needed else "-- "
+
+
+def _guarded(look: Callable[[], Check | list[Check]], needed: bool) -> list[Check]:
     try:
-        return check()
+        found = look()
     except Exception as error:  # a broken installation may break in any way; the point is to say so
-        return Check(check.__name__.strip("_"), False, one_line(error), "reinstall with `make build`")
+        name = look.__name__.strip("_")
+        return [Check(name, False, one_line(error), "reinstall with `make build`", needed)]
+    return found if isinstance(found, list) else [found]
 
 
 def _python() -> Check:
@@ -89,3 +108,49 @@ def _pdf() -> Check:
     typst = importlib.import_module("typst")
     page = typst.compile(b"#set page(width: 4cm, height: 2cm)\nok")
     return Check("pdf", bytes(page[:4]) == b"%PDF", "typst makes PDF pages", "pip install --force-reinstall typst")
+
+
+def _emulation() -> list[Check]:
+    return _reported(_core.check_emulation(), "good")
+
+
+def _reported(report: str, verdict: str) -> list[Check]:
+    """The checks that another part made, as JSON; `verdict` is the key of what came out."""
+    return [
+        Check(check["name"], bool(check[verdict]), str(check["found"]), str(check.get("fix") or ""), needed=False)
+        for check in json.loads(report)
+    ]
+
+
+def _processors() -> Check:
+    """Real time needs a processor for the path and one for what sends."""
+    count, load = cpus(), os.getloadavg()[0]
+    good = count >= 2 and count - load >= 1.0
+    fix = "emulate on two or more processors, with little else running"
+    return Check("processors", good, f"{count}, load {load:.2f}", fix, needed=False)
+
+
+def _controllers() -> Check:
+    offered = kernel_controllers()
+    fix = "real packets need Linux; `modprobe tcp_NAME` adds a controller"
+    return Check("kernel controllers", bool(offered), ", ".join(offered) or "none", fix, needed=False)
+
+
+def _bpf() -> list[Check]:
+    program = find_program(LOADER)
+    if program is None:
+        return [Check("BPF controllers", False, f"{LOADER} is not found", "build it with `make build`", needed=False)]
+    done = subprocess.run([program, "check", "--json"], capture_output=True, text=True, check=False, timeout=30)
+    return _reported(done.stdout, "passed")
+
+
+def _programs() -> list[Check]:
+    """The programs behind the listed schemes."""
+    names = [name for scheme in catalog.schemes() if scheme.program for name in scheme.program.requires]
+    return [_program(name) for name in dict.fromkeys(names)]
+
+
+def _program(name: str) -> Check:
+    file = find_program(name)
+    fix = "build it with `make build`" if name in OWN_PROGRAMS else f"install {name}"
+    return Check(f"program {name}", file is not None, file or "not found", fix, needed=False)

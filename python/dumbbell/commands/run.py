@@ -3,15 +3,16 @@
 import datetime
 import signal
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
 from dumbbell import _core, backends, catalog
 from dumbbell.backends.kernel import bpf_controllers, held
 from dumbbell.backends.pool import Outcome, execute
-from dumbbell.catalog import Plan
+from dumbbell.catalog import Plan, parse_mix
 from dumbbell.catalog.experiments import parse_plan
+from dumbbell.catalog.pantheon import PREFIX, Checkout
 from dumbbell.catalog.tables import read_toml
 from dumbbell.commands.show import print_summary
 from dumbbell.errors import UserError
@@ -27,6 +28,7 @@ class RunCommand:
 
     experiment: str | None
     options: Options
+    pantheon_dir: Path | None
     jobs: int | None
     out: Path | None
     resume: bool
@@ -39,7 +41,7 @@ def run(command: RunCommand) -> int:
         raise UserError("--resume needs --out DIR: the results to continue")
     if command.options.backend is not None:
         backends.require(command.options.backend)
-    plan = _plan(command)
+    plan = _with_pantheon(_plan(command), command)
     experiment = resolve(plan, command.options)
     backends.require(experiment.backend)
     jobs = backends.choose_jobs(experiment.backend, command.jobs, cpus())
@@ -54,6 +56,20 @@ def run(command: RunCommand) -> int:
         with locked(directory):
             outcome = _execute(results, jobs)
     return _tell(results, outcome, command)
+
+
+def _with_pantheon(plan: Plan, command: RunCommand) -> Plan:
+    """The plan with the schemes of a Pantheon checkout that it uses."""
+    if command.pantheon_dir is None:
+        return plan
+    checkout = Checkout(command.pantheon_dir)
+    used = with_options(plan, command.options)
+    names = [*used.schemes, *(flow.scheme for flow in used.flow)]
+    names += [name for mix in used.mixes for name, _ in parse_mix(mix)]
+    if "all" in names:
+        names += checkout.names()
+    own = {name: checkout.scheme(name) for name in dict.fromkeys(names) if name.startswith(PREFIX)}
+    return replace(plan, own_schemes=plan.own_schemes | own)
 
 
 def _tell_left_out(plan: Plan) -> None:

@@ -1,0 +1,117 @@
+"""The schemes of a Pantheon checkout: its wrappers, run as they are."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from dumbbell.catalog.programs import SIDES, Program, escaped
+from dumbbell.catalog.schemes import MARKERS, Scheme
+from dumbbell.errors import UserError, listed, nearest
+
+PREFIX = "pantheon-"
+READY = "wait:3"
+"""The side that starts first has 3 s before the other starts, listening or not: wrappers rely on it."""
+ANSWER_WITHIN_S = 30.0
+_HELPERS = ("arg_parser", "context", "__init__")
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_LINE = re.compile(r"(?P<indent> *)(?P<key>[^\s:#'\"][^:#]*?) *: *(?P<value>'[^']*'|\"[^\"]*\"|[^#]*?) *(#.*)?")
+
+
+class Checkout:
+    """A Pantheon source tree."""
+
+    def __init__(self, directory: Path) -> None:
+        """Reads which schemes there are.
+
+        Raises:
+            UserError: it is no Pantheon checkout.
+        """
+        self.directory = directory.absolute()
+        self.wrappers = self.directory / "src" / "wrappers"
+        config = self.directory / "src" / "config.yml"
+        found = {file.stem for file in self.wrappers.glob("*.py")} - {*_HELPERS}
+        if not found:
+            raise UserError(
+                f"--pantheon-dir {directory}: is no Pantheon checkout: there is no src/wrappers/NAME.py in it"
+            )
+        self.styles = read_config(config) if config.is_file() else {}
+        listed_keys = [key for key in self.styles if key in found]
+        self.keys = [key for key in listed_keys or sorted(found) if _KEY.fullmatch(key)]
+
+    def names(self) -> list[str]:
+        """The schemes' names."""
+        return [PREFIX + key for key in self.keys]
+
+    def scheme(self, name: str) -> Scheme:
+        """The scheme of that name. Its wrapper is asked which side starts first.
+
+        Raises:
+            UserError: there is none, or its wrapper does not work.
+        """
+        if name not in self.names():
+            known = listed(self.names())
+            raise UserError(f"unknown scheme `{name}`{nearest(name, self.names())}: {self.directory} has {known}")
+        key = name.removeprefix(PREFIX)
+        wrapper = self.wrappers / f"{key}.py"
+        style = self.styles.get(key, {})
+        marker = style.get("marker", "o")
+        return Scheme(
+            name=name,
+            title=style.get("name") or style.get("friendly_name") or key,
+            color=style.get("color") or "dimgray",
+            marker=marker if marker in MARKERS else "o",
+            kind="program",
+            controller="",
+            summary=f"Pantheon's wrapper {key}.py",
+            source=str(wrapper),
+            program=_program(wrapper, _first(wrapper)),
+            file=str(wrapper),
+        )
+
+
+def _program(wrapper: Path, first: str) -> Program:
+    shim = ("{python}", "-m", "dumbbell.pantheon_shim", escaped(str(wrapper)))
+    commands = {side: (*shim, side, *(["{port}"] if side == first else ["{ip}", "{port}"])) for side in SIDES}
+    return Program(sender=commands["sender"], receiver=commands["receiver"], first=first, ready=READY)
+
+
+def _first(wrapper: Path) -> str:
+    """`receiver` or `sender`, as the wrapper answers `run_first`."""
+    command = [sys.executable, "-m", "dumbbell.pantheon_shim", str(wrapper), "run_first"]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=ANSWER_WITHIN_S
+        )
+    except subprocess.TimeoutExpired:
+        raise UserError(f"{wrapper}: no answer to `run_first` within {ANSWER_WITHIN_S:g} s") from None
+    answer = done.stdout.strip()
+    if done.returncode != 0 or answer not in SIDES:
+        said = (done.stderr.strip().splitlines() or [f"`{answer}`"])[-1]
+        raise UserError(
+            f"{wrapper}: `run_first` answers `receiver` or `sender`, not: {said.removeprefix(f'{wrapper}: ')}"
+        )
+    return answer
+
+
+def read_config(file: Path) -> dict[str, dict[str, str]]:
+    """The attributes of each scheme: mappings of plain texts, at the top of the file or under `schemes`.
+
+    This is all the YAML that the file has ever used; lines of another form only lose a colour or a marker.
+    """
+    found: dict[str, dict[str, str]] = {}
+    above: list[tuple[int, str]] = []
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        match = _LINE.fullmatch(line.rstrip())
+        if match is None:
+            continue
+        indent, key, value = len(match["indent"]), match["key"], match["value"].strip("'\"")
+        while above and above[-1][0] >= indent:
+            above.pop()
+        inside = [name for _, name in above]
+        if inside[:1] == ["schemes"]:
+            inside = inside[1:]
+        if value and len(inside) == 1:
+            found.setdefault(inside[0], {})[key] = value
+        above.append((indent, key))
+    return found

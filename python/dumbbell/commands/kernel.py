@@ -1,0 +1,10 @@
+"""`dumbbell kernel`: our BPF controllers in the kernel. The program `dumbbell-kernel` does the work."""
+
+import subprocess
+
+from dumbbell.backends.kernel import loader
+
+
+def kernel(action: str, words: list[str]) -> int:
+    """Hands `list`, `load` or `unload` to the loader; its exit status."""
+    return subprocess.run([loader(), action, *words], check=False).returncode

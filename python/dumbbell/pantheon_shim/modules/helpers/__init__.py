@@ -1,0 +1,1 @@
+"""Stand-in for the package `helpers` of Pantheon."""
