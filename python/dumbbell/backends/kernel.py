@@ -8,8 +8,6 @@ from dumbbell.catalog import Scheme
 from dumbbell.catalog.available import LOADER, find_program
 from dumbbell.errors import UserError
 
-READY_WITHIN_S = 90.0
-"""Longer than the loader itself waits for another run that holds the same controller."""
 GONE_WITHIN_S = 10.0
 
 
@@ -32,12 +30,14 @@ def bpf_controllers(schemes: Iterable[Scheme]) -> list[str]:
 
 @contextlib.contextmanager
 def held(controllers: list[str]) -> Iterator[None]:
-    """Keeps the controllers registered. They are gone afterwards, even if this process is killed: the loader
-    unregisters them when its standard input closes.
+    """Keeps the controllers registered.
+
+    They are gone afterwards, even if this process is killed: the loader ends when its standard input closes. If another
+    run holds the same controller, the loader waits for it.
 
     Raises:
         UserError: the loader's reason.
-    """  # noqa: D205 (one sentence too long for a line)
+    """
     if not controllers:
         yield
         return
@@ -59,7 +59,11 @@ def held(controllers: list[str]) -> Iterator[None]:
 
 
 def _reason(process: "subprocess.Popen[str]", controllers: list[str]) -> str:
-    _, errors = process.communicate(timeout=GONE_WITHIN_S)
+    try:
+        _, errors = process.communicate(timeout=GONE_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        _, errors = process.communicate()
     said = " ".join(errors.split()) or f"it ended with status {process.returncode}"
     return f"cannot load {', '.join(controllers)} into the kernel: {said.removeprefix(f'{LOADER}: ')}"
 

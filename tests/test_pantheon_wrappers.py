@@ -1,0 +1,195 @@
+"""Wrappers in the manner of Pantheon's, run as they are over loopback; `test_emulate` has the emulated path."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from checkout import make_checkout
+from conftest import Dumbbell
+from dumbbell.catalog.pantheon import Checkout, read_config
+from dumbbell.errors import UserError
+from dumbbell.pantheon_shim.__main__ import python_2
+
+SHIM = [sys.executable, "-m", "dumbbell.pantheon_shim"]
+
+
+@pytest.fixture(name="checkout")
+def _checkout(tmp_path: Path) -> Path:
+    return make_checkout(tmp_path)
+
+
+def ask(checkout: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    wrapper = checkout / "src" / "wrappers" / f"{name}.py"
+    return subprocess.run(
+        [*SHIM, str(wrapper), *arguments], capture_output=True, text=True, timeout=30, check=False, cwd=checkout.parent
+    )
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Sides:
+    """Starts sides of wrappers; ends them all."""
+
+    def __init__(self, checkout: Path) -> None:
+        self.checkout = checkout
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    def start(self, name: str, *arguments: object) -> subprocess.Popen[bytes]:
+        wrapper = self.checkout / "src" / "wrappers" / f"{name}.py"
+        words = [*SHIM, str(wrapper), *map(str, arguments)]
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+        self.processes.append(process)
+        return process
+
+
+@pytest.fixture(name="sides")
+def _sides(checkout: Path) -> Iterator[Sides]:
+    sides = Sides(checkout)
+    yield sides
+    for process in sides.processes:
+        process.kill()
+        process.communicate()
+
+
+def connect(port: int, process: "subprocess.Popen[bytes]") -> socket.socket:
+    """A connection to the side, once it listens."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            return socket.create_connection(("127.0.0.1", port), 10)
+        except ConnectionRefusedError:
+            time.sleep(0.02)
+    raise AssertionError("the side does not listen")
+
+
+def test_wrappers_say_which_side_starts_first_and_what_they_need(checkout: Path) -> None:
+    assert ask(checkout, "plain", "run_first").stdout == "receiver\n"
+    assert ask(checkout, "backward", "run_first").stdout == "sender\n"
+    assert ask(checkout, "plain", "deps").stdout == "iperf\n"
+    done = ask(checkout, "plain", "setup")
+    assert (done.returncode, done.stderr) == (0, "$ true\n")
+    assert (checkout / "tmp").is_dir()
+
+
+def test_a_receiver_listens_and_a_sender_connects(sides: Sides) -> None:
+    port = free_port()
+    receiver = sides.start("plain", "receiver", port)
+    connect(port, receiver).close()
+    assert receiver.wait(20) == 0, "the receiver ends when the connection does"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        sides.start("plain", "sender", "127.0.0.1", listener.getsockname()[1])
+        listener.settimeout(20)
+        peer, _ = listener.accept()
+        with peer:
+            assert peer.recv(1000) == b"x" * 1000
+
+
+def test_both_sides_of_a_sender_first_wrapper_meet(sides: Sides) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.settimeout(20)
+        sides.start("backward", "receiver", "127.0.0.1", listener.getsockname()[1])
+        assert listener.recv(100) == b"hello"
+    port = free_port()
+    sides.start("backward", "sender", port)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer:
+        peer.settimeout(0.1)
+        for _ in range(200):  # until it is bound
+            peer.sendto(b"hello", ("127.0.0.1", port))
+            try:
+                assert peer.recv(2000) == b"x" * 1000
+                return
+            except (TimeoutError, ConnectionRefusedError):
+                continue
+    raise AssertionError("no data")
+
+
+def test_a_python_2_wrapper_runs_under_python_2_or_says_what_is_missing(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = sorted(Path.home().glob(".pyenv/versions/2.7.*/bin"))
+    if installed:
+        monkeypatch.setenv("PATH", os.pathsep.join([str(installed[-1]), os.environ["PATH"]]))
+    done = ask(checkout, "old", "deps")
+    if python_2() is None:
+        assert done.returncode == 1
+        assert done.stderr.splitlines() == [
+            f"{checkout}/src/wrappers/old.py: is not valid Python 3, and no Python 2.7 is found: install python2.7"
+        ]
+    else:
+        assert done.stdout == f"iperf {checkout}/third_party\n"
+        assert ask(checkout, "old", "run_first").stdout == "receiver\n"
+
+
+def test_without_python_2_the_message_names_the_wrapper(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(UserError, match=r"old\.py: .*not valid Python 3, and no Python 2\.7 is found") as refused:
+        Checkout(checkout).scheme("pantheon-old")
+    assert "\n" not in str(refused.value)
+
+
+def test_nothing_is_left_in_the_checkout(checkout: Path) -> None:
+    before = {path for path in checkout.rglob("*") if path.is_file()}
+    ask(checkout, "plain", "run_first")
+    assert {path for path in checkout.rglob("*") if path.is_file()} == before
+
+
+def test_schemes_look_as_the_checkout_says(checkout: Path) -> None:
+    found = Checkout(checkout)
+    assert found.names() == [f"pantheon-{key}" for key in ("plain", "backward", "chatty", "stuck", "broken", "old")]
+    plain = found.scheme("pantheon-plain")
+    assert (plain.title, plain.color, plain.marker, plain.kind) == ("Plain TCP", "crimson", "*", "program")
+    assert plain.program is not None
+    assert plain.program.first == "receiver"
+    assert plain.program.spec({})["sender"][3:] == [
+        str(checkout / "src/wrappers/plain.py").replace("{", "{{").replace("}", "}}"),
+        *("sender", "{ip}", "{port}"),
+    ]
+    backward = found.scheme("pantheon-backward")
+    assert backward.color == "#00CD00"
+    assert backward.program is not None
+    assert backward.program.sender[-2:] == ("sender", "{port}")
+    assert backward.program.receiver[-3:] == ("receiver", "{ip}", "{port}")
+
+
+def test_a_checkout_without_configuration_offers_every_wrapper(checkout: Path) -> None:
+    (checkout / "src/config.yml").unlink()
+    found = Checkout(checkout)
+    assert found.names() == [f"pantheon-{key}" for key in ("backward", "broken", "chatty", "old", "plain", "stuck")]
+    assert found.scheme("pantheon-plain").title == "plain"
+
+
+def test_configurations_of_the_first_years(tmp_path: Path) -> None:
+    file = tmp_path / "config.yml"
+    file.write_text(
+        "default_tcp:\n  friendly_name: TCP Cubic\n  color: black\n  marker: 'd'\n- odd\nvegas:\n\tcolor: x\n"
+    )
+    assert read_config(file) == {"default_tcp": {"friendly_name": "TCP Cubic", "color": "black", "marker": "d"}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("--pantheon-dir", ".", "--schemes", "reno"), ["--pantheon-dir .", "is no Pantheon checkout", "src/wrappers"]),
+        (("--schemes", "pantheon-plan"), ["unknown scheme `pantheon-plan`", "`pantheon-plain`", "pantheon-backward"]),
+        (("--schemes", "pantheon-plain"), ["`pantheon-plain` is a real program", "--backend emu only"]),
+        (("--mix", "reno+pantheon-plain"), ["`pantheon-plain` is a real program", "--backend emu only"]),
+    ],
+)
+def test_bad_names(dumbbell: Dumbbell, checkout: Path, arguments: tuple[str, ...], parts: list[str]) -> None:
+    where = () if "--pantheon-dir" in arguments else ("--pantheon-dir", checkout)
+    done = dumbbell("run", "--path", "small.toml", *where, *arguments, "--out", "out", expect=2)
+    assert len(done.stderr.splitlines()) == 1
+    for part in parts:
+        assert part in done.stderr

@@ -1,0 +1,452 @@
+"""Schemes that need real packets: how they are written, checked, found, and told to the core."""
+
+import json
+import stat
+import sys
+import time
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Dumbbell
+from dumbbell import _core, catalog
+from dumbbell.backends import worker
+from dumbbell.backends.kernel import held
+from dumbbell.catalog import available
+from dumbbell.catalog.schemes import Scheme, parse_scheme
+from dumbbell.catalog.tables import Table, read_toml
+from dumbbell.catalog.traces import read_trace, trace_path
+from dumbbell.commands import doctor
+from dumbbell.commands.emulate import EmulateCommand, emulated_path, queue_table
+from dumbbell.errors import UserError
+from dumbbell.experiment import Options, resolve
+from dumbbell.results.directory import to_toml
+from dumbbell.results.environment import emulation_environment
+
+PROGRAM = """
+name = "mine"
+kind = "program"
+
+[parameters]
+congestion = "cubic"
+brace = "{ip}"
+
+[program]
+sender = "send --to {ip}:{port} -t {duration} --cc {congestion} '{brace} {{x}}'"
+receiver = ["{python}", "-c", "pass", "{port}"]
+environment = { MIN_RTT = "{1}" }
+"""
+
+
+def program(text: str = PROGRAM) -> Scheme:
+    return parse_scheme(Table(tomllib.loads(text), "mine.toml"))
+
+
+def flow(experiment_options: Options, own: Scheme | None = None) -> dict[str, Any]:
+    """The first flow of the first run as the core is told."""
+    plan = catalog.experiments().find("quick")
+    if own is not None:
+        plan = replace(plan, own_schemes={own.name: own})
+    experiment = resolve(plan, experiment_options)
+    flows: list[dict[str, Any]] = experiment.specification(experiment.all_runs()[0])["flows"]
+    return flows[0]
+
+
+def test_what_the_core_is_told_of_a_kernel_controller() -> None:
+    told = flow(Options(schemes=("kernel-bbr",), backend="emu"))
+    assert told["kernel"] == {"congestion_control": "bbr"}
+    assert told["scheme"] == "kernel-bbr"
+    assert not {"controller", "parameters", "transport", "program"} & told.keys()
+    assert flow(Options(schemes=("bpf-copa",), backend="emu"))["kernel"] == {"congestion_control": "bpf_copa"}
+
+
+def test_what_the_core_is_told_of_a_program() -> None:
+    told = flow(Options(schemes=("mine",), backend="emu", settings=("mine.congestion=reno",)), program())["program"]
+    assert told["sender"] == ["send", "--to", "{ip}:{port}", "-t", "{duration}", "--cc", "reno", "{{ip}} {{x}}"]
+    # where a parameter's value has braces they are not placeholders
+    assert told["receiver"] == [sys.executable, "-c", "pass", "{port}"]
+    assert told["environment"] == {"MIN_RTT": "{1}"}
+    assert (told["first"], told["ready"], told["ready_timeout_s"]) == ("receiver", "listen", 10.0)
+
+
+def test_a_program_reads_back_from_a_resolved_experiment(tmp_path: Path) -> None:
+    plan = replace(catalog.experiments().find("quick"), own_schemes={"mine": program()})
+    experiment = resolve(plan, Options(schemes=("mine", "kernel-reno", "bpf-vegas"), backend="emu"))
+    file = tmp_path / "resolved.toml"
+    file.write_text(to_toml(experiment.table()))
+    again = resolve(catalog.experiments().find(str(file)), Options())
+    assert again.table() == experiment.table()
+    assert [again.specification(run) for run in again.all_runs()] == [
+        experiment.specification(run) for run in experiment.all_runs()
+    ]
+    assert again.schemes["mine"].program == program().program
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("{duration}", "{durtion}", "`program.sender` = \"{durtion}\": allowed is one of ip, port"),
+        ("{duration}", "{durtion}", "(did you mean `duration`?)"),
+        ("{duration}", "{}", "placeholders like {port}; a brace itself is {{ or }}"),
+        ("{duration}", "{port!r}", "placeholders like {port}"),
+        ("{duration}", "{", "placeholders like {port}"),
+        ("'{brace}", '{brace}', "allowed is a command line (no closing quotation)"),
+        ('["{python}", "-c", "pass", "{port}"]', '""', "allowed is a command with at least one word"),
+        ('["{python}", "-c", "pass", "{port}"]', "7", "`program.receiver` = 7: allowed is a list of texts"),
+        ("receiver = [", "reciever = [", "key `program.receiver` is missing"),
+        ("[program]", '[program]\nfirst = "both"', '`program.first` = "both": allowed is one of receiver, sender'),
+        ("[program]", '[program]\nready = "soon"', "allowed is listen, output:TEXT or wait:SECONDS"),
+        ("[program]", '[program]\nready = "wait:"', "allowed is listen, output:TEXT or wait:SECONDS"),
+        ("[program]", "[program]\nready_timeout_s = 0", "`program.ready_timeout_s` = 0"),
+        ("[program]", "[program]\nredy = 'listen'", "unknown key `program.redy` (did you mean `ready`?)"),
+        ("MIN_RTT", '"A=B"', "in the name of a variable"),
+        ('"{1}"', "1", "`program.environment.MIN_RTT` = 1: allowed is a text"),
+        ("congestion = ", "port = ", "`program.parameters` = \"port\": allowed is any name but ip, port"),
+        ('kind = "program"', 'kind = "program"\ncontroller = "x"', "a program has its own"),
+        ('kind = "program"', 'kind = "program"\ntransport = { ack_every = 1 }', "a real program brings its own"),
+        ('kind = "program"', 'kind = "kernel"', "unknown key `program`"),
+        ('kind = "program"', 'kind = "programme"', "allowed is one of core, kernel, bpf, program (did you mean"),
+    ],
+)  # fmt: skip
+def test_bad_programs(old: str, new: str, said: str) -> None:
+    assert old in PROGRAM
+    with pytest.raises(UserError) as refused:
+        program(PROGRAM.replace(old, new, 1))
+    assert str(refused.value).startswith("mine.toml: ")
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('kind = "kernel"\nparameters = { beta = 0.7 }', "a kernel controller takes none"),
+        ('kind = "bpf"\ntransport = { ack_every = 1 }', "a kernel controller in BPF brings its own"),
+        ('kind = "kernel"\ncontroller = "sixteen_letters_"', "allowed is 1 to 15 letters"),
+        ('kind = "kernel"\ncontroller = ""', "allowed is 1 to 15 letters"),
+        ('kind = "core"\nprogram = {}', "unknown key `program`"),
+    ],
+)
+def test_bad_kinds(text: str, said: str) -> None:
+    with pytest.raises(UserError) as refused:
+        program(f'name = "mine"\n{text}\n')
+    assert said in str(refused.value)
+
+
+def test_settings_of_programs_are_their_parameters_only() -> None:
+    for setting, said in (
+        ("mine.congstion=reno", "has no `congstion`: allowed are congestion, brace (did you mean `congestion`?)"),
+        ("mine.transport.ack_every=1", "has no `transport.ack_every`"),
+    ):
+        with pytest.raises(UserError) as refused:
+            flow(Options(schemes=("mine",), backend="emu", settings=(setting,)), program())
+        assert said in str(refused.value)
+    with pytest.raises(UserError, match="a kernel controller as `kernel-reno` has no `beta`: allowed are none"):
+        flow(Options(schemes=("kernel-reno",), backend="emu", settings=("kernel-reno.beta=1",)))
+
+
+@pytest.fixture(name="offered")
+def _offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A kernel that offers what the file says."""
+    file = tmp_path / "offered"
+    file.write_text("reno cubic westwood\n")
+    monkeypatch.setattr(available, "OFFERED", file)
+    return file
+
+
+def test_every_controller_of_the_kernel_is_a_scheme(offered: Path) -> None:
+    scheme = catalog.schemes().find("kernel-westwood")
+    assert (scheme.kind, scheme.controller, scheme.title) == ("kernel", "westwood", "Linux westwood")
+    assert catalog.schemes().find("kernel-cubic").title == "Linux CUBIC"
+    with pytest.raises(UserError, match=r"`kernel-westwod` .did you mean `kernel-westwood`.*offers reno, cubic, west"):
+        catalog.schemes().find("kernel-westwod")
+    assert available.missing(scheme) is None
+    assert "offers reno, cubic, westwood; `modprobe tcp_bbr` may add" in str(
+        available.missing(catalog.schemes().find("kernel-bbr"))
+    )
+    offered.unlink()
+    assert "the kernel offers none" in str(available.missing(scheme))
+
+
+def test_programs_are_found_on_path_and_missed_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    scheme = program(PROGRAM)
+    assert scheme.program is not None
+    assert scheme.program.requires == ("send",), "a word that is a placeholder is no program's name"
+    assert available.missing(scheme) == ("the program `send` is not found: install it, or add its directory to PATH")
+    executable(tmp_path / "send", "echo send 3.1; echo more")
+    assert available.missing(scheme) is None
+    assert emulation_environment([scheme])["programs"] == {"send": "send 3.1"}
+
+
+def executable(file: Path, script: str) -> None:
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(file.stat().st_mode | stat.S_IXUSR)
+
+
+def test_the_environment_of_real_packets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    monkeypatch.setattr("dumbbell.results.environment.VERSION_WITHIN_S", 0.5)
+    executable(tmp_path / "slow", "sleep 20")
+    executable(tmp_path / "wrong", "echo usage: wrong; exit 2")
+    scheme = program(PROGRAM.replace("[program]", '[program]\nrequires = ["slow", "wrong", "nowhere"]'))
+    started = time.monotonic()
+    recorded = emulation_environment([scheme, catalog.schemes().find("reno")])
+    assert time.monotonic() - started < 10
+    assert recorded["programs"] == {"slow": None, "wrong": None, "nowhere": None}
+    assert recorded["sysctl"]["net.ipv4.tcp_sack"] in ("0", "1")
+    assert "none" in recorded["offloads"]
+
+
+def test_all_means_what_can_run(offered: Path, dumbbell: Dumbbell) -> None:
+    plan = catalog.experiments().find("quick")
+    simulated = resolve(plan, Options(schemes=("all",))).labels
+    assert set(simulated) == {scheme.name for scheme in catalog.schemes() if scheme.kind == "core"}
+    emulated = resolve(plan, Options(schemes=("all",), backend="emu")).labels
+    assert set(simulated) < set(emulated)
+    assert "kernel-cubic" in emulated
+    assert "kernel-bbr" not in emulated
+
+
+def test_the_list_says_what_can_run(dumbbell: Dumbbell) -> None:
+    rows = {row["name"]: row for row in json.loads(dumbbell("list", "schemes", "--json").stdout)}
+    assert (rows["reno"]["kind"], rows["reno"]["here"], rows["reno"]["missing"]) == ("core", "yes", None)
+    offered = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+    assert rows["kernel-cubic"]["here"] == ("yes" if "cubic" in offered else "no")
+    for row in rows.values():
+        assert (row["here"] == "no") == bool(row["missing"])
+        line = f"{row['name']} cannot run here: {row['missing']}"
+        assert (line in dumbbell("list", "schemes").stdout) == (row["here"] == "no")
+
+
+@pytest.fixture(name="loader")
+def _loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stands in for `dumbbell-kernel`, which needs rights and a kernel with BTF; writes down what it does."""
+    monkeypatch.setattr(available, "search_path", lambda: str(tmp_path))
+    notes = tmp_path / "notes"
+    executable(
+        tmp_path / "dumbbell-kernel",
+        f'echo "$*" >>{notes}\n'
+        'if [ "$2" = bpf_bad ]; then echo "dumbbell-kernel: no BTF; boot a kernel with it" >&2; exit 2; fi\n'
+        f"shift; echo ready $*; /bin/cat; echo gone >>{notes}",
+    )
+    return notes
+
+
+def test_controllers_are_held_while_they_are_needed(loader: Path) -> None:
+    with held(["bpf_vegas", "bpf_copa"]):
+        assert loader.read_text() == "hold bpf_vegas bpf_copa\n"
+    assert loader.read_text().endswith("gone\n")
+    loader.unlink()
+    with held([]):
+        pass
+    assert not loader.exists()
+
+
+def test_controllers_that_cannot_be_loaded_are_one_line(loader: Path) -> None:
+    with pytest.raises(UserError) as refused, held(["bpf_bad"]):
+        raise AssertionError("entered")
+    assert str(refused.value) == "cannot load bpf_bad into the kernel: no BTF; boot a kernel with it"
+
+
+def test_controllers_are_released_when_the_runs_fail(loader: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), held(["bpf_vegas"]):
+        raise KeyboardInterrupt
+    assert loader.read_text().endswith("gone\n")
+
+
+def emulated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcomes: list[dict[str, Any] | Exception]
+) -> dict[str, Any]:
+    """The statistics of a run whose emulations come out like this.
+
+    How late a busy machine makes packets cannot be arranged, so the core's part is played.
+    """
+    left = iter(outcomes)
+
+    def play(_specification: str, directory: str) -> str:
+        assert not list(Path(directory).iterdir())
+        (Path(directory) / "packets.parquet").write_text("x")
+        outcome = next(left)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return json.dumps({"flows": [], "links": [], "network": {}, "emulation": outcome})
+
+    monkeypatch.setattr(_core, "emulate", play, raising=False)
+    task = worker.Task(0, "a run", "emu", {"run": 1}, "{}", tmp_path / "temporary", tmp_path / "out/a/b/c/d")
+    statistics = worker.execute(task)
+    assert next(left, None) is None, "fewer emulations than planned"
+    stored = json.loads((task.final / "stats.json").read_text())
+    assert stored == {"run": 1} | statistics
+    assert (task.final / "packets.parquet").exists() == (statistics["status"] != "failed")
+    assert statistics["backend"] == "emu"
+    return statistics
+
+
+LATE = {"degraded": "99.9 % of packets were late by 7 ms", "invalid": None}
+GOOD = {"degraded": None, "invalid": None}
+LOST = {"degraded": "late too", "invalid": "the TUN device dropped 3 packets"}
+
+
+def test_a_good_emulation_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    statistics = emulated(tmp_path, monkeypatch, [GOOD])
+    assert (statistics["status"], statistics["reason"], statistics["attempts"]) == ("done", None, 1)
+
+
+def test_a_late_emulation_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    statistics = emulated(tmp_path, monkeypatch, [LATE, GOOD])
+    assert (statistics["status"], statistics["reason"], statistics["attempts"]) == ("done", None, 2)
+
+
+def test_an_emulation_that_stays_late_is_degraded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    statistics = emulated(tmp_path, monkeypatch, [LATE, LATE, LATE])
+    assert (statistics["status"], statistics["reason"], statistics["attempts"]) == ("degraded", LATE["degraded"], 3)
+
+
+def test_an_emulation_that_lost_packets_is_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    statistics = emulated(tmp_path, monkeypatch, [LATE, LOST])
+    assert (statistics["status"], statistics["reason"], statistics["attempts"]) == ("invalid", LOST["invalid"], 2)
+
+
+def test_a_program_that_fails_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    statistics = emulated(tmp_path, monkeypatch, [_core.Error("the sender ended with status 1; no such model")])
+    assert (statistics["status"], statistics["reason"]) == ("failed", "the sender ended with status 1; no such model")
+
+
+def emulate_command(path: str, **changes: object) -> EmulateCommand:
+    given: dict[str, Any] = {"command": [], "server": None, "delay_ms": 0.0, "queue": None, "seed": 1}
+    return EmulateCommand(**({"path": path, "log": None, "quiet": False} | given | changes))
+
+
+def test_traces_are_paths_as_mahimahi_makes_them(tmp_path: Path) -> None:
+    up, down = tmp_path / "up.trace", tmp_path / "down"
+    up.write_text("0\n 1\n1\n")
+    down.write_text("5\n")
+    path = emulated_path(emulate_command(f"{up},{down}", delay_ms=20.0, queue="droptail:packets=7"))
+    assert path.name == "up-down"
+    link = {"kind": "trace", "mode": "mahimahi", "queue": {"kind": "droptail", "packets": 7}}
+    delay = {"kind": "delay", "delay_ms": 20.0}
+    assert path.data == [link | {"name": "bottleneck", "times_ms": [0.0, 1.0, 1.0]}, delay]
+    assert path.ack == [delay, link | {"name": "return", "times_ms": [5.0]}]
+    _core.check_path(json.dumps(path.spec()))
+    alone = trace_path(str(up))
+    assert alone is not None
+    assert alone.data[0]["times_ms"] == alone.ack[0]["times_ms"]
+    assert emulated_path(emulate_command("default")).name == "default"
+
+
+def test_a_trace_can_be_simulated_too(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "12mbps.trace").write_text("1\n")
+    done = dumbbell("run", "--schemes", "vegas", "--path", "12mbps.trace", "--duration", "2", "--out", "out", "--json")
+    (run,) = json.loads(done.stdout)["runs"]
+    assert run["path"] == "12mbps"
+    assert run["links"][0]["capacity_mbps"] == pytest.approx(12.0)
+    assert 10.0 < run["network"]["throughput_mbps"] <= 12.0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "0 lines"),
+        ("0\n", "the last time is 0 ms"),
+        ("1\n\n2\n", "line 2: ``: allowed is a whole number of ms"),
+        ("1\n0\n", "line 2: 0 ms come after 1 ms"),
+        ("1\n2 \n", "line 2: `2 `"),
+        ("-1\n", "line 1: `-1`"),
+        ("1.5\n", "line 1: `1.5`"),
+        ("\u00e9\n", "no trace"),
+    ],
+)
+def test_bad_traces(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "bad.trace"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError) as refused:
+        read_trace(file)
+    assert str(refused.value).startswith(str(file))
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["droptail:packets", "droptail:=3", "droptail:packets=many", "droptail:Packets=3"])
+def test_bad_queues(text: str) -> None:
+    with pytest.raises(UserError, match=r"--queue .*KIND:KEY=NUMBER"):
+        queue_table(text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ((), ["--path"]),
+        (("--path", "absent"), ["unknown path `absent`"]),
+        (("--path", "up.trace,absent"), ["absent: No such file"]),
+        (("--path", "small.toml", "--delay", "20"), ["--delay: allowed with trace files only", "small.toml"]),
+        (("--path", "up.trace", "--delay", "-1"), ["--delay", "a number of ms"]),
+        (("--path", "up.trace", "--queue", "droptial:packets=3"), ["droptial", "did you mean `droptail`"]),
+        (("--path", "up.trace", "--log", "absent/x.parquet"), ["--log absent/x.parquet: there is no directory absent"]),
+        (("--path", "up.trace", "--server", "a 'b"), ["--server `a 'b`"]),
+    ],
+)
+def test_bad_uses_of_emulate(dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], parts: list[str]) -> None:
+    (folder / "up.trace").write_text("1\n")
+    done = dumbbell("emulate", *arguments, "--", "true", expect=2)
+    assert len(done.stderr.splitlines()) == 1
+    for part in parts:
+        assert part in done.stderr
+
+
+def test_every_shipped_scheme_file_is_strict() -> None:
+    folder = Path(catalog.__file__).parent / "schemes"
+    for file in folder.glob("*.toml"):
+        table = read_toml(file)
+        table.raw["colour"] = "red"
+        with pytest.raises(UserError, match="unknown key `colour`"):
+            parse_scheme(table)
+
+
+def test_the_doctor_only_notes_what_real_packets_lack(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(available, "search_path", lambda: str(tmp_path))
+    assert doctor.doctor(as_json=False) == 0
+    lines = capsys.readouterr().out.splitlines()
+    place = lines.index("--   BPF controllers: dumbbell-kernel is not found")
+    assert lines[place + 1] == "     fix: build it with `make build`"
+    assert "simulation works without it" in lines[-1]
+    monkeypatch.setattr(doctor, "_disk", lambda: doctor.Check("disk", False, "full", "free some"))
+    assert doctor.doctor(as_json=False) == 1
+    assert "BAD  disk: full" in capsys.readouterr().out
+
+
+def test_the_doctor_passes_on_what_the_loader_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(available, "search_path", lambda: str(tmp_path))
+    report = '[{"name": "BTF", "passed": false, "found": "no BTF", "fix": "boot another kernel"}]'
+    executable(tmp_path / "dumbbell-kernel", f"[ \"$*\" = 'check --json' ] && echo '{report}'; exit 2")
+    doctor.doctor(as_json=False)
+    assert "--   BTF: no BTF\n     fix: boot another kernel\n" in capsys.readouterr().out
+
+
+def test_degraded_and_invalid_runs_are_listed_and_stay_out_of_averages(dumbbell: Dumbbell, folder: Path) -> None:
+    arguments = ("--schemes", "reno", "--path", "small.toml", "--duration", "1", "--warmup", "0", "--runs", "3")
+    dumbbell("run", *arguments, "--out", "out")
+    changed = {2: ("degraded", "late by 7 ms"), 3: ("invalid", "3 packets were lost")}
+    for number, (status, reason) in changed.items():
+        file = folder / f"out/runs/small/reno/{number}/stats.json"
+        content = json.loads(file.read_text()) | {"status": status, "reason": reason}
+        content["network"]["throughput_mbps"] = 1000.0
+        file.write_text(json.dumps(content))
+    shown = dumbbell("show", "out", expect=1).stdout
+    assert "degraded: reno on small, run 2: late by 7 ms" in shown
+    assert "invalid: reno on small, run 3: 3 packets were lost" in shown
+    assert "1 of 3" in shown
+    assert "1000" not in shown
+    dumbbell("report", "out", "--html")
+    page = (folder / "out/report.html").read_text()
+    assert "1 of 3 runs succeeded. Not in any average:" in page
+    assert "late by 7 ms" in page
+    resumed = dumbbell("run", "--resume", "--out", "out").stderr
+    assert "2 of 3 runs are finished already" in resumed
+    statuses = [run["status"] for run in json.loads(dumbbell("show", "out", "--json").stdout)["runs"]]
+    assert statuses == ["done", "degraded", "done"], "only what is invalid is repeated"
