@@ -29,11 +29,10 @@ pub(crate) struct Waiter {
 impl Waiter {
     pub(crate) fn new(clock: Clock) -> io::Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        let timer = TimerFd::new(
-            ClockId::CLOCK_MONOTONIC,
-            TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC,
-        )?;
-        epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, TIMER))?;
+        let timer =
+            TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
+        // Edge-triggered: setting it anew clears it, nothing has to be read.
+        epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, TIMER))?;
         Ok(Self { epoll, timer, clock, armed: Time::NEVER })
     }
 
@@ -48,7 +47,8 @@ impl Waiter {
     }
 
     /// Waits until something happens to a descriptor or `until` has come; calls `ready` with the numbers of the
-    /// descriptors and their events. [`Time::NEVER`] waits for descriptors alone.
+    /// descriptors and their events. [`Time::NEVER`] waits for descriptors alone. May return earlier: a timer that was
+    /// set before is not put off, which saves a system call whenever a timeout moves on.
     pub(crate) fn wait(&mut self, until: Time, mut ready: impl FnMut(u64, EpollFlags)) -> io::Result<()> {
         self.arm(until)?;
         let mut events = [EpollEvent::empty(); 16];
@@ -60,8 +60,6 @@ impl Waiter {
         for event in &events[..count] {
             if event.data() == TIMER {
                 self.armed = Time::NEVER;
-                // Only to clear it: how often it fired does not matter.
-                let _fired = nix::unistd::read(&self.timer, &mut [0; 8]);
             } else {
                 ready(event.data(), event.events());
             }
@@ -70,13 +68,10 @@ impl Waiter {
     }
 
     fn arm(&mut self, until: Time) -> io::Result<()> {
-        if until == self.armed {
+        if until >= self.armed {
             return Ok(());
         }
         self.armed = until;
-        if !until.is_finite() {
-            return Ok(self.timer.unset()?);
-        }
         // Zero would disarm the timer.
         let at = Duration::from_nanos(self.clock.monotonic_ns_of(until).max(1));
         let flags = TimerSetTimeFlags::TFD_TIMER_ABSTIME;

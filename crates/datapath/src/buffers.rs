@@ -1,0 +1,97 @@
+//! Memory of the packets inside the path: slots of one size that are reused, no allocation per packet.
+
+use crate::inspect::Content;
+
+/// Reference-counted slots, each one packet; a slot's number is the token of the path's packets.
+#[derive(Debug)]
+pub(crate) struct Buffers {
+    slot_bytes: usize,
+    bytes: Vec<u8>,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    length: u32,
+    users: u32,
+    content: Content,
+}
+
+impl Buffers {
+    /// Slots for packets of at most `mtu_bytes`.
+    pub(crate) fn new(mtu_bytes: u32) -> Self {
+        Self {
+            slot_bytes: mtu_bytes.next_multiple_of(64) as usize,
+            bytes: Vec::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    /// A free slot with one user, and its memory.
+    #[inline]
+    pub(crate) fn take(&mut self) -> (u32, &mut [u8]) {
+        let token = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot::default());
+            self.bytes.resize(self.slots.len() * self.slot_bytes, 0);
+            (self.slots.len() - 1) as u32
+        });
+        self.slots[token as usize].users = 1;
+        let start = token as usize * self.slot_bytes;
+        (token, &mut self.bytes[start..start + self.slot_bytes])
+    }
+
+    /// What the slot holds.
+    #[inline]
+    pub(crate) fn fill(&mut self, token: u32, length: usize, content: Content) {
+        let slot = &mut self.slots[token as usize];
+        (slot.length, slot.content) = (length as u32, content);
+    }
+
+    #[inline]
+    pub(crate) fn packet(&mut self, token: u32) -> &mut [u8] {
+        let start = token as usize * self.slot_bytes;
+        &mut self.bytes[start..start + self.slots[token as usize].length as usize]
+    }
+
+    #[inline]
+    pub(crate) fn content(&self, token: u32) -> Content {
+        self.slots[token as usize].content
+    }
+
+    /// One packet more carries the token.
+    pub(crate) fn share(&mut self, token: u32) {
+        self.slots[token as usize].users += 1;
+    }
+
+    /// One packet less carries it.
+    #[inline]
+    pub(crate) fn release(&mut self, token: u32) {
+        let slot = &mut self.slots[token as usize];
+        slot.users -= 1;
+        if slot.users == 0 {
+            self.free.push(token);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_is_reused_when_its_last_user_is_gone() {
+        let mut buffers = Buffers::new(1500);
+        let (token, memory) = buffers.take();
+        memory[..3].copy_from_slice(b"abc");
+        buffers.fill(token, 3, Content::Opaque { payload_bytes: 1 });
+        buffers.share(token);
+        buffers.release(token);
+        let (other, _) = buffers.take();
+        assert_ne!(other, token);
+        assert_eq!((&*buffers.packet(token), buffers.content(token).payload_bytes()), (&b"abc"[..], 1));
+        buffers.release(token);
+        assert_eq!(buffers.take().0, token);
+    }
+}

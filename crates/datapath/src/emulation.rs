@@ -1,0 +1,164 @@
+//! The emulated path of a run: a pair of namespaces for each flow, and two threads that carry packets between them.
+
+use crate::clock::Clock;
+use crate::inspect::Reading;
+use crate::lane::{Lane, LaneConfig, LaneReport, Port, Progress};
+use crate::namespace::Namespace;
+use crate::tun::{Tun, TunConfig};
+use path::{Direction, PathSpec};
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread::{self, Scope, ScopedJoinHandle};
+use units::{Span, Time};
+
+/// MTU where the path names none.
+const DEFAULT_MTU: u32 = 1500;
+/// The device at each end.
+pub(crate) const DEVICE: &str = "dumbbell0";
+
+/// One end of a flow: its namespace and its device there.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub(crate) namespace: Namespace,
+    pub(crate) address: Ipv4Addr,
+    tun: Arc<Tun>,
+}
+
+/// Both ends of a flow; data of ordinary flows goes from left to right.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    pub(crate) left: End,
+    pub(crate) right: End,
+}
+
+/// Addresses of pair number `index`.
+pub(crate) fn addresses(index: usize) -> (Ipv4Addr, Ipv4Addr) {
+    let index = index as u8;
+    (Ipv4Addr::new(10, 77, index, 1), Ipv4Addr::new(10, 77, index, 2))
+}
+
+/// Largest IP packet that fits the path.
+pub(crate) fn device_mtu(path: &PathSpec) -> u32 {
+    path.mtu_bytes.unwrap_or(DEFAULT_MTU) - path.overhead_bytes
+}
+
+impl End {
+    /// An end in a namespace of its own.
+    pub(crate) fn create(device: &TunConfig) -> Result<Self, String> {
+        let (namespace, tun) = Namespace::create(|| Tun::create(device))?;
+        Ok(Self { namespace, address: device.address, tun: Arc::new(tun) })
+    }
+
+    /// An end in the namespace of the calling thread.
+    pub(crate) fn here(device: &TunConfig) -> Result<Self, String> {
+        let namespace = Namespace::current().map_err(|error| format!("/proc: {error}"))?;
+        Ok(Self { namespace, address: device.address, tun: Arc::new(Tun::create(device)?) })
+    }
+}
+
+impl Pair {
+    /// Pair number `index`, each end in its own namespace.
+    pub(crate) fn create(index: usize, mtu_bytes: u32) -> Result<Self, String> {
+        let (left, right) = addresses(index);
+        let device = |address, peer| TunConfig {
+            name: DEVICE.to_owned(),
+            address,
+            peer,
+            mtu_bytes,
+            default_route: true,
+        };
+        Ok(Self { left: End::create(&device(left, right))?, right: End::create(&device(right, left))? })
+    }
+
+    /// Packets that the devices lost in silence, in all.
+    pub(crate) fn dropped(&mut self) -> Result<u64, String> {
+        let mut sum = 0;
+        for end in [&mut self.left, &mut self.right] {
+            let tun = Arc::get_mut(&mut end.tun).ok_or("a device is still in use")?;
+            sum += tun.dropped().map_err(|error| error.to_string())?;
+        }
+        Ok(sum)
+    }
+}
+
+/// Closes the devices, in parallel: each takes the kernel about 30 ms.
+pub(crate) fn close(pairs: Vec<Pair>) {
+    thread::scope(|scope| {
+        for Pair { left, right } in pairs {
+            scope.spawn(move || drop(left));
+            scope.spawn(move || drop(right));
+        }
+    });
+}
+
+/// How the packets of a flow are read in each direction, and the flow's own delay.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Traffic {
+    /// From left to right.
+    pub(crate) data: Reading,
+    /// From right to left.
+    pub(crate) ack: Reading,
+    pub(crate) extra: Span,
+}
+
+/// What both directions need to know.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work<'a> {
+    pub(crate) path: &'a PathSpec,
+    pub(crate) seed: u64,
+    pub(crate) clock: Clock,
+    pub(crate) end: Time,
+    pub(crate) sample_interval: Span,
+    pub(crate) log: bool,
+    pub(crate) full_log: bool,
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) progress: &'a [Arc<Progress>; 2],
+}
+
+/// A direction at work in its thread.
+pub(crate) type LaneThread<'scope> = ScopedJoinHandle<'scope, Result<LaneReport, String>>;
+
+/// Starts the two directions.
+///
+/// # Errors
+/// What is wrong with the path, or a thread that cannot be started.
+pub(crate) fn start_lanes<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    work: Work<'env>,
+    pairs: &[Pair],
+    traffic: &[Traffic],
+) -> Result<[LaneThread<'scope>; 2], String> {
+    let start = |number: usize| -> Result<LaneThread<'scope>, String> {
+        let (elements, name) = [(&work.path.data, "data"), (&work.path.ack, "ack")][number];
+        let direction = Direction::build(elements, name, work.seed)?;
+        let ports = pairs.iter().zip(traffic).map(|(pair, traffic)| {
+            let (from, to) = if number == 0 { (&pair.left, &pair.right) } else { (&pair.right, &pair.left) };
+            let reading = if number == 0 { traffic.data } else { traffic.ack };
+            Port { from: Arc::clone(&from.tun), to: Arc::clone(&to.tun), reading, extra: traffic.extra }
+        });
+        let config = LaneConfig {
+            number,
+            clock: work.clock,
+            overhead_bytes: work.path.overhead_bytes,
+            mtu_bytes: device_mtu(work.path),
+            full_log: work.full_log,
+            log: work.log,
+            sample_interval: work.sample_interval,
+        };
+        let lane = Lane::new(config, direction, ports.collect(), Arc::clone(&work.progress[number]))
+            .map_err(|error| format!("the emulator cannot start: {error}"))?;
+        thread::Builder::new()
+            .name(format!("path-{name}"))
+            .spawn_scoped(scope, move || {
+                lane.run(work.end, work.stop).map_err(|error| format!("the emulator failed: {error}"))
+            })
+            .map_err(|error| format!("cannot start a thread: {error}"))
+    };
+    Ok([start(0)?, start(1)?])
+}
+
+/// What a thread gave; a panic in it is an error too.
+pub(crate) fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, String>>) -> Result<T, String> {
+    thread.join().unwrap_or_else(|_| Err("a thread of the emulator panicked".to_owned()))
+}

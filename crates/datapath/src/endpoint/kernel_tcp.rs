@@ -1,0 +1,326 @@
+//! A flow of the kernel's TCP: bulk data or an application's writes, and a sink that discards them.
+
+use super::STOP_CHECK;
+use super::samples::Samples;
+use super::tcp_info::TcpInfo;
+use crate::clock::Clock;
+use crate::timer::Waiter;
+use measure::SenderCounters;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::epoll::EpollFlags;
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockType, SockaddrIn, connect, recv, setsockopt, socket, sockopt,
+};
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::net::{Shutdown, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::{AsFd, AsRawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use transport::Application;
+use units::{Span, Time};
+
+/// Bytes of one write or read.
+const CHUNK_BYTES: usize = 256 << 10;
+
+/// Most writes before looking at the time.
+const CHUNKS_AT_ONCE: usize = 8;
+
+/// What is written: its content does not matter.
+static FILLER: [u8; CHUNK_BYTES] = [0; CHUNK_BYTES];
+
+/// Spacing of the readings behind the integrals.
+const READING_INTERVAL: Span = Span::from_ms(10);
+
+/// What the kernel allows in this network namespace.
+const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
+/// What the kernel has.
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+
+/// What the sending end of a TCP flow counted. The integrals are those of readings every 10 ms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TcpSenderOutcome {
+    /// Bytes the socket accepted.
+    pub(crate) bytes_written: u64,
+    /// Segments sent again.
+    pub(crate) retransmissions: u64,
+    /// Expiries of the retransmission timer; before Linux 6.7 those that a reading saw the consequences of.
+    pub(crate) timeouts: u64,
+    /// Loss episodes that a reading saw.
+    pub(crate) loss_episodes: u64,
+    /// Integral of the congestion window over time, byte * ns.
+    pub(crate) cwnd_byte_ns: u128,
+    /// Integral of bytes in flight over time, byte * ns.
+    pub(crate) in_flight_byte_ns: u128,
+    /// Integral of the smoothed RTT over time, ns * ns.
+    pub(crate) srtt_ns_ns: u128,
+    /// Time the integrals cover.
+    pub(crate) active: Span,
+    /// When the last byte of a finite transfer was acknowledged, to the reading after it.
+    pub(crate) completed_at: Option<Time>,
+}
+
+impl TcpSenderOutcome {
+    /// The counters of flow number `index` (from 0) for the meter.
+    pub(crate) fn counters(&self, index: usize) -> SenderCounters {
+        SenderCounters {
+            flow: index as u32 + 1,
+            retransmissions: self.retransmissions,
+            timeouts: self.timeouts,
+            loss_episodes: self.loss_episodes,
+            cwnd_byte_ns: self.cwnd_byte_ns,
+            in_flight_byte_ns: self.in_flight_byte_ns,
+            srtt_ns_ns: self.srtt_ns_ns,
+            active: self.active,
+            srtt_active: self.active,
+        }
+    }
+}
+
+/// Connects with the congestion control of that name, within `timeout`.
+///
+/// # Errors
+/// One line: the congestion control that is not to be had and those that are, or the address and what went wrong.
+pub(crate) fn connect_tcp(
+    address: SocketAddrV4,
+    congestion_control: &str,
+    timeout: Duration,
+) -> Result<TcpStream, String> {
+    let failed = |error: Errno| format!("cannot connect to {address}: {}", io::Error::from(error));
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let stream = socket(AddressFamily::Inet, SockType::Stream, flags, None).map_err(failed)?;
+    setsockopt(&stream, sockopt::TcpCongestion, &OsString::from(congestion_control))
+        .map_err(|error| refusal(congestion_control, error))?;
+    match connect(stream.as_raw_fd(), &SockaddrIn::from(address)) {
+        Ok(()) | Err(Errno::EINPROGRESS) => {}
+        Err(error) => return Err(failed(error)),
+    }
+    let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX);
+    let ready = poll(&mut [PollFd::new(stream.as_fd(), PollFlags::POLLOUT)], timeout).map_err(failed)?;
+    let stream = TcpStream::from(stream);
+    match stream.take_error() {
+        Ok(None) if ready > 0 => Ok(stream),
+        Ok(None) => Err(failed(Errno::ETIMEDOUT)),
+        Ok(Some(error)) | Err(error) => Err(format!("cannot connect to {address}: {error}")),
+    }
+}
+
+/// Why a congestion control is not to be had.
+fn refusal(name: &str, error: Errno) -> String {
+    let listed = |file: &str| std::fs::read_to_string(file).unwrap_or_default().trim().replace(' ', ", ");
+    match error {
+        Errno::ENOENT => {
+            format!("congestion control {name}: not offered by this kernel: it has {}", listed(AVAILABLE))
+        }
+        Errno::EPERM => format!(
+            "congestion control {name}: not permitted without CAP_NET_ADMIN: allowed are {}",
+            listed(ALLOWED)
+        ),
+        _ => format!("congestion control {name}: {}", io::Error::from(error)),
+    }
+}
+
+/// Writes what `application` has to `stream`, from `start` on. When the application is at its end the stream is shut
+/// down; at `stop_at`, or when `stop` is set, it is left to be reset when the caller drops it, so that nothing more leaves.
+///
+/// # Errors
+/// What the socket refused.
+pub(crate) fn run_tcp_sender(
+    stream: &TcpStream,
+    mut application: Application,
+    clock: Clock,
+    start: Time,
+    stop_at: Time,
+    samples: &mut Samples,
+    stop: &AtomicBool,
+) -> io::Result<TcpSenderOutcome> {
+    stream.set_nonblocking(true)?;
+    // What an application writes from time to time leaves at once, as from our transport; bulk fills its segments.
+    stream.set_nodelay(application.next_change().is_finite())?;
+    let mut waiter = Waiter::new(clock)?;
+    waiter.watch(stream, 0, EpollFlags::EPOLLOUT | EpollFlags::EPOLLET)?;
+    let mut readings = Readings::new(start);
+    let mut flow = Writer { stream, total: application.total(), written: 0, shut: false };
+    while !stop.load(Ordering::Relaxed) {
+        let now = clock.now();
+        if now >= stop_at {
+            break;
+        }
+        let mut wake = start;
+        if now >= start {
+            let state = match flow.write(now, &mut application) {
+                // The other end's time may be up a moment earlier.
+                Err(error) if is_reset(&error) && clock.now() + STOP_CHECK >= stop_at => break,
+                result => result?,
+            };
+            if readings.next <= now || samples.next() <= now {
+                let info = TcpInfo::read(stream)?;
+                readings.take(now, &info, flow.shut);
+                samples.take_due(now, |sink| info.fields(sink));
+            }
+            wake = readings.next.min(samples.next()).min(match state {
+                Writing::Blocked | Writing::Finished => Time::NEVER,
+                Writing::Idle => application.next_change(),
+                Writing::More => now,
+            });
+        }
+        waiter.wait(wake.min(stop_at).min(now + STOP_CHECK), |_, _| {})?;
+    }
+    let end = clock.now().min(stop_at);
+    let info = TcpInfo::read(stream)?;
+    readings.take(end, &info, flow.shut);
+    samples.take_due(end, |sink| info.fields(sink));
+    let outcome = TcpSenderOutcome { bytes_written: flow.written, ..readings.outcome };
+    if !flow.shut {
+        setsockopt(stream, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 })?;
+    }
+    Ok(outcome)
+}
+
+fn is_reset(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
+}
+
+/// The writing side of the stream.
+struct Writer<'a> {
+    stream: &'a TcpStream,
+    /// Bytes of the application in all, if it ends.
+    total: Option<u64>,
+    written: u64,
+    /// Whether everything is written and the stream shut down.
+    shut: bool,
+}
+
+/// What writing waits for.
+enum Writing {
+    /// The socket.
+    Blocked,
+    /// The application.
+    Idle,
+    /// Nothing: there are other things to look after.
+    More,
+    /// Nothing any more: everything is written.
+    Finished,
+}
+
+impl Writer<'_> {
+    /// Writes what is there, up to a few chunks.
+    fn write(&mut self, now: Time, application: &mut Application) -> io::Result<Writing> {
+        for _ in 0..CHUNKS_AT_ONCE {
+            if self.shut {
+                return Ok(Writing::Finished);
+            }
+            let available = application.available(now, self.written).min(CHUNK_BYTES as u64);
+            if available == 0 {
+                if self.total.is_none_or(|total| self.written < total) {
+                    return Ok(Writing::Idle);
+                }
+                self.stream.shutdown(Shutdown::Write)?;
+                self.shut = true;
+                continue;
+            }
+            let mut stream = self.stream;
+            match stream.write(&FILLER[..available as usize]) {
+                Ok(count) => self.written += count as u64,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Writing::Blocked),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Writing::More)
+    }
+}
+
+/// Turns readings into counters and integrals.
+struct Readings {
+    next: Time,
+    last: Time,
+    in_loss_episode: bool,
+    in_timeout_recovery: bool,
+    outcome: TcpSenderOutcome,
+}
+
+impl Readings {
+    fn new(start: Time) -> Self {
+        Self {
+            next: start,
+            last: start,
+            in_loss_episode: false,
+            in_timeout_recovery: false,
+            outcome: TcpSenderOutcome::default(),
+        }
+    }
+
+    /// The connection was found to be like `info`, which counts for the time since the last reading.
+    fn take(&mut self, now: Time, info: &TcpInfo, shut: bool) {
+        let span = now - self.last;
+        (self.last, self.next) = (self.last.max(now), now + READING_INTERVAL);
+        let outcome = &mut self.outcome;
+        let ns = u128::from(span.as_ns());
+        outcome.cwnd_byte_ns += u128::from(info.window_packets() * info.mss_bytes()) * ns;
+        outcome.in_flight_byte_ns += u128::from(info.in_flight_packets() * info.mss_bytes()) * ns;
+        outcome.srtt_ns_ns += u128::from(info.srtt().as_ns()) * ns;
+        outcome.active += span;
+        outcome.retransmissions = info.retransmissions();
+        let began = |now: bool, before: &mut bool| u64::from(now && !std::mem::replace(before, now));
+        outcome.loss_episodes += began(info.in_loss_episode(), &mut self.in_loss_episode);
+        let timeouts_seen = began(info.in_timeout_recovery(), &mut self.in_timeout_recovery);
+        outcome.timeouts = info.timeouts().unwrap_or(outcome.timeouts + timeouts_seen);
+        if shut && outcome.completed_at.is_none() && info.is_done() {
+            outcome.completed_at = Some(now);
+        }
+    }
+}
+
+/// Accepts one connection and discards what it brings until it ends, or until `until`, or until `stop` is set; returns
+/// how many bytes that were.
+///
+/// # Errors
+/// What the sockets refused.
+pub(crate) fn run_tcp_receiver(
+    listener: &TcpListener,
+    clock: Clock,
+    until: Time,
+    stop: &AtomicBool,
+) -> io::Result<u64> {
+    listener.set_nonblocking(true)?;
+    let mut waiter = Waiter::new(clock)?;
+    waiter.watch(listener, 0, EpollFlags::EPOLLIN)?;
+    let over = |now: Time| stop.load(Ordering::Relaxed) || now >= until;
+    let stream = loop {
+        let now = clock.now();
+        if over(now) {
+            return Ok(0);
+        }
+        match listener.accept() {
+            Ok((stream, _)) => break stream,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+        waiter.wait(until.min(now + STOP_CHECK), |_, _| {})?;
+    };
+    waiter.change(listener, 0, EpollFlags::empty())?;
+    waiter.watch(&stream, 1, EpollFlags::EPOLLIN)?;
+    let (mut bytes, mut room) = (0, vec![0; CHUNK_BYTES]);
+    loop {
+        let now = clock.now();
+        if over(now) {
+            return Ok(bytes);
+        }
+        // Truncated at once: TCP throws the data away without copying it.
+        match recv(stream.as_raw_fd(), &mut room, MsgFlags::MSG_TRUNC | MsgFlags::MSG_DONTWAIT) {
+            // The sender resets the connection when its time is up.
+            Ok(0) | Err(Errno::ECONNRESET) => return Ok(bytes),
+            Ok(count) => {
+                bytes += count as u64;
+                if count < CHUNK_BYTES {
+                    waiter.wait(until.min(now + STOP_CHECK), |_, _| {})?;
+                }
+            }
+            Err(Errno::EAGAIN) => waiter.wait(until.min(now + STOP_CHECK), |_, _| {})?,
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The receiving end of our transport over UDP.
+
+use super::STOP_CHECK;
+use super::codec::{DATA_HEAD_BYTES, ack_datagram_bytes, decode_data, encode_ack};
+use super::socket::{Inbox, Outbox, ecn_counts, prepare};
+use crate::clock::Clock;
+use crate::timer::Waiter;
+use nix::sys::epoll::EpollFlags;
+use std::io;
+use std::net::UdpSocket;
+use std::sync::atomic::{AtomicBool, Ordering};
+use transport::{AckFrame, Config, Ecn, Receiver, ReceiverStats};
+use units::Time;
+
+/// Runs `receiver` on a socket until `until`, or until `stop` is set. A socket without a peer takes the sender of the
+/// first data packet for it.
+///
+/// # Errors
+/// What the socket refused.
+pub(crate) fn run_receiver(
+    socket: &UdpSocket,
+    mut receiver: Receiver,
+    config: &Config,
+    clock: Clock,
+    until: Time,
+    stop: &AtomicBool,
+) -> io::Result<ReceiverStats> {
+    prepare(socket, Ecn::Off, config.ecn != Ecn::Off)?;
+    let mut waiter = Waiter::new(clock)?;
+    waiter.watch(socket, 0, EpollFlags::EPOLLIN)?;
+    let mut connected = socket.peer_addr().is_ok();
+    let (mut inbox, mut outbox) = (Inbox::new(DATA_HEAD_BYTES), Outbox::default());
+    let mut frame = AckFrame::default();
+    let (mut readable, mut blocked) = (false, false);
+    while !stop.load(Ordering::Relaxed) {
+        if readable && !connected {
+            connected = connect_to_first(socket)?;
+        }
+        // While ACKs cannot leave, data waits in the socket.
+        let count = if readable && connected && !blocked { inbox.receive(socket)? } else { 0 };
+        let now = clock.now();
+        if now >= until {
+            break;
+        }
+        let mut acknowledge = |receiver: &mut Receiver, outbox: &mut Outbox| {
+            if receiver.poll_ack(now, &mut frame) {
+                let size = ack_datagram_bytes(config, &frame);
+                outbox.push(|bytes| encode_ack(&frame, size, bytes));
+            }
+        };
+        for (datagram, tos) in inbox.datagrams(count) {
+            if let Some(data) = decode_data(datagram) {
+                receiver.on_data(now, &data, ecn_counts(tos));
+                acknowledge(&mut receiver, &mut outbox);
+            }
+        }
+        if !blocked {
+            acknowledge(&mut receiver, &mut outbox);
+        }
+        let was_blocked = std::mem::replace(&mut blocked, !outbox.flush(socket)?);
+        if blocked != was_blocked {
+            let events = if blocked { EpollFlags::EPOLLOUT } else { EpollFlags::EPOLLIN };
+            waiter.change(socket, 0, events)?;
+        }
+        let wake = if blocked { Time::NEVER } else { receiver.next_timer() };
+        readable = false;
+        waiter.wait(wake.min(until).min(now + STOP_CHECK), |_, events| {
+            readable |= !(events & !EpollFlags::EPOLLOUT).is_empty();
+        })?;
+    }
+    Ok(*receiver.stats())
+}
+
+/// Connects to whoever sent the first datagram in the socket if that is a data packet, else throws it away. Returns
+/// whether it is connected now.
+fn connect_to_first(socket: &UdpSocket) -> io::Result<bool> {
+    let mut head = [0; DATA_HEAD_BYTES];
+    let (length, peer) = match socket.peek_from(&mut head) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+        result => result?,
+    };
+    if decode_data(&head[..length]).is_some() {
+        socket.connect(peer)?;
+        return Ok(true);
+    }
+    let _garbage = socket.recv_from(&mut head)?;
+    Ok(false)
+}

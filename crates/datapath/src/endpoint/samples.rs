@@ -1,0 +1,101 @@
+//! Time series of a flow, kept by the thread that runs it until the run is over.
+
+use congestion::FieldSink;
+use runs::Recorder;
+use units::{Span, Time};
+
+/// One value at one time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Sample {
+    at: Time,
+    name: &'static str,
+    unit: &'static str,
+    value: f64,
+}
+
+/// Samples of one flow on the grid of the sample interval, as the simulator takes them.
+#[derive(Clone, Debug)]
+pub(crate) struct Samples {
+    interval: Span,
+    next: Time,
+    rows: Vec<Sample>,
+    /// Time of the fields being put.
+    at: Time,
+}
+
+impl Samples {
+    /// One sample every `interval`.
+    pub(crate) fn every(interval: Span) -> Self {
+        Self { interval, next: Time::ZERO + interval, rows: Vec::new(), at: Time::ZERO }
+    }
+
+    /// No samples.
+    pub(crate) fn none() -> Self {
+        Self { interval: Span::ZERO, next: Time::NEVER, rows: Vec::new(), at: Time::ZERO }
+    }
+
+    /// When the next sample is due.
+    pub(crate) const fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Takes the sample that is due at `now`, if one is: whatever `fields` puts. Late by more than an interval, it
+    /// leaves out those that were missed.
+    pub(crate) fn take_due(&mut self, now: Time, fields: impl FnOnce(&mut dyn FieldSink)) {
+        if now < self.next {
+            return;
+        }
+        let missed = (now - self.next).as_ns() / self.interval.as_ns().max(1);
+        self.at = self.next + self.interval * missed;
+        self.next = self.at + self.interval;
+        fields(self);
+    }
+
+    /// Hands everything to the recorder.
+    ///
+    /// # Errors
+    /// One line naming the file that cannot be written.
+    pub(crate) fn record(&self, recorder: &mut Recorder, flow: u32) -> Result<(), String> {
+        for rows in self.rows.chunk_by(|one, other| one.at == other.at) {
+            recorder.sample_flow(rows[0].at, flow, |sink| {
+                for row in rows {
+                    sink.put(row.name, row.unit, row.value);
+                }
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl FieldSink for Samples {
+    fn put(&mut self, name: &'static str, unit: &'static str, value: f64) {
+        self.rows.push(Sample { at: self.at, name, unit, value });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_ns(ms * 1_000_000)
+    }
+
+    #[test]
+    fn samples_lie_on_the_grid_and_missed_ones_are_left_out() {
+        let mut samples = Samples::every(Span::from_ms(100));
+        for now in [50, 101, 150, 430, 500] {
+            samples.take_due(at(now), |sink| sink.put("now", "ms", now as f64));
+        }
+        let rows: Vec<_> = samples.rows.iter().map(|row| (row.at, row.value)).collect();
+        assert_eq!(rows, [(at(100), 101.0), (at(400), 430.0), (at(500), 500.0)]);
+        assert_eq!(samples.next(), at(600));
+    }
+
+    #[test]
+    fn none_are_never_due() {
+        let mut samples = Samples::none();
+        samples.take_due(at(1_000_000), |sink| sink.put("never", "", 1.0));
+        assert!(samples.rows.is_empty());
+    }
+}

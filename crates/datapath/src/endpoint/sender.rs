@@ -1,0 +1,85 @@
+//! The sending end of our transport over UDP.
+
+use super::codec::{decode_ack, encode_data};
+use super::samples::Samples;
+use super::socket::{Inbox, Outbox, prepare};
+use super::{STOP_CHECK, TIMER_SLACK};
+use crate::clock::Clock;
+use crate::timer::Waiter;
+use nix::sys::epoll::EpollFlags;
+use std::io;
+use std::net::UdpSocket;
+use std::sync::atomic::{AtomicBool, Ordering};
+use transport::{AckFrame, Data, Sender, SenderStats};
+use units::Time;
+
+/// Longest ACK datagram: a thousand arrivals and feedback.
+const ACK_SLOT_BYTES: usize = 16 << 10;
+
+/// Runs `sender` on a connected socket until `until`, or until `stop` is set.
+///
+/// # Errors
+/// What the socket refused.
+pub(crate) fn run_sender(
+    socket: &UdpSocket,
+    mut sender: Sender,
+    clock: Clock,
+    until: Time,
+    samples: &mut Samples,
+    stop: &AtomicBool,
+) -> io::Result<SenderStats> {
+    prepare(socket, sender.ecn_codepoint(), false)?;
+    sender.set_timer_slack(TIMER_SLACK);
+    let mut waiter = Waiter::new(clock)?;
+    waiter.watch(socket, 0, EpollFlags::EPOLLIN)?;
+    let (mut inbox, mut outbox) = (Inbox::new(ACK_SLOT_BYTES), Outbox::default());
+    let mut frame = AckFrame::default();
+    let (mut readable, mut blocked) = (false, false);
+    while !stop.load(Ordering::Relaxed) {
+        let count = if readable { inbox.receive(socket)? } else { 0 };
+        let now = clock.now();
+        if now >= until {
+            break;
+        }
+        for (datagram, _) in inbox.datagrams(count) {
+            if decode_ack(datagram, &mut frame).is_some() {
+                sender.on_ack(now, &frame);
+                fill(&mut outbox, &mut sender, now);
+            }
+        }
+        sender.on_timer(now);
+        // A full batch: there may be more to send at once.
+        let more = fill(&mut outbox, &mut sender, now);
+        let was_blocked = std::mem::replace(&mut blocked, !outbox.flush(socket)?);
+        if blocked != was_blocked {
+            let writable = if blocked { EpollFlags::EPOLLOUT } else { EpollFlags::empty() };
+            waiter.change(socket, 0, EpollFlags::EPOLLIN | writable)?;
+        }
+        samples.take_due(now, |sink| sender.fields(sink));
+        let wake = match (blocked, more) {
+            (true, _) => Time::NEVER,
+            (false, true) => now,
+            (false, false) => sender.next_timer(),
+        };
+        readable = false;
+        waiter.wait(wake.min(samples.next()).min(until).min(now + STOP_CHECK), |_, events| {
+            readable |= !(events & !EpollFlags::EPOLLOUT).is_empty();
+        })?;
+    }
+    let end = clock.now().min(until);
+    samples.take_due(end, |sink| sender.fields(sink));
+    sender.finish(end);
+    Ok(*sender.stats())
+}
+
+/// Takes from the sender what may leave now, up to a full batch; returns whether it was cut off there.
+fn fill(outbox: &mut Outbox, sender: &mut Sender, now: Time) -> bool {
+    let mut data = Data::default();
+    while !outbox.is_full() {
+        if !sender.poll_transmit(now, &mut data) {
+            return false;
+        }
+        outbox.push(|bytes| encode_data(&data, bytes));
+    }
+    true
+}

@@ -1,0 +1,179 @@
+//! Both ends of a flow over loopback, in two threads.
+
+use super::*;
+use crate::clock::Clock;
+use congestion::{Ack, Control, Controller, FieldSink};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+use transport::{Application, ApplicationSpec, Config, Receiver, ReceiverStats, Sender, SenderStats};
+use units::{Rate, Span, Time};
+
+const LOOPBACK: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
+
+/// What one transfer over UDP came to.
+struct Transfer {
+    sender: SenderStats,
+    receiver: ReceiverStats,
+    samples: Samples,
+}
+
+/// Runs `application` over UDP with a controller of the registry for `length`.
+fn transfer(controller: &str, config: &Config, application: ApplicationSpec, length: Span) -> Transfer {
+    let entry = congestion::find(controller).unwrap();
+    let parameters = congestion::Parameters::defaults(entry.parameters);
+    let start = congestion::Start {
+        now: Time::ZERO,
+        mss_bytes: config.payload_bytes,
+        initial_window_bytes: u64::from(config.initial_window * config.payload_bytes),
+        seed: 1,
+    };
+    let half = entry.receiver.map(|build| build(&parameters, &start));
+    let receiver = Receiver::new(config, half);
+    run_both((entry.build)(&parameters, &start), receiver, config, application, length)
+}
+
+fn run_both(
+    controller: Box<dyn Controller>,
+    receiver: Receiver,
+    config: &Config,
+    application: ApplicationSpec,
+    length: Span,
+) -> Transfer {
+    let until = Time::ZERO + length;
+    let application = Application::new(application, Time::ZERO, config.payload_bytes, 1);
+    let sender = Sender::new(config.clone(), controller, application, Time::ZERO, until);
+    let (near, far) = (UdpSocket::bind(LOOPBACK).unwrap(), UdpSocket::bind(LOOPBACK).unwrap());
+    near.connect(far.local_addr().unwrap()).unwrap();
+    let (clock, stop, mut samples) =
+        (Clock::start(), AtomicBool::new(false), Samples::every(Span::from_ms(50)));
+    let (sender, receiver) = thread::scope(|scope| {
+        let receiving = scope.spawn(|| run_receiver(&far, receiver, config, clock, until, &stop).unwrap());
+        let sent = run_sender(&near, sender, clock, until, &mut samples, &stop).unwrap();
+        (sent, receiving.join().unwrap())
+    });
+    Transfer { sender, receiver, samples }
+}
+
+fn fixed_transfer_arrives(controller: &str, config: &Config) {
+    let bytes = 4_000_000;
+    let done = transfer(controller, config, ApplicationSpec::Fixed { bytes }, Span::from_ms(1500));
+    assert_eq!(done.receiver.new_bytes, bytes);
+    assert!(done.sender.completed_at.is_some());
+    let data = bytes.div_ceil(u64::from(config.payload_bytes));
+    let opener = u64::from(config.handshake);
+    assert!(done.sender.packets_sent >= data + opener, "{:?}", done.sender);
+    // Loopback loses nothing as long as the receiver's buffer holds.
+    assert!(done.receiver.packets <= done.sender.packets_sent);
+    assert!(done.receiver.packets + done.sender.packets_lost >= done.sender.packets_sent);
+    assert!(done.receiver.acks > 0 && done.receiver.acks <= done.receiver.packets + 40);
+    assert!(done.sender.active > Span::from_ms(1000) && done.sender.srtt_ns_ns > 0);
+    assert!(done.samples.next() > Time::ZERO + Span::from_ms(1400));
+}
+
+#[test]
+fn a_transfer_with_cubic_arrives_completely() {
+    fixed_transfer_arrives("cubic", &Config::tcp());
+}
+
+#[test]
+fn a_paced_transfer_with_bbr_arrives_completely() {
+    fixed_transfer_arrives("bbr", &Config::quic());
+}
+
+#[test]
+fn an_ecn_capable_transfer_arrives_completely() {
+    fixed_transfer_arrives("cubic", &Config { ecn: transport::Ecn::Ect0, ..Config::tcp() });
+}
+
+/// Paces at one rate, whatever happens; no bursts.
+#[derive(Debug)]
+struct Paced(Rate);
+
+impl Controller for Paced {
+    fn on_ack(&mut self, _event: &Ack<'_>) {}
+    fn control(&self) -> Control {
+        Control { pacing: Some(self.0), ..Control::window(u64::MAX) }
+    }
+    fn fields(&self, _sink: &mut dyn FieldSink) {}
+}
+
+#[test]
+fn being_late_does_not_lower_a_paced_rate() {
+    let (config, controller) = (Config::datagram(), Paced(Rate::from_mbps(20.0)));
+    let receiver = Receiver::new(&config, None);
+    let done =
+        run_both(Box::new(controller), receiver, &config, ApplicationSpec::Greedy, Span::from_ms(1000));
+    // Every packet needs a wake-up of its own, and each of them is late.
+    let share = done.receiver.new_bytes as f64 * 8.0 / 20e6;
+    assert!((0.8..1.01).contains(&share), "{share}");
+}
+
+#[test]
+fn a_stop_ends_both_ends_soon() {
+    let (near, far) = (UdpSocket::bind(LOOPBACK).unwrap(), UdpSocket::bind(LOOPBACK).unwrap());
+    near.connect(far.local_addr().unwrap()).unwrap();
+    let (clock, stop, config) = (Clock::start(), AtomicBool::new(false), Config::tcp());
+    let until = Time::ZERO + Span::from_secs(60);
+    thread::scope(|scope| {
+        let receiver = Receiver::new(&config, None);
+        let receiving = scope.spawn(|| run_receiver(&far, receiver, &config, clock, until, &stop));
+        thread::sleep(Duration::from_millis(20));
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(receiving.join().unwrap().unwrap(), ReceiverStats::default());
+    });
+    assert!(clock.now() < Time::ZERO + Span::from_secs(5));
+}
+
+/// What one transfer over the kernel's TCP came to, and the bytes that arrived.
+fn tcp_transfer(application: ApplicationSpec, length: Span) -> (TcpSenderOutcome, u64) {
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let SocketAddr::V4(address) = listener.local_addr().unwrap() else { panic!("an IPv4 socket") };
+    let stream = connect_tcp(address, "reno", Duration::from_secs(2)).unwrap();
+    let (clock, stop, mut samples) =
+        (Clock::start(), AtomicBool::new(false), Samples::every(Span::from_ms(50)));
+    let application = Application::new(application, Time::ZERO, 1448, 1);
+    let until = Time::ZERO + length;
+    thread::scope(|scope| {
+        let receiving = scope.spawn(|| run_tcp_receiver(&listener, clock, until, &stop).unwrap());
+        let sent =
+            run_tcp_sender(&stream, application, clock, Time::ZERO, until, &mut samples, &stop).unwrap();
+        drop(stream);
+        assert!(samples.next() > until - Span::from_ms(100));
+        (sent, receiving.join().unwrap())
+    })
+}
+
+#[test]
+fn a_tcp_transfer_of_fixed_size_arrives_completely() {
+    let bytes = 4_000_000;
+    let (sent, received) = tcp_transfer(ApplicationSpec::Fixed { bytes }, Span::from_ms(500));
+    assert_eq!((sent.bytes_written, received), (bytes, bytes));
+    assert!(sent.completed_at.is_some_and(|at| at < Time::ZERO + Span::from_ms(500)), "{sent:?}");
+    assert!(sent.active > Span::from_ms(400) && sent.cwnd_byte_ns > 0 && sent.srtt_ns_ns > 0);
+}
+
+#[test]
+fn a_greedy_tcp_flow_falls_silent_when_its_time_is_up() {
+    let (sent, received) = tcp_transfer(ApplicationSpec::Greedy, Span::from_ms(300));
+    assert!(received > 10_000_000 && sent.bytes_written >= received, "{sent:?} {received}");
+    assert_eq!(sent.completed_at, None);
+}
+
+#[test]
+fn an_unknown_congestion_control_is_named_with_those_that_exist() {
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let SocketAddr::V4(address) = listener.local_addr().unwrap() else { panic!("an IPv4 socket") };
+    let refusal = connect_tcp(address, "nonesuch", Duration::from_secs(1)).unwrap_err();
+    assert!(refusal.starts_with("congestion control nonesuch: not "), "{refusal}");
+    assert!(refusal.contains("reno"), "{refusal}");
+}
+
+#[test]
+fn nobody_listening_is_one_line() {
+    let free = TcpListener::bind(LOOPBACK).unwrap().local_addr().unwrap();
+    let SocketAddr::V4(address) = free else { panic!("an IPv4 socket") };
+    let refusal = connect_tcp(address, "reno", Duration::from_secs(1)).unwrap_err();
+    assert!(refusal.starts_with(&format!("cannot connect to {address}: ")), "{refusal}");
+}

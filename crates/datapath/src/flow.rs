@@ -1,0 +1,427 @@
+//! The two ends of one flow at work: our transport, the kernel's TCP or two programs.
+
+use crate::clock::Clock;
+use crate::emulation::{End, Pair};
+use crate::endpoint::{Samples, connect_tcp, run_receiver, run_sender, run_tcp_receiver, run_tcp_sender};
+use crate::inspect::Reading;
+use crate::program::{Launch, Owner, Program, describe, is_listening};
+use measure::SenderCounters;
+use runs::{Ends, FlowSpec, ProgramSpec, Readiness, RunSpec, Side, sender_counters};
+use serde::Serialize;
+use std::net::{SocketAddrV4, TcpListener, UdpSocket};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, Scope, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+use transport::Application;
+use units::{Span, Time};
+
+/// Port of every flow: each has namespaces of its own. Some programs know no other.
+const PORT: u16 = 9000;
+/// Time that programs are told to go on beyond the length of their flow.
+const MARGIN_S: f64 = 5.0;
+/// How often the state of programs is looked at.
+const POLL: Duration = Duration::from_millis(2);
+
+/// What all flows share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stage<'a> {
+    pub(crate) spec: &'a RunSpec,
+    pub(crate) clock: Clock,
+    pub(crate) end: Time,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+/// What the sending end of a flow knows.
+#[derive(Debug)]
+pub(crate) struct FlowReport {
+    pub(crate) counters: SenderCounters,
+    pub(crate) samples: Samples,
+}
+
+/// What a program did.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProgramReport {
+    /// Flow number, from 1.
+    pub flow: usize,
+    /// `sender` or `receiver`.
+    pub side: &'static str,
+    /// The command.
+    pub command: Vec<String>,
+    /// How it ended before it was told to, if it did.
+    pub ended: Option<String>,
+    /// Its last output lines.
+    pub output: Vec<String>,
+}
+
+/// How the packets of a flow are to be read, from left to right and back.
+pub(crate) fn readings(flow: &FlowSpec) -> Result<(Reading, Reading), String> {
+    let data =
+        if flow.is_core() { Reading::Ours { reliable: flow.config()?.reliable } } else { Reading::Foreign };
+    Ok(if flow.reverse { (Reading::Acks, data) } else { (data, Reading::Acks) })
+}
+
+/// The sending and the receiving end.
+fn ends<'a>(flow: &FlowSpec, pair: &'a Pair) -> (&'a End, &'a End) {
+    if flow.reverse { (&pair.right, &pair.left) } else { (&pair.left, &pair.right) }
+}
+
+/// Sockets of a flow, open before the run starts.
+#[derive(Debug)]
+pub(crate) enum Sockets {
+    /// Our transport.
+    Udp { sender: UdpSocket, receiver: UdpSocket },
+    /// The kernel's.
+    Tcp { listener: TcpListener },
+    /// Programs open theirs themselves.
+    Programs,
+}
+
+impl Sockets {
+    /// Opens what flow number `index` needs.
+    pub(crate) fn open(flow: &FlowSpec, pair: &Pair) -> Result<Self, String> {
+        let (sender, receiver) = ends(flow, pair);
+        let (from, to) = (SocketAddrV4::new(sender.address, PORT), SocketAddrV4::new(receiver.address, PORT));
+        if flow.program.is_some() {
+            return Ok(Self::Programs);
+        }
+        if flow.kernel.is_some() {
+            let listen = || TcpListener::bind(to).map_err(|error| format!("{to}: {error}"));
+            return Ok(Self::Tcp { listener: receiver.namespace.run(listen)? });
+        }
+        let open = |local: SocketAddrV4, remote: SocketAddrV4| {
+            let socket = UdpSocket::bind(local).map_err(|error| format!("{local}: {error}"))?;
+            socket.connect(remote).map_err(|error| format!("{remote}: {error}"))?;
+            Ok(socket)
+        };
+        Ok(Self::Udp {
+            sender: sender.namespace.run(|| open(from, to))?,
+            receiver: receiver.namespace.run(|| open(to, from))?,
+        })
+    }
+}
+
+/// The ends of a flow in their threads.
+pub(crate) struct FlowThreads<'scope> {
+    pub(crate) sender: ScopedJoinHandle<'scope, Result<FlowReport, String>>,
+    pub(crate) receiver: ScopedJoinHandle<'scope, Result<(), String>>,
+}
+
+/// Starts the ends of flow number `index`; `None` for programs. An end that fails sets the stop flag.
+pub(crate) fn start<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    stage: Stage<'env>,
+    index: usize,
+    pair: &'env Pair,
+    sockets: Sockets,
+) -> Result<Option<FlowThreads<'scope>>, String> {
+    let flow = &stage.spec.flows[index];
+    let label = format!("flow {} ({})", index + 1, flow.scheme);
+    match (sockets, &flow.kernel) {
+        (Sockets::Udp { sender, receiver }, _) => {
+            let Ends { config, sender: sending, receiver: receiving } = stage.spec.ends(index)?;
+            let send = move || {
+                let mut samples = Samples::every(Span::from_secs_f64(stage.spec.sample_interval_s));
+                let stats = run_sender(&sender, sending, stage.clock, stage.end, &mut samples, stage.stop)
+                    .map_err(|error| format!("sending socket: {error}"))?;
+                Ok(FlowReport { counters: sender_counters(index, &stats), samples })
+            };
+            let receive = move || {
+                run_receiver(&receiver, receiving, &config, stage.clock, stage.end, stage.stop)
+                    .map(|_| ())
+                    .map_err(|error| format!("receiving socket: {error}"))
+            };
+            Ok(Some(FlowThreads {
+                sender: spawn(scope, stage.stop, format!("{label} sender"), send)?,
+                receiver: spawn(scope, stage.stop, format!("{label} receiver"), receive)?,
+            }))
+        }
+        (Sockets::Tcp { listener }, Some(kernel)) => {
+            let (from, to) = ends(flow, pair);
+            let address = SocketAddrV4::new(to.address, PORT);
+            let name = kernel.congestion_control.as_str();
+            let send = move || {
+                from.namespace.enter()?;
+                send_tcp(stage, index, address, name)
+            };
+            let receive = move || {
+                run_tcp_receiver(&listener, stage.clock, stage.end, stage.stop)
+                    .map(|_| ())
+                    .map_err(|error| format!("receiving socket: {error}"))
+            };
+            Ok(Some(FlowThreads {
+                sender: spawn(scope, stage.stop, format!("{label} sender"), send)?,
+                receiver: spawn(scope, stage.stop, format!("{label} receiver"), receive)?,
+            }))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn send_tcp(stage: Stage<'_>, index: usize, address: SocketAddrV4, name: &str) -> Result<FlowReport, String> {
+    let flow = &stage.spec.flows[index];
+    let (start, stop_at) = (flow.start(), flow.stop(stage.spec.duration()));
+    while stage.clock.now() < start && !stage.stop.load(Ordering::Relaxed) {
+        thread::sleep(POLL.min(Duration::from_nanos((start - stage.clock.now()).as_ns())));
+    }
+    let mut samples = Samples::every(Span::from_secs_f64(stage.spec.sample_interval_s));
+    let payload_bytes = transport::Config::tcp().payload_bytes;
+    let application =
+        Application::new(flow.application.clone(), start, payload_bytes, stage.spec.flow_seed(index));
+    let patience = Duration::from_nanos((stop_at - stage.clock.now()).as_ns());
+    let stream = connect_tcp(address, name, patience)?;
+    let outcome = run_tcp_sender(stream, application, stage.clock, start, stop_at, &mut samples, stage.stop)
+        .map_err(|error| format!("sending socket: {error}"))?;
+    let counters = SenderCounters {
+        flow: index as u32 + 1,
+        retransmissions: outcome.retransmissions,
+        timeouts: outcome.timeouts,
+        loss_episodes: outcome.loss_episodes,
+        cwnd_byte_ns: outcome.cwnd_byte_ns,
+        in_flight_byte_ns: outcome.in_flight_byte_ns,
+        srtt_ns_ns: outcome.srtt_ns_ns,
+        active: outcome.active,
+        srtt_active: outcome.active,
+    };
+    Ok(FlowReport { counters, samples })
+}
+
+fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    stop: &'scope AtomicBool,
+    label: String,
+    work: impl FnOnce() -> Result<T, String> + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, Result<T, String>>, String> {
+    thread::Builder::new()
+        .name(label.clone())
+        .spawn_scoped(scope, move || {
+            let result = work().map_err(|error| format!("{label}: {error}"));
+            if result.is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            result
+        })
+        .map_err(|error| format!("cannot start a thread: {error}"))
+}
+
+/// A flow of two programs.
+#[derive(Debug)]
+pub(crate) struct ProgramFlow<'a> {
+    index: usize,
+    flow: &'a FlowSpec,
+    spec: &'a ProgramSpec,
+    pair: &'a Pair,
+    owner: &'a Owner,
+    directory: &'a Path,
+    first: Option<Program>,
+    second: Option<Program>,
+    start: Time,
+    stop: Time,
+    commands: [Vec<String>; 2],
+}
+
+impl<'a> ProgramFlow<'a> {
+    /// Flow number `index` if it has programs, with its first side started and ready.
+    ///
+    /// # Errors
+    /// One line: a program that cannot be started, ends or does not get ready.
+    pub(crate) fn prepare(
+        spec: &'a RunSpec,
+        index: usize,
+        pair: &'a Pair,
+        owner: &'a Owner,
+        directory: &'a Path,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Self>, String> {
+        let flow = &spec.flows[index];
+        let Some(program) = &flow.program else { return Ok(None) };
+        let (start, end) = (flow.start(), flow.stop(spec.duration()));
+        let (sender, receiver) = ends(flow, pair);
+        let listener = if program.first == Side::Sender { sender } else { receiver };
+        let length_s = (end - start).as_secs_f64();
+        let values = [
+            ("ip", listener.address.to_string()),
+            ("port", PORT.to_string()),
+            ("duration", format!("{}", (length_s + MARGIN_S).ceil())),
+            ("duration_s", format!("{length_s}")),
+            ("flow", (index + 1).to_string()),
+            ("directory", directory.display().to_string()),
+        ];
+        let words = |words: &[String]| -> Result<Vec<String>, String> {
+            words.iter().map(|word| substitute(word, &values)).collect()
+        };
+        let commands = [words(&program.sender)?, words(&program.receiver)?];
+        let mut prepared = Self {
+            index,
+            flow,
+            spec: program,
+            pair,
+            owner,
+            directory,
+            first: None,
+            second: None,
+            start,
+            stop: end,
+            commands,
+        };
+        let readiness = program.readiness()?;
+        let awaited = if let Readiness::Output(text) = &readiness { Some(text.clone()) } else { None };
+        prepared.first = Some(prepared.launch(program.first, awaited)?);
+        prepared.wait_until_ready(&readiness, listener, stop)?;
+        Ok(Some(prepared))
+    }
+
+    fn launch(&self, side: Side, awaited: Option<String>) -> Result<Program, String> {
+        let (sender, receiver) = ends(self.flow, self.pair);
+        let (words, end, name) = match side {
+            Side::Sender => (&self.commands[0], sender, "sender"),
+            Side::Receiver => (&self.commands[1], receiver, "receiver"),
+        };
+        Program::start(Launch {
+            label: format!("flow {} ({}) {name}", self.index + 1, self.flow.scheme),
+            words,
+            environment: &self.spec.environment,
+            namespace: &end.namespace,
+            directory: self.directory,
+            owner: self.owner,
+            awaited,
+        })
+    }
+
+    fn wait_until_ready(
+        &mut self,
+        readiness: &Readiness,
+        listener: &End,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(), String> {
+        let begun = Instant::now();
+        let timeout = Duration::from_secs_f64(self.spec.ready_timeout_s);
+        let Some(first) = &mut self.first else { return Ok(()) };
+        loop {
+            if let Some(status) = first.ended() {
+                first.finish_output();
+                return Err(first.failure(&format!("ended before it was ready, with {}", describe(status))));
+            }
+            let ready = match readiness {
+                Readiness::Listening => listener.namespace.run(|| Ok(is_listening(PORT)))?,
+                Readiness::Output(_) => first.has_printed_awaited(),
+                Readiness::After(seconds) => begun.elapsed().as_secs_f64() >= *seconds,
+            };
+            if ready {
+                return Ok(());
+            }
+            let waits = !matches!(readiness, Readiness::After(_));
+            if waits && begun.elapsed() > timeout {
+                let what = format!("not ready ({}) after {} s", self.spec.ready, self.spec.ready_timeout_s);
+                return Err(first.failure(&what));
+            }
+            if stop() {
+                return Err("stopped".to_owned());
+            }
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Does what is due at `now`: starts the second side, ends both at the flow's end.
+    ///
+    /// # Errors
+    /// One line: a program that failed, with its last output.
+    pub(crate) fn step(&mut self, now: Time) -> Result<(), String> {
+        if now >= self.stop {
+            self.end();
+            return Ok(());
+        }
+        if now >= self.start && self.second.is_none() {
+            let side = if self.spec.first == Side::Sender { Side::Receiver } else { Side::Sender };
+            self.second = Some(self.launch(side, None)?);
+        }
+        for program in [&mut self.first, &mut self.second].into_iter().flatten() {
+            if let Some(status) = program.ended().filter(|status| !status.success()) {
+                program.finish_output();
+                return Err(program.failure(&format!("ended early, with {}", describe(status))));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends both sides, the one that connected before the one that listens.
+    pub(crate) fn end(&mut self) {
+        for program in [&mut self.second, &mut self.first].into_iter().flatten() {
+            program.end();
+        }
+    }
+
+    /// Why the flow counts as failed although nothing was delivered.
+    pub(crate) fn silence(&self) -> String {
+        let told: Vec<String> = [&self.second, &self.first]
+            .into_iter()
+            .flatten()
+            .map(|program| program.failure("sent no data"))
+            .collect();
+        told.join("; ")
+    }
+
+    /// What both programs did.
+    pub(crate) fn reports(&mut self) -> Vec<ProgramReport> {
+        let (index, commands) = (self.index, &self.commands);
+        let first_is_sender = self.spec.first == Side::Sender;
+        let sides = [(&mut self.first, first_is_sender), (&mut self.second, !first_is_sender)];
+        let reports = sides.into_iter().filter_map(|(program, is_sender)| {
+            let program = program.as_mut()?;
+            program.finish_output();
+            Some(ProgramReport {
+                flow: index + 1,
+                side: if is_sender { "sender" } else { "receiver" },
+                command: commands[usize::from(!is_sender)].clone(),
+                ended: program.ended().map(describe),
+                output: program.output(),
+            })
+        });
+        reports.collect()
+    }
+}
+
+/// Replaces `{name}` by its value; `{{` and `}}` are braces.
+fn substitute(word: &str, values: &[(&str, String)]) -> Result<String, String> {
+    let mut result = String::with_capacity(word.len());
+    let mut rest = word;
+    while let Some(at) = rest.find(['{', '}']) {
+        result.push_str(&rest[..at]);
+        let brace = &rest[at..=at];
+        let after = &rest[at + 1..];
+        if let Some(after) = after.strip_prefix(brace) {
+            result.push_str(brace);
+            rest = after;
+            continue;
+        }
+        let name = after.split_once('}').filter(|_| brace == "{").map(|(name, _)| name);
+        let value = name.and_then(|name| values.iter().find(|(known, _)| *known == name));
+        let (Some(name), Some((_, value))) = (name, value) else {
+            let known: Vec<String> = values.iter().map(|(name, _)| format!("{{{name}}}")).collect();
+            return Err(format!(
+                "`{word}`: unknown placeholder: allowed are {}; {{{{ and }}}} for braces",
+                known.join(", ")
+            ));
+        };
+        result.push_str(value);
+        rest = &after[name.len() + 1..];
+    }
+    result.push_str(rest);
+    Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_replaced_and_unknown_ones_refused() {
+        let values = [("ip", "10.0.0.1".to_owned()), ("port", "9".to_owned())];
+        assert_eq!(substitute("{ip}:{port}", &values).unwrap(), "10.0.0.1:9");
+        assert_eq!(substitute("a{{b}}{port}", &values).unwrap(), "a{b}9");
+        for wrong in ["{prot}", "{ip", "}x", "{}"] {
+            let error = substitute(wrong, &values).unwrap_err();
+            assert!(error.contains("allowed are {ip}, {port}"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! What the emulator reads in a packet: sizes, ECN, fragments, and which payload it carries.
+
+use crate::endpoint::{DataFields, data_fields};
+use path::Ecn;
+use transport::RangeSet;
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const UDP_HEADER_BYTES: u32 = 8;
+/// Positions in a stream start here, so that the first ones can move back.
+const STREAM_BASE: u64 = 1 << 32;
+/// How far behind the newest packet number copies are still recognised.
+const MEMORY_PACKETS: u64 = 1 << 16;
+
+/// Payload a packet carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// None that counts.
+    #[default]
+    Nothing,
+    /// Bytes of a stream, from `offset` on.
+    Stream { stream: u32, offset: u64, payload_bytes: u32 },
+    /// A numbered packet whose payload counts once.
+    Numbered { number: u64, payload_bytes: u32 },
+    /// A datagram of a program: nothing tells whether its payload was there before.
+    Opaque { payload_bytes: u32 },
+}
+
+impl Content {
+    pub(crate) const fn payload_bytes(self) -> u32 {
+        match self {
+            Self::Nothing => 0,
+            Self::Stream { payload_bytes, .. }
+            | Self::Numbered { payload_bytes, .. }
+            | Self::Opaque { payload_bytes } => payload_bytes,
+        }
+    }
+}
+
+/// How a flow's data packets are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// Our transport; whether it repeats what was lost.
+    Ours { reliable: bool },
+    /// TCP and whatever else the kernel and programs send.
+    Foreign,
+    /// Packets of the return direction, which carry nothing that counts.
+    Acks,
+}
+
+/// What a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sighting {
+    /// Number of its datagram.
+    pub(crate) number: u64,
+    /// Position among the fragments of the datagram.
+    pub(crate) fragment: u8,
+    /// How many there are.
+    pub(crate) fragments: u8,
+    pub(crate) ecn: Ecn,
+    /// Payload of the whole datagram, told with each of its fragments.
+    pub(crate) content: Content,
+}
+
+/// Reads the packets that one end of a flow sends.
+#[derive(Debug)]
+pub(crate) struct Inspector {
+    reading: Reading,
+    next_number: u64,
+    /// Ports of TCP connections and the newest position in their streams.
+    connections: Vec<(u32, u64)>,
+    /// The datagram whose fragments are passing.
+    fragmented: Option<Fragmented>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Fragmented {
+    identification: u16,
+    number: u64,
+    next: u8,
+    count: u8,
+    content: Content,
+}
+
+impl Inspector {
+    pub(crate) const fn new(reading: Reading) -> Self {
+        Self { reading, next_number: 0, connections: Vec::new(), fragmented: None }
+    }
+
+    /// Reads an IP packet. Anything that is no IPv4 counts as a packet without payload.
+    #[inline]
+    pub(crate) fn inspect(&mut self, packet: &[u8]) -> Sighting {
+        let number = self.next_number;
+        let plain =
+            Sighting { number, fragment: 0, fragments: 1, ecn: Ecn::NOT_ECT, content: Content::Nothing };
+        let Some(header) = Ipv4::read(packet) else {
+            self.next_number += 1;
+            return plain;
+        };
+        let plain = Sighting { ecn: header.ecn, ..plain };
+        if header.fragment_offset > 0 {
+            return self.later_fragment(&header, plain);
+        }
+        self.fragmented = None;
+        let transport = &packet[header.length..];
+        let mut sighting = Sighting { content: self.content(header.protocol, transport), ..plain };
+        if let (Reading::Ours { .. }, Some(fields)) = (self.reading, ours(header.protocol, transport)) {
+            // The sender's own numbers, as in the simulator.
+            sighting.number = fields.number;
+            self.next_number = self.next_number.max(fields.number + 1);
+        } else {
+            self.next_number += 1;
+        }
+        if header.more_fragments {
+            sighting.fragments = fragment_count(transport, packet.len() - header.length);
+            self.fragmented = Some(Fragmented {
+                identification: header.identification,
+                number: sighting.number,
+                next: 1,
+                count: sighting.fragments,
+                content: sighting.content,
+            });
+        }
+        sighting
+    }
+
+    fn later_fragment(&mut self, header: &Ipv4, plain: Sighting) -> Sighting {
+        match &mut self.fragmented {
+            Some(whole) if whole.identification == header.identification && whole.next < whole.count => {
+                whole.next += 1;
+                let (number, fragments, content) = (whole.number, whole.count, whole.content);
+                Sighting { number, fragment: whole.next - 1, fragments, content, ..plain }
+            }
+            _ => {
+                self.next_number += 1;
+                plain
+            }
+        }
+    }
+
+    fn content(&mut self, protocol: u8, transport: &[u8]) -> Content {
+        match (self.reading, protocol) {
+            (Reading::Acks, _) => Content::Nothing,
+            (Reading::Ours { reliable }, _) => match ours(protocol, transport) {
+                None => Content::Nothing,
+                Some(fields) if reliable => {
+                    Content::Stream { stream: 0, offset: fields.offset, payload_bytes: fields.payload_bytes }
+                }
+                Some(fields) => {
+                    Content::Numbered { number: fields.number, payload_bytes: fields.payload_bytes }
+                }
+            },
+            (Reading::Foreign, TCP) => self.tcp(transport),
+            (Reading::Foreign, UDP) => {
+                let bytes = u32::from(big_endian(transport, 4)).saturating_sub(UDP_HEADER_BYTES);
+                Content::Opaque { payload_bytes: bytes }
+            }
+            (Reading::Foreign, _) => Content::Nothing,
+        }
+    }
+
+    fn tcp(&mut self, segment: &[u8]) -> Content {
+        if segment.len() < 20 {
+            return Content::Nothing;
+        }
+        let header_bytes = usize::from(segment[12] >> 4) * 4;
+        let payload_bytes = segment.len().saturating_sub(header_bytes) as u32;
+        let ports = u32::from(big_endian(segment, 0)) << 16 | u32::from(big_endian(segment, 2));
+        let sequence = u32::from(big_endian(segment, 4)) << 16 | u32::from(big_endian(segment, 6));
+        let index = self.connections.iter().position(|(known, _)| *known == ports).unwrap_or_else(|| {
+            self.connections.push((ports, STREAM_BASE | u64::from(sequence)));
+            self.connections.len() - 1
+        });
+        let newest = &mut self.connections[index].1;
+        let offset = newest.wrapping_add_signed(i64::from(sequence.wrapping_sub(*newest as u32) as i32));
+        *newest = (*newest).max(offset);
+        if payload_bytes == 0 {
+            return Content::Nothing;
+        }
+        Content::Stream { stream: index as u32, offset, payload_bytes }
+    }
+}
+
+fn ours(protocol: u8, transport: &[u8]) -> Option<DataFields> {
+    (protocol == UDP).then(|| transport.get(UDP_HEADER_BYTES as usize..))?.and_then(data_fields)
+}
+
+/// Number of fragments of a UDP datagram whose first fragment carries `first_bytes`; its header tells its length.
+fn fragment_count(transport: &[u8], first_bytes: usize) -> u8 {
+    let whole = usize::from(big_endian(transport, 4));
+    whole.div_ceil(first_bytes.max(1)).clamp(1, 128) as u8
+}
+
+fn big_endian(bytes: &[u8], at: usize) -> u16 {
+    bytes.get(at..at + 2).map_or(0, |pair| u16::from_be_bytes([pair[0], pair[1]]))
+}
+
+/// The fields of an IPv4 header that matter here.
+#[derive(Clone, Copy, Debug)]
+struct Ipv4 {
+    length: usize,
+    ecn: Ecn,
+    identification: u16,
+    more_fragments: bool,
+    fragment_offset: u16,
+    protocol: u8,
+}
+
+impl Ipv4 {
+    fn read(packet: &[u8]) -> Option<Self> {
+        if packet.len() < 20 || packet[0] >> 4 != 4 {
+            return None;
+        }
+        let length = usize::from(packet[0] & 0xf) * 4;
+        let ecn = [Ecn::NOT_ECT, Ecn::ECT1, Ecn::ECT0, Ecn::CE][usize::from(packet[1] & 0b11)];
+        let fragment = big_endian(packet, 6);
+        (length >= 20 && length <= packet.len()).then(|| Self {
+            length,
+            ecn,
+            identification: big_endian(packet, 4),
+            more_fragments: fragment & 0x2000 != 0,
+            fragment_offset: fragment & 0x1fff,
+            protocol: packet[9],
+        })
+    }
+}
+
+/// Sets the ECN field of an IPv4 packet to CE and mends its header checksum (RFC 1624, equation 3).
+pub(crate) fn mark_congestion(packet: &mut [u8]) {
+    if packet.len() < 20 || packet[0] >> 4 != 4 || packet[1] & 0b11 == 0b11 {
+        return;
+    }
+    let before = u32::from(big_endian(packet, 0));
+    packet[1] |= 0b11;
+    let after = u32::from(big_endian(packet, 0));
+    let sum = u32::from(!big_endian(packet, 10)) + (!before & 0xffff) + after;
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let folded = (folded & 0xffff) + (folded >> 16);
+    packet[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+}
+
+/// Counts payload that is new to the receiver of a flow.
+#[derive(Debug, Default)]
+pub(crate) struct Arrived {
+    streams: Vec<RangeSet>,
+    numbers: RangeSet,
+}
+
+impl Arrived {
+    /// Bytes of `content` that had not arrived before.
+    #[inline]
+    pub(crate) fn take(&mut self, content: Content) -> u32 {
+        match content {
+            Content::Nothing => 0,
+            Content::Opaque { payload_bytes } => payload_bytes,
+            Content::Numbered { number, payload_bytes } => {
+                self.numbers.remove_below(number.saturating_sub(MEMORY_PACKETS));
+                if self.numbers.insert(number, number + 1) > 0 { payload_bytes } else { 0 }
+            }
+            Content::Stream { stream, offset, payload_bytes } => {
+                let index = stream as usize;
+                if self.streams.len() <= index {
+                    self.streams.resize_with(index + 1, RangeSet::default);
+                }
+                self.streams[index].insert(offset, offset + u64::from(payload_bytes)) as u32
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An IPv4 packet around `transport`.
+    fn ipv4(protocol: u8, fragment: u16, identification: u16, transport: &[u8]) -> Vec<u8> {
+        let mut packet = vec![0x45, 0b10, 0, 0, 0, 0, 0, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        let length = (packet.len() + transport.len()) as u16;
+        packet[2..4].copy_from_slice(&length.to_be_bytes());
+        packet[4..6].copy_from_slice(&identification.to_be_bytes());
+        packet[6..8].copy_from_slice(&fragment.to_be_bytes());
+        let sum = checksum(&packet);
+        packet[10..12].copy_from_slice(&sum.to_be_bytes());
+        packet.extend_from_slice(transport);
+        packet
+    }
+
+    fn checksum(header: &[u8]) -> u16 {
+        let sum: u32 = header[..20].chunks(2).map(|pair| u32::from(big_endian(pair, 0))).sum();
+        let folded = (sum & 0xffff) + (sum >> 16);
+        !(((folded & 0xffff) + (folded >> 16)) as u16)
+    }
+
+    fn tcp(sequence: u32, payload: usize) -> Vec<u8> {
+        let mut segment = vec![0; 32 + payload];
+        segment[1] = 80;
+        segment[4..8].copy_from_slice(&sequence.to_be_bytes());
+        segment[12] = 8 << 4;
+        segment
+    }
+
+    fn udp(length: u16) -> Vec<u8> {
+        let mut datagram = vec![0; usize::from(length)];
+        datagram[4..6].copy_from_slice(&length.to_be_bytes());
+        datagram
+    }
+
+    #[test]
+    fn retransmitted_tcp_payload_counts_once_across_the_wrap_of_sequence_numbers() {
+        let (mut inspector, mut arrived) = (Inspector::new(Reading::Foreign), Arrived::default());
+        let start = u32::MAX - 1500;
+        let mut take = |sequence: u32, payload: usize| {
+            let sighting = inspector.inspect(&ipv4(TCP, 0, 0, &tcp(sequence, payload)));
+            (sighting.content.payload_bytes(), arrived.take(sighting.content))
+        };
+        assert_eq!(take(start, 1000), (1000, 1000));
+        assert_eq!(take(start.wrapping_add(2000), 1000), (1000, 1000));
+        assert_eq!(take(start.wrapping_add(1000), 1000), (1000, 1000));
+        assert_eq!(take(start.wrapping_add(2000), 1000), (1000, 0));
+        assert_eq!(take(start.wrapping_add(3000), 0), (0, 0));
+    }
+
+    #[test]
+    fn fragments_share_the_number_of_their_datagram() {
+        let mut inspector = Inspector::new(Reading::Foreign);
+        let mut seen = |fragment: u16, identification: u16, transport: &[u8]| {
+            let sighting = inspector.inspect(&ipv4(UDP, fragment, identification, transport));
+            (sighting.number, sighting.fragment, sighting.fragments, sighting.content.payload_bytes())
+        };
+        let datagram = udp(1508);
+        assert_eq!(seen(0x2000, 9, &datagram[..1440]), (0, 0, 2, 1500));
+        assert_eq!(seen(180, 9, &datagram[1440..]), (0, 1, 2, 1500));
+        assert_eq!(seen(0, 10, &udp(108)), (1, 0, 1, 100));
+        // The rest of a datagram whose beginning was not seen.
+        assert_eq!(seen(180, 11, &[0; 50]), (2, 0, 1, 0));
+    }
+
+    #[test]
+    fn marking_keeps_the_header_checksum_right() {
+        for identification in [0, 1, 0xabcd, 0xffff] {
+            let mut packet = ipv4(UDP, 0, identification, &udp(30));
+            assert_eq!(Inspector::new(Reading::Acks).inspect(&packet).ecn, Ecn::ECT0);
+            mark_congestion(&mut packet);
+            assert_eq!(Inspector::new(Reading::Acks).inspect(&packet).ecn, Ecn::CE);
+            assert_eq!(checksum(&packet), 0);
+        }
+    }
+
+    #[test]
+    fn copies_of_numbered_packets_count_once() {
+        let mut arrived = Arrived::default();
+        let packet = |number| Content::Numbered { number, payload_bytes: 100 };
+        assert_eq!([0, 2, 1, 2].map(|number| arrived.take(packet(number))), [100, 100, 100, 0]);
+    }
+
+    #[test]
+    fn garbage_is_a_packet_without_payload() {
+        let mut inspector = Inspector::new(Reading::Foreign);
+        for garbage in [&[][..], &[0x45; 19], &[0x60; 48], &[0x4f; 30], &[0x45; 22]] {
+            assert_eq!(inspector.inspect(garbage).content.payload_bytes(), 0);
+        }
+    }
+}

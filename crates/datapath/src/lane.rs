@@ -1,0 +1,355 @@
+//! One direction of the emulated path under the real clock: real packets in, the path's decisions, real packets out.
+//!
+//! Departures are computed on the path's own clock, so a late wake-up delays the packets that were due but never lowers a
+//! rate; how late each one was is recorded.
+
+use crate::buffers::Buffers;
+use crate::clock::Clock;
+use crate::events::EventLog;
+use crate::inspect::{Arrived, Content, Inspector, Reading, mark_congestion};
+use crate::lateness::Lateness;
+use crate::timer::Waiter;
+use crate::tun::Tun;
+use nix::sys::epoll::EpollFlags;
+use packetlog::Event;
+use path::{DelayLine, Direction, Ecn, LinkStats, Packet, PacketEvent, Reassembler, Tap};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use units::{Span, Time};
+
+/// Packets read from one device before another gets its turn.
+const BATCH: usize = 64;
+/// Longest time without a look at the stop flag.
+const PATIENCE: Span = Span::from_ms(50);
+
+/// What a direction of the path looks like from outside while it works.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) delivered_bytes: AtomicU64,
+    pub(crate) delivered_packets: AtomicU64,
+    pub(crate) dropped_packets: AtomicU64,
+    /// Packets waiting in the queues of links when last looked at.
+    pub(crate) queued_packets: AtomicU64,
+}
+
+/// One flow's devices, as seen from one direction.
+#[derive(Debug)]
+pub(crate) struct Port {
+    /// Where the flow's packets of this direction come from.
+    pub(crate) from: Arc<Tun>,
+    /// Where they go.
+    pub(crate) to: Arc<Tun>,
+    /// How they are to be read.
+    pub(crate) reading: Reading,
+    /// Delay of this flow alone.
+    pub(crate) extra: Span,
+}
+
+/// What does not change while a direction works.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaneConfig {
+    /// 0 for data, 1 for ACKs: names the opportunities.
+    pub(crate) number: usize,
+    pub(crate) clock: Clock,
+    pub(crate) overhead_bytes: u32,
+    /// Largest IP packet.
+    pub(crate) mtu_bytes: u32,
+    /// Log entering and leaving queues as well.
+    pub(crate) full_log: bool,
+    /// Keep events at all.
+    pub(crate) log: bool,
+    pub(crate) sample_interval: Span,
+}
+
+/// What a direction leaves behind.
+#[derive(Debug)]
+pub(crate) struct LaneReport {
+    pub(crate) direction: Direction,
+    pub(crate) log: EventLog,
+    /// How late departures were.
+    pub(crate) lateness: Lateness,
+    /// Counters of the links at each sampling time.
+    pub(crate) samples: Vec<(Time, Vec<LinkStats>)>,
+    /// Packets that the receiving device refused, and why the first one was.
+    pub(crate) refused: u64,
+    pub(crate) refusal: Option<String>,
+}
+
+struct Inlet {
+    from: Arc<Tun>,
+    to: Arc<Tun>,
+    inspector: Inspector,
+    arrived: Arrived,
+    extra: DelayLine,
+    /// Data, or the return direction of a flow.
+    is_data: bool,
+}
+
+/// One direction at work.
+pub(crate) struct Lane {
+    config: LaneConfig,
+    direction: Direction,
+    waiter: Waiter,
+    inlets: Vec<Inlet>,
+    buffers: Buffers,
+    reassembler: Reassembler,
+    log: EventLog,
+    lateness: Lateness,
+    next_sample: Time,
+    samples: Vec<(Time, Vec<LinkStats>)>,
+    refused: u64,
+    refusal: Option<String>,
+    progress: Arc<Progress>,
+}
+
+/// What the path reports.
+struct Watcher<'a> {
+    buffers: &'a mut Buffers,
+    log: &'a mut EventLog,
+    inlets: &'a [Inlet],
+    config: &'a LaneConfig,
+    progress: &'a Progress,
+}
+
+impl Tap for Watcher<'_> {
+    fn packet(&mut self, now: Time, event: PacketEvent, packet: &Packet) {
+        let is_data = self.inlets[packet.flow as usize].is_data;
+        let event = match (event, is_data) {
+            (PacketEvent::Dropped, true) => Event::Drop,
+            (PacketEvent::Dropped, false) => Event::AckDrop,
+            (PacketEvent::Marked, true) => Event::Mark,
+            (PacketEvent::Marked, false) => Event::AckMark,
+            (PacketEvent::Enqueued, true) if self.config.full_log => Event::Enqueue,
+            (PacketEvent::Dequeued, true) if self.config.full_log => Event::Dequeue,
+            (PacketEvent::Enqueued | PacketEvent::Dequeued, _) => return,
+            (PacketEvent::Duplicated, _) => return self.buffers.share(packet.token),
+        };
+        if self.config.log {
+            self.log.event(now, event, packet.flow, packet.number, packet.size_bytes);
+        }
+        if matches!(event, Event::Drop | Event::AckDrop) {
+            self.progress.dropped_packets.fetch_add(1, Ordering::Relaxed);
+            self.buffers.release(packet.token);
+        }
+    }
+
+    fn opportunity(&mut self, now: Time, bytes: u32) {
+        let event = [Event::Opportunity, Event::AckOpportunity][self.config.number];
+        if self.config.log {
+            self.log.event(now, event, 0, 0, bytes);
+        }
+    }
+
+    fn wants_opportunities(&self) -> bool {
+        self.config.log
+    }
+}
+
+impl Lane {
+    /// A direction with the given ports, flow by flow.
+    pub(crate) fn new(
+        config: LaneConfig,
+        direction: Direction,
+        ports: Vec<Port>,
+        progress: Arc<Progress>,
+    ) -> io::Result<Self> {
+        let waiter = Waiter::new(config.clock)?;
+        let inlets: Vec<Inlet> = ports
+            .into_iter()
+            .map(|port| Inlet {
+                from: port.from,
+                to: port.to,
+                inspector: Inspector::new(port.reading),
+                arrived: Arrived::default(),
+                extra: DelayLine::new(port.extra),
+                is_data: port.reading != Reading::Acks,
+            })
+            .collect();
+        for (number, inlet) in inlets.iter().enumerate() {
+            waiter.watch(&*inlet.from, number as u64, EpollFlags::EPOLLIN)?;
+        }
+        Ok(Self {
+            buffers: Buffers::new(config.mtu_bytes),
+            next_sample: Time::ZERO + config.sample_interval,
+            config,
+            direction,
+            waiter,
+            inlets,
+            reassembler: Reassembler::default(),
+            log: EventLog::default(),
+            lateness: Lateness::default(),
+            samples: Vec::new(),
+            refused: 0,
+            refusal: None,
+            progress,
+        })
+    }
+
+    /// Works until `end`, or until `stop` is set.
+    ///
+    /// # Errors
+    /// A device that cannot be read.
+    pub(crate) fn run(mut self, end: Time, stop: &AtomicBool) -> io::Result<LaneReport> {
+        let mut readable = vec![false; self.inlets.len()];
+        loop {
+            let now = self.config.clock.now();
+            self.release(now.min(end));
+            if now >= end || stop.load(Ordering::Relaxed) {
+                break;
+            }
+            self.sample(now);
+            let until = self.next_due().min(self.next_sample).min(now + PATIENCE).min(end);
+            if !readable.contains(&true) || until > self.config.clock.now() {
+                // With packets left to read this only looks at what else has come.
+                let until = if readable.contains(&true) { now } else { until };
+                self.waiter.wait(until, |number, _| readable[number as usize] = true)?;
+            }
+            for (number, readable) in readable.iter_mut().enumerate().filter(|(_, readable)| **readable) {
+                *readable = self.read(number, end)?;
+            }
+        }
+        let finished = self.config.clock.now().min(end);
+        self.sample(finished);
+        self.direction.finish(finished);
+        let Self { direction, log, lateness, samples, refused, refusal, .. } = self;
+        Ok(LaneReport { direction, log, lateness, samples, refused, refusal })
+    }
+
+    /// Reads what flow `number` has sent; whether there may be more.
+    fn read(&mut self, number: usize, end: Time) -> io::Result<bool> {
+        for _ in 0..BATCH {
+            let (token, memory) = self.buffers.take();
+            let received = self.inlets[number].from.receive(memory);
+            let now = self.config.clock.now();
+            match received {
+                Ok(Some(length)) if now < end => self.arrive(now, number, token, length),
+                other => {
+                    self.buffers.release(token);
+                    return other.map(|_| false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    #[inline]
+    fn arrive(&mut self, now: Time, number: usize, token: u32, length: usize) {
+        self.release(now);
+        // Whatever the device gave fits the slot, so the length is that of the packet.
+        self.buffers.fill(token, length, Content::Nothing);
+        let inlet = &mut self.inlets[number];
+        let sighting = inlet.inspector.inspect(self.buffers.packet(token));
+        self.buffers.fill(token, length, sighting.content);
+        let size_bytes = length as u32 + self.config.overhead_bytes;
+        let mut packet = Packet::new(number as u32, sighting.number, size_bytes, token, now);
+        (packet.fragment, packet.fragments) = (sighting.fragment, sighting.fragments);
+        packet.ecn = sighting.ecn;
+        if self.config.log {
+            let event = if inlet.is_data { Event::Send } else { Event::AckSend };
+            self.log.event(now, event, packet.flow, packet.number, size_bytes);
+            if inlet.is_data {
+                let first = sighting.fragment == 0;
+                self.log.detail(now, if first { sighting.content.payload_bytes() } else { 0 });
+            }
+        }
+        let mut tap = Watcher {
+            buffers: &mut self.buffers,
+            log: &mut self.log,
+            inlets: &self.inlets,
+            config: &self.config,
+            progress: &self.progress,
+        };
+        self.direction.arrive(now, packet, &mut tap);
+        self.hand_over(now);
+    }
+
+    /// When something has to leave.
+    fn next_due(&self) -> Time {
+        let extra = self.inlets.iter().map(|inlet| inlet.extra.next()).min().unwrap_or(Time::NEVER);
+        self.next_of_path().min(extra)
+    }
+
+    fn next_of_path(&self) -> Time {
+        if self.config.full_log { self.direction.next_event() } else { self.direction.next_departure() }
+    }
+
+    /// Sends on whatever is due at or before `now`, each at its own time as far as the path is concerned.
+    #[inline]
+    fn release(&mut self, now: Time) {
+        loop {
+            let due = self.next_of_path();
+            if due > now {
+                break;
+            }
+            let mut tap = Watcher {
+                buffers: &mut self.buffers,
+                log: &mut self.log,
+                inlets: &self.inlets,
+                config: &self.config,
+                progress: &self.progress,
+            };
+            self.direction.advance(due, &mut tap);
+            self.hand_over(due);
+        }
+        for number in 0..self.inlets.len() {
+            while self.inlets[number].extra.next() <= now {
+                let due = self.inlets[number].extra.next();
+                if let Some(packet) = self.inlets[number].extra.pop(due) {
+                    self.depart(due, &packet);
+                }
+            }
+        }
+    }
+
+    /// Packets that have left the shared path at `due` go out, or into the delay of their flow.
+    #[inline]
+    fn hand_over(&mut self, due: Time) {
+        while let Some(packet) = self.direction.pop() {
+            let extra = &mut self.inlets[packet.flow as usize].extra;
+            if extra.is_zero() {
+                self.depart(due, &packet);
+            } else {
+                extra.push(due, packet);
+            }
+        }
+    }
+
+    #[inline]
+    fn depart(&mut self, due: Time, packet: &Packet) {
+        let inlet = &mut self.inlets[packet.flow as usize];
+        let bytes = self.buffers.packet(packet.token);
+        if packet.ecn == Ecn::CE {
+            mark_congestion(bytes);
+        }
+        let now = self.config.clock.now();
+        if let Err(error) = inlet.to.send(bytes) {
+            self.refused += 1;
+            self.refusal.get_or_insert_with(|| error.to_string());
+        }
+        self.lateness.record(now - due);
+        self.progress.delivered_bytes.fetch_add(u64::from(packet.size_bytes), Ordering::Relaxed);
+        self.progress.delivered_packets.fetch_add(1, Ordering::Relaxed);
+        if self.config.log {
+            let event = if inlet.is_data { Event::Deliver } else { Event::AckDeliver };
+            // Every fragment has a token of its own; what counts is that their datagram is complete.
+            let complete = packet.fragments == 1 || self.reassembler.accept(&Packet { token: 0, ..*packet });
+            let counts = inlet.is_data && complete;
+            let data_bytes = if counts { inlet.arrived.take(self.buffers.content(packet.token)) } else { 0 };
+            self.log.event(now, event, packet.flow, packet.number, packet.size_bytes);
+            self.log.detail(packet.entered, data_bytes);
+        }
+        self.buffers.release(packet.token);
+    }
+
+    fn sample(&mut self, now: Time) {
+        while self.next_sample <= now {
+            let at = self.next_sample;
+            self.next_sample += self.config.sample_interval;
+            let links: Vec<LinkStats> = self.direction.links().cloned().collect();
+            let queued = links.iter().map(|link| link.queue_packets).sum::<u64>();
+            self.progress.queued_packets.store(queued, Ordering::Relaxed);
+            self.samples.push((at, links));
+        }
+    }
+}

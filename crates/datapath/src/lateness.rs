@@ -1,0 +1,116 @@
+//! How late the emulator was: the time between when the path let a packet go and when it really went.
+
+use measure::DelayHistogram;
+use serde::Serialize;
+use units::Span;
+
+/// Buckets by powers of two: the last one takes everything from 2^23 us (8 s) on.
+const BUCKETS: usize = 25;
+/// A run is degraded if the 99th percentile exceeds this, or [`RTT_SHARE`] of the base RTT if that is more.
+const BOUND: Span = Span::from_ms(1);
+/// Share of the base RTT that lateness may reach.
+const RTT_SHARE: u64 = 20;
+
+/// Lateness of every departure.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lateness {
+    delays: DelayHistogram,
+    buckets: [u64; BUCKETS],
+}
+
+/// The distribution in numbers.
+#[derive(Clone, Debug, Serialize)]
+pub struct LatenessReport {
+    /// Departures.
+    pub packets: u64,
+    /// Median, us.
+    pub p50: i64,
+    /// 90th percentile, us.
+    pub p90: i64,
+    /// 99th percentile, us.
+    pub p99: i64,
+    /// 99.9th percentile, us.
+    pub p999: i64,
+    /// Largest, us.
+    pub max: i64,
+    /// What the 99th percentile may reach before a run counts as degraded, us.
+    pub bound: i64,
+    /// Departures that were less late than 1, 2, 4, 8, ... us, and not less than the value before.
+    pub histogram: Vec<u64>,
+}
+
+impl Lateness {
+    #[inline]
+    pub(crate) fn record(&mut self, late: Span) {
+        let us = late.as_ns() / 1000;
+        self.delays.record(us as i64);
+        self.buckets[(u64::BITS - us.leading_zeros()).min(BUCKETS as u32 - 1) as usize] += 1;
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.delays.merge(&other.delays);
+        for (sum, count) in self.buckets.iter_mut().zip(other.buckets) {
+            *sum += count;
+        }
+    }
+
+    /// The distribution on a path of this base RTT.
+    pub(crate) fn report(&mut self, base_rtt: Span) -> LatenessReport {
+        let packets = self.delays.count();
+        let mut percentile = |percent: f64| self.delays.percentile_us(percent).unwrap_or(0);
+        let used = self.buckets.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+        LatenessReport {
+            packets,
+            p50: percentile(50.0),
+            p90: percentile(90.0),
+            p99: percentile(99.0),
+            p999: percentile(99.9),
+            max: percentile(100.0),
+            bound: (BOUND.max(base_rtt / RTT_SHARE).as_ns() / 1000) as i64,
+            histogram: self.buckets[..used].to_vec(),
+        }
+    }
+}
+
+impl LatenessReport {
+    /// Why the run counts as degraded, if it does.
+    pub fn degraded(&self) -> Option<String> {
+        let ms = |us: i64| us as f64 / 1e3;
+        (self.p99 > self.bound).then(|| {
+            format!(
+                "the emulator was late: p99 {:.2} ms above the bound of {:.2} ms (median {:.3} ms)",
+                ms(self.p99),
+                ms(self.bound),
+                ms(self.p50)
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(late_us: &[u64], rtt_ms: u64) -> LatenessReport {
+        let mut lateness = Lateness::default();
+        late_us.iter().for_each(|&us| lateness.record(Span::from_us(us)));
+        let mut sum = Lateness::default();
+        sum.merge(&lateness);
+        sum.report(Span::from_ms(rtt_ms))
+    }
+
+    #[test]
+    fn lateness_is_counted_in_powers_of_two() {
+        let report = report(&[0, 1, 2, 3, 4, 1000], 40);
+        assert_eq!(report.histogram, [1, 1, 2, 1, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!((report.packets, report.p50, report.max), (6, 2, 1000));
+    }
+
+    #[test]
+    fn the_bound_is_a_millisecond_or_a_twentieth_of_the_rtt() {
+        let late = [1500; 100];
+        assert!(report(&late, 10).degraded().unwrap().contains("p99 1.50 ms above the bound of 1.00 ms"));
+        assert_eq!(report(&late, 40).degraded(), None);
+        assert_eq!(report(&[], 0).degraded(), None);
+    }
+}

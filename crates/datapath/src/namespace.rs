@@ -1,0 +1,92 @@
+//! Network namespaces: one for each end of a flow. They have no name; they vanish with the last descriptor, thread or
+//! process that holds them, however this process ends.
+
+use nix::sched::{CloneFlags, setns, unshare};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::thread;
+
+/// A network namespace.
+#[derive(Debug)]
+pub(crate) struct Namespace {
+    descriptor: File,
+}
+
+impl Namespace {
+    /// A fresh one, with its loopback up and `prepare` done inside.
+    ///
+    /// # Errors
+    /// One line with the fix if namespaces are not permitted.
+    pub(crate) fn create<T: Send>(
+        prepare: impl FnOnce() -> Result<T, String> + Send,
+    ) -> Result<(Self, T), String> {
+        in_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET)
+                .map_err(|error| format!("cannot create a network namespace: {error}: {FIX}"))?;
+            settle().map_err(|error| format!("cannot prepare a network namespace: {error}"))?;
+            let prepared = prepare()?;
+            let namespace = Self::current().map_err(|error| format!("/proc: {error}"))?;
+            Ok((namespace, prepared))
+        })
+    }
+
+    /// The one of the calling thread.
+    pub(crate) fn current() -> io::Result<Self> {
+        Ok(Self { descriptor: File::open("/proc/thread-self/ns/net")? })
+    }
+
+    /// Moves the calling thread into the namespace.
+    pub(crate) fn enter(&self) -> Result<(), String> {
+        setns(&self.descriptor, CloneFlags::CLONE_NEWNET)
+            .map_err(|error| format!("cannot enter a network namespace: {error}: {FIX}"))
+    }
+
+    /// What `work` gives in a thread of its own inside the namespace.
+    pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
+        in_thread(|| self.enter().and_then(|()| work()))
+    }
+
+    /// For `setns` in a child process.
+    pub(crate) fn raw(&self) -> RawFd {
+        self.descriptor.as_raw_fd()
+    }
+}
+
+const FIX: &str = "run as root, or allow user namespaces (see `dumbbell doctor`)";
+
+/// Threads of their own, because a namespace belongs to a thread and cannot be left again reliably.
+fn in_thread<T: Send>(work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
+    thread::scope(|scope| {
+        thread::Builder::new()
+            .name("namespace".to_owned())
+            .spawn_scoped(scope, work)
+            .map_err(|error| format!("cannot start a thread: {error}"))?
+            .join()
+            .unwrap_or_else(|_| Err("a thread in a network namespace panicked".to_owned()))
+    })
+}
+
+/// What every namespace needs: no IPv6 noise, nothing remembered between connections, buffers far above any
+/// bandwidth-delay product, every congestion control allowed.
+const SYSCTLS: [(&str, &str); 6] = [
+    ("net/ipv6/conf/all/disable_ipv6", "1"),
+    ("net/ipv6/conf/default/disable_ipv6", "1"),
+    ("net/ipv4/tcp_no_metrics_save", "1"),
+    ("net/ipv4/tcp_rmem", "4096 131072 268435456"),
+    ("net/ipv4/tcp_wmem", "4096 131072 268435456"),
+    ("net/ipv4/ping_group_range", "0 2147483647"),
+];
+
+fn settle() -> io::Result<()> {
+    for (name, value) in SYSCTLS {
+        match std::fs::write(format!("/proc/sys/{name}"), value) {
+            // A kernel without IPv6 has nothing to turn off.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // Group numbers that a user namespace does not map cannot be named; only ping needs them.
+            Err(_) if name.ends_with("ping_group_range") => {}
+            result => result?,
+        }
+    }
+    crate::tun::bring_up("lo")
+}

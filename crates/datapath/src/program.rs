@@ -1,0 +1,380 @@
+//! Programs of a run: started inside a namespace, their output drained, ended with everything they started.
+
+use crate::namespace::Namespace;
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+use std::collections::{BTreeMap, VecDeque};
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Environment variable that tells whose a process is: `PID.START.NUMBER`, the owner's process number and start time.
+const OWNER: &str = "DUMBBELL_OWNER";
+/// Output lines kept.
+const TAIL_LINES: usize = 50;
+/// Longest part of a line that is kept, bytes.
+const LINE_BYTES: usize = 400;
+/// Time for a program to end by itself after it was asked to.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Marks the processes of one run.
+#[derive(Clone, Debug)]
+pub(crate) struct Owner {
+    mark: String,
+}
+
+impl Owner {
+    /// A mark for run `number` of this process.
+    pub(crate) fn new(number: u64) -> Self {
+        let pid = std::process::id();
+        let start = start_time(pid).unwrap_or_default();
+        Self { mark: format!("{pid}.{start}.{number}") }
+    }
+
+    /// The mark.
+    pub(crate) fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    /// Ends every process that carries the mark, wherever it has put itself.
+    pub(crate) fn end_all(&self) {
+        for (pid, mark) in marked_processes() {
+            if mark == self.mark {
+                end(pid);
+            }
+        }
+    }
+}
+
+/// Ends what runs of dumbbell that were killed have left behind; returns how many processes that were.
+pub fn clean_up() -> usize {
+    let orphans = marked_processes().filter(|(_, mark)| {
+        let mut parts = mark.split('.');
+        let owner = parts.next().and_then(|pid| pid.parse().ok()).zip(parts.next());
+        owner.is_some_and(|(pid, start)| start_time(pid).as_deref() != Some(start))
+    });
+    orphans.map(|(pid, _)| end(pid)).count()
+}
+
+fn end(pid: i32) {
+    // It may have ended by itself since.
+    let _ended = kill(Pid::from_raw(pid), Signal::SIGKILL);
+}
+
+/// Processes with a mark, and the mark.
+fn marked_processes() -> impl Iterator<Item = (i32, String)> {
+    let own = std::process::id() as i32;
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(move |entry| {
+        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+        if pid == own {
+            return None;
+        }
+        let environment = fs::read(entry.path().join("environ")).ok()?;
+        let prefix = format!("{OWNER}=");
+        let variable =
+            environment.split(|&byte| byte == 0).find_map(|line| line.strip_prefix(prefix.as_bytes()))?;
+        Some((pid, String::from_utf8_lossy(variable).into_owned()))
+    })
+}
+
+/// When a process started, in the kernel's ticks: tells a process from a later one of the same number.
+fn start_time(pid: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may hold spaces and parentheses; field 22 is the 20th after it.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(19).map(str::to_owned)
+}
+
+/// The last lines a program has printed.
+#[derive(Debug, Default)]
+struct Tail {
+    lines: VecDeque<String>,
+    /// A line that held this text was seen.
+    awaited: Option<(String, bool)>,
+}
+
+/// A program at work.
+#[derive(Debug)]
+pub(crate) struct Program {
+    /// How messages call it.
+    pub(crate) label: String,
+    child: Child,
+    tail: Arc<Mutex<Tail>>,
+    readers: Vec<JoinHandle<()>>,
+    status: Option<ExitStatus>,
+}
+
+/// What to start, and where.
+#[derive(Debug)]
+pub(crate) struct Launch<'a> {
+    pub(crate) label: String,
+    pub(crate) words: &'a [String],
+    pub(crate) environment: &'a BTreeMap<String, String>,
+    pub(crate) namespace: &'a Namespace,
+    pub(crate) directory: &'a Path,
+    pub(crate) owner: &'a Owner,
+    /// Text that the caller will wait for in the output.
+    pub(crate) awaited: Option<String>,
+}
+
+impl Program {
+    /// Starts a program. It dies with the calling thread.
+    ///
+    /// # Errors
+    /// One line naming the command that cannot be started.
+    pub(crate) fn start(launch: Launch<'_>) -> Result<Self, String> {
+        let mut command = Command::new(&launch.words[0]);
+        command
+            .args(&launch.words[1..])
+            .envs(launch.environment)
+            .env(OWNER, &launch.owner.mark)
+            .current_dir(launch.directory)
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        move_into(&mut command, launch.namespace);
+        let mut child = command
+            .spawn()
+            .map_err(|error| format!("{}: cannot start `{}`: {error}", launch.label, launch.words[0]))?;
+        let awaited = launch.awaited.map(|text| (text, false));
+        let tail = Arc::new(Mutex::new(Tail { lines: VecDeque::new(), awaited }));
+        let streams: [Option<Box<dyn Read + Send>>; 2] = [
+            child.stdout.take().map(|stream| Box::new(stream) as Box<dyn Read + Send>),
+            child.stderr.take().map(|stream| Box::new(stream) as Box<dyn Read + Send>),
+        ];
+        let readers = streams.into_iter().flatten().map(|stream| {
+            let tail = Arc::clone(&tail);
+            thread::spawn(move || drain(stream, &tail))
+        });
+        Ok(Self { label: launch.label, readers: readers.collect(), child, tail, status: None })
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        if self.status.is_none() {
+            self.status = self.child.try_wait().ok().flatten();
+        }
+        self.status
+    }
+
+    /// Whether the awaited text was in its output.
+    pub(crate) fn has_printed_awaited(&self) -> bool {
+        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.awaited.as_ref().is_some_and(|(_, seen)| *seen)
+    }
+
+    /// Its last output lines.
+    pub(crate) fn output(&self) -> Vec<String> {
+        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.lines.iter().cloned().collect()
+    }
+
+    /// Ends it with its whole process group: politely, then not.
+    pub(crate) fn end(&mut self) {
+        let group = Pid::from_raw(self.child.id() as i32);
+        if self.ended().is_none() {
+            let _asked = killpg(group, Signal::SIGTERM);
+            let patience = Instant::now() + GRACE;
+            while self.ended().is_none() && Instant::now() < patience {
+                thread::sleep(Duration::from_millis(5));
+            }
+        }
+        // Children may be left in the group of a program that has ended.
+        if killpg(group, Signal::SIGKILL) != Err(Errno::ESRCH) || self.status.is_none() {
+            self.status = self.child.wait().ok().or(self.status);
+        }
+    }
+
+    /// Waits for the rest of its output; call it when nothing that could still write is alive.
+    pub(crate) fn finish_output(&mut self) {
+        for reader in self.readers.drain(..) {
+            // A process that escaped may hold the pipe open: what it prints is no longer of interest.
+            let patience = Instant::now() + GRACE;
+            while !reader.is_finished() && Instant::now() < patience {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+
+    /// Why the program counts as failed: its status and its last lines.
+    pub(crate) fn failure(&self, what: &str) -> String {
+        let lines = self.output();
+        let last = &lines[lines.len().saturating_sub(3)..];
+        let printed = if last.is_empty() { "it printed nothing".to_owned() } else { last.join(" | ") };
+        format!("{}: {what}; last output: {printed}", self.label)
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// How a program ended, in words.
+pub(crate) fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit status {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "unknown status".to_owned(),
+    }
+}
+
+/// Makes the child start in `namespace`, and die when the calling thread does.
+#[allow(unsafe_code, reason = "between fork and exec only system calls are made, no memory is allocated")]
+pub(crate) fn move_into(command: &mut Command, namespace: &Namespace) {
+    let descriptor = namespace.raw();
+    let parent = std::process::id();
+    let prepare = move || {
+        // SAFETY: plain system calls on numbers; the descriptor is open until the program has started.
+        unsafe {
+            if libc::setns(descriptor, libc::CLONE_NEWNET) != 0
+                || libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0
+            {
+                return Err(std::io::Error::last_os_error());
+            }
+            // The parent may have ended before the request was made.
+            if libc::getppid() != parent as libc::pid_t {
+                return Err(std::io::Error::other("the parent has ended"));
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: see above.
+    unsafe { command.pre_exec(prepare) };
+}
+
+/// Reads a stream to its end, so that a talkative program never blocks.
+fn drain(stream: Box<dyn Read + Send>, tail: &Mutex<Tail>) {
+    let mut reader = BufReader::new(stream);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // Bounded, or a program that prints no line ends would fill the memory.
+        match reader.by_ref().take(1 << 16).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        line.truncate(LINE_BYTES);
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_end();
+        if text.is_empty() {
+            continue;
+        }
+        let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((awaited, seen)) = &mut tail.awaited {
+            *seen |= text.contains(awaited.as_str());
+        }
+        if tail.lines.len() == TAIL_LINES {
+            tail.lines.pop_front();
+        }
+        tail.lines.push_back(text.to_owned());
+    }
+}
+
+/// Whether a socket of the calling thread's namespace is bound to `port`: listening for TCP, open for UDP.
+pub(crate) fn is_listening(port: u16) -> bool {
+    let suffix = format!(":{port:04X}");
+    let bound = |table: &str, state: &str| {
+        let text = fs::read_to_string(format!("/proc/thread-self/net/{table}")).unwrap_or_default();
+        text.lines().skip(1).any(|line| {
+            let mut words = line.split_whitespace().skip(1);
+            let local = words.next().is_some_and(|address| address.ends_with(&suffix));
+            local && words.nth(1).is_some_and(|found| state.is_empty() || found == state)
+        })
+    };
+    bound("tcp", "0A") || bound("tcp6", "0A") || bound("udp", "") || bound("udp6", "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launch(script: &str) -> Program {
+        let here = Namespace::current().unwrap();
+        let words: Vec<String> = ["sh", "-c", script].map(str::to_owned).to_vec();
+        // Moving into the own namespace needs rights too; tests without them are run through the emulator's.
+        let environment = BTreeMap::from([("NAME".to_owned(), "value".to_owned())]);
+        let owner = Owner::new(77);
+        Program::start(Launch {
+            label: "flow 1 sender".to_owned(),
+            words: &words,
+            environment: &environment,
+            namespace: &here,
+            directory: Path::new("/tmp"),
+            owner: &owner,
+            awaited: Some("ready".to_owned()),
+        })
+        .unwrap()
+    }
+
+    fn is_root() -> bool {
+        nix::unistd::geteuid().is_root()
+    }
+
+    #[test]
+    fn output_is_drained_and_its_end_kept() {
+        if !is_root() {
+            return println!("skipped: entering a namespace needs root");
+        }
+        let mut program = launch("seq 1 20000; echo ready $NAME; exit 3");
+        while program.ended().is_none() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        program.finish_output();
+        assert!(program.has_printed_awaited());
+        assert_eq!(program.output().last().map(String::as_str), Some("ready value"));
+        let failure = program.failure("ended with exit status 3");
+        assert_eq!(
+            failure,
+            "flow 1 sender: ended with exit status 3; last output: 19999 | 20000 | ready value"
+        );
+    }
+
+    #[test]
+    fn ending_a_program_ends_what_it_has_started() {
+        if !is_root() {
+            return println!("skipped: entering a namespace needs root");
+        }
+        let mut program =
+            launch("sleep 77.25 & setsid sleep 77.25 & trap '' TERM; echo ready; wait; sleep 77.25");
+        while !program.has_printed_awaited() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let sleepers = || {
+            let own = format!("{}.", std::process::id());
+            marked_processes().filter(|(_, mark)| mark.starts_with(&own) && mark.ends_with(".77")).count()
+        };
+        assert!(sleepers() >= 3);
+        program.end();
+        Owner::new(77).end_all();
+        let patience = Instant::now() + Duration::from_secs(5);
+        while sleepers() > 0 && Instant::now() < patience {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(sleepers(), 0);
+    }
+
+    #[test]
+    fn what_a_dead_owner_left_is_ended() {
+        let mut orphan = Command::new("sleep").arg("77").env(OWNER, "4194305.0.1").spawn().unwrap();
+        assert!(clean_up() >= 1);
+        assert_eq!(orphan.wait().unwrap().signal(), Some(9));
+    }
+
+    #[test]
+    fn listening_sockets_are_found() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        assert!(is_listening(port));
+        drop(listener);
+        assert!(!is_listening(port));
+    }
+}

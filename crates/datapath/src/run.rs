@@ -1,0 +1,292 @@
+//! One run with real packets, from specification to statistics.
+
+use crate::clock::{Clock, monotonic_ns};
+use crate::emulation::{Pair, Traffic, Work, close, device_mtu, joined, start_lanes};
+use crate::events::{MOST_FLOWS, merged};
+use crate::flow::{self, FlowReport, ProgramFlow, ProgramReport, Sockets, Stage, readings};
+use crate::lane::{LaneReport, Progress};
+use crate::lateness::{Lateness, LatenessReport};
+use crate::program::{Owner, clean_up};
+use measure::{RunStats, SenderCounters};
+use runs::{Backend, LogLevel, Recorder, RunSpec, link_counters, meter_config};
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+use units::{Span, Time};
+
+/// Time between "everything is ready" and the start of the run.
+const LEAD_NS: u64 = 20_000_000;
+/// How often programs and the request to stop are looked at.
+const POLL: Duration = Duration::from_millis(2);
+
+/// How the emulation went.
+#[derive(Clone, Debug, Serialize)]
+pub struct EmulationReport {
+    /// How late departures were, both directions.
+    pub lateness_us: LatenessReport,
+    /// Packets that the devices at the ends dropped in silence.
+    pub tx_dropped: u64,
+    /// Why the run should not be trusted to the last digit, if so.
+    pub degraded: Option<String>,
+    /// Why it must not be used, if so.
+    pub invalid: Option<String>,
+    /// What the programs of the run did.
+    pub programs: Vec<ProgramReport>,
+}
+
+/// What a run leaves behind: the content of `stats.json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunReport {
+    /// The metrics.
+    #[serde(flatten)]
+    pub stats: RunStats,
+    /// Packet events recorded.
+    pub events: u64,
+    /// How the emulation went.
+    pub emulation: EmulationReport,
+}
+
+/// Counts the runs of this process.
+static RUNS: AtomicU64 = AtomicU64::new(0);
+
+/// Runs `spec` with real packets. With a directory, `packets.parquet` (unless `log` is `none`), `flows.parquet` and
+/// `links.parquet` are written there. `stop` is asked now and then whether to give up.
+///
+/// # Errors
+/// One line: what is wrong with the specification, what this machine does not permit, which program failed and what it
+/// printed last, what could not be written, or that the run was stopped.
+pub fn run(spec: &RunSpec, directory: Option<&Path>, stop: &dyn Fn() -> bool) -> Result<RunReport, String> {
+    spec.validate(Backend::Emulation)?;
+    if spec.flows.len() > MOST_FLOWS {
+        return Err(format!("flows: {}: an emulated run takes at most {MOST_FLOWS}", spec.flows.len()));
+    }
+    clean_up();
+    let owner = Owner::new(RUNS.fetch_add(1, Ordering::Relaxed));
+    let scratch = Scratch::create(&owner)?;
+    let outcome = carry_out(spec, &owner, &scratch.0, stop);
+    // Whatever has left its process group.
+    owner.end_all();
+    record(spec, outcome?, directory)
+}
+
+/// What the threads of a run leave behind.
+struct Outcome {
+    lanes: [LaneReport; 2],
+    flows: Vec<Option<FlowReport>>,
+    programs: Vec<ProgramReport>,
+    /// For flows of programs: what to say if nothing was delivered.
+    silences: Vec<Option<String>>,
+    tx_dropped: u64,
+}
+
+fn carry_out(
+    spec: &RunSpec,
+    owner: &Owner,
+    scratch: &Path,
+    stop: &dyn Fn() -> bool,
+) -> Result<Outcome, String> {
+    let mtu_bytes = device_mtu(&spec.path);
+    let mut pairs: Vec<Pair> =
+        (0..spec.flows.len()).map(|index| Pair::create(index, mtu_bytes)).collect::<Result<_, _>>()?;
+    let outcome = with_pairs(spec, &pairs, owner, scratch, stop);
+    let dropped = pairs.iter_mut().map(Pair::dropped).sum::<Result<u64, String>>();
+    close(pairs);
+    Ok(Outcome { tx_dropped: dropped?, ..outcome? })
+}
+
+fn with_pairs(
+    spec: &RunSpec,
+    pairs: &[Pair],
+    owner: &Owner,
+    scratch: &Path,
+    stop: &dyn Fn() -> bool,
+) -> Result<Outcome, String> {
+    let indexed = || spec.flows.iter().zip(pairs).enumerate();
+    let sockets: Vec<Sockets> =
+        indexed().map(|(_, (flow, pair))| Sockets::open(flow, pair)).collect::<Result<_, _>>()?;
+    let mut programs = Vec::new();
+    for (index, (_, pair)) in indexed() {
+        match ProgramFlow::prepare(spec, index, pair, owner, scratch, stop) {
+            Ok(program) => programs.push(program),
+            Err(error) => {
+                programs.iter_mut().flatten().for_each(ProgramFlow::end);
+                return Err(error);
+            }
+        }
+    }
+    let traffic = spec.flows.iter().map(|flow| {
+        let (data, ack) = readings(flow)?;
+        Ok(Traffic { data, ack, extra: spec.extra_delay(flow) })
+    });
+    let traffic: Vec<Traffic> = traffic.collect::<Result<_, String>>()?;
+    let outcome = with_programs(spec, pairs, sockets, &traffic, &mut programs, stop);
+    programs.iter_mut().flatten().for_each(ProgramFlow::end);
+    owner.end_all();
+    let mut outcome = outcome?;
+    for program in &mut programs {
+        outcome.programs.extend(program.iter_mut().flat_map(ProgramFlow::reports));
+        outcome.silences.push(program.as_ref().map(ProgramFlow::silence));
+    }
+    Ok(outcome)
+}
+
+fn with_programs(
+    spec: &RunSpec,
+    pairs: &[Pair],
+    sockets: Vec<Sockets>,
+    traffic: &[Traffic],
+    programs: &mut [Option<ProgramFlow<'_>>],
+    stop: &dyn Fn() -> bool,
+) -> Result<Outcome, String> {
+    let clock = Clock::starting_at(monotonic_ns() + LEAD_NS);
+    let end = Time::ZERO + spec.duration();
+    let stopped = AtomicBool::new(false);
+    let progress = [Arc::new(Progress::default()), Arc::new(Progress::default())];
+    let work = Work {
+        path: &spec.path,
+        seed: spec.seed,
+        clock,
+        end,
+        sample_interval: Span::from_secs_f64(spec.sample_interval_s),
+        log: true,
+        full_log: spec.log == LogLevel::Full,
+        stop: &stopped,
+        progress: &progress,
+    };
+    let stage = Stage { spec, clock, end, stop: &stopped };
+    thread::scope(|scope| {
+        // Whatever ends this closure early must end the threads too, or the scope would wait for them until the end.
+        let started = (|| {
+            let lanes = start_lanes(scope, work, pairs, traffic)?;
+            let flows = sockets.into_iter().zip(pairs).enumerate();
+            let flows: Vec<_> = flows
+                .map(|(index, (sockets, pair))| flow::start(scope, stage, index, pair, sockets))
+                .collect::<Result<_, _>>()?;
+            Ok((lanes, flows))
+        })();
+        let watched = match &started {
+            Ok(_) => watch(clock, end, &stopped, programs, stop),
+            Err(error) => Err(String::clone(error)),
+        };
+        if watched.is_err() {
+            stopped.store(true, Ordering::Relaxed);
+        }
+        let ([data, ack], flows) = started?;
+        let lanes = (joined(data), joined(ack));
+        let mut reports = Vec::new();
+        let mut failure = watched.err();
+        for threads in flows {
+            let ends = threads.map(|threads| (joined(threads.sender), joined(threads.receiver)));
+            reports.push(match ends {
+                None => None,
+                Some((Ok(report), Ok(()))) => Some(report),
+                Some((Err(error), _) | (_, Err(error))) => {
+                    failure.get_or_insert(error);
+                    None
+                }
+            });
+        }
+        let lanes = [lanes.0?, lanes.1?];
+        match failure {
+            Some(failure) => Err(failure),
+            None => Ok(Outcome {
+                lanes,
+                flows: reports,
+                programs: Vec::new(),
+                silences: Vec::new(),
+                tx_dropped: 0,
+            }),
+        }
+    })
+}
+
+/// Waits for the end of the run; starts and ends programs meanwhile.
+fn watch(
+    clock: Clock,
+    end: Time,
+    stopped: &AtomicBool,
+    programs: &mut [Option<ProgramFlow<'_>>],
+    stop: &dyn Fn() -> bool,
+) -> Result<(), String> {
+    loop {
+        let now = clock.now();
+        if now >= end || stopped.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        for program in programs.iter_mut().flatten() {
+            program.step(now)?;
+        }
+        if stop() {
+            return Err("stopped".to_owned());
+        }
+        thread::sleep(POLL);
+    }
+}
+
+/// From what the threads left behind to the run's files and metrics.
+fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<RunReport, String> {
+    let Outcome { lanes: [data, ack], flows, programs, silences, tx_dropped } = outcome;
+    let mut recorder = Recorder::create(meter_config(spec), directory, spec.log != LogLevel::None)?;
+    merged(&data.log, &ack.log).for_each(|record| recorder.record(&record));
+    for (index, flow) in flows.iter().enumerate() {
+        if let Some(flow) = flow {
+            flow.samples.record(&mut recorder, index as u32 + 1)?;
+        }
+    }
+    // Both directions sample at the same times; one may have been stopped a sample earlier.
+    for ((at, data), (_, ack)) in data.samples.iter().zip(&ack.samples) {
+        for (links, name) in [(data, "data"), (ack, "ack")] {
+            for link in links {
+                recorder.sample_link(*at, name, link)?;
+            }
+        }
+    }
+    let senders: Vec<SenderCounters> = flows.iter().flatten().map(|flow| flow.counters.clone()).collect();
+    let links = link_counters(&data.direction, &ack.direction, spec.duration());
+    let stats = recorder.finish(&links, &senders)?;
+    for (flow, silence) in stats.flows.iter().zip(silences) {
+        if let Some(silence) = silence.filter(|_| flow.packets_delivered == 0) {
+            return Err(silence);
+        }
+    }
+    let mut lateness = Lateness::default();
+    lateness.merge(&data.lateness);
+    lateness.merge(&ack.lateness);
+    let lateness_us = lateness.report(spec.path.base_rtt());
+    let refused = data.refused + ack.refused;
+    let invalid = if refused > 0 {
+        let why = data.refusal.or(ack.refusal).unwrap_or_default();
+        Some(format!("{refused} packets were refused by the device at their receiver: {why}"))
+    } else {
+        (tx_dropped > 0).then(|| {
+            format!(
+                "{tx_dropped} packets were dropped outside the path, because this machine could not keep up"
+            )
+        })
+    };
+    let emulation =
+        EmulationReport { degraded: lateness_us.degraded(), lateness_us, tx_dropped, invalid, programs };
+    Ok(RunReport { stats, events: data.log.len() + ack.log.len(), emulation })
+}
+
+/// A directory for the programs of a run, removed after it.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn create(owner: &Owner) -> Result<Self, String> {
+        let path = std::env::temp_dir().join(format!("dumbbell-{}", owner.mark()));
+        fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Nothing to be done about what cannot be removed.
+        let _removed = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,184 @@
+//! TUN devices: where real packets leave a flow's end and enter the emulator.
+//!
+//! Opened without packet information and without offloads, so that every read is one IP packet of at most the MTU with
+//! valid checksums, as it would be on a wire (reference `emulation` 3.2).
+#![allow(unsafe_code, reason = "interface ioctls; each call passes a zeroed, fully sized structure")]
+
+use nix::errno::Errno;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+mod ioctl {
+    nix::ioctl_write_ptr_bad!(tun_set_interface, nix::request_code_write!(b'T', 202, 4), libc::ifreq);
+    nix::ioctl_write_ptr_bad!(set_address, libc::SIOCSIFADDR, libc::ifreq);
+    nix::ioctl_write_ptr_bad!(set_peer, libc::SIOCSIFDSTADDR, libc::ifreq);
+    nix::ioctl_write_ptr_bad!(set_netmask, libc::SIOCSIFNETMASK, libc::ifreq);
+    nix::ioctl_write_ptr_bad!(set_mtu, libc::SIOCSIFMTU, libc::ifreq);
+    nix::ioctl_write_ptr_bad!(set_queue_length, libc::SIOCSIFTXQLEN, libc::ifreq);
+    nix::ioctl_write_ptr_bad!(set_flags, libc::SIOCSIFFLAGS, libc::ifreq);
+    nix::ioctl_write_ptr_bad!(add_route, libc::SIOCADDRT, libc::rtentry);
+}
+
+/// Packets that may wait between the stack and us: beyond it the device drops in silence, which invalidates a run.
+const QUEUE_PACKETS: i32 = 20_000;
+
+/// What the device looks like to the programs behind it.
+#[derive(Clone, Debug)]
+pub(crate) struct TunConfig {
+    pub(crate) name: String,
+    pub(crate) address: Ipv4Addr,
+    pub(crate) peer: Ipv4Addr,
+    pub(crate) mtu_bytes: u32,
+    /// Send everything that has no other way through the device.
+    pub(crate) default_route: bool,
+}
+
+/// One end of an emulated path.
+#[derive(Debug)]
+pub(crate) struct Tun {
+    device: File,
+    name: String,
+    /// The counters of the devices of its namespace.
+    counters: File,
+}
+
+impl Tun {
+    /// Creates the device in the namespace of the calling thread.
+    ///
+    /// # Errors
+    /// One line with the fix if TUN devices are not permitted.
+    pub(crate) fn create(config: &TunConfig) -> Result<Self, String> {
+        let device = File::options()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open("/dev/net/tun")
+            .map_err(|error| format!("/dev/net/tun: {error}: {}", fix(&error)))?;
+        let mut request = named(&config.name);
+        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
+        unsafe { ioctl::tun_set_interface(device.as_raw_fd(), &raw const request) }.map_err(|error| {
+            format!("cannot create the TUN device {}: {error}: see `dumbbell doctor`", config.name)
+        })?;
+        configure(config)
+            .map_err(|error| format!("cannot set up the TUN device {}: {error}", config.name))?;
+        let counters =
+            File::open("/proc/thread-self/net/dev").map_err(|error| format!("/proc/net/dev: {error}"))?;
+        Ok(Self { device, name: config.name.clone(), counters })
+    }
+
+    /// The next packet the stack has sent, into `buffer`; `None` if there is none.
+    #[inline]
+    pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        match (&self.device).read(buffer) {
+            Ok(length) => Ok(Some(length)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Hands a packet to the stack, which processes it at once.
+    #[inline]
+    pub(crate) fn send(&self, packet: &[u8]) -> io::Result<()> {
+        (&self.device).write(packet).map(|_| ())
+    }
+
+    /// Packets that the device lost between the stack and us, and us and the stack.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub(crate) fn dropped(&mut self) -> io::Result<u64> {
+        self.counters.rewind()?;
+        let mut text = String::new();
+        self.counters.read_to_string(&mut text)?;
+        let unreadable = || io::Error::other(format!("no counters of {} in /proc/net/dev", self.name));
+        let prefix = format!("{}:", self.name);
+        let line = text.lines().find_map(|line| line.trim_start().strip_prefix(&prefix));
+        let numbers: Vec<u64> =
+            line.ok_or_else(unreadable)?.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        // Receive: bytes, packets, errors, drops, 4 more; then the same for transmit.
+        match (numbers.get(3), numbers.get(11)) {
+            (Some(received), Some(sent)) => Ok(received + sent),
+            _ => Err(unreadable()),
+        }
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.device.as_fd()
+    }
+}
+
+fn fix(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => "run as root, or `chmod 0666 /dev/net/tun`",
+        _ => {
+            "create it: `mkdir -p /dev/net && mknod /dev/net/tun c 10 200`, with the tun driver in the kernel"
+        }
+    }
+}
+
+fn named(name: &str) -> libc::ifreq {
+    // SAFETY: all zero is a valid ifreq.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(libc::IFNAMSIZ - 1)) {
+        *to = from as libc::c_char;
+    }
+    request
+}
+
+fn address(address: Ipv4Addr) -> libc::sockaddr {
+    // SAFETY: all zero is a valid sockaddr; an IPv4 socket address has its size.
+    let mut generic: libc::sockaddr = unsafe { std::mem::zeroed() };
+    generic.sa_family = libc::AF_INET as libc::sa_family_t;
+    for (to, from) in generic.sa_data[2..6].iter_mut().zip(address.octets()) {
+        *to = from as libc::c_char;
+    }
+    generic
+}
+
+fn configure(config: &TunConfig) -> Result<(), Errno> {
+    let control = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
+    let socket = control.as_raw_fd();
+    let mut request = named(&config.name);
+    // SAFETY: every call reads one ifreq, whose union member is the one the request number says.
+    unsafe {
+        request.ifr_ifru.ifru_addr = address(config.address);
+        ioctl::set_address(socket, &raw const request)?;
+        request.ifr_ifru.ifru_addr = address(config.peer);
+        ioctl::set_peer(socket, &raw const request)?;
+        request.ifr_ifru.ifru_addr = address(Ipv4Addr::BROADCAST);
+        ioctl::set_netmask(socket, &raw const request)?;
+        request.ifr_ifru.ifru_mtu = config.mtu_bytes as i32;
+        ioctl::set_mtu(socket, &raw const request)?;
+        request.ifr_ifru.ifru_metric = QUEUE_PACKETS;
+        ioctl::set_queue_length(socket, &raw const request)?;
+    }
+    bring_up(&config.name).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
+    if config.default_route {
+        // SAFETY: all zero is a valid rtentry; the name outlives the call.
+        unsafe {
+            let mut route: libc::rtentry = std::mem::zeroed();
+            route.rt_dst = address(Ipv4Addr::UNSPECIFIED);
+            route.rt_genmask = address(Ipv4Addr::UNSPECIFIED);
+            route.rt_flags = libc::RTF_UP;
+            route.rt_dev = request.ifr_name.as_mut_ptr();
+            ioctl::add_route(socket, &raw const route)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sets the interface `name` up, in the namespace of the calling thread.
+pub(crate) fn bring_up(name: &str) -> io::Result<()> {
+    let control = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
+    let mut request = named(name);
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as i16;
+    // SAFETY: reads one ifreq with its flags.
+    unsafe { ioctl::set_flags(control.as_raw_fd(), &raw const request)? };
+    Ok(())
+}
