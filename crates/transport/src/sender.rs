@@ -170,6 +170,11 @@ impl Sender {
         }
     }
 
+    /// Under a real clock a driver comes late: the pacer makes up for at most `slack` of that. Zero by default.
+    pub const fn set_timer_slack(&mut self, slack: Span) {
+        self.pacer.set_timer_slack(slack);
+    }
+
     /// ECN codepoint of data packets.
     pub const fn ecn_codepoint(&self) -> Ecn {
         self.config.ecn
@@ -321,6 +326,7 @@ impl Sender {
         }
         let forced = self.probes > 0 || self.keepalive_at <= now;
         let Some(next) = self.next_payload(now) else {
+            self.pacer.set_waiting(false);
             if self.keepalive_at <= now {
                 self.note_event(now);
             }
@@ -328,12 +334,14 @@ impl Sender {
         };
         if !forced && !self.window_admits(next.payload_bytes) {
             self.blocked = true;
+            self.pacer.set_waiting(false);
             self.window_limited.note(1);
             return false;
         }
         self.blocked = false;
         if !forced && self.pacing_rate().is_some() && self.pacer.next() > now {
             self.pace_at = self.pacer.next();
+            self.pacer.set_waiting(true);
             return false;
         }
         self.probes = self.probes.saturating_sub(1);
