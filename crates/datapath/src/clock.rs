@@ -16,18 +16,19 @@ impl Clock {
     }
 
     /// A clock that starts now.
+    #[cfg(test)]
     pub(crate) fn start() -> Self {
         Self::starting_at(monotonic_ns())
     }
 
     /// Time since the start.
     #[inline]
-    pub(crate) fn now(&self) -> Time {
+    pub(crate) fn now(self) -> Time {
         Time::from_ns(monotonic_ns().saturating_sub(self.epoch_ns))
     }
 
     /// `time` of this clock as `CLOCK_MONOTONIC` nanoseconds, for absolute timers.
-    pub(crate) const fn monotonic_ns_of(&self, time: Time) -> u64 {
+    pub(crate) const fn monotonic_ns_of(self, time: Time) -> u64 {
         self.epoch_ns.saturating_add(time.as_ns())
     }
 }

@@ -170,20 +170,9 @@ fn send_tcp(stage: Stage<'_>, index: usize, address: SocketAddrV4, name: &str) -
         Application::new(flow.application.clone(), start, payload_bytes, stage.spec.flow_seed(index));
     let patience = Duration::from_nanos((stop_at - stage.clock.now()).as_ns());
     let stream = connect_tcp(address, name, patience)?;
-    let outcome = run_tcp_sender(stream, application, stage.clock, start, stop_at, &mut samples, stage.stop)
+    let outcome = run_tcp_sender(&stream, application, stage.clock, start, stop_at, &mut samples, stage.stop)
         .map_err(|error| format!("sending socket: {error}"))?;
-    let counters = SenderCounters {
-        flow: index as u32 + 1,
-        retransmissions: outcome.retransmissions,
-        timeouts: outcome.timeouts,
-        loss_episodes: outcome.loss_episodes,
-        cwnd_byte_ns: outcome.cwnd_byte_ns,
-        in_flight_byte_ns: outcome.in_flight_byte_ns,
-        srtt_ns_ns: outcome.srtt_ns_ns,
-        active: outcome.active,
-        srtt_active: outcome.active,
-    };
-    Ok(FlowReport { counters, samples })
+    Ok(FlowReport { counters: outcome.counters(index), samples })
 }
 
 fn spawn<'scope, T: Send + 'scope>(

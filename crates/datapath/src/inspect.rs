@@ -140,7 +140,6 @@ impl Inspector {
 
     fn content(&mut self, protocol: u8, transport: &[u8]) -> Content {
         match (self.reading, protocol) {
-            (Reading::Acks, _) => Content::Nothing,
             (Reading::Ours { reliable }, _) => match ours(protocol, transport) {
                 None => Content::Nothing,
                 Some(fields) if reliable => {
@@ -155,7 +154,7 @@ impl Inspector {
                 let bytes = u32::from(big_endian(transport, 4)).saturating_sub(UDP_HEADER_BYTES);
                 Content::Opaque { payload_bytes: bytes }
             }
-            (Reading::Foreign, _) => Content::Nothing,
+            (Reading::Acks | Reading::Foreign, _) => Content::Nothing,
         }
     }
 

@@ -38,7 +38,10 @@ mod _core {
     #[pymodule_export]
     use crate::logs::{bootstrap_interval, delay_points, labels, measure_log, metrics, samples, series};
     #[pymodule_export]
-    use crate::run::{check_path, check_run, simulate};
+    use crate::run::{
+        check_emulation, check_path, check_run, clean_up, emulate, emulate_shell, enter_user_namespace,
+        simulate,
+    };
     #[pymodule_export]
     use crate::{Error, version};
 }

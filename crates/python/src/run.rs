@@ -3,6 +3,7 @@
 use crate::{error, text};
 use pyo3::prelude::*;
 use runs::{Backend, RunSpec};
+use serde::Serialize;
 use std::cell::RefCell;
 use std::path::PathBuf;
 
@@ -22,11 +23,53 @@ pub(crate) fn check_run(specification: &str, backend: &str) -> PyResult<()> {
     parse(specification)?.validate(backend).map_err(error)
 }
 
-/// Executes a run and returns its statistics as JSON; with a directory, its logs are written there.
+/// Simulates a run and returns its statistics as JSON; with a directory, its logs are written there.
 #[pyfunction]
 #[pyo3(signature = (specification, directory=None))]
 pub(crate) fn simulate(py: Python<'_>, specification: &str, directory: Option<PathBuf>) -> PyResult<String> {
     let spec = parse(specification)?;
+    interruptible(py, |stop| simulator::run(&spec, directory.as_deref(), stop))
+}
+
+/// Executes a run with real packets and returns its statistics as JSON; with a directory, its logs are written there.
+#[pyfunction]
+#[pyo3(signature = (specification, directory=None))]
+pub(crate) fn emulate(py: Python<'_>, specification: &str, directory: Option<PathBuf>) -> PyResult<String> {
+    let spec = parse(specification)?;
+    interruptible(py, |stop| datapath::run(&spec, directory.as_deref(), stop))
+}
+
+/// Runs a command inside a path, given as JSON; returns its exit status.
+#[pyfunction]
+pub(crate) fn emulate_shell(py: Python<'_>, specification: &str) -> PyResult<i32> {
+    let spec: datapath::ShellSpec =
+        serde_json::from_str(specification).map_err(|cause| error(without_position(&cause)))?;
+    py.detach(|| datapath::run_shell(&spec)).map_err(error)
+}
+
+/// What emulation needs of this machine, as a JSON list of checks.
+#[pyfunction]
+pub(crate) fn check_emulation(py: Python<'_>) -> PyResult<String> {
+    serde_json::to_string(&py.detach(datapath::check_emulation)).map_err(text)
+}
+
+/// Makes an ordinary user root in a user namespace; for a process with one thread.
+#[pyfunction]
+pub(crate) fn enter_user_namespace() -> PyResult<()> {
+    datapath::enter_user_namespace().map_err(error)
+}
+
+/// Ends what runs that were killed have left behind; returns how many processes that were.
+#[pyfunction]
+pub(crate) fn clean_up() -> usize {
+    datapath::clean_up()
+}
+
+/// What `work` reports, as JSON; it works without the interpreter lock and is told when a signal came in.
+fn interruptible<T: Serialize + Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&dyn Fn() -> bool) -> Result<T, String> + Send,
+) -> PyResult<String> {
     let (report, interrupted) = py.detach(|| {
         let interrupted = RefCell::new(None);
         // Ctrl-C is delivered when the interpreter is asked for it, which only the main thread can act on.
@@ -37,7 +80,7 @@ pub(crate) fn simulate(py: Python<'_>, specification: &str, directory: Option<Pa
             }
             interrupted.is_some()
         };
-        let report = simulator::run(&spec, directory.as_deref(), &stop);
+        let report = work(&stop);
         (report, interrupted.into_inner())
     });
     if let Some(signal) = interrupted {

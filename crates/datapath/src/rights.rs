@@ -1,0 +1,66 @@
+//! What this machine permits, with the fix for each miss; and how to do without root.
+
+use crate::emulation::Pair;
+use crate::namespace::Namespace;
+use nix::sched::{CloneFlags, unshare};
+use nix::unistd::{getegid, geteuid};
+use serde::Serialize;
+use std::fs;
+
+/// One thing that emulation needs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Check {
+    /// What it is.
+    pub name: &'static str,
+    /// Whether it is there.
+    pub good: bool,
+    /// What was found.
+    pub found: String,
+    /// What to do if it is not.
+    pub fix: String,
+}
+
+/// Tries everything that an emulated run needs, in the order in which it needs it.
+pub fn check_emulation() -> Vec<Check> {
+    let namespace = Namespace::create(|| Ok(()));
+    let pair = Pair::create(0, 1500);
+    let of = |name, result: Result<(), String>, found: &str| match result {
+        Ok(()) => Check { name, good: true, found: found.to_owned(), fix: String::new() },
+        Err(error) => {
+            let (found, fix) = match error.rsplit_once(": ") {
+                Some((found, fix)) => (found.to_owned(), fix.to_owned()),
+                None => (error, "run as root".to_owned()),
+            };
+            Check { name, good: false, found, fix }
+        }
+    };
+    let who = if geteuid().is_root() { "root" } else { "user namespace" };
+    vec![
+        of("network namespaces", namespace.map(|_| ()), &format!("can be created ({who})")),
+        of("TUN devices", pair.map(|_| ()), "can be created in a namespace"),
+    ]
+}
+
+/// Makes an ordinary user root in a user namespace of its own, where network namespaces and devices can be made. Call it
+/// before the process has a second thread.
+///
+/// # Errors
+/// One line with the fix if the kernel does not permit it.
+pub fn enter_user_namespace() -> Result<(), String> {
+    let (user, group) = (geteuid(), getegid());
+    unshare(CloneFlags::CLONE_NEWUSER).map_err(|error| {
+        format!(
+            "cannot create a user namespace: {error}: run as root, or set user.max_user_namespaces above 0 \
+             (kernel.unprivileged_userns_clone = 1, kernel.apparmor_restrict_unprivileged_userns = 0 where they exist)"
+        )
+    })?;
+    for (file, text) in [
+        ("setgroups", "deny".to_owned()),
+        ("uid_map", format!("0 {user} 1")),
+        ("gid_map", format!("0 {group} 1")),
+    ] {
+        fs::write(format!("/proc/self/{file}"), text)
+            .map_err(|error| format!("/proc/self/{file}: {error}"))?;
+    }
+    Ok(())
+}

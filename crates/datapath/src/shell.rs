@@ -1,0 +1,246 @@
+//! A command inside a path: what `dumbbell emulate` does.
+
+use crate::clock::{Clock, monotonic_ns};
+use crate::emulation::{DEVICE, End, Pair, Traffic, Work, addresses, close, device_mtu, joined, start_lanes};
+use crate::events::merged;
+use crate::inspect::Reading;
+use crate::lane::{LaneReport, Progress};
+use crate::lateness::Lateness;
+use crate::program::{clean_up, move_into};
+use crate::tun::TunConfig;
+use packetlog::PacketLogWriter;
+use path::PathSpec;
+use serde::Deserialize;
+use std::io::{IsTerminal, Write};
+use std::net::Ipv4Addr;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use units::{Span, Time};
+
+/// Between two lines of statistics.
+const TELL: Duration = Duration::from_secs(1);
+/// How often the command is looked at.
+const POLL: Duration = Duration::from_millis(5);
+/// Links are sampled this often, for the statistics.
+const SAMPLES: Span = Span::from_ms(200);
+
+/// A command, and the path it is to be put into.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShellSpec {
+    /// Seed of the path's random streams.
+    pub seed: u64,
+    /// The path: `data` is what the command sends, `ack` what it receives.
+    pub path: PathSpec,
+    /// The command and its arguments.
+    pub command: Vec<String>,
+    /// A command for the other end, which then gets a namespace of its own; without it the other end is in the namespace
+    /// of the caller.
+    #[serde(default)]
+    pub server: Option<Vec<String>>,
+    /// Packet log to write.
+    #[serde(default)]
+    pub log: Option<PathBuf>,
+    /// No statistics.
+    #[serde(default)]
+    pub quiet: bool,
+}
+
+/// Runs a command inside a path until it ends; returns its exit status (128 and the signal's number if one ended it).
+/// The command finds the address of the other end in `DUMBBELL_PEER` and `MAHIMAHI_BASE`.
+///
+/// # Errors
+/// One line: what is wrong with the specification, what this machine does not permit, or what cannot be written.
+pub fn run_shell(spec: &ShellSpec) -> Result<i32, String> {
+    spec.path.validate()?;
+    if spec.command.is_empty() {
+        return Err("command: must not be empty".to_owned());
+    }
+    clean_up();
+    // Opened first: a log that cannot be written should not cost the user a session.
+    let writer =
+        spec.log.as_ref().map(PacketLogWriter::create).transpose().map_err(|error| error.to_string())?;
+    let pair = create_pair(spec)?;
+    let stop = AtomicBool::new(false);
+    let progress = [Arc::new(Progress::default()), Arc::new(Progress::default())];
+    let work = Work {
+        path: &spec.path,
+        seed: spec.seed,
+        clock: Clock::starting_at(monotonic_ns()),
+        end: Time::NEVER,
+        sample_interval: SAMPLES,
+        log: writer.is_some(),
+        full_log: false,
+        stop: &stop,
+        progress: &progress,
+    };
+    let traffic = Traffic { data: Reading::Foreign, ack: Reading::Acks, extra: Span::ZERO };
+    let pairs = [pair];
+    let (status, lanes) = thread::scope(|scope| {
+        let lanes = start_lanes(scope, work, &pairs, &[traffic]);
+        let status = lanes.as_ref().map_err(String::clone).and_then(|_| commands(spec, &pairs[0], &progress));
+        stop.store(true, Ordering::Relaxed);
+        let [data, ack] = lanes?;
+        let lanes = [joined(data)?, joined(ack)?];
+        Ok::<_, String>((status?, lanes))
+    })?;
+    if !spec.quiet {
+        summarize(&lanes, &spec.path);
+    }
+    if let Some(mut writer) = writer {
+        let text = |error: packetlog::Error| error.to_string();
+        merged(&lanes[0].log, &lanes[1].log).try_for_each(|record| writer.write(&record)).map_err(text)?;
+        writer.finish().map_err(text)?;
+    }
+    close(pairs.into());
+    Ok(status)
+}
+
+fn create_pair(spec: &ShellSpec) -> Result<Pair, String> {
+    let mtu_bytes = device_mtu(&spec.path);
+    let device = |name: String, address: Ipv4Addr, peer: Ipv4Addr, default_route| TunConfig {
+        name,
+        address,
+        peer,
+        mtu_bytes,
+        default_route,
+    };
+    if spec.server.is_some() {
+        return Pair::create(0, mtu_bytes);
+    }
+    // Inside of another one of these the addresses of that one are taken.
+    for index in 0..=u8::MAX {
+        let (inside, outside) = addresses(usize::from(index));
+        let free = std::net::UdpSocket::bind((outside, 0)).is_err()
+            && std::net::UdpSocket::bind((inside, 0)).is_err();
+        if free {
+            let right = End::here(&device(format!("dumbbell-{index}"), outside, inside, false)).map_err(|error| {
+                format!("{error}; without rights over this network namespace give --server COMMAND, or start `unshare -Urn` first")
+            })?;
+            let left = End::create(&device(DEVICE.to_owned(), inside, outside, true))?;
+            return Ok(Pair { left, right });
+        }
+    }
+    Err("no free addresses for a path: all of 10.77.0.0/16 are in use here".to_owned())
+}
+
+/// Runs the commands; the exit status of the one inside.
+fn commands(spec: &ShellSpec, pair: &Pair, progress: &[Arc<Progress>; 2]) -> Result<i32, String> {
+    let mut server = spec.server.as_ref().map(|words| start_server(words, pair)).transpose()?;
+    let mut command = Command::new(&spec.command[0]);
+    command
+        .args(&spec.command[1..])
+        .env("DUMBBELL_PEER", pair.right.address.to_string())
+        .env("MAHIMAHI_BASE", pair.right.address.to_string());
+    move_into(&mut command, &pair.left.namespace);
+    let mut child =
+        command.spawn().map_err(|error| format!("cannot start `{}`: {error}", spec.command[0]))?;
+    let status = attend(&mut child, spec, progress);
+    if let Some(server) = &mut server {
+        // Its whole group, whatever it started.
+        let group = nix::unistd::Pid::from_raw(server.id() as i32);
+        let _ended = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
+        let _reaped = server.wait();
+    }
+    status
+}
+
+fn start_server(words: &[String], pair: &Pair) -> Result<Child, String> {
+    let program = words.first().ok_or("server: must not be empty")?;
+    let mut command = Command::new(program);
+    command
+        .args(&words[1..])
+        .env("DUMBBELL_PEER", pair.left.address.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .process_group(0);
+    move_into(&mut command, &pair.right.namespace);
+    let child = command.spawn().map_err(|error| format!("cannot start `{program}`: {error}"))?;
+    // Most servers are up by then; what they need beyond it is up to the command.
+    thread::sleep(Duration::from_millis(300));
+    Ok(child)
+}
+
+/// Waits for the command and tells what happens meanwhile.
+fn attend(child: &mut Child, spec: &ShellSpec, progress: &[Arc<Progress>; 2]) -> Result<i32, String> {
+    let (mut told, mut before) = (Instant::now(), [Counts::default(); 2]);
+    loop {
+        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
+            return Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
+        }
+        if !spec.quiet && told.elapsed() >= TELL {
+            let seconds = told.elapsed().as_secs_f64();
+            let counts = [Counts::read(&progress[0]), Counts::read(&progress[1])];
+            tell(&format!(
+                "up {} | down {}",
+                counts[0].since(before[0], seconds),
+                counts[1].since(before[1], seconds)
+            ));
+            (told, before) = (Instant::now(), counts);
+        }
+        thread::sleep(POLL);
+    }
+}
+
+/// One line that replaces the one before on a terminal.
+fn tell(line: &str) {
+    let mut stream = std::io::stderr().lock();
+    let (begin, end) = if stream.is_terminal() { ("\r\x1b[K", "") } else { ("", "\n") };
+    // Statistics that cannot be shown are no reason to end the user's command.
+    let _shown = write!(stream, "{begin}dumbbell: {line}{end}").and_then(|()| stream.flush());
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    bytes: u64,
+    packets: u64,
+    dropped: u64,
+    queued: u64,
+}
+
+impl Counts {
+    fn read(progress: &Progress) -> Self {
+        let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        Self {
+            bytes: read(&progress.delivered_bytes),
+            packets: read(&progress.delivered_packets),
+            dropped: read(&progress.dropped_packets),
+            queued: read(&progress.queued_packets),
+        }
+    }
+
+    fn since(self, before: Self, seconds: f64) -> String {
+        format!(
+            "{:.2} Mbit/s, {:.0} packets/s, {} queued, {} dropped",
+            (self.bytes - before.bytes) as f64 * 8.0 / 1e6 / seconds,
+            (self.packets - before.packets) as f64 / seconds,
+            self.queued,
+            self.dropped
+        )
+    }
+}
+
+/// What happened in all.
+fn summarize(lanes: &[LaneReport; 2], path: &PathSpec) {
+    let mut lateness = Lateness::default();
+    for lane in lanes {
+        lateness.merge(&lane.lateness);
+    }
+    let report = lateness.report(path.base_rtt());
+    tell(&format!(
+        "{} packets, late by {} us (median), {} us (p99), {} us (max){}",
+        report.packets,
+        report.p50,
+        report.p99,
+        report.max,
+        report.degraded().map_or_else(String::new, |reason| format!("; degraded: {reason}")),
+    ));
+    if std::io::stderr().is_terminal() {
+        let _ended = writeln!(std::io::stderr());
+    }
+}
