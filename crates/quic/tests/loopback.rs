@@ -46,14 +46,15 @@ impl Drop for Guard {
 
 /// A receiver that listens already, and its address.
 fn receiver() -> (Guard, String) {
-    let free = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    let receiver = Guard::start(&["receive", "--listen", &free]);
+    let free = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let receiver = Guard::start(&["receive", "--listen", &free.to_string()]);
+    let local = format!(":{:04X} ", free.port());
     let start = Instant::now();
-    while UdpSocket::bind(&free).is_ok() {
+    while !std::fs::read_to_string("/proc/net/udp").unwrap().contains(&local) {
         assert!(start.elapsed() < Duration::from_secs(10), "the receiver does not listen");
         std::thread::sleep(Duration::from_millis(10));
     }
-    (receiver, free)
+    (receiver, free.to_string())
 }
 
 fn lines(output: &Output) -> Vec<Value> {
