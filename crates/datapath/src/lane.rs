@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::events::EventLog;
 use crate::inspect::{Arrived, Content, Inspector, Reading, mark_congestion};
 use crate::lateness::Lateness;
-use crate::timer::Waiter;
+use crate::timer::{Waiter, run_at_once};
 use crate::tun::Tun;
 use nix::sys::epoll::EpollFlags;
 use packetlog::Event;
@@ -192,6 +192,7 @@ impl Lane {
     /// A device that cannot be read.
     pub(crate) fn run(mut self, end: Time, stop: &AtomicBool) -> io::Result<LaneReport> {
         let mut readable = vec![false; self.inlets.len()];
+        let _punctual = std::env::var("FIFO").is_ok() && run_at_once();
         loop {
             let now = self.config.clock.now();
             self.release(now.min(end));

@@ -78,3 +78,13 @@ impl Waiter {
         Ok(self.timer.set(Expiration::OneShot(TimeSpec::from_duration(at)), flags)?)
     }
 }
+
+/// Asks the scheduler to let the calling thread run as soon as it has something to do. A thread that forwards packets
+/// sleeps most of the time, so this costs the others little and makes it punctual on a busy machine. Ordinary users are
+/// refused, and go without.
+#[allow(unsafe_code, reason = "one system call that reads one structure")]
+pub(crate) fn run_at_once() -> bool {
+    let parameters = libc::sched_param { sched_priority: 1 };
+    // SAFETY: zero names the calling thread; the structure outlives the call.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) == 0 }
+}

@@ -1,4 +1,4 @@
-//! Runs one specification without Python: `run_spec SPEC.json [DIRECTORY]` prints the statistics as JSON.
+//! Runs one specification with real packets, without Python: `datapath-run SPEC.json [DIRECTORY]` prints the statistics as JSON.
 #![allow(clippy::disallowed_methods, reason = "a command reads its arguments and files")]
 #![allow(clippy::print_stdout, reason = "its output is the statistics")]
 
@@ -6,7 +6,7 @@ use std::path::Path;
 
 fn main() -> Result<(), String> {
     let mut arguments = std::env::args().skip(1);
-    let file = arguments.next().ok_or("usage: run_spec SPEC.json [DIRECTORY]")?;
+    let file = arguments.next().ok_or("usage: datapath-run SPEC.json [DIRECTORY]")?;
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
     let spec: runs::RunSpec = serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?;
     let directory = arguments.next();

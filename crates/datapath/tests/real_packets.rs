@@ -1,0 +1,314 @@
+//! Real packets in real network namespaces. Rates are low and tolerances wide: these tests have to pass on a busy machine
+//! with two cores. What the figures are when it is quiet is measured in `benchmarks/`.
+#![allow(clippy::disallowed_methods, reason = "the tests start processes and read /proc")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// One emulated path at a time: they share the processors.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Waits for the turn of a test; `None` (with the reason printed) where this machine does not permit emulation.
+fn turn() -> Option<MutexGuard<'static, ()>> {
+    let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(miss) = datapath::check_emulation().into_iter().find(|check| !check.good) {
+        println!("skipped: {}: {}: {}", miss.name, miss.found, miss.fix);
+        return None;
+    }
+    Some(guard)
+}
+
+fn emulate(spec: &Value) -> Result<Value, String> {
+    let spec: runs::RunSpec = serde_json::from_value(spec.clone()).unwrap();
+    datapath::run(&spec, None, &|| false).map(|report| serde_json::to_value(report).unwrap())
+}
+
+fn link(rate_mbps: f64, packets: u64) -> Value {
+    json!({"kind": "link", "rate_mbps": rate_mbps, "queue": {"kind": "droptail", "packets": packets}})
+}
+
+fn delay(ms: f64) -> Value {
+    json!({"kind": "delay", "delay_ms": ms})
+}
+
+/// 20 Mbit/s, 20 ms RTT, 1.5 bandwidth-delay products of queue.
+fn path() -> Value {
+    json!({"data": [link(20.0, 50), delay(10.0)], "ack": [delay(10.0)]})
+}
+
+fn spec(path: &Value, flows: &Value, duration_s: f64) -> Value {
+    json!({"seed": 1, "duration_s": duration_s, "warmup_s": 0.5, "log": "none", "path": path, "flows": flows})
+}
+
+fn core(controller: &str) -> Value {
+    json!({"scheme": controller, "controller": controller})
+}
+
+fn kernel(name: &str) -> Value {
+    json!({"scheme": format!("kernel-{name}"), "kernel": {"congestion_control": name}})
+}
+
+fn program(sender: &str, receiver: &str) -> Value {
+    json!({"scheme": "made-up", "program": {
+        "sender": ["python3", "-c", sender, "{ip}", "{port}"],
+        "receiver": ["python3", "-c", receiver, "{port}"],
+    }})
+}
+
+fn number(value: &Value, key: &str) -> f64 {
+    value[key].as_f64().unwrap_or_else(|| panic!("{key} is missing in {value}"))
+}
+
+/// Nothing gets lost outside the model unless the machine is so busy that the run says so itself.
+fn assert_valid(report: &Value) {
+    let emulation = &report["emulation"];
+    assert_eq!(emulation["invalid"], Value::Null, "{emulation}");
+}
+
+/// 1448 bytes of payload in 1500: what a flow can get of a link.
+fn assert_fills(report: &Value, link_mbps: f64) {
+    assert_valid(report);
+    let share = number(&report["flows"][0], "goodput_mbps") / (link_mbps * 1448.0 / 1500.0);
+    // Above 1 only by what the queue held when the warm-up ended.
+    assert!((0.8..=1.05).contains(&share), "{share} of the link: {}", report["flows"][0]);
+}
+
+#[test]
+fn the_kernels_tcp_fills_a_link_and_no_more() {
+    let Some(_alone) = turn() else { return };
+    let report = emulate(&spec(&path(), &json!([kernel("cubic")]), 2.5)).unwrap();
+    assert_fills(&report, 20.0);
+    let flow = &report["flows"][0];
+    // The propagation delay is never undercut; the queue adds at most 50 packets of 0.6 ms.
+    assert!(number(flow, "owd_min_ms") >= 10.0);
+    assert!(number(flow, "mean_srtt_ms") > 20.0);
+    assert!(number(flow, "mean_cwnd_bytes") > 20_000.0);
+}
+
+#[test]
+fn our_transport_fills_a_link_over_udp() {
+    let Some(_alone) = turn() else { return };
+    for controller in ["cubic", "bbr"] {
+        let report = emulate(&spec(&path(), &json!([core(controller)]), 2.5)).unwrap();
+        assert_fills(&report, 20.0);
+        assert!(number(&report["flows"][0], "owd_min_ms") >= 10.0);
+    }
+}
+
+#[test]
+fn a_delay_based_controller_keeps_the_queue_short_with_real_packets() {
+    let Some(_alone) = turn() else { return };
+    let report = emulate(&spec(&path(), &json!([core("vegas")]), 2.5)).unwrap();
+    assert_fills(&report, 20.0);
+    // Two to four packets of 0.6 ms, where the queue holds 30 ms; wide for late wake-ups.
+    let median = number(&report["flows"][0], "owd_p50_ms");
+    assert!(median < 18.0, "median one-way delay {median} ms");
+}
+
+#[test]
+fn flows_of_all_kinds_share_a_link_with_their_own_rtts_and_directions() {
+    let Some(_alone) = turn() else { return };
+    let mut near = kernel("reno");
+    near["rtt_ms"] = json!(20.0);
+    let mut far = core("reno");
+    (far["rtt_ms"], far["start_s"]) = (json!(60.0), json!(0.3));
+    let mut back = core("cubic");
+    (back["reverse"], back["stop_s"]) = (json!(true), json!(2.0));
+    let report = emulate(&spec(&path(), &json!([near, far, back]), 3.0)).unwrap();
+    assert_valid(&report);
+    let flows = report["flows"].as_array().unwrap();
+    for flow in flows {
+        assert!(number(flow, "goodput_mbps") > 0.3, "{flow}");
+    }
+    assert!(number(&flows[0], "owd_min_ms") < 25.0);
+    assert!(number(&flows[1], "owd_min_ms") >= 30.0);
+    // The return direction has no link.
+    assert!(number(&flows[2], "owd_p50_ms") < 25.0);
+    let sum = number(&flows[0], "throughput_mbps") + number(&flows[1], "throughput_mbps");
+    assert!(sum < 21.0, "{sum} Mbit/s over a link of 20");
+}
+
+#[test]
+fn planned_losses_and_copies_happen_to_real_packets() {
+    let Some(_alone) = turn() else { return };
+    let path = json!({
+        "data": [{"kind": "loss", "every": 50}, {"kind": "duplicate", "probability": 0.05}, delay(5.0)],
+        "ack": [delay(5.0)],
+    });
+    let mut flow = core("reno");
+    flow["application"] = json!({"kind": "constant", "rate_mbps": 4.0});
+    let report = emulate(&spec(&path, &json!([flow]), 2.0)).unwrap();
+    assert_valid(&report);
+    let flow = &report["flows"][0];
+    let dropped = number(flow, "packets_dropped") / number(flow, "packets_sent");
+    assert!((0.018..=0.022).contains(&dropped), "{dropped} dropped instead of every 50th");
+    // Copies arrive twice and count once.
+    assert!(number(flow, "packets_delivered") > number(flow, "packets_sent"), "{flow}");
+    assert!(number(flow, "goodput_mbps") < 4.2, "{flow}");
+}
+
+#[test]
+fn an_aqm_marks_real_packets_and_the_sender_hears_of_it() {
+    let Some(_alone) = turn() else { return };
+    let queue = json!({"kind": "codel", "packets": 1000, "target_ms": 5, "interval_ms": 50, "ecn": true});
+    let path = json!({"data": [{"kind": "link", "rate_mbps": 20.0, "queue": queue}, delay(10.0)], "ack": [delay(10.0)]});
+    let mut flow = core("cubic");
+    flow["transport"] = json!({"profile": "tcp", "ecn": "ect0"});
+    let report = emulate(&spec(&path, &json!([flow]), 3.0)).unwrap();
+    assert_valid(&report);
+    let flow = &report["flows"][0];
+    assert!(number(flow, "packets_marked") >= 1.0, "{flow}");
+    assert!(number(flow, "loss_episodes") >= 1.0, "{flow}");
+}
+
+#[test]
+fn datagrams_above_the_mtu_travel_in_fragments() {
+    let Some(_alone) = turn() else { return };
+    let mut path = path();
+    (path["overhead_bytes"], path["mtu_bytes"], path["fragment"]) = (json!(36), json!(1500), json!(true));
+    let mut flow = core("reno");
+    flow["transport"] = json!({"profile": "datagram", "payload_bytes": 1440, "header_bytes": 28});
+    flow["application"] = json!({"kind": "constant", "rate_mbps": 2.0});
+    let report = emulate(&spec(&path, &json!([flow]), 2.0)).unwrap();
+    assert_valid(&report);
+    let flow = &report["flows"][0];
+    // Two packets for each 1440 bytes of payload, each with its own headers.
+    let packets = number(flow, "bytes_delivered") / number(flow, "packets_delivered");
+    assert!((700.0..=800.0).contains(&packets), "{packets} bytes per packet");
+    assert!((1.7..=2.2).contains(&number(flow, "goodput_mbps")), "{flow}");
+}
+
+const UDP_SENDER: &str = "import socket, sys, time\n\
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
+    while True: s.sendto(bytes(1000), (sys.argv[1], int(sys.argv[2]))); time.sleep(0.005)";
+const UDP_RECEIVER: &str = "import socket, sys\n\
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', int(sys.argv[1])))\n\
+    while True: print(len(s.recv(2000)) * 'x')";
+
+#[test]
+fn programs_are_started_measured_and_ended() {
+    let Some(_alone) = turn() else { return };
+    // The receiver prints about 1 kB for each packet: more than a pipe holds.
+    let report = emulate(&spec(&path(), &json!([program(UDP_SENDER, UDP_RECEIVER)]), 2.0)).unwrap();
+    assert_valid(&report);
+    let flow = &report["flows"][0];
+    // 8 kbit every 5 ms and a bit: 1.5 Mbit/s.
+    assert!((0.4..=1.7).contains(&number(flow, "goodput_mbps")), "{flow}");
+    let programs = report["emulation"]["programs"].as_array().unwrap();
+    assert_eq!(programs.len(), 2);
+    assert_eq!(datapath::clean_up(), 0);
+}
+
+#[test]
+fn failing_programs_fail_the_run_with_their_last_words() {
+    let Some(_alone) = turn() else { return };
+    let refused = |sender: &str, receiver: &str| {
+        let mut flow = program(sender, receiver);
+        flow["program"]["ready_timeout_s"] = json!(0.5);
+        emulate(&spec(&path(), &json!([flow]), 1.5)).unwrap_err()
+    };
+    let error = refused("import sys; print('no such luck'); sys.exit(3)", UDP_RECEIVER);
+    assert!(error.starts_with("flow 1 (made-up) sender: ended early, with exit status 3"), "{error}");
+    assert!(error.ends_with("last output: no such luck"), "{error}");
+    let error = refused(UDP_SENDER, "raise SystemExit('cannot bind')");
+    assert!(error.contains("receiver: ended before it was ready, with exit status 1"), "{error}");
+    let error = refused(UDP_SENDER, "import time; time.sleep(60)");
+    assert!(error.contains("not ready (listen) after 0.5 s; last output: it printed nothing"), "{error}");
+    let error = refused("import time; time.sleep(60)", UDP_RECEIVER);
+    assert!(error.contains("sender: sent no data"), "{error}");
+    let mut missing = program("", "");
+    missing["program"]["receiver"] = json!(["no-such-program-anywhere"]);
+    let error = emulate(&spec(&path(), &json!([missing]), 1.0)).unwrap_err();
+    assert!(error.contains("cannot start `no-such-program-anywhere`"), "{error}");
+}
+
+#[test]
+fn what_the_kernel_does_not_offer_is_named() {
+    let Some(_alone) = turn() else { return };
+    let error = emulate(&spec(&path(), &json!([kernel("copa")]), 2.0)).unwrap_err();
+    assert!(error.contains("congestion control copa: not offered by this kernel: it has"), "{error}");
+    assert!(error.contains("cubic") && !error.contains('\n'), "{error}");
+}
+
+#[test]
+fn a_command_runs_inside_a_path() {
+    let Some(_alone) = turn() else { return };
+    let path = json!({"data": [delay(20.0)], "ack": [delay(20.0)]});
+    // One UDP round trip to the other end takes 40 ms at least; the exit status says whether it did.
+    let command = "import os, socket, sys, time\n\
+        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(5)\n\
+        peer = (os.environ['DUMBBELL_PEER'], 7)\n\
+        for attempt in range(50):\n\
+        \x20 t = time.monotonic(); s.sendto(b'x', peer)\n\
+        \x20 try: s.recv(9)\n\
+        \x20 except ConnectionError: time.sleep(0.1); continue\n\
+        \x20 sys.exit(3 if 0.040 <= time.monotonic() - t < 2 else 4)";
+    let server = "import socket\n\
+        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', 7))\n\
+        while True: d, a = s.recvfrom(9); s.sendto(d, a)";
+    let log = std::env::temp_dir().join(format!("dumbbell-shell-{}.parquet", std::process::id()));
+    let shell: datapath::ShellSpec = serde_json::from_value(json!({
+        "seed": 1, "path": path, "quiet": true, "log": log,
+        "command": ["python3", "-c", command], "server": ["python3", "-c", server],
+    }))
+    .unwrap();
+    assert_eq!(datapath::run_shell(&shell).unwrap(), 3);
+    let records = packetlog::PacketLogReader::open(&log).unwrap().count();
+    std::fs::remove_file(&log).unwrap();
+    assert!(records >= 4, "{records} records");
+}
+
+/// The network namespaces that threads of this process, or processes marked by it, are in.
+fn namespaces() -> BTreeSet<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    tasks
+        .filter_map(|task| std::fs::read_link(task.path().join("ns/net")).ok())
+        .map(|link| link.display().to_string())
+        .collect()
+}
+
+#[test]
+fn nothing_is_left_after_runs() {
+    let Some(_alone) = turn() else { return };
+    let before = (namespaces(), std::fs::read_dir("/proc/self/fd").unwrap().count());
+    for flow in [kernel("cubic"), core("cubic"), program(UDP_SENDER, UDP_RECEIVER)] {
+        emulate(&spec(&path(), &json!([flow]), 0.7)).unwrap();
+    }
+    let after = (namespaces(), std::fs::read_dir("/proc/self/fd").unwrap().count());
+    assert_eq!(after, before);
+}
+
+#[test]
+fn a_killed_run_takes_its_programs_with_it_or_the_next_one_ends_them() {
+    let Some(_alone) = turn() else { return };
+    // The sender starts a process that leaves its group and its parent.
+    let sender = format!("import subprocess\nsubprocess.Popen(['setsid', 'sleep', '77.5'])\n{UDP_SENDER}");
+    let text = spec(&path(), &json!([program(&sender, UDP_RECEIVER)]), 60.0).to_string();
+    let file = std::env::temp_dir().join(format!("dumbbell-killed-{}.json", std::process::id()));
+    std::fs::write(&file, text).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_datapath-run")).arg(&file).spawn().unwrap();
+    let sleepers = || {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+        lines.filter(|line| line.starts_with(b"sleep\x0077.5\0") || line.ends_with(b"9000\0")).count()
+    };
+    let wait_for = |wanted: fn(usize) -> bool| {
+        let patience = Instant::now() + Duration::from_secs(10);
+        while !wanted(sleepers()) && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        sleepers()
+    };
+    assert!(wait_for(|count| count >= 3) >= 3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    std::fs::remove_file(&file).unwrap();
+    // Both programs die with it; what escaped them is left until the next start, be it somebody else's.
+    assert!(wait_for(|count| count <= 1) <= 1);
+    datapath::clean_up();
+    assert_eq!(wait_for(|count| count == 0), 0);
+}
