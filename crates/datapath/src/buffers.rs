@@ -90,7 +90,8 @@ mod tests {
         buffers.release(token);
         let (other, _) = buffers.take();
         assert_ne!(other, token);
-        assert_eq!((&*buffers.packet(token), buffers.content(token).payload_bytes()), (&b"abc"[..], 1));
+        assert_eq!(buffers.packet(token), b"abc");
+        assert_eq!(buffers.content(token).payload_bytes(), 1);
         buffers.release(token);
         assert_eq!(buffers.take().0, token);
     }
