@@ -11,7 +11,7 @@ mod tcp_info;
 mod tests;
 
 pub(crate) use codec::{DataFields, data_fields};
-pub(crate) use kernel_tcp::{TcpSenderOutcome, connect_tcp, run_tcp_receiver, run_tcp_sender};
+pub(crate) use kernel_tcp::{connect_tcp, run_tcp_receiver, run_tcp_sender};
 pub(crate) use receiver::run_receiver;
 pub(crate) use samples::Samples;
 pub(crate) use sender::run_sender;

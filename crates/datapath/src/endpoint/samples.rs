@@ -29,11 +29,6 @@ impl Samples {
         Self { interval, next: Time::ZERO + interval, rows: Vec::new(), at: Time::ZERO }
     }
 
-    /// No samples.
-    pub(crate) fn none() -> Self {
-        Self { interval: Span::ZERO, next: Time::NEVER, rows: Vec::new(), at: Time::ZERO }
-    }
-
     /// When the next sample is due.
     pub(crate) const fn next(&self) -> Time {
         self.next
@@ -90,12 +85,5 @@ mod tests {
         let rows: Vec<_> = samples.rows.iter().map(|row| (row.at, row.value)).collect();
         assert_eq!(rows, [(at(100), 101.0), (at(400), 430.0), (at(500), 500.0)]);
         assert_eq!(samples.next(), at(600));
-    }
-
-    #[test]
-    fn none_are_never_due() {
-        let mut samples = Samples::none();
-        samples.take_due(at(1_000_000), |sink| sink.put("never", "", 1.0));
-        assert!(samples.rows.is_empty());
     }
 }

@@ -11,10 +11,14 @@ use std::io;
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
 use transport::{AckFrame, Data, Sender, SenderStats};
-use units::Time;
+use units::{Span, Time};
 
 /// Longest ACK datagram: a thousand arrivals and feedback.
 const ACK_SLOT_BYTES: usize = 16 << 10;
+
+/// Shortest wait for a timer. A wake-up costs as much as sending several packets; at high rates a pacer's packets leave a
+/// few at a time, within what a wake-up is late anyway, and the timer slack keeps the rate.
+const SHORTEST_WAIT: Span = Span::from_us(100);
 
 /// Runs `sender` on a connected socket until `until`, or until `stop` is set.
 ///
@@ -59,7 +63,7 @@ pub(crate) fn run_sender(
         let wake = match (blocked, more) {
             (true, _) => Time::NEVER,
             (false, true) => now,
-            (false, false) => sender.next_timer(),
+            (false, false) => sender.next_timer().max(now + SHORTEST_WAIT),
         };
         readable = false;
         waiter.wait(wake.min(samples.next()).min(until).min(now + STOP_CHECK), |_, events| {

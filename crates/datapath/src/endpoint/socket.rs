@@ -97,11 +97,6 @@ impl Outbox {
         self.ends.len() >= BATCH
     }
 
-    /// Whether nothing waits.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
     /// Sends what the socket takes; returns whether that was all. If not, wait until it is writable.
     pub(crate) fn flush(&mut self, socket: &UdpSocket) -> io::Result<bool> {
         while self.sent < self.ends.len() {
@@ -118,5 +113,62 @@ impl Outbox {
         self.ends.clear();
         self.sent = 0;
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    /// A prepared pair of sockets: whatever the first one sends reaches the second.
+    fn pair(ecn: Ecn) -> (UdpSocket, UdpSocket) {
+        let bind = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let (near, far) = (bind(), bind());
+        near.connect(far.local_addr().unwrap()).unwrap();
+        prepare(&near, ecn, false).unwrap();
+        prepare(&far, Ecn::Off, true).unwrap();
+        (near, far)
+    }
+
+    #[test]
+    fn more_than_a_batch_arrives_in_order_and_long_datagrams_are_cut() {
+        let ((near, far), mut outbox) = (pair(Ecn::Off), Outbox::default());
+        for number in 0..BATCH as u8 + 5 {
+            outbox.push(|bytes| bytes.extend([number; 20]));
+        }
+        assert!(outbox.is_full() && outbox.flush(&near).unwrap() && !outbox.is_full());
+        let (mut inbox, mut arrived) = (Inbox::new(8), Vec::new());
+        for expected in [BATCH, 5, 0] {
+            let count = inbox.receive(&far).unwrap();
+            assert_eq!(count, expected);
+            arrived.extend(inbox.datagrams(count).map(|(bytes, _)| (bytes.len(), bytes[0], bytes[7])));
+        }
+        let sent: Vec<_> = (0..BATCH as u8 + 5).map(|number| (8, number, number)).collect();
+        assert_eq!(arrived, sent);
+    }
+
+    #[test]
+    fn ecn_codepoints_are_sent_and_seen() {
+        for (ecn, expected) in [(Ecn::Off, (0, 0, 0)), (Ecn::Ect0, (1, 0, 0)), (Ecn::Ect1, (0, 1, 0))] {
+            let ((near, far), mut inbox) = (pair(ecn), Inbox::new(8));
+            near.send(b"x").unwrap();
+            let count = inbox.receive(&far).unwrap();
+            let counts: Vec<_> = inbox.datagrams(count).map(|(_, tos)| ecn_counts(tos)).collect();
+            assert_eq!(counts.len(), 1);
+            assert_eq!((counts[0].ect0, counts[0].ect1, counts[0].ce), expected);
+        }
+        assert_eq!(ecn_counts(0xff).ce, 1);
+    }
+
+    #[test]
+    fn a_peer_that_is_gone_loses_datagrams_but_breaks_nothing() {
+        let ((near, far), mut outbox) = (pair(Ecn::Off), Outbox::default());
+        drop(far);
+        for _ in 0..4 {
+            outbox.push(|bytes| bytes.push(1));
+            assert!(outbox.flush(&near).unwrap());
+            assert_eq!(Inbox::new(8).receive(&near).unwrap(), 0);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Both ends of a flow over loopback, in two threads.
 
+use super::kernel_tcp::TcpSenderOutcome;
 use super::*;
 use crate::clock::Clock;
 use congestion::{Ack, Control, Controller, FieldSink};
@@ -46,6 +47,11 @@ fn run_both(
     let sender = Sender::new(config.clone(), controller, application, Time::ZERO, until);
     let (near, far) = (UdpSocket::bind(LOOPBACK).unwrap(), UdpSocket::bind(LOOPBACK).unwrap());
     near.connect(far.local_addr().unwrap()).unwrap();
+    // Neither end may be thrown off by what does not belong to the flow.
+    let stranger = UdpSocket::bind(LOOPBACK).unwrap();
+    for garbage in [&b""[..], b"hello", &[0xd0; 3000]] {
+        stranger.send_to(garbage, far.local_addr().unwrap()).unwrap();
+    }
     let (clock, stop, mut samples) =
         (Clock::start(), AtomicBool::new(false), Samples::every(Span::from_ms(50)));
     let (sender, receiver) = thread::scope(|scope| {
@@ -157,7 +163,7 @@ fn a_tcp_transfer_of_fixed_size_arrives_completely() {
 #[test]
 fn a_greedy_tcp_flow_falls_silent_when_its_time_is_up() {
     let (sent, received) = tcp_transfer(ApplicationSpec::Greedy, Span::from_ms(300));
-    assert!(received > 10_000_000 && sent.bytes_written >= received, "{sent:?} {received}");
+    assert!(received > 1_000_000 && sent.bytes_written >= received, "{sent:?} {received}");
     assert_eq!(sent.completed_at, None);
 }
 
