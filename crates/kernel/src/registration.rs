@@ -1,0 +1,132 @@
+//! Registering a controller with the kernel, or sharing another process's registration.
+//!
+//! A registration is a BPF link, which lives as long as anybody has a descriptor of it. Two runs that want the same
+//! controller share one link: whoever ends last unregisters, however it ends.
+
+use crate::Failure;
+use crate::controllers::Controller;
+use crate::{lock, sys};
+use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter};
+use libbpf_rs::{ErrorKind, Link, MapCore as _, MapType, Object, ObjectBuilder, PrintLevel};
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+const RETRY: Duration = Duration::from_millis(20);
+
+/// What libbpf and the verifier said of the latest object.
+static MESSAGES: Mutex<String> = Mutex::new(String::new());
+
+/// Our share in a registration.
+#[derive(Debug)]
+#[expect(dead_code, reason = "held for its end, which closes the descriptor")]
+pub(crate) enum Held {
+    /// Registered by us.
+    Own(Link),
+    /// Registered by another process of ours, or pinned.
+    Shared(OwnedFd),
+}
+
+/// Whether the messages of libbpf go to standard error as well.
+pub(crate) fn set_verbose(verbose: bool) {
+    #[allow(clippy::needless_pass_by_value, reason = "the callback's type")]
+    fn keep(_level: PrintLevel, text: String) {
+        *MESSAGES.lock().unwrap_or_else(std::sync::PoisonError::into_inner) += &text;
+    }
+    fn show(level: PrintLevel, text: String) {
+        // Nothing is left to do if nobody reads it.
+        let _ = io::stderr().write_all(text.as_bytes());
+        keep(level, text);
+    }
+    libbpf_rs::set_print(Some(if verbose { (PrintLevel::Debug, show) } else { (PrintLevel::Warn, keep) }));
+}
+
+/// Names that sockets can choose, of every kind.
+pub(crate) fn available() -> Vec<String> {
+    let names = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    names.split_whitespace().map(String::from).collect()
+}
+
+/// Number of the link that registers a controller of ours called `name`.
+pub(crate) fn link_id(name: &str) -> Option<u32> {
+    let maps: Vec<u32> = MapInfoIter::default()
+        .filter(|map| map.ty == MapType::StructOps && map.name.to_str() == Some(name))
+        .map(|map| map.id)
+        .collect();
+    LinkInfoIter::default().find_map(|link| match link.info {
+        LinkTypeInfo::StructOps(ops) if maps.contains(&ops.map_id) => Some(link.id),
+        _ => None,
+    })
+}
+
+/// Loads the programs of `controller`: the verifier looks at them, sockets do not see them yet.
+pub(crate) fn verify(controller: &Controller) -> Result<Object, Failure> {
+    let name = controller.name;
+    let bytes = controller.object.ok_or_else(without_clang)?;
+    MESSAGES.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
+    ObjectBuilder::default()
+        .open_memory(bytes)
+        .and_then(libbpf_rs::OpenObject::load)
+        .map_err(|error| format!("{name}: the kernel refuses the program: {error}{}", first_message()))
+}
+
+pub(crate) fn without_clang() -> Failure {
+    "built without clang, so without controllers: install clang (Debian: apt install clang) and build again"
+        .into()
+}
+
+/// Registers `controller`, or takes a share in the link of who did; waits up to `wait` for those who are at it.
+pub(crate) fn obtain(controller: &Controller, wait: Duration) -> Result<Held, Failure> {
+    let name = controller.name;
+    let deadline = Instant::now() + wait;
+    let _lock = lock::acquire(name, wait)?;
+    loop {
+        if let Some(id) = link_id(name) {
+            // An error: its last holder has just gone, look again.
+            if let Ok(link) = sys::open_link(id) {
+                return Ok(Held::Shared(link));
+            }
+        } else {
+            match register(controller) {
+                Ok(link) => return Ok(Held::Own(link)),
+                Err(RegisterError::Taken) => {}
+                Err(RegisterError::Refused(failure)) => return Err(failure),
+            }
+        }
+        if Instant::now() >= deadline {
+            return Err(format!(
+                "{name}: registered by something else ('bpftool struct_ops show' lists it); unregister that first"
+            ));
+        }
+        thread::sleep(RETRY);
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum RegisterError {
+    /// The name is in use.
+    Taken,
+    Refused(Failure),
+}
+
+/// Registers `controller`; the link keeps it so.
+pub(crate) fn register(controller: &Controller) -> Result<Link, RegisterError> {
+    let name = controller.name;
+    let mut object = verify(controller).map_err(RegisterError::Refused)?;
+    let Some(mut map) = object.maps_mut().find(|map| map.name().to_str() == Some(name)) else {
+        return Err(RegisterError::Refused(format!("{name}: its file defines no struct_ops of this name")));
+    };
+    map.attach_struct_ops().map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => RegisterError::Taken,
+        _ => RegisterError::Refused(format!("{name}: the kernel refuses to register it: {error}")),
+    })
+}
+
+/// The first thing libbpf complained about, as the end of a line.
+fn first_message() -> String {
+    let messages = MESSAGES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    messages.lines().next().map_or_else(String::new, |line| format!(" ({line}; --verbose tells more)"))
+}
