@@ -23,7 +23,7 @@ const (
 
 // receive takes one connection and discards its data until the sender closes or ctx ends. It returns the bytes that arrived.
 func receive(ctx context.Context, port uint16) (int64, error) {
-	socket, err := utp.NewSocket("udp4", fmt.Sprintf(":%d", port))
+	socket, err := newSocket(fmt.Sprintf(":%d", port))
 	if err != nil {
 		return 0, fmt.Errorf("cannot listen on port %d: %w", port, err)
 	}
@@ -54,7 +54,7 @@ func receive(ctx context.Context, port uint16) (int64, error) {
 // send connects, writes as fast as the connection takes it for the duration, and waits until all has arrived. It returns the
 // bytes written.
 func send(ctx context.Context, command sendCommand) (int64, error) {
-	socket, err := utp.NewSocket("udp4", ":0")
+	socket, err := newSocket(":0")
 	if err != nil {
 		return 0, fmt.Errorf("cannot open a socket: %w", err)
 	}

@@ -22,8 +22,8 @@ pub(crate) const READ_AT_ONCE: usize = 32;
 /// the RTT that quiche measures, so it is short.
 const AHEAD: Duration = Duration::from_micros(200);
 
-/// Receive buffer asked of the kernel, bytes: a burst must not be lost in the host.
-const RECEIVE_BUFFER: usize = 4 << 20;
+/// Socket buffers asked of the kernel, bytes: a burst must neither be lost nor wait in the host.
+const SOCKET_BUFFER: usize = 4 << 20;
 
 /// A datagram and the time it leaves.
 struct Departure {
@@ -47,10 +47,7 @@ impl Wire {
         let socket =
             UdpSocket::bind(address).map_err(|error| format!("cannot bind to {address}: {error}"))?;
         socket.set_nonblocking(true).map_err(|error| format!("socket: {error}"))?;
-        // The first needs a privilege and ignores the system's limit.
-        if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
-            let _ = setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER);
-        }
+        enlarge_buffers(&socket);
         // By default the kernel may round waiting times up by 50 microseconds; best effort.
         let _ = nix::sys::prctl::set_timerslack(1);
         Ok(Self {
@@ -167,6 +164,16 @@ impl Wire {
             self.departures.pop_front();
         }
         Ok(())
+    }
+}
+
+/// Best effort: only with a privilege beyond the system's limit.
+fn enlarge_buffers(socket: &UdpSocket) {
+    if setsockopt(socket, sockopt::RcvBufForce, &SOCKET_BUFFER).is_err() {
+        let _ = setsockopt(socket, sockopt::RcvBuf, &SOCKET_BUFFER);
+    }
+    if setsockopt(socket, sockopt::SndBufForce, &SOCKET_BUFFER).is_err() {
+        let _ = setsockopt(socket, sockopt::SndBuf, &SOCKET_BUFFER);
     }
 }
 
