@@ -99,7 +99,7 @@ def main():
         _, where = peer.recvfrom(2000)
         while True:
             peer.sendto(b'x' * 1000, where)
-            time.sleep(0.002)
+            time.sleep(0.01)
     if args.option == 'receiver':
         peer.sendto(b'hello', (args.ip, int(args.port)))
         while True:

@@ -280,7 +280,7 @@ def check(experiment: Experiment) -> None:
                 f"{experiment.duration_s:g} s"
             )
         try:
-            _core.check_run(json.dumps(experiment.specification(run)))
+            _core.check_run(json.dumps(experiment.specification(run)), experiment.backend)
         except _core.Error as error:
             raise UserError(f"{run.scheme} on {run.path}: {with_hint(str(error))}") from None
 

@@ -1,8 +1,5 @@
 """Backends: from a resolved experiment to packet logs and statistics."""
 
-import json
-
-from dumbbell import _core
 from dumbbell.errors import UserError
 
 AVAILABLE = ("sim", "emu")
@@ -36,15 +33,3 @@ def choose_jobs(backend: str, wanted: int | None, processors: int) -> int:
     if wanted is not None and wanted > 1:
         raise UserError(f"--jobs {wanted}: allowed with --backend emu is 1: runs in real time disturb each other")
     return 1
-
-
-def require_emulation() -> None:
-    """Refuses to emulate where something for it is missing.
-
-    Raises:
-        UserError: names what is missing and its fix.
-    """
-    for check in json.loads(_core.check_emulation()):
-        if not check["good"]:
-            fix = f": {check['fix']}" if check.get("fix") else ""
-            raise UserError(f"cannot emulate here: {check['name']}: {check['found']}{fix}")

@@ -9,6 +9,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
+from dumbbell import _core
 from dumbbell.backends.worker import Done, Task, serve
 from dumbbell.experiment import Run
 from dumbbell.progress import Progress
@@ -48,6 +49,8 @@ def execute(results: Results, runs: list[Run], jobs: int, progress: Progress) ->
             outcome.interrupted = True
         finally:
             pool.stop()
+            if results.experiment.backend == "emu":
+                _core.clean_up()  # what the programs of a run that was cut short had started
     finally:
         database.close()
         shutil.rmtree(results.unfinished, ignore_errors=True)

@@ -11,8 +11,10 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from dumbbell import __version__, _core, catalog
+from dumbbell.backends import emulation
 from dumbbell.catalog.available import LOADER, OWN_PROGRAMS, find_program, kernel_controllers
 from dumbbell.errors import UserError, one_line
 from dumbbell.results import to_json
@@ -111,14 +113,14 @@ def _pdf() -> Check:
 
 
 def _emulation() -> list[Check]:
-    return _reported(_core.check_emulation(), "good")
+    return _reported(emulation.checks(), "good")
 
 
-def _reported(report: str, verdict: str) -> list[Check]:
-    """The checks that another part made, as JSON; `verdict` is the key of what came out."""
+def _reported(report: list[dict[str, Any]], verdict: str) -> list[Check]:
+    """The checks that another part made; `verdict` is the key of what came out."""
     return [
         Check(check["name"], bool(check[verdict]), str(check["found"]), str(check.get("fix") or ""), needed=False)
-        for check in json.loads(report)
+        for check in report
     ]
 
 
@@ -141,7 +143,7 @@ def _bpf() -> list[Check]:
     if program is None:
         return [Check("BPF controllers", False, f"{LOADER} is not found", "build it with `make build`", needed=False)]
     done = subprocess.run([program, "check", "--json"], capture_output=True, text=True, check=False, timeout=30)
-    return _reported(done.stdout, "passed")
+    return _reported(json.loads(done.stdout), "passed")
 
 
 def _programs() -> list[Check]:

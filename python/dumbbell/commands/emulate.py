@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core, backends, catalog
+from dumbbell import _core, catalog
+from dumbbell.backends.emulation import require_emulation
 from dumbbell.catalog import PathModel
 from dumbbell.catalog.available import search_path
 from dumbbell.catalog.traces import trace_path
@@ -46,7 +47,7 @@ def emulate(command: EmulateCommand) -> int:
         "log": None if command.log is None else str(command.log.absolute()),
         "quiet": command.quiet,
     }
-    backends.require_emulation()
+    require_emulation()
     os.environ["PATH"] = search_path()
     if os.geteuid() != 0:
         _core.enter_user_namespace()

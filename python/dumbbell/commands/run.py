@@ -8,6 +8,7 @@ from pathlib import Path
 from types import FrameType
 
 from dumbbell import _core, backends, catalog
+from dumbbell.backends.emulation import require_emulation
 from dumbbell.backends.kernel import bpf_controllers, held
 from dumbbell.backends.pool import Outcome, execute
 from dumbbell.catalog import Plan, parse_mix
@@ -48,7 +49,7 @@ def run(command: RunCommand) -> int:
     _tell_left_out(with_options(plan, command.options))
     check(experiment)
     if experiment.backend == "emu":
-        backends.require_emulation()
+        require_emulation()
         _core.clean_up()
     directory = command.out or _default_directory(experiment)
     with held(bpf_controllers(experiment.schemes.values())):

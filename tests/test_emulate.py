@@ -1,0 +1,265 @@
+"""Real packets through emulated paths: kernel TCP, our controllers, programs, wrappers; short runs, wide tolerances."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+from checkout import make_checkout
+from conftest import Dumbbell, show
+from dumbbell.backends.emulation import checks
+from dumbbell.catalog.available import LOADER, find_program
+from dumbbell.pantheon_shim.__main__ import python_2
+
+QUICK = ("--backend", "emu", "--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
+
+TALKER = """
+import socket, sys, time
+side, port, *ip = sys.argv[1:]
+if side == "receive":
+    listener = socket.create_server(("0.0.0.0", int(port)))
+    peer, _ = listener.accept()
+    while peer.recv(65536):
+        pass
+else:
+    peer = socket.create_connection((ip[0], int(port)))
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        peer.sendall(b"x" * 10000)
+"""
+
+SCHEME = """
+kind = "program"
+
+[parameters]
+tool = "TOOL"
+
+[program]
+sender = "{python} {tool} send {port} {ip}"
+receiver = "{python} {tool} receive {port}"
+"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _real_packets() -> None:
+    """Skips everything where real packets are not possible."""
+    for check in checks():
+        if not check["good"]:
+            pytest.skip(f"no real packets here: {check['name']}: {check['found']}")
+
+
+def emulate(dumbbell: Dumbbell, *arguments: object, expect: int = 0) -> list[dict[str, Any]]:
+    """The runs of an emulated experiment, in the order of schemes."""
+    done = dumbbell("run", *QUICK, *arguments, "--json", expect=expect)
+    runs: list[dict[str, Any]] = json.loads(done.stdout)["runs"]
+    return runs
+
+
+def usable(run: dict[str, Any]) -> dict[str, Any]:
+    """The run; a busy machine may have degraded it, nothing worse."""
+    assert run["status"] in ("done", "degraded"), run["reason"]
+    return run
+
+
+def fills(run: dict[str, Any]) -> None:
+    """The run used most of the 10 Mbit/s, and its packets waited in the path's queue and nowhere else."""
+    usable(run)
+    assert 5.0 < run["network"]["throughput_mbps"] < 10.1
+    # 10 ms of propagation, at most 31 packets of 1.2 ms each; the rest is the machine's lateness
+    assert 10.0 < run["network"]["delay_p95_ms"] < 60.0
+    assert run["flows"][0]["owd_min_ms"] >= 10.0
+
+
+def test_kernel_and_core_controllers_fill_the_same_path(dumbbell: Dumbbell, folder: Path) -> None:
+    runs = emulate(dumbbell, "--schemes", "kernel-cubic,reno")
+    assert [run["scheme"] for run in runs] == ["kernel-cubic", "reno"]
+    for run in runs:
+        fills(run)
+        assert run["backend"] == "emu"
+        assert run["attempts"] in (1, 2, 3)
+        assert run["emulation"]["lateness_us"]["p50"] < 5000
+        packets = polars.read_parquet(folder / "out" / run["directory"] / "packets.parquet")
+        delivered = packets.filter(polars.col("event") == 5)
+        assert len(delivered) == run["flows"][0]["packets_delivered"]
+    environment = json.loads((folder / "out/environment.json").read_text())
+    assert environment["sysctl"]["net.ipv4.tcp_sack"] in ("0", "1")
+    assert environment["offloads"].startswith("none")
+
+
+def test_schemes_of_all_kinds_share_one_run(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "talker.py").write_text(TALKER)
+    (folder / "talker.toml").write_text(SCHEME.replace("TOOL", str(folder / "talker.py")))
+    (run,) = emulate(dumbbell, "--mix", "kernel-cubic+reno+talker.toml")
+    usable(run)
+    assert [flow["scheme"] for flow in run["flows"]] == ["kernel-cubic", "reno", "talker"]
+    assert all(flow["throughput_mbps"] > 0.1 for flow in run["flows"])
+    assert 5.0 < run["network"]["throughput_mbps"] < 10.1
+
+
+def test_wrappers_of_a_pantheon_checkout(dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = sorted(Path.home().glob(".pyenv/versions/2.7.*/bin"))
+    if installed:
+        monkeypatch.setenv("PATH", os.pathsep.join([str(installed[-1]), os.environ["PATH"]]))
+    names = ["plain", "backward", "chatty"] + (["old"] if python_2() else [])
+    mix = "+".join(f"pantheon-{name}" for name in names)
+    others = ("--schemes", "pantheon-stuck,pantheon-broken", "--duration", "3")
+    runs = emulate(dumbbell, "--pantheon-dir", make_checkout(folder), "--mix", mix, *others, expect=1)
+    stuck, broken, together = runs
+    assert 5.0 < usable(together)["network"]["throughput_mbps"] < 10.1
+    assert [flow["scheme"].removeprefix("pantheon-") for flow in together["flows"]] == names
+    assert all(flow["throughput_mbps"] > 0.05 for flow in together["flows"])
+    # 1000 bytes and 28 of headers every 10 ms at most
+    assert together["flows"][1]["throughput_mbps"] < 0.83
+    assert stuck["status"] == "failed" or stuck["network"]["throughput_mbps"] < 0.1
+    assert broken["status"] == "failed"
+    assert "the model is not where it should be" in broken["reason"]
+    assert not still_running(str(folder))
+    assert {run["status"] for run in show(dumbbell, "out", expect=1)["runs"]} <= {"done", "degraded", "failed"}
+
+
+def now_running(mark: str) -> list[str]:
+    """Command lines with `mark` in them at this moment."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if mark in line:
+            found.append(line)
+    return found
+
+
+def still_running(mark: str) -> list[str]:
+    """Command lines with `mark` in them that do not go away."""
+    deadline = time.monotonic() + 5
+    while found := now_running(mark):
+        if time.monotonic() > deadline:
+            return found
+        time.sleep(0.1)
+    return []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_outlives_dumbbell(
+    start: Callable[..., subprocess.Popen[str]], folder: Path, number: signal.Signals
+) -> None:
+    (folder / "talker.py").write_text(TALKER)
+    (folder / "talker.toml").write_text(SCHEME.replace("TOOL", str(folder / "talker.py")))
+    mark = str(folder / "talker.py")
+    process = start("run", "--backend", "emu", "--path", "small.toml", "--schemes", "talker.toml", "--out", "out")
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and not any("send" in line for line in now_running(mark)):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    assert any("send" in line for line in now_running(mark)), "the program was never started"
+    os.killpg(process.pid, number) if number == signal.SIGINT else process.kill()
+    process.communicate(timeout=30)
+    assert not still_running(mark)
+
+
+def test_a_program_that_cannot_start_is_a_failed_run_with_its_reason(dumbbell: Dumbbell, folder: Path) -> None:
+    text = SCHEME.replace("{tool} receive", "-c 'import sys; print(int(42e3)); sys.exit(7)'")
+    (folder / "talker.toml").write_text(text)
+    (run,) = emulate(dumbbell, "--schemes", "talker.toml", expect=1)
+    assert run["status"] == "failed"
+    assert "exit status: 7" in run["reason"] or "status 7" in run["reason"]
+    assert "42000" in run["reason"]
+    assert "\n" not in run["reason"]
+
+
+def test_programs_that_are_not_here_are_refused_before_anything_runs(dumbbell: Dumbbell, folder: Path) -> None:
+    text = SCHEME.replace("{python} {tool} send", "no-such-program send")
+    (folder / "talker.toml").write_text(text)
+    done = dumbbell("run", *QUICK, "--schemes", "reno,talker.toml", expect=2)
+    assert done.stderr.startswith("dumbbell: scheme `talker` cannot run here: the program `no-such-program` is not")
+    assert not (folder / "out").exists()
+
+
+def test_a_controller_in_bpf_is_registered_for_the_run_only(dumbbell: Dumbbell) -> None:
+    loader = find_program(LOADER)
+    if loader is None:
+        pytest.skip(f"{LOADER} is not built")
+    checked = subprocess.run([loader, "check"], capture_output=True, text=True, check=False)
+    if checked.returncode != 0:
+        pytest.skip(f"no BPF controllers here: {checked.stdout}{checked.stderr}")
+    before = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text()
+    (run,) = emulate(dumbbell, "--schemes", "bpf-vegas")
+    fills(run)
+    assert Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text() == before
+
+
+def test_emulate_passes_on_the_exit_status(dumbbell: Dumbbell) -> None:
+    dumbbell("emulate", "--path", "small.toml", "--quiet", "--", "sh", "-c", "exit 3", expect=3)
+    done = dumbbell("emulate", "--path", "small.toml", "--quiet", "--", "echo", "-n", "here")
+    assert (done.stdout, done.stderr) == ("here", "")
+
+
+def test_emulate_has_the_paths_delay(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "talker.py").write_text(TALKER)
+    done = dumbbell(
+        *(
+            "emulate",
+            "--path",
+            "small.toml",
+            "--log",
+            "x.parquet",
+            "--server",
+            f"{sys.executable} talker.py receive 5001",
+        ),
+        *("--", sys.executable, "-c", MEASURE),
+    )
+    assert 0.020 <= float(done.stdout) < 0.2
+    packets = polars.read_parquet(folder / "x.parquet")
+    assert len(packets) > 3
+
+
+MEASURE = """
+import os, socket, time
+for _ in range(100):
+    started = time.monotonic()
+    try:
+        socket.create_connection((os.environ["DUMBBELL_PEER"], 5001))
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.05)
+print(time.monotonic() - started)
+"""
+
+
+def test_an_ordinary_user_emulates_too(folder: Path) -> None:
+    nobody = 65534
+    if os.geteuid() != 0:
+        pytest.skip("not root: all the other tests show it")
+    folder.chmod(0o777)
+    for parent in folder.parents[:3]:
+        parent.chmod(parent.stat().st_mode | 0o011)
+    environment = os.environ | {"HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def as_nobody(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *words],
+            **{"user": nobody, "group": nobody, "extra_groups": [], "cwd": folder, "env": environment},
+            **{"capture_output": True, "text": True, "timeout": 100},
+        )
+
+    try:
+        reachable = as_nobody("-c", "import dumbbell._core").returncode == 0
+    except PermissionError:
+        reachable = False
+    if not reachable:
+        pytest.skip("this Python can be run by root only")
+    if not Path("/dev/net/tun").stat().st_mode & 0o002:
+        pytest.skip("/dev/net/tun is for root only here")
+    done = as_nobody("-m", "dumbbell", "run", *QUICK, "--schemes", "kernel-cubic", "--json")
+    assert done.returncode == 0, done.stderr
+    (run,) = json.loads(done.stdout)["runs"]
+    fills(run)
