@@ -168,8 +168,7 @@ fn send_tcp(stage: Stage<'_>, index: usize, address: SocketAddrV4, name: &str) -
     let payload_bytes = transport::Config::tcp().payload_bytes;
     let application =
         Application::new(flow.application.clone(), start, payload_bytes, stage.spec.flow_seed(index));
-    let patience = Duration::from_nanos((stop_at - stage.clock.now()).as_ns());
-    let stream = connect_tcp(address, name, patience)?;
+    let stream = connect_tcp(address, name, stage.clock, stop_at, stage.stop)?;
     let outcome = run_tcp_sender(&stream, application, stage.clock, start, stop_at, &mut samples, stage.stop)
         .map_err(|error| format!("sending socket: {error}"))?;
     Ok(FlowReport { counters: outcome.counters(index), samples })

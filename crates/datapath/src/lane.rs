@@ -192,7 +192,7 @@ impl Lane {
     /// A device that cannot be read.
     pub(crate) fn run(mut self, end: Time, stop: &AtomicBool) -> io::Result<LaneReport> {
         let mut readable = vec![false; self.inlets.len()];
-        let _punctual = std::env::var("FIFO").is_ok() && run_at_once();
+        let _punctual = (std::env::var("FIFO").is_ok() || std::env::var("NICE").is_ok()) && run_at_once();
         loop {
             let now = self.config.clock.now();
             self.release(now.min(end));

@@ -93,7 +93,9 @@ mod tests {
 
     fn report(late_us: &[u64], rtt_ms: u64) -> LatenessReport {
         let mut lateness = Lateness::default();
-        late_us.iter().for_each(|&us| lateness.record(Span::from_us(us)));
+        for &us in late_us {
+            lateness.record(Span::from_us(us));
+        }
         let mut sum = Lateness::default();
         sum.merge(&lateness);
         sum.report(Span::from_ms(rtt_ms))

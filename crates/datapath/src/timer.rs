@@ -84,6 +84,9 @@ impl Waiter {
 /// refused, and go without.
 #[allow(unsafe_code, reason = "one system call that reads one structure")]
 pub(crate) fn run_at_once() -> bool {
+    if std::env::var("NICE").is_ok() {
+        return unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) == 0 };
+    }
     let parameters = libc::sched_param { sched_priority: 1 };
     // SAFETY: zero names the calling thread; the structure outlives the call.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) == 0 }

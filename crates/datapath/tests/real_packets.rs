@@ -1,6 +1,7 @@
 //! Real packets in real network namespaces. Rates are low and tolerances wide: these tests have to pass on a busy machine
 //! with two cores. What the figures are when it is quiet is measured in `benchmarks/`.
 #![allow(clippy::disallowed_methods, reason = "the tests start processes and read /proc")]
+#![allow(clippy::print_stdout, reason = "a skipped test says why")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 use serde_json::{Value, json};

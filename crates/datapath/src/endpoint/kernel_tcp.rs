@@ -78,14 +78,16 @@ impl TcpSenderOutcome {
     }
 }
 
-/// Connects with the congestion control of that name, within `timeout`.
+/// Connects with the congestion control of that name, until `until` or until `stop` is set.
 ///
 /// # Errors
 /// One line: the congestion control that is not to be had and those that are, or the address and what went wrong.
 pub(crate) fn connect_tcp(
     address: SocketAddrV4,
     congestion_control: &str,
-    timeout: Duration,
+    clock: Clock,
+    until: Time,
+    stop: &AtomicBool,
 ) -> Result<TcpStream, String> {
     let failed = |error: Errno| format!("cannot connect to {address}: {}", io::Error::from(error));
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
@@ -96,12 +98,20 @@ pub(crate) fn connect_tcp(
         Ok(()) | Err(Errno::EINPROGRESS) => {}
         Err(error) => return Err(failed(error)),
     }
-    let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX);
-    let ready = poll(&mut [PollFd::new(stream.as_fd(), PollFlags::POLLOUT)], timeout).map_err(failed)?;
+    let patience =
+        PollTimeout::try_from(Duration::from_nanos(STOP_CHECK.as_ns())).unwrap_or(PollTimeout::ZERO);
     let stream = TcpStream::from(stream);
+    loop {
+        let mut descriptors = [PollFd::new(stream.as_fd(), PollFlags::POLLOUT)];
+        match poll(&mut descriptors, patience) {
+            Ok(0) | Err(Errno::EINTR) if clock.now() < until && !stop.load(Ordering::Relaxed) => {}
+            Ok(0) | Err(Errno::EINTR) => return Err(failed(Errno::ETIMEDOUT)),
+            Ok(_) => break,
+            Err(error) => return Err(failed(error)),
+        }
+    }
     match stream.take_error() {
-        Ok(None) if ready > 0 => Ok(stream),
-        Ok(None) => Err(failed(Errno::ETIMEDOUT)),
+        Ok(None) => Ok(stream),
         Ok(Some(error)) | Err(error) => Err(format!("cannot connect to {address}: {error}")),
     }
 }

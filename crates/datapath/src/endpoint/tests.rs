@@ -4,7 +4,7 @@ use super::kernel_tcp::TcpSenderOutcome;
 use super::*;
 use crate::clock::Clock;
 use congestion::{Ack, Control, Controller, FieldSink};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -78,6 +78,11 @@ fn fixed_transfer_arrives(controller: &str, config: &Config) {
     assert!(done.samples.next() > Time::ZERO + Span::from_ms(1400));
 }
 
+fn connect(address: SocketAddrV4, name: &str, seconds: u64) -> Result<TcpStream, String> {
+    let until = Time::from_ns(seconds * 1_000_000_000);
+    connect_tcp(address, name, Clock::start(), until, &AtomicBool::new(false))
+}
+
 #[test]
 fn a_transfer_with_cubic_arrives_completely() {
     fixed_transfer_arrives("cubic", &Config::tcp());
@@ -136,7 +141,7 @@ fn a_stop_ends_both_ends_soon() {
 fn tcp_transfer(application: ApplicationSpec, length: Span) -> (TcpSenderOutcome, u64) {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let SocketAddr::V4(address) = listener.local_addr().unwrap() else { panic!("an IPv4 socket") };
-    let stream = connect_tcp(address, "reno", Duration::from_secs(2)).unwrap();
+    let stream = connect(address, "reno", 2).unwrap();
     let (clock, stop, mut samples) =
         (Clock::start(), AtomicBool::new(false), Samples::every(Span::from_ms(50)));
     let application = Application::new(application, Time::ZERO, 1448, 1);
@@ -171,7 +176,7 @@ fn a_greedy_tcp_flow_falls_silent_when_its_time_is_up() {
 fn an_unknown_congestion_control_is_named_with_those_that_exist() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let SocketAddr::V4(address) = listener.local_addr().unwrap() else { panic!("an IPv4 socket") };
-    let refusal = connect_tcp(address, "nonesuch", Duration::from_secs(1)).unwrap_err();
+    let refusal = connect(address, "nonesuch", 1).unwrap_err();
     assert!(refusal.starts_with("congestion control nonesuch: not "), "{refusal}");
     assert!(refusal.contains("reno"), "{refusal}");
 }
@@ -180,6 +185,6 @@ fn an_unknown_congestion_control_is_named_with_those_that_exist() {
 fn nobody_listening_is_one_line() {
     let free = TcpListener::bind(LOOPBACK).unwrap().local_addr().unwrap();
     let SocketAddr::V4(address) = free else { panic!("an IPv4 socket") };
-    let refusal = connect_tcp(address, "reno", Duration::from_secs(1)).unwrap_err();
+    let refusal = connect(address, "reno", 1).unwrap_err();
     assert!(refusal.starts_with(&format!("cannot connect to {address}: ")), "{refusal}");
 }
