@@ -15,14 +15,17 @@ from conftest import Dumbbell
 from dumbbell import _core, catalog
 from dumbbell.backends import worker
 from dumbbell.backends.kernel import held
+from dumbbell.backends.pool import Outcome
 from dumbbell.catalog import available
 from dumbbell.catalog.schemes import Scheme, parse_scheme
 from dumbbell.catalog.tables import Table, read_toml
 from dumbbell.catalog.traces import read_trace, trace_path
 from dumbbell.commands import doctor
 from dumbbell.commands.emulate import EmulateCommand, emulated_path, queue_table
+from dumbbell.commands.run import RunCommand, tell
 from dumbbell.errors import UserError
 from dumbbell.experiment import Options, resolve
+from dumbbell.results import open_results
 from dumbbell.results.directory import to_toml
 from dumbbell.results.environment import emulation_environment
 
@@ -425,7 +428,7 @@ def test_the_doctor_passes_on_what_the_loader_says(
     report = '[{"name": "BTF", "passed": false, "found": "no BTF", "fix": "boot another kernel"}]'
     executable(tmp_path / "dumbbell-kernel", f"[ \"$*\" = 'check --json' ] && echo '{report}'; exit 2")
     doctor.doctor(as_json=False)
-    assert "--   BTF: no BTF\n     fix: boot another kernel\n" in capsys.readouterr().out
+    assert "--   BPF: BTF: no BTF\n     fix: boot another kernel\n" in capsys.readouterr().out
 
 
 def test_degraded_and_invalid_runs_are_listed_and_stay_out_of_averages(dumbbell: Dumbbell, folder: Path) -> None:
@@ -450,3 +453,15 @@ def test_degraded_and_invalid_runs_are_listed_and_stay_out_of_averages(dumbbell:
     assert "2 of 3 runs are finished already" in resumed
     statuses = [run["status"] for run in json.loads(dumbbell("show", "out", "--json").stdout)["runs"]]
     assert statuses == ["done", "degraded", "done"], "only what is invalid is repeated"
+
+
+def test_degraded_runs_do_not_fail_the_command(
+    dumbbell: Dumbbell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    results = open_results(folder / "out")
+    (run,) = results.experiment.all_runs()
+    command = RunCommand(None, Options(), None, None, folder / "out", False, False)
+    assert tell(results, Outcome(degraded=[(run, "late by 7 ms")]), command) == 0
+    assert "  reno on small, run 1: late by 7 ms" in capsys.readouterr().err
+    assert tell(results, Outcome(failed=[(run, "invalid: 3 packets were lost")]), command) == 1

@@ -10,7 +10,12 @@ class UserError(ValueError):
 
     def __init__(self, message: str) -> None:
         """`message`, with whatever would break the line or the terminal (it may quote any text) escaped."""
-        super().__init__("".join(char if char.isprintable() else ascii(char)[1:-1] for char in message))
+        super().__init__(printable(message))
+
+
+def printable(text: str) -> str:
+    """The text with everything escaped that a terminal would act upon."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
@@ -29,7 +34,7 @@ def one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         where = f": {error.filename}" if error.filename else ""
         return f"{error.strerror}{where}"
-    return " ".join(str(error).split()) or type(error).__name__
+    return printable(" ".join(str(error).split())) or type(error).__name__
 
 
 _REFUSAL = re.compile(r"(unknown [a-z]+ `([^`]+)`)([,:] .*?(?:expected|allowed) .*)")

@@ -113,15 +113,12 @@ def _pdf() -> Check:
 
 
 def _emulation() -> list[Check]:
-    return _reported(emulation.checks(), "good")
+    return [_reported(check, check["good"]) for check in emulation.checks()]
 
 
-def _reported(report: list[dict[str, Any]], verdict: str) -> list[Check]:
-    """The checks that another part made; `verdict` is the key of what came out."""
-    return [
-        Check(check["name"], bool(check[verdict]), str(check["found"]), str(check.get("fix") or ""), needed=False)
-        for check in report
-    ]
+def _reported(check: dict[str, Any], good: bool, about: str = "") -> Check:
+    """A check that another part made."""
+    return Check(f"{about}{check['name']}", good, str(check["found"]), str(check["fix"] or ""), needed=False)
 
 
 def _processors() -> Check:
@@ -143,7 +140,7 @@ def _bpf() -> list[Check]:
     if program is None:
         return [Check("BPF controllers", False, f"{LOADER} is not found", "build it with `make build`", needed=False)]
     done = subprocess.run([program, "check", "--json"], capture_output=True, text=True, check=False, timeout=30)
-    return _reported(json.loads(done.stdout), "passed")
+    return [_reported(check, check["passed"], "BPF: ") for check in json.loads(done.stdout)]
 
 
 def _programs() -> list[Check]:

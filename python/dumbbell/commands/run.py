@@ -56,7 +56,7 @@ def run(command: RunCommand) -> int:
         results = prepare(directory, experiment, command.resume)
         with locked(directory):
             outcome = _execute(results, jobs)
-    return _tell(results, outcome, command)
+    return tell(results, outcome, command)
 
 
 def _with_pantheon(plan: Plan, command: RunCommand) -> Plan:
@@ -116,7 +116,8 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _tell(results: Results, outcome: Outcome, command: RunCommand) -> int:
+def tell(results: Results, outcome: Outcome, command: RunCommand) -> int:
+    """Prints what came out, and what did not; the exit status."""
     if command.json:
         sys.stdout.write(to_json(results.as_json() | {"directory": str(results.directory)}))
     else:
