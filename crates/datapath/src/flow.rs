@@ -8,6 +8,7 @@ use crate::program::{Launch, Owner, Program, describe, is_listening};
 use measure::SenderCounters;
 use runs::{Ends, FlowSpec, ProgramSpec, Readiness, RunSpec, Side, sender_counters};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::net::{SocketAddrV4, TcpListener, UdpSocket};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -192,41 +193,69 @@ fn spawn<'scope, T: Send + 'scope>(
         .map_err(|error| format!("cannot start a thread: {error}"))
 }
 
-/// A flow of two programs.
+/// Where the programs of a flow run, and their commands: the sender's, the receiver's.
 #[derive(Debug)]
-pub(crate) struct ProgramFlow<'a> {
+struct Place<'a> {
     index: usize,
     flow: &'a FlowSpec,
-    spec: &'a ProgramSpec,
     pair: &'a Pair,
     owner: &'a Owner,
     directory: &'a Path,
-    first: Option<Program>,
-    second: Option<Program>,
-    start: Time,
-    stop: Time,
     commands: [Vec<String>; 2],
 }
 
+impl Place<'_> {
+    fn launch(&self, side: Side, awaited: Option<String>) -> Result<Program, String> {
+        let (sender, receiver) = ends(self.flow, self.pair);
+        let (words, end, name) = match side {
+            Side::Sender => (&self.commands[0], sender, "sender"),
+            Side::Receiver => (&self.commands[1], receiver, "receiver"),
+        };
+        let none = BTreeMap::new();
+        Program::start(Launch {
+            label: format!("flow {} ({}) {name}", self.index + 1, self.flow.scheme),
+            words,
+            environment: self.flow.program.as_ref().map_or(&none, |program| &program.environment),
+            namespace: &end.namespace,
+            directory: self.directory,
+            owner: self.owner,
+            awaited,
+        })
+    }
+}
+
+/// A flow of two programs.
+#[derive(Debug)]
+pub(crate) struct ProgramFlow<'a> {
+    place: Place<'a>,
+    spec: &'a ProgramSpec,
+    first: Program,
+    /// When the first side was started.
+    begun: Instant,
+    readiness: Readiness,
+    second: Option<Program>,
+    start: Time,
+    stop: Time,
+}
+
 impl<'a> ProgramFlow<'a> {
-    /// Flow number `index` if it has programs, with its first side started and ready.
+    /// Flow number `index` if it has programs, with its first side started.
     ///
     /// # Errors
-    /// One line: a program that cannot be started, ends or does not get ready.
-    pub(crate) fn prepare(
+    /// One line: a program that cannot be started.
+    pub(crate) fn start(
         spec: &'a RunSpec,
         index: usize,
         pair: &'a Pair,
         owner: &'a Owner,
         directory: &'a Path,
-        stop: &dyn Fn() -> bool,
     ) -> Result<Option<Self>, String> {
         let flow = &spec.flows[index];
         let Some(program) = &flow.program else { return Ok(None) };
-        let (start, end) = (flow.start(), flow.stop(spec.duration()));
+        let (start, stop) = (flow.start(), flow.stop(spec.duration()));
         let (sender, receiver) = ends(flow, pair);
         let listener = if program.first == Side::Sender { sender } else { receiver };
-        let length_s = (end - start).as_secs_f64();
+        let length_s = (stop - start).as_secs_f64();
         let values = [
             ("ip", listener.address.to_string()),
             ("port", PORT.to_string()),
@@ -239,69 +268,49 @@ impl<'a> ProgramFlow<'a> {
             words.iter().map(|word| substitute(word, &values)).collect()
         };
         let commands = [words(&program.sender)?, words(&program.receiver)?];
-        let mut prepared = Self {
-            index,
-            flow,
-            spec: program,
-            pair,
-            owner,
-            directory,
-            first: None,
-            second: None,
-            start,
-            stop: end,
-            commands,
-        };
         let readiness = program.readiness()?;
         let awaited = if let Readiness::Output(text) = &readiness { Some(text.clone()) } else { None };
-        prepared.first = Some(prepared.launch(program.first, awaited)?);
-        prepared.wait_until_ready(&readiness, listener, stop)?;
-        Ok(Some(prepared))
+        let place = Place { index, flow, pair, owner, directory, commands };
+        let first = place.launch(program.first, awaited)?;
+        Ok(Some(Self {
+            spec: program,
+            first,
+            begun: Instant::now(),
+            readiness,
+            second: None,
+            start,
+            stop,
+            place,
+        }))
     }
 
-    fn launch(&self, side: Side, awaited: Option<String>) -> Result<Program, String> {
-        let (sender, receiver) = ends(self.flow, self.pair);
-        let (words, end, name) = match side {
-            Side::Sender => (&self.commands[0], sender, "sender"),
-            Side::Receiver => (&self.commands[1], receiver, "receiver"),
-        };
-        Program::start(Launch {
-            label: format!("flow {} ({}) {name}", self.index + 1, self.flow.scheme),
-            words,
-            environment: &self.spec.environment,
-            namespace: &end.namespace,
-            directory: self.directory,
-            owner: self.owner,
-            awaited,
-        })
-    }
-
-    fn wait_until_ready(
-        &mut self,
-        readiness: &Readiness,
-        listener: &End,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<(), String> {
-        let begun = Instant::now();
+    /// Waits until the first side is ready.
+    ///
+    /// # Errors
+    /// One line: a program that ends or does not get ready, with its last output.
+    pub(crate) fn wait_until_ready(&mut self, stop: &dyn Fn() -> bool) -> Result<(), String> {
         let timeout = Duration::from_secs_f64(self.spec.ready_timeout_s);
-        let Some(first) = &mut self.first else { return Ok(()) };
+        let (sender, receiver) = ends(self.place.flow, self.place.pair);
+        let listener = if self.spec.first == Side::Sender { sender } else { receiver };
         loop {
-            if let Some(status) = first.ended() {
-                first.finish_output();
-                return Err(first.failure(&format!("ended before it was ready, with {}", describe(status))));
+            if let Some(status) = self.first.ended() {
+                self.first.finish_output();
+                return Err(self
+                    .first
+                    .failure(&format!("ended before it was ready, with {}", describe(status))));
             }
-            let ready = match readiness {
+            let ready = match &self.readiness {
                 Readiness::Listening => listener.namespace.run(|| Ok(is_listening(PORT)))?,
-                Readiness::Output(_) => first.has_printed_awaited(),
-                Readiness::After(seconds) => begun.elapsed().as_secs_f64() >= *seconds,
+                Readiness::Output(_) => self.first.has_printed_awaited(),
+                Readiness::After(seconds) => self.begun.elapsed().as_secs_f64() >= *seconds,
             };
             if ready {
                 return Ok(());
             }
-            let waits = !matches!(readiness, Readiness::After(_));
-            if waits && begun.elapsed() > timeout {
+            let waits = !matches!(self.readiness, Readiness::After(_));
+            if waits && self.begun.elapsed() > timeout {
                 let what = format!("not ready ({}) after {} s", self.spec.ready, self.spec.ready_timeout_s);
-                return Err(first.failure(&what));
+                return Err(self.first.failure(&what));
             }
             if stop() {
                 return Err("stopped".to_owned());
@@ -321,9 +330,9 @@ impl<'a> ProgramFlow<'a> {
         }
         if now >= self.start && self.second.is_none() {
             let side = if self.spec.first == Side::Sender { Side::Receiver } else { Side::Sender };
-            self.second = Some(self.launch(side, None)?);
+            self.second = Some(self.place.launch(side, None)?);
         }
-        for program in [&mut self.first, &mut self.second].into_iter().flatten() {
+        for program in self.second.iter_mut().chain([&mut self.first]) {
             if let Some(status) = program.ended().filter(|status| !status.success()) {
                 program.finish_output();
                 return Err(program.failure(&format!("ended early, with {}", describe(status))));
@@ -334,36 +343,34 @@ impl<'a> ProgramFlow<'a> {
 
     /// Ends both sides, the one that connected before the one that listens.
     pub(crate) fn end(&mut self) {
-        for program in [&mut self.second, &mut self.first].into_iter().flatten() {
+        for program in self.second.iter_mut().chain([&mut self.first]) {
             program.end();
         }
     }
 
     /// Why the flow counts as failed although nothing was delivered.
     pub(crate) fn silence(&self) -> String {
-        let told: Vec<String> = [&self.second, &self.first]
-            .into_iter()
-            .flatten()
-            .map(|program| program.failure("sent no data"))
-            .collect();
+        let programs = self.second.iter().chain([&self.first]);
+        let told: Vec<String> = programs.map(|program| program.failure("sent no data")).collect();
         told.join("; ")
     }
 
     /// What both programs did.
     pub(crate) fn reports(&mut self) -> Vec<ProgramReport> {
-        let (index, commands) = (self.index, &self.commands);
+        let Place { index, commands, .. } = &self.place;
         let first_is_sender = self.spec.first == Side::Sender;
-        let sides = [(&mut self.first, first_is_sender), (&mut self.second, !first_is_sender)];
-        let reports = sides.into_iter().filter_map(|(program, is_sender)| {
-            let program = program.as_mut()?;
+        let first = (&mut self.first, first_is_sender);
+        let programs =
+            [first].into_iter().chain(self.second.iter_mut().map(|second| (second, !first_is_sender)));
+        let reports = programs.map(|(program, is_sender)| {
             program.finish_output();
-            Some(ProgramReport {
+            ProgramReport {
                 flow: index + 1,
                 side: if is_sender { "sender" } else { "receiver" },
                 command: commands[usize::from(!is_sender)].clone(),
                 ended: program.ended().map(describe),
                 output: program.output(),
-            })
+            }
         });
         reports.collect()
     }

@@ -24,7 +24,7 @@ impl Namespace {
         in_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)
                 .map_err(|error| format!("cannot create a network namespace: {error}: {FIX}"))?;
-            settle().map_err(|error| format!("cannot prepare a network namespace: {error}"))?;
+            settle().map_err(|error| format!("cannot prepare a network namespace: {error}: run as root"))?;
             let prepared = prepare()?;
             let namespace = Self::current().map_err(|error| format!("/proc: {error}"))?;
             Ok((namespace, prepared))

@@ -108,16 +108,10 @@ fn with_pairs(
     let indexed = || spec.flows.iter().zip(pairs).enumerate();
     let sockets: Vec<Sockets> =
         indexed().map(|(_, (flow, pair))| Sockets::open(flow, pair)).collect::<Result<_, _>>()?;
-    let mut programs = Vec::new();
-    for (index, (_, pair)) in indexed() {
-        match ProgramFlow::prepare(spec, index, pair, owner, scratch, stop) {
-            Ok(program) => programs.push(program),
-            Err(error) => {
-                programs.iter_mut().flatten().for_each(ProgramFlow::end);
-                return Err(error);
-            }
-        }
-    }
+    // Programs that are dropped are ended: whatever goes wrong from here on, none is left.
+    let programs = indexed().map(|(index, (_, pair))| ProgramFlow::start(spec, index, pair, owner, scratch));
+    let mut programs: Vec<Option<ProgramFlow<'_>>> = programs.collect::<Result<_, _>>()?;
+    programs.iter_mut().flatten().try_for_each(|program| program.wait_until_ready(stop))?;
     let traffic = spec.flows.iter().map(|flow| {
         let (data, ack) = readings(flow)?;
         Ok(Traffic { data, ack, extra: spec.extra_delay(flow) })

@@ -5,7 +5,7 @@
 #![allow(unsafe_code, reason = "interface ioctls; each call passes a zeroed, fully sized structure")]
 
 use nix::errno::Errno;
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, socket};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::net::Ipv4Addr;
@@ -18,13 +18,12 @@ mod ioctl {
     nix::ioctl_write_ptr_bad!(set_peer, libc::SIOCSIFDSTADDR, libc::ifreq);
     nix::ioctl_write_ptr_bad!(set_netmask, libc::SIOCSIFNETMASK, libc::ifreq);
     nix::ioctl_write_ptr_bad!(set_mtu, libc::SIOCSIFMTU, libc::ifreq);
-    nix::ioctl_write_ptr_bad!(set_queue_length, libc::SIOCSIFTXQLEN, libc::ifreq);
     nix::ioctl_write_ptr_bad!(set_flags, libc::SIOCSIFFLAGS, libc::ifreq);
     nix::ioctl_write_ptr_bad!(add_route, libc::SIOCADDRT, libc::rtentry);
 }
 
 /// Packets that may wait between the stack and us: beyond it the device drops in silence, which invalidates a run.
-const QUEUE_PACKETS: i32 = 20_000;
+const QUEUE_PACKETS: u32 = 20_000;
 
 /// What the device looks like to the programs behind it.
 #[derive(Clone, Debug)]
@@ -60,11 +59,10 @@ impl Tun {
             .map_err(|error| format!("/dev/net/tun: {error}: {}", fix(&error)))?;
         let mut request = named(&config.name);
         request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
-        unsafe { ioctl::tun_set_interface(device.as_raw_fd(), &raw const request) }.map_err(|error| {
-            format!("cannot create the TUN device {}: {error}: see `dumbbell doctor`", config.name)
-        })?;
+        unsafe { ioctl::tun_set_interface(device.as_raw_fd(), &raw const request) }
+            .map_err(|error| format!("cannot create the TUN device {}: {error}: run as root", config.name))?;
         configure(config)
-            .map_err(|error| format!("cannot set up the TUN device {}: {error}", config.name))?;
+            .map_err(|error| format!("cannot set up the TUN device {}: {error}: run as root", config.name))?;
         let counters =
             File::open("/proc/thread-self/net/dev").map_err(|error| format!("/proc/net/dev: {error}"))?;
         Ok(Self { device, name: config.name.clone(), counters })
@@ -155,9 +153,8 @@ fn configure(config: &TunConfig) -> Result<(), Errno> {
         ioctl::set_netmask(socket, &raw const request)?;
         request.ifr_ifru.ifru_mtu = config.mtu_bytes as i32;
         ioctl::set_mtu(socket, &raw const request)?;
-        request.ifr_ifru.ifru_metric = QUEUE_PACKETS;
-        ioctl::set_queue_length(socket, &raw const request)?;
     }
+    set_queue_length(&config.name)?;
     bring_up(&config.name).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
     if config.default_route {
         // SAFETY: all zero is a valid rtentry; the name outlives the call.
@@ -171,6 +168,34 @@ fn configure(config: &TunConfig) -> Result<(), Errno> {
         }
     }
     Ok(())
+}
+
+/// Sets the length of the device's queue. By netlink, because the ioctl for it wants root outside of user namespaces.
+fn set_queue_length(name: &str) -> Result<(), Errno> {
+    let index = nix::net::if_::if_nametoindex(name)?;
+    let length = 16 + 16 + 8_u32;
+    let mut message = Vec::with_capacity(length as usize);
+    // Header: length, type, flags, sequence number, port.
+    message.extend(length.to_ne_bytes());
+    message.extend(libc::RTM_NEWLINK.to_ne_bytes());
+    message.extend(((libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16).to_ne_bytes());
+    message.extend([0; 8]);
+    // The link: family and type (any), index, flags and which of them to change (none).
+    message.extend([0; 4]);
+    message.extend(index.to_ne_bytes());
+    message.extend([0; 8]);
+    // One attribute.
+    message.extend(8_u16.to_ne_bytes());
+    message.extend(libc::IFLA_TXQLEN.to_ne_bytes());
+    message.extend(QUEUE_PACKETS.to_ne_bytes());
+    let netlink = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, None)?;
+    nix::sys::socket::send(netlink.as_raw_fd(), &message, MsgFlags::empty())?;
+    let mut answer = [0; 256];
+    let received = nix::sys::socket::recv(netlink.as_raw_fd(), &mut answer, MsgFlags::empty())?;
+    // An error message whose code is 0 is the acknowledgement.
+    let code =
+        answer[..received].get(16..20).and_then(|code| code.try_into().ok()).map_or(0, i32::from_ne_bytes);
+    if code == 0 { Ok(()) } else { Err(Errno::from_raw(-code)) }
 }
 
 /// Sets the interface `name` up, in the namespace of the calling thread.
