@@ -1,0 +1,410 @@
+"""The simulator beside real packets, and our controllers beside real implementations of the same algorithms.
+
+Usage: python benchmarks/agreement.py [--write docs/agreement.md] [--quick] [--keep DIR]. Everything runs through
+`dumbbell run`, in real time: about 40 minutes, with --quick about 14. What is finished stays in DIR (default
+`results/agreement`), so that an interrupted call continues where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell import catalog
+from dumbbell.catalog.tables import read_toml
+from dumbbell.errors import UserError
+from dumbbell.results import open_results
+from dumbbell.results.directory import to_toml
+
+Runs = dict[tuple[str, str], list[dict[str, Any]]]
+"""Runs as in `show --json` by path and scheme."""
+
+PAIRS = {  # real implementation: ours
+    "kernel-cubic": "cubic",
+    "kernel-bbr": "bbr",
+    "bpf-vegas": "vegas",
+    "bpf-ledbat": "ledbat",
+    "bpf-copa": "copa",
+    "libutp": "libutp-ledbat",
+    "quic-cubic": "cubic",
+}
+
+# How late packets are at random, in each direction, in the simulated repetitions that show how much timing
+# matters: means of exponential distributions, from an idle machine to a busy one.
+LATE_MS = (0.02, 0.05, 0.1, 0.2)
+REPETITIONS = 5  # for each of them
+LATE_PATH = "{path}-late-{ms:g}ms"
+
+REASONS: dict[tuple[str, str], str] = {  # (scheme, path or "" for all): why the two backends differ
+}
+
+REAL_REASONS: dict[tuple[str, str], str] = {  # (real implementation, path or "" for all): why it differs from ours
+}
+
+WITHIN = "within"
+SPREAD = "spread"  # followed by the ranges
+UNEXPLAINED = "**not explained**"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: throughput in Mbit/s, 95th percentile of one-way delay in ms, share of bytes lost."""
+
+    throughput: float
+    p95: float
+    loss: float
+    status: str = "done"
+    reason: str = ""
+    late_p99_ms: float | None = None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Smallest and largest value over repetitions in the simulator."""
+
+    throughput: tuple[float, float]
+    p95: tuple[float, float]
+
+    def __str__(self) -> str:
+        rates, delays = self.throughput, self.p95
+        return f"{rates[0]:.2f} to {rates[1]:.2f} Mbit/s, {delays[0]:.1f} to {delays[1]:.1f} ms"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How far apart two runs may be: shares, and milliseconds of delay that are always allowed."""
+
+    throughput: float
+    p95: float
+    p95_ms: float
+
+    def hold(self, one: Cell, other: Cell, around: Spread | None = None) -> bool:
+        """Whether `other` is as `one`, or like the repetitions `around`; values on the bound are."""
+        rate, delay = abs(other.throughput - one.throughput), abs(other.p95 - one.p95)
+        good_rate = rate <= self.throughput * one.throughput
+        good_delay = delay <= self.p95_ms or delay <= self.p95 * one.p95
+        if around is not None:
+            good_rate |= around.throughput[0] <= other.throughput <= around.throughput[1]
+            good_delay |= around.p95[0] <= other.p95 <= around.p95[1]
+        return good_rate and good_delay
+
+
+# The simulator and real packets, two implementations.
+BACKENDS = Bounds(throughput=0.05, p95=0.10, p95_ms=2.0)
+IMPLEMENTATIONS = Bounds(throughput=0.10, p95=0.10, p95_ms=2.0)
+
+
+def cell(run: dict[str, Any] | None) -> Cell | str:
+    """The run's only flow, or why there is none."""
+    if run is None:
+        return "missing"
+    if not run["flows"]:
+        return f"{run['status']}: {run['reason']}"
+    flow = run["flows"][0]
+    late = run.get("emulation", {}).get("lateness_us", {}).get("p99")
+    return Cell(
+        throughput=flow["throughput_mbps"] or 0.0,
+        p95=flow["delay_p95_ms"] or 0.0,
+        loss=flow["loss_rate"] or 0.0,
+        status=run["status"],
+        reason=run["reason"] or "",
+        late_p99_ms=None if late is None else late / 1e3,
+    )
+
+
+def first(runs: Runs, path: str, scheme: str) -> Cell | str:
+    """Run 1 of a cell of the experiment."""
+    found = [run for run in runs.get((path, scheme), []) if run["run"] == 1]
+    return cell(found[0] if found else None)
+
+
+def late_runs(late: Runs, path: str, scheme: str) -> list[dict[str, Any]]:
+    """The repetitions with late packets of a cell."""
+    return [run for ms in LATE_MS for run in late.get((LATE_PATH.format(path=path, ms=ms), scheme), [])]
+
+
+def spread(runs: list[dict[str, Any]]) -> Spread | None:
+    """The range of the runs that are good."""
+    cells = [found for found in map(cell, runs) if isinstance(found, Cell)]
+    if not cells:
+        return None
+    throughput, p95 = [one.throughput for one in cells], [one.p95 for one in cells]
+    return Spread((min(throughput), max(throughput)), (min(p95), max(p95)))
+
+
+class Notes:
+    """Reasons, numbered in the order in which the tables need them."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def mark(self, text: str) -> str:
+        """How a table refers to the reason."""
+        if text not in self.texts:
+            self.texts.append(text)
+        return f"[{self.texts.index(text) + 1}]"
+
+    def lines(self) -> list[str]:
+        """All of them, for below the tables."""
+        return [f"{number}. {text}" for number, text in enumerate(self.texts, 1)]
+
+
+def verdict(ours: Cell, other: Cell, bounds: Bounds, around: Spread | None, reason: str | None, notes: Notes) -> str:
+    """One word for a row: within the bounds or the spread of repetitions, or why not."""
+    if other.status != "done":
+        return f"{other.status} {notes.mark(other.reason)}"
+    if bounds.hold(ours, other):
+        return WITHIN
+    if around is not None and bounds.hold(ours, other, around):
+        return f"{SPREAD}: {around}"
+    return UNEXPLAINED if reason is None else notes.mark(reason)
+
+
+def find_reason(reasons: dict[tuple[str, str], str], scheme: str, path: str) -> str | None:
+    """The reason for a cell; one for the cell alone comes before one for all paths."""
+    return reasons.get((scheme, path), reasons.get((scheme, "")))
+
+
+def percent(one: float, other: float) -> str:
+    """How much more `other` is, in percent."""
+    return f"{100.0 * (other / one - 1.0):+.1f} %" if one else "-"
+
+
+def row(name: str, ours: Cell | str, other: Cell | str, judge: Callable[[Cell, Cell], str]) -> list[str]:
+    """A line of a table; `judge` gives the verdict where both runs have numbers."""
+    if isinstance(ours, str) or isinstance(other, str):
+        missing = ours if isinstance(ours, str) else other
+        return [name, *["-"] * 6, str(missing)]
+    late = "-" if other.late_p99_ms is None else f"{other.late_p99_ms:.2f}"
+    return [
+        name,
+        f"{ours.throughput:.2f} / {other.throughput:.2f}",
+        percent(ours.throughput, other.throughput),
+        f"{ours.p95:.1f} / {other.p95:.1f}",
+        f"{other.p95 - ours.p95:+.1f} ({percent(ours.p95, other.p95)})",
+        f"{100.0 * ours.loss:.2f} / {100.0 * other.loss:.2f}",
+        late,
+        judge(ours, other),
+    ]
+
+
+def table(names: str, what: str, rows: list[list[str]]) -> list[str]:
+    """Markdown; `what` is compared, the rows are `names`."""
+    titles = [names, f"Mbit/s, {what}", "difference", f"p95 ms, {what}", "difference", f"loss %, {what}", "late p99 ms"]
+    lines = [[*titles, "verdict"], ["---", *["---:"] * 6, "---"], *rows]
+    return [*(f"| {' | '.join(line)} |" for line in lines), ""]
+
+
+def backend_tables(titles: dict[str, str], schemes: list[str], sim: Runs, emu: Runs, late: Runs) -> list[str]:
+    """Every scheme on every path, simulated and with real packets."""
+    notes, lines, verdicts = Notes(), list[str](), list[str]()
+    for path, title in titles.items():
+        rows = []
+        for scheme in schemes:
+            around, reason = spread(late_runs(late, path, scheme)), find_reason(REASONS, scheme, path)
+
+            def judge(one: Cell, other: Cell, around: Spread | None = around, reason: str | None = reason) -> str:
+                return verdict(one, other, BACKENDS, around, reason, notes)
+
+            rows.append(row(scheme, first(sim, path, scheme), first(emu, path, scheme), judge))
+        verdicts += [line[-1] for line in rows]
+        lines += [f"### {title}", "", *table("scheme", "sim / emu", rows)]
+    return [summary(verdicts, BACKENDS), "", *lines, *notes.lines(), *([""] if notes.texts else [])]
+
+
+def pair_tables(titles: dict[str, str], emu: Runs, real: Runs, late: Runs) -> list[str]:
+    """Every real implementation on every path beside ours, both with real packets."""
+    notes, lines, verdicts = Notes(), list[str](), list[str]()
+    for scheme, ours in PAIRS.items():
+        rows = []
+        for path in titles:
+            around, reason = spread(late_runs(late, path, ours)), find_reason(REAL_REASONS, scheme, path)
+
+            def judge(one: Cell, other: Cell, around: Spread | None = around, reason: str | None = reason) -> str:
+                return verdict(one, other, IMPLEMENTATIONS, around, reason, notes)
+
+            rows.append(row(path, first(emu, path, ours), first(real, path, scheme), judge))
+        verdicts += [line[-1] for line in rows]
+        lines += [f"### {scheme} beside our {ours}", "", *table("path", "ours / real", rows)]
+    return [summary(verdicts, IMPLEMENTATIONS), "", *lines, *notes.lines(), *([""] if notes.texts else [])]
+
+
+def summary(verdicts: list[str], bounds: Bounds) -> str:
+    """How many cells came out how."""
+    within, spread_out = verdicts.count(WITHIN), sum(verdict.startswith(SPREAD) for verdict in verdicts)
+    reasons = sum(verdict.startswith("[") for verdict in verdicts)
+    unexplained = verdicts.count(UNEXPLAINED)
+    rest = len(verdicts) - within - spread_out - reasons - unexplained
+    limits = f"{100 * bounds.throughput:g} % of throughput, {100 * bounds.p95:g} % or {bounds.p95_ms:g} ms of delay"
+    return (
+        f"Of {len(verdicts)} cells {within} are within bounds ({limits}), {spread_out} more within the spread of "
+        f"repetitions, {reasons} differ for a known reason, {unexplained} are not explained, {rest} have no good run."
+    )
+
+
+def machine(environments: list[dict[str, Any]]) -> str:
+    """Where and when the emulated runs were made."""
+
+    def one_of(values: Iterator[str]) -> str:
+        return ", ".join(dict.fromkeys(values))
+
+    dates = sorted(str(environment["started_at"])[:10] for environment in environments)
+    return (
+        f"Machine: {one_of(str(e['cpu']) for e in environments)}, "
+        f"{one_of(str(e['cpus']) for e in environments)} processors, {one_of(str(e['kernel']) for e in environments)}. "
+        f"dumbbell {one_of(version(e) for e in environments)}, {' to '.join(dict.fromkeys([dates[0], dates[-1]]))}."
+    )
+
+
+def version(environment: dict[str, Any]) -> str:
+    """Version and commit of a results directory."""
+    git = environment.get("git")
+    return f"{environment['dumbbell']} ({git['commit'][:7]})" if git else str(environment["dumbbell"])
+
+
+PAGE = """# Agreement
+
+Written by `{command}`. Every run is one flow of {duration_s:g} s over one of four
+paths (`dumbbell show agreement` lists them). Throughput, 95th percentile of one-way delay and loss are those of
+[metrics.md](metrics.md) in Pantheon's convention: the whole run counts, its start included.
+
+{facts}
+
+Verdicts: `within` the bounds of the section; `spread`: outside, but inside the ranges of {count} simulated runs with
+other seeds in which packets are late at random ({late} ms on average in each direction), as
+real machines make them; `[n]`: for the reason below the tables. `late p99` is how late the emulator let packets go.
+Degraded runs (later than a bound that depends on the path) are shown but not judged.
+
+## The simulator and real packets
+
+The same controller, transport and path objects with the same seed: under a virtual clock, and with UDP packets
+through network namespaces under the real one.
+
+{backends}
+## Real implementations and ours
+
+All with real packets. Where a path draws at random (`mexico-cellular`, `lossy-50mbps`) the draws of two schemes differ.
+
+{pairs}"""
+
+
+def page(command: str, duration_s: float, facts: str, backends: list[str], pairs: list[str]) -> str:
+    """The document."""
+    text = PAGE.format(
+        command=command,
+        duration_s=duration_s,
+        facts=facts,
+        count=REPETITIONS * len(LATE_MS),
+        late=", ".join(f"{ms:g}" for ms in LATE_MS),
+        backends="\n".join(backends),
+        pairs="\n".join(pairs),
+    )
+    return text.rstrip("\n") + "\n"
+
+
+def dumbbell(arguments: list[str]) -> str | None:
+    """Runs the command, its messages shown; why it did not run, if so. Failed runs are in its results."""
+    command = [sys.executable, "-m", "dumbbell", "run", *arguments]
+    last = ""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            print(line, end="", file=sys.stderr)
+            last = line.strip() or last
+    if process.returncode in (0, 1):
+        return None
+    return last or f"exit status {process.returncode}"
+
+
+def late_experiment(experiment: Path) -> dict[str, Any]:
+    """The experiment over paths on which packets are late at random."""
+    table = read_toml(experiment).raw
+    paths = {}
+    for name, path in table["path"].items():
+        for ms in LATE_MS:
+            late = {"kind": "jitter", "distribution": "exponential", "mean_ms": ms}
+            ends = {direction: [*path[direction], late] for direction in ("data", "ack")}
+            paths[LATE_PATH.format(path=name, ms=ms)] = path | ends
+    return table | {"name": "agreement-late", "runs": REPETITIONS, "paths": list(paths), "path": paths}
+
+
+def load(directory: Path) -> tuple[Runs, dict[str, Any]]:
+    """The runs of a results directory, and its environment."""
+    results = open_results(directory)
+    runs: Runs = {}
+    for run in results.runs():
+        runs.setdefault((run["path"], run["scheme"]), []).append(run)
+    return runs, results.environment()
+
+
+def left_out(schemes: list[str], paths: list[str], reason: str) -> Runs:
+    """Runs that there are not."""
+    run = {"run": 1, "status": "left out", "reason": reason, "flows": []}
+    return {(path, scheme): [run] for path in paths for scheme in schemes}
+
+
+def measure(keep: Path, duration_s: float) -> tuple[list[Runs], list[dict[str, Any]]]:
+    """Executes what is not finished: simulated, emulated, simulated with late packets, real implementations."""
+    usual = ["--duration", f"{duration_s:g}", "--resume"]
+    sim, emu, late = keep / "sim", keep / "emu", keep / "late"
+    keep.mkdir(parents=True, exist_ok=True)
+    demand(dumbbell(["agreement", "--backend", "sim", "--out", str(sim), *usual]))
+    (keep / "late.toml").write_text(to_toml(late_experiment(sim / "experiment.toml")))
+    demand(dumbbell([str(keep / "late.toml"), "--log", "none", "--out", str(late), *usual]))
+    demand(dumbbell(["agreement", "--backend", "emu", "--out", str(emu), *usual]))
+    loaded = [load(directory) for directory in (sim, emu, late)]
+    real: Runs = {}
+    environments = [loaded[1][1]]
+    for scheme in PAIRS:
+        out = keep / "real" / scheme
+        refusal = dumbbell(["agreement-real", "--schemes", scheme, "--out", str(out), *usual])
+        if refusal is None:
+            runs, environment = load(out)
+            real |= runs
+            environments.append(environment)
+        else:
+            real |= left_out([scheme], [path for path, _ in loaded[0][0]], refusal)
+    return [*(runs for runs, _ in loaded), real], environments
+
+
+def demand(refusal: str | None) -> None:
+    """Ends the script where nothing can be compared."""
+    if refusal is not None:
+        sys.exit(f"agreement: {refusal}")
+
+
+def main() -> None:
+    """Run everything and print or write the page."""
+    parser = argparse.ArgumentParser(description="The simulator beside real packets, ours beside real implementations.")
+    parser.add_argument("--write", type=Path, help="the page; default: print it")
+    parser.add_argument("--quick", action="store_true", help="10 s a run instead of 30")
+    parser.add_argument("--keep", type=Path, help="where results are, and continued")
+    options = parser.parse_args()
+    keep = options.keep or Path("results/agreement-quick" if options.quick else "results/agreement")
+    duration_s = 10.0 if options.quick else 30.0
+    try:
+        (sim, emu, late, real), environments = measure(keep, duration_s)
+    except UserError as error:
+        sys.exit(f"agreement: {error}")
+    plan = catalog.experiments().find("agreement")
+    paths = {name: (plan.own_paths.get(name) or catalog.paths().find(name)).title for name in plan.paths}
+    command = f"python benchmarks/agreement.py{' --quick' if options.quick else ''} --write docs/agreement.md"
+    text = page(
+        command,
+        duration_s,
+        machine(environments),
+        backend_tables(paths, plan.schemes, sim, emu, late),
+        pair_tables(paths, emu, real, late),
+    )
+    if options.write:
+        options.write.write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

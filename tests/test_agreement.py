@@ -1,0 +1,176 @@
+"""The page on agreement: what counts as agreement, and what the tables say about runs that are not good."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from dumbbell import _core, catalog
+from dumbbell.catalog.experiments import parse_plan
+from dumbbell.catalog.tables import Table
+from dumbbell.experiment import Options, check, resolve
+from dumbbell.results.directory import to_toml
+
+SCRIPT = Path(__file__).parent.parent / "benchmarks" / "agreement.py"
+
+
+def load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("agreement", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["agreement"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+Run = dict[str, Any]
+agreement = load()
+Cell = agreement.Cell
+
+
+def run(throughput: float = 10.0, p95: float = 50.0, **changes: object) -> Run:
+    flow = {"throughput_mbps": throughput, "delay_p95_ms": p95, "loss_rate": 0.01}
+    good = {"run": 1, "status": "done", "reason": None, "flows": [flow]}
+    return good | {"emulation": {"lateness_us": {"p99": 250}}} | changes
+
+
+def tables(sim: Run | None, emu: Run | None, late: list[Run] | None = None) -> str:
+    cell = ("wire", "reno")
+    late_runs = {(agreement.LATE_PATH.format(path="wire", ms=agreement.LATE_MS[0]), "reno"): late or []}
+    runs = [{cell: [only]} if only else {} for only in (sim, emu)]
+    return "\n".join(agreement.backend_tables({"wire": "A wire"}, ["reno"], *runs, late_runs))
+
+
+@pytest.mark.parametrize(
+    ("throughput", "p95", "good"),
+    [
+        (95.0, 100.0, True),
+        (105.0, 100.0, True),
+        (94.9, 100.0, False),
+        (105.1, 100.0, False),
+        (100.0, 110.0, True),
+        (100.0, 90.0, True),
+        (100.0, 110.1, False),
+        (100.0, 89.9, False),
+        (94.9, 110.1, False),
+    ],
+)
+def test_backends_agree_up_to_the_bounds(throughput: float, p95: float, good: bool) -> None:
+    assert agreement.BACKENDS.hold(Cell(100.0, 100.0, 0.0), Cell(throughput, p95, 0.0)) is good
+
+
+@pytest.mark.parametrize(("p95", "good"), [(7.0, True), (7.1, False), (3.0, True), (2.9, False)])
+def test_two_milliseconds_of_delay_are_always_allowed(p95: float, good: bool) -> None:
+    assert agreement.BACKENDS.hold(Cell(100.0, 5.0, 0.0), Cell(100.0, p95, 0.0)) is good
+
+
+def test_a_metric_may_be_within_the_spread_and_the_other_within_bounds() -> None:
+    spread = agreement.Spread((70.0, 90.0), (20.0, 30.0))
+    ours = Cell(100.0, 100.0, 0.0)
+    assert agreement.BACKENDS.hold(ours, Cell(70.0, 101.0, 0.0), spread)
+    assert agreement.BACKENDS.hold(ours, Cell(90.0, 20.0, 0.0), spread)
+    assert not agreement.BACKENDS.hold(ours, Cell(69.9, 101.0, 0.0), spread)
+    assert not agreement.BACKENDS.hold(ours, Cell(90.0, 30.1, 0.0), spread)
+    assert not agreement.BACKENDS.hold(ours, Cell(90.1, 20.0, 0.0), spread)
+
+
+def test_a_good_run_is_a_row_with_both_values() -> None:
+    text = tables(run(), run(10.2, 51.0))
+    row = "| reno | 10.00 / 10.20 | +2.0 % | 50.0 / 51.0 | +1.0 (+2.0 %) | 1.00 / 1.00 | 0.25 | within |"
+    assert row in text
+    assert "Of 1 cells 1 are within bounds (5 % of throughput, 10 % or 2 ms of delay)" in text
+
+
+def test_a_degraded_run_is_shown_with_its_reason_but_not_judged() -> None:
+    text = tables(run(), run(status="degraded", reason="the emulator was late"))
+    assert "| degraded [1] |" in text
+    assert "1. the emulator was late" in text
+    assert "0 are within bounds" in text
+    assert "1 have no good run" in text
+
+
+def test_runs_without_numbers_are_rows_that_say_why() -> None:
+    assert "| reno | - | - | - | - | - | - | missing |" in tables(run(), None)
+    assert "| missing |" in tables(None, run())
+    failed = tables(run(), run(status="failed", reason="no such device", flows=[]))
+    assert "| failed: no such device |" in failed
+    assert "1 have no good run" in failed
+
+
+def test_a_difference_without_a_reason_is_said_to_have_none() -> None:
+    text = tables(run(), run(8.0))
+    assert f"| {agreement.UNEXPLAINED} |" in text
+    assert "1 are not explained" in text
+
+
+def test_a_difference_inside_the_repetitions_is_shown_with_their_ranges() -> None:
+    text = tables(run(), run(8.0), [run(7.0, 49.0), run(9.0, 51.0), run(1.0, flows=[])])
+    assert "| spread: 7.00 to 9.00 Mbit/s, 49.0 to 51.0 ms |" in text
+    assert "1 more within the spread" in text
+
+
+def test_a_reason_for_the_cell_comes_before_one_for_the_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agreement, "REASONS", {("reno", ""): "everywhere", ("reno", "wire"): "here"})
+    text = tables(run(), run(8.0))
+    assert "| [1] |" in text
+    assert "1. here" in text
+    assert agreement.find_reason(agreement.REASONS, "reno", "sea") == "everywhere"
+    assert agreement.find_reason(agreement.REASONS, "cubic", "wire") is None
+
+
+def test_equal_reasons_are_one_note() -> None:
+    notes = agreement.Notes()
+    assert [notes.mark(text) for text in ("one", "two", "one")] == ["[1]", "[2]", "[1]"]
+    assert notes.lines() == ["1. one", "2. two"]
+
+
+def test_every_pair_has_its_table() -> None:
+    titles = {"wire": "A wire"}
+    emu = {("wire", ours): [run()] for ours in agreement.PAIRS.values()}
+    real = {("wire", scheme): [run(10.9)] for scheme in agreement.PAIRS} | agreement.left_out(
+        ["libutp"], ["wire"], "no such program"
+    )
+    text = "\n".join(agreement.pair_tables(titles, emu, real, {}))
+    assert text.count("| wire | 10.00 / 10.90 | +9.0 %") == len(agreement.PAIRS) - 1
+    assert "### kernel-bbr beside our bbr" in text
+    assert "| left out: no such program |" in text
+
+
+def test_a_flow_that_delivered_nothing_is_no_division_by_zero() -> None:
+    assert "| 0.00 / 10.00 | - |" in tables(run(0.0, 0.0), run())
+
+
+def test_agreement_has_every_built_in_controller_and_real_ones_stand_beside_them() -> None:
+    plan = catalog.experiments().find("agreement")
+    assert sorted(plan.schemes) == sorted(scheme.name for scheme in catalog.schemes() if not scheme.real)
+    real = catalog.experiments().find("agreement-real")
+    assert real.schemes == list(agreement.PAIRS)
+    assert set(agreement.PAIRS.values()) <= set(plan.schemes)
+    assert (real.paths, real.own_paths) == (plan.paths, plan.own_paths)
+    assert real.backend == "emu"
+    reasons = [*agreement.REASONS, *agreement.REAL_REASONS]
+    assert {path for _, path in reasons} <= {"", *plan.paths}
+    assert {scheme for scheme, _ in reasons} <= {*plan.schemes, *real.schemes}
+
+
+def test_the_experiment_with_late_packets_can_run(tmp_path: Path) -> None:
+    file = tmp_path / "experiment.toml"
+    plan = catalog.experiments().find("agreement")
+    file.write_text(to_toml(resolve(plan, Options()).table()))
+    table = agreement.late_experiment(file)
+    experiment = resolve(
+        parse_plan(Table(table, "late.toml")), Options(schemes=("reno",), duration_s=0.2, warmup_s=0.0)
+    )
+    check(experiment)
+    assert len(experiment.paths) == len(plan.paths) * len(agreement.LATE_MS)
+    runs = [run for run in experiment.all_runs() if run.path == "steady-12mbps-late-0.2ms"]
+    assert len(runs) == agreement.REPETITIONS
+    flow = json.loads(_core.simulate(json.dumps(experiment.specification(runs[0])), None))["flows"][0]
+    # 30 ms and the 95th percentile of an exponential distribution: three times its mean of 0.2 ms.
+    assert flow["acklink"]["delay_p95_ms"] == pytest.approx(30.6, abs=0.2)
+    assert flow["owd_mean_ms"] > 31.1
