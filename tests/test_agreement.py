@@ -164,7 +164,7 @@ def test_the_experiment_with_late_packets_can_run(tmp_path: Path) -> None:
     file.write_text(to_toml(resolve(plan, Options()).table()))
     table = agreement.late_experiment(file)
     experiment = resolve(
-        parse_plan(Table(table, "late.toml")), Options(schemes=("reno",), duration_s=0.2, warmup_s=0.0)
+        parse_plan(Table(table, "late.toml")), Options(schemes=("reno",), duration_s=2.0, warmup_s=0.0)
     )
     check(experiment)
     assert len(experiment.paths) == len(plan.paths) * len(agreement.LATE_MS)
