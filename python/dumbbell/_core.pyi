@@ -73,6 +73,14 @@ def series(packets: str, bin_s: float = 0.5) -> str:
     `bin_s`, `start_s`, `capacity_mbps`, and `flows` with `flow`, `ingress_mbps`, `egress_mbps` each.
     """
 
+def transfers(packets: str, options: str) -> str:
+    """JSON: what the flows of a packet log transferred per interval, at both ends, as iperf reports it.
+
+    Options (JSON): `interval_s`, and optional `duration_s` and `flows`, as in `measure_log`. The result has
+    `interval_s`, `payload` and `rows`; a row has `view` (`client` or `server`), `flow` (null: the sum of all), `total`,
+    `start_s`, `end_s`, `bytes`, `kbytes` and `kbytes_per_s` (1,024 bytes).
+    """
+
 def delay_points(packets: str, direction: str, max_points: int) -> tuple[bytes, bytes, bytes]:
     """One-way delays in `direction` (`data` or `ack`): flows (uint32), times in s and delays in ms (float64).
 

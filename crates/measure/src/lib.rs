@@ -7,7 +7,7 @@
 //!
 //! A [`RunMeter`] reads [`Record`](packetlog::Record)s in time order and keeps counters and [`DelayHistogram`]s, so its
 //! memory depends on the number of flows and the range of delays, not on the length of the run. [`SeriesMeter`] makes
-//! the time series of plots; [`statistics`] compares runs.
+//! the time series of plots, [`IntervalMeter`] the rows of transfer benchmarks; [`statistics`] compares runs.
 
 mod ack_direction;
 mod definitions;
@@ -17,6 +17,7 @@ mod flow_meter;
 mod flow_table;
 mod histogram;
 mod inputs;
+mod interval;
 mod ledger;
 mod meter;
 mod pages;
@@ -28,6 +29,7 @@ mod tally;
 pub use definitions::{Convention, Definition, LABELS, Label, Level, METRICS};
 pub use histogram::{DelayHistogram, DelaySummary};
 pub use inputs::{FlowInfo, LinkCounters, MeterConfig, SenderCounters};
+pub use interval::{IntervalMeter, TransferRow, Transfers, View};
 pub use meter::RunMeter;
 pub use series::{FlowSeries, Series, SeriesMeter};
 pub use stats::{AckLinkStats, FlowStats, LinkStats, NetworkStats, RunStats};

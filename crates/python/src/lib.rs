@@ -36,7 +36,9 @@ mod _core {
     #[pymodule_export]
     use crate::exchange::{export_pantheon, import_mahimahi, import_merged_log, import_raw_logs};
     #[pymodule_export]
-    use crate::logs::{bootstrap_interval, delay_points, labels, measure_log, metrics, samples, series};
+    use crate::logs::{
+        bootstrap_interval, delay_points, labels, measure_log, metrics, samples, series, transfers,
+    };
     #[pymodule_export]
     use crate::run::{
         check_emulation, check_path, check_run, clean_up, emulate, emulate_shell, enter_user_namespace,

@@ -1,7 +1,7 @@
 //! Packet logs and samples: measured, drawn from, imported, exported.
 
 use crate::{error, text};
-use measure::{FlowInfo, METRICS, MeterConfig, RunMeter, SeriesMeter, statistics};
+use measure::{FlowInfo, IntervalMeter, METRICS, MeterConfig, RunMeter, SeriesMeter, statistics};
 use packetlog::{Event, PacketLogReader, Table, read_samples};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -50,18 +50,23 @@ struct PlannedFlow {
     stop_s: Option<f64>,
 }
 
+impl From<PlannedFlow> for FlowInfo {
+    fn from(flow: PlannedFlow) -> Self {
+        Self {
+            flow: flow.flow,
+            scheme: flow.scheme,
+            start: flow.start_s.map_or(Time::NEVER, Time::from_secs_f64),
+            stop: flow.stop_s.map_or(Time::NEVER, Time::from_secs_f64),
+        }
+    }
+}
+
 /// All metrics of a packet log as JSON.
 #[pyfunction]
 pub(crate) fn measure_log(py: Python<'_>, packets: PathBuf, options: &str) -> PyResult<String> {
     let options: MeasureOptions = serde_json::from_str(options).map_err(text)?;
-    let flows = options.flows.into_iter().map(|flow| FlowInfo {
-        flow: flow.flow,
-        scheme: flow.scheme,
-        start: flow.start_s.map_or(Time::NEVER, Time::from_secs_f64),
-        stop: flow.stop_s.map_or(Time::NEVER, Time::from_secs_f64),
-    });
     let mut meter = RunMeter::new(MeterConfig {
-        flows: flows.collect(),
+        flows: options.flows.into_iter().map(FlowInfo::from).collect(),
         duration: Span::from_secs_f64(options.duration_s),
         warmup: Span::from_secs_f64(options.warmup_s),
         bin: Span::from_secs_f64(options.bin_s),
@@ -86,6 +91,36 @@ pub(crate) fn series(py: Python<'_>, packets: PathBuf, bin_s: f64) -> PyResult<S
         Ok::<_, packetlog::Error>(meter.finish())
     });
     serde_json::to_string(&series.map_err(text)?).map_err(text)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TransferOptions {
+    interval_s: f64,
+    #[serde(default)]
+    duration_s: f64,
+    #[serde(default)]
+    flows: Vec<PlannedFlow>,
+}
+
+/// What the flows transferred per interval, at both ends, as JSON.
+#[pyfunction]
+pub(crate) fn transfers(py: Python<'_>, packets: PathBuf, options: &str) -> PyResult<String> {
+    let options: TransferOptions = serde_json::from_str(options).map_err(text)?;
+    if !(1e-3..=1e6).contains(&options.interval_s) {
+        let interval_s = options.interval_s;
+        return Err(error(format!("interval_s = {interval_s}: allowed is a number from 0.001 to 1000000")));
+    }
+    let mut meter = IntervalMeter::new(
+        Span::from_secs_f64(options.interval_s),
+        Span::from_secs_f64(options.duration_s),
+        options.flows.into_iter().map(FlowInfo::from).collect(),
+    );
+    let transfers = py.detach(|| {
+        PacketLogReader::open(packets)?.for_each(|record| meter.record(record))?;
+        Ok::<_, packetlog::Error>(meter.finish())
+    });
+    serde_json::to_string(&transfers.map_err(text)?).map_err(text)
 }
 
 /// Flat arrays in native byte order.
