@@ -159,4 +159,29 @@ static __always_inline void set_cwnd(struct tcp_sock *tp, __u32 packets)
 	tp->snd_cwnd = min_u32(packets, tp->snd_cwnd_clamp);
 }
 
+/* A kernel may skip a call: by its protection against recursion (before Linux 6.1), or by a patch of its maker. The kernel
+ * then takes what was on the stack for the answer of ssthresh or undo_cwnd, and sends thousands of packets. No threshold and
+ * no window ever exceeds the largest window that the controller has set itself, so nonsense shows. Called on every ACK, the
+ * answer to a SYN included, which comes before init (largest_window is 0).
+ */
+static __always_inline void repair(struct tcp_sock *tp, __u32 largest_window)
+{
+	if (!largest_window)
+		return;
+	if (tp->snd_ssthresh > largest_window && tp->snd_ssthresh != TCP_INFINITE_SSTHRESH) {
+		tp->snd_ssthresh = max_u32(tp->prior_cwnd >> 1, 2);
+		tp->snd_cwnd = min_u32(tp->snd_cwnd, tp->snd_ssthresh);
+	}
+	if (tp->snd_cwnd > largest_window)
+		tp->snd_cwnd = min_u32(max_u32(tp->prior_cwnd, 2), largest_window);
+}
+
+/* The largest window at the start of a connection: the threshold may be one that the kernel remembers of the peer. */
+static __always_inline __u32 first_largest_window(const struct tcp_sock *tp)
+{
+	__u32 ssthresh = tp->snd_ssthresh == TCP_INFINITE_SSTHRESH ? 0 : tp->snd_ssthresh;
+
+	return max_u32(tp->snd_cwnd, ssthresh);
+}
+
 #endif

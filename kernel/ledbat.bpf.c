@@ -28,6 +28,7 @@ struct ledbat {
 	__s32 base_us;               /* smallest of base */
 	__u32 origin;                /* first sample: ms of timestamps, us of RTTs */
 	__u32 fraction;              /* of a packet, on top of snd_cwnd */
+	__u32 largest_window;
 	__u8 has_sample;
 	__u8 uses_rtt;
 };
@@ -105,6 +106,7 @@ void BPF_PROG(ledbat_init, struct sock *sk)
 	tp->snd_cwnd = INIT_CWND;
 	/* For the kernel to know that this is no slow start. */
 	tp->snd_ssthresh = INIT_CWND;
+	l->largest_window = INIT_CWND;
 }
 
 SEC("struct_ops")
@@ -117,6 +119,7 @@ void BPF_PROG(ledbat_pkts_acked, struct sock *sk, const struct ack_sample *sampl
 	__s32 delay;
 	__u32 value;
 
+	repair(tp, l->largest_window);
 	/* An ACK for nothing new echoes the timestamp of an older segment. */
 	if (!sample->pkts_acked || (uses_rtt && sample->rtt_us < 0))
 		return;
@@ -176,6 +179,7 @@ void BPF_PROG(ledbat_cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 		window = (__u64)MIN_CWND << FRACTION_BITS;
 	l->fraction = window & ((1 << FRACTION_BITS) - 1);
 	set_cwnd(tp, window >> FRACTION_BITS);
+	l->largest_window = max_u32(l->largest_window, tp->snd_cwnd);
 	/* Never slow start, also after a timeout: growth is the delay rule's. */
 	tp->snd_ssthresh = min_u32(tp->snd_ssthresh, tp->snd_cwnd);
 }

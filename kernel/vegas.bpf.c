@@ -21,6 +21,7 @@ struct vegas {
 	__u32 samples;   /* RTT samples of the round */
 	__u32 min_rtt;   /* us, of the round */
 	__u32 base_rtt;  /* us */
+	__u32 largest_window;
 	__u8 is_deciding;
 };
 
@@ -43,6 +44,7 @@ void BPF_PROG(vegas_init, struct sock *sk)
 	struct vegas *v = PRIVATE(struct vegas, sk);
 
 	v->base_rtt = NO_RTT;
+	v->largest_window = first_largest_window(tcp_sk(sk));
 	enable(tcp_sk(sk), v);
 }
 
@@ -52,6 +54,7 @@ void BPF_PROG(vegas_pkts_acked, struct sock *sk, const struct ack_sample *sample
 	struct vegas *v = PRIVATE(struct vegas, sk);
 	__s32 rtt_us = sample->rtt_us;
 
+	repair(tcp_sk(sk), v->largest_window);
 	if (rtt_us < 0)
 		return;
 	/* At least 1: it divides. */
@@ -128,6 +131,7 @@ void BPF_PROG(vegas_cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 	} else if (in_slow_start(tp)) {
 		tcp_slow_start(tp, acked);
 	}
+	v->largest_window = max_u32(v->largest_window, tp->snd_cwnd);
 }
 
 SEC("struct_ops")

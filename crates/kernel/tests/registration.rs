@@ -101,6 +101,7 @@ fn a_loaded_controller_stays_until_it_is_unloaded() {
 
 #[test]
 fn without_the_rights_of_root_one_line_says_so() {
+    let Some(_guard) = alone() else { return };
     let output = Command::new("unshare")
         .args(["--user", "--map-root-user", env!("CARGO_BIN_EXE_dumbbell-kernel"), "hold", "bpf_vegas"])
         .stdin(Stdio::null())
