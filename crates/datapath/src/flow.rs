@@ -5,6 +5,7 @@ use crate::emulation::{End, Pair};
 use crate::endpoint::{Samples, connect_tcp, run_receiver, run_sender, run_tcp_receiver, run_tcp_sender};
 use crate::inspect::Reading;
 use crate::program::{Launch, Owner, Program, describe, is_listening};
+use crate::sys::{Urgency, be_punctual};
 use measure::SenderCounters;
 use runs::{Ends, FlowSpec, ProgramSpec, Readiness, RunSpec, Side, sender_counters};
 use serde::Serialize;
@@ -184,6 +185,7 @@ fn spawn<'scope, T: Send + 'scope>(
     thread::Builder::new()
         .name(label.clone())
         .spawn_scoped(scope, move || {
+            be_punctual(Urgency::End);
             let result = work().map_err(|error| format!("{label}: {error}"));
             if result.is_err() {
                 stop.store(true, Ordering::Relaxed);

@@ -8,7 +8,8 @@ use crate::clock::Clock;
 use crate::events::EventLog;
 use crate::inspect::{Arrived, Content, Inspector, Reading, mark_congestion};
 use crate::lateness::Lateness;
-use crate::timer::{Waiter, run_at_once};
+use crate::sys::{Urgency, be_punctual};
+use crate::timer::Waiter;
 use crate::tun::Tun;
 use nix::sys::epoll::EpollFlags;
 use packetlog::Event;
@@ -20,6 +21,10 @@ use units::{Span, Time};
 
 /// Packets read from one device before another gets its turn.
 const BATCH: usize = 64;
+/// How long a busy direction sleeps: waking up for every packet would cost more than the packet.
+const QUANTUM: Span = Span::from_us(15);
+/// Events per second, arrivals and departures, from which a direction is busy.
+const BUSY_EVENTS: u64 = 50_000;
 /// Longest time without a look at the stop flag.
 const PATIENCE: Span = Span::from_ms(50);
 
@@ -74,6 +79,8 @@ pub(crate) struct LaneReport {
     /// Packets that the receiving device refused, and why the first one was.
     pub(crate) refused: u64,
     pub(crate) refusal: Option<String>,
+    /// Whether the scheduler preferred the direction to ordinary programs.
+    pub(crate) real_time: bool,
 }
 
 struct Inlet {
@@ -84,6 +91,32 @@ struct Inlet {
     extra: DelayLine,
     /// Data, or the return direction of a flow.
     is_data: bool,
+}
+
+/// Whether there is so much to do that packets are better taken a few at a time.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    since: Time,
+    events: u64,
+    busy: bool,
+}
+
+impl Pace {
+    const INTERVAL: Span = Span::from_ms(2);
+
+    const fn new(now: Time) -> Self {
+        Self { since: now, events: 0, busy: false }
+    }
+
+    /// At `now`, after `events` in all.
+    fn is_busy(&mut self, now: Time, events: u64) -> bool {
+        let elapsed = now - self.since;
+        if elapsed >= Self::INTERVAL {
+            self.busy = (events - self.events) * 1_000_000_000 > BUSY_EVENTS * elapsed.as_ns();
+            (self.since, self.events) = (now, events);
+        }
+        self.busy
+    }
 }
 
 /// One direction at work.
@@ -101,6 +134,8 @@ pub(crate) struct Lane {
     refused: u64,
     refusal: Option<String>,
     progress: Arc<Progress>,
+    /// Arrivals and departures.
+    handled: u64,
 }
 
 /// What the path reports.
@@ -183,6 +218,7 @@ impl Lane {
             refused: 0,
             refusal: None,
             progress,
+            handled: 0,
         })
     }
 
@@ -192,7 +228,8 @@ impl Lane {
     /// A device that cannot be read.
     pub(crate) fn run(mut self, end: Time, stop: &AtomicBool) -> io::Result<LaneReport> {
         let mut readable = vec![false; self.inlets.len()];
-        let _punctual = (std::env::var("FIFO").is_ok() || std::env::var("NICE").is_ok()) && run_at_once();
+        let real_time = be_punctual(Urgency::Path);
+        let mut pace = Pace::new(self.config.clock.now());
         loop {
             let now = self.config.clock.now();
             self.release(now.min(end));
@@ -201,10 +238,12 @@ impl Lane {
             }
             self.sample(now);
             let until = self.next_due().min(self.next_sample).min(now + PATIENCE).min(end);
-            if !readable.contains(&true) || until > self.config.clock.now() {
-                // With packets left to read this only looks at what else has come.
-                let until = if readable.contains(&true) { now } else { until };
-                self.waiter.wait(until, |number, _| readable[number as usize] = true)?;
+            let backlog = readable.contains(&true);
+            let ready = |number: u64, _| readable[number as usize] = true;
+            if pace.is_busy(now, self.handled) {
+                self.waiter.sleep(if backlog { now } else { now + QUANTUM }, ready)?;
+            } else {
+                self.waiter.wait(until, ready)?;
             }
             for (number, readable) in readable.iter_mut().enumerate().filter(|(_, readable)| **readable) {
                 *readable = self.read(number, end)?;
@@ -214,7 +253,7 @@ impl Lane {
         self.sample(finished);
         self.direction.finish(finished);
         let Self { direction, log, lateness, samples, refused, refusal, .. } = self;
-        Ok(LaneReport { direction, log, lateness, samples, refused, refusal })
+        Ok(LaneReport { direction, log, lateness, samples, refused, refusal, real_time })
     }
 
     /// Reads what flow `number` has sent; whether there may be more.
@@ -237,6 +276,7 @@ impl Lane {
     #[inline]
     fn arrive(&mut self, now: Time, number: usize, token: u32, length: usize) {
         self.release(now);
+        self.handled += 1;
         // Whatever the device gave fits the slot, so the length is that of the packet.
         self.buffers.fill(token, length, Content::Nothing);
         let inlet = &mut self.inlets[number];
@@ -328,6 +368,7 @@ impl Lane {
             self.refused += 1;
             self.refusal.get_or_insert_with(|| error.to_string());
         }
+        self.handled += 1;
         self.lateness.record(now - due);
         self.progress.delivered_bytes.fetch_add(u64::from(packet.size_bytes), Ordering::Relaxed);
         self.progress.delivered_packets.fetch_add(1, Ordering::Relaxed);

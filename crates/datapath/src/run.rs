@@ -28,6 +28,8 @@ const POLL: Duration = Duration::from_millis(2);
 pub struct EmulationReport {
     /// How late departures were, both directions.
     pub lateness_us: LatenessReport,
+    /// Whether the scheduler preferred the threads of the run to ordinary programs (which takes root).
+    pub real_time: bool,
     /// Packets that the devices at the ends dropped in silence.
     pub tx_dropped: u64,
     /// Why the run should not be trusted to the last digit, if so.
@@ -262,8 +264,14 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
             )
         })
     };
-    let emulation =
-        EmulationReport { degraded: lateness_us.degraded(), lateness_us, tx_dropped, invalid, programs };
+    let emulation = EmulationReport {
+        degraded: lateness_us.degraded(),
+        lateness_us,
+        real_time: data.real_time && ack.real_time,
+        tx_dropped,
+        invalid,
+        programs,
+    };
     Ok(RunReport { stats, events: data.log.len() + ack.log.len(), emulation })
 }
 

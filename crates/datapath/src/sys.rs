@@ -1,9 +1,9 @@
-//! The system calls of the sockets' fast path that need raw pointers: many datagrams at once.
-#![allow(unsafe_code, reason = "recvmmsg and sendmmsg take pointers to headers that point to the buffers")]
+//! System calls that need raw pointers: many datagrams at once, what `nix` does not have.
+#![allow(unsafe_code, reason = "each call is given pointers to structures of the right size that outlive it")]
 
 use std::io;
 use std::mem::{size_of, zeroed};
-use std::net::UdpSocket;
+use std::net::{TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
 
 /// Most datagrams of one call.
@@ -123,4 +123,41 @@ pub(crate) fn tcp_info(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<u
         )
     };
     if result == 0 { Ok(length as usize) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Lets the kernel wake a reader of `stream` only when `bytes` are there (or it could take no more).
+pub(crate) fn set_receive_threshold(stream: &TcpStream, bytes: usize) -> io::Result<()> {
+    let value = bytes as libc::c_int;
+    // SAFETY: the option is one int.
+    let done = unsafe {
+        libc::setsockopt(
+            stream.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_RCVLOWAT,
+            (&raw const value).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Who goes first among the threads of an emulated run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Urgency {
+    /// The ends of flows.
+    End = 1,
+    /// The path between them.
+    Path = 2,
+}
+
+/// Asks the scheduler to let the calling thread run as soon as it has something to do, and timers to be exact; returns
+/// whether the scheduler agreed, which takes privilege. The threads of a run sleep most of the time, so this costs others
+/// little, and keeps a run punctual on a machine that does something else as well.
+pub(crate) fn be_punctual(urgency: Urgency) -> bool {
+    let parameters = libc::sched_param { sched_priority: urgency as libc::c_int };
+    // SAFETY: zero names the calling thread; the structure outlives the call; the other call takes numbers only.
+    unsafe {
+        libc::prctl(libc::PR_SET_TIMERSLACK, 1);
+        libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) == 0
+    }
 }

@@ -7,7 +7,8 @@ use crate::clock::Clock;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::time::TimeSpec;
-use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use nix::sys::timerfd::{ClockId as TimerClock, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -30,7 +31,7 @@ impl Waiter {
     pub(crate) fn new(clock: Clock) -> io::Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let timer =
-            TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
+            TimerFd::new(TimerClock::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
         // Edge-triggered: setting it anew clears it, nothing has to be read.
         epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, TIMER))?;
         Ok(Self { epoll, timer, clock, armed: Time::NEVER })
@@ -51,8 +52,21 @@ impl Waiter {
     /// set before is not put off, which saves a system call whenever a timeout moves on.
     pub(crate) fn wait(&mut self, until: Time, mut ready: impl FnMut(u64, EpollFlags)) -> io::Result<()> {
         self.arm(until)?;
+        self.look(EpollTimeout::NONE, &mut ready)
+    }
+
+    /// Sleeps until `until` whatever happens to descriptors, then reports what has.
+    pub(crate) fn sleep(&mut self, until: Time, mut ready: impl FnMut(u64, EpollFlags)) -> io::Result<()> {
+        let at = TimeSpec::from_duration(Duration::from_nanos(self.clock.monotonic_ns_of(until)));
+        match clock_nanosleep(ClockId::CLOCK_MONOTONIC, ClockNanosleepFlags::TIMER_ABSTIME, &at) {
+            Ok(_) | Err(Errno::EINTR) => self.look(EpollTimeout::ZERO, &mut ready),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn look(&mut self, timeout: EpollTimeout, ready: &mut dyn FnMut(u64, EpollFlags)) -> io::Result<()> {
         let mut events = [EpollEvent::empty(); 16];
-        let count = match self.epoll.wait(&mut events, EpollTimeout::NONE) {
+        let count = match self.epoll.wait(&mut events, timeout) {
             Ok(count) => count,
             Err(Errno::EINTR) => 0,
             Err(error) => return Err(error.into()),
@@ -77,17 +91,4 @@ impl Waiter {
         let flags = TimerSetTimeFlags::TFD_TIMER_ABSTIME;
         Ok(self.timer.set(Expiration::OneShot(TimeSpec::from_duration(at)), flags)?)
     }
-}
-
-/// Asks the scheduler to let the calling thread run as soon as it has something to do. A thread that forwards packets
-/// sleeps most of the time, so this costs the others little and makes it punctual on a busy machine. Ordinary users are
-/// refused, and go without.
-#[allow(unsafe_code, reason = "one system call that reads one structure")]
-pub(crate) fn run_at_once() -> bool {
-    if std::env::var("NICE").is_ok() {
-        return unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) == 0 };
-    }
-    let parameters = libc::sched_param { sched_priority: 1 };
-    // SAFETY: zero names the calling thread; the structure outlives the call.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) == 0 }
 }

@@ -4,6 +4,7 @@ use super::STOP_CHECK;
 use super::samples::Samples;
 use super::tcp_info::TcpInfo;
 use crate::clock::Clock;
+use crate::sys::set_receive_threshold;
 use crate::timer::Waiter;
 use measure::SenderCounters;
 use nix::errno::Errno;
@@ -128,6 +129,46 @@ fn refusal(name: &str, error: Errno) -> String {
             listed(ALLOWED)
         ),
         _ => format!("congestion control {name}: {}", io::Error::from(error)),
+    }
+}
+
+/// Lets the kernel wake a reader of bulk data only when there is something worth reading: at high rates a wake-up for
+/// each segment costs more than the segment. The amount is what arrives in half a millisecond, and ACKs do not wait for
+/// it: the kernel sends them as if the data had been read.
+#[derive(Debug)]
+struct FewerWakes {
+    since: Time,
+    bytes: u64,
+    threshold: usize,
+}
+
+impl FewerWakes {
+    /// Between two adaptations.
+    const INTERVAL: Span = Span::from_ms(10);
+    /// Of the bytes of an interval, one part in this many may wait.
+    const PARTS: u64 = 20;
+    /// Below this the reader is woken for everything; far below the smallest receive window.
+    const LEAST: u64 = 8 << 10;
+    /// Never more than this.
+    const MOST: u64 = 128 << 10;
+
+    const fn new(now: Time) -> Self {
+        Self { since: now, bytes: 0, threshold: 1 }
+    }
+
+    fn adapt(&mut self, stream: &TcpStream, now: Time, bytes: u64) -> io::Result<()> {
+        let elapsed = now - self.since;
+        if elapsed < Self::INTERVAL {
+            return Ok(());
+        }
+        let share = (bytes - self.bytes) * Self::INTERVAL.as_ns() / elapsed.as_ns() / Self::PARTS;
+        let wanted = if share < Self::LEAST { 1 } else { share.min(Self::MOST) as usize };
+        (self.since, self.bytes) = (now, bytes);
+        if wanted / 2 > self.threshold || wanted < self.threshold / 2 {
+            self.threshold = wanted;
+            set_receive_threshold(stream, wanted)?;
+        }
+        Ok(())
     }
 }
 
@@ -313,11 +354,13 @@ pub(crate) fn run_tcp_receiver(
     waiter.change(listener, 0, EpollFlags::empty())?;
     waiter.watch(&stream, 1, EpollFlags::EPOLLIN)?;
     let (mut bytes, mut room) = (0, vec![0; CHUNK_BYTES]);
+    let mut wakes = FewerWakes::new(clock.now());
     loop {
         let now = clock.now();
         if over(now) {
             return Ok(bytes);
         }
+        wakes.adapt(&stream, now, bytes)?;
         // Truncated at once: TCP throws the data away without copying it.
         match recv(stream.as_raw_fd(), &mut room, MsgFlags::MSG_TRUNC | MsgFlags::MSG_DONTWAIT) {
             // The sender resets the connection when its time is up.
