@@ -270,6 +270,8 @@ impl Arrived {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     /// An IPv4 packet around `transport`.
     fn ipv4(protocol: u8, fragment: u16, identification: u16, transport: &[u8]) -> Vec<u8> {
@@ -350,6 +352,29 @@ mod tests {
         let mut arrived = Arrived::default();
         let packet = |number| Content::Numbered { number, payload_bytes: 100 };
         assert_eq!([0, 2, 1, 2].map(|number| arrived.take(packet(number))), [100, 100, 100, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_packet_is_too_strange_to_be_read(
+            packets in vec((any::<bool>(), vec(any::<u8>(), 0..200)), 1..20),
+            reliable in any::<bool>(),
+        ) {
+            let readings = [Reading::Foreign, Reading::Acks, Reading::Ours { reliable }];
+            let mut inspectors = readings.map(Inspector::new);
+            let mut arrived = Arrived::default();
+            for (is_ipv4, mut packet) in packets {
+                if is_ipv4 && !packet.is_empty() {
+                    packet[0] = 0x45;
+                }
+                for inspector in &mut inspectors {
+                    let sighting = inspector.inspect(&packet);
+                    prop_assert!(sighting.fragment < sighting.fragments);
+                    prop_assert!(arrived.take(sighting.content) <= sighting.content.payload_bytes());
+                }
+                mark_congestion(&mut packet);
+            }
+        }
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub(crate) struct LaneConfig {
     pub(crate) mtu_bytes: u32,
     /// Log entering and leaving queues as well.
     pub(crate) full_log: bool,
-    /// Keep events at all.
+    /// Keep events and samples at all.
     pub(crate) log: bool,
     pub(crate) sample_interval: Span,
 }
@@ -391,7 +391,9 @@ impl Lane {
             let links: Vec<LinkStats> = self.direction.links().cloned().collect();
             let queued = links.iter().map(|link| link.queue_packets).sum::<u64>();
             self.progress.queued_packets.store(queued, Ordering::Relaxed);
-            self.samples.push((at, links));
+            if self.config.log {
+                self.samples.push((at, links));
+            }
         }
     }
 }
