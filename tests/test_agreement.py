@@ -11,9 +11,8 @@ import pytest
 
 from dumbbell import _core, catalog
 from dumbbell.catalog.experiments import parse_plan
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import Table, read_toml
 from dumbbell.experiment import Options, check, resolve
-from dumbbell.results.directory import to_toml
 
 SCRIPT = Path(__file__).parent.parent / "benchmarks" / "agreement.py"
 
@@ -41,9 +40,8 @@ def run(throughput: float = 10.0, p95: float = 50.0, **changes: object) -> Run:
 
 def tables(sim: Run | None, emu: Run | None, late: list[Run] | None = None) -> str:
     cell = ("wire", "reno")
-    late_runs = {(agreement.LATE_PATH.format(path="wire", ms=agreement.LATE_MS[0]), "reno"): late or []}
     runs = [{cell: [only]} if only else {} for only in (sim, emu)]
-    return "\n".join(agreement.backend_tables({"wire": "A wire"}, ["reno"], *runs, late_runs))
+    return "\n".join(agreement.backend_tables({"wire": "A wire"}, ["reno"], *runs, {cell: late or []}))
 
 
 @pytest.mark.parametrize(
@@ -158,19 +156,46 @@ def test_agreement_has_every_built_in_controller_and_real_ones_stand_beside_them
     assert {scheme for scheme, _ in reasons} <= {*plan.schemes, *real.schemes}
 
 
-def test_the_experiment_with_late_packets_can_run(tmp_path: Path) -> None:
-    file = tmp_path / "experiment.toml"
+def test_packets_of_the_late_experiment_are_late() -> None:
     plan = catalog.experiments().find("agreement")
-    file.write_text(to_toml(resolve(plan, Options()).table()))
-    table = agreement.late_experiment(file)
-    experiment = resolve(
-        parse_plan(Table(table, "late.toml")), Options(schemes=("reno",), duration_s=2.0, warmup_s=0.0)
-    )
+    table = agreement.late_experiment(resolve(plan, Options()).table(), 0.2)
+    options = Options(schemes=("reno",), paths=("steady-12mbps",), duration_s=2.0, warmup_s=0.0)
+    experiment = resolve(parse_plan(Table(table, "late.toml")), options)
     check(experiment)
-    assert len(experiment.paths) == len(plan.paths) * len(agreement.LATE_MS)
-    runs = [run for run in experiment.all_runs() if run.path == "steady-12mbps-late-0.2ms"]
+    runs = experiment.all_runs()
     assert len(runs) == agreement.REPETITIONS
+    assert runs[0].seed == resolve(plan, options).all_runs()[0].seed
     flow = json.loads(_core.simulate(json.dumps(experiment.specification(runs[0])), None))["flows"][0]
     # 30 ms and the 95th percentile of an exponential distribution: three times its mean of 0.2 ms.
     assert flow["acklink"]["delay_p95_ms"] == pytest.approx(30.6, abs=0.2)
     assert flow["owd_mean_ms"] > 31.1
+
+
+def test_a_real_implementation_has_the_seeds_of_ours() -> None:
+    plan = catalog.experiments().find("agreement")
+    listed = read_toml(Path(catalog.experiments().find("agreement-real").file)).raw
+    for scheme, ours in agreement.PAIRS.items():
+        table = agreement.real_experiment(listed, scheme)
+        experiment = resolve(parse_plan(Table(table, "real.toml")), Options())
+        seeds = {(run.path, run.seed) for run in experiment.all_runs()}
+        assert seeds == {(run.path, run.seed) for run in resolve(plan, Options(schemes=(ours,))).all_runs()}
+        (flow,) = experiment.specification(experiment.all_runs()[0])["flows"]
+        assert flow["scheme"] == scheme
+        assert "controller" not in flow
+
+
+def test_differences_of_zero_have_no_sign() -> None:
+    assert [agreement.signed(value) for value in (0.04, -0.04, 0.06, -0.06)] == ["0.0", "0.0", "+0.1", "-0.1"]
+
+
+def test_facts_name_machine_version_and_dates_once() -> None:
+    facts = {"cpu": "Z80", "cpus": 2, "kernel": "Linux 6", "dumbbell": "0.1.0"}
+    git = {"commit": "0123456789"}
+    environments = [
+        facts | {"git": git, "started_at": "2026-01-02T03:04:05Z"},
+        facts | {"git": git, "started_at": "2026-01-03T03:04:05Z"},
+        facts | {"git": None, "started_at": "2026-01-02T09:04:05Z"},
+    ]
+    assert agreement.machine(environments) == (
+        "Machine: Z80, 2 processors, Linux 6. dumbbell 0.1.0 (0123456), 2026-01-02 to 2026-01-03."
+    )
