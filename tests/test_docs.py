@@ -1,0 +1,142 @@
+"""The documentation says what is there: commands it shows parse, links lead somewhere, TOML examples can be read."""
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dumbbell import catalog
+from dumbbell.catalog.experiments import parse_plan
+from dumbbell.catalog.schemes import parse_scheme
+from dumbbell.catalog.tables import Table
+from dumbbell.cli import _parser
+from dumbbell.errors import UserError
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("kernel/*.md")])
+
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_INLINE = re.compile(r"`(dumbbell [^`]+)`")
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+_PLACEHOLDER = re.compile(r"[A-Z]+|[A-Z_]+_DIR")
+"""Words that stand for what a reader fills in."""
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The code blocks of a page in that language; none is a shell's."""
+    return [body for found, body in _BLOCK.findall(page.read_text(encoding="utf-8")) if found == language]
+
+
+def commands(page: Path) -> Iterator[str]:
+    """Every complete `dumbbell` command that a page shows."""
+    for block in blocks(page, ""):
+        yield from (line for line in block.splitlines() if line.startswith("dumbbell "))
+    text = _BLOCK.sub("", page.read_text(encoding="utf-8"))
+    for command in _INLINE.findall(text):
+        words = command.split()
+        # only named (`dumbbell run`), or with a part left out (`list|load`, `...`): no command to type
+        if len(words) > 2 and "|" not in command and "..." not in command:
+            yield command
+
+
+def arguments(command: str) -> list[str]:
+    """Its words behind `dumbbell`, without the comment."""
+    return shlex.split(command, comments=True)[1:]
+
+
+SHOWN = [(page.relative_to(ROOT), command) for page in PAGES for command in commands(page)]
+
+
+def test_commands_are_found() -> None:
+    assert len(SHOWN) > 40
+    assert {str(page) for page, _ in SHOWN} >= {"README.md", "docs/guide.md", "docs/emulation.md"}
+
+
+@pytest.mark.parametrize(("page", "command"), SHOWN, ids=lambda value: str(value)[:70])
+def test_shown_commands_parse(page: Path, command: str) -> None:
+    try:
+        parsed = _parser().parse_args(arguments(command))
+    except UserError as error:
+        pytest.fail(f"{page}: `{command}`: {error}")
+    own = {name for block in blocks(ROOT / page, "toml") for name in tomllib.loads(block).get("path", {})}
+    paths = getattr(parsed, "path", None) or ()
+    for path in [paths] if isinstance(paths, str) else paths:
+        if "." in path or "," in path or path in own or _PLACEHOLDER.fullmatch(path):
+            continue
+        assert catalog.paths().find(path)
+    for scheme in getattr(parsed, "schemes", None) or ():
+        if (
+            scheme == "all"
+            or scheme.endswith(".toml")
+            or scheme.startswith("pantheon-")
+            or _PLACEHOLDER.fullmatch(scheme)
+        ):
+            continue
+        assert catalog.schemes().find(scheme)
+
+
+def test_a_wrong_command_does_not_parse() -> None:
+    with pytest.raises(UserError, match="--scheme"):
+        _parser().parse_args(arguments("dumbbell run --scheme reno --path default    # no such option"))
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    text = _BLOCK.sub("", page.read_text(encoding="utf-8"))
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in _HEADING.findall(text))
+    return {heading.strip().replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_relative_links_lead_somewhere(page: Path) -> None:
+    text = _BLOCK.sub("", page.read_text(encoding="utf-8"))
+    for link in _LINK.findall(text):
+        if "://" in link:
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), f"{link} leads nowhere"
+        if anchor:
+            assert anchor in anchors(target), f"{link}: no such heading in {target.name}"
+
+
+def test_pages_are_reachable_from_the_readme() -> None:
+    seen, todo = set(), [ROOT / "README.md"]
+    while todo:
+        page = todo.pop()
+        if page in seen:
+            continue
+        seen.add(page)
+        for link in _LINK.findall(page.read_text(encoding="utf-8")):
+            target = (page.parent / link.partition("#")[0]).resolve()
+            if target.is_dir() and (target / "README.md").is_file():
+                target /= "README.md"
+            if target.suffix == ".md" and target.is_file():
+                todo.append(target)
+    assert not set(PAGES) - seen
+
+
+def examples(kind: str) -> list[tuple[str, str]]:
+    """Complete examples of schemes (`kind`: program) or experiments (`kind`: schemes) in TOML, with their pages."""
+    found = [(str(page.relative_to(ROOT)), block) for page in PAGES for block in blocks(page, "toml")]
+    return [(page, block) for page, block in found if kind in tomllib.loads(block)]
+
+
+def test_program_schemes_can_be_read() -> None:
+    found = examples("program")
+    assert found
+    for page, block in found:
+        scheme = parse_scheme(Table(tomllib.loads(block), page))
+        assert scheme.program is not None
+        assert scheme.program.spec(scheme.parameters)
+
+
+def test_experiments_can_be_read() -> None:
+    found = examples("schemes")
+    assert len(found) >= 3
+    for page, block in found:
+        assert parse_plan(Table(tomllib.loads(block), page)).schemes
