@@ -5,11 +5,13 @@ import html.parser
 import itertools
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from conftest import Dumbbell, reference_logs
+from dumbbell import catalog
 from dumbbell.errors import UserError
 from dumbbell.report import load, write_report
 from report_results import make, stats_of
@@ -327,3 +329,97 @@ def test_an_imported_pantheon_directory_keeps_its_times_and_names(dumbbell: Dumb
         assert f"Start at: {run.times.started}" in outline.text
         assert run.seed is None
         assert f"Average throughput: {run.network['throughput_mbps']:.2f} Mbit/s" in outline.text
+
+
+LATENESS = {
+    "packets": 56319,
+    "p50": 54,
+    "p90": 88,
+    "p99": 813,
+    "p999": 2711,
+    "max": 3977,
+    "bound": 2700,
+    "histogram": [],
+}
+
+
+def emulate(directory: Path) -> None:
+    """Makes results that look like emulated ones; the second run of each scheme does not count."""
+    vegas = replace(catalog.schemes().find("vegas"), kind="kernel", transport={}, source="Linux tcp_vegas.c")
+    plan = PLAN | {"schemes": ["cubic", "vegas"], "paths": PATHS[:1], "backend": "emu", "own_schemes": {"vegas": vegas}}
+    make(directory, plan)
+    for scheme, number in itertools.product(("cubic", "vegas"), (1, 2)):
+        folder = f"runs/{PATHS[0]}/{scheme}/{number}"
+        emulation = {"lateness_us": LATENESS, "tx_dropped": 0, "degraded": None, "invalid": None, "programs": []}
+        change(directory, folder, backend="emu", emulation=emulation, attempts=1, sim_wall_s=None)
+    late = {"lateness_us": LATENESS | {"p99": 9123}, "tx_dropped": 0, "degraded": "the emulator was late"}
+    change(directory, f"runs/{PATHS[0]}/vegas/2", status="degraded", reason="the emulator was late", emulation=late)
+    lost = {"lateness_us": LATENESS, "tx_dropped": 17, "invalid": "17 packets were lost"}
+    change(directory, f"runs/{PATHS[0]}/cubic/2", status="invalid", reason="17 packets were lost", emulation=lost)
+
+
+def test_emulated_runs_say_how_late_they_were_and_bad_ones_stay_out_of_averages(tmp_path: Path) -> None:
+    emulate(tmp_path)
+    write_report(tmp_path, jobs=1)
+    outline = Outline((tmp_path / "report.html").read_text())
+    assert "Tested in emulation: india-aws-india" in outline.text
+    assert "Backend emu: real packets passed these paths in real time" in outline.text
+    assert "2 of 4 runs succeeded. Not in any average:" in outline.text
+    assert ["TCP Vegas|", "run 2|", f"{PATHS[0]}|", "degraded|", "the emulator was late|"] in outline.rows
+    assert ["TCP Cubic|", "run 2|", f"{PATHS[0]}|", "invalid|", "17 packets were lost|"] in outline.rows
+    first = stats_of(tmp_path, f"runs/{PATHS[0]}/vegas/1")["network"]["throughput_mbps"]
+    assert row_of(outline, "TCP Vegas", 5, 0)[1:3] == ["1|of 2", f"{first:.2f}|"]
+    late = [row for row in outline.rows if len(row) == 12 and row[2] in ("done|", "degraded|", "invalid|")]
+    assert [(row[0], row[1], row[2]) for row in late] == [
+        ("TCP Cubic|", "1|", "done|"),
+        ("TCP Cubic|", "2|", "invalid|"),
+        ("TCP Vegas|", "1|", "done|"),
+        ("TCP Vegas|", "2|", "degraded|"),
+    ]
+    assert late[1][3:] == ["56,319|", "54|", "88|", "813|", "2,711|", "3,977|", "2,700|", "17|", "1|"]
+    assert late[3][6] == "9,123|"
+    assert "A kernel controller; Linux tcp_vegas.c." in outline.text
+    assert "A built-in controller; " in outline.text
+    assert f"dumbbell run experiment.toml --schemes vegas --path {PATHS[0]} --runs 2 --out NEW" in outline.text
+    assert "The same seeds give the same packets" not in outline.text
+
+
+def test_simulated_runs_say_nothing_of_lateness(outline: Outline) -> None:
+    for words in ("Lateness", "Backend emu", "A built-in controller", "Transfers"):
+        assert words not in outline.text
+
+
+def test_notes_beside_the_results_are_in_both_forms(tmp_path: Path) -> None:
+    make(tmp_path, PLAN | {"schemes": ["cubic"], "paths": PATHS[:1], "runs": 1})
+    write_report(tmp_path, jobs=1, generated_at=MOMENT)
+    plain = (tmp_path / "report.pdf").read_bytes()
+    (tmp_path / "notes.txt").write_text("No runs with real packets: <no> root\n\n")
+    write_report(tmp_path, jobs=1, generated_at=MOMENT)
+    assert "No runs with real packets: <no> root" in Outline((tmp_path / "report.html").read_text()).text
+    assert (tmp_path / "report.pdf").read_bytes() != plain
+    (tmp_path / "notes.txt").write_bytes(b"\xff\n")
+    with pytest.raises(UserError, match=r"notes\.txt: "):
+        write_report(tmp_path, jobs=1)
+
+
+def test_transfers_are_summed_up_for_the_path_and_listed_for_the_run(tmp_path: Path) -> None:
+    plan = {"schemes": ["cubic"], "mixes": ["cubic*2"], "paths": PATHS[:1], "intervals_s": 1.0}
+    make(tmp_path, plan | {"duration_s": 4.0, "warmup_s": 0.5})
+    write_report(tmp_path, jobs=1)
+    outline = Outline((tmp_path / "report.html").read_text())
+    assert ("h3", "Transfers") in outline.headings
+    rows = [row for row in outline.rows if len(row) == 10 and row[1] == "1|"]
+    assert [row[:3] for row in rows] == [
+        ["TCP Cubic|", "1|", "1|"],
+        ["cubic*2|", "1|", "1|"],
+        ["cubic*2|", "1|", "2|"],
+        ["cubic*2|", "1|", "SUM|"],
+    ]
+    both = stats_of(tmp_path, f"runs/{PATHS[0]}/cubicx2/1")["network"]
+    # These logs tell no payload: the bytes of whole packets, which is what throughput counts, over 4 s.
+    assert "packets with their headers" in outline.text
+    assert float(rows[3][6].strip("|")) == pytest.approx(both["throughput_mbps"] * 1e6 / 8 / 1024, rel=0.02)
+    first, least, most = (float(cell.strip("|")) for cell in rows[0][7:])
+    assert 0 < first < least <= most
+    assert outline.text.count("[ ID] Interval       Transfer     Bandwidth") == 2 * 2
+    assert outline.text.count("[SUM]  0.0- 4.0 sec ") == 2

@@ -105,6 +105,14 @@ def _parser() -> argparse.ArgumentParser:
     show = commands.add_parser("show", help="print results")
     show.add_argument("directory", type=Path, metavar="DIR")
     show.add_argument("--json", action="store_true", help="everything, for programs")
+    show.add_argument(
+        "--intervals",
+        type=_duration,
+        nargs="?",
+        const=1.0,
+        metavar="S",
+        help="what each flow transferred every S seconds (1), at both ends, as iperf 2 prints it",
+    )
 
     catalogue = commands.add_parser("list", help="print what can be named")
     from dumbbell.commands.catalogue import KINDS
@@ -263,7 +271,7 @@ def _dispatch(arguments: argparse.Namespace) -> int:
         case "show":
             from dumbbell.commands.show import show
 
-            return show(arguments.directory, arguments.json)
+            return show(arguments.directory, arguments.json, arguments.intervals)
         case "list":
             from dumbbell.commands.catalogue import show_catalogue
 

@@ -75,6 +75,7 @@ class Experiment:
     flow: tuple[FlowPlan, ...]
     labels: tuple[str, ...]
     mixes: tuple[str, ...]
+    intervals_s: float | None = None
     schemes: dict[str, Scheme] = field(default_factory=dict)
     paths: dict[str, PathModel] = field(default_factory=dict)
 
@@ -153,6 +154,8 @@ class Experiment:
             "sample_interval_s": self.sample_interval_s,
             "log": self.log,
         }
+        if self.intervals_s is not None:
+            table["intervals_s"] = self.intervals_s
         if self.flow:
             table["flow"] = [flow.table() for flow in self.flow]
         table["scheme"] = {name: scheme.table() for name, scheme in self.schemes.items()}
@@ -248,6 +251,7 @@ def resolve(plan: Plan, options: Options) -> Experiment:
         flow=tuple(replace(flow, scheme=canonical.get(flow.scheme, "")) for flow in plan.flow),
         labels=tuple(dict.fromkeys(canonical[name] for name in labels)),
         mixes=tuple(mix_label([(canonical[name], count) for name, count in parts]) for parts in mixes.values()),
+        intervals_s=plan.intervals_s,
         schemes=schemes,
         paths={path.name: path for path in paths},
     )

@@ -54,6 +54,7 @@ class Plan:
     random_order: bool = False
     sample_interval_s: float = 0.1
     log: str = "packets"
+    intervals_s: float | None = None
     flow: tuple[FlowPlan, ...] = ()
     own_schemes: dict[str, Scheme] = field(default_factory=dict)
     own_paths: dict[str, PathModel] = field(default_factory=dict)
@@ -82,6 +83,7 @@ def parse_plan(table: Table) -> Plan:
         random_order=table.flag("random_order", False),
         sample_interval_s=table.number("sample_interval_s", 0.1, least=1e-3),
         log=table.text("log", "packets", LOGS),
+        intervals_s=table.number("intervals_s", least=1e-3, most=1e6) if table.has("intervals_s") else None,
         flow=tuple(_flow(flow) for flow in table.tables("flow")),
         own_schemes=own_schemes,
         own_paths=own_paths,

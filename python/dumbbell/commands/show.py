@@ -1,13 +1,16 @@
 """`dumbbell show`, `dumbbell report` and `dumbbell diff`: what came out."""
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from dumbbell.commands.text import columns, number
 from dumbbell.errors import UserError
 from dumbbell.results import ACCEPTED, Results, open_results, to_json
 from dumbbell.results.compare import MAIN_METRICS, compare
 from dumbbell.results.summary import Cell, Estimate, cells
+from dumbbell.results.transfers import VIEWS, Transfers, measure_transfers
 
 SHOWN = (
     ("throughput Mbit/s", "throughput_mbps", 1.0, 2),
@@ -16,14 +19,22 @@ SHOWN = (
 )
 
 
-def show(directory: Path, as_json: bool) -> int:
-    """Prints the results; 0 if every run is good or at most degraded, 1 if not."""
+def show(directory: Path, as_json: bool, interval_s: float | None = None) -> int:
+    """Prints the results, or with an interval what was transferred in each; 0 if every run is at most degraded."""
     results = open_results(directory)
     content = results.as_json()
+    if interval_s is not None:
+        for run in content["runs"]:
+            transfers = _transfers(results, run, interval_s)
+            if as_json:
+                run["transfers"] = transfers and asdict(transfers)
+            else:
+                _print_transfers(run, transfers)
+    elif not as_json:
+        print_summary(results)
     if as_json:
         sys.stdout.write(to_json(content))
     else:
-        print_summary(results)
         _list_bad(content["runs"])
     return 0 if all(run["status"] in ACCEPTED for run in content["runs"]) else 1
 
@@ -32,6 +43,21 @@ def print_summary(results: Results) -> None:
     """One line per path and scheme: means over the runs, with 95 % confidence intervals."""
     rows = [_summary_row(cell) for cell in cells(results.runs()).values()]
     print(columns(["path", "scheme", "runs", *(title for title, *_ in SHOWN)], rows))
+
+
+def _transfers(results: Results, run: dict[str, Any], interval_s: float) -> Transfers | None:
+    folder = results.directory / run["directory"]
+    return measure_transfers(folder, run, results.experiment.duration_s, interval_s)
+
+
+def _print_transfers(run: dict[str, Any], transfers: Transfers | None) -> None:
+    if transfers is None:
+        print(f"{run['scheme']} on {run['path']}, run {run['run']}: no packet log, so no intervals\n")
+        return
+    note = "" if transfers.payload else " (packets with their headers: the log does not tell payload)"
+    for view in VIEWS:
+        print(f"{view.capitalize()}: {run['scheme']} on {run['path']}, run {run['run']}{note}")
+        print(f"{transfers.text(view)}\n")
 
 
 def _summary_row(cell: Cell) -> list[str]:

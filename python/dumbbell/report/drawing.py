@@ -131,7 +131,13 @@ def draw_run(job: _Job) -> RunFigures:
 
 def _title(model: ReportModel, path: PathEntry) -> str:
     return figure_title(
-        model.backend, path.heading, model.runs_per_scheme, model.duration_s, model.flows, model.interval_s
+        model.backend,
+        path.heading,
+        model.runs_per_scheme,
+        model.duration_s,
+        model.flows,
+        model.interval_s,
+        model.even_flows,
     )
 
 

@@ -8,30 +8,37 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dumbbell import __version__
-from dumbbell.catalog import PathModel
-from dumbbell.errors import UserError
+from dumbbell import __version__, _core
+from dumbbell.catalog import PathModel, parse_mix
+from dumbbell.catalog.schemes import WHAT
+from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment
 from dumbbell.experiment import Run as Planned
 from dumbbell.interchange.pantheon_stats import RunTimes
 from dumbbell.report.environment import git_text, system_text
 from dumbbell.report.wording import path_sentence
 from dumbbell.results import Results, open_results, unsuccessful
+from dumbbell.results.transfers import Transfers, measure_transfers
 
 RAW_FILES = ("stats.json", "log.txt", "packets.parquet", "flows.parquet", "links.parquet")
+NOTES_FILE = "notes.txt"
 _GOOD = "done"
 _LONGEST_HEADING = 60
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """A scheme or a mix of schemes: its name in results, its name for people, and how figures draw it."""
+    """A scheme or a mix of schemes: its name in results, its name for people, and how figures draw it.
+
+    `kind` says what it is made of, as `a kernel controller`.
+    """
 
     name: str
     title: str
     color: str = ""
     marker: str = ""
     source: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,7 @@ class Run:
     command: str
     times: RunTimes
     content: dict[str, Any]
+    transfers: Transfers | None = None
 
     @property
     def good(self) -> bool:
@@ -93,6 +101,12 @@ class Run:
         network: dict[str, Any] = self.content["network"]
         return network
 
+    @property
+    def emulation(self) -> dict[str, Any] | None:
+        """How faithful the emulator was, if there was one and it got that far."""
+        found: dict[str, Any] | None = self.content.get("emulation")
+        return found
+
 
 @dataclass(frozen=True)
 class ReportModel:
@@ -113,6 +127,7 @@ class ReportModel:
     system_info: str
     git_summary: str
     command: str
+    notes: tuple[str, ...]
     titles: Mapping[str, str]
     schemes: tuple[Scheme, ...]
     paths: tuple[PathEntry, ...]
@@ -146,7 +161,7 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
     places = {name: place for place, name in enumerate(experiment.paths)}
     planned = sorted(experiment.all_runs(), key=lambda run: (places[run.path], order[run.scheme], run.run))
     counts = {len(experiment.flow_plans(label)) for label in labels}
-    simulated = experiment.backend == "sim"
+    repeatable = experiment.backend != "import"
     return ReportModel(
         directory=directory,
         name=experiment.name,
@@ -159,10 +174,11 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
         flows=max(counts, default=0),
         interval_s=experiment.interval_s,
         even_flows=not experiment.flow and len(counts) == 1,
-        seed=experiment.seed if simulated else None,
+        seed=experiment.seed if experiment.backend == "sim" else None,
         system_info=system_text(environment, __version__),
         git_summary=git_text(environment),
-        command="dumbbell run experiment.toml --out NEW" if simulated else _command_line(environment),
+        command="dumbbell run experiment.toml --out NEW" if repeatable else _command_line(environment),
+        notes=_notes(directory),
         titles={name: scheme.title for name, scheme in experiment.schemes.items()},
         schemes=tuple(_scheme(label, experiment) for label in labels),
         paths=tuple(_path(path, experiment.backend) for path in experiment.paths.values()),
@@ -175,12 +191,26 @@ def _command_line(environment: Mapping[str, Any]) -> str:
     return shlex.join(str(word) for word in command) if isinstance(command, list) else ""
 
 
+def _notes(directory: Path) -> tuple[str, ...]:
+    """The lines of `notes.txt`, which whoever made the results may put there."""
+    try:
+        text = (directory / NOTES_FILE).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{directory / NOTES_FILE}: {one_line(error)}") from None
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
 def _scheme(label: str, experiment: Experiment) -> Scheme:
-    """A mix has no entry of its own: its label is its title."""
+    """A mix has no entry of its own: its label is its title, and it is made of all that its schemes are."""
+    if label in experiment.mixes:
+        kinds = dict.fromkeys(WHAT[experiment.schemes[name].kind] for name, _ in parse_mix(label))
+        return Scheme(label, label, kind=" and ".join(kinds))
     scheme = experiment.schemes.get(label)
-    if scheme is None or label in experiment.mixes:
+    if scheme is None:
         return Scheme(label, label)
-    return Scheme(label, scheme.title, scheme.color, scheme.marker, scheme.source)
+    return Scheme(label, scheme.title, scheme.color, scheme.marker, scheme.source, WHAT[scheme.kind])
 
 
 def _path(path: PathModel, backend: str) -> PathEntry:
@@ -210,12 +240,23 @@ def _run(results: Results, planned: Planned) -> Run:
         command=_run_command(planned, results.experiment),
         times=_times(content, folder / "log.txt"),
         content=content,
+        transfers=_transfers(results.experiment, folder, content),
     )
+
+
+def _transfers(experiment: Experiment, folder: Path, content: Mapping[str, Any]) -> Transfers | None:
+    """The transfers of a run, if the experiment asks for them and the log is readable: the figures say if it is not."""
+    if experiment.intervals_s is None:
+        return None
+    try:
+        return measure_transfers(folder, content, experiment.duration_s, experiment.intervals_s)
+    except _core.Error:
+        return None
 
 
 def _run_command(run: Planned, experiment: Experiment) -> str:
     """A seed follows from scheme, path and run number, so the last of `run.run` runs is this one again."""
-    if experiment.backend != "sim":
+    if experiment.backend == "import":
         return ""
     chosen = "--mix" if run.scheme in experiment.mixes else "--schemes"
     words = ["dumbbell", "run", "experiment.toml", chosen, run.scheme, "--path", run.path, "--runs", str(run.run)]

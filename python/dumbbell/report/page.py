@@ -10,8 +10,19 @@ from dumbbell.report.markup import scroll, tag, text
 from dumbbell.report.model import PathEntry, ReportModel, Run
 from dumbbell.report.source import definitions
 from dumbbell.report.tables import Cell, PathTables, Table, run_flows, run_links, run_totals
-from dumbbell.report.texts import RunList, command_sentence, last_run, lists, mean_in_words, outcome, sentences
+from dumbbell.report.texts import (
+    RunList,
+    command_sentence,
+    kind_sentence,
+    last_run,
+    lists,
+    mean_in_words,
+    outcome,
+    sentences,
+    transfers_heading,
+)
 from dumbbell.report.wording import statistics_text
+from dumbbell.results.transfers import VIEWS, Transfers
 
 _HERE = Path(__file__).parent
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -112,6 +123,8 @@ class Page:
             yield self._table(table, f"{heading}, {path.heading}", sortable=True)
         for scheme in self.model.schemes:
             yield tag("h3", self._scheme(scheme.name), id=f"{section}{self.symbols[scheme.name]}")
+            if self.model.backend == "emu" and scheme.kind:
+                yield tag("p", text(kind_sentence(scheme)), class_="note")
             for run in self.model.of(path.name, scheme.name):
                 yield tag("section", "\n".join(self._run(run)), class_="run", id=self.anchors[run.folder])
 
@@ -160,8 +173,17 @@ class Page:
             yield self._table(run_flows(self.model, run), f"Flows of run {run.number} of {name}")
         if run.links:
             yield self._table(run_links(run), f"Links of run {run.number} of {name}")
+        if run.transfers:
+            yield self._transfers(run.transfers)
         yield tag("h4", text(f"Run {run.number}: Report of {name} \u2014 Data Link"))
         yield self._run_figures(run, name)
+
+    def _transfers(self, transfers: Transfers) -> str:
+        views = [
+            tag("div", tag("p", view.capitalize(), class_="note"), tag("pre", text(transfers.text(view))))
+            for view in VIEWS
+        ]
+        return tag("details", tag("summary", text(transfers_heading(transfers))), tag("div", *views, class_="pair"))
 
     def _facts(self, run: Run) -> Iterator[str]:
         for heading, value in run_totals(run):

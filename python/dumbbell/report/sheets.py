@@ -14,8 +14,18 @@ from dumbbell.report.drawing import Figures
 from dumbbell.report.model import PathEntry, ReportModel, Run
 from dumbbell.report.source import definitions
 from dumbbell.report.tables import Cell, PathTables, Table, run_flows, run_links, run_totals
-from dumbbell.report.texts import command_sentence, last_run, lists, mean_in_words, outcome, sentences
+from dumbbell.report.texts import (
+    command_sentence,
+    kind_sentence,
+    last_run,
+    lists,
+    mean_in_words,
+    outcome,
+    sentences,
+    transfers_heading,
+)
 from dumbbell.report.wording import statistics_text
+from dumbbell.results.transfers import VIEWS
 
 _FLOWS_ON_ONE_PAGE = 2  # with the figures; the statistics of more fill a page of their own
 _TEMPLATE = Path(__file__).parent / "report.typ"
@@ -115,7 +125,9 @@ def _cell(cell: Cell, swatches: dict[str, str]) -> dict[str, str]:
 
 def _run(model: ReportModel, figures: Figures, run: Run, name: str) -> dict[str, Any]:
     title = model.scheme_title(run.scheme)
+    scheme = next(scheme for scheme in model.schemes if scheme.name == run.scheme)
     facts = run_totals(run)
+    long = len(run.flows) > _FLOWS_ON_ONE_PAGE or run.transfers is not None
     if run.seed is not None:
         facts.append(("seed", str(run.seed)))
     tables = [run_flows(model, run)] if run.flows else []
@@ -131,10 +143,13 @@ def _run(model: ReportModel, figures: Figures, run: Run, name: str) -> dict[str,
         "command_makes": last_run(run),
         "folder": run.folder,
         "files": run.files,
+        "transfers_heading": transfers_heading(run.transfers) if run.transfers else "",
+        "transfers": [[view.capitalize(), run.transfers.text(view)] for view in VIEWS] if run.transfers else [],
+        "kind": kind_sentence(scheme) if model.backend == "emu" and scheme.kind else "",
         "tables": [_table(table, {}) for table in tables],
         "problem": figures.runs[run.folder].problem,
-        "long": len(run.flows) > _FLOWS_ON_ONE_PAGE,
-        "width": 61 if len(run.flows) <= _FLOWS_ON_ONE_PAGE else 88,
+        "long": long,
+        "width": 88 if long else 61,
         "figures": [
             {"file": f"{name}throughput.svg", "alt": f"Throughput over time, run {run.number} of {title}"},
             {"file": f"{name}delay.svg", "alt": f"One-way delay of every packet, run {run.number} of {title}"},

@@ -9,6 +9,7 @@ from dumbbell.report.model import ReportModel, Run
 from dumbbell.report.wording import NO_DATA
 from dumbbell.results.summary import Cell as RunsOf
 from dumbbell.results.summary import Estimate, cells
+from dumbbell.results.transfers import SUM
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,10 @@ LINK = (
 )
 
 
+_AMOUNT = Metric("", "", decimals=1)
+_LATENESS = ("packets", "p50", "p90", "p99", "p999", "max", "bound")
+
+
 def groups(names: int, metrics: Sequence[Metric]) -> tuple[tuple[str, int], ...]:
     """The headings above the columns: nothing above the names, then a heading for each stretch of equal groups."""
     found = [("", names)]
@@ -137,8 +142,10 @@ class PathTables:
             ("Means over the runs", self.means()),
             ("Goodput, loss and delay, corrected", self.corrected()),
             ("Link and sender" if self.flows == 1 else "Fairness, link and senders", self.network()),
+            ("Transfers", self.transfers()),
+            ("Lateness of the emulated packets", self.lateness()),
         ]
-        return [(heading, table) for heading, table in tables if len(table.columns) > table.names]
+        return [(heading, table) for heading, table in tables if len(table.columns) > table.names and table.rows]
 
     def means(self) -> Table:
         """Pantheon's table: means per scheme and flow, and over all flows where there are several."""
@@ -201,6 +208,66 @@ class PathTables:
         first = " Sender: flow 1." if self.flows > 1 else ""
         caption = self._caption(f"Counted over the whole run; queue lengths are means over time.{first}")
         return Table(caption, groups(1, metrics), ("scheme", *(metric.heading for metric in metrics)), rows)
+
+    def transfers(self) -> Table:
+        """What each flow of each run transferred over its whole time, at both ends, and the extreme intervals."""
+        rows = [row for run in self.runs for row in self._transfer_rows(run)]
+        found = [run.transfers for run in self.runs if run.transfers]
+        interval_s = next((transfers.interval_s for transfers in found), 1.0)
+        what = "payload" if all(transfers.payload for transfers in found) else "packets with their headers"
+        caption = (
+            f"KBytes are 1024 bytes of {what}. Client: when it entered the path; server: when it arrived; each byte "
+            f"counts once, by the copy that got through. First, least and most are intervals of {interval_s:.10g} s; "
+            "least and most leave out the first and any shorter one. The rows of every interval are with each run."
+        )
+        groups = (("", 3), ("client", 2), ("server", 2), ("server, per interval (KBytes/s)", 3))
+        columns = ("scheme", "run", "flow", *("KBytes", "KBytes/s") * 2, "first", "least", "most")
+        return Table(caption, groups, columns, tuple(rows), 3)
+
+    def _transfer_rows(self, run: Run) -> list[tuple[Cell, ...]]:
+        found = run.transfers
+        if found is None:
+            return []
+        clients = {row.flow: row for row in found.of("client", total=True)}
+        rows = []
+        for server in found.of("server", total=True):
+            client = clients.get(server.flow)
+            arrived = [row for row in found.of("server", total=False) if row.flow == server.flow]
+            whole = [row for row in arrived[1:] if row.end_s - row.start_s > 0.999 * found.interval_s]
+            rates = [row.kbytes_per_s for row in whole]
+            name = Cell(SUM, sort=self.flows + 1) if server.flow is None else Cell(str(server.flow), sort=server.flow)
+            sent = [client.kbytes, client.kbytes_per_s] if client else [None, None]
+            values = [*sent, server.kbytes, server.kbytes_per_s]
+            extremes = [arrived[0].kbytes_per_s, min(rates, default=None), max(rates, default=None)]
+            cells = [_AMOUNT.single(value) for value in (*values, *extremes)]
+            rows.append((self._scheme(run.scheme), self._run(run), name, *cells))
+        return rows
+
+    def lateness(self) -> Table:
+        """How much later than planned packets left the emulated path, run by run."""
+        rows = []
+        for run in self.runs:
+            if run.emulation is None:
+                continue
+            late = run.emulation["lateness_us"]
+            number = Cell(str(run.number), sort=run.number)
+            numbers = [Cell(f"{late[key]:,}", sort=late[key]) for key in _LATENESS]
+            refused = run.emulation["tx_dropped"]
+            made = run.content.get("attempts", 1)
+            others = [Cell(f"{value:,}", sort=value) for value in (refused, made)]
+            rows.append((self._scheme(run.scheme), number, Cell(run.status), *numbers, *others))
+        caption = (
+            "Microseconds between the moment at which the path let a packet go and the moment at which it went. A run "
+            "whose 99th percentile exceeds the bound (1 ms, or a twentieth of the base RTT if that is more) is made "
+            "again, then counts as degraded; one that lost packets in a device, outside the path, is invalid. Neither "
+            "enters averages."
+        )
+        groups = (("", 3), ("", 1), ("lateness (\u00b5s)", 6), ("", 2))
+        columns = ("packets", "median", "90th", "99th", "99.9th", "most", "bound", "lost in a device", "attempts")
+        return Table(caption, groups, ("scheme", "run", "status", *columns), tuple(rows), 3)
+
+    def _run(self, run: Run) -> Cell:
+        return Cell(str(run.number), "" if run.good else run.status, run.number)
 
     def _caption(self, rules: str) -> str:
         """The rules of the numbers, and what the brackets are where there are any."""

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from dumbbell.report.model import ReportModel, Run
+from dumbbell.report.model import ReportModel, Run, Scheme
 from dumbbell.report.tables import PathTables
 from dumbbell.report.wording import lasted, repeated
+from dumbbell.results.transfers import Transfers
 
 
 def sentences(model: ReportModel) -> list[str]:
@@ -22,6 +23,12 @@ def sentences(model: ReportModel) -> list[str]:
             f"The experiment's seed is {model.seed}; the seed of each run follows from it, the path, the scheme and "
             "the run's number. The same seeds give the same packets."
         )
+    if model.backend == "emu":
+        found.append(
+            "Backend emu: real packets passed these paths in real time, between network namespaces of one machine. "
+            "How late they were is listed for each path; no two runs are equal."
+        )
+    found += model.notes
     return found
 
 
@@ -61,8 +68,22 @@ def lists(model: ReportModel) -> list[RunList]:
 def command_sentence(model: ReportModel) -> str:
     """What the command of the report does."""
     return (
-        "To repeat the whole experiment, in the directory of this report:" if model.seed is not None else "Made with:"
+        "Made with:"
+        if model.backend == "import"
+        else "To repeat the whole experiment, in the directory of this report:"
     )
+
+
+def kind_sentence(scheme: Scheme) -> str:
+    """What a scheme is made of, and after which source."""
+    source = f"; {scheme.source}" if scheme.source else ""
+    return f"{scheme.kind[:1].upper()}{scheme.kind[1:]}{source}."
+
+
+def transfers_heading(transfers: Transfers) -> str:
+    """Above the rows of a run."""
+    what = "payload" if transfers.payload else "packets with their headers"
+    return f"Transfers in intervals of {transfers.interval_s:.10g} s, {what}, in iperf 2's layout"
 
 
 def last_run(run: Run) -> str:

@@ -33,13 +33,17 @@ def lasted(duration_s: float, flows: int, interval_s: float, even: bool) -> str:
     return f"Each test lasted for {plain(duration_s)} seconds running {running}."
 
 
-def figure_title(backend: str, path: str, runs: int, duration_s: float, flows: int, interval_s: float) -> str:
-    """The title of a summary figure; it ends where ` (mean of all runs by scheme)` may follow."""
+def figure_title(
+    backend: str, path: str, runs: int, duration_s: float, flows: int, interval_s: float, even: bool
+) -> str:
+    """The title of a summary figure, as `lasted`; it ends where ` (mean of all runs by scheme)` may follow."""
     how = {"sim": "simulation of ", "emu": "emulation of ", "import": "imported test of "}.get(backend, "test of ")
     noun = "run" if runs == 1 else "runs"
     lines = [f"{how}{path}"]
     if flows > 1:
-        lines.append(f"{flows} flows with {plain(interval_s)}s interval between flows")
+        lines.append(
+            f"{flows} flows with {plain(interval_s)}s interval between flows" if even else f"up to {flows} flows"
+        )
     return "\n".join([*lines, f"{runs} {noun} of {plain(duration_s)}s each per scheme"])
 
 

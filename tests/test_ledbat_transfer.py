@@ -1,0 +1,130 @@
+"""The LEDBAT transfer benchmark: rows as iperf 2 prints them, and the numbers of the test that it repeats."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Dumbbell
+
+# A cloud zone: 2.5 ms. The kernel module held the window at one segment, so each one waited for a delayed ACK.
+STOP_AND_WAIT = """
+name = "stop-and-wait"
+schemes = ["one-segment"]
+mixes = ["one-segment*2", "one-segment*4"]
+paths = ["zone"]
+duration_s = 10.0
+
+[scheme.one-segment]
+controller = "reno"
+transport = { profile = "tcp", payload_bytes = 1408, max_window_bytes = 1408, initial_window = 1, ack_delay_ms = 40.0 }
+
+[path.zone]
+[[path.zone.data]]
+kind = "link"
+rate_mbps = 1000.0
+queue = { kind = "droptail", packets = 1000 }
+
+[[path.zone.data]]
+kind = "delay"
+delay_ms = 1.25
+
+[[path.zone.ack]]
+kind = "delay"
+delay_ms = 1.25
+"""
+
+ROW = re.compile(r"\[ *(\d+|SUM)\] +(\d+\.\d)- ?(\d+\.\d) sec +([\d.]+) KBytes +([\d.]+) KBytes/sec")
+
+
+def runs_of(dumbbell: Dumbbell, *interval: str) -> list[dict[str, Any]]:
+    """The runs in `out` as in `show --intervals --json`."""
+    runs: list[dict[str, Any]] = json.loads(dumbbell("show", "out", "--json", "--intervals", *interval).stdout)["runs"]
+    return runs
+
+
+def rows_of(run: dict[str, Any], view: str, total: bool) -> list[dict[str, Any]]:
+    """The rows of one view in `show --intervals --json`."""
+    return [row for row in run["transfers"]["rows"] if (row["view"], row["total"]) == (view, total)]
+
+
+def test_one_segment_and_a_delayed_ack_give_the_rate_of_the_original_test(dumbbell: Dumbbell, folder: Path) -> None:
+    """31.6 KBytes/s per stream, 63.2 for two: each stream waits for its own delayed ACKs, so nothing is shared."""
+    (folder / "stop-and-wait.toml").write_text(STOP_AND_WAIT)
+    dumbbell("run", "stop-and-wait.toml", "--out", "out")
+    runs = runs_of(dumbbell)
+    flows = {"one-segment": 1, "one-segment*2": 2, "one-segment*4": 4}
+    assert {run["scheme"] for run in runs} == flows.keys()
+    for run in runs:
+        for view in ("client", "server"):
+            *singles, last = rows_of(run, view, total=True)
+            count = flows[run["scheme"]]
+            assert last["flow"] == (None if count > 1 else 1)
+            streams = singles or [last]
+            assert len(streams) == count
+            for row in streams:
+                assert row["kbytes_per_s"] == pytest.approx(31.6, abs=1.5)
+            assert last["kbytes_per_s"] == pytest.approx(count * 31.6, abs=count * 1.5)
+            steady = [row for row in rows_of(run, view, total=False) if row["flow"] is not None]
+            assert len(steady) == 10 * count
+            # 22 to 24 segments of 1,408 bytes in a second
+            assert {row["bytes"] / 1408 for row in steady} <= {22.0, 23.0, 24.0}
+
+
+def test_the_rows_are_printed_as_iperf_prints_them(dumbbell: Dumbbell) -> None:
+    dumbbell("run", "--mix", "cubic*2", "--path", "small.toml", "--duration", "3.5", "--out", "out")
+    text = dumbbell("show", "out", "--intervals").stdout
+    client, server = text.split("Server: ")
+    assert client.startswith("Client: cubic*2 on small, run 1\n[ ID] Interval       Transfer     Bandwidth\n")
+    for part in (client, server):
+        found = [match.groups() for match in map(ROW.fullmatch, part.splitlines()) if match]
+        assert [row[0] for row in found] == ["1", "2", "SUM"] * 5
+        times = [("0.0", "1.0"), ("1.0", "2.0"), ("2.0", "3.0"), ("3.0", "3.5"), ("0.0", "3.5")]
+        assert [row[1:3] for row in found[2::3]] == times
+        sums = [float(row[3]) for row in found[2::3]]
+        assert sum(sums[:4]) == pytest.approx(sums[4], rel=0.01)
+        assert sums[4] == pytest.approx(10e6 / 8 / 1024 * 3.5, rel=0.1)
+    halves = [float(match[3]) for match in ROW.findall(dumbbell("show", "out", "--intervals", "0.5").stdout)]
+    assert len(halves) == 2 * 3 * 8
+
+
+def test_both_views_agree_with_the_metrics(dumbbell: Dumbbell) -> None:
+    """The server counts the payload delivered; the client is ahead by what is under way at the end, not by losses."""
+    dumbbell("run", "--schemes", "reno", "--path", "lossy.toml", "--duration", "4", "--out", "out")
+    (run,) = runs_of(dumbbell, "0.25")
+    (client,), (server,) = (rows_of(run, view, total=True) for view in ("client", "server"))
+    (flow,) = run["flows"]
+    assert flow["packets_dropped"] > 0
+    assert server["bytes"] == flow["data_bytes_delivered"]
+    assert 0 <= client["bytes"] - server["bytes"] <= 1448 * flow["packets_in_flight_at_end"]
+    for view, whole in (("client", client), ("server", server)):
+        assert sum(row["bytes"] for row in rows_of(run, view, total=False)) == whole["bytes"]
+
+
+def test_without_packet_log_there_are_no_rows(dumbbell: Dumbbell) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--log", "none", "--out", "out")
+    assert "reno on small, run 1: no packet log, so no intervals" in dumbbell("show", "out", "--intervals").stdout
+    assert runs_of(dumbbell)[0]["transfers"] is None
+
+
+def test_bad_intervals_are_refused_in_one_line(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    assert "allowed is 1 ms to 1000000 s" in dumbbell("show", "out", "--intervals", "0", expect=2).stderr
+    (folder / "x.toml").write_text('schemes = ["reno"]\npaths = ["small.toml"]\nintervals_s = 0\n')
+    assert "x.toml: `intervals_s` = 0" in dumbbell("run", "x.toml", "--out", "never", expect=2).stderr
+
+
+def test_the_shipped_experiment_runs_in_simulation_and_is_reported(dumbbell: Dumbbell, folder: Path) -> None:
+    shorter = ("--backend", "sim", "--schemes", "ledbat", "--mix", "ledbat*2", "--duration", "2")
+    dumbbell("run", "ledbat-transfer", *shorter, "--out", "out")
+    resolved = tomllib.loads((folder / "out/experiment.toml").read_text())
+    assert resolved["intervals_s"] == 1.0
+    assert len(resolved["paths"]) == 4
+    dumbbell("report", "out", "--html")
+    page = (folder / "out/report.html").read_text()
+    assert page.count(">Transfers</h3>") == 4
+    assert page.count("[ ID] Interval       Transfer     Bandwidth") == 4 * 2 * 2  # paths, modes, views
+    assert page.count("[SUM]  0.0- 2.0 sec") == 4 * 2
