@@ -255,6 +255,8 @@ class PathTables:
             refused = run.emulation["tx_dropped"]
             made = run.content.get("attempts", 1)
             others = [Cell(f"{value:,}", sort=value) for value in (refused, made)]
+            priority = run.emulation.get("real_time")
+            others.append(Cell(NO_DATA if priority is None else "yes" if priority else "no"))
             rows.append((self._scheme(run.scheme), number, Cell(run.status), *numbers, *others))
         caption = (
             "Microseconds between the moment at which the path let a packet go and the moment at which it went. A run "
@@ -262,8 +264,19 @@ class PathTables:
             "again, then counts as degraded; one that lost packets in a device, outside the path, is invalid. Neither "
             "enters averages."
         )
-        groups = (("", 3), ("", 1), ("lateness (\u00b5s)", 6), ("", 2))
-        columns = ("packets", "median", "90th", "99th", "99.9th", "most", "bound", "lost in a device", "attempts")
+        groups = (("", 3), ("", 1), ("lateness (\u00b5s)", 6), ("", 3))
+        columns = (
+            "packets",
+            "median",
+            "90th",
+            "99th",
+            "99.9th",
+            "most",
+            "bound",
+            "lost in a device",
+            "attempts",
+            "real-time priority",
+        )
         return Table(caption, groups, ("scheme", "run", "status", *columns), tuple(rows), 3)
 
     def _run(self, run: Run) -> Cell:
