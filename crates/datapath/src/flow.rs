@@ -22,8 +22,10 @@ use units::{Span, Time};
 const PORT: u16 = 9000;
 /// Time that programs are told to go on beyond the length of their flow.
 const MARGIN_S: f64 = 5.0;
-/// How often the state of programs is looked at.
+/// Longest sleep of a flow that waits for its start.
 const POLL: Duration = Duration::from_millis(2);
+/// How often a program is looked at that gets ready.
+const READY_POLL: Duration = Duration::from_millis(20);
 
 /// What all flows share.
 #[derive(Clone, Copy, Debug)]
@@ -317,7 +319,7 @@ impl<'a> ProgramFlow<'a> {
             if stop() {
                 return Err("stopped".to_owned());
             }
-            thread::sleep(POLL);
+            thread::sleep(READY_POLL);
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) enum Content {
     Stream { stream: u32, offset: u64, payload_bytes: u32 },
     /// A numbered packet whose payload counts once.
     Numbered { number: u64, payload_bytes: u32 },
-    /// A datagram of a program: nothing tells whether its payload was there before.
+    /// A datagram of a program, or a packet of another protocol: nothing tells whether its payload was there before.
     Opaque { payload_bytes: u32 },
 }
 
@@ -154,7 +154,8 @@ impl Inspector {
                 let bytes = u32::from(big_endian(transport, 4)).saturating_sub(UDP_HEADER_BYTES);
                 Content::Opaque { payload_bytes: bytes }
             }
-            (Reading::Acks | Reading::Foreign, _) => Content::Nothing,
+            (Reading::Foreign, _) => Content::Opaque { payload_bytes: transport.len() as u32 },
+            (Reading::Acks, _) => Content::Nothing,
         }
     }
 

@@ -68,7 +68,7 @@ fn in_thread<T: Send>(work: impl FnOnce() -> Result<T, String> + Send) -> Result
 }
 
 /// What every namespace needs: no IPv6 noise, nothing remembered between connections, buffers far above any
-/// bandwidth-delay product, every congestion control allowed.
+/// bandwidth-delay product, `ping` for everybody.
 const SYSCTLS: [(&str, &str); 6] = [
     ("net/ipv6/conf/all/disable_ipv6", "1"),
     ("net/ipv6/conf/default/disable_ipv6", "1"),

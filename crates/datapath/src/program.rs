@@ -8,14 +8,17 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Environment variable that tells whose a process is: `PID.START.NUMBER`, the owner's process number and start time.
 const OWNER: &str = "DUMBBELL_OWNER";
+/// Private directories are called this and the mark.
+const DIRECTORY: &str = "dumbbell-";
 /// Output lines kept.
 const TAIL_LINES: usize = 50;
 /// Longest part of a line that is kept, bytes.
@@ -29,17 +32,30 @@ pub(crate) struct Owner {
     mark: String,
 }
 
+/// Counts the runs of this process.
+static RUNS: AtomicU64 = AtomicU64::new(0);
+
 impl Owner {
+    /// A mark for the next run of this process.
+    pub(crate) fn next() -> Self {
+        Self::new(RUNS.fetch_add(1, Ordering::Relaxed))
+    }
+
     /// A mark for run `number` of this process.
-    pub(crate) fn new(number: u64) -> Self {
+    fn new(number: u64) -> Self {
         let pid = std::process::id();
         let start = start_time(pid).unwrap_or_default();
         Self { mark: format!("{pid}.{start}.{number}") }
     }
 
-    /// The mark.
-    pub(crate) fn mark(&self) -> &str {
-        &self.mark
+    /// The private directory of the run; whoever creates it removes it.
+    pub(crate) fn directory(&self) -> PathBuf {
+        std::env::temp_dir().join(format!("{DIRECTORY}{}", self.mark))
+    }
+
+    /// Marks a command that is not a [`Program`].
+    pub(crate) fn mark(&self, command: &mut Command) {
+        command.env(OWNER, &self.mark);
     }
 
     /// Ends every process that carries the mark, wherever it has put itself.
@@ -52,14 +68,31 @@ impl Owner {
     }
 }
 
-/// Ends what runs of dumbbell that were killed have left behind; returns how many processes that were.
+/// Ends what runs of dumbbell that were killed have left behind, and removes their private directories; returns how many
+/// processes that were.
 pub fn clean_up() -> usize {
-    let orphans = marked_processes().filter(|(_, mark)| {
-        let mut parts = mark.split('.');
-        let owner = parts.next().and_then(|pid| pid.parse().ok()).zip(parts.next());
-        owner.is_some_and(|(pid, start)| start_time(pid).as_deref() != Some(start))
-    });
-    orphans.map(|(pid, _)| end(pid)).count()
+    let ended = marked_processes().filter(|(_, mark)| is_orphaned(mark)).map(|(pid, _)| end(pid)).count();
+    for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let mark = name.to_str().and_then(|name| name.strip_prefix(DIRECTORY));
+        if mark.is_some_and(is_orphaned) {
+            // Somebody else's cannot be removed, and is not ours to remove.
+            let _removed = fs::remove_dir_all(entry.path());
+        }
+    }
+    ended
+}
+
+/// Whether the owner that a mark names has ended. What is no mark names nobody.
+fn is_orphaned(mark: &str) -> bool {
+    let mut parts = mark.split('.');
+    let (pid, start, number) = (parts.next(), parts.next(), parts.next());
+    let numbers = [pid, start, number].map(|part| part.and_then(|part| part.parse::<u64>().ok()));
+    let (Some(pid), Some(start), [Some(_), Some(_), Some(_)], None) = (pid, start, numbers, parts.next())
+    else {
+        return false;
+    };
+    pid.parse().is_ok_and(|pid| start_time(pid).as_deref() != Some(start))
 }
 
 fn end(pid: i32) {

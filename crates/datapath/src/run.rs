@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 use units::{Span, Time};
@@ -52,9 +52,6 @@ pub struct RunReport {
     pub emulation: EmulationReport,
 }
 
-/// Counts the runs of this process.
-static RUNS: AtomicU64 = AtomicU64::new(0);
-
 /// Runs `spec` with real packets. With a directory, `packets.parquet` (unless `log` is `none`), `flows.parquet` and
 /// `links.parquet` are written there. `stop` is asked now and then whether to give up.
 ///
@@ -67,7 +64,7 @@ pub fn run(spec: &RunSpec, directory: Option<&Path>, stop: &dyn Fn() -> bool) ->
         return Err(format!("flows: {}: an emulated run takes at most {MOST_FLOWS}", spec.flows.len()));
     }
     clean_up();
-    let owner = Owner::new(RUNS.fetch_add(1, Ordering::Relaxed));
+    let owner = Owner::next();
     let scratch = Scratch::create(&owner)?;
     let outcome = carry_out(spec, &owner, &scratch.0, stop);
     // Whatever has left its process group.
@@ -245,7 +242,8 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
     let links = link_counters(&data.direction, &ack.direction, spec.duration());
     let stats = recorder.finish(&links, &senders)?;
     for (flow, silence) in stats.flows.iter().zip(silences) {
-        if let Some(silence) = silence.filter(|_| flow.packets_delivered == 0) {
+        // Handshakes carry nothing: a program that only connects is silent too.
+        if let Some(silence) = silence.filter(|_| flow.data_bytes_delivered.unwrap_or(0) == 0) {
             return Err(silence);
         }
     }
@@ -280,7 +278,7 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn create(owner: &Owner) -> Result<Self, String> {
-        let path = std::env::temp_dir().join(format!("dumbbell-{}", owner.mark()));
+        let path = owner.directory();
         fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Self(path))
     }

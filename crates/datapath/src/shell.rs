@@ -6,8 +6,9 @@ use crate::events::merged;
 use crate::inspect::Reading;
 use crate::lane::{LaneReport, Progress};
 use crate::lateness::Lateness;
-use crate::program::{clean_up, move_into};
+use crate::program::{Owner, clean_up, move_into};
 use crate::tun::TunConfig;
+use nix::ifaddrs::getifaddrs;
 use packetlog::PacketLogWriter;
 use path::PathSpec;
 use serde::Deserialize;
@@ -114,11 +115,13 @@ fn create_pair(spec: &ShellSpec) -> Result<Pair, String> {
         return Pair::create(0, mtu_bytes);
     }
     // Inside of another one of these the addresses of that one are taken.
+    let taken: Vec<Ipv4Addr> = getifaddrs()
+        .map_err(|error| format!("cannot list the addresses of this namespace: {error}"))?
+        .filter_map(|interface| Some(interface.address?.as_sockaddr_in()?.ip()))
+        .collect();
     for index in 0..=u8::MAX {
         let (inside, outside) = addresses(usize::from(index));
-        let free = std::net::UdpSocket::bind((outside, 0)).is_err()
-            && std::net::UdpSocket::bind((inside, 0)).is_err();
-        if free {
+        if !taken.contains(&inside) && !taken.contains(&outside) {
             let right = End::here(&device(format!("dumbbell-{index}"), outside, inside, false)).map_err(|error| {
                 format!("{error}; without rights over this network namespace give --server COMMAND, or start `unshare -Urn` first")
             })?;
@@ -131,26 +134,27 @@ fn create_pair(spec: &ShellSpec) -> Result<Pair, String> {
 
 /// Runs the commands; the exit status of the one inside.
 fn commands(spec: &ShellSpec, pair: &Pair, progress: &[Arc<Progress>; 2]) -> Result<i32, String> {
-    let mut server = spec.server.as_ref().map(|words| start_server(words, pair)).transpose()?;
+    let owner = Owner::next();
+    let server = spec.server.as_ref().map(|words| start_server(words, pair, &owner)).transpose()?;
     let mut command = Command::new(&spec.command[0]);
     command
         .args(&spec.command[1..])
         .env("DUMBBELL_PEER", pair.right.address.to_string())
         .env("MAHIMAHI_BASE", pair.right.address.to_string());
+    owner.mark(&mut command);
     move_into(&mut command, &pair.left.namespace);
     let mut child =
         command.spawn().map_err(|error| format!("cannot start `{}`: {error}", spec.command[0]))?;
     let status = attend(&mut child, spec, progress);
-    if let Some(server) = &mut server {
-        // Its whole group, whatever it started.
-        let group = nix::unistd::Pid::from_raw(server.id() as i32);
-        let _ended = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
+    // The server, and whatever the two have left in the background: the path ends here.
+    owner.end_all();
+    if let Some(mut server) = server {
         let _reaped = server.wait();
     }
     status
 }
 
-fn start_server(words: &[String], pair: &Pair) -> Result<Child, String> {
+fn start_server(words: &[String], pair: &Pair, owner: &Owner) -> Result<Child, String> {
     let program = words.first().ok_or("server: must not be empty")?;
     let mut command = Command::new(program);
     command
@@ -159,6 +163,7 @@ fn start_server(words: &[String], pair: &Pair) -> Result<Child, String> {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .process_group(0);
+    owner.mark(&mut command);
     move_into(&mut command, &pair.right.namespace);
     let child = command.spawn().map_err(|error| format!("cannot start `{program}`: {error}"))?;
     // Most servers are up by then; what they need beyond it is up to the command.

@@ -221,6 +221,9 @@ fn failing_programs_fail_the_run_with_their_last_words() {
     assert!(error.contains("not ready (listen) after 0.5 s; last output: it printed nothing"), "{error}");
     let error = refused("import time; time.sleep(60)", UDP_RECEIVER);
     assert!(error.contains("sender: sent no data"), "{error}");
+    let connects = "import socket, sys, time; s = socket.create_connection((sys.argv[1], int(sys.argv[2]))); time.sleep(60)";
+    let accepts = "import socket, sys, time; s = socket.create_server(('', int(sys.argv[1]))); s.accept(); time.sleep(60)";
+    assert!(refused(connects, accepts).contains("sender: sent no data"));
     let mut missing = program("", "");
     missing["program"]["receiver"] = json!(["no-such-program-anywhere"]);
     let error = emulate(&spec(&path(), &json!([missing]), 1.0)).unwrap_err();

@@ -40,7 +40,7 @@ pub(crate) fn report(json: bool) -> String {
         let state = match registrar(controller.name) {
             Some("pinned") => "registered (load)",
             Some("held") => "registered (held by a run)",
-            Some(_) => "registered (by whom cannot be seen)",
+            Some(_) => "registered (by another)",
             None if controller.object.is_none() => "built without clang",
             None => "not registered",
         };

@@ -163,6 +163,9 @@ impl RunSpec {
         }
         match (&flow.kernel, &flow.program) {
             (Some(kernel), None) if flow.controller.is_empty() => kernel.validate(),
+            (None, Some(_)) if flow.application != ApplicationSpec::default() => {
+                Err("application: a program decides itself what it sends".to_owned())
+            }
             (None, Some(program)) if flow.controller.is_empty() => program.validate(),
             _ => Err("controller, kernel, program: exactly one is needed".to_owned()),
         }

@@ -59,7 +59,8 @@ def environment(command: list[str]) -> dict[str, Any]:
 
 def emulation_environment(schemes: Iterable[Scheme]) -> dict[str, Any]:
     """What the numbers of real packets depend on besides: the kernel's TCP, offloads, the programs' versions."""
-    settings = sorted(Path("/proc/sys/net/ipv4").glob("tcp_*"))
+    # results are shown around: no keys
+    settings = [file for file in sorted(Path("/proc/sys/net/ipv4").glob("tcp_*")) if "key" not in file.name]
     needed = [name for scheme in schemes if scheme.program for name in scheme.program.requires]
     return {
         "sysctl": {name: _sysctl(name) for name in (*SYSCTLS, *(f"net.ipv4.{file.name}" for file in settings))},
