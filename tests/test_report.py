@@ -424,3 +424,24 @@ def test_transfers_are_summed_up_for_the_path_and_listed_for_the_run(tmp_path: P
     assert 0 < first < least <= most
     assert outline.text.count("[ ID] Interval       Transfer     Bandwidth") == 2 * 2
     assert outline.text.count("[SUM]  0.0- 4.0 sec ") == 2
+
+
+def test_what_senders_sampled_is_drawn_where_there_is_any(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", "--mix", "reno+cubic", "--path", "small.toml", "--duration", "2", "--out", "r")
+    dumbbell("report", "r")
+    page = (folder / "r" / "report.html").read_text()
+    drawings = re.findall(r'<figure><svg [^>]*aria-label="([^"]*)"', page)
+    for words in ("Congestion window over time, run 1 of ", "Smoothed RTT over time, run 1 of "):
+        assert [drawing for drawing in drawings if drawing.startswith(words)] == [
+            f"{words}TCP NewReno, 1 flow",
+            f"{words}reno+cubic, 2 flows",
+        ]
+    assert "Congestion window (packets)" in page
+    before = pdf_pages(folder / "r" / "report.pdf")
+    (folder / "r" / "runs/small/reno/1/flows.parquet").write_bytes(b"PAR1 cut off")
+    (folder / "r" / "runs/small/reno+cubic/1/flows.parquet").unlink()
+    dumbbell("report", "r")
+    page = (folder / "r" / "report.html").read_text()
+    assert "Figure is missing: flows.parquet: " in page
+    assert "Congestion window over time" not in page
+    assert pdf_pages(folder / "r" / "report.pdf") == before  # the figures of a run with one page stay on it

@@ -1,7 +1,7 @@
 """Figures as SVG, drawn by matplotlib from numbers that others computed."""
 
 from dumbbell.figures.axis import DelayAxis, delay_axis
-from dumbbell.figures.runs import FlowDelays, FlowRates, delay_figure, throughput_figure
+from dumbbell.figures.runs import FlowDelays, FlowRates, FlowSamples, delay_figure, samples_figure, throughput_figure
 from dumbbell.figures.style import Style, flow_color, styles
 from dumbbell.figures.summary import Point, summary_figure
 from dumbbell.figures.svg import for_page, for_print, print_ink, theme_ink
@@ -11,6 +11,7 @@ __all__ = [
     "DelayAxis",
     "FlowDelays",
     "FlowRates",
+    "FlowSamples",
     "Point",
     "Style",
     "delay_axis",
@@ -19,6 +20,7 @@ __all__ = [
     "for_page",
     "for_print",
     "print_ink",
+    "samples_figure",
     "styles",
     "summary_figure",
     "swatch",

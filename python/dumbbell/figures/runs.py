@@ -1,4 +1,4 @@
-"""The two figures of a run: throughput over time and the one-way delay of every packet."""
+"""The figures of a run: throughput over time, the one-way delay of every packet, and what its senders sampled."""
 
 import math
 from collections.abc import Sequence
@@ -47,6 +47,16 @@ class FlowDelays:
     time_s: NDArray[Any]
     delay_ms: NDArray[Any]
     delay_p95_ms: float | None
+
+
+@dataclass(frozen=True)
+class FlowSamples:
+    """One flow's sampled values: when, and what."""
+
+    flow: int
+    name: str
+    time_s: NDArray[Any]
+    values: NDArray[Any]
 
 
 def throughput_figure(
@@ -104,6 +114,26 @@ def delay_figure(name: str, flows: Sequence[FlowDelays], start_s: float = 0.0) -
     if clouds:
         drawing = place_image(drawing, "packets", dots(clouds, span, (width, _PLOT)), (_LEFT, _ABOVE, width, _PLOT))
     return compact(drawing, name)
+
+
+def samples_figure(name: str, flows: Sequence[FlowSamples], y_label: str, start_s: float = 0.0) -> str:
+    """A line for every flow's samples, which hold until the next one; times count from `start_s`."""
+    with look(name):
+        figure, axes = _figure()
+        for flow in flows:
+            axes.plot(
+                flow.time_s - start_s,
+                flow.values,
+                color=flow_color(flow.flow),
+                drawstyle="steps-post",
+                linewidth=1.2,
+                label=f"Flow {flow.flow}{flow.name}",
+            )
+        end_s = max((float(flow.time_s.max()) - start_s for flow in flows if len(flow.time_s)), default=1.0)
+        axes.set_xlim(0, float(max(math.ceil(end_s), 1)))
+        axes.set_ylim(bottom=0)
+        _finish(figure, axes, y_label, _THREE_COLUMNS)
+        return compact(render(figure), name)
 
 
 def _figure() -> tuple[Figure, Axes]:

@@ -11,15 +11,17 @@ from dumbbell import _core
 from dumbbell.figures import (
     FlowDelays,
     FlowRates,
+    FlowSamples,
     Point,
     Style,
     delay_figure,
+    samples_figure,
     styles,
     summary_figure,
     throughput_figure,
 )
 from dumbbell.report.model import PathEntry, ReportModel, Run
-from dumbbell.report.source import NO_POINTS, delays, rates
+from dumbbell.report.source import NO_POINTS, delays, rates, samples
 from dumbbell.report.wording import figure_title
 from dumbbell.results.environment import cpus
 from dumbbell.results.summary import cells
@@ -30,10 +32,12 @@ _WORTH_A_POOL = 6  # a worker takes about as long to start as this many runs tak
 
 @dataclass(frozen=True)
 class RunFigures:
-    """The drawings of a run, or why there are none."""
+    """The drawings of a run, or why there are none. Programs and imported logs have no senders that were sampled."""
 
     throughput: str = ""
     delay: str = ""
+    window: str = ""
+    rtt: str = ""
     problem: str = ""
 
 
@@ -53,6 +57,7 @@ class _Job:
 
     name: str
     packets: Path
+    samples: Path | None
     flows: list[dict[str, Any]]
     titles: Mapping[int, str]
     link_capacity_mbps: float | None
@@ -95,6 +100,7 @@ def _job(model: ReportModel, run: Run, name: str) -> _Job:
     return _Job(
         name=name,
         packets=model.directory / run.folder / "packets.parquet",
+        samples=model.directory / run.folder / "flows.parquet" if "flows.parquet" in run.files else None,
         flows=run.flows,
         titles=titles,
         link_capacity_mbps=run.links[0].get("capacity_mbps") if run.links else None,
@@ -103,10 +109,11 @@ def _job(model: ReportModel, run: Run, name: str) -> _Job:
 
 
 def draw_run(job: _Job) -> RunFigures:
-    """Both figures of a run. An unreadable packet log is a reason, not an error: the other runs matter."""
+    """The figures of a run. An unreadable log is a reason, not an error: the other runs matter."""
     try:
         series = rates(job.packets, BIN_S)
         points = delays(job.packets)
+        window, rtt = (_samples(job, *shown, series.start_s) for shown in _SAMPLED)
     except _core.Error as error:
         return RunFigures(problem=str(error).replace(f"{job.packets.parent}/", ""))
     known = {flow["flow"]: flow for flow in job.flows}
@@ -126,7 +133,21 @@ def draw_run(job: _Job) -> RunFigures:
     return RunFigures(
         throughput=throughput_figure(f"{job.name}t", lines, series.bin_s, capacity, mean_capacity),
         delay=delay_figure(f"{job.name}d", clouds, series.start_s),
+        window=window,
+        rtt=rtt,
     )
+
+
+_SAMPLED = (("w", "cwnd", "Congestion window (packets)"), ("s", "srtt", "Smoothed RTT (ms)"))
+
+
+def _samples(job: _Job, suffix: str, field: str, label: str, start_s: float) -> str:
+    """The figure of a sampled field; nothing if no sender has it."""
+    found = samples(job.samples, field) if job.samples else {}
+    if not found:
+        return ""
+    lines = [FlowSamples(flow, job.titles.get(flow, ""), *found[flow]) for flow in sorted(found)]
+    return samples_figure(f"{job.name}{suffix}", lines, label, start_s)
 
 
 def _title(model: ReportModel, path: PathEntry) -> str:

@@ -201,12 +201,14 @@ class Page:
         if figures.problem:
             return tag("p", text(f"Figure is missing: {figures.problem}"), class_="missing")
         what = f"run {run.number} of {name}, {len(run.flows)} flow{'' if len(run.flows) == 1 else 's'}"
-        return tag(
-            "div",
-            tag("figure", for_page(figures.throughput, f"Throughput over time, {what}")),
-            tag("figure", for_page(figures.delay, f"One-way delay of every packet over time, {what}")),
-            class_="pair",
+        shown = (
+            (figures.throughput, "Throughput over time"),
+            (figures.delay, "One-way delay of every packet over time"),
+            (figures.window, "Congestion window over time"),
+            (figures.rtt, "Smoothed RTT over time"),
         )
+        drawings = [tag("figure", for_page(drawing, f"{words}, {what}")) for drawing, words in shown if drawing]
+        return tag("div", *drawings, class_="pair")
 
 
 def _definitions() -> Iterator[str]:

@@ -55,8 +55,8 @@ def _write_figures(model: ReportModel, figures: Figures, folder: Path) -> None:
         drawings[f"path{index}mean"] = figures.means[path.name]
         drawings[f"path{index}every"] = figures.every_run[path.name]
     for index, run in enumerate(model.runs):
-        drawings[f"run{index}throughput"] = figures.runs[run.folder].throughput
-        drawings[f"run{index}delay"] = figures.runs[run.folder].delay
+        for name in ("throughput", "delay", "window", "rtt"):
+            drawings[f"run{index}{name}"] = getattr(figures.runs[run.folder], name)
     for name, drawing in drawings.items():
         if drawing:
             (folder / f"{name}.svg").write_text(for_print(drawing), encoding="utf-8")
@@ -153,5 +153,10 @@ def _run(model: ReportModel, figures: Figures, run: Run, name: str) -> dict[str,
         "figures": [
             {"file": f"{name}throughput.svg", "alt": f"Throughput over time, run {run.number} of {title}"},
             {"file": f"{name}delay.svg", "alt": f"One-way delay of every packet, run {run.number} of {title}"},
+        ],
+        "sampled": [
+            {"file": f"{name}{kind}.svg", "alt": f"{what}, run {run.number} of {title}"}
+            for kind, what in (("window", "Congestion window"), ("rtt", "Smoothed RTT"))
+            if getattr(figures.runs[run.folder], kind)
         ],
     }

@@ -48,6 +48,15 @@ def delays(packets: Path) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
     return {int(flow): (time_s[flows == flow], delay_ms[flows == flow]) for flow in numpy.unique(flows)}
 
 
+def samples(file: Path, field: str) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
+    """A field of `flows.parquet` by flow: times (s since the start of the run) and values."""
+    return {
+        int(flow): (numpy.frombuffer(times), numpy.frombuffer(values))
+        for flow, name, _, times, values in _core.samples(str(file))
+        if name == field
+    }
+
+
 def definitions() -> list[dict[str, str]]:
     """How the core defines each metric."""
     found: list[dict[str, str]] = json.loads(_core.metrics())
