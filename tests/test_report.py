@@ -437,11 +437,11 @@ def test_what_senders_sampled_is_drawn_where_there_is_any(dumbbell: Dumbbell, fo
             f"{words}reno+cubic, 2 flows",
         ]
     assert "Congestion window (packets)" in page
-    before = pdf_pages(folder / "r" / "report.pdf")
+    pages = pdf_pages(folder / "r" / "report.pdf")
     (folder / "r" / "runs/small/reno/1/flows.parquet").write_bytes(b"PAR1 cut off")
     (folder / "r" / "runs/small/reno+cubic/1/flows.parquet").unlink()
     dumbbell("report", "r")
     page = (folder / "r" / "report.html").read_text()
     assert "Figure is missing: flows.parquet: " in page
     assert "Congestion window over time" not in page
-    assert pdf_pages(folder / "r" / "report.pdf") == before  # the figures of a run with one page stay on it
+    assert pages <= pdf_pages(folder / "r" / "report.pdf")  # they cost no page
