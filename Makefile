@@ -88,4 +88,4 @@ agreement: build ## Simulated beside real packets, our controllers beside real o
 
 .PHONY: clean
 clean: ## Remove what the build made
-	rm -rf target $(VENV) $(REPORT)
+	rm -rf target $(VENV) $(REPORT) $(REPORT)-emulated $(REPORT)-pantheon-logs
