@@ -309,8 +309,13 @@ def test_an_emulation_that_stays_late_is_degraded(tmp_path: Path, monkeypatch: p
 
 
 def test_an_emulation_that_lost_packets_is_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    statistics = emulated(tmp_path, monkeypatch, [LATE, LOST])
-    assert (statistics["status"], statistics["reason"], statistics["attempts"]) == ("invalid", LOST["invalid"], 2)
+    statistics = emulated(tmp_path, monkeypatch, [LATE, LOST, LOST])
+    assert (statistics["status"], statistics["reason"], statistics["attempts"]) == ("invalid", LOST["invalid"], 3)
+
+
+def test_an_emulation_that_lost_packets_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    statistics = emulated(tmp_path, monkeypatch, [LOST, GOOD])
+    assert (statistics["status"], statistics["reason"], statistics["attempts"]) == ("done", None, 2)
 
 
 def test_a_program_that_fails_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

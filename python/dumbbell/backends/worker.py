@@ -120,7 +120,7 @@ def emulate(task: Task, log: list[str]) -> dict[str, Any]:
         log.append(f"{now()} attempt {attempt}: {status}" + (f": {reason}" if reason else ""))
         statistics = {"sim_wall_s": None, "events": None} | statistics
         statistics |= {"status": status, "reason": reason, "attempts": attempt}
-        if status != "degraded":
+        if status == "done":
             break
     return statistics
 
