@@ -74,9 +74,10 @@ test-slow: build ## Long-running tests (property tests with many cases, long sim
 	$(VENV)/bin/pytest
 
 .PHONY: bench
-bench: build ## Speed, side by side with ns-3 and in absolute figures
+bench: build ## Speed, side by side with ns-3 and in absolute figures; what the emulator carries
 	@scripts/bootstrap.sh --bench $(VENV)
 	$(PYTHON) benchmarks/speed.py
+	$(PYTHON) benchmarks/emulation.py
 
 .PHONY: fidelity
 fidelity: build ## Our numbers beside published ones; writes docs/fidelity.md
