@@ -10,6 +10,11 @@ const BUCKETS: usize = 25;
 const BOUND: Span = Span::from_ms(1);
 /// Share of the base RTT that lateness may reach.
 const RTT_SHARE: u64 = 20;
+/// A run is degraded if an end of a flow stood still for longer than this, or [`STALL_RTT_SHARE`] of the base RTT if that
+/// is more.
+const STALL_BOUND: Span = Span::from_ms(20);
+/// Share of the base RTT that an end may stand still.
+const STALL_RTT_SHARE: u64 = 4;
 
 /// Lateness of every departure.
 #[derive(Clone, Debug, Default)]
@@ -72,6 +77,14 @@ impl Lateness {
     }
 }
 
+/// Why a run counts as degraded whose ends were `latest` late at most, if it does. Their lateness shows in no departure.
+pub(crate) fn stalled(latest: Span, base_rtt: Span) -> Option<String> {
+    let bound = STALL_BOUND.max(base_rtt / STALL_RTT_SHARE);
+    let ms = |span: Span| span.as_ns() as f64 / 1e6;
+    (latest > bound)
+        .then(|| format!("an end of a flow stood still for {:.0} ms, bound {:.0} ms", ms(latest), ms(bound)))
+}
+
 impl LatenessReport {
     /// Why the run counts as degraded, if it does.
     pub fn degraded(&self) -> Option<String> {
@@ -106,6 +119,14 @@ mod tests {
         let report = report(&[0, 1, 2, 3, 4, 1000], 40);
         assert_eq!(report.histogram, [1, 1, 2, 1, 0, 0, 0, 0, 0, 0, 1]);
         assert_eq!((report.packets, report.p50, report.max), (6, 2, 1000));
+    }
+
+    #[test]
+    fn ends_may_stand_still_for_a_quarter_of_the_rtt() {
+        let stalled = |ms, rtt_ms| stalled(Span::from_ms(ms), Span::from_ms(rtt_ms));
+        assert_eq!((stalled(20, 10), stalled(50, 200)), (None, None));
+        assert_eq!(stalled(51, 200).unwrap(), "an end of a flow stood still for 51 ms, bound 50 ms");
+        assert!(stalled(21, 10).is_some());
     }
 
     #[test]

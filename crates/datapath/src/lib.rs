@@ -21,6 +21,7 @@ mod shell;
 mod sys;
 mod timer;
 mod tun;
+mod turn;
 
 pub use flow::ProgramReport;
 pub use lateness::LatenessReport;

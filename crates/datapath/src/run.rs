@@ -5,8 +5,9 @@ use crate::emulation::{Pair, Traffic, Work, close, device_mtu, joined, start_lan
 use crate::events::{MOST_FLOWS, merged};
 use crate::flow::{self, FlowReport, ProgramFlow, ProgramReport, Sockets, Stage, readings};
 use crate::lane::{LaneReport, Progress};
-use crate::lateness::{Lateness, LatenessReport};
+use crate::lateness::{Lateness, LatenessReport, stalled};
 use crate::program::{Owner, clean_up};
+use crate::turn::Turn;
 use measure::{RunStats, SenderCounters};
 use runs::{Backend, LogLevel, Recorder, RunSpec, link_counters, meter_config};
 use serde::Serialize;
@@ -30,6 +31,8 @@ pub struct EmulationReport {
     pub lateness_us: LatenessReport,
     /// Whether the scheduler preferred the threads of the run to ordinary programs (which takes root).
     pub real_time: bool,
+    /// How late a sending end of ours woke up at most, us; `None` if all are programs.
+    pub ends_latest_us: Option<i64>,
     /// Packets that the devices at the ends dropped in silence.
     pub tx_dropped: u64,
     /// Why the run should not be trusted to the last digit, if so.
@@ -63,6 +66,7 @@ pub fn run(spec: &RunSpec, directory: Option<&Path>, stop: &dyn Fn() -> bool) ->
     if spec.flows.len() > MOST_FLOWS {
         return Err(format!("flows: {}: an emulated run takes at most {MOST_FLOWS}", spec.flows.len()));
     }
+    let _turn = Turn::wait(stop)?;
     clean_up();
     let owner = Owner::next();
     let scratch = Scratch::create(&owner)?;
@@ -262,8 +266,12 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
             )
         })
     };
+    let ends_latest = flows.iter().flatten().map(|flow| flow.samples.latest()).max();
     let emulation = EmulationReport {
-        degraded: lateness_us.degraded(),
+        degraded: lateness_us
+            .degraded()
+            .or_else(|| ends_latest.and_then(|latest| stalled(latest, spec.path.base_rtt()))),
+        ends_latest_us: ends_latest.map(|latest| (latest.as_ns() / 1000) as i64),
         lateness_us,
         real_time: data.real_time && ack.real_time,
         tx_dropped,

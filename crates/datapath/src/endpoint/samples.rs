@@ -21,12 +21,14 @@ pub(crate) struct Samples {
     rows: Vec<Sample>,
     /// Time of the fields being put.
     at: Time,
+    /// How late the thread of the flow was, at most, once it had begun.
+    latest: Span,
 }
 
 impl Samples {
     /// One sample every `interval`.
     pub(crate) fn every(interval: Span) -> Self {
-        Self { interval, next: Time::ZERO + interval, rows: Vec::new(), at: Time::ZERO }
+        Self { interval, next: Time::ZERO + interval, rows: Vec::new(), at: Time::ZERO, latest: Span::ZERO }
     }
 
     /// When the next sample is due.
@@ -34,11 +36,20 @@ impl Samples {
         self.next
     }
 
+    /// How late samples were at most, except the first, which waits for the flow to begin. The thread of the flow wakes up
+    /// for each, so this tells whether it was kept from running.
+    pub(crate) const fn latest(&self) -> Span {
+        self.latest
+    }
+
     /// Takes the sample that is due at `now`, if one is: whatever `fields` puts. Late by more than an interval, it
     /// leaves out those that were missed.
     pub(crate) fn take_due(&mut self, now: Time, fields: impl FnOnce(&mut dyn FieldSink)) {
         if now < self.next {
             return;
+        }
+        if !self.rows.is_empty() {
+            self.latest = self.latest.max(now - self.next);
         }
         let missed = (now - self.next).as_ns() / self.interval.as_ns().max(1);
         self.at = self.next + self.interval * missed;
@@ -85,5 +96,13 @@ mod tests {
         let rows: Vec<_> = samples.rows.iter().map(|row| (row.at, row.value)).collect();
         assert_eq!(rows, [(at(100), 101.0), (at(400), 430.0), (at(500), 500.0)]);
         assert_eq!(samples.next(), at(600));
+        assert_eq!(samples.latest(), Span::from_ms(230));
+    }
+
+    #[test]
+    fn a_flow_that_begins_late_is_not_late() {
+        let mut samples = Samples::every(Span::from_ms(100));
+        samples.take_due(at(950), |sink| sink.put("now", "ms", 0.0));
+        assert_eq!(samples.latest(), Span::ZERO);
     }
 }
