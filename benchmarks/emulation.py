@@ -60,7 +60,7 @@ def measure(scheme: str, rate_mbps: float | None, delay_ms: float, seconds: floa
     measured, emulation = report["flows"][0], report["emulation"]
     goodput = measured["goodput_mbps"]
     share = goodput / (rate_mbps * PAYLOAD_SHARE) if rate_mbps is not None else None
-    unplanned = emulation["tx_dropped"] / max(measured["packets_sent"], 1)
+    unplanned = (emulation["tx_dropped"] + emulation["socket_dropped"]) / max(measured["packets_sent"], 1)
     return {
         "scheme": scheme,
         "rate_mbps": rate_mbps,

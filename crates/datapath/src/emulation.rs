@@ -82,6 +82,13 @@ impl Pair {
     }
 }
 
+impl Pair {
+    /// Packets that sockets at either end had no room for.
+    pub(crate) fn dropped_at_sockets(&self) -> Result<u64, String> {
+        Ok(self.left.namespace.dropped_at_sockets()? + self.right.namespace.dropped_at_sockets()?)
+    }
+}
+
 /// Closes the devices, in parallel: each takes the kernel about 30 ms.
 pub(crate) fn close(pairs: Vec<Pair>) {
     thread::scope(|scope| {

@@ -8,6 +8,7 @@ use crate::clock::Clock;
 use crate::events::EventLog;
 use crate::inspect::{Arrived, Content, Inspector, Reading, mark_congestion};
 use crate::lateness::Lateness;
+use crate::pace::Pace;
 use crate::sys::{Urgency, be_punctual};
 use crate::timer::Waiter;
 use crate::tun::Tun;
@@ -21,10 +22,9 @@ use units::{Span, Time};
 
 /// Packets read from one device before another gets its turn.
 const BATCH: usize = 64;
-/// How long a busy direction sleeps: waking up for every packet would cost more than the packet.
-const QUANTUM: Span = Span::from_us(15);
-/// Events per second, arrivals and departures, from which a direction is busy.
-const BUSY_EVENTS: u64 = 50_000;
+/// How long a busy direction sleeps. With half of it the two directions take so much of two processors that the ends of
+/// flows starve; with more, packets are later for nothing (`benchmarks/emulation.py`).
+const QUANTUM: Span = Span::from_us(30);
 /// Longest time without a look at the stop flag.
 const PATIENCE: Span = Span::from_ms(50);
 
@@ -91,32 +91,6 @@ struct Inlet {
     extra: DelayLine,
     /// Data, or the return direction of a flow.
     is_data: bool,
-}
-
-/// Whether there is so much to do that packets are better taken a few at a time.
-#[derive(Clone, Copy, Debug)]
-struct Pace {
-    since: Time,
-    events: u64,
-    busy: bool,
-}
-
-impl Pace {
-    const INTERVAL: Span = Span::from_ms(2);
-
-    const fn new(now: Time) -> Self {
-        Self { since: now, events: 0, busy: false }
-    }
-
-    /// At `now`, after `events` in all.
-    fn is_busy(&mut self, now: Time, events: u64) -> bool {
-        let elapsed = now - self.since;
-        if elapsed >= Self::INTERVAL {
-            self.busy = (events - self.events) * 1_000_000_000 > BUSY_EVENTS * elapsed.as_ns();
-            (self.since, self.events) = (now, events);
-        }
-        self.busy
-    }
 }
 
 /// One direction at work.

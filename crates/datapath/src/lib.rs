@@ -14,6 +14,7 @@ mod inspect;
 mod lane;
 mod lateness;
 mod namespace;
+mod pace;
 mod program;
 mod rights;
 mod run;

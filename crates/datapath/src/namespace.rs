@@ -2,7 +2,7 @@
 //! process that holds them, however this process ends.
 
 use nix::sched::{CloneFlags, setns, unshare};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::thread;
@@ -47,10 +47,34 @@ impl Namespace {
         in_thread(|| self.enter().and_then(|()| work()))
     }
 
+    /// Packets that sockets of the namespace had no room for.
+    ///
+    /// # Errors
+    /// If the namespace cannot be entered.
+    pub(crate) fn dropped_at_sockets(&self) -> Result<u64, String> {
+        self.run(|| {
+            let read = |table: &str| {
+                fs::read_to_string(format!("/proc/thread-self/net/{table}")).unwrap_or_default()
+            };
+            let (basic, extended) = (read("snmp"), read("netstat"));
+            Ok(counter(&basic, "Udp:", "RcvbufErrors")
+                + counter(&extended, "TcpExt:", "TCPBacklogDrop")
+                + counter(&extended, "TcpExt:", "TCPRcvQDrop"))
+        })
+    }
+
     /// For `setns` in a child process.
     pub(crate) fn raw(&self) -> RawFd {
         self.descriptor.as_raw_fd()
     }
+}
+
+/// A counter of the kernel's tables: a line with the names, and one with the values. Kernels without it count nothing.
+fn counter(table: &str, protocol: &str, name: &str) -> u64 {
+    let mut lines = table.lines().filter(|line| line.starts_with(protocol));
+    let (Some(names), Some(values)) = (lines.next(), lines.next()) else { return 0 };
+    let found = names.split_whitespace().zip(values.split_whitespace()).find(|(known, _)| *known == name);
+    found.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
 }
 
 const FIX: &str = "run as root, or allow user namespaces (see `dumbbell doctor`)";
@@ -89,4 +113,18 @@ fn settle() -> io::Result<()> {
         }
     }
     crate::tun::bring_up("lo")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_are_found_by_name() {
+        let table = "Tcp: InSegs\nTcp: 5\nUdp: InDatagrams RcvbufErrors\nUdp: 70 12\n";
+        assert_eq!(counter(table, "Udp:", "RcvbufErrors"), 12);
+        assert_eq!((counter(table, "Udp:", "Nonsense"), counter("", "Udp:", "RcvbufErrors")), (0, 0));
+        let own = fs::read_to_string("/proc/thread-self/net/snmp").unwrap();
+        assert!(own.contains("RcvbufErrors"));
+    }
 }

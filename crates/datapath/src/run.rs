@@ -35,6 +35,8 @@ pub struct EmulationReport {
     pub ends_latest_us: Option<i64>,
     /// Packets that the devices at the ends dropped in silence.
     pub tx_dropped: u64,
+    /// Packets that the sockets of our own ends and of the kernel's TCP had no room for.
+    pub socket_dropped: u64,
     /// Why the run should not be trusted to the last digit, if so.
     pub degraded: Option<String>,
     /// Why it must not be used, if so.
@@ -84,6 +86,7 @@ struct Outcome {
     /// For flows of programs: what to say if nothing was delivered.
     silences: Vec<Option<String>>,
     tx_dropped: u64,
+    socket_dropped: u64,
 }
 
 fn carry_out(
@@ -96,9 +99,12 @@ fn carry_out(
     let mut pairs: Vec<Pair> =
         (0..spec.flows.len()).map(|index| Pair::create(index, mtu_bytes)).collect::<Result<_, _>>()?;
     let outcome = with_pairs(spec, &pairs, owner, scratch, stop);
-    let dropped = pairs.iter_mut().map(Pair::dropped).sum::<Result<u64, String>>();
+    let tx_dropped = pairs.iter_mut().map(Pair::dropped).sum::<Result<u64, String>>();
+    // What a program does not read in time is its own affair.
+    let ours = spec.flows.iter().zip(&pairs).filter(|(flow, _)| flow.program.is_none());
+    let socket_dropped = ours.map(|(_, pair)| pair.dropped_at_sockets()).sum::<Result<u64, String>>();
     close(pairs);
-    Ok(Outcome { tx_dropped: dropped?, ..outcome? })
+    Ok(Outcome { tx_dropped: tx_dropped?, socket_dropped: socket_dropped?, ..outcome? })
 }
 
 fn with_pairs(
@@ -196,6 +202,7 @@ fn with_programs(
                 programs: Vec::new(),
                 silences: Vec::new(),
                 tx_dropped: 0,
+                socket_dropped: 0,
             }),
         }
     })
@@ -226,7 +233,7 @@ fn watch(
 
 /// From what the threads left behind to the run's files and metrics.
 fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<RunReport, String> {
-    let Outcome { lanes: [data, ack], flows, programs, silences, tx_dropped } = outcome;
+    let Outcome { lanes: [data, ack], flows, programs, silences, tx_dropped, socket_dropped } = outcome;
     let mut recorder = Recorder::create(meter_config(spec), directory, spec.log != LogLevel::None)?;
     merged(&data.log, &ack.log).for_each(|record| recorder.record(&record));
     for (index, flow) in flows.iter().enumerate() {
@@ -260,10 +267,9 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
         let why = data.refusal.or(ack.refusal).unwrap_or_default();
         Some(format!("{refused} packets were refused by the device at their receiver: {why}"))
     } else {
-        (tx_dropped > 0).then(|| {
-            format!(
-                "{tx_dropped} packets were dropped outside the path, because this machine could not keep up"
-            )
+        let dropped = tx_dropped + socket_dropped;
+        (dropped > 0).then(|| {
+            format!("{dropped} packets were dropped outside the path, because this machine could not keep up")
         })
     };
     let ends_latest = flows.iter().flatten().map(|flow| flow.samples.latest()).max();
@@ -275,6 +281,7 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
         lateness_us,
         real_time: data.real_time && ack.real_time,
         tx_dropped,
+        socket_dropped,
         invalid,
         programs,
     };

@@ -21,5 +21,8 @@ use units::Span;
 /// How late a timer may be without a pacer falling behind; also what a busy machine's scheduler takes at times.
 const TIMER_SLACK: Span = Span::from_ms(1);
 
+/// How long a busy end sleeps, as a network card collects packets for a while before it interrupts.
+const QUANTUM: Span = Span::from_us(60);
+
 /// The longest that a thread goes without looking whether it is told to stop.
 const STOP_CHECK: Span = Span::from_ms(100);

@@ -1,9 +1,11 @@
 //! The receiving end of our transport over UDP.
 
-use super::STOP_CHECK;
 use super::codec::{DATA_HEAD_BYTES, ack_datagram_bytes, decode_data, encode_ack};
 use super::socket::{Inbox, Outbox, ecn_counts, prepare};
+use super::{QUANTUM, STOP_CHECK};
 use crate::clock::Clock;
+use crate::pace::Pace;
+use crate::sys::BATCH;
 use crate::timer::Waiter;
 use nix::sys::epoll::EpollFlags;
 use std::io;
@@ -32,6 +34,7 @@ pub(crate) fn run_receiver(
     let (mut inbox, mut outbox) = (Inbox::new(DATA_HEAD_BYTES), Outbox::default());
     let mut frame = AckFrame::default();
     let (mut readable, mut blocked) = (false, false);
+    let (mut pace, mut handled) = (Pace::new(clock.now()), 0);
     while !stop.load(Ordering::Relaxed) {
         if readable && !connected {
             connected = connect_to_first(socket)?;
@@ -64,9 +67,13 @@ pub(crate) fn run_receiver(
         }
         let wake = if blocked { Time::NEVER } else { receiver.next_timer() };
         readable = false;
-        waiter.wait(wake.min(until).min(now + STOP_CHECK), |_, events| {
-            readable |= !(events & !EpollFlags::EPOLLOUT).is_empty();
-        })?;
+        let note = |_, events: EpollFlags| readable |= !(events & !EpollFlags::EPOLLOUT).is_empty();
+        handled += count as u64;
+        if pace.is_busy(now, handled + receiver.stats().acks) && !blocked {
+            waiter.sleep(if count == BATCH { now } else { now + QUANTUM }, note)?;
+        } else {
+            waiter.wait(wake.min(until).min(now + STOP_CHECK), note)?;
+        }
     }
     Ok(*receiver.stats())
 }

@@ -3,8 +3,10 @@
 use super::codec::{decode_ack, encode_data};
 use super::samples::Samples;
 use super::socket::{Inbox, Outbox, prepare};
-use super::{STOP_CHECK, TIMER_SLACK};
+use super::{QUANTUM, STOP_CHECK, TIMER_SLACK};
 use crate::clock::Clock;
+use crate::pace::Pace;
+use crate::sys::BATCH;
 use crate::timer::Waiter;
 use nix::sys::epoll::EpollFlags;
 use std::io;
@@ -39,6 +41,7 @@ pub(crate) fn run_sender(
     let (mut inbox, mut outbox) = (Inbox::new(ACK_SLOT_BYTES), Outbox::default());
     let mut frame = AckFrame::default();
     let (mut readable, mut blocked) = (false, false);
+    let (mut pace, mut handled) = (Pace::new(clock.now()), 0);
     while !stop.load(Ordering::Relaxed) {
         let count = if readable { inbox.receive(socket)? } else { 0 };
         let now = clock.now();
@@ -66,9 +69,14 @@ pub(crate) fn run_sender(
             (false, false) => sender.next_timer().max(now + SHORTEST_WAIT),
         };
         readable = false;
-        waiter.wait(wake.min(samples.next()).min(until).min(now + STOP_CHECK), |_, events| {
-            readable |= !(events & !EpollFlags::EPOLLOUT).is_empty();
-        })?;
+        let note = |_, events: EpollFlags| readable |= !(events & !EpollFlags::EPOLLOUT).is_empty();
+        handled += count as u64;
+        if pace.is_busy(now, handled + sender.stats().packets_sent) && !blocked {
+            // With more to do at once this only looks at the socket.
+            waiter.sleep(if more || count == BATCH { now } else { now + QUANTUM }, note)?;
+        } else {
+            waiter.wait(wake.min(samples.next()).min(until).min(now + STOP_CHECK), note)?;
+        }
     }
     let end = clock.now().min(until);
     samples.take_due(end, |sink| sender.fields(sink));

@@ -1,0 +1,48 @@
+//! When a thread has so much to do that packets are better taken a few at a time: on a virtual machine waking up costs
+//! more than several packets.
+
+use units::{Span, Time};
+
+/// Events (packets in and out) per second from which a thread is busy.
+const BUSY_EVENTS: u64 = 50_000;
+/// Between two looks at the rate.
+const INTERVAL: Span = Span::from_ms(2);
+
+/// Measures how much a thread has to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    since: Time,
+    events: u64,
+    busy: bool,
+}
+
+impl Pace {
+    pub(crate) const fn new(now: Time) -> Self {
+        Self { since: now, events: 0, busy: false }
+    }
+
+    /// Whether the thread is busy at `now`, after `events` in all.
+    pub(crate) fn is_busy(&mut self, now: Time, events: u64) -> bool {
+        let elapsed = now - self.since;
+        if elapsed >= INTERVAL {
+            self.busy = (events - self.events) * 1_000_000_000 > BUSY_EVENTS * elapsed.as_ns();
+            (self.since, self.events) = (now, events);
+        }
+        self.busy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_of_the_last_milliseconds_decides() {
+        let at = |us: u64| Time::from_ns(us * 1000);
+        let mut pace = Pace::new(at(0));
+        assert!(!pace.is_busy(at(1000), 200));
+        assert!(pace.is_busy(at(2000), 200));
+        assert!(pace.is_busy(at(3000), 200));
+        assert!(!pace.is_busy(at(4000), 250));
+    }
+}
