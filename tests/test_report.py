@@ -352,9 +352,14 @@ def emulate(directory: Path) -> None:
         folder = f"runs/{PATHS[0]}/{scheme}/{number}"
         emulation = {"lateness_us": LATENESS, "tx_dropped": 0, "degraded": None, "invalid": None, "real_time": True}
         change(directory, folder, backend="emu", emulation=emulation, attempts=1, sim_wall_s=None)
-    late = {"lateness_us": LATENESS | {"p99": 9123}, "tx_dropped": 0, "degraded": "the emulator was late"}
+    late = {
+        "lateness_us": LATENESS | {"p99": 9123},
+        "tx_dropped": 0,
+        "ends_latest_us": 312,
+        "degraded": "the emulator was late",
+    }
     change(directory, f"runs/{PATHS[0]}/vegas/2", status="degraded", reason="the emulator was late", emulation=late)
-    lost = {"lateness_us": LATENESS, "tx_dropped": 17, "invalid": "17 packets were lost"}
+    lost = {"lateness_us": LATENESS, "tx_dropped": 12, "socket_dropped": 5, "invalid": "17 packets were lost"}
     change(directory, f"runs/{PATHS[0]}/cubic/2", status="invalid", reason="17 packets were lost", emulation=lost)
 
 
@@ -369,16 +374,16 @@ def test_emulated_runs_say_how_late_they_were_and_bad_ones_stay_out_of_averages(
     assert ["TCP Cubic|", "run 2|", f"{PATHS[0]}|", "invalid|", "17 packets were lost|"] in outline.rows
     first = stats_of(tmp_path, f"runs/{PATHS[0]}/vegas/1")["network"]["throughput_mbps"]
     assert row_of(outline, "TCP Vegas", 5, 0)[1:3] == ["1|of 2", f"{first:.2f}|"]
-    late = [row for row in outline.rows if len(row) == 13 and row[2] in ("done|", "degraded|", "invalid|")]
+    late = [row for row in outline.rows if len(row) == 14 and row[2] in ("done|", "degraded|", "invalid|")]
     assert [(row[0], row[1], row[2]) for row in late] == [
         ("TCP Cubic|", "1|", "done|"),
         ("TCP Cubic|", "2|", "invalid|"),
         ("TCP Vegas|", "1|", "done|"),
         ("TCP Vegas|", "2|", "degraded|"),
     ]
-    assert late[1][3:] == ["56,319|", "54|", "88|", "813|", "2,711|", "3,977|", "2,700|", "17|", "1|", "n/a|"]
+    assert late[1][3:] == ["56,319|", "54|", "88|", "813|", "2,711|", "3,977|", "2,700|", "n/a|", "17|", "1|", "n/a|"]
     assert late[0][-1] == "yes|"
-    assert late[3][6] == "9,123|"
+    assert (late[3][6], late[3][10]) == ("9,123|", "312|")
     assert "A kernel controller; Linux tcp_vegas.c." in outline.text
     assert "A built-in controller; " in outline.text
     assert f"dumbbell run experiment.toml --schemes vegas --path {PATHS[0]} --runs 2 --out NEW" in outline.text

@@ -121,7 +121,7 @@ _PANTHEON_RULES = "Pantheon convention: whole log, sizes with overhead, packets 
 def corrected_rules(warmup_s: float) -> str:
     """What the corrected numbers leave out."""
     return (
-        f"Corrected convention: payload only, without the first {warmup_s:.10g} s and without packets under way at the "
+        f"Corrected convention: payload only, without the first {warmup_s:.3g} s and without packets under way at the "
         "end. One-way delays with percentiles."
     )
 
@@ -252,19 +252,22 @@ class PathTables:
             late = run.emulation["lateness_us"]
             number = Cell(str(run.number), sort=run.number)
             numbers = [Cell(f"{late[key]:,}", sort=late[key]) for key in _LATENESS]
-            refused = run.emulation["tx_dropped"]
+            lost = run.emulation["tx_dropped"] + run.emulation.get("socket_dropped", 0)
             made = run.content.get("attempts", 1)
-            others = [Cell(f"{value:,}", sort=value) for value in (refused, made)]
+            end = run.emulation.get("ends_latest_us")
+            numbers.append(Cell(NO_DATA) if end is None else Cell(f"{end:,}", sort=end))
+            others = [Cell(f"{value:,}", sort=value) for value in (lost, made)]
             priority = run.emulation.get("real_time")
             others.append(Cell(NO_DATA if priority is None else "yes" if priority else "no"))
             rows.append((self._scheme(run.scheme), number, Cell(run.status), *numbers, *others))
         caption = (
-            "Microseconds between the moment at which the path let a packet go and the moment at which it went. A run "
-            "whose 99th percentile exceeds the bound (1 ms, or a twentieth of the base RTT if that is more) is made "
-            "again, then counts as degraded; one that lost packets in a device, outside the path, is invalid. Neither "
-            "enters averages."
+            "Microseconds between the moment at which the path let a packet go and the moment at which it went; beside "
+            "it how late a sending end of ours or of the kernel's woke up at most. A run whose 99th percentile exceeds "
+            "the bound (1 ms, or a twentieth of the base RTT if that is more), or whose end stood still for 20 ms (a "
+            "quarter of the base RTT if that is more), is made again, then counts as degraded; one that lost packets "
+            "in a device or socket, outside the path, is invalid. Neither enters averages."
         )
-        groups = (("", 3), ("", 1), ("lateness (\u00b5s)", 6), ("", 3))
+        groups = (("", 3), ("", 1), ("lateness (\u00b5s)", 7), ("", 3))
         columns = (
             "packets",
             "median",
@@ -273,7 +276,8 @@ class PathTables:
             "99.9th",
             "most",
             "bound",
-            "lost in a device",
+            "sending end, most",
+            "lost outside the path",
             "attempts",
             "real-time priority",
         )
