@@ -2,17 +2,18 @@
 
 use crate::inspect::Content;
 
-/// Reference-counted slots, each one packet; a slot's number is the token of the path's packets.
+/// Reference-counted slots, each one packet; a slot's number is the token of the path's packets. Each has memory of its
+/// own: one block for all would be copied, at length, whenever a queue grows.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     slot_bytes: usize,
-    bytes: Vec<u8>,
     slots: Vec<Slot>,
     free: Vec<u32>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug)]
 struct Slot {
+    memory: Box<[u8]>,
     length: u32,
     users: u32,
     content: Content,
@@ -20,26 +21,24 @@ struct Slot {
 
 impl Buffers {
     /// Slots for packets of at most `mtu_bytes`.
-    pub(crate) fn new(mtu_bytes: u32) -> Self {
-        Self {
-            slot_bytes: mtu_bytes.next_multiple_of(64) as usize,
-            bytes: Vec::new(),
-            slots: Vec::new(),
-            free: Vec::new(),
-        }
+    pub(crate) const fn new(mtu_bytes: u32) -> Self {
+        Self { slot_bytes: mtu_bytes as usize, slots: Vec::new(), free: Vec::new() }
     }
 
     /// A free slot with one user, and its memory.
     #[inline]
     pub(crate) fn take(&mut self) -> (u32, &mut [u8]) {
-        let token = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot::default());
-            self.bytes.resize(self.slots.len() * self.slot_bytes, 0);
-            (self.slots.len() - 1) as u32
-        });
-        self.slots[token as usize].users = 1;
-        let start = token as usize * self.slot_bytes;
-        (token, &mut self.bytes[start..start + self.slot_bytes])
+        let token = self.free.pop().unwrap_or_else(|| self.grow());
+        let slot = &mut self.slots[token as usize];
+        slot.users = 1;
+        (token, &mut slot.memory)
+    }
+
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let memory = vec![0; self.slot_bytes].into_boxed_slice();
+        self.slots.push(Slot { memory, length: 0, users: 0, content: Content::Nothing });
+        (self.slots.len() - 1) as u32
     }
 
     /// What the slot holds.
@@ -51,8 +50,8 @@ impl Buffers {
 
     #[inline]
     pub(crate) fn packet(&mut self, token: u32) -> &mut [u8] {
-        let start = token as usize * self.slot_bytes;
-        &mut self.bytes[start..start + self.slots[token as usize].length as usize]
+        let slot = &mut self.slots[token as usize];
+        &mut slot.memory[..slot.length as usize]
     }
 
     #[inline]
