@@ -72,6 +72,12 @@ REAL_REASONS: dict[tuple[str, str], str] = {  # (real implementation, path or ""
         "The queue holds 130 packets whatever their size, and quiche's are smaller: 1280 bytes on average, ours 1499, "
         "so a full queue is 15 % shorter."
     ),
+    ("libutp", "india-aws-india"): (
+        "Both ramp alike for 18 s, until the queue overflows. A lost packet stops libutp within a round trip, and its "
+        "repair releases 297 packets within 10 ms, of which 97 are lost (`packets.parquet`); libutp is silent for a "
+        "second and starts over from one packet. Ours goes on sending while it repairs, loses two packets and keeps "
+        "half of its window."
+    ),
     ("quic-cubic", "lossy-50mbps"): (
         "quiche takes a reduction back when less than a fifth of the window was lost (`ROLLBACK_THRESHOLD_PERCENT` in "
         "its cubic.rs), so single random losses cost it less. Linux and ours take it back only when the loss is shown "
