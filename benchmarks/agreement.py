@@ -215,7 +215,11 @@ def signed(value: float) -> str:
     return "0.0" if text in ("+0.0", "-0.0") else text
 
 
-def row(name: str, ours: Cell | str, other: Cell | str, judge: Callable[[Cell, Cell], str]) -> list[str]:
+Judge = Callable[[Cell, Cell], str]
+"""Gives the verdict on two runs."""
+
+
+def row(name: str, ours: Cell | str, other: Cell | str, judge: Judge) -> list[str]:
     """A line of a table; `judge` gives the verdict where both runs have numbers."""
     if isinstance(ours, str) or isinstance(other, str):
         missing = ours if isinstance(ours, str) else other
@@ -233,6 +237,12 @@ def row(name: str, ours: Cell | str, other: Cell | str, judge: Callable[[Cell, C
     ]
 
 
+def judged(bounds: Bounds, late: list[dict[str, Any]], reason: str | None, notes: Notes) -> Judge:
+    """The judge of one cell; `late` are the simulated repetitions around it."""
+    around = spread(late)
+    return lambda ours, other: verdict(ours, other, bounds, around, reason, notes)
+
+
 def table(names: str, what: str, rows: list[list[str]]) -> list[str]:
     """Markdown; `what` is compared, the rows are `names`."""
     titles = [names, f"Mbit/s, {what}", "difference", f"p95 ms, {what}", "difference", f"loss %, {what}", "late p99 ms"]
@@ -246,11 +256,7 @@ def backend_tables(titles: dict[str, str], schemes: list[str], sim: Runs, emu: R
     for path, title in titles.items():
         rows = []
         for scheme in schemes:
-            around, reason = spread(late.get((path, scheme), [])), find_reason(REASONS, scheme, path)
-
-            def judge(one: Cell, other: Cell, around: Spread | None = around, reason: str | None = reason) -> str:
-                return verdict(one, other, BACKENDS, around, reason, notes)
-
+            judge = judged(BACKENDS, late.get((path, scheme), []), find_reason(REASONS, scheme, path), notes)
             rows.append(row(scheme, first(sim, path, scheme), first(emu, path, scheme), judge))
         verdicts += [line[-1] for line in rows]
         lines += [f"### {title}", "", *table("scheme", "sim / emu", rows)]
@@ -263,11 +269,7 @@ def pair_tables(titles: dict[str, str], emu: Runs, real: Runs, late: Runs) -> li
     for scheme, ours in PAIRS.items():
         rows = []
         for path in titles:
-            around, reason = spread(late.get((path, ours), [])), find_reason(REAL_REASONS, scheme, path)
-
-            def judge(one: Cell, other: Cell, around: Spread | None = around, reason: str | None = reason) -> str:
-                return verdict(one, other, IMPLEMENTATIONS, around, reason, notes)
-
+            judge = judged(IMPLEMENTATIONS, late.get((path, ours), []), find_reason(REAL_REASONS, scheme, path), notes)
             rows.append(row(path, first(emu, path, ours), first(real, path, scheme), judge))
         verdicts += [line[-1] for line in rows]
         lines += [f"### {scheme} beside our {ours}", "", *table("path", "ours / real", rows)]
