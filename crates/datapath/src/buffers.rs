@@ -41,11 +41,17 @@ impl Buffers {
         (self.slots.len() - 1) as u32
     }
 
-    /// What the slot holds.
+    /// The slot holds a packet of that length, which is given back.
     #[inline]
-    pub(crate) fn fill(&mut self, token: u32, length: usize, content: Content) {
-        let slot = &mut self.slots[token as usize];
-        (slot.length, slot.content) = (length as u32, content);
+    pub(crate) fn fill(&mut self, token: u32, length: usize) -> &[u8] {
+        self.slots[token as usize].length = length as u32;
+        self.packet(token)
+    }
+
+    /// What the packet in the slot carries.
+    #[inline]
+    pub(crate) fn tell(&mut self, token: u32, content: Content) {
+        self.slots[token as usize].content = content;
     }
 
     #[inline]
@@ -84,7 +90,8 @@ mod tests {
         let mut buffers = Buffers::new(1500);
         let (token, memory) = buffers.take();
         memory[..3].copy_from_slice(b"abc");
-        buffers.fill(token, 3, Content::Opaque { payload_bytes: 1 });
+        assert_eq!(buffers.fill(token, 3), b"abc");
+        buffers.tell(token, Content::Opaque { payload_bytes: 1 });
         buffers.share(token);
         buffers.release(token);
         let (other, _) = buffers.take();

@@ -80,9 +80,7 @@ impl Pair {
         }
         Ok(sum)
     }
-}
 
-impl Pair {
     /// Packets that sockets at either end had no room for.
     pub(crate) fn dropped_at_sockets(&self) -> Result<u64, String> {
         Ok(self.left.namespace.dropped_at_sockets()? + self.right.namespace.dropped_at_sockets()?)

@@ -70,6 +70,12 @@ fn ends<'a>(flow: &FlowSpec, pair: &'a Pair) -> (&'a End, &'a End) {
     if flow.reverse { (&pair.right, &pair.left) } else { (&pair.left, &pair.right) }
 }
 
+/// The end of a flow of programs that listens.
+fn listener<'a>(flow: &FlowSpec, program: &ProgramSpec, pair: &'a Pair) -> &'a End {
+    let (sender, receiver) = ends(flow, pair);
+    if program.first == Side::Sender { sender } else { receiver }
+}
+
 /// Sockets of a flow, open before the run starts.
 #[derive(Debug)]
 pub(crate) enum Sockets {
@@ -257,8 +263,7 @@ impl<'a> ProgramFlow<'a> {
         let flow = &spec.flows[index];
         let Some(program) = &flow.program else { return Ok(None) };
         let (start, stop) = (flow.start(), flow.stop(spec.duration()));
-        let (sender, receiver) = ends(flow, pair);
-        let listener = if program.first == Side::Sender { sender } else { receiver };
+        let listener = listener(flow, program, pair);
         let length_s = (stop - start).as_secs_f64();
         let values = [
             ("ip", listener.address.to_string()),
@@ -294,8 +299,7 @@ impl<'a> ProgramFlow<'a> {
     /// One line: a program that ends or does not get ready, with its last output.
     pub(crate) fn wait_until_ready(&mut self, stop: &dyn Fn() -> bool) -> Result<(), String> {
         let timeout = Duration::from_secs_f64(self.spec.ready_timeout_s);
-        let (sender, receiver) = ends(self.place.flow, self.place.pair);
-        let listener = if self.spec.first == Side::Sender { sender } else { receiver };
+        let listener = listener(self.place.flow, self.spec, self.place.pair);
         loop {
             if let Some(status) = self.first.ended() {
                 self.first.finish_output();

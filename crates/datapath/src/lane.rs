@@ -6,7 +6,7 @@
 use crate::buffers::Buffers;
 use crate::clock::Clock;
 use crate::events::EventLog;
-use crate::inspect::{Arrived, Content, Inspector, Reading, mark_congestion};
+use crate::inspect::{Arrived, Inspector, Reading, mark_congestion};
 use crate::lateness::Lateness;
 use crate::pace::Pace;
 use crate::sys::{Urgency, be_punctual};
@@ -15,6 +15,7 @@ use crate::tun::Tun;
 use nix::sys::epoll::EpollFlags;
 use packetlog::Event;
 use path::{DelayLine, Direction, Ecn, LinkStats, Packet, PacketEvent, Reassembler, Tap};
+use runs::{OPPORTUNITIES, logged_event};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -124,16 +125,10 @@ struct Watcher<'a> {
 impl Tap for Watcher<'_> {
     fn packet(&mut self, now: Time, event: PacketEvent, packet: &Packet) {
         let is_data = self.inlets[packet.flow as usize].is_data;
-        let event = match (event, is_data) {
-            (PacketEvent::Dropped, true) => Event::Drop,
-            (PacketEvent::Dropped, false) => Event::AckDrop,
-            (PacketEvent::Marked, true) => Event::Mark,
-            (PacketEvent::Marked, false) => Event::AckMark,
-            (PacketEvent::Enqueued, true) if self.config.full_log => Event::Enqueue,
-            (PacketEvent::Dequeued, true) if self.config.full_log => Event::Dequeue,
-            (PacketEvent::Enqueued | PacketEvent::Dequeued, _) => return,
-            (PacketEvent::Duplicated, _) => return self.buffers.share(packet.token),
-        };
+        if event == PacketEvent::Duplicated {
+            self.buffers.share(packet.token);
+        }
+        let Some(event) = logged_event(event, is_data, self.config.full_log) else { return };
         if self.config.log {
             self.log.event(now, event, packet.flow, packet.number, packet.size_bytes);
         }
@@ -144,9 +139,8 @@ impl Tap for Watcher<'_> {
     }
 
     fn opportunity(&mut self, now: Time, bytes: u32) {
-        let event = [Event::Opportunity, Event::AckOpportunity][self.config.number];
         if self.config.log {
-            self.log.event(now, event, 0, 0, bytes);
+            self.log.event(now, OPPORTUNITIES[self.config.number], 0, 0, bytes);
         }
     }
 
@@ -251,11 +245,9 @@ impl Lane {
     fn arrive(&mut self, now: Time, number: usize, token: u32, length: usize) {
         self.release(now);
         self.handled += 1;
-        // Whatever the device gave fits the slot, so the length is that of the packet.
-        self.buffers.fill(token, length, Content::Nothing);
         let inlet = &mut self.inlets[number];
-        let sighting = inlet.inspector.inspect(self.buffers.packet(token));
-        self.buffers.fill(token, length, sighting.content);
+        let sighting = inlet.inspector.inspect(self.buffers.fill(token, length));
+        self.buffers.tell(token, sighting.content);
         let size_bytes = length as u32 + self.config.overhead_bytes;
         let mut packet = Packet::new(number as u32, sighting.number, size_bytes, token, now);
         (packet.fragment, packet.fragments) = (sighting.fragment, sighting.fragments);
@@ -268,15 +260,16 @@ impl Lane {
                 self.log.detail(now, if first { sighting.content.payload_bytes() } else { 0 });
             }
         }
-        let mut tap = Watcher {
-            buffers: &mut self.buffers,
-            log: &mut self.log,
-            inlets: &self.inlets,
-            config: &self.config,
-            progress: &self.progress,
-        };
-        self.direction.arrive(now, packet, &mut tap);
+        let (direction, mut tap) = self.watched();
+        direction.arrive(now, packet, &mut tap);
         self.hand_over(now);
+    }
+
+    /// The path, and who is told what happens inside.
+    #[inline]
+    fn watched(&mut self) -> (&mut Direction, Watcher<'_>) {
+        let Self { direction, buffers, log, inlets, config, progress, .. } = self;
+        (direction, Watcher { buffers, log, inlets, config, progress })
     }
 
     /// When something has to leave.
@@ -297,14 +290,8 @@ impl Lane {
             if due > now {
                 break;
             }
-            let mut tap = Watcher {
-                buffers: &mut self.buffers,
-                log: &mut self.log,
-                inlets: &self.inlets,
-                config: &self.config,
-                progress: &self.progress,
-            };
-            self.direction.advance(due, &mut tap);
+            let (direction, mut tap) = self.watched();
+            direction.advance(due, &mut tap);
             self.hand_over(due);
         }
         for number in 0..self.inlets.len() {

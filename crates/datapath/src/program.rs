@@ -53,7 +53,7 @@ impl Owner {
         std::env::temp_dir().join(format!("{DIRECTORY}{}", self.mark))
     }
 
-    /// Marks a command that is not a [`Program`].
+    /// Marks a command, and with it all that it starts.
     pub(crate) fn mark(&self, command: &mut Command) {
         command.env(OWNER, &self.mark);
     }
@@ -166,12 +166,12 @@ impl Program {
         command
             .args(&launch.words[1..])
             .envs(launch.environment)
-            .env(OWNER, &launch.owner.mark)
             .current_dir(launch.directory)
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        launch.owner.mark(&mut command);
         move_into(&mut command, launch.namespace);
         let mut child = command
             .spawn()

@@ -1,12 +1,14 @@
-//! What a run is and how it is recorded, whichever driver carries it out: its specification, where its packet events
-//! and samples go, and the counters behind its metrics.
+//! What a run is and how it is recorded, whichever driver carries it out: its specification, what its packet
+//! events are called, where they and its samples go, and the counters behind its metrics.
 
 mod counters;
+mod events;
 mod real;
 mod recorder;
 mod spec;
 
 pub use counters::{link_counters, meter_config, sender_counters};
+pub use events::{OPPORTUNITIES, logged_event};
 pub use real::{KernelSpec, ProgramSpec, Readiness, Side};
 pub use recorder::Recorder;
 pub use spec::{Backend, Ends, FlowSpec, LogLevel, RunSpec};

@@ -4,7 +4,7 @@ use crate::content::{Contents, Handle};
 use crate::schedule::{Actor, Schedule};
 use packetlog::{Event, Record};
 use path::{DelayLine, Direction, Ecn, Encapsulation, Packet, PacketEvent, Reassembler, Tap};
-use runs::{Backend, Ends, LogLevel, Recorder, RunSpec};
+use runs::{Backend, Ends, LogLevel, OPPORTUNITIES, Recorder, RunSpec, logged_event};
 use transport::{Config, EcnCounts, Receiver, Sender};
 use units::{Span, Time};
 
@@ -83,20 +83,11 @@ struct Watcher<'a> {
 
 impl Tap for Watcher<'_> {
     fn packet(&mut self, now: Time, event: PacketEvent, packet: &Packet) {
-        let is_ack = matches!(Handle::of(packet.token), Handle::Ack(_));
-        let event = match (event, is_ack) {
-            (PacketEvent::Dropped, false) => Event::Drop,
-            (PacketEvent::Dropped, true) => Event::AckDrop,
-            (PacketEvent::Marked, false) => Event::Mark,
-            (PacketEvent::Marked, true) => Event::AckMark,
-            (PacketEvent::Enqueued, false) if self.full_log => Event::Enqueue,
-            (PacketEvent::Dequeued, false) if self.full_log => Event::Dequeue,
-            (PacketEvent::Enqueued | PacketEvent::Dequeued, _) => return,
-            (PacketEvent::Duplicated, _) => {
-                self.contents.share(packet.token, 1);
-                return;
-            }
-        };
+        let is_data = matches!(Handle::of(packet.token), Handle::Data(_));
+        if event == PacketEvent::Duplicated {
+            self.contents.share(packet.token, 1);
+        }
+        let Some(event) = logged_event(event, is_data, self.full_log) else { return };
         self.recorder.record(&Record {
             time_ns: now.as_ns(),
             flow: packet.flow + 1,
@@ -115,7 +106,7 @@ impl Tap for Watcher<'_> {
         self.recorder.record(&Record {
             time_ns: now.as_ns(),
             flow: 0,
-            event: [Event::Opportunity, Event::AckOpportunity][self.direction],
+            event: OPPORTUNITIES[self.direction],
             seq: 0,
             size_bytes: bytes,
             data_bytes: 0,
