@@ -36,12 +36,24 @@ pub trait Controller: Debug + Send {
     /// The time asked for in [`Control::wake_at`] has come.
     fn on_wake(&mut self, _now: Time) {}
 
+    /// The encoder of a live source wrote a frame: it waits to be sent.
+    fn on_frame(&mut self, _event: &Frame) {}
+
+    /// What the packet just reported by [`on_sent`](Self::on_sent) carries to the scheme's receiver-side half.
+    fn message(&mut self, _event: &Sent) -> Message {
+        Message::default()
+    }
+
     /// What is allowed now. Pure: calling it changes nothing.
     fn control(&self) -> Control;
 
     /// Writes the internal state by name and unit, for time series and plots.
     fn fields(&self, sink: &mut dyn FieldSink);
 }
+
+/// What a sender tells the scheme's [`ReceiverHalf`](crate::ReceiverHalf) with one packet: two words whose format is the
+/// scheme's own. Their bytes on the wire are part of the transport's header.
+pub type Message = [u64; 2];
 
 /// What a controller is given when it is built.
 #[derive(Clone, Debug)]
@@ -67,12 +79,25 @@ pub struct Control {
     pub burst_bytes: u64,
     /// When to call [`Controller::on_wake`]; [`Time::NEVER`] for not at all.
     pub wake_at: Time,
+    /// Bitrate a live encoder is to produce, payload bits; `None` for controllers that know nothing of encoders: the
+    /// transport derives it from window and pacing then.
+    pub media_rate: Option<Rate>,
+    /// Size of packets without application data (probes, heartbeats; 0 is allowed), sent as window and pacing admit
+    /// whenever no packet of the application may leave; `None` for no such packets.
+    pub filler_bytes: Option<u32>,
 }
 
 impl Control {
     /// A window without pacing and without timer.
     pub const fn window(window_bytes: u64) -> Self {
-        Self { window_bytes, pacing: None, burst_bytes: 0, wake_at: Time::NEVER }
+        Self {
+            window_bytes,
+            pacing: None,
+            burst_bytes: 0,
+            wake_at: Time::NEVER,
+            media_rate: None,
+            filler_bytes: None,
+        }
     }
 }
 
@@ -89,6 +114,23 @@ pub struct Sent {
     pub in_flight_bytes: u64,
     /// Whether the packet carries data that was sent before.
     pub retransmission: bool,
+    /// Whether the packet carries no application data ([`Control::filler_bytes`]).
+    pub filler: bool,
+}
+
+/// A live source wrote a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Now.
+    pub now: Time,
+    /// Its size.
+    pub bytes: u64,
+    /// Whether it is a key frame.
+    pub key: bool,
+    /// Bytes that wait to be sent, this frame included.
+    pub queued_bytes: u64,
+    /// How long the oldest of them has been waiting.
+    pub queue_delay: Span,
 }
 
 /// One newly acknowledged packet.
@@ -180,6 +222,10 @@ pub struct Ack<'a> {
     pub in_recovery: bool,
     /// Packet number the next transmission will get.
     pub next_number: u64,
+    /// Bytes the application has written and that wait to be sent; `u64::MAX` if it always has more.
+    pub queued_bytes: u64,
+    /// How long the oldest frame of a live source has been waiting to be sent; zero for other applications.
+    pub queue_delay: Span,
     /// What the receiver-side half of the scheme put into the ACK; empty without one.
     pub feedback: &'a [u8],
 }

@@ -22,7 +22,7 @@ mod tests;
 use crate::parts::{Rounds, Window, WindowedMin};
 use crate::{Ack, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
 use mode::ModeSwitch;
-use units::{Rate, Span, Time};
+use units::{Rate, Span};
 
 /// Smallest window, packets.
 const MIN_WINDOW: f64 = 2.0;
@@ -237,7 +237,7 @@ impl Controller for Copa {
         let pacing = self.standing.get().filter(|standing| *standing > 0).map(|standing| {
             Rate::from_bytes_per(window_bytes, Span::from_ns(standing)).mul_f64(PACING_GAIN).max(SLOWEST)
         });
-        Control { window_bytes, pacing, burst_bytes: 0, wake_at: Time::NEVER }
+        Control { pacing, ..Control::window(window_bytes) }
     }
 
     fn fields(&self, sink: &mut dyn FieldSink) {

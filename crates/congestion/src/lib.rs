@@ -22,11 +22,11 @@ mod reno;
 mod vegas;
 
 pub use controller::{
-    Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Loss, RateSample, Sent, Start, Timeout,
-    TimeoutKind,
+    Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Frame, Loss, Message, RateSample, Sent, Start,
+    Timeout, TimeoutKind,
 };
 pub use parameters::{Parameter, ParameterKind, Parameters, Value};
-pub use receiver::ReceiverHalf;
+pub use receiver::{Arrived, ReceiverHalf};
 pub use registry::{BuildReceiver, Entry, REGISTRY, find};
 
 #[cfg(test)]

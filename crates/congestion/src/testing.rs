@@ -96,6 +96,7 @@ impl Driver {
             bytes: MSS_BYTES,
             in_flight_bytes: self.in_flight_bytes(),
             retransmission: false,
+            filler: false,
         });
         self.next_number += 1;
     }
@@ -139,6 +140,8 @@ impl Driver {
             round_start: self.round_start,
             in_recovery: self.in_recovery,
             next_number: self.next_number,
+            queued_bytes: u64::MAX,
+            queue_delay: Span::ZERO,
             feedback: &[],
         });
     }

@@ -171,6 +171,7 @@ impl Harness {
             bytes: packet.bytes,
             in_flight_bytes,
             retransmission: false,
+            filler: false,
         });
     }
 
@@ -230,6 +231,8 @@ impl Harness {
             round_start,
             in_recovery: self.recovery_end.is_some(),
             next_number: self.next_number,
+            queued_bytes: u64::MAX,
+            queue_delay: Span::ZERO,
             feedback: &[],
         });
     }

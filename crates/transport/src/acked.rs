@@ -209,6 +209,8 @@ impl Sender {
             round_start: news.round_start,
             in_recovery: self.episode.is_active(),
             next_number: self.sent.next_number(),
+            queued_bytes: u64::MAX,
+            queue_delay: Span::ZERO,
             feedback: &frame.feedback,
         });
         self.refresh_control();

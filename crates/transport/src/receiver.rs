@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::ranges::RangeSet;
 use crate::wire::{AckFrame, Arrival, Data, EcnCounts};
-use congestion::ReceiverHalf;
+use congestion::{Arrived, ReceiverHalf};
 use units::{Span, Time};
 
 /// Most arrivals one ACK lists; further ones only appear in its ranges.
@@ -91,7 +91,15 @@ impl Receiver {
         }
         let new_bytes = self.take_payload(data);
         if let Some(half) = &mut self.half {
-            half.on_packet(now, data.number, data.sent_at, data.payload_bytes);
+            half.on_packet(&Arrived {
+                now,
+                number: data.number,
+                sent_at: data.sent_at,
+                bytes: data.payload_bytes,
+                datagram_bytes: data.datagram_bytes,
+                message: data.message,
+                ce: ecn.ce > 0,
+            });
         }
         self.note_arrival(now, data);
         let in_order = data.number == expected && self.withheld.is_empty() && !self.has_hole();
@@ -261,7 +269,7 @@ mod tests {
     #[derive(Debug)]
     struct Ticker(Time, u8);
     impl ReceiverHalf for Ticker {
-        fn on_packet(&mut self, _now: Time, _number: u64, _sent_at: Time, _bytes: u32) {
+        fn on_packet(&mut self, _event: &Arrived) {
             self.1 += 1;
         }
         fn next_timer(&self) -> Time {

@@ -465,6 +465,7 @@ impl Sender {
                 bytes: payload_bytes,
                 in_flight_bytes,
                 retransmission,
+                filler: false,
             });
             self.refresh_control();
         }
@@ -476,6 +477,7 @@ impl Sender {
             sent_at: now,
             least_unacked: self.sent.base(),
             retransmission,
+            message: congestion::Message::default(),
         };
     }
 

@@ -1,6 +1,7 @@
 //! What sender and receiver tell each other. The driver decides how it is carried (in memory or as bytes).
 
 use crate::ranges::Range;
+use congestion::Message;
 use units::{Span, Time};
 
 /// Header of one data packet.
@@ -20,6 +21,8 @@ pub struct Data {
     pub least_unacked: u64,
     /// Whether the payload was sent before.
     pub retransmission: bool,
+    /// What the scheme's sender-side half says to its receiver-side half.
+    pub message: Message,
 }
 
 /// Packets seen with each ECN codepoint since the start of the connection.

@@ -401,10 +401,9 @@ impl Controller for Bbr {
 
     fn control(&self) -> Control {
         Control {
-            window_bytes: self.window.bytes(),
             pacing: Some(self.pacing),
             burst_bytes: (self.send_quantum() * self.mss_bytes) as u64,
-            wake_at: Time::NEVER,
+            ..Control::window(self.window.bytes())
         }
     }
 

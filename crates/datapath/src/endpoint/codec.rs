@@ -95,6 +95,7 @@ pub(crate) fn decode_data(payload: &[u8]) -> Option<Data> {
         sent_at: Time::from_ns(get(rest)?),
         least_unacked,
         retransmission: first & RETRANSMISSION != 0,
+        message: Default::default(),
     })
 }
 
