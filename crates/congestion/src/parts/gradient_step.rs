@@ -43,10 +43,12 @@ pub(crate) struct StepRule {
     pub(crate) theta: f64,
     /// Slope of the multiplier's last piece: `slope * amplifier - 50` from amplifier 9 on.
     pub(crate) last_slope: f64,
-    /// What an agreeing decision adds to the amplifier while it is at most 3.
+    /// What an agreeing decision adds to the amplifier while it is below `early_below`.
     pub(crate) early_growth: f64,
-    /// The same above 3.
+    /// The same from there on.
     pub(crate) late_growth: f64,
+    /// Where growth changes: 4 in Vivace (whose amplifiers are whole up to there: "above 3"), 3 in PCC-Expr.
+    pub(crate) early_below: f64,
     /// Smallest change.
     pub(crate) least: f64,
 }
@@ -86,7 +88,7 @@ impl GradientStep {
             if self.swing > 0 {
                 self.swing -= 1;
             } else {
-                let is_early = self.amplifier <= 3.0;
+                let is_early = self.amplifier < self.rule.early_below;
                 self.amplifier += if is_early { self.rule.early_growth } else { self.rule.late_growth };
             }
         }
@@ -118,6 +120,11 @@ impl GradientStep {
         self.previous = 0.0;
     }
 
+    /// The change that the caller really made, where it is not the one returned.
+    pub(crate) const fn set_previous(&mut self, change: f64) {
+        self.previous = change;
+    }
+
     /// The latest change; zero if its direction was forgotten.
     pub(crate) const fn previous(&self) -> f64 {
         self.previous
@@ -134,7 +141,14 @@ mod tests {
     use super::*;
 
     fn step() -> GradientStep {
-        let rule = StepRule { theta: 1.0, last_slope: 8.0, early_growth: 1.0, late_growth: 0.5, least: 0.5 };
+        let rule = StepRule {
+            theta: 1.0,
+            last_slope: 8.0,
+            early_growth: 1.0,
+            late_growth: 0.5,
+            early_below: 4.0,
+            least: 0.5,
+        };
         GradientStep::new(rule, Boundary::new(0.05, 0.06))
     }
 
