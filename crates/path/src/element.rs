@@ -12,6 +12,7 @@ use crate::poisson::Poisson;
 use crate::policer::Policer;
 use crate::reorder::Reorder;
 use crate::shaper::Shaper;
+use crate::slotted::Slotted;
 use crate::trace::Trace;
 use crate::{ElementSpec, LinkStats, Packet, Tap};
 use units::{Rng, Time};
@@ -73,6 +74,7 @@ pub(crate) enum Stage {
     Delay(Delay),
     Jitter(Jitter),
     Aggregate(Aggregate),
+    Slotted(Slotted),
     Loss(Loss),
     GilbertElliott(GilbertElliott),
     Reorder(Reorder),
@@ -92,6 +94,7 @@ macro_rules! dispatch {
             Stage::Delay($element) => $call,
             Stage::Jitter($element) => $call,
             Stage::Aggregate($element) => $call,
+            Stage::Slotted($element) => $call,
             Stage::Loss($element) => $call,
             Stage::GilbertElliott($element) => $call,
             Stage::Reorder($element) => $call,
@@ -113,6 +116,7 @@ impl Stage {
             ElementSpec::Delay(spec) => Self::Delay(Delay::new(spec)),
             ElementSpec::Jitter(spec) => Self::Jitter(Jitter::new(spec, streams.element())),
             ElementSpec::Aggregate(spec) => Self::Aggregate(Aggregate::new(spec)),
+            ElementSpec::Slotted(spec) => Self::Slotted(Slotted::new(spec, streams.element())),
             ElementSpec::Loss(spec) => Self::Loss(Loss::new(spec, streams.element())),
             ElementSpec::GilbertElliott(spec) => {
                 Self::GilbertElliott(GilbertElliott::new(spec, streams.element()))
@@ -133,6 +137,7 @@ impl Stage {
             (Self::Delay(element), ElementSpec::Delay(spec)) => element.change(spec),
             (Self::Jitter(element), ElementSpec::Jitter(spec)) => element.change(now, spec),
             (Self::Aggregate(element), ElementSpec::Aggregate(spec)) => element.change(spec),
+            (Self::Slotted(element), ElementSpec::Slotted(spec)) => element.change(spec),
             (Self::Loss(element), ElementSpec::Loss(spec)) => element.change(spec),
             (Self::GilbertElliott(element), ElementSpec::GilbertElliott(spec)) => element.change(spec),
             (Self::Reorder(element), ElementSpec::Reorder(spec)) => element.change(spec),

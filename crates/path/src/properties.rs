@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use units::Time;
 
 /// Elements that keep the order of packets.
-const ORDERED: [&str; 16] = [
+const ORDERED: [&str; 17] = [
     r#"{"kind": "link", "rate_mbps": 10, "queue": {"kind": "droptail", "packets": 10}}"#,
     r#"{"kind": "link", "rate_mbps": 4, "device_packets": 1, "framing_bytes": 2,
         "queue": {"kind": "droptail", "bytes": 9000},
@@ -25,6 +25,7 @@ const ORDERED: [&str; 16] = [
     r#"{"kind": "delay", "delay_ms": 3.3, "schedule": [{"at_s": 0.03, "delay_ms": 0}]}"#,
     r#"{"kind": "jitter", "distribution": "pareto", "mean_ms": 2, "deviation_ms": 3}"#,
     r#"{"kind": "aggregate", "slot_ms": 5, "max_packets": 6, "schedule": [{"at_s": 0.02, "slot_ms": 1}]}"#,
+    r#"{"kind": "slotted", "slot_ms": 4, "schedule": [{"at_s": 0.03, "slot_ms": 1}]}"#,
     r#"{"kind": "gilbert-elliott", "p": 0.1, "r": 0.4}"#,
     r#"{"kind": "netem", "delay_ms": 4, "limit_packets": 30, "rate_mbps": 9, "burst_bytes": 4000}"#,
 ];

@@ -5,7 +5,7 @@ use crate::encapsulation::Encapsulation;
 use crate::parameters::{Parameters, not_negative, refuse};
 use crate::{
     AggregateSpec, DelaySpec, DuplicateSpec, GilbertElliottSpec, JitterSpec, LinkSpec, LossSpec, NetemSpec,
-    PoissonSpec, PolicerSpec, ReorderSpec, ShaperSpec, TraceSpec,
+    PoissonSpec, PolicerSpec, ReorderSpec, ShaperSpec, SlottedSpec, TraceSpec,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -34,6 +34,8 @@ pub enum ElementSpec {
     Jitter(JitterSpec),
     /// Slotted delivery.
     Aggregate(AggregateSpec),
+    /// Bursty deliveries.
+    Slotted(SlottedSpec),
     /// Independent, periodic or listed loss.
     Loss(LossSpec),
     /// Bursty loss.
@@ -77,6 +79,7 @@ macro_rules! dispatch {
             ElementSpec::Delay($inner) => $call,
             ElementSpec::Jitter($inner) => $call,
             ElementSpec::Aggregate($inner) => $call,
+            ElementSpec::Slotted($inner) => $call,
             ElementSpec::Loss($inner) => $call,
             ElementSpec::GilbertElliott($inner) => $call,
             ElementSpec::Reorder($inner) => $call,
@@ -98,6 +101,7 @@ impl ElementSpec {
             Self::Delay(_) => "delay",
             Self::Jitter(_) => "jitter",
             Self::Aggregate(_) => "aggregate",
+            Self::Slotted(_) => "slotted",
             Self::Loss(_) => "loss",
             Self::GilbertElliott(_) => "gilbert-elliott",
             Self::Reorder(_) => "reorder",
@@ -288,7 +292,7 @@ mod tests {
             {"kind": "trace", "even": {"lines": 9, "period_ms": 4.5}}, {"kind": "poisson", "rate_mbps": 1},
             {"kind": "shaper", "rate_mbps": 1, "burst_bytes": 9}, {"kind": "jitter", "distribution": "uniform",
             "mean_ms": 1, "deviation_ms": 1}, {"kind": "policer", "rate_mbps": 1, "burst_bytes": 9, "action": "mark"},
-            {"kind": "aggregate", "slot_ms": 1}, {"kind": "gilbert-elliott", "p": 0.1, "r": 0.2},
+            {"kind": "aggregate", "slot_ms": 1}, {"kind": "slotted", "slot_ms": 1}, {"kind": "gilbert-elliott", "p": 0.1, "r": 0.2},
             {"kind": "reorder", "probability": 0.1, "gap": 3}, {"kind": "duplicate", "probability": 0.1},
             {"kind": "link", "rate_mbps": 3, "schedule": [{"at_s": 1, "rate_mbps": 2, "queue": {}}]}]"#;
         let elements: Vec<ElementSpec> = serde_json::from_str(json).unwrap();
@@ -325,6 +329,7 @@ mod tests {
             (r#"{"kind": "shaper", "rate_mbps": 1, "burst_bytes": 0}"#, "burst_bytes = 0: must be from 1"),
             (r#"{"kind": "policer", "rate_mbps": 0, "burst_bytes": 1}"#, "rate_mbps = 0: must be above 0"),
             (r#"{"kind": "aggregate", "slot_ms": 0}"#, "slot_ms = 0: must be above 0"),
+            (r#"{"kind": "slotted", "slot_ms": 0}"#, "slot_ms = 0: must be at least 0.001"),
             (
                 r#"{"kind": "aggregate", "slot_ms": 1, "max_packets": 0}"#,
                 "max_packets = 0: must be at least 1",
