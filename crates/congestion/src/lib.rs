@@ -15,11 +15,19 @@ mod copa_gcc;
 mod copa_gcc2017;
 mod copa_gcc2018;
 mod cubic;
+mod fillp;
+mod fillp2;
 mod koho;
 mod ledbat;
 mod libutp_ledbat;
+mod pcc;
+mod pcc_experimental;
+mod proteus;
 mod reno;
+mod sprout;
 mod vegas;
+mod verus;
+mod vivace;
 
 pub use controller::{
     Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Frame, Loss, Message, RateSample, Sent, Start,

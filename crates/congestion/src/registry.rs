@@ -28,11 +28,19 @@ pub const REGISTRY: &[Entry] = &[
     crate::copa_gcc2017::ENTRY,
     crate::copa_gcc2018::ENTRY,
     crate::cubic::ENTRY,
+    crate::fillp::ENTRY,
+    crate::fillp2::ENTRY,
     crate::koho::ENTRY,
     crate::ledbat::ENTRY,
     crate::libutp_ledbat::ENTRY,
+    crate::pcc::ENTRY,
+    crate::pcc_experimental::ENTRY,
+    crate::proteus::ENTRY,
     crate::reno::ENTRY,
+    crate::sprout::ENTRY,
     crate::vegas::ENTRY,
+    crate::vivace::ENTRY,
+    crate::verus::ENTRY,
 ];
 
 /// The controller called `name`.
