@@ -359,7 +359,7 @@ impl World {
             }
             let mut packet = Packet::new(index as u32, data.number, data.datagram_bytes, token, self.now);
             packet.ecn = flow.ecn;
-            let (direction, payload_bytes) = (flow.direction, data.payload_bytes);
+            let (direction, payload_bytes) = (flow.direction, data.application_bytes());
             self.launch(direction, packet, Event::Send, payload_bytes, recorder);
         }
         self.schedule.set(sender_actor(index), self.flows[index].sender.next_timer());
@@ -375,7 +375,10 @@ impl World {
                 break;
             }
             let ranges = frame.ranges.len().saturating_sub(1) as u32;
-            let bytes = flow.ack_bytes + ranges * flow.ack_range_bytes + frame.feedback.len() as u32;
+            let bytes = flow.ack_bytes
+                + ranges * flow.ack_range_bytes
+                + frame.feedback.len() as u32
+                + frame.padding_bytes;
             let direction = 1 - flow.direction;
             let packet = Packet::new(index as u32, frame.number, bytes, token, self.now);
             self.launch(direction, packet, Event::AckSend, 0, recorder);

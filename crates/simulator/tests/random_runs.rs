@@ -42,7 +42,7 @@ fn application() -> impl Strategy<Value = Value> {
         1 => (0.1f64..5.0).prop_map(|rate| json!({"kind": "constant", "rate_mbps": rate})),
         1 => Just(json!({"kind": "on-off", "on_ms": 100.0, "off_ms": 200.0, "exponential": true})),
         1 => Just(json!({"kind": "trace", "writes": [[150.0, 4000], [700.0, 20_000]]})),
-        1 => Just(json!({"kind": "video", "rate_mbps": 1.5})),
+        1 => Just(json!({"kind": "encoder", "max_rate_mbps": 3.0, "key_interval_s": 0.3})),
     ]
 }
 

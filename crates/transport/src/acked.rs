@@ -45,7 +45,7 @@ impl Sender {
             self.latest_rate = sample.rate;
         }
         self.note_completion(now, frame.next_offset);
-        if acked_bytes == 0 {
+        if acked_bytes == 0 && !self.sent.get(newest_number).is_some_and(|packet| packet.filler) {
             // The opener: connection set-up gives an RTT, not a delivery.
             if let Some(rtt) = rtt_sample {
                 self.controller.on_established(now, rtt);
@@ -189,6 +189,7 @@ impl Sender {
 
     /// Reports an ACK to the controller and reads what it allows now.
     fn tell_controller(&mut self, now: Time, frame: &AckFrame, news: News) {
+        let (queued_bytes, queue_delay) = self.queued(now);
         self.controller.on_ack(&Ack {
             now,
             packets: &self.acked,
@@ -209,8 +210,8 @@ impl Sender {
             round_start: news.round_start,
             in_recovery: self.episode.is_active(),
             next_number: self.sent.next_number(),
-            queued_bytes: u64::MAX,
-            queue_delay: Span::ZERO,
+            queued_bytes,
+            queue_delay,
             feedback: &frame.feedback,
         });
         self.refresh_control();
@@ -229,6 +230,7 @@ impl Sender {
             self.lose(first);
         }
         let Some(newest) = self.lost.last().map(|packet| packet.number) else { return 0 };
+        self.tell_application_of_loss(now);
         let lost_bytes = before - self.in_flight;
         let next_number = self.sent.next_number();
         let new_episode = self.episode.on_congestion(newest, next_number, self.next_offset);

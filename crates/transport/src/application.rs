@@ -1,6 +1,8 @@
 //! What there is to send, and when: the applications behind a flow.
 
 use crate::config::ms;
+use crate::encoder::{Encoder, EncoderSpec, EncoderStats, FrameMark};
+use congestion::Frame;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 
@@ -36,36 +38,8 @@ pub enum ApplicationSpec {
         /// Time since the flow's start, ms, and bytes written; in time order.
         writes: Vec<(f64, u64)>,
     },
-    /// Video-like: frames at a fixed rate, sizes around a mean bitrate, a larger key frame every so often.
-    Video {
-        /// Mean bitrate.
-        rate_mbps: f64,
-        /// Frames per second.
-        #[serde(default = "default_fps")]
-        fps: f64,
-        /// Frames from one key frame to the next; 0 for none.
-        #[serde(default = "default_key_interval")]
-        key_interval: u32,
-        /// Size of a key frame relative to the others.
-        #[serde(default = "default_key_factor")]
-        key_factor: f64,
-        /// Standard deviation of frame sizes relative to their mean.
-        #[serde(default = "default_deviation")]
-        deviation: f64,
-    },
-}
-
-const fn default_fps() -> f64 {
-    30.0
-}
-const fn default_key_interval() -> u32 {
-    300
-}
-const fn default_key_factor() -> f64 {
-    5.0
-}
-const fn default_deviation() -> f64 {
-    0.2
+    /// A live video encoder that follows the controller's rate.
+    Encoder(EncoderSpec),
 }
 
 impl ApplicationSpec {
@@ -97,16 +71,7 @@ impl ApplicationSpec {
                 }
                 Ok(())
             }
-            Self::Video { rate_mbps, fps, key_factor, deviation, .. } => {
-                above("rate_mbps", *rate_mbps, 0.0)?;
-                above("fps", *fps, 0.0)?;
-                above("key_factor", *key_factor, 0.0)?;
-                if (0.0..=1.0).contains(deviation) {
-                    Ok(())
-                } else {
-                    Err(format!("application.deviation = {deviation}: allowed is 0 to 1"))
-                }
-            }
+            Self::Encoder(spec) => spec.validate(),
         }
     }
 }
@@ -124,14 +89,19 @@ pub struct Application {
     /// Index of the next write, frame or phase.
     step: u64,
     payload_bytes: u32,
+    encoder: Option<Encoder>,
 }
 
 impl Application {
     /// An application that starts at `start`; `payload_bytes` is a full packet's payload.
     pub fn new(spec: ApplicationSpec, start: Time, payload_bytes: u32, seed: u64) -> Self {
         let rng = Rng::new(seed, "application");
+        let encoder = match &spec {
+            ApplicationSpec::Encoder(spec) => Some(Encoder::new(spec.clone(), start, seed)),
+            _ => None,
+        };
         let mut application =
-            Self { spec, rng, start, written: 0, next_change: start, step: 0, payload_bytes };
+            Self { spec, rng, start, written: 0, next_change: start, step: 0, payload_bytes, encoder };
         match &application.spec {
             ApplicationSpec::Greedy => {
                 (application.written, application.next_change) = (u64::MAX, Time::NEVER);
@@ -147,8 +117,11 @@ impl Application {
         application
     }
 
-    /// Bytes that may be sent now beyond the first `sent` ones.
+    /// Bytes that may be sent now beyond the first `sent` ones; of a live source those of one frame.
     pub fn available(&mut self, now: Time, sent: u64) -> u64 {
+        if let Some(encoder) = &self.encoder {
+            return encoder.left_in_frame(sent);
+        }
         while self.next_change <= now {
             self.advance(sent);
         }
@@ -156,8 +129,55 @@ impl Application {
     }
 
     /// When more may become available; [`Time::NEVER`] for never.
-    pub const fn next_change(&self) -> Time {
-        self.next_change
+    pub fn next_change(&self) -> Time {
+        self.encoder.as_ref().map_or(self.next_change, Encoder::next_frame_at)
+    }
+
+    /// Whether it is a live source: frames come when they come, whatever may be sent.
+    pub const fn is_live(&self) -> bool {
+        self.encoder.is_some()
+    }
+
+    /// Captures the frame of a live source that is due at `now`, at the bitrate `target`; `sent` bytes have left so far.
+    /// `None`: no frame was written.
+    pub fn capture(&mut self, now: Time, sent: u64, target: Option<Rate>) -> Option<Frame> {
+        self.encoder.as_mut()?.capture(now, sent, target)
+    }
+
+    /// Packets of a live source are lost for good.
+    pub fn on_loss(&mut self, now: Time) {
+        if let Some(encoder) = &mut self.encoder {
+            encoder.request_key_frame(now);
+        }
+    }
+
+    /// The frame that byte `offset` belongs to.
+    pub fn frame_at(&self, offset: u64) -> FrameMark {
+        self.encoder.as_ref().map_or_else(FrameMark::default, |encoder| encoder.frame_at(offset))
+    }
+
+    /// Bytes written beyond the first `sent` ones; `u64::MAX` if there is always more.
+    pub fn queued_bytes(&self, sent: u64) -> u64 {
+        match &self.encoder {
+            Some(encoder) => encoder.written() - sent,
+            None if self.written == u64::MAX => u64::MAX,
+            None => self.written.saturating_sub(sent),
+        }
+    }
+
+    /// How long the oldest unsent frame of a live source has been waiting.
+    pub fn queue_delay(&self, now: Time, sent: u64) -> Span {
+        self.encoder.as_ref().map_or(Span::ZERO, |encoder| encoder.queue_delay(now, sent))
+    }
+
+    /// Bitrate a live source works at.
+    pub fn bitrate(&self) -> Option<Rate> {
+        self.encoder.as_ref().map(Encoder::bitrate)
+    }
+
+    /// What a live source has done.
+    pub fn encoder_stats(&self) -> Option<EncoderStats> {
+        self.encoder.as_ref().map(|encoder| *encoder.stats())
     }
 
     /// Bytes in all, if the application ends.
@@ -195,19 +215,8 @@ impl Application {
                 let next = writes.get(self.step as usize);
                 self.next_change = next.map_or(Time::NEVER, |write| self.start + ms(write.0));
             }
-            ApplicationSpec::Video { rate_mbps, fps, key_interval, key_factor, deviation } => {
-                let mean = rate_mbps * 1e6 / 8.0 / fps;
-                let interval = f64::from(*key_interval);
-                // Ordinary frames shrink so that the mean bitrate holds with the key frames counted in.
-                let ordinary =
-                    if interval > 0.0 { mean * interval / (interval - 1.0 + key_factor) } else { mean };
-                let is_key = *key_interval > 0 && self.step.is_multiple_of(u64::from(*key_interval));
-                let size = if is_key { ordinary * key_factor } else { ordinary };
-                let drawn = self.rng.normal(size, size * deviation).max(size * 0.1);
-                self.written += drawn.round() as u64;
-                self.step += 1;
-                self.next_change = self.start + Span::from_secs_f64(self.step as f64 / fps);
-            }
+            // Its frames are asked for with the rate they are to have.
+            ApplicationSpec::Encoder(_) => {}
         }
     }
 }
@@ -246,21 +255,6 @@ mod tests {
         assert_eq!(application.available(at(10), 7000), 0);
         assert_eq!(application.next_change(), at(40));
         assert!(application.available(at(40), 7000) > 1_000_000);
-    }
-
-    #[test]
-    fn video_keeps_its_mean_bitrate() {
-        let spec = ApplicationSpec::Video {
-            rate_mbps: 2.0,
-            fps: 30.0,
-            key_interval: 60,
-            key_factor: 6.0,
-            deviation: 0.2,
-        };
-        let mut application = Application::new(spec, at(0), 1000, 1);
-        let written = application.available(at(600_000), 0);
-        // 2 Mbit/s over 600 s are 150 MB; 18,000 frames of 20 % deviation average out to well below 1 %.
-        assert!((written as f64 / 150e6 - 1.0).abs() < 0.01, "{written}");
     }
 
     #[test]

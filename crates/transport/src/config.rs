@@ -81,6 +81,8 @@ pub struct Config {
     pub ack_every: u32,
     /// An ACK at the latest after this time.
     pub ack_delay_ms: f64,
+    /// An ACK at once for a packet out of order; off: only by count and time, and when the scheme's receiver-side half wants.
+    pub ack_on_gap: bool,
     /// Most packet ranges an ACK carries (TCP: the cumulative point and its SACK blocks).
     pub ack_ranges: usize,
     /// Selective acknowledgement; off: only what is complete up to the first hole is acknowledged.
@@ -137,6 +139,7 @@ impl Config {
             handshake: true,
             ack_every: 2,
             ack_delay_ms: 40.0,
+            ack_on_gap: true,
             ack_ranges: 4,
             sack: true,
             packet_threshold: 3,

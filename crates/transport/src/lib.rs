@@ -6,6 +6,8 @@
 mod acked;
 mod application;
 mod config;
+mod encoder;
+mod frames;
 mod pacer;
 mod ranges;
 mod rate;
@@ -19,6 +21,8 @@ mod wire;
 
 pub use application::{Application, ApplicationSpec};
 pub use config::{Config, Ecn, Recovery, RtoFloor, TimerKind, WindowRounding};
+pub use encoder::{EncoderSpec, EncoderStats, FrameMark};
+pub use frames::DecodedFrame;
 pub use ranges::{Range, RangeSet};
 pub use receiver::{Receiver, ReceiverStats};
 pub use sender::{Sender, SenderStats};

@@ -1,6 +1,7 @@
 //! The receiving side: what arrived, and when to say so.
 
 use crate::config::Config;
+use crate::frames::{DecodedFrame, FrameAssembler};
 use crate::ranges::RangeSet;
 use crate::wire::{AckFrame, Arrival, Data, EcnCounts};
 use congestion::{Arrived, ReceiverHalf};
@@ -27,6 +28,7 @@ pub struct ReceiverStats {
 pub struct Receiver {
     ack_every: u32,
     ack_delay: Span,
+    ack_on_gap: bool,
     ack_ranges: usize,
     sack: bool,
     reliable: bool,
@@ -45,6 +47,7 @@ pub struct Receiver {
     next_ack: u64,
     ecn: EcnCounts,
     half: Option<Box<dyn ReceiverHalf>>,
+    frames: FrameAssembler,
     stats: ReceiverStats,
 }
 
@@ -54,6 +57,7 @@ impl Receiver {
         Self {
             ack_every: config.ack_every,
             ack_delay: config.ack_delay(),
+            ack_on_gap: config.ack_on_gap,
             ack_ranges: config.ack_ranges,
             sack: config.sack,
             reliable: config.reliable,
@@ -70,6 +74,7 @@ impl Receiver {
             next_ack: 0,
             ecn: EcnCounts::default(),
             half,
+            frames: FrameAssembler::default(),
             stats: ReceiverStats::default(),
         }
     }
@@ -86,10 +91,15 @@ impl Receiver {
         self.largest = Some(self.largest.map_or(data.number, |largest| largest.max(data.number)));
         if !is_new {
             self.stats.duplicates += 1;
-            self.ack_due = now;
+            if self.ack_on_gap {
+                self.ack_due = now;
+            }
             return 0;
         }
-        let new_bytes = self.take_payload(data);
+        let new_bytes = if data.filler { 0 } else { self.take_payload(data) };
+        if data.frame.number > 0 {
+            self.frames.on_packet(now, data.frame, new_bytes);
+        }
         if let Some(half) = &mut self.half {
             half.on_packet(&Arrived {
                 now,
@@ -103,8 +113,8 @@ impl Receiver {
         }
         self.note_arrival(now, data);
         let in_order = data.number == expected && self.withheld.is_empty() && !self.has_hole();
-        let opening = data.payload_bytes == 0;
-        if !in_order || opening || self.unacked >= self.ack_every {
+        let opening = data.payload_bytes == 0 && !data.filler;
+        if (!in_order && self.ack_on_gap) || opening || self.unacked >= self.ack_every {
             self.ack_due = now;
         } else {
             self.ack_due = self.ack_due.min(self.first_unacked_at + self.ack_delay);
@@ -180,12 +190,18 @@ impl Receiver {
         frame.next_offset = self.next_offset;
         if let Some(half) = &mut self.half {
             half.write_feedback(now, &mut frame.feedback);
+            frame.padding_bytes = half.padding_bytes();
         }
         self.next_ack += 1;
         self.unacked = 0;
         self.ack_due = Time::NEVER;
         self.stats.acks += 1;
         true
+    }
+
+    /// The next frame of a live source that could be decoded and was not taken yet.
+    pub fn take_frame(&mut self) -> Option<DecodedFrame> {
+        self.frames.take()
     }
 
     /// Counters so far.

@@ -2,6 +2,7 @@
 
 use crate::application::Application;
 use crate::config::{Config, Ecn, TimerKind, WindowRounding, ms};
+use crate::encoder::{EncoderStats, FrameMark};
 use crate::pacer::Pacer;
 use crate::rate::RateSampler;
 use crate::recovery::{Episode, Prr};
@@ -9,9 +10,12 @@ use crate::rtt::RttEstimator;
 use crate::sent::{Fate, SentPacket, SentPackets};
 use crate::timers::{Expiry, Timers};
 use crate::wire::{Data, EcnCounts};
-use congestion::{AckedPacket, Control, Controller, FieldSink, Sent, Timeout, TimeoutKind};
+use congestion::{AckedPacket, Control, Controller, FieldSink, Message, Sent, Timeout, TimeoutKind};
 use std::collections::VecDeque;
 use units::{Rate, Span, Time};
+
+/// Share of a window or pacing rate that an encoder is to fill whose controller names no rate.
+const MEDIA_SHARE: f64 = 0.9;
 
 /// Counters and exact time integrals of the sending side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,13 +46,14 @@ pub struct SenderStats {
     pub completed_at: Option<Time>,
 }
 
-/// Payload waiting to be sent again.
+/// What a packet carries: new payload, payload to send again, or filler.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Resend {
-    /// Number of the packet that was lost with it.
+pub(crate) struct Load {
+    /// Number of the packet that was lost with it; `u64::MAX` if it was never sent.
     pub(crate) number: u64,
     pub(crate) offset: u64,
     pub(crate) payload_bytes: u32,
+    pub(crate) filler: bool,
 }
 
 /// A value now and its largest since the start of the previous round trip.
@@ -93,7 +98,7 @@ pub struct Sender {
     pub(crate) timers: Timers,
     pub(crate) episode: Episode,
     pub(crate) prr: Option<Prr>,
-    pub(crate) resend: VecDeque<Resend>,
+    pub(crate) resend: VecDeque<Load>,
     pub(crate) next_offset: u64,
     pub(crate) largest_acked: Option<u64>,
     pub(crate) next_ack: u64,
@@ -108,6 +113,8 @@ pub struct Sender {
     pace_at: Time,
     waits_for_application: bool,
     keepalive_at: Time,
+    /// When the last filler packet left: without pacing there is one at a time.
+    filler_at: Time,
     /// Packets to send regardless of window and pacing.
     pub(crate) probes: u32,
     /// Duplicate ACKs in a row (without selective acknowledgement).
@@ -158,6 +165,7 @@ impl Sender {
             pace_at: Time::NEVER,
             waits_for_application: false,
             keepalive_at,
+            filler_at: Time::NEVER,
             probes: 0,
             duplicates: 0,
             ecn: EcnCounts::default(),
@@ -205,6 +213,9 @@ impl Sender {
             if self.rtt.has_sample() { self.rtt.smoothed().as_ms_f64() } else { f64::NAN },
         );
         sink.put("delivery_rate", "Mbit/s", self.latest_rate.mbps());
+        if let Some(bitrate) = self.application.bitrate() {
+            sink.put("encoder_rate", "Mbit/s", bitrate.mbps());
+        }
         self.controller.fields(sink);
     }
 
@@ -238,7 +249,7 @@ impl Sender {
         if self.in_flight > 0 || (!self.established && self.sent.next_number() > 0) {
             next = next.min(self.timers.expiry(&self.rtt));
         }
-        if self.waits_for_application {
+        if self.waits_for_application || self.application.is_live() {
             next = next.min(self.application.next_change());
         }
         if !self.started {
@@ -301,14 +312,14 @@ impl Sender {
             return;
         };
         packet.fate = Fate::Lost;
-        let (offset, payload_bytes) = (packet.offset, packet.payload_bytes);
+        let (offset, payload_bytes, filler) = (packet.offset, packet.payload_bytes, packet.filler);
         let lost = acked_packet(number, packet, Time::ZERO);
         self.in_flight -= u64::from(payload_bytes);
         self.sampler.lost_bytes += u64::from(payload_bytes);
         self.stats.packets_lost += 1;
         self.lost.push(lost);
-        if reliable && payload_bytes > 0 {
-            self.resend.push_back(Resend { number, offset, payload_bytes });
+        if reliable && payload_bytes > 0 && !filler {
+            self.resend.push_back(Load { number, offset, payload_bytes, filler });
         }
     }
 
@@ -321,24 +332,25 @@ impl Sender {
             return false;
         }
         self.started = true;
+        if self.application.is_live() {
+            self.capture_frames(now);
+        }
         if !self.established {
             return self.poll_opener(now, data);
         }
         let forced = self.probes > 0 || self.keepalive_at <= now;
-        let Some(next) = self.next_payload(now) else {
+        let payload = self.next_payload(now);
+        if payload.is_none() && self.keepalive_at <= now {
+            self.note_event(now);
+        }
+        self.blocked = payload.is_some_and(|next| !forced && !self.window_admits(next.payload_bytes));
+        if self.blocked {
+            self.window_limited.note(1);
+        }
+        let Some(next) = payload.filter(|_| !self.blocked).or_else(|| self.filler(now)) else {
             self.pacer.set_waiting(false);
-            if self.keepalive_at <= now {
-                self.note_event(now);
-            }
             return false;
         };
-        if !forced && !self.window_admits(next.payload_bytes) {
-            self.blocked = true;
-            self.pacer.set_waiting(false);
-            self.window_limited.note(1);
-            return false;
-        }
-        self.blocked = false;
         if !forced && self.pacing_rate().is_some() && self.pacer.next() > now {
             self.pace_at = self.pacer.next();
             self.pacer.set_waiting(true);
@@ -349,18 +361,57 @@ impl Sender {
         true
     }
 
+    /// Captures whatever frames of a live source are due.
+    fn capture_frames(&mut self, now: Time) {
+        while self.application.next_change() <= now {
+            let target = self.media_rate();
+            if let Some(frame) = self.application.capture(now, self.next_offset, target) {
+                self.controller.on_frame(&frame);
+                self.refresh_control();
+            }
+        }
+    }
+
+    /// Bitrate an encoder is to produce: the controller's word or, for controllers that know nothing of encoders, most of
+    /// what they let through, as programs that stream over TCP do.
+    fn media_rate(&self) -> Option<Rate> {
+        self.control.media_rate.or_else(|| {
+            let window = self.window_bytes();
+            let by_window = (self.rtt.has_sample() && window != u64::MAX)
+                .then(|| Rate::from_bytes_per(window, self.rtt.smoothed()));
+            let allowed = match (by_window, self.control.pacing) {
+                (Some(window), Some(pacing)) => Some(window.min(pacing)),
+                (window, pacing) => window.or(pacing),
+            };
+            allowed.map(|rate| rate.mul_f64(MEDIA_SHARE))
+        })
+    }
+
+    /// A packet without application data, if the controller wants one now.
+    fn filler(&self, now: Time) -> Option<Load> {
+        let payload_bytes = self.control.filler_bytes?;
+        let fits = payload_bytes == 0 || self.window_admits(payload_bytes);
+        let paced = payload_bytes > 0 && self.pacing_rate().is_some();
+        (fits && (paced || self.filler_at != now)).then_some(Load {
+            number: u64::MAX,
+            offset: self.next_offset,
+            payload_bytes,
+            filler: true,
+        })
+    }
+
     fn poll_opener(&mut self, now: Time, data: &mut Data) -> bool {
         let retransmission = self.sent.next_number() > 0;
         if retransmission && self.probes == 0 {
             return false;
         }
         self.probes = 0;
-        self.send(now, 0, 0, retransmission, data);
+        self.send(now, &Load { number: 0, offset: 0, payload_bytes: 0, filler: false }, retransmission, data);
         true
     }
 
     /// What would be sent next: lost payload first, then new; `None` (and application-limited) if there is nothing.
-    fn next_payload(&mut self, now: Time) -> Option<Resend> {
+    fn next_payload(&mut self, now: Time) -> Option<Load> {
         while let Some(resend) = self.resend.front() {
             // A packet that arrived after all needs no retransmission.
             if self.sent.get(resend.number).is_none_or(|packet| packet.fate != Fate::Acked) {
@@ -381,7 +432,7 @@ impl Sender {
             return None;
         }
         let payload_bytes = available.min(u64::from(self.config.payload_bytes)) as u32;
-        Some(Resend { number: u64::MAX, offset: self.next_offset, payload_bytes })
+        Some(Load { number: u64::MAX, offset: self.next_offset, payload_bytes, filler: false })
     }
 
     fn has_hole(&mut self) -> bool {
@@ -390,10 +441,11 @@ impl Sender {
     }
 
     /// Without new data a probe repeats the oldest outstanding payload (RFC 9002 6.2.4).
-    fn oldest_outstanding(&mut self) -> Option<Resend> {
+    fn oldest_outstanding(&mut self) -> Option<Load> {
         let number = self.sent.first_in_flight();
         let packet = self.sent.get(number)?;
-        Some(Resend { number, offset: packet.offset, payload_bytes: packet.payload_bytes })
+        let (offset, payload_bytes, filler) = (packet.offset, packet.payload_bytes, packet.filler);
+        Some(Load { number, offset, payload_bytes, filler })
     }
 
     fn window_admits(&self, payload_bytes: u32) -> bool {
@@ -419,24 +471,27 @@ impl Sender {
         })
     }
 
-    fn transmit(&mut self, now: Time, next: Resend, data: &mut Data) {
-        let retransmission = next.offset < self.next_offset;
+    fn transmit(&mut self, now: Time, next: Load, data: &mut Data) {
+        let retransmission = !next.filler && next.offset < self.next_offset;
         if let Some(rate) = self.pacing_rate() {
             self.pacer.sent(now, next.payload_bytes, rate, self.control.burst_bytes);
         }
-        if self.resend.front().is_some_and(|front| front.number == next.number) {
+        if next.filler {
+            self.filler_at = now;
+        } else if self.resend.front().is_some_and(|front| front.number == next.number) {
             self.resend.pop_front();
         }
-        if !retransmission {
+        if !retransmission && !next.filler {
             self.next_offset += u64::from(next.payload_bytes);
         }
         if let Some(prr) = &mut self.prr {
             prr.on_sent(u64::from(next.payload_bytes));
         }
-        self.send(now, next.offset, next.payload_bytes, retransmission, data);
+        self.send(now, &next, retransmission, data);
     }
 
-    fn send(&mut self, now: Time, offset: u64, payload_bytes: u32, retransmission: bool, data: &mut Data) {
+    fn send(&mut self, now: Time, load: &Load, retransmission: bool, data: &mut Data) {
+        let Load { offset, payload_bytes, filler, .. } = *load;
         self.integrate(now);
         let number = self.sent.next_number();
         let was_idle = self.in_flight == 0;
@@ -449,6 +504,7 @@ impl Sender {
             payload_bytes,
             fate: Fate::InFlight,
             retransmission,
+            filler,
             snapshot,
         });
         self.timers.on_sent(now, was_idle);
@@ -457,18 +513,15 @@ impl Sender {
         }
         self.stats.packets_sent += 1;
         self.stats.retransmissions += u64::from(retransmission);
+        let mut message = Message::default();
         if self.established {
             let in_flight_bytes = self.in_flight;
-            self.controller.on_sent(&Sent {
-                now,
-                number,
-                bytes: payload_bytes,
-                in_flight_bytes,
-                retransmission,
-                filler: false,
-            });
+            let sent = Sent { now, number, bytes: payload_bytes, in_flight_bytes, retransmission, filler };
+            self.controller.on_sent(&sent);
+            message = self.controller.message(&sent);
             self.refresh_control();
         }
+        let is_media = self.application.is_live() && !filler && payload_bytes > 0;
         *data = Data {
             number,
             offset,
@@ -477,7 +530,9 @@ impl Sender {
             sent_at: now,
             least_unacked: self.sent.base(),
             retransmission,
-            message: congestion::Message::default(),
+            filler,
+            frame: if is_media { self.application.frame_at(offset) } else { FrameMark::default() },
+            message,
         };
     }
 
@@ -486,6 +541,24 @@ impl Sender {
         if self.keepalive_at.is_finite() {
             self.keepalive_at = now + ms(self.config.keepalive_ms);
         }
+    }
+
+    /// Bytes the application has written and that wait to be sent, and how long the oldest frame of a live source has.
+    pub(crate) fn queued(&self, now: Time) -> (u64, Span) {
+        let sent = self.next_offset;
+        (self.application.queued_bytes(sent), self.application.queue_delay(now, sent))
+    }
+
+    /// Packets were declared lost: a live source has to do without them if they are not sent again.
+    pub(crate) fn tell_application_of_loss(&mut self, now: Time) {
+        if !self.config.reliable {
+            self.application.on_loss(now);
+        }
+    }
+
+    /// What the encoder of a live source has done.
+    pub fn encoder_stats(&self) -> Option<EncoderStats> {
+        self.application.encoder_stats()
     }
 
     /// Total bytes of the application, if it ends.

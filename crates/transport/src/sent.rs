@@ -20,6 +20,8 @@ pub(crate) struct SentPacket {
     pub(crate) payload_bytes: u32,
     pub(crate) fate: Fate,
     pub(crate) retransmission: bool,
+    /// Carries no data of the application: nothing to send again.
+    pub(crate) filler: bool,
     pub(crate) snapshot: Snapshot,
 }
 

@@ -1,5 +1,6 @@
 //! What sender and receiver tell each other. The driver decides how it is carried (in memory or as bytes).
 
+use crate::encoder::FrameMark;
 use crate::ranges::Range;
 use congestion::Message;
 use units::{Span, Time};
@@ -11,7 +12,7 @@ pub struct Data {
     pub number: u64,
     /// Stream offset of the first payload byte (unreliable schemes: total payload sent before).
     pub offset: u64,
-    /// Payload bytes; 0 for the connection opener.
+    /// Payload bytes; 0 for the connection opener. Of a filler packet: what it counts for, though it is no payload.
     pub payload_bytes: u32,
     /// Bytes of the whole IP datagram.
     pub datagram_bytes: u32,
@@ -21,8 +22,19 @@ pub struct Data {
     pub least_unacked: u64,
     /// Whether the payload was sent before.
     pub retransmission: bool,
+    /// Whether it carries no data of the application: a probe or a heartbeat of the scheme.
+    pub filler: bool,
+    /// Which frame of a live source the payload belongs to.
+    pub frame: FrameMark,
     /// What the scheme's sender-side half says to its receiver-side half.
     pub message: Message,
+}
+
+impl Data {
+    /// Bytes of the application.
+    pub const fn application_bytes(&self) -> u32 {
+        if self.filler { 0 } else { self.payload_bytes }
+    }
 }
 
 /// Packets seen with each ECN codepoint since the start of the connection.
@@ -71,6 +83,8 @@ pub struct AckFrame {
     pub next_offset: u64,
     /// What the receiver-side half of the scheme has to say.
     pub feedback: Vec<u8>,
+    /// Bytes without content that the ACK is longer by.
+    pub padding_bytes: u32,
 }
 
 impl AckFrame {
@@ -79,5 +93,6 @@ impl AckFrame {
         self.ranges.clear();
         self.arrivals.clear();
         self.feedback.clear();
+        self.padding_bytes = 0;
     }
 }

@@ -6,20 +6,22 @@
 //! than that (an ACK that lists many arrivals, a tiny opener), the datagram is a little longer.
 //!
 //! ```text
-//! data  kind+flags | number | number - least_unacked | offset | payload_bytes | header_bytes | sent_at | filler
+//! data  kind+flags | number | number - least_unacked | offset | payload_bytes | header_bytes | sent_at
+//!       | [message: 16 bytes] | [frame: number, bytes * 2 + key, captured_at] | padding
 //! ack   kind+flags | counts | number | largest | next_offset | at of the newest arrival | [delay] | [ect0 ect1 ce]
 //!       | ranges: gap below the one above, length | arrivals, newest first: steps back in time and number
-//!       | [feedback: length, bytes] | filler
+//!       | [feedback: length, bytes] | padding
 //! ```
 
-use transport::{AckFrame, Arrival, Config, Data, EcnCounts, Range};
+use congestion::Message;
+use transport::{AckFrame, Arrival, Config, Data, EcnCounts, FrameMark, Range};
 use units::{Span, Time};
 
 /// IP and UDP headers, bytes.
 pub(crate) const IP_UDP_BYTES: u32 = 28;
 
 /// Most bytes of a data packet's header: what a receiver has to look at.
-pub(crate) const DATA_HEAD_BYTES: usize = 56;
+pub(crate) const DATA_HEAD_BYTES: usize = 96;
 
 const KIND_MASK: u8 = 0xf0;
 const DATA: u8 = 0xd0;
@@ -27,6 +29,12 @@ const ACK: u8 = 0xa0;
 
 /// Data: the payload was sent before.
 const RETRANSMISSION: u8 = 1;
+/// Data: no data of the application.
+const FILLER: u8 = 2;
+/// Data: the scheme says something to its receiver-side half.
+const MESSAGE: u8 = 4;
+/// Data: part of a frame of a live source.
+const FRAME: u8 = 8;
 /// ACK: the newest packet waited for it.
 const DELAY: u8 = 1;
 /// ACK: ECN counts follow.
@@ -49,7 +57,7 @@ pub(crate) struct DataFields {
     pub(crate) number: u64,
     /// Stream offset of the first payload byte.
     pub(crate) offset: u64,
-    /// Payload bytes.
+    /// Bytes of the application.
     pub(crate) payload_bytes: u32,
     /// Whether the payload was sent before.
     pub(crate) retransmission: bool,
@@ -58,20 +66,36 @@ pub(crate) struct DataFields {
 /// Reads what a data packet carries; `None` if it is not one.
 pub(crate) fn data_fields(payload: &[u8]) -> Option<DataFields> {
     let data = decode_data(payload)?;
-    let Data { number, offset, payload_bytes, retransmission, .. } = data;
-    Some(DataFields { number, offset, payload_bytes, retransmission })
+    let Data { number, offset, retransmission, .. } = data;
+    Some(DataFields { number, offset, payload_bytes: data.application_bytes(), retransmission })
 }
 
 /// Appends a data packet to `bytes`.
 pub(crate) fn encode_data(data: &Data, bytes: &mut Vec<u8>) {
     let begin = bytes.len();
-    bytes.push(DATA | if data.retransmission { RETRANSMISSION } else { 0 });
+    let (has_message, has_frame) = (data.message != Message::default(), data.frame.number > 0);
+    bytes.push(
+        DATA | flag(data.retransmission, RETRANSMISSION)
+            | flag(data.filler, FILLER)
+            | flag(has_message, MESSAGE)
+            | flag(has_frame, FRAME),
+    );
     put(bytes, data.number);
     put(bytes, data.number.saturating_sub(data.least_unacked));
     put(bytes, data.offset);
     put(bytes, u64::from(data.payload_bytes));
     put(bytes, u64::from(data.datagram_bytes.saturating_sub(data.payload_bytes)));
     put(bytes, data.sent_at.as_ns());
+    if has_message {
+        for word in data.message {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+    }
+    if has_frame {
+        put(bytes, u64::from(data.frame.number));
+        put(bytes, u64::from(data.frame.bytes) * 2 + u64::from(data.frame.key));
+        put(bytes, data.frame.captured_at.as_ns());
+    }
     pad(bytes, begin, data.datagram_bytes);
 }
 
@@ -87,22 +111,46 @@ pub(crate) fn decode_data(payload: &[u8]) -> Option<Data> {
     let offset = get(rest)?;
     let payload_bytes = u32::try_from(get(rest)?).ok()?;
     let header_bytes = u32::try_from(get(rest)?).ok()?;
+    let sent_at = Time::from_ns(get(rest)?);
+    let message = if first & MESSAGE == 0 { Message::default() } else { [get_word(rest)?, get_word(rest)?] };
+    let frame = if first & FRAME == 0 { FrameMark::default() } else { get_frame(rest)? };
     Some(Data {
         number,
         offset,
         payload_bytes,
         datagram_bytes: payload_bytes.checked_add(header_bytes)?,
-        sent_at: Time::from_ns(get(rest)?),
+        sent_at,
         least_unacked,
         retransmission: first & RETRANSMISSION != 0,
-        message: Default::default(),
+        filler: first & FILLER != 0,
+        frame,
+        message,
     })
+}
+
+const fn flag(condition: bool, flag: u8) -> u8 {
+    if condition { flag } else { 0 }
+}
+
+fn get_word(rest: &mut &[u8]) -> Option<u64> {
+    let (word, after) = rest.split_first_chunk()?;
+    *rest = after;
+    Some(u64::from_le_bytes(*word))
+}
+
+fn get_frame(rest: &mut &[u8]) -> Option<FrameMark> {
+    let number = u32::try_from(get(rest)?).ok()?;
+    let (size, captured_at) = (get(rest)?, Time::from_ns(get(rest)?));
+    Some(FrameMark { number, bytes: u32::try_from(size / 2).ok()?, key: size % 2 == 1, captured_at })
 }
 
 /// Size of the IP datagram of an ACK: the same as in the simulator.
 pub(crate) fn ack_datagram_bytes(config: &Config, frame: &AckFrame) -> u32 {
     let further_ranges = frame.ranges.len().saturating_sub(1) as u32;
-    config.ack_bytes + further_ranges * config.ack_range_bytes + frame.feedback.len() as u32
+    config.ack_bytes
+        + further_ranges * config.ack_range_bytes
+        + frame.feedback.len() as u32
+        + frame.padding_bytes
 }
 
 /// Appends an ACK to `bytes`, as an IP datagram of `datagram_bytes` if it fits.
@@ -111,7 +159,6 @@ pub(crate) fn encode_ack(frame: &AckFrame, datagram_bytes: u32, bytes: &mut Vec<
     let newest = frame.arrivals.last().copied().unwrap_or_default();
     let orderly = newest.number == frame.largest
         && frame.ranges.first().is_some_and(|range| range.end == frame.largest + 1);
-    let flag = |condition: bool, flag: u8| if condition { flag } else { 0 };
     bytes.push(
         ACK | flag(!frame.delay.is_zero(), DELAY)
             | flag(frame.ecn.total() > 0, ECN)
@@ -320,6 +367,7 @@ mod tests {
             ecn: EcnCounts::default(),
             next_offset: offset,
             feedback: Vec::new(),
+            padding_bytes: 0,
         };
         let config = Config::tcp();
         let bytes = encoded(&frame, ack_datagram_bytes(&config, &frame));
@@ -349,9 +397,16 @@ mod tests {
     }
 
     prop_compose! {
+        fn any_frame()(number in 1u32.., bytes: u32, key: bool, captured_at in number()) -> FrameMark {
+            FrameMark { number, bytes, key, captured_at: Time::from_ns(captured_at) }
+        }
+    }
+
+    prop_compose! {
         fn any_data()(
             number in number(), back in number(), offset in number(), sent_at in number(),
-            payload_bytes in 0u32..3000, header_bytes in 0u32..100, retransmission: bool,
+            payload_bytes in 0u32..3000, header_bytes in 0u32..100, retransmission: bool, filler: bool,
+            frame in prop::option::of(any_frame()), message in prop::option::of(any::<[u64; 2]>()),
         ) -> Data {
             Data {
                 number,
@@ -361,6 +416,9 @@ mod tests {
                 sent_at: Time::from_ns(sent_at),
                 least_unacked: number.saturating_sub(back),
                 retransmission,
+                filler,
+                frame: frame.unwrap_or_default(),
+                message: message.unwrap_or_default(),
             }
         }
     }
@@ -381,6 +439,7 @@ mod tests {
                 ecn: EcnCounts { ect0: ecn.0, ect1: ecn.1, ce: ecn.2 },
                 next_offset,
                 feedback,
+                padding_bytes: 0,
             }
         }
     }

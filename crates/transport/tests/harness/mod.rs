@@ -1,7 +1,7 @@
 //! A sender and a receiver joined by a fixed delay, under virtual time. Losses are given by packet number, so a test
 //! reads like a script.
 
-use congestion::{Parameters, Start};
+use congestion::{Controller, Parameters, ReceiverHalf, Start};
 use std::collections::VecDeque;
 use transport::{AckFrame, Application, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
 use units::{Span, Time};
@@ -28,16 +28,27 @@ impl Pair {
     /// A flow of `application` with 50 ms delay each way and the controller `reno`.
     pub(crate) fn new(config: Config, application: ApplicationSpec) -> Self {
         let entry = congestion::find("reno").expect("reno is registered");
+        let parameters = Parameters::defaults(entry.parameters);
+        Self::with(config, application, |start| (entry.build)(&parameters, start), None)
+    }
+
+    /// The same with the controller that `build` builds and a receiver-side half.
+    pub(crate) fn with(
+        config: Config,
+        application: ApplicationSpec,
+        build: impl FnOnce(&Start) -> Box<dyn Controller>,
+        half: Option<Box<dyn ReceiverHalf>>,
+    ) -> Self {
         let start = Start {
             now: Time::ZERO,
             mss_bytes: config.payload_bytes,
             initial_window_bytes: u64::from(config.initial_window) * u64::from(config.payload_bytes),
             seed: 1,
         };
-        let controller = (entry.build)(&Parameters::defaults(entry.parameters), &start);
+        let controller = build(&start);
         let application = Application::new(application, Time::ZERO, config.payload_bytes, 1);
         Self {
-            receiver: Receiver::new(&config, None),
+            receiver: Receiver::new(&config, half),
             sender: Sender::new(config, controller, application, Time::ZERO, Time::NEVER),
             now: Time::ZERO,
             delay: Span::from_ms(50),

@@ -1,0 +1,380 @@
+//! A live video encoder: frames at a fixed rate whose sizes follow a target bitrate.
+
+use crate::config::ms;
+use congestion::Frame;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use units::{Rate, Rng, Span, Time};
+
+/// Shortest time from one requested key frame to the next (libwebrtc answers picture-loss indications no faster).
+const KEY_REQUEST_SPACING: Span = Span::from_ms(300);
+
+/// What a key frame cost too much is taken back from the frames after it, this share of each.
+const REPAYMENT: f64 = 0.3;
+
+/// No frame is smaller than this share of what the bitrate gives it.
+const SMALLEST_SHARE: f64 = 0.1;
+
+/// Sent frames to remember: their packets may have to be sent again.
+const REMEMBERED_FRAMES: usize = 512;
+
+/// A live encoder as written in an experiment (reference `schemes-media` 6.3).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EncoderSpec {
+    /// Frames per second.
+    pub fps: f64,
+    /// Lowest bitrate.
+    pub min_rate_mbps: f64,
+    /// Bitrate before the controller names one.
+    pub start_rate_mbps: f64,
+    /// Highest bitrate.
+    pub max_rate_mbps: f64,
+    /// Time from one key frame to the next; 0: only the first frame, and after losses.
+    pub key_interval_s: f64,
+    /// Size of a key frame relative to the others.
+    pub key_factor: f64,
+    /// Standard deviation of frame sizes relative to their mean.
+    pub deviation: f64,
+    /// Time constant with which the bitrate follows its target.
+    pub reaction_ms: f64,
+    /// Fastest rise of the bitrate, Mbit/s per second; 0: no limit.
+    pub ramp_mbps_per_s: f64,
+    /// A frame is skipped while the oldest unsent one has waited longer than this.
+    pub skip_queue_ms: f64,
+    /// Packets lost for good are answered by a key frame.
+    pub key_after_loss: bool,
+}
+
+impl Default for EncoderSpec {
+    /// A camera at 30 frames/s under libwebrtc's default limits for one stream larger than 960x540.
+    fn default() -> Self {
+        Self {
+            fps: 30.0,
+            min_rate_mbps: 0.03,
+            start_rate_mbps: 0.3,
+            max_rate_mbps: 2.5,
+            key_interval_s: 0.0,
+            key_factor: 4.0,
+            deviation: 0.1,
+            reaction_ms: 100.0,
+            ramp_mbps_per_s: 0.0,
+            skip_queue_ms: 400.0,
+            key_after_loss: true,
+        }
+    }
+}
+
+impl EncoderSpec {
+    /// Checks all values.
+    ///
+    /// # Errors
+    /// One line naming the key, the value and what is allowed.
+    pub fn validate(&self) -> Result<(), String> {
+        let check = |name: &str, value: f64, min: f64, max: f64| {
+            if (min..=max).contains(&value) {
+                Ok(())
+            } else {
+                Err(format!("application.{name} = {value}: allowed is {min} to {max}"))
+            }
+        };
+        check("fps", self.fps, 1.0, 1000.0)?;
+        check("min_rate_mbps", self.min_rate_mbps, 0.001, 100_000.0)?;
+        check("max_rate_mbps", self.max_rate_mbps, self.min_rate_mbps, 100_000.0)?;
+        check("start_rate_mbps", self.start_rate_mbps, self.min_rate_mbps, self.max_rate_mbps)?;
+        check("key_interval_s", self.key_interval_s, 0.0, 100_000.0)?;
+        check("key_factor", self.key_factor, 1.0, 100.0)?;
+        check("deviation", self.deviation, 0.0, 1.0)?;
+        check("reaction_ms", self.reaction_ms, 0.0, 10_000.0)?;
+        check("ramp_mbps_per_s", self.ramp_mbps_per_s, 0.0, 100_000.0)?;
+        check("skip_queue_ms", self.skip_queue_ms, 1.0, 100_000.0)
+    }
+}
+
+/// Which frame a packet belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameMark {
+    /// Frame number, from 1; 0: the packet belongs to no frame.
+    pub number: u32,
+    /// Bytes of the whole frame.
+    pub bytes: u32,
+    /// Whether it can be decoded without the frames before it.
+    pub key: bool,
+    /// When it was captured (sender's clock).
+    pub captured_at: Time,
+}
+
+/// What an encoder has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EncoderStats {
+    /// Frames written.
+    pub frames: u64,
+    /// Frames skipped because too much was waiting.
+    pub frames_skipped: u64,
+    /// Key frames among those written.
+    pub key_frames: u64,
+    /// Bytes written.
+    pub bytes: u64,
+}
+
+/// A frame that was written.
+#[derive(Clone, Copy, Debug)]
+struct Written {
+    /// Stream offset behind its last byte.
+    end: u64,
+    mark: FrameMark,
+}
+
+/// A running encoder.
+#[derive(Clone, Debug)]
+pub(crate) struct Encoder {
+    spec: EncoderSpec,
+    rng: Rng,
+    start: Time,
+    /// Frame times so far.
+    ticks: u64,
+    bitrate_bps: f64,
+    frames: VecDeque<Written>,
+    written: u64,
+    key_requested: bool,
+    last_key: Time,
+    /// Bytes that key frames took beyond the bitrate.
+    debt: f64,
+    stats: EncoderStats,
+}
+
+impl Encoder {
+    pub(crate) fn new(spec: EncoderSpec, start: Time, seed: u64) -> Self {
+        Self {
+            rng: Rng::new(seed, "encoder"),
+            start,
+            ticks: 0,
+            bitrate_bps: spec.start_rate_mbps * 1e6,
+            frames: VecDeque::with_capacity(REMEMBERED_FRAMES),
+            written: 0,
+            key_requested: true,
+            last_key: start,
+            debt: 0.0,
+            stats: EncoderStats::default(),
+            spec,
+        }
+    }
+
+    pub(crate) const fn stats(&self) -> &EncoderStats {
+        &self.stats
+    }
+
+    /// The bitrate it works at.
+    pub(crate) fn bitrate(&self) -> Rate {
+        Rate::from_bps_f64(self.bitrate_bps)
+    }
+
+    /// When the next frame is captured.
+    pub(crate) fn next_frame_at(&self) -> Time {
+        self.start + Span::from_secs_f64(self.ticks as f64 / self.spec.fps)
+    }
+
+    /// Stream offset of the last byte written.
+    pub(crate) const fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Index of the frame that byte `offset` belongs to.
+    fn index(&self, offset: u64) -> usize {
+        self.frames.partition_point(|frame| frame.end <= offset)
+    }
+
+    /// Bytes from `offset` to the end of the frame it lies in: packets do not span frames.
+    pub(crate) fn left_in_frame(&self, offset: u64) -> u64 {
+        self.frames.get(self.index(offset)).map_or(0, |frame| frame.end - offset)
+    }
+
+    /// The frame that byte `offset` belongs to; none if it is long gone.
+    pub(crate) fn frame_at(&self, offset: u64) -> FrameMark {
+        self.frames.get(self.index(offset)).map_or_else(FrameMark::default, |frame| frame.mark)
+    }
+
+    /// How long the oldest frame with bytes beyond `sent` has been waiting.
+    pub(crate) fn queue_delay(&self, now: Time, sent: u64) -> Span {
+        self.frames.get(self.index(sent)).map_or(Span::ZERO, |frame| now - frame.mark.captured_at)
+    }
+
+    /// Packets are lost and will not be sent again: what follows cannot be decoded without a key frame.
+    pub(crate) fn request_key_frame(&mut self, now: Time) {
+        self.key_requested |= self.spec.key_after_loss && now - self.last_key >= KEY_REQUEST_SPACING;
+    }
+
+    /// Captures the frame that is due at `now`, if one is; `sent` bytes have left so far. `None`: none is due, or this one
+    /// is skipped.
+    pub(crate) fn capture(&mut self, now: Time, sent: u64, target: Option<Rate>) -> Option<Frame> {
+        let captured_at = self.next_frame_at();
+        if captured_at > now {
+            return None;
+        }
+        self.ticks += 1;
+        self.follow(target);
+        if self.queue_delay(now, sent) > ms(self.spec.skip_queue_ms) {
+            self.stats.frames_skipped += 1;
+            return None;
+        }
+        let key = self.key_is_due(captured_at);
+        let bytes = self.size(key);
+        self.written += u64::from(bytes);
+        self.stats.frames += 1;
+        self.stats.key_frames += u64::from(key);
+        self.stats.bytes += u64::from(bytes);
+        let mark = FrameMark { number: self.stats.frames as u32, bytes, key, captured_at };
+        if self.frames.len() == REMEMBERED_FRAMES
+            && self.frames.front().is_some_and(|frame| frame.end <= sent)
+        {
+            self.frames.pop_front();
+        }
+        self.frames.push_back(Written { end: self.written, mark });
+        Some(Frame {
+            now,
+            bytes: u64::from(bytes),
+            key,
+            queued_bytes: self.written - sent,
+            queue_delay: self.queue_delay(now, sent),
+        })
+    }
+
+    /// Moves the bitrate towards its target, as far as one frame interval allows.
+    fn follow(&mut self, target: Option<Rate>) {
+        let Some(target) = target else { return };
+        let (low, high) = (self.spec.min_rate_mbps * 1e6, self.spec.max_rate_mbps * 1e6);
+        let target = (target.bps() as f64).clamp(low, high);
+        let interval = 1.0 / self.spec.fps;
+        let share = interval / (interval + self.spec.reaction_ms / 1e3);
+        let mut step = (target - self.bitrate_bps) * share;
+        if self.spec.ramp_mbps_per_s > 0.0 {
+            step = step.min(self.spec.ramp_mbps_per_s * 1e6 * interval);
+        }
+        self.bitrate_bps = (self.bitrate_bps + step).clamp(low, high);
+    }
+
+    fn key_is_due(&mut self, now: Time) -> bool {
+        let interval = Span::from_secs_f64(self.spec.key_interval_s);
+        let due = self.key_requested || (!interval.is_zero() && now - self.last_key >= interval);
+        if due {
+            self.key_requested = false;
+            self.last_key = now;
+        }
+        due
+    }
+
+    /// Size of the next frame, bytes.
+    fn size(&mut self, key: bool) -> u32 {
+        let fair = self.bitrate_bps / 8.0 / self.spec.fps;
+        let size = if key {
+            self.debt += fair * (self.spec.key_factor - 1.0);
+            fair * self.spec.key_factor
+        } else {
+            let repaid = self.debt.min(fair * REPAYMENT);
+            self.debt -= repaid;
+            fair - repaid
+        };
+        let drawn = self.rng.normal(size, size * self.spec.deviation);
+        drawn.max(fair * SMALLEST_SHARE).max(1.0).round() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_ns(ms * 1_000_000)
+    }
+
+    fn encoder(change: impl FnOnce(&mut EncoderSpec)) -> Encoder {
+        let mut spec = EncoderSpec { deviation: 0.0, reaction_ms: 0.0, ..EncoderSpec::default() };
+        change(&mut spec);
+        spec.validate().unwrap();
+        Encoder::new(spec, at(0), 1)
+    }
+
+    /// Captures all frames up to `until`, everything being sent at once.
+    fn run(encoder: &mut Encoder, until: Time, target: Option<Rate>) -> Vec<Frame> {
+        let mut frames = Vec::new();
+        while encoder.next_frame_at() <= until {
+            let now = encoder.next_frame_at();
+            frames.extend(encoder.capture(now, encoder.written(), target));
+        }
+        frames
+    }
+
+    #[test]
+    fn bytes_follow_the_target_within_its_limits() {
+        for (target, rate) in [(1.0, 1.0), (0.001, 0.03), (50.0, 2.5)] {
+            let mut encoder = encoder(|spec| spec.key_factor = 1.0);
+            run(&mut encoder, at(9_999), Some(Rate::from_mbps(target)));
+            let written = encoder.written() as f64 * 8.0 / 10e6;
+            assert!((written / rate - 1.0).abs() < 0.01, "target {target}: {written} Mbit/s");
+        }
+    }
+
+    #[test]
+    fn key_frames_do_not_change_the_mean_bitrate() {
+        let mut encoder = encoder(|spec| (spec.key_interval_s, spec.key_factor) = (2.0, 6.0));
+        let frames = run(&mut encoder, at(59_999), Some(Rate::from_mbps(2.0)));
+        assert_eq!(frames.iter().filter(|frame| frame.key).count(), 30);
+        let mbps = encoder.written() as f64 * 8.0 / 60e6;
+        assert!((mbps / 2.0 - 1.0).abs() < 0.01, "{mbps}");
+    }
+
+    #[test]
+    fn the_bitrate_rises_no_faster_than_the_ramp() {
+        let mut encoder = encoder(|spec| spec.ramp_mbps_per_s = 0.1);
+        run(&mut encoder, at(10_000), Some(Rate::from_mbps(2.5)));
+        assert!((encoder.bitrate().mbps() - 1.3).abs() < 0.02, "{:?}", encoder.bitrate());
+        run(&mut encoder, at(10_100), Some(Rate::from_mbps(0.5)));
+        assert!((encoder.bitrate().mbps() - 0.5).abs() < 0.01, "down at once: {:?}", encoder.bitrate());
+    }
+
+    #[test]
+    fn frames_are_skipped_while_too_much_waits() {
+        let mut encoder = encoder(|spec| (spec.fps, spec.skip_queue_ms) = (10.0, 250.0));
+        let captured: Vec<bool> =
+            (0..6).map(|tick| encoder.capture(at(tick * 100), 0, None).is_some()).collect();
+        assert_eq!(captured, [true, true, true, false, false, false]);
+        assert_eq!((encoder.stats().frames, encoder.stats().frames_skipped), (3, 3));
+        let sent = encoder.written();
+        assert!(encoder.capture(at(600), sent, None).is_some());
+    }
+
+    #[test]
+    fn packets_end_with_their_frame_and_know_it() {
+        let mut encoder = encoder(|_| {});
+        let first = encoder.capture(at(0), 0, None).unwrap().bytes;
+        let second = encoder.capture(at(40), 0, None).unwrap();
+        assert_eq!((second.queued_bytes, second.queue_delay), (first + second.bytes, Span::from_ms(40)));
+        assert_eq!(encoder.left_in_frame(first - 10), 10);
+        assert_eq!(encoder.left_in_frame(first), second.bytes);
+        assert_eq!(encoder.left_in_frame(first + second.bytes), 0);
+        let (one, two) = (encoder.frame_at(first - 1), encoder.frame_at(first));
+        assert_eq!((one.number, one.key, two.number, two.key), (1, true, 2, false));
+        assert_eq!(encoder.frame_at(first + second.bytes), FrameMark::default());
+    }
+
+    #[test]
+    fn a_loss_is_answered_by_one_key_frame() {
+        let mut encoder = encoder(|_| {});
+        run(&mut encoder, at(500), None);
+        encoder.request_key_frame(at(510));
+        assert!(run(&mut encoder, at(540), None)[0].key);
+        encoder.request_key_frame(at(600));
+        assert!(!run(&mut encoder, at(640), None)[0].key, "asked again too soon");
+    }
+
+    #[test]
+    fn bad_values_are_refused_by_name() {
+        let spec = EncoderSpec { max_rate_mbps: 0.01, ..EncoderSpec::default() };
+        assert_eq!(
+            spec.validate().unwrap_err(),
+            "application.max_rate_mbps = 0.01: allowed is 0.03 to 100000"
+        );
+        let spec = EncoderSpec { fps: f64::NAN, ..EncoderSpec::default() };
+        assert!(spec.validate().unwrap_err().starts_with("application.fps = NaN"));
+    }
+}

@@ -1,0 +1,139 @@
+//! What the receiver of a live source can decode, and when.
+
+use crate::encoder::FrameMark;
+use std::collections::VecDeque;
+use units::Time;
+
+/// Frames under way that are remembered; older ones count as lost.
+const MAX_PENDING: usize = 1024;
+
+/// A frame that could be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DecodedFrame {
+    /// The frame.
+    pub mark: FrameMark,
+    /// When it, and everything it depends on, was complete (receiver's clock).
+    pub decoded_at: Time,
+}
+
+/// A frame some of whose packets have arrived.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    mark: FrameMark,
+    received_bytes: u32,
+}
+
+/// Puts frames together: a frame can be decoded when it is complete and so is its predecessor, or when it is a complete key
+/// frame; what came before a decoded frame and is not complete by then never will be shown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FrameAssembler {
+    /// By frame number, ascending.
+    pending: VecDeque<Pending>,
+    last_decoded: u32,
+    decoded: VecDeque<DecodedFrame>,
+}
+
+impl FrameAssembler {
+    /// A packet with `new_bytes` of frame `mark` arrived.
+    pub(crate) fn on_packet(&mut self, now: Time, mark: FrameMark, new_bytes: u32) {
+        if mark.number <= self.last_decoded {
+            return;
+        }
+        let index = self.pending.partition_point(|pending| pending.mark.number < mark.number);
+        if self.pending.get(index).is_none_or(|pending| pending.mark.number != mark.number) {
+            self.pending.insert(index, Pending { mark, received_bytes: 0 });
+        }
+        self.pending[index].received_bytes += new_bytes;
+        if self.pending.len() > MAX_PENDING {
+            self.pending.pop_front();
+        }
+        self.decode(now);
+    }
+
+    fn decode(&mut self, now: Time) {
+        let is_complete = |pending: &Pending| pending.received_bytes >= pending.mark.bytes;
+        // The newest complete key frame makes everything before it superfluous.
+        if let Some(key) = self.pending.iter().rposition(|pending| pending.mark.key && is_complete(pending)) {
+            let in_order = self.pending.iter().take(key).enumerate().all(|(offset, pending)| {
+                is_complete(pending) && pending.mark.number == self.last_decoded + 1 + offset as u32
+            });
+            if !in_order {
+                self.pending.drain(..key);
+                self.last_decoded = self.pending[0].mark.number - 1;
+            }
+        }
+        while let Some(first) = self.pending.front().copied() {
+            if !is_complete(&first) || first.mark.number != self.last_decoded + 1 {
+                return;
+            }
+            self.last_decoded = first.mark.number;
+            self.pending.pop_front();
+            self.decoded.push_back(DecodedFrame { mark: first.mark, decoded_at: now });
+        }
+    }
+
+    /// The next decoded frame that was not taken yet.
+    pub(crate) fn take(&mut self) -> Option<DecodedFrame> {
+        self.decoded.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(number: u32, key: bool) -> FrameMark {
+        FrameMark { number, bytes: 2000, key, captured_at: Time::ZERO }
+    }
+
+    fn decoded(assembler: &mut FrameAssembler) -> Vec<u32> {
+        std::iter::from_fn(|| assembler.take()).map(|frame| frame.mark.number).collect()
+    }
+
+    #[test]
+    fn a_frame_is_decoded_when_its_last_packet_is_there() {
+        let mut assembler = FrameAssembler::default();
+        assembler.on_packet(Time::from_ns(5), mark(1, true), 1000);
+        assert_eq!(assembler.take(), None);
+        assembler.on_packet(Time::from_ns(9), mark(1, true), 1000);
+        let frame = assembler.take().unwrap();
+        assert_eq!((frame.mark.number, frame.decoded_at), (1, Time::from_ns(9)));
+    }
+
+    #[test]
+    fn later_frames_wait_for_a_packet_that_is_sent_again() {
+        let mut assembler = FrameAssembler::default();
+        assembler.on_packet(Time::ZERO, mark(1, true), 2000);
+        assembler.on_packet(Time::ZERO, mark(2, false), 1000);
+        assembler.on_packet(Time::ZERO, mark(3, false), 2000);
+        assert_eq!(decoded(&mut assembler), [1]);
+        assembler.on_packet(Time::ZERO, mark(2, false), 1000);
+        assert_eq!(decoded(&mut assembler), [2, 3]);
+    }
+
+    #[test]
+    fn after_a_loss_only_a_key_frame_helps() {
+        let mut assembler = FrameAssembler::default();
+        assembler.on_packet(Time::ZERO, mark(1, true), 2000);
+        // All of frame 2 is lost.
+        assembler.on_packet(Time::ZERO, mark(3, false), 2000);
+        assembler.on_packet(Time::ZERO, mark(4, false), 2000);
+        assert_eq!(decoded(&mut assembler), [1]);
+        assembler.on_packet(Time::ZERO, mark(5, true), 2000);
+        assembler.on_packet(Time::ZERO, mark(6, false), 2000);
+        assert_eq!(decoded(&mut assembler), [5, 6]);
+        assembler.on_packet(Time::ZERO, mark(4, false), 2000);
+        assert!(decoded(&mut assembler).is_empty(), "it is too late for frame 4");
+    }
+
+    #[test]
+    fn a_key_frame_in_order_hides_nothing() {
+        let mut assembler = FrameAssembler::default();
+        assembler.on_packet(Time::ZERO, mark(1, true), 2000);
+        assembler.on_packet(Time::ZERO, mark(2, false), 1000);
+        assembler.on_packet(Time::ZERO, mark(3, true), 1000);
+        assembler.on_packet(Time::ZERO, mark(2, false), 1000);
+        assembler.on_packet(Time::ZERO, mark(3, true), 1000);
+        assert_eq!(decoded(&mut assembler), [1, 2, 3]);
+    }
+}
