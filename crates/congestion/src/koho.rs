@@ -1,4 +1,4 @@
-//! Koho 2.0: a window steered by one-way delay, a quarter of a packet per ACK.
+//! Koho 2.0 and its family: a window steered by one-way delay, a quarter of a packet per ACK.
 //!
 //! Source: `koho_cc` at f0f2e69 on datagrump's transport (reference `schemes-learned` 3.2 and 3.3). The forward delay
 //! is estimated as half the smallest RTT plus what the one-way delay exceeds its minimum by; above 1.45 times half the
@@ -6,21 +6,36 @@
 //! published behaviour (`ms_timestamps`). The 50 ms keepalive and the release of lost packets as soon as something
 //! later is acknowledged are the transport's. The minima never age, so a path whose base delay rises starves the flow.
 //!
+//! The author's other versions (reference `schemes-learned` 3.4) are settings of the parameters. Some compare the queue
+//! with a constant (`threshold = "constant"`) or the RTT with its smallest (`"rtt"`); some count losses: a datagram
+//! counts as lost when one sent more than 5 ms later is acknowledged, and costs `loss_penalty` packets of window.
+//!
 //! Expected: at most 100 packets per RTT; a queue of about 0.225 RTT; 12 Mbit/s with 20 ms one-way delay: 98 %
 //! utilisation, p95 one-way delay 42 ms; 50 Mbit/s: 59 % (the cap).
 
-use crate::{Ack, Control, Controller, Entry, FieldSink, Parameter, Parameters, Start};
+use crate::{Ack, Control, Controller, Entry, FieldSink, Parameter, Parameters, Sent, Start};
+use std::collections::VecDeque;
 use units::Time;
 
 /// Window at the start, packets.
 const INITIAL_WINDOW: f64 = 16.0;
+/// A datagram counts as lost when one sent more than this later is acknowledged, ms.
+const REORDERING_MS: u64 = 5;
+/// Most datagrams that are watched for loss.
+const MAX_WATCHED: usize = 1 << 16;
 const NS_PER_MS: u64 = 1_000_000;
 
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "koho",
-    summary: "Koho 2.0 (koho_cc at f0f2e69): a window steered by one-way delay",
+    summary: "Koho 2.0 (koho_cc at f0f2e69) and its family: a window steered by one-way delay",
     parameters: &[
+        Parameter::choice(
+            "threshold",
+            "factor",
+            &["factor", "constant", "rtt"],
+            "What shrinks the window: a forward delay above a multiple of its base, a queue above a constant, or an RTT above a multiple of the smallest.",
+        ),
         Parameter::number(
             "threshold_factor",
             "",
@@ -28,7 +43,35 @@ pub(crate) const ENTRY: Entry = Entry {
             (1.0, 100.0),
             "Estimated forward delay, in halves of the smallest RTT, above which the window shrinks.",
         ),
+        Parameter::number(
+            "threshold_ms",
+            "ms",
+            25.0,
+            (0.0, 10_000.0),
+            "Queueing delay above which the window shrinks, with a constant threshold.",
+        ),
+        Parameter::number(
+            "hold_ms",
+            "ms",
+            0.0,
+            (0.0, 10_000.0),
+            "Range below the constant threshold in which the window stays (`koho_parameter_args`).",
+        ),
         Parameter::number("step", "packets", 0.25, (0.001, 10.0), "Change of the window per ACK."),
+        Parameter::number(
+            "down_step",
+            "packets",
+            0.0,
+            (0.0, 10.0),
+            "Change of the window per ACK when it shrinks; 0 is `step`.",
+        ),
+        Parameter::number(
+            "loss_penalty",
+            "packets",
+            0.0,
+            (0.0, 100.0),
+            "What a lost datagram takes from the window; 0 ignores losses.",
+        ),
         Parameter::number("min_window", "packets", 2.0, (1.0, 1e6), "Smallest window."),
         Parameter::number(
             "max_window",
@@ -43,10 +86,31 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |parameters, start| Box::new(Koho::new(parameters, start)),
 };
 
+/// What the delay is compared with.
+#[derive(Clone, Copy, Debug)]
+enum Threshold {
+    /// The estimated forward delay with this multiple of half the smallest RTT.
+    Factor(f64),
+    /// The queueing delay with `down`, above which the window shrinks, and `up`, to which it grows; ms.
+    Constant { up: f64, down: f64 },
+    /// The RTT with this multiple of the smallest.
+    Rtt(f64),
+}
+
+/// A datagram that is watched for loss.
+#[derive(Clone, Copy, Debug)]
+struct Datagram {
+    number: u64,
+    /// Sender's clock.
+    sent: i64,
+}
+
 #[derive(Debug)]
 struct Koho {
-    threshold_factor: f64,
+    threshold: Threshold,
     step: f64,
+    down_step: f64,
+    loss_penalty: f64,
     min_window: f64,
     max_window: f64,
     ms_timestamps: bool,
@@ -59,14 +123,27 @@ struct Koho {
     low_rtt: Option<i64>,
     /// Latest estimate of the forward delay, in the clock's unit.
     estimate: i64,
+    /// Datagrams neither acknowledged nor counted as lost, ascending; empty if losses are ignored.
+    watched: VecDeque<Datagram>,
 }
 
 impl Koho {
     fn new(parameters: &Parameters, start: &Start) -> Self {
         let max_window = parameters.number("max_window");
+        let (factor, constant) = (parameters.number("threshold_factor"), parameters.number("threshold_ms"));
+        let (step, down_step) = (parameters.number("step"), parameters.number("down_step"));
         Self {
-            threshold_factor: parameters.number("threshold_factor"),
-            step: parameters.number("step"),
+            threshold: match parameters.choice("threshold") {
+                "constant" => Threshold::Constant {
+                    up: (constant - parameters.number("hold_ms")).max(0.0),
+                    down: constant,
+                },
+                "rtt" => Threshold::Rtt(factor),
+                _ => Threshold::Factor(factor),
+            },
+            step,
+            down_step: if down_step > 0.0 { down_step } else { step },
+            loss_penalty: parameters.number("loss_penalty"),
             min_window: parameters.number("min_window").min(max_window),
             max_window,
             ms_timestamps: parameters.flag("ms_timestamps"),
@@ -76,6 +153,7 @@ impl Koho {
             low_one_way: None,
             low_rtt: None,
             estimate: 0,
+            watched: VecDeque::new(),
         }
     }
 
@@ -100,9 +178,31 @@ impl Koho {
         // Integer division: half of 41 ms is 20 ms.
         let base = low_rtt / 2;
         self.estimate = one_way - low_one_way + base;
-        let is_above = self.estimate as f64 > self.threshold_factor * base as f64;
-        let change = if is_above { -self.step } else { self.step };
-        self.window = (self.window + change).clamp(self.min_window, self.max_window);
+        let queue_ms = self.ms(one_way - low_one_way);
+        let (is_above, may_grow) = match self.threshold {
+            Threshold::Factor(factor) => (self.estimate as f64 > factor * base as f64, true),
+            Threshold::Constant { up, down } => (queue_ms > down, queue_ms <= up),
+            Threshold::Rtt(factor) => (rtt as f64 > factor * low_rtt as f64, true),
+        };
+        if is_above {
+            self.window -= self.down_step;
+        } else if may_grow {
+            self.window += self.step;
+        }
+        self.window = self.window.clamp(self.min_window, self.max_window);
+    }
+
+    /// Counts what an acknowledgement of packet `number`, sent at `sent_at`, shows to be lost.
+    fn count_losses(&mut self, number: u64, sent_at: Time) {
+        let acked = self.sender_ticks(sent_at);
+        let reordering = (REORDERING_MS * NS_PER_MS / self.tick_ns()) as i64;
+        while self.watched.front().is_some_and(|oldest| oldest.sent + reordering < acked) {
+            self.watched.pop_front();
+            self.window -= self.loss_penalty;
+        }
+        if let Ok(at) = self.watched.binary_search_by_key(&number, |datagram| datagram.number) {
+            self.watched.remove(at);
+        }
     }
 
     fn ms(&self, ticks: i64) -> f64 {
@@ -111,8 +211,21 @@ impl Koho {
 }
 
 impl Controller for Koho {
+    fn on_sent(&mut self, event: &Sent) {
+        if self.loss_penalty > 0.0 {
+            if self.watched.len() == MAX_WATCHED {
+                self.watched.pop_front();
+            }
+            let sent = self.sender_ticks(event.now);
+            self.watched.push_back(Datagram { number: event.number, sent });
+        }
+    }
+
     fn on_ack(&mut self, ack: &Ack<'_>) {
         for packet in ack.packets {
+            if self.loss_penalty > 0.0 {
+                self.count_losses(packet.number, packet.sent_at);
+            }
             self.on_packet(ack.now, packet.sent_at, packet.received_at);
         }
     }
@@ -206,5 +319,85 @@ mod tests {
         assert_eq!(driver.control().window_bytes, 10_000);
         driver.ack(1);
         assert_eq!(driver.control().window_bytes, 10_000);
+    }
+
+    #[test]
+    fn a_constant_threshold_is_queueing_delay_whatever_the_rtt() {
+        let mut driver = driver(&[("threshold", "constant"), ("threshold_ms", "25")]);
+        driver.ack(1);
+        driver.one_way = Span::from_ms(45);
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), 16.5);
+        driver.one_way = Span::from_ms(46);
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), 16.25);
+    }
+
+    #[test]
+    fn the_rtt_can_be_what_is_compared() {
+        let mut driver = driver(&[("threshold", "rtt")]);
+        driver.ack(1);
+        // 1.45 times 40 ms; the one-way delay says nothing.
+        driver.one_way = Span::from_ms(90);
+        driver.rtt = Span::from_ms(58);
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), 16.5);
+        driver.rtt = Span::from_ms(59);
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), 16.25);
+    }
+
+    #[test]
+    fn between_two_thresholds_the_window_holds_and_the_steps_may_differ() {
+        let settings =
+            [("threshold", "constant"), ("threshold_ms", "20"), ("hold_ms", "5"), ("down_step", "2")];
+        let mut driver = driver(&settings);
+        driver.ack(1);
+        let mut after = |queue: u64| {
+            driver.one_way = Span::from_ms(20 + queue);
+            driver.ack(1);
+            driver.field("cwnd")
+        };
+        assert_eq!([after(15), after(16), after(20), after(21)], [16.5, 16.5, 16.5, 14.5]);
+    }
+
+    /// Sends `count` packets now.
+    fn send(driver: &mut Driver, count: u64) {
+        (0..count).for_each(|_| driver.send());
+    }
+
+    #[test]
+    fn a_datagram_is_lost_once_one_sent_more_than_5_ms_later_is_acknowledged() {
+        let mut driver = driver(&[("loss_penalty", "1.5")]);
+        driver.next_number = 0;
+        send(&mut driver, 3);
+        driver.now += Span::from_ms(5);
+        send(&mut driver, 1);
+        driver.now += Span::from_ms(1);
+        send(&mut driver, 1);
+        // 0 arrives, 1 and 2 do not; 3 was sent 5 ms after them, 4 was 6 ms.
+        driver.now += Span::from_ms(34);
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), 16.25);
+        driver.now += Span::from_ms(5);
+        driver.next_acked = 3;
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), 16.5);
+        driver.now += Span::from_ms(1);
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), 16.5 - 2.0 * 1.5 + 0.25);
+    }
+
+    #[test]
+    fn losses_cost_nothing_by_default() {
+        let mut driver = driver(&[]);
+        driver.next_number = 0;
+        send(&mut driver, 10);
+        driver.now += Span::from_ms(40);
+        driver.ack(1);
+        driver.next_acked = 8;
+        driver.now += Span::from_ms(20);
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), 16.5);
     }
 }

@@ -30,17 +30,22 @@ pub const REGISTRY: &[Entry] = &[
     crate::cubic::ENTRY,
     crate::fillp::ENTRY,
     crate::fillp2::ENTRY,
+    crate::gcc::ENTRY,
     crate::koho::ENTRY,
     crate::ledbat::ENTRY,
     crate::libutp_ledbat::ENTRY,
+    crate::nada::ENTRY,
     crate::pcc::ENTRY,
     crate::pcc_experimental::ENTRY,
     crate::proteus::ENTRY,
     crate::reno::ENTRY,
+    crate::scream::ENTRY,
+    crate::scream_v1::ENTRY,
+    crate::sourdough::ENTRY,
     crate::sprout::ENTRY,
     crate::vegas::ENTRY,
-    crate::vivace::ENTRY,
     crate::verus::ENTRY,
+    crate::vivace::ENTRY,
 ];
 
 /// The controller called `name`.
