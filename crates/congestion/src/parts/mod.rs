@@ -1,15 +1,23 @@
 //! Building blocks that several controllers share: one concept per file.
 
 mod base_delay;
+mod frame_clock;
 mod gradient_step;
 mod hystart;
+mod pack;
+mod monitor;
+mod monitor_timed;
 mod rounds;
 mod window;
 mod windowed;
 
 pub(crate) use base_delay::{BaseDelay, MAX_MINUTES};
+pub(crate) use frame_clock::FrameClock;
 pub(crate) use gradient_step::{Boundary, GradientStep, StepRule};
 pub(crate) use hystart::SlowStart;
+pub(crate) use pack::{Pack, PackHalf, interval_message, kbps};
+pub(crate) use monitor::{Ended, Monitor};
+pub(crate) use monitor_timed::{Interval, MonitorTimed, Plan, Round, RttSample};
 pub(crate) use rounds::Rounds;
 pub(crate) use window::Window;
 pub(crate) use windowed::{WindowedMax, WindowedMin};

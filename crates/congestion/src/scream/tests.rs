@@ -1,0 +1,218 @@
+//! The window, the marks and the target against hand-computed values.
+
+use super::*;
+use crate::testing::{Driver, MSS_BYTES};
+use units::Rate;
+
+const MSS: f64 = MSS_BYTES as f64;
+
+/// A controller that had its first feedback: RTT 100 ms, so 1 Mbit/s are a window of 12.5 kB.
+fn driver(settings: &[(&str, &str)]) -> Driver {
+    let mut driver = Driver::new(&ENTRY, settings);
+    driver.in_flight_packets = 1000.0;
+    driver.peak_in_flight_packets = 1000.0;
+    driver.ack(1);
+    driver
+}
+
+/// Bytes one acknowledged packet adds to `window` far from any congestion at an RTT above 25 ms.
+fn growth(window: f64) -> f64 {
+    MSS * (MSS / window) * (1.0 + 0.02 * window / MSS)
+}
+
+#[test]
+fn the_window_begins_at_the_start_rate_times_the_first_rtt() {
+    let driver = driver(&[]);
+    let expected = 12_500.0 + growth(12_500.0);
+    assert!((driver.field("ref_wnd") - expected).abs() < 1e-6, "{}", driver.field("ref_wnd"));
+    let control = driver.control();
+    assert_eq!(control.window_bytes, (3.0 * expected) as u64);
+    // 8 * 12.6 kB / 100 ms * 1000/1020 / 1.2.
+    let target = 8.0 * expected / 0.1 * (MSS / (MSS + 20.0)) / 1.2;
+    assert_eq!(control.media_rate, Some(Rate::from_bps_f64(target)));
+    assert_eq!(control.pacing, Some(Rate::from_bps_f64(1.5 * target)));
+}
+
+#[test]
+fn growth_is_a_segment_and_two_percent_per_round_trip() {
+    let mut driver = driver(&[]);
+    let mut expected = driver.field("ref_wnd");
+    for _ in 0..20 {
+        driver.now += Span::from_ms(5);
+        driver.ack(1);
+        expected += growth(expected);
+    }
+    assert!((driver.field("ref_wnd") - expected).abs() < 1e-6);
+}
+
+#[test]
+fn the_window_does_not_grow_beyond_what_is_used() {
+    let mut driver = driver(&[]);
+    driver.in_flight_packets = 4.0;
+    driver.peak_in_flight_packets = 8.0;
+    for _ in 0..200 {
+        driver.now += Span::from_ms(5);
+        driver.ack(1);
+    }
+    // At most one segment plus 1.5 times the peak; it began at 12.5 kB.
+    let window = driver.field("ref_wnd");
+    assert!((12_900.0..=13_000.0).contains(&window), "{window}");
+}
+
+#[test]
+fn a_flight_with_losses_counts_once_and_the_next_one_again() {
+    let mut driver = driver(&[("mul_increase", "0")]);
+    driver.next_number = 100;
+    let before = driver.field("ref_wnd");
+    let react = |driver: &mut Driver| {
+        driver.now += Span::from_ms(30);
+        driver.lose(2, false);
+        driver.ack(1);
+    };
+    react(&mut driver);
+    let once = driver.field("ref_wnd");
+    // The ACK that reports the loss also grows the window, at a quarter of the speed next to the inflection point.
+    assert!((once - (0.7 * before + MSS * MSS / (0.7 * before))).abs() < 1e-6, "{before} {once}");
+    assert_eq!(driver.field("ref_wnd_i"), before);
+    react(&mut driver);
+    assert!(driver.field("ref_wnd") > once, "lost in the same flight");
+    driver.next_acked = 100;
+    react(&mut driver);
+    assert!(driver.field("ref_wnd") < 0.75 * once, "lost in the next flight");
+}
+
+#[test]
+fn marks_reduce_by_half_their_averaged_share() {
+    let mut driver = driver(&[]);
+    driver.now += Span::from_ms(100);
+    let before = driver.field("ref_wnd");
+    // No delay: the reaction is scaled by the distance from the inflection point, of which there is none.
+    driver.mark(true);
+    driver.ack(1);
+    let alpha = driver.field("l4s_alpha");
+    assert!((alpha - 1.0 / 8.0).abs() < 1e-12, "{alpha}");
+    // RTT 100 ms allows four reactions per RTT, each a quarter of alpha / 2; nothing unmarked was acknowledged.
+    let expected = before * (1.0 - alpha / 2.0 / 4.0);
+    assert!((driver.field("ref_wnd") - expected).abs() < 1e-6);
+    // Without further marks alpha decays by 1/128 per update.
+    driver.now += Span::from_ms(20);
+    driver.ack(1);
+    assert!((driver.field("l4s_alpha") - alpha * 127.0 / 128.0).abs() < 1e-12);
+}
+
+#[test]
+fn classic_marks_take_a_fifth() {
+    let mut driver = driver(&[("ecn", "classic")]);
+    driver.now += Span::from_ms(100);
+    let before = driver.field("ref_wnd");
+    driver.mark(true);
+    driver.ack(1);
+    assert!((driver.field("ref_wnd") - 0.8 * before).abs() < 1e-6);
+}
+
+#[test]
+fn queueing_delay_beyond_half_of_the_target_shrinks_the_window() {
+    let mut driver = driver(&[("in_flight_headroom", "1")]);
+    driver.in_flight_packets = 1.0;
+    driver.peak_in_flight_packets = 1.0;
+    let settle = |driver: &mut Driver, delay_ms: u64| {
+        driver.one_way = Span::from_ms(50 + delay_ms);
+        for _ in 0..40 {
+            driver.now += Span::from_ms(25);
+            driver.ack(1);
+        }
+        driver.field("ref_wnd")
+    };
+    let before = driver.field("ref_wnd");
+    assert_eq!(settle(&mut driver, 29), before, "29 ms is below half of 60 ms");
+    // 45 ms: half way to the full reaction; four reactions per RTT, each a quarter of 0.5 / 2.
+    driver.one_way = Span::from_ms(95);
+    for _ in 0..10 {
+        driver.now += Span::from_ms(25);
+        driver.ack(1);
+    }
+    let average = driver.field("qdelay_avg");
+    assert!((42.0..45.0).contains(&average), "{average}");
+    let window = driver.field("ref_wnd");
+    assert!(window > 3500.0 && window < before, "{window}");
+    driver.now += Span::from_ms(25);
+    driver.ack(1);
+    let marking = (driver.field("qdelay_avg") - 30.0) / 30.0;
+    assert!((driver.field("ref_wnd") / window - (1.0 - marking / 2.0 / 4.0)).abs() < 1e-9);
+    // A smaller delay replaces the average at once.
+    driver.one_way = Span::from_ms(52);
+    driver.now += Span::from_ms(25);
+    driver.ack(1);
+    assert!((driver.field("qdelay_avg") - 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_queue_that_stands_for_twenty_seconds_is_drained_once() {
+    let mut driver = driver(&[("mul_increase", "0")]);
+    driver.peak_in_flight_packets = 0.0;
+    driver.in_flight_packets = 0.0;
+    driver.one_way = Span::from_ms(70);
+    driver.now += Span::from_ms(25);
+    driver.ack(1);
+    let target = driver.field("target_rate");
+    let mut halved = 0;
+    for _ in 0..1200 {
+        driver.now += Span::from_ms(25);
+        driver.ack(1);
+        halved += u32::from(driver.field("target_rate") < 0.51 * target);
+    }
+    // 5 RTT of 100 ms in 30 s.
+    assert_eq!(halved, 20);
+}
+
+#[test]
+fn late_and_large_frames_lower_the_target() {
+    let mut driver = driver(&[]);
+    let target = driver.field("target_rate");
+    let frame = |driver: &mut Driver, waited_ms: u64, factor: f64| {
+        driver.now += Span::from_ms(40);
+        let nominal = driver.field("target_rate") * 1e6 / 8.0 * 0.04;
+        driver.controller.on_frame(&Frame {
+            now: driver.now,
+            bytes: (nominal * factor) as u64,
+            key: false,
+            queued_bytes: 0,
+            queue_delay: Span::from_ms(waited_ms),
+        });
+    };
+    // A wait of a quarter of the period changes nothing.
+    (0..10).for_each(|_| frame(&mut driver, 10, 1.0));
+    assert!((driver.field("target_rate") - target).abs() < 2e-6);
+    frame(&mut driver, 40, 1.0);
+    assert!((driver.field("rate_adjust") - 0.75 / 16.0).abs() < 1e-9);
+    assert!((driver.field("target_rate") / target - 1.2 / (1.2 + 0.75 / 16.0)).abs() < 1e-5);
+    (0..50).for_each(|_| frame(&mut driver, 400, 1.0));
+    assert_eq!(driver.field("rate_adjust"), 0.5);
+    (0..100).for_each(|_| frame(&mut driver, 0, 1.0));
+    assert_eq!(driver.field("rate_adjust"), 0.0);
+    (0..500).for_each(|_| frame(&mut driver, 0, 1.5));
+    assert!((driver.field("target_rate") / target - 1.2 / 1.4).abs() < 1e-3, "at most 0.2 for large frames");
+}
+
+#[test]
+fn near_the_highest_bitrate_pacing_is_relaxed() {
+    let pacing = |max: &str| {
+        let control = driver(&[("max_rate_mbps", max)]).control();
+        control.pacing.unwrap().bps() as f64 / control.media_rate.unwrap().bps() as f64
+    };
+    assert!((pacing("100") - 1.5).abs() < 1e-5);
+    assert!((pacing("0.5") - 4.0).abs() < 1e-5);
+    let between = pacing("0.9");
+    assert!((1.6..3.9).contains(&between), "{between}");
+}
+
+#[test]
+fn silence_counts_as_a_loss() {
+    let mut driver = driver(&[]);
+    let before = driver.field("ref_wnd");
+    driver.now += Span::from_secs(1);
+    driver.timeout(false);
+    assert!((driver.field("ref_wnd") - 0.7 * before).abs() < 1e-6);
+    (0..50).for_each(|_| driver.timeout(true));
+    assert_eq!(driver.field("ref_wnd"), 3000.0);
+}
