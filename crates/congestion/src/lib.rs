@@ -18,6 +18,7 @@ mod cubic;
 mod fillp;
 mod fillp2;
 mod gcc;
+mod gquic_cubic;
 mod koho;
 mod ledbat;
 mod libutp_ledbat;

@@ -31,6 +31,7 @@ pub const REGISTRY: &[Entry] = &[
     crate::fillp::ENTRY,
     crate::fillp2::ENTRY,
     crate::gcc::ENTRY,
+    crate::gquic_cubic::ENTRY,
     crate::koho::ENTRY,
     crate::ledbat::ENTRY,
     crate::libutp_ledbat::ENTRY,

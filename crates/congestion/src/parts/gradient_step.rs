@@ -130,6 +130,11 @@ impl GradientStep {
         self.previous
     }
 
+    /// What it was built with.
+    pub(crate) const fn rule(&self) -> &StepRule {
+        &self.rule
+    }
+
     /// The confidence amplifier, for time series.
     pub(crate) const fn amplifier(&self) -> f64 {
         self.amplifier
