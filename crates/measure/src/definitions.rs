@@ -64,6 +64,8 @@ const RFC5166: &str = "RFC 5166";
 const RFC7679: &str = "RFC 7679 (delay); percentile by nearest rank as Pantheon's";
 const RFC7680: &str = "RFC 7680 (loss); RFC 5166";
 const JAIN: &str = "Jain, Chiu, Hawe 1984; over time as ccperf";
+const RFC8868: &str = "after RFC 8868 (evaluation of interactive media)";
+const FREEZE: &str = "W3C webrtc-stats, freezeCount and totalFreezesDuration";
 const CCPERF: &str = "ccperf, as exact time integral";
 
 const fn flow(
@@ -216,6 +218,49 @@ pub const METRICS: &[Definition] = &[
         "time integral of the smoothed RTT / time since its first sample",
         CCPERF,
     ),
+    flow(
+        "media.media_rate_mbps",
+        "Mbit/s",
+        Corrected,
+        "bits of decoded frames / (min(stop, end) - max(start, warm-up)), decoded in that time; a frame is decoded when it is \
+         complete and so is every frame it depends on, back to a key frame",
+        RFC8868,
+    ),
+    flow(
+        "media.media_utilization",
+        "",
+        Corrected,
+        "media_rate_mbps / min(the source's highest bitrate, capacity of the first link / number of flows)",
+        RFC8868,
+    ),
+    flow(
+        "media.frame_delay_p50_ms",
+        "ms",
+        Corrected,
+        "median of the times from capture to decoding",
+        RFC8868,
+    ),
+    flow("media.frame_delay_p95_ms", "ms", Corrected, "95th percentile of the same times", RFC8868),
+    flow("media.frame_delay_p99_ms", "ms", Corrected, "99th percentile of the same times", RFC8868),
+    flow(
+        "media.stalls",
+        "",
+        Corrected,
+        "intervals between decoded frames of at least max(3 a, a + 150 ms), a = mean of the 30 before; the time from the last \
+         frame to the end is one too",
+        FREEZE,
+    ),
+    flow("media.stall_time_s", "s", Corrected, "sum of the intervals of stalls", FREEZE),
+    flow("media.stall_ratio", "", Corrected, "stall_time_s / (min(stop, end) - max(start, warm-up))", FREEZE),
+    flow("media.frames_written", "frames", Counter, "frames the encoder wrote", OWN),
+    flow(
+        "media.frames_skipped",
+        "frames",
+        Counter,
+        "frames the encoder skipped because too much was waiting",
+        OWN,
+    ),
+    flow("media.frames_decoded", "frames", Counter, "frames that could be decoded", OWN),
     link(
         "capacity_mbps",
         "Mbit/s",

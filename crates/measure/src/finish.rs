@@ -52,10 +52,15 @@ pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[
     let mut totals = Totals::default();
     let measured = measured_span(&meter.flows, &scope);
     let invalid_reason = invalid_reason(&meter);
+    let share_mbps = links
+        .first()
+        .filter(|link| link.capacity_bits > 0)
+        .and_then(|link| time_mean(link.capacity_bits, link.elapsed))
+        .map(|bits_per_ns| bits_per_ns * 1_000.0 / meter.flows.len() as f64);
     let mut flows = Vec::with_capacity(meter.flows.len());
     for flow in &mut meter.flows {
         let sender = senders.iter().find(|sender| sender.flow == flow.info.flow);
-        flows.push(flow_stats(flow, sender, &scope, &mut totals));
+        flows.push(flow_stats(flow, sender, &scope, share_mbps, &mut totals));
     }
     let links: Vec<_> = links.iter().map(link_stats).collect();
     let owd = totals.delay.summary();
@@ -90,8 +95,11 @@ fn flow_stats(
     flow: &mut FlowMeter,
     sender: Option<&SenderCounters>,
     scope: &Scope,
+    share_mbps: Option<f64>,
     totals: &mut Totals,
 ) -> FlowStats {
+    let (active, stop) = (active_span(flow, scope), Time::from_ns(flow.to_ns.min(scope.end_ns)));
+    let media = std::mem::take(&mut flow.media);
     let owd = flow.delay.summary();
     let delivered = flow.delay.count();
     totals.delay.merge(&flow.delay);
@@ -106,14 +114,13 @@ fn flow_stats(
         flow: flow.info.flow,
         scheme: flow.info.scheme.clone(),
         start_s: flow.info.start.as_secs_f64(),
-        stop_s: Time::from_ns(flow.info.stop.as_ns().min(scope.end_ns)).as_secs_f64(),
+        stop_s: stop.as_secs_f64(),
         throughput_mbps: flow.delivered.mean_mbps(),
         ingress_mbps: flow.sent.mean_mbps(),
         delay_p95_ms: whole.map(|whole| us_to_ms(whole.p95_us)),
         loss_rate: byte_loss(&flow.sent, &flow.delivered),
         acklink: flow.ack.stats(),
-        goodput_mbps: mbps(flow.measured_data_bytes, active_span(flow, scope))
-            .filter(|_| scope.tells_payload),
+        goodput_mbps: mbps(flow.measured_data_bytes, active).filter(|_| scope.tells_payload),
         packet_loss_rate: loss_rate(fate),
         owd_mean_ms: owd.map(|owd| owd.mean_us / 1_000.0),
         owd_min_ms: min_us.map(us_to_ms),
@@ -136,6 +143,9 @@ fn flow_stats(
         mean_cwnd_bytes: sender.and_then(|sender| time_mean(sender.cwnd_byte_ns, sender.active)),
         mean_in_flight_bytes: sender.and_then(|sender| time_mean(sender.in_flight_byte_ns, sender.active)),
         mean_srtt_ms: sender.and_then(mean_srtt_ms),
+        media: sender
+            .and_then(|sender| sender.media.as_ref())
+            .map(|counters| media.stats(counters, active, stop, share_mbps)),
     }
 }
 

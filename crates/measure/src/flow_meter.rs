@@ -4,6 +4,7 @@ use crate::ack_direction::AckDirection;
 use crate::histogram::DelayHistogram;
 use crate::inputs::FlowInfo;
 use crate::ledger::SendLedger;
+use crate::media::{FrameDelivery, MediaMeter};
 use crate::tally::{Tally, round_to_us};
 use packetlog::Record;
 
@@ -31,6 +32,7 @@ pub(crate) struct FlowMeter {
     pub(crate) other_delay: DelayHistogram,
     pub(crate) ledger: SendLedger,
     pub(crate) ack: AckDirection,
+    pub(crate) media: MediaMeter,
     /// Bytes of the current interval of [`Fairness`](crate::fairness::Fairness).
     pub(crate) bin_bytes: u64,
     /// Bytes of the interval in which all flows are active.
@@ -55,6 +57,7 @@ impl FlowMeter {
             other_delay: DelayHistogram::default(),
             ledger: SendLedger::default(),
             ack: AckDirection::default(),
+            media: MediaMeter::default(),
             bin_bytes: 0,
             common_bytes: 0,
         }
@@ -94,6 +97,11 @@ impl FlowMeter {
         if sent_ns >= self.from_ns {
             self.ledger.delivered(sent_ns);
         }
+    }
+
+    pub(crate) fn frame(&mut self, frame: &FrameDelivery) {
+        let is_measured = self.is_measured(frame.decoded.as_ns());
+        self.media.frame(frame, is_measured);
     }
 
     /// Whether any record of the data direction names the flow.

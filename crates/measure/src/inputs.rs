@@ -1,6 +1,6 @@
 //! What a meter is told besides the records.
 
-use units::{Span, Time};
+use units::{Rate, Span, Time};
 
 /// One flow as it was planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,4 +86,17 @@ pub struct SenderCounters {
     pub active: Span,
     /// Time over which the smoothed RTT was integrated, that is since its first sample; zero means `active`.
     pub srtt_active: Span,
+    /// What the encoder of a live source counted.
+    pub media: Option<MediaCounters>,
+}
+
+/// What the encoder of a live source counted over a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MediaCounters {
+    /// Frames written.
+    pub frames: u64,
+    /// Frames skipped because too much was waiting.
+    pub frames_skipped: u64,
+    /// Highest bitrate of the source.
+    pub max_rate: Rate,
 }

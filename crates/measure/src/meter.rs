@@ -5,6 +5,7 @@ use crate::finish;
 use crate::flow_meter::FlowMeter;
 use crate::flow_table::FlowTable;
 use crate::inputs::{FlowInfo, LinkCounters, MeterConfig, SenderCounters};
+use crate::media::FrameDelivery;
 use crate::stats::RunStats;
 use crate::tally::Tally;
 use packetlog::{Event, Record};
@@ -79,6 +80,13 @@ impl RunMeter {
             Event::Opportunity => self.opportunities.add(record.time_ns, record.size_bytes),
             // No metric counts these. ACKs that are dropped show as sent and not delivered.
             Event::Enqueue | Event::Dequeue | Event::AckDrop | Event::AckMark | Event::AckOpportunity => {}
+        }
+    }
+
+    /// A frame of a planned flow was decoded; those of one flow come in time order. Others are ignored.
+    pub fn frame(&mut self, frame: &FrameDelivery) {
+        if let Some(position) = self.table.get(frame.flow) {
+            self.flows[position].frame(frame);
         }
     }
 

@@ -23,6 +23,23 @@ pub struct AckLinkStats {
     pub loss_rate: Option<f64>,
 }
 
+/// A flow of a live source.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "documented in METRICS, the one definition of each number")]
+pub struct MediaStats {
+    pub media_rate_mbps: Option<f64>,
+    pub media_utilization: Option<f64>,
+    pub frame_delay_p50_ms: Option<f64>,
+    pub frame_delay_p95_ms: Option<f64>,
+    pub frame_delay_p99_ms: Option<f64>,
+    pub stalls: u64,
+    pub stall_time_s: f64,
+    pub stall_ratio: Option<f64>,
+    pub frames_written: u64,
+    pub frames_skipped: u64,
+    pub frames_decoded: u64,
+}
+
 /// One flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[allow(missing_docs, reason = "documented in METRICS, the one definition of each number")]
@@ -59,6 +76,7 @@ pub struct FlowStats {
     pub mean_cwnd_bytes: Option<f64>,
     pub mean_in_flight_bytes: Option<f64>,
     pub mean_srtt_ms: Option<f64>,
+    pub media: Option<MediaStats>,
 }
 
 /// One link.

@@ -1,6 +1,8 @@
 //! Every key of the statistics is defined, and everything defined is a key.
 
-use measure::{Convention, LABELS, Level, LinkCounters, METRICS, MeterConfig, RunMeter};
+use measure::{
+    Convention, LABELS, Level, LinkCounters, METRICS, MediaCounters, MeterConfig, RunMeter, SenderCounters,
+};
 use packetlog::{Event, Record};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -30,13 +32,15 @@ fn keys_and_definitions_agree_both_ways() {
         warmup: Span::ZERO,
         bin: Span::ZERO,
     });
-    // With ACK records the optional objects are there.
+    // With ACK records and an encoder the optional objects are there.
     for event in [Event::Send, Event::Deliver, Event::AckSend, Event::AckDeliver] {
         let record =
             Record { time_ns: 0, flow: 1, event, seq: 0, size_bytes: 1, data_bytes: 1, one_way_delay_ns: 1 };
         meter.record(&record);
     }
-    let stats = serde_json::to_value(meter.finish(&[LinkCounters::default()], &[])).expect("JSON");
+    let sender =
+        SenderCounters { flow: 1, media: Some(MediaCounters::default()), ..SenderCounters::default() };
+    let stats = serde_json::to_value(meter.finish(&[LinkCounters::default()], &[sender])).expect("JSON");
     assert_eq!(keys(&stats["flows"][0]), defined(Level::Flow));
     assert_eq!(keys(&stats["links"][0]), defined(Level::Link));
     assert_eq!(keys(&stats["network"]), defined(Level::Network));

@@ -400,6 +400,7 @@ fn senders_are_time_means_over_their_active_time() {
         srtt_ns_ns: 100_000_000_000_000_000,
         active: Span::from_secs(2),
         srtt_active: Span::ZERO,
+        media: None,
     };
     let measure = |sender| {
         let meter = RunMeter::new(config(vec![flow(1, 0, 2_000)], 2_000, 0));

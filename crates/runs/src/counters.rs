@@ -1,10 +1,10 @@
 //! From the counters of links and senders to what the meter takes.
 
 use crate::RunSpec;
-use measure::{FlowInfo, LinkCounters, MeterConfig, SenderCounters};
+use measure::{FlowInfo, LinkCounters, MediaCounters, MeterConfig, SenderCounters};
 use path::{Direction, LinkStats};
-use transport::SenderStats;
-use units::Span;
+use transport::{ApplicationSpec, EncoderStats, Sender};
+use units::{Rate, Span};
 
 /// Interval of Jain's index over time.
 const BIN: Span = Span::from_ms(500);
@@ -69,8 +69,9 @@ fn counters_of(direction: &str, link: &LinkStats, elapsed: Span) -> LinkCounters
     }
 }
 
-/// What a sender of ours counted.
-pub fn sender_counters(index: usize, stats: &SenderStats) -> SenderCounters {
+/// What the sender of flow number `index` counted.
+pub fn sender_counters(spec: &RunSpec, index: usize, sender: &Sender) -> SenderCounters {
+    let stats = sender.stats();
     SenderCounters {
         flow: index as u32 + 1,
         retransmissions: stats.retransmissions,
@@ -81,5 +82,14 @@ pub fn sender_counters(index: usize, stats: &SenderStats) -> SenderCounters {
         srtt_ns_ns: stats.srtt_ns_ns,
         active: stats.active,
         srtt_active: stats.active,
+        media: sender.encoder_stats().map(|stats| media_counters(&spec.flows[index].application, &stats)),
     }
+}
+
+fn media_counters(application: &ApplicationSpec, stats: &EncoderStats) -> MediaCounters {
+    let max_rate = match application {
+        ApplicationSpec::Encoder(encoder) => Rate::from_mbps(encoder.max_rate_mbps),
+        _ => Rate::ZERO,
+    };
+    MediaCounters { frames: stats.frames, frames_skipped: stats.frames_skipped, max_rate }
 }

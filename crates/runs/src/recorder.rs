@@ -2,10 +2,11 @@
 
 use crate::counters::link_name;
 use congestion::FieldSink;
-use measure::{LinkCounters, MeterConfig, RunMeter, RunStats, SenderCounters};
+use measure::{FrameDelivery, LinkCounters, MeterConfig, RunMeter, RunStats, SenderCounters};
 use packetlog::{PacketLogWriter, Record, SampleWriter, Table};
 use path::LinkStats;
 use std::path::Path;
+use transport::DecodedFrame;
 use units::Time;
 
 /// Feeds the meter, the packet log and the sample tables.
@@ -85,6 +86,22 @@ impl Recorder {
         sink.result.map_err(|error| error.to_string())
     }
 
+    /// One value of a flow's state, by the name that its program gave it.
+    ///
+    /// # Errors
+    /// One line naming the file that cannot be written.
+    pub fn sample_flow_field(
+        &mut self,
+        at: Time,
+        flow: u32,
+        field: &str,
+        unit: &str,
+        value: f64,
+    ) -> Result<(), String> {
+        let Some(samples) = &mut self.samples else { return Ok(()) };
+        samples.flows.flow(at.as_ns(), flow, field, unit, value).map_err(|error| error.to_string())
+    }
+
     /// The state of a link of the direction called `direction` (`data` or `ack`).
     ///
     /// # Errors
@@ -102,6 +119,20 @@ impl Recorder {
             samples.links.link(at.as_ns(), &name, field, unit, value).map_err(|error| error.to_string())?;
         }
         Ok(())
+    }
+
+    /// A frame of a live source was decoded at the receiver of `flow`. A failure to write is kept for
+    /// [`Recorder::finish`].
+    pub fn frame(&mut self, flow: u32, frame: &DecodedFrame) {
+        let (captured, decoded) = (frame.mark.captured_at, frame.decoded_at);
+        self.meter.frame(&FrameDelivery { flow, bytes: u64::from(frame.mark.bytes), captured, decoded });
+        let written = self.sample_flow(decoded, flow, |sink| {
+            sink.put("frame_delay", "ms", (decoded - captured).as_ms_f64());
+            sink.put("frame_size", "bytes", f64::from(frame.mark.bytes));
+        });
+        if let Err(failure) = written {
+            self.failure.get_or_insert(failure);
+        }
     }
 
     /// Completes the files and computes the metrics.

@@ -40,7 +40,7 @@ pub fn run(spec: &RunSpec, directory: Option<&Path>, stop: &dyn Fn() -> bool) ->
     let [data, ack] = world.directions();
     let links = link_counters(data, ack, spec.duration());
     let senders: Vec<SenderCounters> =
-        world.senders().enumerate().map(|(index, sender)| sender_counters(index, sender.stats())).collect();
+        world.senders().enumerate().map(|(index, sender)| sender_counters(spec, index, sender)).collect();
     let stats = recorder.finish(&links, &senders)?;
     Ok(RunReport { stats, sim_wall_s, events: world.events() })
 }

@@ -338,7 +338,12 @@ impl World {
         });
         if complete {
             match handle {
-                Handle::Data(_) => self.poll_receiver(index, recorder),
+                Handle::Data(_) => {
+                    while let Some(frame) = flow.receiver.take_frame() {
+                        recorder.frame(packet.flow + 1, &frame);
+                    }
+                    self.poll_receiver(index, recorder);
+                }
                 Handle::Ack(slot) => {
                     flow.sender.on_ack(self.now, self.contents.ack(slot));
                     self.poll_sender(index, recorder);

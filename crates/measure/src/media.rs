@@ -1,0 +1,172 @@
+//! Live media: frames from capture to decoding, and where the picture stood still.
+
+use crate::histogram::DelayHistogram;
+use crate::inputs::MediaCounters;
+use crate::stats::MediaStats;
+use crate::tally::us_to_ms;
+use std::collections::VecDeque;
+use units::{Span, Time};
+
+/// A stall is an interval between frames of at least this many average ones ... [W3C webrtc-stats, freezeCount]
+const STALL_INTERVALS: u64 = 3;
+/// ... and at least this much above an average one.
+const STALL_EXCESS: Span = Span::from_ms(150);
+/// Intervals that make the average.
+const AVERAGED_INTERVALS: usize = 30;
+
+/// A frame that could be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameDelivery {
+    /// Number of the flow.
+    pub flow: u32,
+    /// Bytes of the frame.
+    pub bytes: u64,
+    /// When it was captured.
+    pub captured: Time,
+    /// When it, and everything it depends on, had arrived.
+    pub decoded: Time,
+}
+
+/// Counters of one live flow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MediaMeter {
+    decoded: u64,
+    /// Bytes of the frames decoded in the measured time.
+    measured_bytes: u64,
+    delay: DelayHistogram,
+    last_decoded: Option<Time>,
+    /// The latest intervals between decoded frames, and their sum.
+    intervals: VecDeque<Span>,
+    interval_sum: Span,
+    stalls: u64,
+    stalled: Span,
+}
+
+impl MediaMeter {
+    /// A frame was decoded; it counts where `is_measured`.
+    pub(crate) fn frame(&mut self, frame: &FrameDelivery, is_measured: bool) {
+        self.decoded += 1;
+        if let Some(last) = self.last_decoded {
+            self.interval(frame.decoded - last, is_measured);
+        }
+        self.last_decoded = Some(frame.decoded);
+        if is_measured {
+            self.measured_bytes += frame.bytes;
+            self.delay.record(((frame.decoded - frame.captured).as_ns() / 1_000) as i64);
+        }
+    }
+
+    /// The picture stood still for `interval`, which every interval between two frames is.
+    fn interval(&mut self, interval: Span, is_measured: bool) {
+        if self.is_stall(interval) && is_measured {
+            self.stalls += 1;
+            self.stalled += interval;
+        }
+        if self.intervals.len() == AVERAGED_INTERVALS
+            && let Some(oldest) = self.intervals.pop_front()
+        {
+            self.interval_sum = self.interval_sum - oldest;
+        }
+        self.intervals.push_back(interval);
+        self.interval_sum += interval;
+    }
+
+    fn is_stall(&self, interval: Span) -> bool {
+        let Some(count) = core::num::NonZeroU64::new(self.intervals.len() as u64) else { return false };
+        let average = self.interval_sum / count.get();
+        interval >= (average * STALL_INTERVALS).max(average + STALL_EXCESS)
+    }
+
+    /// The statistics of a flow measured for `active` until `end`. `share_mbps` is what the bottleneck has for it.
+    pub(crate) fn stats(
+        mut self,
+        counters: &MediaCounters,
+        active: Span,
+        end: Time,
+        share_mbps: Option<f64>,
+    ) -> MediaStats {
+        if let Some(last) = self.last_decoded {
+            // What stands still at the end is not known ever to move again.
+            self.interval(end - last, true);
+        } else {
+            self.stalled = active;
+            self.stalls = 1;
+        }
+        let rate_mbps =
+            (!active.is_zero()).then(|| (self.measured_bytes * 8) as f64 * 1_000.0 / active.as_ns() as f64);
+        let could_mbps =
+            share_mbps.map_or(counters.max_rate.mbps(), |share| share.min(counters.max_rate.mbps()));
+        let delay = self.delay.summary();
+        MediaStats {
+            media_rate_mbps: rate_mbps,
+            media_utilization: rate_mbps.filter(|_| could_mbps > 0.0).map(|rate| rate / could_mbps),
+            frame_delay_p50_ms: delay.map(|delay| us_to_ms(delay.p50_us)),
+            frame_delay_p95_ms: delay.map(|delay| us_to_ms(delay.p95_us)),
+            frame_delay_p99_ms: delay.map(|delay| us_to_ms(delay.p99_us)),
+            stalls: self.stalls,
+            stall_time_s: self.stalled.as_secs_f64(),
+            stall_ratio: (!active.is_zero()).then(|| self.stalled.as_secs_f64() / active.as_secs_f64()),
+            frames_written: counters.frames,
+            frames_skipped: counters.frames_skipped,
+            frames_decoded: self.decoded,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Rate;
+
+    fn at(ms: u64) -> Time {
+        Time::from_ns(ms * 1_000_000)
+    }
+
+    fn frame(decoded_ms: u64) -> FrameDelivery {
+        FrameDelivery { flow: 1, bytes: 5_000, captured: at(decoded_ms - 60), decoded: at(decoded_ms) }
+    }
+
+    fn counters(max_mbps: f64) -> MediaCounters {
+        MediaCounters { frames: 100, frames_skipped: 2, max_rate: Rate::from_mbps(max_mbps) }
+    }
+
+    /// 100 frames 40 ms apart, the 51st `late` ms later than that and all after it too.
+    fn meter(late: u64) -> MediaMeter {
+        let mut meter = MediaMeter::default();
+        for number in 0..100_u64 {
+            meter.frame(&frame(100 + number * 40 + if number > 50 { late } else { 0 }), true);
+        }
+        meter
+    }
+
+    #[test]
+    fn frames_in_time_make_rate_and_delay_and_no_stall() {
+        let stats = meter(0).stats(&counters(2.0), Span::from_secs(4), at(4_100), None);
+        // 100 frames of 5000 bytes over 4 s are 1 Mbit/s, half of what the source can do.
+        assert_eq!((stats.media_rate_mbps, stats.media_utilization), (Some(1.0), Some(0.5)));
+        assert_eq!((stats.frame_delay_p50_ms, stats.frame_delay_p99_ms), (Some(60.0), Some(60.0)));
+        assert_eq!((stats.stalls, stats.stall_time_s, stats.frames_decoded), (0, 0.0, 100));
+    }
+
+    #[test]
+    fn a_stall_is_150_ms_more_than_the_average_interval() {
+        let stalls = |late| meter(late).stats(&counters(2.0), Span::from_secs(4), at(4_100 + late), None);
+        assert_eq!(stalls(149).stalls, 0);
+        let stats = stalls(150);
+        assert_eq!((stats.stalls, stats.stall_ratio), (1, Some(0.19 / 4.0)));
+    }
+
+    #[test]
+    fn a_picture_that_stands_still_to_the_end_is_stalled() {
+        let stats = meter(0).stats(&counters(2.0), Span::from_secs(14), at(14_060), None);
+        assert_eq!((stats.stalls, stats.stall_time_s), (1, 10.0));
+        let stats = MediaMeter::default().stats(&counters(2.0), Span::from_secs(4), at(4_000), None);
+        assert_eq!((stats.stall_ratio, stats.frame_delay_p95_ms), (Some(1.0), None));
+    }
+
+    #[test]
+    fn a_narrow_bottleneck_is_the_measure_of_utilization() {
+        let stats = meter(0).stats(&counters(2.0), Span::from_secs(4), at(4_100), Some(1.25));
+        assert_eq!(stats.media_utilization, Some(0.8));
+    }
+}
