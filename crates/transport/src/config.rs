@@ -153,7 +153,8 @@ impl Config {
             tail_loss_probe: true,
             recovery: Recovery::Prr,
             initial_window: 10,
-            max_window_bytes: u64::MAX,
+            // Beyond any path's BDP; a rate that runs away without feedback fills no more memory than this.
+            max_window_bytes: 1 << 30,
             window_rounding: WindowRounding::Down,
             pacing_gain: 0.0,
             quirk_pace_after_block: false,

@@ -37,7 +37,9 @@ impl Pacer {
     pub(crate) fn sent(&mut self, now: Time, bytes: u32, rate: Rate, burst_bytes: u64) {
         let lateness = if self.waiting { self.slack } else { Span::ZERO };
         let credit = rate.time_for(burst_bytes.saturating_sub(u64::from(bytes))).max(lateness);
-        self.next = self.next.max(now - credit) + rate.time_for(u64::from(bytes));
+        // However high the rate, time goes on.
+        let gap = rate.time_for(u64::from(bytes)).max(Span::from_ns(1));
+        self.next = self.next.max(now - credit) + gap;
     }
 
     /// The next packet waits a full gap from `now` on (quirk of genericCC, reference `schemes-window` 3.3).
