@@ -1,0 +1,69 @@
+//! What Vivace thinks of a monitor interval (reference `schemes-rate` 4.2).
+
+use crate::parts::Ended;
+
+/// Packet size the utility assumes, whatever is sent.
+const PACKET_BITS: f64 = 1500.0 * 8.0;
+/// The utility's Mbit.
+const MBIT: f64 = 1_048_576.0;
+/// What the C program makes of a slope that does not exist, as a share: its integer conversion gives the smallest integer.
+const NO_SLOPE: f64 = -21_474_836.48;
+
+/// An interval's measurements as the utility sees them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sample {
+    pub(super) packets: f64,
+    pub(super) lost: f64,
+    /// Sending rate, 2^20 bit/s.
+    rate: f64,
+    /// RTT gradient after quantisation.
+    gradient: f64,
+}
+
+impl Sample {
+    pub(super) fn loss(&self) -> f64 {
+        if self.packets > 0.0 { self.lost / self.packets } else { 0.0 }
+    }
+}
+
+/// Coefficients of the utility.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Utility {
+    pub(super) throughput_exponent: f64,
+    /// Above `loss_knee`; below it is 1.
+    pub(super) loss_coefficient: f64,
+    pub(super) loss_knee: f64,
+    pub(super) latency_coefficient: f64,
+    /// Percent.
+    pub(super) quantum: f64,
+}
+
+impl Utility {
+    pub(super) fn sample(&self, ended: &Ended) -> Sample {
+        Sample {
+            packets: ended.packets,
+            lost: ended.lost,
+            rate: ended.packets * PACKET_BITS / MBIT / ended.seconds,
+            gradient: ended.slope.map_or(NO_SLOPE, |slope| quantised(slope, self.quantum)),
+        }
+    }
+
+    /// The utility of `sample` if its loss rate were `loss`.
+    pub(super) fn value(&self, sample: &Sample, loss: f64) -> f64 {
+        let loss_coefficient = if loss > self.loss_knee { self.loss_coefficient } else { 1.0 };
+        libm::pow(sample.rate, self.throughput_exponent)
+            - loss_coefficient * sample.rate * loss
+            - self.latency_coefficient * sample.rate * sample.gradient
+    }
+}
+
+/// `slope` in whole multiples of `quantum` percent, truncated toward zero.
+pub(super) fn quantised(slope: f64, quantum: f64) -> f64 {
+    let percent = (100.0 * slope).trunc();
+    if quantum <= 1.0 {
+        return percent / 100.0;
+    }
+    // The C program goes through a share and back, which makes 29, 57 and 58 one less.
+    let again = (percent / 100.0 * 100.0).trunc();
+    quantum * (again / quantum).trunc() / 100.0
+}
