@@ -127,7 +127,7 @@ class Experiment:
         return {
             "scheme": scheme.name,
             **_sender(scheme, path),
-            "application": flow.application,
+            "application": flow.application or scheme.application,
             "start_s": flow.start_s,
             "stop_s": flow.stop_s,
             "rtt_ms": flow.rtt_ms,
@@ -374,7 +374,7 @@ def _typed(setting: str, value: str, kind: type) -> float | bool:
 
 
 def _scheme_settings(schemes: dict[str, Scheme], settings: list[tuple[str, str]]) -> dict[str, Scheme]:
-    """Applies `SCHEME.PARAMETER=VALUE` and `SCHEME.transport.KEY=VALUE`."""
+    """Applies `SCHEME.PARAMETER=VALUE`, `SCHEME.transport.KEY=VALUE` and `SCHEME.application.KEY=VALUE`."""
     for key, value in settings:
         name = next((name for name in schemes if key.startswith(f"{name}.")), None)
         if name is None:
@@ -389,6 +389,9 @@ def _scheme_settings(schemes: dict[str, Scheme], settings: list[tuple[str, str]]
         if item.startswith("transport."):
             transport = scheme.transport | {item.removeprefix("transport."): _literal(value)}
             schemes = schemes | {name: replace(scheme, transport=transport, file="--set")}
+        elif item.startswith("application."):
+            application = scheme.application | {item.removeprefix("application."): _literal(value)}
+            schemes = schemes | {name: replace(scheme, application=application, file="--set")}
         else:
             schemes = schemes | {name: replace(scheme, parameters=scheme.parameters | {item: value}, file="--set")}
     return schemes

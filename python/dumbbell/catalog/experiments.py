@@ -17,19 +17,24 @@ MAXIMUM_FLOWS = 10_000
 
 @dataclass(frozen=True)
 class FlowPlan:
-    """One flow of an experiment that lists its flows; `scheme` is the run's own where empty."""
+    """One flow of an experiment that lists its flows. Empty: `scheme` is the run's own, `application` the scheme's."""
 
     scheme: str = ""
     start_s: float = 0.0
     stop_s: float | None = None
     rtt_ms: float | None = None
     reverse: bool = False
-    application: dict[str, Any] = field(default_factory=lambda: {"kind": "greedy"})
+    application: dict[str, Any] = field(default_factory=dict)
 
     def table(self) -> dict[str, Any]:
         """As written to an experiment file under `[[flow]]`."""
-        table: dict[str, Any] = {"start_s": self.start_s, "reverse": self.reverse, "application": self.application}
-        optional = {"scheme": self.scheme or None, "stop_s": self.stop_s, "rtt_ms": self.rtt_ms}
+        table: dict[str, Any] = {"start_s": self.start_s, "reverse": self.reverse}
+        optional = {
+            "scheme": self.scheme or None,
+            "stop_s": self.stop_s,
+            "rtt_ms": self.rtt_ms,
+            "application": self.application or None,
+        }
         return table | {key: value for key, value in optional.items() if value is not None}
 
 
@@ -98,14 +103,13 @@ def _own(table: Table, parse: Any) -> dict[str, Any]:  # noqa: ANN401 (one helpe
 
 
 def _flow(table: Table) -> FlowPlan:
-    application = table.table("application").raw
     flow = FlowPlan(
         scheme=table.text("scheme", ""),
         start_s=table.number("start_s", 0.0, least=0.0),
         stop_s=table.number("stop_s", 0.0, least=0.0) if table.has("stop_s") else None,
         rtt_ms=table.number("rtt_ms", 0.0, least=0.0) if table.has("rtt_ms") else None,
         reverse=table.flag("reverse", False),
-        application=application or {"kind": "greedy"},
+        application=dict(table.table("application").raw),
     )
     table.finish()
     return flow

@@ -20,11 +20,16 @@ MAXIMUM_CONTROLLER_NAME = 15
 """Linux: TCP_CA_NAME_MAX is 16, with the terminating null."""
 
 
+GREEDY: dict[str, Any] = {"kind": "greedy"}
+"""The application of schemes that bring none of their own, and what programs count as."""
+
+
 @dataclass(frozen=True)
 class Scheme:
     """A congestion controller, its parameters and transport, and how figures show it.
 
     `kind` says where the controller is: in our core, in the kernel, loaded into the kernel as BPF, or in a program.
+    `application` is what its flows carry unless an experiment says otherwise: media schemes bring an encoder.
     """
 
     name: str
@@ -39,6 +44,7 @@ class Scheme:
     aliases: tuple[str, ...] = ()
     parameters: dict[str, str] = field(default_factory=dict)
     transport: dict[str, Any] = field(default_factory=dict)
+    application: dict[str, Any] = field(default_factory=lambda: dict(GREEDY))
     program: Program | None = None
     file: str = field(default="", compare=False)
 
@@ -60,6 +66,8 @@ class Scheme:
             "status": self.status,
         }
         table |= {"parameters": dict(self.parameters), "transport": dict(self.transport)}
+        if self.application != GREEDY:
+            table["application"] = dict(self.application)
         return table | ({} if self.program is None else {"program": self.program.table()})
 
 
@@ -83,6 +91,7 @@ def parse_scheme(table: Table, name: str | None = None) -> Scheme:
         aliases=tuple(table.texts("aliases", [])),
         parameters=parameters,
         transport=dict(table.table("transport").raw),
+        application=dict(table.table("application").raw) or dict(GREEDY),
         program=_program(table, kind, status, parameters),
         file=table.source,
     )
@@ -104,6 +113,8 @@ def _check_kind(table: Table, scheme: Scheme) -> None:
     """Refuses what has no meaning for the kind, instead of ignoring it."""
     if scheme.real and scheme.transport:
         raise table.fail("transport", "a table", f"none: {WHAT[scheme.kind]} brings its own")
+    if scheme.kind == "program" and scheme.application != GREEDY:
+        raise table.fail("application", "a table", "none: a program decides itself what it sends")
     if scheme.kind in ("kernel", "bpf"):
         if scheme.parameters:
             raise table.fail("parameters", "a table", f"none: {WHAT[scheme.kind]} takes none")
