@@ -27,6 +27,11 @@ impl Clock {
         Time::from_ns(monotonic_ns().saturating_sub(self.epoch_ns))
     }
 
+    /// The time of this clock at `monotonic_ns` of `CLOCK_MONOTONIC`; `None` before its start.
+    pub(crate) fn time_of(self, monotonic_ns: u64) -> Option<Time> {
+        monotonic_ns.checked_sub(self.epoch_ns).map(Time::from_ns)
+    }
+
     /// `time` of this clock as `CLOCK_MONOTONIC` nanoseconds, for absolute timers.
     pub(crate) const fn monotonic_ns_of(self, time: Time) -> u64 {
         self.epoch_ns.saturating_add(time.as_ns())

@@ -5,13 +5,14 @@ use crate::emulation::{End, Pair};
 use crate::endpoint::{Samples, connect_tcp, run_receiver, run_sender, run_tcp_receiver, run_tcp_sender};
 use crate::inspect::Reading;
 use crate::program::{Launch, Owner, Program, describe, is_listening};
+use crate::program_samples::{ProgramSample, read_samples};
 use crate::sys::{Urgency, be_punctual};
 use measure::SenderCounters;
 use runs::{Ends, FlowSpec, ProgramSpec, Readiness, RunSpec, Side, sender_counters};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::{SocketAddrV4, TcpListener, UdpSocket};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
@@ -212,6 +213,8 @@ struct Place<'a> {
     owner: &'a Owner,
     directory: &'a Path,
     commands: [Vec<String>; 2],
+    /// Where the sides write samples, if they do.
+    samples: [PathBuf; 2],
 }
 
 impl Place<'_> {
@@ -265,21 +268,27 @@ impl<'a> ProgramFlow<'a> {
         let (start, stop) = (flow.start(), flow.stop(spec.duration()));
         let listener = listener(flow, program, pair);
         let length_s = (stop - start).as_secs_f64();
-        let values = [
-            ("ip", listener.address.to_string()),
-            ("port", PORT.to_string()),
-            ("duration", format!("{}", (length_s + MARGIN_S).ceil())),
-            ("duration_s", format!("{length_s}")),
-            ("flow", (index + 1).to_string()),
-            ("directory", directory.display().to_string()),
-        ];
-        let words = |words: &[String]| -> Result<Vec<String>, String> {
+        let samples =
+            ["sender", "receiver"].map(|side| directory.join(format!("flow-{}-{side}.samples", index + 1)));
+        let values = |samples: &Path| {
+            [
+                ("ip", listener.address.to_string()),
+                ("port", PORT.to_string()),
+                ("duration", format!("{}", (length_s + MARGIN_S).ceil())),
+                ("duration_s", format!("{length_s}")),
+                ("flow", (index + 1).to_string()),
+                ("directory", directory.display().to_string()),
+                ("samples", samples.display().to_string()),
+            ]
+        };
+        let words = |words: &[String], samples: &Path| -> Result<Vec<String>, String> {
+            let values = values(samples);
             words.iter().map(|word| substitute(word, &values)).collect()
         };
-        let commands = [words(&program.sender)?, words(&program.receiver)?];
+        let commands = [words(&program.sender, &samples[0])?, words(&program.receiver, &samples[1])?];
         let readiness = program.readiness()?;
         let awaited = if let Readiness::Output(text) = &readiness { Some(text.clone()) } else { None };
-        let place = Place { index, flow, pair, owner, directory, commands };
+        let place = Place { index, flow, pair, owner, directory, commands, samples };
         let first = place.launch(program.first, awaited)?;
         Ok(Some(Self {
             spec: program,
@@ -354,6 +363,26 @@ impl<'a> ProgramFlow<'a> {
         for program in self.second.iter_mut().chain([&mut self.first]) {
             program.end();
         }
+    }
+
+    /// What both sides have written about themselves, in time order.
+    ///
+    /// # Errors
+    /// One line: a line of a file that is no sample.
+    pub(crate) fn samples(&self, clock: Clock) -> Result<Vec<ProgramSample>, String> {
+        let mut samples = Vec::new();
+        for (file, side) in self.place.samples.iter().zip(["sender", "receiver"]) {
+            let label = format!("flow {} ({}) {side}", self.place.index + 1, self.place.flow.scheme);
+            samples
+                .extend(read_samples(file, clock, self.stop).map_err(|error| format!("{label}: {error}"))?);
+        }
+        samples.sort_by_key(|sample| sample.at);
+        Ok(samples)
+    }
+
+    /// Why the run must not be used, if a side says so.
+    pub(crate) fn objection(&mut self) -> Option<String> {
+        self.second.iter_mut().chain([&mut self.first]).find_map(Program::objection)
     }
 
     /// Why the flow counts as failed although nothing was delivered.

@@ -16,6 +16,7 @@ mod lateness;
 mod namespace;
 mod pace;
 mod program;
+mod program_samples;
 mod rights;
 mod run;
 mod shell;

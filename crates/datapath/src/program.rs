@@ -23,6 +23,8 @@ const DIRECTORY: &str = "dumbbell-";
 const TAIL_LINES: usize = 50;
 /// Longest part of a line that is kept, bytes.
 const LINE_BYTES: usize = 400;
+/// The exit status of a program that was asked to end and says that the run must not be used.
+const INVALID: i32 = 3;
 /// Time for a program to end by itself after it was asked to.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -236,6 +238,17 @@ impl Program {
         }
     }
 
+    /// Why the run must not be used, if the program says so by the status with which it ended after it was asked to: its
+    /// last line.
+    pub(crate) fn objection(&mut self) -> Option<String> {
+        if self.ended()?.code() != Some(INVALID) {
+            return None;
+        }
+        self.finish_output();
+        let reason = self.output().pop().unwrap_or_else(|| format!("exit status {INVALID}"));
+        Some(format!("{}: {reason}", self.label))
+    }
+
     /// Why the program counts as failed: its status and its last lines.
     pub(crate) fn failure(&self, what: &str) -> String {
         let lines = self.output();
@@ -369,6 +382,24 @@ mod tests {
             failure,
             "flow 1 sender: ended with exit status 3; last output: 19999 | 20000 | ready value"
         );
+    }
+
+    #[test]
+    fn a_program_that_calls_the_run_invalid_says_why() {
+        if !is_root() {
+            return println!("skipped: entering a namespace needs root");
+        }
+        for (status, objection) in [(3, Some("flow 1 sender: too slow".to_owned())), (4, None), (0, None)] {
+            let script =
+                format!("trap 'echo too slow; exit {status}' TERM; echo ready; while :; do sleep 0.01; done");
+            let mut program = launch(&script);
+            while !program.has_printed_awaited() {
+                thread::sleep(Duration::from_millis(5));
+            }
+            assert_eq!(program.objection(), None);
+            program.end();
+            assert_eq!(program.objection(), objection);
+        }
     }
 
     #[test]

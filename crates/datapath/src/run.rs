@@ -7,6 +7,7 @@ use crate::flow::{self, FlowReport, ProgramFlow, ProgramReport, Sockets, Stage, 
 use crate::lane::{LaneReport, Progress};
 use crate::lateness::{Lateness, LatenessReport, stalled};
 use crate::program::{Owner, clean_up};
+use crate::program_samples::ProgramSample;
 use crate::turn::Turn;
 use measure::{RunStats, SenderCounters};
 use runs::{Backend, LogLevel, Recorder, RunSpec, link_counters, meter_config};
@@ -85,6 +86,10 @@ struct Outcome {
     programs: Vec<ProgramReport>,
     /// For flows of programs: what to say if nothing was delivered.
     silences: Vec<Option<String>>,
+    /// What the programs of each flow have written about themselves.
+    samples: Vec<Vec<ProgramSample>>,
+    /// Why the run must not be used, as its programs see it.
+    objections: Vec<String>,
     tx_dropped: u64,
     socket_dropped: u64,
 }
@@ -126,11 +131,14 @@ fn with_pairs(
         Ok(Traffic { data, ack, extra: spec.extra_delay(flow) })
     });
     let traffic: Vec<Traffic> = traffic.collect::<Result<_, String>>()?;
-    let outcome = with_programs(spec, pairs, sockets, &traffic, &mut programs, stop);
+    let clock = Clock::starting_at(monotonic_ns() + LEAD_NS);
+    let outcome = with_programs(spec, pairs, sockets, &traffic, &mut programs, clock, stop);
     programs.iter_mut().flatten().for_each(ProgramFlow::end);
     owner.end_all();
     let mut outcome = outcome?;
     for program in &mut programs {
+        outcome.samples.push(program.as_ref().map_or(Ok(Vec::new()), |program| program.samples(clock))?);
+        outcome.objections.extend(program.as_mut().and_then(ProgramFlow::objection));
         outcome.programs.extend(program.iter_mut().flat_map(ProgramFlow::reports));
         outcome.silences.push(program.as_ref().map(ProgramFlow::silence));
     }
@@ -143,9 +151,9 @@ fn with_programs(
     sockets: Vec<Sockets>,
     traffic: &[Traffic],
     programs: &mut [Option<ProgramFlow<'_>>],
+    clock: Clock,
     stop: &dyn Fn() -> bool,
 ) -> Result<Outcome, String> {
-    let clock = Clock::starting_at(monotonic_ns() + LEAD_NS);
     let end = Time::ZERO + spec.duration();
     let stopped = AtomicBool::new(false);
     let progress = [Arc::new(Progress::default()), Arc::new(Progress::default())];
@@ -201,6 +209,8 @@ fn with_programs(
                 flows: reports,
                 programs: Vec::new(),
                 silences: Vec::new(),
+                samples: Vec::new(),
+                objections: Vec::new(),
                 tx_dropped: 0,
                 socket_dropped: 0,
             }),
@@ -233,12 +243,26 @@ fn watch(
 
 /// From what the threads left behind to the run's files and metrics.
 fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<RunReport, String> {
-    let Outcome { lanes: [data, ack], flows, programs, silences, tx_dropped, socket_dropped } = outcome;
+    let Outcome {
+        lanes: [data, ack],
+        flows,
+        programs,
+        silences,
+        samples,
+        objections,
+        tx_dropped,
+        socket_dropped,
+    } = outcome;
     let mut recorder = Recorder::create(meter_config(spec), directory, spec.log != LogLevel::None)?;
     merged(&data.log, &ack.log).for_each(|record| recorder.record(&record));
     for (index, flow) in flows.iter().enumerate() {
         if let Some(flow) = flow {
             flow.samples.record(&mut recorder, index as u32 + 1)?;
+        }
+    }
+    for (index, samples) in samples.iter().enumerate() {
+        for ProgramSample { at, field, unit, value } in samples {
+            recorder.sample_flow_field(*at, index as u32 + 1, field, unit, *value)?;
         }
     }
     // Both directions sample at the same times; one may have been stopped a sample earlier.
@@ -268,9 +292,10 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
         Some(format!("{refused} packets were refused by the device at their receiver: {why}"))
     } else {
         let dropped = tx_dropped + socket_dropped;
-        (dropped > 0).then(|| {
+        let lost = (dropped > 0).then(|| {
             format!("{dropped} packets were dropped outside the path, because this machine could not keep up")
-        })
+        });
+        lost.or_else(|| objections.into_iter().next())
     };
     let ends_latest = flows.iter().flatten().map(|flow| flow.samples.latest()).max();
     let emulation = EmulationReport {

@@ -204,6 +204,39 @@ fn programs_are_started_measured_and_ended() {
     assert_eq!(datapath::clean_up(), 0);
 }
 
+/// Sends like the other, writes what it counts, and calls the run invalid when it is asked to end.
+const SELF_CRITICAL_SENDER: &str = "import json, signal, socket, sys, time\n\
+    def end(*_): print('only a test', flush=True); sys.exit(3)\n\
+    signal.signal(signal.SIGTERM, end)\n\
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect((sys.argv[1], int(sys.argv[2])))\n\
+    samples = open(sys.argv[3], 'w', buffering=1); n = 0\n\
+    while True:\n    s.send(bytes(1000)); n += 1; time.sleep(0.01)\n\
+    \x20   print(json.dumps({{'monotonic_ns': time.monotonic_ns(), 'field': 'sent', 'unit': 'packets', 'value': n}}), \
+    file=samples)";
+
+#[test]
+fn programs_add_samples_of_their_own_and_may_call_the_run_invalid() {
+    let Some(_alone) = turn() else { return };
+    let mut flow = program(SELF_CRITICAL_SENDER, UDP_RECEIVER);
+    flow["program"]["sender"].as_array_mut().unwrap().push(json!("{samples}"));
+    let directory = std::env::temp_dir().join(format!("dumbbell-test-samples-{}", std::process::id()));
+    std::fs::create_dir(&directory).unwrap();
+    let spec: runs::RunSpec = serde_json::from_value(spec(&path(), &json!([flow]), 1.5)).unwrap();
+    let report = datapath::run(&spec, Some(&directory), &|| false);
+    let samples = packetlog::read_samples(directory.join("flows.parquet"), packetlog::Table::Flows);
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert_eq!(report.unwrap().emulation.invalid.unwrap(), "flow 1 (made-up) sender: only a test");
+    let samples = samples.unwrap();
+    // A hundred a second at most, and the second side starts with the clock.
+    assert!((20..=150).contains(&samples.len()), "{} samples", samples.len());
+    for (index, sample) in samples.iter().enumerate() {
+        assert_eq!((&*sample.field, &*sample.unit), ("sent", "packets"));
+        assert_eq!(sample.value, (index + 1) as f64);
+        assert!(sample.time_ns <= 1_500_000_000);
+    }
+    assert!(samples.windows(2).all(|pair| pair[0].time_ns < pair[1].time_ns));
+}
+
 #[test]
 fn failing_programs_fail_the_run_with_their_last_words() {
     let Some(_alone) = turn() else { return };

@@ -12,7 +12,7 @@ from dumbbell.catalog.tables import Table
 from dumbbell.errors import listed, nearest
 
 SIDES = ("receiver", "sender")
-RUN_PLACEHOLDERS = ("ip", "port", "duration", "duration_s", "flow", "directory")
+RUN_PLACEHOLDERS = ("ip", "port", "duration", "duration_s", "flow", "directory", "samples")
 """Known only when the flow starts; the core fills them in."""
 
 _READY = re.compile(r"listen|output:.+|wait:(\d+(\.\d+)?|\.\d+)")

@@ -1,0 +1,105 @@
+//! What programs write about themselves: a file with a line of JSON for each value of a time series. The run's
+//! `flows.parquet` gets them.
+
+use crate::clock::Clock;
+use serde::Deserialize;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::path::Path;
+use units::Time;
+
+/// A value that a program saw at some time of the run.
+#[derive(Debug, PartialEq)]
+pub(crate) struct ProgramSample {
+    pub(crate) at: Time,
+    pub(crate) field: String,
+    pub(crate) unit: String,
+    pub(crate) value: f64,
+}
+
+/// A line as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    /// `CLOCK_MONOTONIC`, ns: the one clock that every process of the machine reads alike.
+    monotonic_ns: u64,
+    field: String,
+    #[serde(default)]
+    unit: String,
+    value: f64,
+}
+
+/// The samples of `file` from the start of the run to `end`. No file holds none, nor does a last line that was cut off
+/// when its program was ended.
+///
+/// # Errors
+/// One line: the number of a line that is no sample, and what is allowed.
+pub(crate) fn read_samples(file: &Path, clock: Clock, end: Time) -> Result<Vec<ProgramSample>, String> {
+    let mut reader = match File::open(file) {
+        Ok(file) => BufReader::new(file),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(format!("samples: {error}")),
+    };
+    let mut samples = Vec::new();
+    let mut bytes = Vec::new();
+    for number in 1.. {
+        bytes.clear();
+        reader.read_until(b'\n', &mut bytes).map_err(|error| format!("samples: {error}"))?;
+        if bytes.last() != Some(&b'\n') {
+            break;
+        }
+        let Line { monotonic_ns, field, unit, value } = serde_json::from_slice(&bytes).map_err(|error| {
+            let shown: String = String::from_utf8_lossy(&bytes).trim_end().chars().take(80).collect();
+            format!(
+                "samples: line {number}: `{shown}`: {error}: allowed is \
+                 {{\"monotonic_ns\": 1, \"field\": \"name\", \"unit\": \"ms\", \"value\": 1.0}}"
+            )
+        })?;
+        if let Some(at) = clock.time_of(monotonic_ns).filter(|at| *at <= end) {
+            samples.push(ProgramSample { at, field, unit, value });
+        }
+    }
+    Ok(samples)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn read(name: &str, content: &str) -> Result<Vec<ProgramSample>, String> {
+        let file = std::env::temp_dir().join(format!("program-samples-{}-{name}", std::process::id()));
+        fs::write(&file, content).unwrap();
+        let samples = read_samples(&file, Clock::starting_at(1000), Time::from_ns(500));
+        fs::remove_file(&file).unwrap();
+        samples
+    }
+
+    #[test]
+    fn samples_are_placed_on_the_clock_of_the_run() {
+        let line = |ns: u64, value: &str| {
+            format!("{{\"monotonic_ns\": {ns}, \"field\": \"rtt\", \"unit\": \"ms\", \"value\": {value}}}\n")
+        };
+        let lines = [line(999, "1"), line(1000, "2.5"), line(1500, "3"), line(1501, "4")].concat();
+        let samples = read("placed", &(lines + "{\"monotonic_ns\": 12")).unwrap();
+        let found: Vec<(u64, f64)> = samples.iter().map(|sample| (sample.at.as_ns(), sample.value)).collect();
+        assert_eq!(found, [(0, 2.5), (500, 3.0)]);
+        assert_eq!((samples[0].field.as_str(), samples[0].unit.as_str()), ("rtt", "ms"));
+    }
+
+    #[test]
+    fn what_is_no_sample_is_named() {
+        let good = "{\"monotonic_ns\": 1100, \"field\": \"rtt\", \"value\": 1}\n";
+        for bad in
+            ["nonsense", "{\"monotonic_ns\": 1, \"field\": \"x\", \"value\": null}", "{\"field\": \"x\"}"]
+        {
+            let error = read("bad", &format!("{good}{bad}\n")).unwrap_err();
+            assert!(error.starts_with(&format!("samples: line 2: `{bad}`: ")), "{error}");
+            assert!(error.contains("allowed is {\"monotonic_ns\": 1"), "{error}");
+        }
+        assert_eq!(
+            read_samples(Path::new("/nonexistent"), Clock::starting_at(0), Time::ZERO),
+            Ok(Vec::new())
+        );
+    }
+}
