@@ -151,6 +151,7 @@ struct Pcc {
     previous_rtt_us: Option<f64>,
     srtt_ms: f64,
     next_exchange: Option<Time>,
+    first_sent: Option<Time>,
 }
 
 impl Pcc {
@@ -189,6 +190,7 @@ impl Pcc {
             previous_rtt_us: None,
             srtt_ms: FIRST_RTT_MS,
             next_exchange: None,
+            first_sent: None,
         }
     }
 
@@ -358,9 +360,11 @@ impl Pcc {
         rate.clamp(self.min_rate, self.max_rate)
     }
 
-    /// UDT's smoothed RTT: 7/8 old, 1/8 new, once every 10 ms.
+    /// UDT's smoothed RTT: 7/8 old, 1/8 new, once every 10 ms from the first arrival on. Its exchanges need no reports, so
+    /// those since the latest sample are made good for.
     fn smooth_rtt(&mut self, now: Time, rtt: Span) {
-        let next = *self.next_exchange.get_or_insert(now);
+        let first = self.first_sent.unwrap_or(now) + rtt;
+        let next = *self.next_exchange.get_or_insert(first);
         if now < next {
             return;
         }
@@ -383,6 +387,7 @@ fn prefers_higher(one: Probe, other: Probe) -> f64 {
 impl Controller for Pcc {
     fn on_sent(&mut self, sent: &Sent) {
         if !self.monitor.is_open() {
+            self.first_sent = Some(sent.now);
             self.open(sent.now, sent.number);
         }
         if self.monitor.sent(sent.now) {

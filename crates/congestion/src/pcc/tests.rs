@@ -151,12 +151,14 @@ fn intervals_last_one_and_a_half_round_trips_or_ten_packets() {
 fn the_rtt_is_smoothed_once_per_10_ms() {
     let mut pcc = pcc(&[]);
     let at = |ms: u64| Time::from_ns(ms * 1_000_000);
+    pcc.first_sent = Some(at(460));
+    // The exchanges at 480, 490 and 500 ms, an RTT after the first packet and later; then none until 510 ms.
     pcc.smooth_rtt(at(500), Span::from_ms(20));
     pcc.smooth_rtt(at(505), Span::from_ms(20));
-    assert_eq!(pcc.srtt_ms, 90.0);
-    // The exchanges at 510, 520 and 530 ms.
+    let after_three = 20.0 + 80.0 * 0.875 * 0.875 * 0.875;
+    assert!((pcc.srtt_ms - after_three).abs() < 1e-9);
     pcc.smooth_rtt(at(535), Span::from_ms(20));
-    assert!((pcc.srtt_ms - (20.0 + 70.0 * 0.875 * 0.875 * 0.875)).abs() < 1e-9);
+    assert!((pcc.srtt_ms - (20.0 + (after_three - 20.0) * 0.875 * 0.875 * 0.875)).abs() < 1e-9);
 }
 
 #[test]
