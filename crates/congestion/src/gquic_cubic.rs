@@ -223,6 +223,8 @@ impl Controller for GquicCubic {
         let gain = if self.in_slow_start() { 2.0 } else { 1.25 };
         let window_bytes = self.window_of_stream();
         let rate = Rate::from_bytes_per(window_bytes, self.srtt.max(Span::from_us(1))).mul_f64(gain);
+        // After days without an acknowledgement it would be zero.
+        let rate = rate.max(Rate::from_bps(1));
         Control {
             pacing: (self.burst == 0).then_some(rate),
             burst_bytes: rate.bytes_in(ALARM),
