@@ -21,8 +21,6 @@ const HOLD_THRESHOLD: f64 = 1.3;
 /// A decrease holds for this long, doubling each time.
 const HOLD_INITIAL: Span = Span::from_ms(300);
 const HOLD_MAX: Span = Span::from_secs(60);
-/// An increase is tried with padding for this long.
-const PADDING: Span = Span::from_secs(2);
 /// The controller's floor, bit/s.
 const MIN_RATE: f64 = 5000.0;
 
@@ -33,7 +31,7 @@ pub(super) enum LossState {
     DelayBased,
     /// Losses lower it.
     Decreasing,
-    /// It recovers, with padding to find out whether losses return.
+    /// It recovers, by default with padding to find out whether losses return.
     Increasing,
 }
 
@@ -60,6 +58,8 @@ pub(super) struct LossBased {
     observations: Observations,
     min: f64,
     max: f64,
+    /// An increase is tried with padding for this long.
+    padding_length: Span,
     best: Option<Channel>,
     delay_based: f64,
     acked: Option<f64>,
@@ -74,12 +74,13 @@ pub(super) struct LossBased {
 }
 
 impl LossBased {
-    /// `min` and `max` bound the estimate, bit/s.
-    pub(super) fn new(min: f64, max: f64) -> Self {
+    /// `min` and `max` bound the estimate, bit/s; `padding_length` of zero is for increases without padding.
+    pub(super) fn new(min: f64, max: f64, padding_length: Span) -> Self {
         Self {
             observations: Observations::new(),
             min,
             max,
+            padding_length,
             best: None,
             delay_based: f64::INFINITY,
             acked: None,
@@ -143,7 +144,8 @@ impl LossBased {
     fn most_likely(&self, before: Channel, in_alr: bool) -> Channel {
         let is_limited = self.state != LossState::DelayBased;
         let limit = if is_limited { self.window_limit } else { self.max }.max(before.bandwidth);
-        let has_padding = self.padding.is_some_and(|padding| padding.since + PADDING >= self.time());
+        let has_padding =
+            self.padding.is_some_and(|padding| padding.since + self.padding_length >= self.time());
         let acked = self.acked.filter(|_| !in_alr || has_padding);
         let delay_based = Some(self.delay_based).filter(|rate| rate.is_finite() && *rate > before.bandwidth);
         let (mut best, mut highest) = (before, f64::NEG_INFINITY);
@@ -202,7 +204,8 @@ impl LossBased {
             return;
         }
         if is_limited && self.is_increase(self.rate, bounded) && self.may_go_on(now, bounded) {
-            if self.padding.is_none_or(|padding| bounded > padding.rate) {
+            let is_higher = self.padding.is_none_or(|padding| bounded > padding.rate);
+            if is_higher && !self.padding_length.is_zero() {
                 self.padding = Some(Padding { since: now, rate: bounded });
             }
             self.state = LossState::Increasing;
@@ -229,7 +232,9 @@ impl LossBased {
 
     fn may_go_on(&self, now: Time, bounded: f64) -> bool {
         self.state != LossState::Increasing
-            || self.padding.is_none_or(|padding| padding.since + PADDING >= now || padding.rate < bounded)
+            || self
+                .padding
+                .is_none_or(|padding| padding.since + self.padding_length >= now || padding.rate < bounded)
     }
 
     fn time(&self) -> Time {
@@ -255,7 +260,7 @@ mod tests {
 
     impl Link {
         fn new(capacity: f64) -> Self {
-            let estimator = LossBased::new(5e3, 1e9);
+            let estimator = LossBased::new(5e3, 1e9, Span::from_secs(2));
             Self { estimator, capacity, lose_every: u64::MAX, number: 0, ms: 0, carried: 0.0 }
         }
 

@@ -4,7 +4,8 @@
 //! of draft-ietf-rmcat-gcc). The receiver reports when each packet arrived. The delay-based estimate (`delay_based.rs`)
 //! watches whether delays grow, the loss-based one (`loss_based.rs`) what the losses say about the bandwidth; the target
 //! is the smaller of both (`send_side.rs`). Probes (`probing.rs`, `clusters.rs`) find capacity that the encoder does not
-//! use, and the pacer (`pacer.rs`) sends at a little more than the target.
+//! use, and the pacer (`pacer.rs`) sends at a little more than the target, of which the encoder gets what retransmissions
+//! leave (`protection.rs`).
 //!
 //! Everything here counts IP datagrams, as libwebrtc does; windows and rates of the transport count payload, hence
 //! `overhead_bytes`. Rates are bit/s.
@@ -23,6 +24,7 @@ mod loss_based;
 mod loss_model;
 mod pacer;
 mod probing;
+mod protection;
 mod send_side;
 mod trendline;
 
@@ -40,6 +42,7 @@ use feedback::Feedback;
 use loss_based::LossState;
 use pacer::Pacer;
 use probing::{Limit, Probing};
+use protection::Protection;
 use send_side::SendSide;
 use trendline::Usage;
 use units::{Rate, Span, Time};
@@ -94,6 +97,13 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
         Parameter::flag("alr_probing", false, "Probe every 5 s while the application limits the rate."),
         Parameter::flag("loss_based", true, "Model of loss (LossBasedBweV2); off: thresholds of 2 and 10 %."),
+        Parameter::number(
+            "loss_padding_s",
+            "s",
+            2.0,
+            (0.0, 60.0),
+            "Padding that tries an increase after losses; 0 for none, then probes of 1.5 times the target may.",
+        ),
         Parameter::number("beta", "", 0.85, (0.1, 0.99), "Decreased rate as a share of what arrives."),
         Parameter::number("growth", "per s", 1.08, (1.0, 10.0), "Multiplicative increase per second."),
         Parameter::integer("trendline_window", "groups", 20, (2, 1000), "Points of the regression."),
@@ -183,6 +193,7 @@ fn rate_of(bytes: f64, ms: f64) -> f64 {
 struct Gcc {
     mss_bytes: u32,
     overhead_bytes: u32,
+    pads_after_loss: bool,
     delay_based: DelayBased,
     acked_rate: AckedRate,
     send_side: SendSide,
@@ -190,6 +201,7 @@ struct Gcc {
     clusters: Clusters,
     alr: Alr,
     pacer: Pacer,
+    protection: Protection,
     /// Latest acknowledged rate, bit/s.
     acked: Option<f64>,
     rtt: Span,
@@ -213,6 +225,7 @@ impl Gcc {
         Self {
             mss_bytes: start.mss_bytes.max(1),
             overhead_bytes: parameters.integer("overhead_bytes") as u32,
+            pads_after_loss: parameters.number("loss_padding_s") > 0.0,
             delay_based: DelayBased::new(parameters, start_rate, min),
             acked_rate: AckedRate::new(),
             send_side: SendSide::new(parameters, start_rate, min, max),
@@ -220,6 +233,7 @@ impl Gcc {
             clusters,
             alr: Alr::new(start_rate),
             pacer: Pacer::new(parameters, start.now),
+            protection: Protection::new(start.now),
             acked: None,
             rtt: Span::ZERO,
             lost: 0,
@@ -281,8 +295,8 @@ impl Gcc {
         }
         match self.send_side.loss_state() {
             LossState::DelayBased => Limit::DelayBased,
-            LossState::Decreasing => Limit::Congested,
-            LossState::Increasing => Limit::LossBasedIncreasing,
+            LossState::Increasing if !self.pads_after_loss => Limit::LossBasedIncreasing,
+            LossState::Decreasing | LossState::Increasing => Limit::Congested,
         }
     }
 }
@@ -296,6 +310,7 @@ impl Controller for Gcc {
         }
         self.clusters.on_sent(event.number, bytes);
         self.alr.on_sent(event.now, bytes);
+        self.protection.on_sent(event.now, bytes, event.retransmission);
         self.send_side.on_sent(event.now);
     }
 
@@ -350,6 +365,7 @@ impl Controller for Gcc {
     fn on_wake(&mut self, now: Time) {
         self.process_at = now + PROCESS_INTERVAL;
         self.send_side.update(now);
+        self.protection.advance(now);
         self.probing.set_alr(now, self.alr.since());
         let probes = self.probing.process(now);
         self.clusters.add(now, probes);
@@ -359,7 +375,7 @@ impl Controller for Gcc {
     fn control(&self) -> Control {
         let target = self.send_side.target();
         let probe = self.clusters.rate();
-        let is_trying = self.send_side.loss_state() == LossState::Increasing;
+        let is_trying = self.pads_after_loss && self.send_side.loss_state() == LossState::Increasing;
         let allowance = self.pacer.allowance(target, probe, is_trying.then_some(target));
         let full_bytes = f64::from(self.mss_bytes);
         let filler_bytes = allowance
@@ -367,11 +383,12 @@ impl Controller for Gcc {
             .map(|bytes| (bytes - f64::from(self.overhead_bytes)).round().clamp(1.0, full_bytes));
         let sent_next_bytes = filler_bytes.filter(|_| self.pacer.is_empty()).unwrap_or(full_bytes);
         let share = self.payload_share(sent_next_bytes);
+        let media_rate = target * self.payload_share(full_bytes) * (1.0 - self.protection.share());
         Control {
             pacing: Some(Rate::from_bps_f64((allowance.rate * share).max(1.0))),
             burst_bytes: (allowance.burst_bytes * share) as u64,
             wake_at: self.process_at,
-            media_rate: Some(Rate::from_bps_f64(target * self.payload_share(full_bytes))),
+            media_rate: Some(Rate::from_bps_f64(media_rate)),
             filler_bytes: filler_bytes.map(|bytes| bytes as u32),
             ..Control::window(u64::MAX)
         }

@@ -35,9 +35,9 @@ const LOSS_LIMITED_SCALE: f64 = 1.5;
 pub(super) enum Limit {
     /// Nothing but the delay-based estimate.
     DelayBased,
-    /// The queue grows or drains, losses lower the estimate, or the RTT is out of bounds: no probes.
+    /// The queue grows or drains, losses lower the estimate, padding tries it, or the RTT is out of bounds: no probes.
     Congested,
-    /// Losses limit it, and it recovers.
+    /// Losses limit it, and it recovers without padding.
     LossBasedIncreasing,
 }
 

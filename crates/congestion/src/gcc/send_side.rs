@@ -53,9 +53,10 @@ pub(super) struct SendSide {
 impl SendSide {
     /// Rates in bit/s.
     pub(super) fn new(parameters: &Parameters, start_rate: f64, min: f64, max: f64) -> Self {
+        let padding_length = Span::from_secs_f64(parameters.number("loss_padding_s"));
         Self {
             use_loss_based: parameters.flag("loss_based"),
-            loss_based: LossBased::new(min, max),
+            loss_based: LossBased::new(min, max, padding_length),
             min,
             max,
             target: start_rate.clamp(min, max),

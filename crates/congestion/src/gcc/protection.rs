@@ -1,0 +1,81 @@
+//! What retransmissions cost: the encoder has to leave room for them (libwebrtc `fec_controller_default.cc`; the
+//! reference leaves it out, but without it losses that the encoder causes never end).
+
+use units::{Span, Time};
+
+/// The share is taken over `BUCKETS` of this length.
+const BUCKET: Span = Span::from_ms(100);
+const BUCKETS: usize = 10;
+/// Largest share that is left.
+const MAX_SHARE: f64 = 0.5;
+
+/// Share of the sent bytes that were sent before, over the latest second.
+#[derive(Debug)]
+pub(super) struct Protection {
+    /// Bytes sent, and those of them that were sent before.
+    buckets: [(f64, f64); BUCKETS],
+    /// The bucket in use, and its end.
+    index: usize,
+    until: Time,
+}
+
+impl Protection {
+    pub(super) fn new(now: Time) -> Self {
+        Self { buckets: [(0.0, 0.0); BUCKETS], index: 0, until: now + BUCKET }
+    }
+
+    /// A packet was sent; `bytes` of its IP datagram.
+    pub(super) fn on_sent(&mut self, now: Time, bytes: f64, retransmission: bool) {
+        self.advance(now);
+        let bucket = &mut self.buckets[self.index];
+        bucket.0 += bytes;
+        bucket.1 += if retransmission { bytes } else { 0.0 };
+    }
+
+    /// Time passes.
+    pub(super) fn advance(&mut self, now: Time) {
+        for _ in 0..BUCKETS {
+            if now < self.until {
+                return;
+            }
+            self.index = (self.index + 1) % BUCKETS;
+            self.buckets[self.index] = (0.0, 0.0);
+            self.until += BUCKET;
+        }
+        // All are empty now, however long the silence was.
+        self.until = self.until.max(now + BUCKET);
+    }
+
+    /// The share.
+    pub(super) fn share(&self) -> f64 {
+        let (sent, again) =
+            self.buckets.iter().fold((0.0, 0.0), |sum, bucket| (sum.0 + bucket.0, sum.1 + bucket.1));
+        if sent > 0.0 { (again / sent).min(MAX_SHARE) } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_ns(ms * 1_000_000)
+    }
+
+    #[test]
+    fn the_share_is_that_of_the_latest_second_and_at_most_a_half() {
+        let mut protection = Protection::new(at(0));
+        assert_eq!(protection.share(), 0.0);
+        protection.on_sent(at(0), 600.0, true);
+        assert_eq!(protection.share(), 0.5);
+        protection.on_sent(at(500), 2400.0, false);
+        assert_eq!(protection.share(), 0.2);
+        protection.advance(at(999));
+        assert_eq!(protection.share(), 0.2);
+        protection.advance(at(1000));
+        assert_eq!(protection.share(), 0.0);
+        protection.on_sent(at(60_000), 1000.0, true);
+        protection.on_sent(at(60_050), 3000.0, false);
+        assert_eq!(protection.share(), 0.25);
+    }
+}
