@@ -1,0 +1,414 @@
+//! `FillP`, second generation, and FillP-Sheep: BBR's model fed by the received rate of every PACK.
+//!
+//! Source: `fillp_alg2_fc_*` of the binaries of 28 October (`FillP` 2.0) and 10 November 2018 (FillP-Sheep), which
+//! Pantheon ran; their README of 2023 calls `FillP` TACK (SIGCOMM 2020) with BBR's design but without its window
+//! (reference `schemes-rate` 8). One evaluation per PACK (`parts/pack.rs`); bandwidth is the largest of 21 PACKs'
+//! received rates, `MID` their 14th. With `sheep`: BBR's bound on what is in flight, the queue drained every 10 s
+//! instead of 60 s, and bandwidth samples that are means of two PACKs.
+//!
+//! What no source says, and is chosen here: the shortest PACK interval (the first generation's 20 ms); the cycle's start
+//! is drawn when `PROBE_BW` begins; a PACK without data is no bandwidth sample; while the application limits the
+//! sender, only larger samples count; `PROBE_RTT` gives none; the jump limit is always on; the smallest RTT is that
+//! since the `PROBE_RTT` before the latest; the rate never falls below 350 kbit/s.
+//!
+//! Expected: a lone flow fills the link; the cycle's mean gain is 1. `FillP` queues up to three round trips or the
+//! buffer, Sheep 1 to 1.25 bandwidth-delay products.
+
+use crate::parts::{Pack, PackHalf, interval_message};
+use crate::{Ack, Control, Controller, Entry, FieldSink, Loss, Message, Parameter, Parameters, Sent, Start};
+use units::{Rate, Rng, Span, Time};
+
+/// Least received rate the start assumes, kbit/s.
+const INIT_RATE: f64 = 2000.0;
+/// PACKs after which INIT ends even if nothing arrived.
+const INIT_PACKS: u32 = 4;
+/// Received rates below this are not believed in STARTUP; nothing is sent more slowly, kbit/s.
+const MIN_RATE: f64 = 350.0;
+/// Growth of the received rate that keeps STARTUP going, and PACKs without it that end it.
+const STARTUP_GROWTH: f64 = 1.25;
+const STARTUP_PACKS: u32 = 7;
+/// STARTUP ends when the smoothed RTT is this many times the first.
+const STARTUP_RTTS: u64 = 5;
+/// Share of the bandwidth that is sent in DRAIN, and its longest duration in PACKs.
+const DRAIN_GAIN: f64 = 0.25;
+const DRAIN_PACKS: u32 = 3;
+/// Slots of the gain cycle, one per PACK.
+const CYCLE_SLOTS: u64 = 16;
+/// A sample raises the bandwidth at most by this factor.
+const JUMP_LIMIT: f64 = 1.25;
+/// `MID` is this far down the sorted rates: the 14th of 21.
+const MID_SHARE: f64 = 14.0 / 21.0;
+/// Rate of `PROBE_RTT`, kbit/s, and its shortest duration.
+const PROBE_RTT_RATE: f64 = 2000.0;
+const PROBE_RTT_SPAN: Span = Span::from_ms(200);
+/// Share of lost packets of a PACK from which Sheep falls back to `MID`, percent.
+const SHEEP_LOSS_PERCENT: u8 = 30;
+/// Gain of the bound on what is in flight until STARTUP is over, and its smallest value in packets.
+const STARTUP_CAP_GAIN: f64 = 3.0;
+const MIN_CAP_PACKETS: u64 = 5;
+/// PACKs per smallest round trip (TACK's beta), and their interval while none is known.
+const PACKS_PER_RTT: u64 = 4;
+const UNKNOWN_INTERVAL: Span = Span::from_ms(30);
+
+/// Registry entry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "fillp2",
+    summary: "FillP, second generation (2018), and FillP-Sheep: BBR's model on the received rate of every PACK",
+    parameters: &[
+        Parameter::flag(
+            "sheep",
+            false,
+            "FillP-Sheep: BBR's bound on what is in flight, PROBE_RTT every 10 s.",
+        ),
+        Parameter::number(
+            "startup_gain",
+            "",
+            3.0,
+            (1.1, 10.0),
+            "Sent over received rate until STARTUP ends.",
+        ),
+        Parameter::number("probe_up_gain", "", 1.25, (1.0, 4.0), "Gain of two of the cycle's 16 slots."),
+        Parameter::number("probe_down_gain", "", 0.5, (0.05, 1.0), "Gain of the slot after them."),
+        Parameter::integer("filter_packs", "PACKs", 21, (1, 1000), "Window of the bandwidth maximum."),
+        Parameter::number(
+            "queue_rtts",
+            "",
+            0.0,
+            (0.0, 1000.0),
+            "Smoothed over smallest RTT above which the rate falls back to MID; 0: 3 (FillP) or 5 (Sheep).",
+        ),
+        Parameter::number(
+            "probe_rtt_interval_s",
+            "s",
+            0.0,
+            (0.0, 3600.0),
+            "Time from one PROBE_RTT to the next; 0: 60 (FillP) or 10 (Sheep).",
+        ),
+        Parameter::number("cap_gain", "", 2.0, (1.0, 10.0), "Sheep: most in flight after STARTUP, in BDP."),
+        Parameter::flag("jump_limit", true, "FillP: a sample raises the bandwidth by a quarter at most."),
+        Parameter::number("pack_floor_ms", "ms", 20.0, (1.0, 1000.0), "Shortest interval of PACKs."),
+    ],
+    receiver: Some(|_, _| Box::new(PackHalf::new())),
+    build: |parameters, start| Box::new(Fillp2::new(parameters, start)),
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Init,
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+/// The last received rates in their order, and sorted, largest first; kbit/s.
+#[derive(Debug)]
+struct RateFilter {
+    recent: Vec<f64>,
+    oldest: usize,
+    sorted: Vec<f64>,
+    capacity: usize,
+}
+
+impl RateFilter {
+    fn new(capacity: usize) -> Self {
+        Self {
+            recent: Vec::with_capacity(capacity),
+            oldest: 0,
+            sorted: Vec::with_capacity(capacity),
+            capacity,
+        }
+    }
+
+    fn push(&mut self, rate: f64) {
+        if self.recent.len() < self.capacity {
+            self.recent.push(rate);
+        } else {
+            let expired = std::mem::replace(&mut self.recent[self.oldest], rate);
+            self.oldest = (self.oldest + 1) % self.capacity;
+            let place = self.sorted.partition_point(|held| *held > expired);
+            self.sorted.remove(place);
+        }
+        let place = self.sorted.partition_point(|held| *held > rate);
+        self.sorted.insert(place, rate);
+    }
+
+    fn largest(&self) -> f64 {
+        self.sorted.first().copied().unwrap_or(0.0)
+    }
+
+    fn middle(&self) -> f64 {
+        let rank = (MID_SHARE * self.sorted.len() as f64).ceil() as usize;
+        self.sorted.get(rank.max(1) - 1).copied().unwrap_or(0.0)
+    }
+}
+
+#[derive(Debug)]
+struct Fillp2 {
+    sheep: bool,
+    startup_gain: f64,
+    probe_gains: (f64, f64),
+    queue_rtts: f64,
+    probe_rtt_interval: Span,
+    cap_gain: f64,
+    jump_limit: bool,
+    interval_floor: Span,
+    mss_bytes: u64,
+    rng: Rng,
+    state: State,
+    /// When the state began, and PACKs since.
+    entered: Time,
+    packs: u32,
+    /// Sending rate, kbit/s.
+    rate: f64,
+    filter: RateFilter,
+    /// Largest received rate so far, and the one of the PACK before, kbit/s.
+    max_rate: f64,
+    last_rate: f64,
+    /// STARTUP: best mean of two PACKs, PACKs since it grew, whether a packet was lost.
+    best: f64,
+    plateau: u32,
+    lost_in_startup: bool,
+    /// Slot of the cycle, and where the cycle's raised slots begin.
+    slot: u64,
+    raised: u64,
+    first_rtt: Option<Span>,
+    rtt: Span,
+    srtt: Span,
+    /// Smallest RTT before the latest `PROBE_RTT` and since.
+    min_rtts: [Option<Span>; 2],
+    probe_rtt_until: Time,
+    /// Latest PACK.
+    loss_percent: u8,
+}
+
+impl Fillp2 {
+    fn new(parameters: &Parameters, start: &Start) -> Self {
+        let sheep = parameters.flag("sheep");
+        let or_own = |name, fillp, own| match parameters.number(name) {
+            0.0 if sheep => own,
+            0.0 => fillp,
+            value => value,
+        };
+        let startup_gain = parameters.number("startup_gain");
+        Self {
+            sheep,
+            startup_gain,
+            probe_gains: (parameters.number("probe_up_gain"), parameters.number("probe_down_gain")),
+            queue_rtts: or_own("queue_rtts", 3.0, 5.0),
+            probe_rtt_interval: Span::from_secs_f64(or_own("probe_rtt_interval_s", 60.0, 10.0)),
+            cap_gain: parameters.number("cap_gain"),
+            jump_limit: parameters.flag("jump_limit") && !sheep,
+            interval_floor: Span::from_secs_f64(parameters.number("pack_floor_ms") / 1e3),
+            mss_bytes: u64::from(start.mss_bytes.max(1)),
+            rng: Rng::new(start.seed, "fillp2"),
+            state: State::Init,
+            entered: start.now,
+            packs: 0,
+            rate: startup_gain * INIT_RATE,
+            filter: RateFilter::new(parameters.integer("filter_packs") as usize),
+            max_rate: 0.0,
+            last_rate: 0.0,
+            best: 0.0,
+            plateau: 0,
+            lost_in_startup: false,
+            slot: 0,
+            raised: 0,
+            first_rtt: None,
+            rtt: Span::ZERO,
+            srtt: Span::ZERO,
+            min_rtts: [None; 2],
+            probe_rtt_until: Time::NEVER,
+            loss_percent: 0,
+        }
+    }
+
+    /// Estimated bandwidth, kbit/s.
+    fn bandwidth(&self) -> f64 {
+        self.filter.largest().max(MIN_RATE)
+    }
+
+    /// Smallest RTT; flows whose `PROBE_RTT`s do not coincide rarely see an empty queue, so two periods count.
+    fn min_rtt(&self) -> Option<Span> {
+        self.min_rtts.iter().flatten().min().copied()
+    }
+
+    /// Interval of PACKs.
+    fn interval(&self) -> Span {
+        self.min_rtt().map_or(UNKNOWN_INTERVAL, |rtt| (rtt / PACKS_PER_RTT).max(self.interval_floor))
+    }
+
+    /// What may be in flight at `gain` and `rate`, bytes: PACKs come `interval` late.
+    fn cap_bytes(&self, gain: f64, rate: f64) -> u64 {
+        let Some(min_rtt) = self.min_rtt() else { return u64::MAX };
+        let span = min_rtt + self.interval();
+        let bytes = Rate::from_bps_f64(gain * rate * 1e3).bytes_in(span);
+        bytes.max(MIN_CAP_PACKETS * self.mss_bytes)
+    }
+
+    fn on_rtt(&mut self, rtt: Span, srtt: Span) {
+        self.first_rtt.get_or_insert(rtt);
+        self.min_rtts[1] = Some(self.min_rtts[1].map_or(rtt, |least| least.min(rtt)));
+        (self.rtt, self.srtt) = (rtt, srtt);
+    }
+
+    fn enter(&mut self, now: Time, state: State) {
+        (self.state, self.entered, self.packs) = (state, now, 0);
+    }
+
+    fn on_pack(&mut self, now: Time, pack: Pack, app_limited: bool, in_flight_bytes: u64) {
+        self.packs += 1;
+        self.loss_percent = pack.loss_percent;
+        let received = f64::from(pack.rate_kbps);
+        self.take_sample(received, app_limited);
+        match self.state {
+            State::Init => self.on_init(now, received),
+            State::Startup => self.on_startup(now, received, app_limited),
+            State::Drain => {
+                self.rate = DRAIN_GAIN * self.bandwidth();
+                if self.packs >= DRAIN_PACKS || in_flight_bytes <= self.cap_bytes(1.0, self.bandwidth()) {
+                    self.enter_probe_bw(now);
+                }
+            }
+            State::ProbeBw => self.on_probe_bw(now),
+            State::ProbeRtt => {
+                if now >= self.probe_rtt_until {
+                    self.enter_probe_bw(now);
+                    self.rate = self.bandwidth();
+                }
+            }
+        }
+        self.last_rate = received;
+        self.rate = self.rate.max(MIN_RATE);
+    }
+
+    fn take_sample(&mut self, received: f64, app_limited: bool) {
+        let mut sample = if self.sheep { f64::midpoint(received, self.last_rate) } else { received };
+        let largest = self.filter.largest();
+        if self.state == State::ProbeBw && self.jump_limit && largest > 0.0 {
+            sample = sample.min(JUMP_LIMIT * largest);
+        }
+        if sample > 0.0 && self.state != State::ProbeRtt && (!app_limited || sample > largest) {
+            self.filter.push(sample);
+        }
+    }
+
+    fn on_init(&mut self, now: Time, received: f64) {
+        self.max_rate = self.max_rate.max(received);
+        self.rate = self.startup_gain * self.max_rate.max(INIT_RATE);
+        if received > 0.0 || self.packs >= INIT_PACKS {
+            self.enter(now, State::Startup);
+            self.lost_in_startup = false;
+        }
+    }
+
+    fn on_startup(&mut self, now: Time, received: f64, app_limited: bool) {
+        if !app_limited && received >= MIN_RATE {
+            self.max_rate = self.max_rate.max(received);
+            self.rate = self.startup_gain * self.max_rate;
+            let mean = f64::midpoint(received, self.last_rate);
+            if mean > STARTUP_GROWTH * self.best {
+                (self.best, self.plateau) = (mean, 1);
+            } else {
+                self.plateau += 1;
+            }
+        }
+        let is_queue_long = self.first_rtt.is_some_and(|first| self.srtt > first * STARTUP_RTTS);
+        if self.plateau >= STARTUP_PACKS || self.lost_in_startup || is_queue_long {
+            self.rate = DRAIN_GAIN * self.bandwidth();
+            self.enter(now, State::Drain);
+        }
+    }
+
+    fn enter_probe_bw(&mut self, now: Time) {
+        self.enter(now, State::ProbeBw);
+        (self.slot, self.raised) = (0, self.rng.below(CYCLE_SLOTS));
+        self.rate = self.bandwidth() * self.cycle_gain();
+    }
+
+    /// Twice up, once down, the rest level: 1 in the mean.
+    fn cycle_gain(&self) -> f64 {
+        match (self.slot + CYCLE_SLOTS - self.raised) % CYCLE_SLOTS {
+            0 | 1 => self.probe_gains.0,
+            2 => self.probe_gains.1,
+            _ => 1.0,
+        }
+    }
+
+    fn on_probe_bw(&mut self, now: Time) {
+        if now - self.entered >= self.probe_rtt_interval {
+            let span = if self.sheep { self.srtt } else { self.rtt };
+            self.probe_rtt_until = now + span.max(PROBE_RTT_SPAN);
+            self.min_rtts = [self.min_rtts[1], None];
+            self.rate = PROBE_RTT_RATE;
+            return self.enter(now, State::ProbeRtt);
+        }
+        self.slot = (self.slot + 1) % CYCLE_SLOTS;
+        self.rate = self.base() * self.cycle_gain();
+    }
+
+    /// The bandwidth, or less of it when the queue is long.
+    fn base(&self) -> f64 {
+        let bandwidth = self.bandwidth();
+        let is_queue_long = self.min_rtt().is_some_and(|least| self.srtt > least.mul_f64(self.queue_rtts));
+        let is_lossy = self.sheep && self.loss_percent >= SHEEP_LOSS_PERCENT;
+        if !is_queue_long && !is_lossy {
+            return bandwidth;
+        }
+        let middle = self.filter.middle();
+        // Far apart, the rates come from deliveries in bursts: the middle says nothing then.
+        if bandwidth > 5.0 * middle { 0.9 * bandwidth } else { middle }
+    }
+
+    fn window_bytes(&self) -> u64 {
+        match (self.sheep, self.state) {
+            (false, _) => u64::MAX,
+            (true, State::Init | State::Startup) => self.cap_bytes(STARTUP_CAP_GAIN, self.rate),
+            (true, _) => self.cap_bytes(self.cap_gain, self.bandwidth()),
+        }
+    }
+}
+
+impl Controller for Fillp2 {
+    fn on_established(&mut self, _now: Time, rtt: Span) {
+        self.on_rtt(rtt, rtt);
+    }
+
+    fn message(&mut self, _event: &Sent) -> Message {
+        interval_message(self.interval())
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>) {
+        if let Some(rtt) = ack.rtt {
+            self.on_rtt(rtt, ack.srtt);
+        }
+        if let Some(pack) = Pack::read(ack.feedback) {
+            self.on_pack(ack.now, pack, ack.app_limited, ack.in_flight_bytes);
+        }
+    }
+
+    fn on_loss(&mut self, _event: &Loss<'_>) {
+        self.lost_in_startup = true;
+    }
+
+    fn control(&self) -> Control {
+        let pacing = Some(Rate::from_bps_f64(self.rate * 1e3));
+        Control { pacing, ..Control::window(self.window_bytes()) }
+    }
+
+    fn fields(&self, sink: &mut dyn FieldSink) {
+        sink.put("rate", "Mbit/s", self.rate / 1e3);
+        sink.put("bandwidth", "Mbit/s", self.filter.largest() / 1e3);
+        sink.put("middle", "Mbit/s", self.filter.middle() / 1e3);
+        sink.put("min_rtt", "ms", self.min_rtt().map_or(f64::NAN, Span::as_ms_f64));
+        sink.put("pack_loss", "%", f64::from(self.loss_percent));
+        sink.put(
+            "state",
+            "0 init, 1 startup, 2 drain, 3 probe bandwidth, 4 probe rtt",
+            f64::from(self.state as u8),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests;
