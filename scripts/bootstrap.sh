@@ -32,6 +32,18 @@ if ((${#missing[@]})); then
     DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
+# A scheme more where it is to be had, no reason to stop where it is not.
+optional=(chromium-headless-shell)             # WebRTC: 100 MB to fetch, 290 MB on the disk
+for package in "${optional[@]}"; do
+    dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' && continue
+    apt-cache show --quiet=2 "$package" >/dev/null 2>&1 || continue
+    echo "installing $package" >&2
+    sudo=()
+    ((EUID == 0)) || sudo=(sudo -n)
+    DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "$package" >/dev/null ||
+        echo "$package could not be installed: schemes that need it cannot run here" >&2
+done
+
 if ! command -v cargo >/dev/null; then
     echo "cargo is missing: install Rust $(sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml) (https://rustup.rs)" >&2
     exit 1
