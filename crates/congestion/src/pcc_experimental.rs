@@ -6,7 +6,8 @@
 //! above and below the rate, until both pairs agree. DECISION MADE: gradient steps, one interval each, as long as they
 //! keep their direction. While the verdict on packets is awaited, the flow sends at the plain rate.
 //!
-//! Kept as published: the latency term is multiplied by bytes instead of packets per packet, so that an inflation of 2 %
+//! Kept as published: the source's constants have single precision, so a step to its bound of 5 % ends a hundred-millionth
+//! above the probe it is compared with next, and the sign of that difference decides what follows; the latency term is multiplied by bytes instead of packets per packet, so that an inflation of 2 %
 //! of the RTT within an interval outweighs any throughput; an interval's duration ends with its last departure; going
 //! back to PROBING divides by 1.02 or 0.98, whatever the steps had added up to.
 //!
@@ -26,6 +27,9 @@ const TOLERATED_LOSS: f64 = 0.03;
 const PROBES: usize = 4;
 /// Step back to PROBING from the first DECISION MADE round; the source never counts further rounds.
 const STEP_BACK: f64 = 0.02;
+/// Largest step as a share of the rate, and what each step that hits it adds.
+const BOUND: f32 = 0.05;
+const BOUND_GROWTH: f32 = 0.06;
 /// A bound for paths without any: Mi bit/s.
 const MAX_RATE: f64 = 1e5;
 /// What an undefined inflation becomes when C converts it to a whole number, in multiples of 2 %.
@@ -96,7 +100,8 @@ struct Outcome {
 #[derive(Debug)]
 struct PccExperimental {
     min_rate: f64,
-    probe: f64,
+    /// Rates of the upper and the lower probe, as multiples of the rate.
+    probes: (f64, f64),
     interval_rtts: f64,
     latency_coefficient: f64,
     loss_coefficient: f64,
@@ -123,6 +128,7 @@ impl PccExperimental {
     fn new(parameters: &Parameters, start: &Start) -> Self {
         let header_bytes = parameters.integer("header_bytes") as u64;
         let payload_bytes = f64::from(start.mss_bytes.max(1));
+        let probe = parameters.number("probe") as f32;
         let rule = StepRule {
             theta: 1.0,
             last_slope: 9.0,
@@ -133,7 +139,7 @@ impl PccExperimental {
         };
         Self {
             min_rate: parameters.number("min_rate"),
-            probe: parameters.number("probe"),
+            probes: (f64::from(1.0 + probe), f64::from(1.0 - probe)),
             interval_rtts: parameters.number("interval_rtts"),
             latency_coefficient: parameters.number("latency_coefficient"),
             loss_coefficient: parameters.number("loss_coefficient"),
@@ -146,7 +152,7 @@ impl PccExperimental {
             rate: parameters.number("initial_rate") * 1e6 / MI,
             probed_up: false,
             went_up: true,
-            step: GradientStep::new(rule, Boundary::new(0.05, 0.06)),
+            step: GradientStep::new(rule, Boundary::new(f64::from(BOUND), f64::from(BOUND_GROWTH))),
             latest: Outcome::default(),
             srtt: Span::ZERO,
             monitor: MonitorTimed::default(),
@@ -175,7 +181,7 @@ impl PccExperimental {
     fn next_probe(&mut self) -> f64 {
         let is_first = self.monitor.useful().is_multiple_of(2);
         self.probed_up = if is_first { self.rng.chance(0.5) } else { !self.probed_up };
-        self.rate * if self.probed_up { 1.0 + self.probe } else { 1.0 - self.probe }
+        self.rate * if self.probed_up { self.probes.0 } else { self.probes.1 }
     }
 
     fn interval(&self) -> Span {
@@ -487,7 +493,7 @@ mod tests {
         for pair in rates[..4].chunks(2) {
             let mut pair = pair.to_vec();
             pair.sort_by(f64::total_cmp);
-            assert_eq!(pair, [19.0, 21.0]);
+            assert!((pair[0] - 19.0).abs() < 1e-6 && (pair[1] - 21.0).abs() < 1e-5, "{pair:?}");
         }
         assert_eq!(rates[4..], [20.0, 20.0]);
         // Pacing counts payload: 1356 of 1400 bytes.
@@ -519,14 +525,27 @@ mod tests {
         assert_eq!(scheme.step.previous(), 0.5);
     }
 
+    /// The source's single precision, in both directions.
+    #[test]
+    fn a_bounded_step_ends_just_above_the_probe() {
+        for up in [true, false] {
+            let mut scheme = probing(40.0);
+            let (upper, lower) = (40.0 * scheme.probes.0, 40.0 * scheme.probes.1);
+            let (high, low) = (outcome(upper, f64::from(u8::from(up)) * 1e6), outcome(lower, 5e5));
+            scheme.decide(&[high, low, high, low]);
+            let beyond = scheme.rate - scheme.latest.rate;
+            assert!(beyond > 0.0 && beyond < 1e-5, "{beyond:e}");
+        }
+    }
+
     #[test]
     fn steps_are_bounded_and_stop_at_the_floor() {
         let mut scheme = probing(20.0);
         let (low, high) = (outcome(19.0, 100.0), outcome(21.0, 1.0));
         scheme.decide(&[low, high, low, high]);
-        assert_eq!(scheme.rate, 19.0); // 5 % of 20
+        assert!((scheme.rate - 19.0).abs() < 1e-6, "{}", scheme.rate); // 5 % of 20
         scheme.decide(&[outcome(18.9, 200.0)]);
-        assert_eq!(scheme.rate, 19.0 - 0.11 * 19.0);
+        assert!((scheme.rate - 19.0 * 0.89).abs() < 1e-5, "{}", scheme.rate);
         let mut scheme = probing(2.1);
         scheme.decide(&[
             outcome(1.995, 100.0),
