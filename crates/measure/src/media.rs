@@ -65,7 +65,7 @@ impl MediaMeter {
         if self.intervals.len() == AVERAGED_INTERVALS
             && let Some(oldest) = self.intervals.pop_front()
         {
-            self.interval_sum = self.interval_sum - oldest;
+            self.interval_sum -= oldest;
         }
         self.intervals.push_back(interval);
         self.interval_sum += interval;

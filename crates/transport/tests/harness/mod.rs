@@ -1,6 +1,8 @@
 //! A sender and a receiver joined by a fixed delay, under virtual time. Losses are given by packet number, so a test
 //! reads like a script.
 
+#![allow(dead_code, reason = "each test program uses its own part")]
+
 use congestion::{Controller, Parameters, ReceiverHalf, Start};
 use std::collections::VecDeque;
 use transport::{AckFrame, Application, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
