@@ -14,6 +14,7 @@ mod pie_mahimahi;
 mod properties;
 mod red;
 mod spec;
+mod step;
 #[cfg(test)]
 mod testing;
 
@@ -28,6 +29,7 @@ use fq_codel::FqCodel;
 use pie::Pie;
 use pie_mahimahi::MahimahiPie;
 use red::Red;
+use step::Step;
 use units::{Rate, Rng, Time};
 
 /// A queue. Calls must come with times that do not decrease.
@@ -41,6 +43,7 @@ pub(crate) enum Queue {
     MahimahiPie(MahimahiPie),
     Red(Red),
     FqCodel(FqCodel),
+    Step(Step),
 }
 
 /// Runs `$call` on whatever discipline `$queue` is.
@@ -54,6 +57,7 @@ macro_rules! dispatch {
             Queue::MahimahiPie($discipline) => $call,
             Queue::Red($discipline) => $call,
             Queue::FqCodel($discipline) => $call,
+            Queue::Step($discipline) => $call,
         }
     };
 }
@@ -79,6 +83,7 @@ impl Queue {
             QueueSpec::FqCodel { flows, quantum_bytes, .. } => {
                 Self::FqCodel(FqCodel::new(*flows, *quantum_bytes, limits, spec.codel_settings()?, rng))
             }
+            QueueSpec::Step { .. } => Self::Step(Step::new(limits, spec.step_threshold()?)),
         })
     }
 
@@ -101,6 +106,7 @@ impl Queue {
             Self::MahimahiPie(queue) => queue.dequeue(now),
             Self::Red(queue) => queue.dequeue(now),
             Self::FqCodel(queue) => queue.dequeue(now, tap),
+            Self::Step(queue) => queue.dequeue(now, tap),
         }?;
         tap.packet(now, PacketEvent::Dequeued, &packet);
         Some(packet)
@@ -117,6 +123,7 @@ impl Queue {
             Self::MahimahiPie(queue) => queue.fifo.packets(),
             Self::Red(queue) => queue.fifo.packets(),
             Self::FqCodel(queue) => queue.packets(),
+            Self::Step(queue) => queue.fifo.packets(),
         }
     }
 
@@ -131,6 +138,7 @@ impl Queue {
             Self::MahimahiPie(queue) => queue.fifo.bytes(),
             Self::Red(queue) => queue.fifo.bytes(),
             Self::FqCodel(queue) => queue.bytes(),
+            Self::Step(queue) => queue.fifo.bytes(),
         }
     }
 
@@ -155,6 +163,7 @@ impl Queue {
             Self::Pie(_) | Self::MahimahiPie(_) => "pie",
             Self::Red(_) => "red",
             Self::FqCodel(_) => "fq-codel",
+            Self::Step(_) => "step",
         }
     }
 
@@ -168,7 +177,8 @@ impl Queue {
             | Self::Drophead(_)
             | Self::Codel(_)
             | Self::MahimahiPie(_)
-            | Self::FqCodel(_) => {}
+            | Self::FqCodel(_)
+            | Self::Step(_) => {}
         }
     }
 }

@@ -45,6 +45,8 @@ fn specs() -> Vec<QueueSpec> {
         bytes,
         ecn,
     };
+    let step =
+        |threshold_packets, threshold_ms| QueueSpec::Step { packets, bytes, threshold_packets, threshold_ms };
     vec![
         QueueSpec::default(),
         QueueSpec::Droptail { packets, bytes },
@@ -59,6 +61,8 @@ fn specs() -> Vec<QueueSpec> {
         red(true, true, false),
         fq(1024, false),
         fq(4, true),
+        step(Some(5), None),
+        step(None, Some(4.0)),
     ]
 }
 

@@ -3,6 +3,7 @@
 use super::control_law::Settings as CodelSettings;
 use super::fifo::{fraction, milliseconds, milliseconds_or_zero, refuse, whole, whole_milliseconds};
 use super::fq_codel::quantum;
+use super::step::Threshold;
 use super::{pie, pie_mahimahi, red};
 use serde::{Deserialize, Serialize};
 use units::Span;
@@ -125,6 +126,17 @@ pub enum QueueSpec {
         #[serde(default)]
         ecn: bool,
     },
+    /// Marks every ECN-capable packet beyond one threshold. Exactly one threshold is needed.
+    Step {
+        /// Limit, packets.
+        packets: Option<u64>,
+        /// Limit, bytes.
+        bytes: Option<u64>,
+        /// Backlog, arrival included, beyond which arrivals are marked (DCTCP's K), packets.
+        threshold_packets: Option<u64>,
+        /// Time in the queue beyond which departures are marked (L4S), ms.
+        threshold_ms: Option<f64>,
+    },
 }
 
 /// Known differences to a discipline's RFC, kept for comparison with results measured with them.
@@ -199,6 +211,7 @@ impl QueueSpec {
             Self::Pie { .. } => "pie",
             Self::Red { .. } => "red",
             Self::FqCodel { .. } => "fq-codel",
+            Self::Step { .. } => "step",
         }
     }
 
@@ -221,6 +234,7 @@ impl QueueSpec {
                 quantum(*quantum_bytes as f64)?;
                 self.codel_settings().map(drop)
             }
+            Self::Step { .. } => self.step_threshold().map(drop),
             Self::Infinite {} | Self::Droptail { .. } | Self::Drophead { .. } => Ok(()),
         }
     }
@@ -233,7 +247,8 @@ impl QueueSpec {
             | Self::Drophead { packets, bytes }
             | Self::Codel { packets, bytes, .. }
             | Self::Pie { packets, bytes, .. }
-            | Self::Red { packets, bytes, .. } => (packets, bytes),
+            | Self::Red { packets, bytes, .. }
+            | Self::Step { packets, bytes, .. } => (packets, bytes),
             Self::FqCodel { packets, bytes, .. } => (Some(packets), bytes),
         }
     }
@@ -292,6 +307,18 @@ impl QueueSpec {
             Self::check_mahimahi(ecn, &times)?;
         }
         Ok(settings)
+    }
+
+    pub(super) fn step_threshold(&self) -> Result<Threshold, String> {
+        match *self {
+            Self::Step { threshold_packets: Some(most), threshold_ms: None, .. } => {
+                Ok(Threshold::Packets(whole("threshold_packets", most as f64)?))
+            }
+            Self::Step { threshold_packets: None, threshold_ms: Some(longest), .. } => {
+                Ok(Threshold::Sojourn(milliseconds("threshold_ms", longest)?))
+            }
+            _ => Err("threshold: allowed is one of `threshold_packets` and `threshold_ms`".to_owned()),
+        }
     }
 
     pub(super) fn red_settings(&self) -> Result<red::Settings, String> {
@@ -381,6 +408,8 @@ mod tests {
             r#"{"kind": "pie", "ecn": true, "t_update_ms": 1.5}"#,
             r#"{"kind": "red", "min_threshold_bytes": 30000, "max_threshold_bytes": 35000, "gentle": false}"#,
             r#"{"kind": "fq-codel", "bytes": 1000000}"#,
+            r#"{"kind": "step", "packets": 300, "threshold_packets": 20}"#,
+            r#"{"kind": "step", "threshold_ms": 1}"#,
         ] {
             let spec = read(json).unwrap();
             assert_eq!(read(&serde_json::to_string(&spec).unwrap()).unwrap(), spec);
@@ -413,6 +442,12 @@ mod tests {
             ),
             (r#"{"kind": "fq-codel", "flows": 0}"#, ["`flows` = 0", "65536"]),
             (r#"{"kind": "fq-codel", "quantum_bytes": 10}"#, ["`quantum_bytes` = 10", "from 64"]),
+            (r#"{"kind": "step", "packets": 9}"#, ["queue `step`: threshold", "`threshold_ms`"]),
+            (
+                r#"{"kind": "step", "threshold_packets": 9, "threshold_ms": 1}"#,
+                ["one of", "`threshold_packets`"],
+            ),
+            (r#"{"kind": "step", "threshold_ms": 0}"#, ["`threshold_ms` = 0", "above 0"]),
             (r#"{"kind": "infinite", "packets": 3}"#, ["unknown field", "packets"]),
             (r#"{"kind": "codel", "targetms": 3}"#, ["unknown field `targetms`", "target_ms"]),
             (r#"{"kind": "codel", "quirk": "linux"}"#, ["unknown variant `linux`", "mahimahi"]),
