@@ -60,7 +60,7 @@ def _parameters() -> list[dict[str, Any]]:
 
 
 _COLUMNS = {
-    "schemes": ("name", "title", "kind", "here", "status", "summary"),
+    "schemes": ("name", "title", "kind", "here", "status", "transport", "source"),
     "paths": ("name", "title", "aliases"),
     "experiments": ("name", "runs", "duration_s", "flows", "title"),
     "metrics": ("level", "name", "unit", "convention", "formula"),
@@ -68,12 +68,19 @@ _COLUMNS = {
 }
 
 
+_TRANSPORTS = {"kernel": "kernel TCP", "bpf": "kernel TCP", "program": "its own"}
+"""What carries schemes that are not run over our transport."""
+
+
 def _table(kind: str, rows: list[dict[str, Any]]) -> str:
     header = _COLUMNS[kind]
-    return columns(header, [[_cell(row.get(key)) for key in header] for row in rows])
+    return columns(header, [[_cell(key, row) for key in header] for row in rows])
 
 
-def _cell(value: object) -> str:
+def _cell(key: str, row: dict[str, Any]) -> str:
+    value = row.get(key)
+    if key == "transport":
+        return _TRANSPORTS.get(row["kind"]) or str(row[key].get("profile", "tcp"))
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return "" if value is None else str(value)
