@@ -1,0 +1,152 @@
+//! One end of a connection: sends what its window allows, forecasts what will arrive, and says so.
+//!
+//! Both ends run the same loop (reference `schemes-media` 2.5): after each packet that arrives, and 10 ms after the last
+//! look at the latest, it works out its window and sends a flight of that size; without one, a heartbeat follows the
+//! packet before by 50 ms.
+
+use super::forecast::Tables;
+use super::inbound::Inbound;
+use super::model::Motion;
+use super::outbound::Outbound;
+use super::wire::Header;
+use crate::{Parameters, Start};
+use units::{Span, Time};
+
+/// Longest time between two looks at the window, ms.
+const POLL_MS: u64 = 10;
+
+/// Whole milliseconds of a clock, as the program's.
+pub(super) const fn ms(time: Time) -> u64 {
+    time.as_ns() / 1_000_000
+}
+
+/// One end. Times are ms.
+#[derive(Debug)]
+pub(super) struct Peer {
+    pub(super) inbound: Inbound,
+    pub(super) outbound: Outbound,
+    packet_bytes: u32,
+    /// Whether it forecasts the direction that arrives.
+    forecasts: bool,
+    heartbeat: u64,
+    /// Bytes left of the present flight.
+    credit: u64,
+    looked_at: u64,
+    heartbeat_at: u64,
+    /// Whether the last packet announced silence.
+    flight_ended: bool,
+    /// Tick of the forecast sent last.
+    told: Option<u64>,
+}
+
+impl Peer {
+    /// An end that begins at `now`. With the parameter `feedback_only` only the data's receiver forecasts.
+    pub(super) fn new(parameters: &Parameters, start: &Start, now: u64, forecasts: bool) -> Self {
+        let packet_bytes = start.mss_bytes.max(1);
+        let motion =
+            Motion { sigma: parameters.number("sigma"), outage_escape: parameters.number("outage_escape") };
+        let heartbeat = parameters.integer("heartbeat_ms") as u64;
+        let quantile = 1.0 - parameters.number("confidence");
+        let inbound = Inbound::new(Tables::get(motion), quantile, heartbeat);
+        let lookahead = parameters.integer("lookahead") as usize;
+        let reorder = parameters.integer("reorder_ms") as u64;
+        let counts = *inbound.counts();
+        let forecast_at = parameters.flag("first_flight").then_some(now);
+        let outbound = Outbound::new(counts, forecast_at, u64::from(packet_bytes), lookahead, reorder);
+        Self {
+            inbound,
+            outbound,
+            packet_bytes,
+            forecasts,
+            heartbeat,
+            credit: 0,
+            looked_at: now,
+            heartbeat_at: now + heartbeat,
+            flight_ended: true,
+            told: None,
+        }
+    }
+
+    /// A packet of the other end arrived.
+    pub(super) fn on_packet(&mut self, now: u64, header: &Header) {
+        if self.forecasts {
+            self.inbound.on_packet(now, header);
+        }
+        if let Some(forecast) = &header.forecast {
+            self.outbound.on_forecast(now, forecast);
+        }
+    }
+
+    /// Looks at the window: begins the next flight if there is one.
+    pub(super) fn look(&mut self, now: u64) {
+        if self.credit > 0 && !self.flight_ended && now > self.looked_at {
+            // The application had no more: the flight is over, which the other end has to be told.
+            self.heartbeat_at = now;
+        }
+        self.looked_at = now;
+        self.credit = self.outbound.window(now);
+    }
+
+    /// Data bytes of the packet that may leave now; 0 for a heartbeat.
+    pub(super) fn next_packet(&self) -> Option<u32> {
+        match self.credit {
+            0 => self.heartbeat_is_due().then_some(0),
+            credit => Some(credit.min(u64::from(self.packet_bytes)) as u32),
+        }
+    }
+
+    /// A packet leaves: what it says.
+    pub(super) fn send(&mut self, now: u64, data_bytes: u32) -> Header {
+        self.credit = self.credit.saturating_sub(u64::from(data_bytes));
+        let mut forecast = None;
+        if self.flight_ended && self.forecasts {
+            forecast = self.inbound.forecast(now).filter(|(tick, _)| self.told != Some(*tick));
+            self.told = forecast.map_or(self.told, |(tick, _)| Some(tick));
+        }
+        self.flight_ended = self.credit == 0 || data_bytes == 0;
+        self.looked_at = self.looked_at.max(now);
+        self.heartbeat_at = self.heartbeat_at.max(now + self.heartbeat);
+        self.outbound.send(now, self.flight_ended, data_bytes, forecast.map(|(_, forecast)| forecast))
+    }
+
+    /// A packet without data that carries the forecast in any case.
+    pub(super) fn report(&mut self, now: u64) -> Header {
+        (self.flight_ended, self.told) = (true, None);
+        self.send(now, 0)
+    }
+
+    /// Bytes left of the present flight.
+    pub(super) const fn credit(&self) -> u64 {
+        self.credit
+    }
+
+    /// Whether a heartbeat was due at the last look.
+    pub(super) const fn heartbeat_is_due(&self) -> bool {
+        self.looked_at >= self.heartbeat_at
+    }
+
+    /// When it looks at its window next and finds something to send, if nothing arrives until then.
+    fn next_look(&self) -> u64 {
+        let mut at = self.looked_at;
+        loop {
+            at = (at + POLL_MS).min(self.heartbeat_at.max(at + 1));
+            if self.credit > 0 || at >= self.heartbeat_at || self.outbound.window(at) > 0 {
+                return at;
+            }
+        }
+    }
+
+    /// When to look again.
+    pub(super) fn wake_at(&self) -> Time {
+        time(self.next_look())
+    }
+
+    /// When the next packet leaves if nothing arrives until then; in the past if it may at once.
+    pub(super) fn next_send(&self) -> Time {
+        if self.next_packet().is_some() { time(self.looked_at) } else { self.wake_at() }
+    }
+}
+
+fn time(ms: u64) -> Time {
+    Time::ZERO + Span::from_ms(ms)
+}
