@@ -246,7 +246,9 @@ mod tests {
 
     fn law(settings: &[(&str, &str)]) -> RateLaw {
         let mut parameters = Parameters::defaults(ENTRY.parameters);
-        settings.iter().for_each(|(name, value)| parameters.set(name, value).unwrap());
+        for (name, value) in settings {
+            parameters.set(name, value).unwrap();
+        }
         RateLaw::new(&parameters)
     }
 

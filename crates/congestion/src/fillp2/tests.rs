@@ -14,7 +14,9 @@ struct Flow {
 
 fn flow(settings: &[(&str, &str)]) -> Flow {
     let mut parameters = Parameters::defaults(ENTRY.parameters);
-    settings.iter().for_each(|(name, value)| parameters.set(name, value).unwrap());
+    for (name, value) in settings {
+        parameters.set(name, value).unwrap();
+    }
     let start = Start { now: Time::ZERO, mss_bytes: 1300, initial_window_bytes: 13_000, seed: 1 };
     let mut fillp = Fillp2::new(&parameters, &start);
     fillp.on_established(Time::ZERO, Span::from_ms(40));
