@@ -11,6 +11,7 @@ from typing import Any
 from dumbbell import _core, catalog
 from dumbbell.catalog import FlowPlan, PathModel, Plan, Scheme, mix_label, parse_mix
 from dumbbell.catalog.available import missing
+from dumbbell.catalog.published import Publication
 from dumbbell.catalog.schemes import WHAT
 from dumbbell.errors import UserError, listed, nearest, with_hint
 
@@ -76,6 +77,7 @@ class Experiment:
     labels: tuple[str, ...]
     mixes: tuple[str, ...]
     intervals_s: float | None = None
+    published: Publication = field(default_factory=Publication)
     schemes: dict[str, Scheme] = field(default_factory=dict)
     paths: dict[str, PathModel] = field(default_factory=dict)
 
@@ -158,6 +160,7 @@ class Experiment:
             table["intervals_s"] = self.intervals_s
         if self.flow:
             table["flow"] = [flow.table() for flow in self.flow]
+        table |= self.published.table()
         table["scheme"] = {name: scheme.table() for name, scheme in self.schemes.items()}
         table["path"] = {name: path.table() for name, path in self.paths.items()}
         return table
@@ -234,6 +237,7 @@ def resolve(plan: Plan, options: Options) -> Experiment:
     schemes = _scheme_settings(schemes, settings)
     paths = [plan.own_paths.get(name) or catalog.paths().find(name) for name in plan.paths]
     canonical = {name: (plan.own_schemes.get(name) or catalog.schemes().find(name)).name for name in used if name}
+    alone = tuple(dict.fromkeys(canonical[name] for name in labels))
     return Experiment(
         name=plan.name,
         title=plan.title,
@@ -249,12 +253,30 @@ def resolve(plan: Plan, options: Options) -> Experiment:
         interval_s=plan.interval_s,
         start_spread_ms=plan.start_spread_ms,
         flow=tuple(replace(flow, scheme=canonical.get(flow.scheme, "")) for flow in plan.flow),
-        labels=tuple(dict.fromkeys(canonical[name] for name in labels)),
+        labels=alone,
         mixes=tuple(mix_label([(canonical[name], count) for name, count in parts]) for parts in mixes.values()),
         intervals_s=plan.intervals_s,
+        published=_published(plan, set(alone), {path.name for path in paths}),
         schemes=schemes,
         paths={path.name: path for path in paths},
     )
+
+
+def _published(plan: Plan, labels: set[str], paths: set[str]) -> Publication:
+    """The published rows of the paths that run. A scheme that does not run keeps only its title."""
+    rows = []
+    for index, row in enumerate(plan.published.rows):
+        try:
+            scheme = (plan.own_schemes.get(row.scheme) or catalog.schemes().find(row.scheme)) if row.scheme else None
+            path = (plan.own_paths.get(row.path) or catalog.paths().find(row.path)).name if row.path else ""
+        except UserError as error:
+            raise UserError(f"{plan.file}: `published[{index}]`: {error}") from None
+        if scheme is not None:
+            name = scheme.name if scheme.name in labels else ""
+            row = replace(row, scheme=name, title=row.title or scheme.title)
+        if not path or path in paths:
+            rows.append(replace(row, path=path))
+    return replace(plan.published, rows=tuple(rows))
 
 
 def check(experiment: Experiment) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.paths import PathModel, parse_path
+from dumbbell.catalog.published import Publication, parse_publication
 from dumbbell.catalog.schemes import Scheme, parse_scheme
 from dumbbell.catalog.tables import Table
 from dumbbell.errors import UserError
@@ -61,6 +62,7 @@ class Plan:
     log: str = "packets"
     intervals_s: float | None = None
     flow: tuple[FlowPlan, ...] = ()
+    published: Publication = field(default_factory=Publication)
     own_schemes: dict[str, Scheme] = field(default_factory=dict)
     own_paths: dict[str, PathModel] = field(default_factory=dict)
     file: str = field(default="", compare=False)
@@ -90,6 +92,7 @@ def parse_plan(table: Table) -> Plan:
         log=table.text("log", "packets", LOGS),
         intervals_s=table.number("intervals_s", least=1e-3, most=1e6) if table.has("intervals_s") else None,
         flow=tuple(_flow(flow) for flow in table.tables("flow")),
+        published=parse_publication(table),
         own_schemes=own_schemes,
         own_paths=own_paths,
         file=table.source,

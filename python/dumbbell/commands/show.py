@@ -5,10 +5,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from dumbbell.catalog.published import Figure
 from dumbbell.commands.text import columns, number
 from dumbbell.errors import UserError
 from dumbbell.results import ACCEPTED, Results, open_results, to_json
 from dumbbell.results.compare import MAIN_METRICS, compare
+from dumbbell.results.published import beside
 from dumbbell.results.summary import Cell, Estimate, cells
 from dumbbell.results.transfers import VIEWS, Transfers, measure_transfers
 
@@ -41,8 +43,30 @@ def show(directory: Path, as_json: bool, interval_s: float | None = None) -> int
 
 def print_summary(results: Results) -> None:
     """One line per path and scheme: means over the runs, with 95 % confidence intervals."""
-    rows = [_summary_row(cell) for cell in cells(results.runs()).values()]
+    runs = results.runs()
+    rows = [_summary_row(cell) for cell in cells(runs).values()]
     print(columns(["path", "scheme", "runs", *(title for title, *_ in SHOWN)], rows))
+    _print_published(results, runs)
+
+
+def _print_published(results: Results, runs: list[dict[str, Any]]) -> None:
+    """Our means beside the published ones, each with its smallest and largest run; nothing if nothing is published."""
+    rows = beside(results.experiment, runs)
+    head = ["scheme", *(f"{title}{side}" for title, *_ in SHOWN for side in ("", ", published"))]
+    for path in dict.fromkeys(row.path for row in rows):
+        table = [
+            [
+                row.scheme or row.title,
+                *(
+                    _figure(side[metric], factor, digits)
+                    for _, metric, factor, digits in SHOWN
+                    for side in (row.ours, row.published)
+                ),
+            ]
+            for row in rows
+            if row.path == path
+        ]
+        print(f"\nOurs on {path} beside published: {results.experiment.published.source}\n{columns(head, table)}")
 
 
 def _transfers(results: Results, run: dict[str, Any], interval_s: float) -> Transfers | None:
@@ -74,6 +98,15 @@ def _estimate(estimate: Estimate | None, factor: float, digits: int) -> str:
     if estimate.low is None or estimate.high is None:
         return text
     return f"{text} [{number(estimate.low * factor, digits)}, {number(estimate.high * factor, digits)}]"
+
+
+def _figure(figure: Figure | None, factor: float, digits: int) -> str:
+    if figure is None:
+        return "-"
+    text = number(figure.mean * factor, digits)
+    if figure.low is None or figure.high is None:
+        return text
+    return f"{text} [{number(figure.low * factor, digits)}, {number(figure.high * factor, digits)}]"
 
 
 def _list_bad(runs: list[dict[str, object]]) -> None:

@@ -18,6 +18,7 @@ from dumbbell.interchange.pantheon_stats import RunTimes
 from dumbbell.report.environment import git_text, system_text
 from dumbbell.report.wording import path_sentence
 from dumbbell.results import Results, open_results, unsuccessful
+from dumbbell.results.published import Beside, beside
 from dumbbell.results.transfers import Transfers, measure_transfers
 
 RAW_FILES = ("stats.json", "log.txt", "packets.parquet", "flows.parquet", "links.parquet")
@@ -132,6 +133,8 @@ class ReportModel:
     schemes: tuple[Scheme, ...]
     paths: tuple[PathEntry, ...]
     runs: tuple[Run, ...] = field(repr=False)
+    published_source: str = ""
+    published: tuple[Beside, ...] = ()
 
     def of(self, path: str, scheme: str | None = None) -> list[Run]:
         """The runs on a path, of one scheme or of all, in order."""
@@ -162,6 +165,7 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
     planned = sorted(experiment.all_runs(), key=lambda run: (places[run.path], order[run.scheme], run.run))
     counts = {len(experiment.flow_plans(label)) for label in labels}
     repeatable = experiment.backend != "import"
+    runs = tuple(_run(results, run) for run in planned)
     return ReportModel(
         directory=directory,
         name=experiment.name,
@@ -182,7 +186,9 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
         titles={name: scheme.title for name, scheme in experiment.schemes.items()},
         schemes=tuple(_scheme(label, experiment) for label in labels),
         paths=tuple(_path(path, experiment.backend) for path in experiment.paths.values()),
-        runs=tuple(_run(results, run) for run in planned),
+        runs=runs,
+        published_source=experiment.published.source,
+        published=tuple(beside(experiment, (run.content for run in runs))),
     )
 
 

@@ -8,6 +8,7 @@ from dumbbell.figures import for_page, swatch, theme_ink
 from dumbbell.report.drawing import Figures
 from dumbbell.report.markup import scroll, tag, text
 from dumbbell.report.model import PathEntry, ReportModel, Run
+from dumbbell.report.published import published_tables
 from dumbbell.report.source import definitions
 from dumbbell.report.tables import Cell, PathTables, Table, run_flows, run_links, run_totals
 from dumbbell.report.texts import (
@@ -117,7 +118,7 @@ class Page:
         every_in_words = "Average throughput over 95th percentile one-way delay, every run; the values follow below"
         drawings = ((mean, mean_in_words(tables)), (every, every_in_words))
         yield tag("div", *(tag("figure", for_page(drawing, words)) for drawing, words in drawings), class_="pair")
-        for heading, table in tables.all():
+        for heading, table in [*published_tables(self.model, path.name), *tables.all()]:
             yield tag("h3", heading)
             yield tag("p", text(table.caption), class_="note")
             yield self._table(table, f"{heading}, {path.heading}", sortable=True)

@@ -12,6 +12,7 @@ import typst
 from dumbbell.figures import for_print, print_ink, swatch
 from dumbbell.report.drawing import Figures
 from dumbbell.report.model import PathEntry, ReportModel, Run
+from dumbbell.report.published import published_tables
 from dumbbell.report.source import definitions
 from dumbbell.report.tables import Cell, PathTables, Table, run_flows, run_links, run_totals
 from dumbbell.report.texts import (
@@ -96,6 +97,7 @@ def _path(
     model: ReportModel, figures: Figures, path: PathEntry, index: int, swatches: dict[str, str]
 ) -> dict[str, Any]:
     tables = PathTables(model, path.name)
+    shown = [*published_tables(model, path.name), *tables.all()]
     numbers = {run.folder: number for number, run in enumerate(model.runs)}
     return {
         "title": path.heading,
@@ -104,7 +106,7 @@ def _path(
             {"file": f"path{index}mean.svg", "alt": mean_in_words(tables)},
             {"file": f"path{index}every.svg", "alt": "Average throughput over 95th percentile delay, every run"},
         ],
-        "tables": [{"heading": heading, **_table(table, swatches)} for heading, table in tables.all()],
+        "tables": [{"heading": heading, **_table(table, swatches)} for heading, table in shown],
         "runs": [_run(model, figures, run, f"run{numbers[run.folder]}") for run in model.of(path.name)],
     }
 

@@ -16,6 +16,7 @@ from dumbbell.catalog.tables import read_toml
 from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment, Options, Run, resolve
 from dumbbell.results.files import to_json, write_atomically
+from dumbbell.results.published import published_json
 
 MISSING = "not run: the experiment was stopped before"
 ACCEPTED = ("done", "degraded")
@@ -106,8 +107,9 @@ class Results:
 
     def as_json(self) -> dict[str, Any]:
         """The object that `dumbbell show --json` prints."""
-        experiment = self.experiment.table()
-        return {"experiment": experiment, "environment": self.environment(), "runs": self.runs()}
+        experiment, runs = self.experiment.table(), self.runs()
+        found = {"experiment": experiment, "environment": self.environment(), "runs": runs}
+        return found | published_json(self.experiment, runs)
 
 
 def unsuccessful(backend: str, status: str, reason: str) -> dict[str, Any]:

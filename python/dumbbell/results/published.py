@@ -1,0 +1,53 @@
+"""Our runs beside the numbers that an experiment says were published."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dumbbell.catalog.published import METRICS, Figure
+from dumbbell.experiment import Experiment
+from dumbbell.results.summary import cells
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One published row on one path, and what the same scheme got here; `title` is the source's name for it."""
+
+    path: str
+    scheme: str
+    title: str
+    runs: int
+    ours: dict[str, Figure | None]
+    published: dict[str, Figure | None]
+
+
+def beside(experiment: Experiment, runs: Iterable[dict[str, Any]]) -> list[Beside]:
+    """The published rows, path by path; `runs` are as in `show --json`. Empty if nothing is published."""
+    if not experiment.published.rows:
+        return []
+    gathered = cells(runs)
+    rows = []
+    for path in experiment.paths:
+        for row in experiment.published.rows:
+            if row.path not in ("", path):
+                continue
+            cell = gathered.get((path, row.scheme))
+            values = cell.values if cell else {}
+            rows.append(
+                Beside(
+                    path,
+                    row.scheme,
+                    row.title,
+                    cell.good if cell else 0,
+                    {metric: Figure.of(values.get(("network", 0, metric), [])) for metric in METRICS},
+                    {metric: row.figures.get(metric) for metric in METRICS},
+                )
+            )
+    return rows
+
+
+def published_json(experiment: Experiment, runs: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The key `published` of `show --json`; no key if nothing is published."""
+    rows = beside(experiment, runs)
+    source = experiment.published.source
+    return {"published": {"source": source, "rows": [asdict(row) for row in rows]}} if rows else {}
