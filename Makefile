@@ -74,9 +74,10 @@ test-slow: build ## Long-running tests (property tests with many cases, long sim
 	$(VENV)/bin/pytest
 
 .PHONY: bench
-bench: build ## Speed, side by side with ns-3 and in absolute figures; what the emulator carries
+bench: build ## Speed, side by side with ns-3 and in absolute figures; what controllers cost and the emulator carries
 	@scripts/bootstrap.sh --bench $(VENV)
 	$(PYTHON) benchmarks/speed.py
+	$(PYTHON) benchmarks/controllers.py --write docs/benchmarks.md
 	$(PYTHON) benchmarks/emulation.py
 
 .PHONY: fidelity

@@ -1,0 +1,132 @@
+//! Prints what controllers cost: `controller_cost FLOWS.json`, a list of flows as in a run's specification. Each runs
+//! once in a small closed loop; what its controller was told is then told to fresh instances again and again. The fastest
+//! repetition counts, so that other work on the machine does not, less the same with a controller that does nothing.
+#![allow(clippy::disallowed_methods, reason = "a command reads its arguments and files")]
+#![allow(clippy::print_stdout, reason = "its output is the figures")]
+
+mod closed_loop;
+mod tape;
+
+use congestion::{Controller, Parameters, ReceiverHalf, Start};
+use runs::FlowSpec;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tape::{HalfTape, Idle, IdleHalf, PerCall, Recording, RecordingHalf, Shared, Tape, open};
+use transport::{Application, Config, Receiver, Sender};
+use units::Time;
+
+const SEED: u64 = 1;
+const DURATION_S: f64 = 20.0;
+const REPETITIONS: u32 = 20;
+
+/// One scheme, to be built as often as needed.
+struct Scheme {
+    entry: &'static congestion::Entry,
+    parameters: Parameters,
+    config: Config,
+    start: Start,
+}
+
+impl Scheme {
+    fn of(flow: &FlowSpec) -> Result<Self, String> {
+        let entry = congestion::find(&flow.controller)
+            .ok_or_else(|| format!("{}: unknown controller `{}`", flow.scheme, flow.controller))?;
+        let mut parameters = Parameters::defaults(entry.parameters);
+        for (name, text) in &flow.parameters {
+            parameters.set(name, text)?;
+        }
+        let config = flow.config()?;
+        let start = Start {
+            now: Time::ZERO,
+            mss_bytes: config.payload_bytes,
+            initial_window_bytes: u64::from(config.initial_window) * u64::from(config.payload_bytes),
+            seed: SEED,
+        };
+        Ok(Self { entry, parameters, config, start })
+    }
+
+    fn controller(&self) -> Box<dyn Controller> {
+        (self.entry.build)(&self.parameters, &self.start)
+    }
+
+    fn half(&self) -> Option<Box<dyn ReceiverHalf>> {
+        self.entry.receiver.map(|build| build(&self.parameters, &self.start))
+    }
+}
+
+fn measure(flow: &FlowSpec) -> Result<Value, String> {
+    let scheme = Scheme::of(flow)?;
+    let (tape, half_tape) = (Shared::<Tape>::default(), Shared::<HalfTape>::default());
+    let (start, end) = (scheme.start.now, Time::from_secs_f64(DURATION_S));
+    let controller = Box::new(Recording::new(scheme.controller(), &tape));
+    let payload_bytes = scheme.config.payload_bytes;
+    let application = Application::new(flow.application.clone(), start, payload_bytes, SEED);
+    let mut sender = Sender::new(scheme.config.clone(), controller, application, start, end);
+    let half = scheme.half().map(|half| Box::new(RecordingHalf::new(half, &half_tape)) as Box<_>);
+    let mut receiver = Receiver::new(&scheme.config, half);
+    let outcome = closed_loop::run(&mut sender, &mut receiver, end);
+
+    let tape = open(&tape);
+    if tape.acks() == 0 {
+        return Err(format!("{}: no ACK in {DURATION_S} s", flow.scheme));
+    }
+    let busy = fastest(|| tape.replay(scheme.controller().as_mut()));
+    let idle = fastest(|| tape.replay(&mut Idle));
+    let mut replayed = scheme.controller();
+    tape.replay(replayed.as_mut());
+    if tape.last_control() != Some(replayed.control()) {
+        return Err(format!("{}: the replay ended elsewhere than the run", flow.scheme));
+    }
+    Ok(json!({
+        "scheme": flow.scheme,
+        "controller": flow.controller,
+        "duration_s": DURATION_S,
+        "throughput_mbps": outcome.payload_bytes as f64 * 8.0 / DURATION_S / 1e6,
+        "packets": tape.packets_sent(),
+        "acks": tape.acks(),
+        "ns_per_ack": nanoseconds(busy, idle, tape.acks()),
+        "ns_per_packet": nanoseconds(busy, idle, tape.packets_sent()),
+        "replay_ns_per_ack": nanoseconds(idle, Duration::ZERO, tape.acks()),
+        "half": measure_half(&scheme, &open(&half_tape)),
+    }))
+}
+
+/// Figures of the receiver-side half; null without one.
+fn measure_half(scheme: &Scheme, tape: &HalfTape) -> Option<Value> {
+    scheme.half()?;
+    let counts = tape.counts();
+    let replays = |fresh: &dyn Fn() -> Option<Box<dyn ReceiverHalf>>| {
+        let mut least = PerCall { packets: Duration::MAX, feedback: Duration::MAX };
+        for mut half in (0..REPETITIONS).filter_map(|_| fresh()) {
+            let spent = tape.replay(half.as_mut());
+            least.packets = least.packets.min(spent.packets);
+            least.feedback = least.feedback.min(spent.feedback);
+        }
+        least
+    };
+    let (busy, idle) = (replays(&|| scheme.half()), replays(&|| Some(Box::new(IdleHalf))));
+    Some(json!({
+        "packets": counts.packets,
+        "feedbacks": counts.feedback,
+        "ns_per_packet": nanoseconds(busy.packets, idle.packets, counts.packets),
+        "ns_per_feedback": nanoseconds(busy.feedback, idle.feedback, counts.feedback),
+    }))
+}
+
+fn fastest(replay: impl FnMut() -> Duration) -> Duration {
+    std::iter::repeat_with(replay).take(REPETITIONS as usize).min().unwrap_or_default()
+}
+
+/// What `busy` costs more than `idle`, per event.
+fn nanoseconds(busy: Duration, idle: Duration, events: usize) -> f64 {
+    busy.saturating_sub(idle).as_nanos() as f64 / events.max(1) as f64
+}
+
+fn main() -> Result<(), String> {
+    let file = std::env::args().nth(1).ok_or("usage: controller_cost FLOWS.json")?;
+    let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
+    let flows: Vec<FlowSpec> = serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?;
+    let figures: Vec<Value> = flows.iter().map(measure).collect::<Result<_, _>>()?;
+    println!("{}", serde_json::to_string(&figures).map_err(|error| error.to_string())?);
+    Ok(())
+}
