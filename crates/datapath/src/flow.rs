@@ -1,14 +1,17 @@
 //! The two ends of one flow at work: our transport, the kernel's TCP or two programs.
 
 use crate::clock::Clock;
-use crate::emulation::{End, Pair};
-use crate::endpoint::{Samples, connect_tcp, run_receiver, run_sender, run_tcp_receiver, run_tcp_sender};
+use crate::emulation::{End, Pair, joined};
+use crate::endpoint::{
+    Progress, Samples, StreamedFrame, connect_tcp, decoded, run_receiver, run_sender, run_tcp_receiver,
+    run_tcp_sender,
+};
 use crate::inspect::Reading;
 use crate::program::{Launch, Owner, Program, describe, is_listening};
 use crate::program_samples::{ProgramSample, read_samples};
 use crate::sys::{Urgency, be_punctual};
 use measure::SenderCounters;
-use runs::{Ends, FlowSpec, ProgramSpec, Readiness, RunSpec, Side, sender_counters};
+use runs::{Ends, FlowSpec, ProgramSpec, Readiness, RunSpec, Side, media_counters, sender_counters};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::{SocketAddrV4, TcpListener, UdpSocket};
@@ -16,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
-use transport::Application;
+use transport::{Application, ApplicationSpec, DecodedFrame};
 use units::{Span, Time};
 
 /// Port of every flow: each has namespaces of its own. Some programs know no other.
@@ -37,11 +40,31 @@ pub(crate) struct Stage<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// What the sending end of a flow knows.
+/// What both ends of a flow know.
 #[derive(Debug)]
 pub(crate) struct FlowReport {
     pub(crate) counters: SenderCounters,
     pub(crate) samples: Samples,
+    /// Frames of a live source that could be decoded, in time order.
+    pub(crate) frames: Vec<DecodedFrame>,
+}
+
+/// What the sending end of a flow knows.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    counters: SenderCounters,
+    samples: Samples,
+    /// Frames written to a stream that cannot carry marks.
+    frames: Vec<StreamedFrame>,
+}
+
+/// What the receiving end of a flow knows of a live source.
+#[derive(Debug)]
+pub(crate) enum Received {
+    /// What it decoded.
+    Frames(Vec<DecodedFrame>),
+    /// When bytes of the stream arrived.
+    Stream(Vec<Progress>),
 }
 
 /// What a program did.
@@ -114,8 +137,24 @@ impl Sockets {
 
 /// The ends of a flow in their threads.
 pub(crate) struct FlowThreads<'scope> {
-    pub(crate) sender: ScopedJoinHandle<'scope, Result<FlowReport, String>>,
-    pub(crate) receiver: ScopedJoinHandle<'scope, Result<(), String>>,
+    sender: ScopedJoinHandle<'scope, Result<Sent, String>>,
+    receiver: ScopedJoinHandle<'scope, Result<Received, String>>,
+}
+
+impl FlowThreads<'_> {
+    /// Waits for both.
+    ///
+    /// # Errors
+    /// One line: the end that failed, and how.
+    pub(crate) fn join(self) -> Result<FlowReport, String> {
+        let (sent, received) = (joined(self.sender), joined(self.receiver));
+        let (Sent { counters, samples, frames }, received) = (sent?, received?);
+        let frames = match received {
+            Received::Frames(frames) => frames,
+            Received::Stream(progress) => decoded(&frames, &progress),
+        };
+        Ok(FlowReport { counters, samples, frames })
+    }
 }
 
 /// Starts the ends of flow number `index`; `None` for programs. An end that fails sets the stop flag.
@@ -130,17 +169,18 @@ pub(crate) fn start<'scope, 'env>(
     let label = format!("flow {} ({})", index + 1, flow.scheme);
     match (sockets, &flow.kernel) {
         (Sockets::Udp { sender, receiver }, _) => {
-            let Ends { config, sender: sending, receiver: receiving } = stage.spec.ends(index)?;
+            let Ends { config, sender: mut sending, receiver: mut receiving } = stage.spec.ends(index)?;
             let send = move || {
                 let mut samples = Samples::every(Span::from_secs_f64(stage.spec.sample_interval_s));
-                let stats = run_sender(&sender, sending, stage.clock, stage.end, &mut samples, stage.stop)
+                run_sender(&sender, &mut sending, stage.clock, stage.end, &mut samples, stage.stop)
                     .map_err(|error| format!("sending socket: {error}"))?;
-                Ok(FlowReport { counters: sender_counters(index, &stats), samples })
+                let counters = sender_counters(stage.spec, index, &sending);
+                Ok(Sent { counters, samples, frames: Vec::new() })
             };
             let receive = move || {
-                run_receiver(&receiver, receiving, &config, stage.clock, stage.end, stage.stop)
-                    .map(|_| ())
-                    .map_err(|error| format!("receiving socket: {error}"))
+                run_receiver(&receiver, &mut receiving, &config, stage.clock, stage.end, stage.stop)
+                    .map_err(|error| format!("receiving socket: {error}"))?;
+                Ok(Received::Frames(std::iter::from_fn(|| receiving.take_frame()).collect()))
             };
             Ok(Some(FlowThreads {
                 sender: spawn(scope, stage.stop, format!("{label} sender"), send)?,
@@ -151,14 +191,17 @@ pub(crate) fn start<'scope, 'env>(
             let (from, to) = ends(flow, pair);
             let address = SocketAddrV4::new(to.address, PORT);
             let name = kernel.congestion_control.as_str();
+            let is_live = matches!(flow.application, ApplicationSpec::Encoder(_));
             let send = move || {
                 from.namespace.enter()?;
                 send_tcp(stage, index, address, name)
             };
             let receive = move || {
-                run_tcp_receiver(&listener, stage.clock, stage.end, stage.stop)
-                    .map(|_| ())
-                    .map_err(|error| format!("receiving socket: {error}"))
+                let mut progress = Vec::new();
+                let noted = is_live.then_some(&mut progress);
+                run_tcp_receiver(&listener, stage.clock, stage.end, stage.stop, noted)
+                    .map_err(|error| format!("receiving socket: {error}"))?;
+                Ok(Received::Stream(progress))
             };
             Ok(Some(FlowThreads {
                 sender: spawn(scope, stage.stop, format!("{label} sender"), send)?,
@@ -169,7 +212,7 @@ pub(crate) fn start<'scope, 'env>(
     }
 }
 
-fn send_tcp(stage: Stage<'_>, index: usize, address: SocketAddrV4, name: &str) -> Result<FlowReport, String> {
+fn send_tcp(stage: Stage<'_>, index: usize, address: SocketAddrV4, name: &str) -> Result<Sent, String> {
     let flow = &stage.spec.flows[index];
     let (start, stop_at) = (flow.start(), flow.stop(stage.spec.duration()));
     while stage.clock.now() < start && !stage.stop.load(Ordering::Relaxed) {
@@ -182,7 +225,8 @@ fn send_tcp(stage: Stage<'_>, index: usize, address: SocketAddrV4, name: &str) -
     let stream = connect_tcp(address, name, stage.clock, stop_at, stage.stop)?;
     let outcome = run_tcp_sender(&stream, application, stage.clock, start, stop_at, &mut samples, stage.stop)
         .map_err(|error| format!("sending socket: {error}"))?;
-    Ok(FlowReport { counters: outcome.counters(index), samples })
+    let media = outcome.encoder.map(|stats| media_counters(&flow.application, &stats));
+    Ok(Sent { counters: outcome.counters(index, media), samples, frames: outcome.frames })
 }
 
 fn spawn<'scope, T: Send + 'scope>(

@@ -3,7 +3,7 @@
 use crate::clock::{Clock, monotonic_ns};
 use crate::emulation::{Pair, Traffic, Work, close, device_mtu, joined, start_lanes};
 use crate::events::{MOST_FLOWS, merged};
-use crate::flow::{self, FlowReport, ProgramFlow, ProgramReport, Sockets, Stage, readings};
+use crate::flow::{self, FlowReport, FlowThreads, ProgramFlow, ProgramReport, Sockets, Stage, readings};
 use crate::lane::{LaneReport, Progress};
 use crate::lateness::{Lateness, LatenessReport, stalled};
 use crate::program::{Owner, clean_up};
@@ -191,15 +191,10 @@ fn with_programs(
         let mut reports = Vec::new();
         let mut failure = watched.err();
         for threads in flows {
-            let ends = threads.map(|threads| (joined(threads.sender), joined(threads.receiver)));
-            reports.push(match ends {
-                None => None,
-                Some((Ok(report), Ok(()))) => Some(report),
-                Some((Err(error), _) | (_, Err(error))) => {
-                    failure.get_or_insert(error);
-                    None
-                }
-            });
+            reports.push(threads.map(FlowThreads::join).transpose().unwrap_or_else(|error| {
+                failure.get_or_insert(error);
+                None
+            }));
         }
         let lanes = [lanes.0?, lanes.1?];
         match failure {
@@ -258,6 +253,7 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
     for (index, flow) in flows.iter().enumerate() {
         if let Some(flow) = flow {
             flow.samples.record(&mut recorder, index as u32 + 1)?;
+            flow.frames.iter().for_each(|frame| recorder.frame(index as u32 + 1, frame));
         }
     }
     for (index, samples) in samples.iter().enumerate() {

@@ -166,6 +166,25 @@ fn an_aqm_marks_real_packets_and_the_sender_hears_of_it() {
     assert!(number(flow, "loss_episodes") >= 1.0, "{flow}");
 }
 
+/// A camera over our transport, and over the kernel's TCP: about all frames arrive, little later than the path's 10 ms (one
+/// frame has at most a dozen packets of 0.6 ms each), at about the encoder's highest rate.
+#[test]
+fn frames_of_live_encoders_are_measured() {
+    let Some(_turn) = turn() else { return };
+    let encoder = json!({"kind": "encoder", "start_rate_mbps": 2.0, "max_rate_mbps": 2.0});
+    for mut flow in [core("cubic"), kernel("cubic")] {
+        flow["application"] = encoder.clone();
+        let report = emulate(&spec(&path(), &json!([flow]), 3.0)).unwrap();
+        assert_valid(&report);
+        let media = &report["flows"][0]["media"];
+        let (written, decoded) = (number(media, "frames_written"), number(media, "frames_decoded"));
+        assert!((85.0..=90.0).contains(&written) && decoded >= written - 5.0, "{media}");
+        let delay = number(media, "frame_delay_p50_ms");
+        assert!((10.0..20.0).contains(&delay), "{media}");
+        assert!((1.5..=2.2).contains(&number(media, "media_rate_mbps")), "{media}");
+    }
+}
+
 #[test]
 fn datagrams_above_the_mtu_travel_in_fragments() {
     let Some(_alone) = turn() else { return };

@@ -86,7 +86,8 @@ pub fn sender_counters(spec: &RunSpec, index: usize, sender: &Sender) -> SenderC
     }
 }
 
-fn media_counters(application: &ApplicationSpec, stats: &EncoderStats) -> MediaCounters {
+/// What the encoder of a live `application` counted.
+pub fn media_counters(application: &ApplicationSpec, stats: &EncoderStats) -> MediaCounters {
     let max_rate = match application {
         ApplicationSpec::Encoder(encoder) => Rate::from_mbps(encoder.max_rate_mbps),
         _ => Rate::ZERO,

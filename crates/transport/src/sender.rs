@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use units::{Rate, Span, Time};
 
 /// Share of a window or pacing rate that an encoder is to fill whose controller names no rate.
-const MEDIA_SHARE: f64 = 0.9;
+pub const MEDIA_SHARE: f64 = 0.9;
 
 /// Counters and exact time integrals of the sending side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -452,8 +452,9 @@ impl Sender {
         let payload = u64::from(payload_bytes);
         let in_flight = self.in_flight.saturating_sub(self.duplicates * u64::from(self.config.payload_bytes));
         let window = self.window_bytes();
-        // Nothing in flight: one packet may always leave, or a window below one packet would block for ever.
-        self.in_flight == 0
+        // Nothing in flight: one packet may leave, or a window below one packet would block for ever. A controller that has a
+        // timer set reopens the window itself (schemes that grant credit).
+        (self.in_flight == 0 && !self.control.wake_at.is_finite())
             || match self.config.window_rounding {
                 WindowRounding::Down => in_flight + payload <= window,
                 WindowRounding::Up => in_flight < window,

@@ -1,12 +1,14 @@
 //! A flow of the kernel's TCP: bulk data or an application's writes, and a sink that discards them.
 
 use super::STOP_CHECK;
+use super::live_tcp::{Progress, StreamedFrame, capture_frames};
 use super::samples::Samples;
 use super::tcp_info::TcpInfo;
 use crate::clock::Clock;
 use crate::sys::set_receive_threshold;
 use crate::timer::Waiter;
-use measure::SenderCounters;
+use congestion::FieldSink;
+use measure::{MediaCounters, SenderCounters};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::epoll::EpollFlags;
@@ -19,7 +21,7 @@ use std::net::{Shutdown, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use transport::Application;
+use transport::{Application, EncoderStats};
 use units::{Span, Time};
 
 /// Bytes of one write or read.
@@ -40,7 +42,7 @@ const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// What the sending end of a TCP flow counted. The integrals are those of readings every 10 ms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TcpSenderOutcome {
     /// Bytes the socket accepted.
     pub(crate) bytes_written: u64,
@@ -60,11 +62,15 @@ pub(crate) struct TcpSenderOutcome {
     pub(crate) active: Span,
     /// When the last byte of a finite transfer was acknowledged, to the reading after it.
     pub(crate) completed_at: Option<Time>,
+    /// What a live encoder did, if there was one.
+    pub(crate) encoder: Option<EncoderStats>,
+    /// The frames it wrote.
+    pub(crate) frames: Vec<StreamedFrame>,
 }
 
 impl TcpSenderOutcome {
-    /// The counters of flow number `index` (from 0) for the meter.
-    pub(crate) fn counters(&self, index: usize) -> SenderCounters {
+    /// The counters of flow number `index` (from 0) for the meter; `media` is what its encoder counted.
+    pub(crate) fn counters(&self, index: usize, media: Option<MediaCounters>) -> SenderCounters {
         SenderCounters {
             flow: index as u32 + 1,
             retransmissions: self.retransmissions,
@@ -75,6 +81,7 @@ impl TcpSenderOutcome {
             srtt_ns_ns: self.srtt_ns_ns,
             active: self.active,
             srtt_active: self.active,
+            media,
         }
     }
 }
@@ -192,6 +199,7 @@ pub(crate) fn run_tcp_sender(
     let mut waiter = Waiter::new(clock)?;
     waiter.watch(stream, 0, EpollFlags::EPOLLOUT | EpollFlags::EPOLLET)?;
     let mut readings = Readings::new(start);
+    let (is_live, mut frames) = (application.is_live(), Vec::new());
     let mut flow = Writer { stream, total: application.total(), written: 0, shut: false };
     while !stop.load(Ordering::Relaxed) {
         let now = clock.now();
@@ -200,6 +208,10 @@ pub(crate) fn run_tcp_sender(
         }
         let mut wake = start;
         if now >= start {
+            if is_live && application.next_change() <= now {
+                let info = TcpInfo::read(stream)?;
+                capture_frames(now, &mut application, &info, flow.written, &mut frames);
+            }
             let state = match flow.write(now, &mut application) {
                 // The other end's time may be up a moment earlier.
                 Err(error) if is_reset(&error) && clock.now() + STOP_CHECK >= stop_at => break,
@@ -208,9 +220,11 @@ pub(crate) fn run_tcp_sender(
             if readings.next <= now || samples.next() <= now {
                 let info = TcpInfo::read(stream)?;
                 readings.take(now, &info, flow.shut);
-                samples.take_due(now, |sink| info.fields(sink));
+                samples.take_due(now, |sink| fields(&info, &application, sink));
             }
             wake = readings.next.min(samples.next()).min(match state {
+                // Frames come when they come.
+                Writing::Blocked if is_live => application.next_change(),
                 Writing::Blocked | Writing::Finished => Time::NEVER,
                 Writing::Idle => application.next_change(),
                 Writing::More => now,
@@ -221,12 +235,20 @@ pub(crate) fn run_tcp_sender(
     let end = clock.now().min(stop_at);
     let info = TcpInfo::read(stream)?;
     readings.take(end, &info, flow.shut);
-    samples.take_due(end, |sink| info.fields(sink));
-    let outcome = TcpSenderOutcome { bytes_written: flow.written, ..readings.outcome };
+    samples.take_due(end, |sink| fields(&info, &application, sink));
+    let encoder = application.encoder_stats();
+    let outcome = TcpSenderOutcome { bytes_written: flow.written, encoder, frames, ..readings.outcome };
     if !flow.shut {
         setsockopt(stream, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 })?;
     }
     Ok(outcome)
+}
+
+fn fields(info: &TcpInfo, application: &Application, sink: &mut dyn FieldSink) {
+    info.fields(sink);
+    if let Some(bitrate) = application.bitrate() {
+        sink.put("encoder_rate", "Mbit/s", bitrate.mbps());
+    }
 }
 
 fn is_reset(error: &io::Error) -> bool {
@@ -325,7 +347,7 @@ impl Readings {
 }
 
 /// Accepts one connection and discards what it brings until it ends, or until `until`, or until `stop` is set; returns
-/// how many bytes that were.
+/// how many bytes that were. For a live flow `progress` keeps when they came.
 ///
 /// # Errors
 /// What the sockets refused.
@@ -334,6 +356,7 @@ pub(crate) fn run_tcp_receiver(
     clock: Clock,
     until: Time,
     stop: &AtomicBool,
+    mut progress: Option<&mut Vec<Progress>>,
 ) -> io::Result<u64> {
     listener.set_nonblocking(true)?;
     let mut waiter = Waiter::new(clock)?;
@@ -360,13 +383,18 @@ pub(crate) fn run_tcp_receiver(
         if over(now) {
             return Ok(bytes);
         }
-        wakes.adapt(&stream, now, bytes)?;
+        if progress.is_none() {
+            wakes.adapt(&stream, now, bytes)?;
+        }
         // Truncated at once: TCP throws the data away without copying it.
         match recv(stream.as_raw_fd(), &mut room, MsgFlags::MSG_TRUNC | MsgFlags::MSG_DONTWAIT) {
             // The sender resets the connection when its time is up.
             Ok(0) | Err(Errno::ECONNRESET) => return Ok(bytes),
             Ok(count) => {
                 bytes += count as u64;
+                if let Some(progress) = &mut progress {
+                    progress.push(Progress { at: now, bytes });
+                }
                 if count < CHUNK_BYTES {
                     waiter.wait(until.min(now + STOP_CHECK), |_, _| {})?;
                 }

@@ -2,6 +2,7 @@
 
 mod codec;
 mod kernel_tcp;
+mod live_tcp;
 mod receiver;
 mod samples;
 mod sender;
@@ -12,6 +13,7 @@ mod tests;
 
 pub(crate) use codec::{DataFields, data_fields};
 pub(crate) use kernel_tcp::{connect_tcp, run_tcp_receiver, run_tcp_sender};
+pub(crate) use live_tcp::{Progress, StreamedFrame, decoded};
 pub(crate) use receiver::run_receiver;
 pub(crate) use samples::Samples;
 pub(crate) use sender::run_sender;

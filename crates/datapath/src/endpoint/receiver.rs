@@ -11,7 +11,7 @@ use nix::sys::epoll::EpollFlags;
 use std::io;
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
-use transport::{AckFrame, Config, Ecn, Receiver, ReceiverStats};
+use transport::{AckFrame, Config, Ecn, Receiver};
 use units::Time;
 
 /// Runs `receiver` on a socket until `until`, or until `stop` is set. A socket without a peer takes the sender of the
@@ -21,12 +21,12 @@ use units::Time;
 /// What the socket refused.
 pub(crate) fn run_receiver(
     socket: &UdpSocket,
-    mut receiver: Receiver,
+    receiver: &mut Receiver,
     config: &Config,
     clock: Clock,
     until: Time,
     stop: &AtomicBool,
-) -> io::Result<ReceiverStats> {
+) -> io::Result<()> {
     prepare(socket, Ecn::Off, config.ecn != Ecn::Off)?;
     let mut waiter = Waiter::new(clock)?;
     waiter.watch(socket, 0, EpollFlags::EPOLLIN)?;
@@ -54,11 +54,11 @@ pub(crate) fn run_receiver(
         for (datagram, tos) in inbox.datagrams(count) {
             if let Some(data) = decode_data(datagram) {
                 receiver.on_data(now, &data, ecn_counts(tos));
-                acknowledge(&mut receiver, &mut outbox);
+                acknowledge(receiver, &mut outbox);
             }
         }
         if !blocked {
-            acknowledge(&mut receiver, &mut outbox);
+            acknowledge(receiver, &mut outbox);
         }
         let was_blocked = std::mem::replace(&mut blocked, !outbox.flush(socket)?);
         if blocked != was_blocked {
@@ -75,7 +75,7 @@ pub(crate) fn run_receiver(
             waiter.wait(wake.min(until).min(now + STOP_CHECK), note)?;
         }
     }
-    Ok(*receiver.stats())
+    Ok(())
 }
 
 /// Connects to whoever sent the first datagram in the socket if that is a data packet, else throws it away. Returns

@@ -12,7 +12,7 @@ use nix::sys::epoll::EpollFlags;
 use std::io;
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
-use transport::{AckFrame, Data, Sender, SenderStats};
+use transport::{AckFrame, Data, Sender};
 use units::{Span, Time};
 
 /// Longest ACK datagram: a thousand arrivals and feedback.
@@ -28,12 +28,12 @@ const SHORTEST_WAIT: Span = Span::from_us(100);
 /// What the socket refused.
 pub(crate) fn run_sender(
     socket: &UdpSocket,
-    mut sender: Sender,
+    sender: &mut Sender,
     clock: Clock,
     until: Time,
     samples: &mut Samples,
     stop: &AtomicBool,
-) -> io::Result<SenderStats> {
+) -> io::Result<()> {
     prepare(socket, sender.ecn_codepoint(), false)?;
     sender.set_timer_slack(TIMER_SLACK);
     let mut waiter = Waiter::new(clock)?;
@@ -51,12 +51,12 @@ pub(crate) fn run_sender(
         for (datagram, _) in inbox.datagrams(count) {
             if decode_ack(datagram, &mut frame).is_some() {
                 sender.on_ack(now, &frame);
-                fill(&mut outbox, &mut sender, now);
+                fill(&mut outbox, sender, now);
             }
         }
         sender.on_timer(now);
         // A full batch: there may be more to send at once.
-        let more = fill(&mut outbox, &mut sender, now);
+        let more = fill(&mut outbox, sender, now);
         let was_blocked = std::mem::replace(&mut blocked, !outbox.flush(socket)?);
         if blocked != was_blocked {
             let writable = if blocked { EpollFlags::EPOLLOUT } else { EpollFlags::empty() };
@@ -81,7 +81,7 @@ pub(crate) fn run_sender(
     let end = clock.now().min(until);
     samples.take_due(end, |sink| sender.fields(sink));
     sender.finish(end);
-    Ok(*sender.stats())
+    Ok(())
 }
 
 /// Takes from the sender what may leave now, up to a full batch; returns whether it was cut off there.

@@ -84,6 +84,20 @@ impl TcpInfo {
         Span::from_us(u64::from(self.u32(68)))
     }
 
+    /// Bytes written to the socket that have not been sent.
+    pub(crate) fn unsent_bytes(&self) -> u64 {
+        u64::from(self.u32(144))
+    }
+
+    /// What congestion control lets through: a window per smoothed RTT, or what it paces at if that is less. `None` before
+    /// there is an RTT.
+    pub(crate) fn allowed_rate(&self) -> Option<Rate> {
+        let srtt = self.srtt();
+        let by_window = (!srtt.is_zero())
+            .then(|| Rate::from_bytes_per(self.window_packets() * self.mss_bytes(), srtt))?;
+        Some(self.u64(104).map_or(by_window, |bytes| by_window.min(Rate::from_bps(bytes.saturating_mul(8)))))
+    }
+
     /// Segments sent again since the start of the connection.
     pub(crate) fn retransmissions(&self) -> u64 {
         u64::from(self.u32(100))

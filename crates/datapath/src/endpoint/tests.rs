@@ -8,7 +8,10 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSo
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
-use transport::{Application, ApplicationSpec, Config, Receiver, ReceiverStats, Sender, SenderStats};
+use transport::{
+    Application, ApplicationSpec, Config, DecodedFrame, EncoderSpec, EncoderStats, Receiver, ReceiverStats,
+    Sender, SenderStats,
+};
 use units::{Rate, Span, Time};
 
 const LOOPBACK: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
@@ -16,7 +19,9 @@ const LOOPBACK: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
 /// What one transfer over UDP came to.
 struct Transfer {
     sender: SenderStats,
+    encoder: Option<EncoderStats>,
     receiver: ReceiverStats,
+    frames: Vec<DecodedFrame>,
     samples: Samples,
 }
 
@@ -37,14 +42,14 @@ fn transfer(controller: &str, config: &Config, application: ApplicationSpec, len
 
 fn run_both(
     controller: Box<dyn Controller>,
-    receiver: Receiver,
+    mut receiver: Receiver,
     config: &Config,
     application: ApplicationSpec,
     length: Span,
 ) -> Transfer {
     let until = Time::ZERO + length;
     let application = Application::new(application, Time::ZERO, config.payload_bytes, 1);
-    let sender = Sender::new(config.clone(), controller, application, Time::ZERO, until);
+    let mut sender = Sender::new(config.clone(), controller, application, Time::ZERO, until);
     let (near, far) = (UdpSocket::bind(LOOPBACK).unwrap(), UdpSocket::bind(LOOPBACK).unwrap());
     near.connect(far.local_addr().unwrap()).unwrap();
     // Neither end may be thrown off by what does not belong to the flow.
@@ -54,12 +59,18 @@ fn run_both(
     }
     let (clock, stop, mut samples) =
         (Clock::start(), AtomicBool::new(false), Samples::every(Span::from_ms(50)));
-    let (sender, receiver) = thread::scope(|scope| {
-        let receiving = scope.spawn(|| run_receiver(&far, receiver, config, clock, until, &stop).unwrap());
-        let sent = run_sender(&near, sender, clock, until, &mut samples, &stop).unwrap();
-        (sent, receiving.join().unwrap())
+    thread::scope(|scope| {
+        scope.spawn(|| run_receiver(&far, &mut receiver, config, clock, until, &stop).unwrap());
+        run_sender(&near, &mut sender, clock, until, &mut samples, &stop).unwrap();
     });
-    Transfer { sender, receiver, samples }
+    let frames = std::iter::from_fn(|| receiver.take_frame()).collect();
+    Transfer {
+        sender: *sender.stats(),
+        encoder: sender.encoder_stats(),
+        receiver: *receiver.stats(),
+        frames,
+        samples,
+    }
 }
 
 fn fixed_transfer_arrives(controller: &str, config: &Config) {
@@ -128,8 +139,9 @@ fn a_stop_ends_both_ends_soon() {
     let (clock, stop, config) = (Clock::start(), AtomicBool::new(false), Config::tcp());
     let until = Time::ZERO + Span::from_secs(60);
     thread::scope(|scope| {
-        let receiver = Receiver::new(&config, None);
-        let receiving = scope.spawn(|| run_receiver(&far, receiver, &config, clock, until, &stop));
+        let mut receiver = Receiver::new(&config, None);
+        let receive = |receiver: &mut Receiver| run_receiver(&far, receiver, &config, clock, until, &stop);
+        let receiving = scope.spawn(move || receive(&mut receiver).map(|()| *receiver.stats()));
         thread::sleep(Duration::from_millis(20));
         stop.store(true, Ordering::Relaxed);
         assert_eq!(receiving.join().unwrap().unwrap(), ReceiverStats::default());
@@ -137,8 +149,8 @@ fn a_stop_ends_both_ends_soon() {
     assert!(clock.now() < Time::ZERO + Span::from_secs(5));
 }
 
-/// What one transfer over the kernel's TCP came to, and the bytes that arrived.
-fn tcp_transfer(application: ApplicationSpec, length: Span) -> (TcpSenderOutcome, u64) {
+/// What one transfer over the kernel's TCP came to, and when how many bytes had arrived.
+fn tcp_transfer(application: ApplicationSpec, length: Span) -> (TcpSenderOutcome, Vec<Progress>) {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let SocketAddr::V4(address) = listener.local_addr().unwrap() else { panic!("an IPv4 socket") };
     let stream = connect(address, "reno", 2).unwrap();
@@ -146,21 +158,29 @@ fn tcp_transfer(application: ApplicationSpec, length: Span) -> (TcpSenderOutcome
         (Clock::start(), AtomicBool::new(false), Samples::every(Span::from_ms(50)));
     let application = Application::new(application, Time::ZERO, 1448, 1);
     let until = Time::ZERO + length;
-    thread::scope(|scope| {
-        let receiving = scope.spawn(|| run_tcp_receiver(&listener, clock, until, &stop).unwrap());
+    let mut progress = Vec::new();
+    let sent = thread::scope(|scope| {
+        let noted = Some(&mut progress);
+        let receiving = scope.spawn(|| run_tcp_receiver(&listener, clock, until, &stop, noted).unwrap());
         let sent =
             run_tcp_sender(&stream, application, clock, Time::ZERO, until, &mut samples, &stop).unwrap();
         drop(stream);
         assert!(samples.next() > until - Span::from_ms(100));
-        (sent, receiving.join().unwrap())
-    })
+        receiving.join().unwrap();
+        sent
+    });
+    (sent, progress)
+}
+
+fn last(progress: &[Progress]) -> u64 {
+    progress.last().map_or(0, |step| step.bytes)
 }
 
 #[test]
 fn a_tcp_transfer_of_fixed_size_arrives_completely() {
     let bytes = 4_000_000;
     let (sent, received) = tcp_transfer(ApplicationSpec::Fixed { bytes }, Span::from_ms(500));
-    assert_eq!((sent.bytes_written, received), (bytes, bytes));
+    assert_eq!((sent.bytes_written, last(&received)), (bytes, bytes));
     assert!(sent.completed_at.is_some_and(|at| at < Time::ZERO + Span::from_ms(500)), "{sent:?}");
     assert!(sent.active > Span::from_ms(400) && sent.cwnd_byte_ns > 0 && sent.srtt_ns_ns > 0);
 }
@@ -168,8 +188,43 @@ fn a_tcp_transfer_of_fixed_size_arrives_completely() {
 #[test]
 fn a_greedy_tcp_flow_falls_silent_when_its_time_is_up() {
     let (sent, received) = tcp_transfer(ApplicationSpec::Greedy, Span::from_ms(300));
+    let received = last(&received);
     assert!(received > 1_000_000 && sent.bytes_written >= received, "{sent:?} {received}");
     assert_eq!(sent.completed_at, None);
+}
+
+/// 50 frames/s, which on loopback arrive as soon as they are written; wide enough for a busy machine.
+fn assert_frames_arrive(written: u64, frames: &[DecodedFrame]) {
+    assert!((30..=50).contains(&written), "{written} frames in a second");
+    assert!(frames.len() as u64 + 2 >= written, "{} of {written} frames", frames.len());
+    let numbers: Vec<u32> = frames.iter().map(|frame| frame.mark.number).collect();
+    assert_eq!(numbers, (1..=frames.len() as u32).collect::<Vec<_>>());
+    let mut delays: Vec<Span> =
+        frames.iter().map(|frame| frame.decoded_at - frame.mark.captured_at).collect();
+    delays.sort_unstable();
+    let median = delays[delays.len() / 2];
+    assert!(!median.is_zero() && median < Span::from_ms(20), "median {median:?}");
+}
+
+fn live() -> ApplicationSpec {
+    ApplicationSpec::Encoder(EncoderSpec { fps: 50.0, ..EncoderSpec::default() })
+}
+
+#[test]
+fn frames_of_a_live_source_are_decoded_at_the_other_end() {
+    let done = transfer("cubic", &Config::datagram(), live(), Span::from_ms(1000));
+    assert_frames_arrive(done.encoder.map_or(0, |stats| stats.frames), &done.frames);
+}
+
+#[test]
+fn frames_over_tcp_arrive_with_their_last_byte() {
+    let (sent, received) = tcp_transfer(live(), Span::from_ms(1000));
+    let frames = decoded(&sent.frames, &received);
+    assert_frames_arrive(sent.encoder.map_or(0, |stats| stats.frames), &frames);
+    // An RTT of microseconds lets everything through.
+    let bytes: u64 = sent.frames.iter().map(|frame| u64::from(frame.mark.bytes)).sum();
+    assert_eq!((bytes, sent.frames.last().map(|frame| frame.end)), (sent.bytes_written, Some(bytes)));
+    assert!(bytes > 2_000_000 / 8, "{bytes} bytes at up to 2.5 Mbit/s");
 }
 
 #[test]

@@ -1,0 +1,70 @@
+//! A live encoder over the kernel's TCP: what it is told to capture, and when the other end has which frame. The stream
+//! itself carries no marks: the sending end notes where frames end in it, the receiving end how far it has come.
+
+use super::tcp_info::TcpInfo;
+use transport::{Application, DecodedFrame, FrameMark, MEDIA_SHARE};
+use units::Time;
+
+/// A frame in the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StreamedFrame {
+    /// Offset behind its last byte.
+    pub(crate) end: u64,
+    /// The frame.
+    pub(crate) mark: FrameMark,
+}
+
+/// How many bytes in all had arrived at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    pub(crate) at: Time,
+    pub(crate) bytes: u64,
+}
+
+/// Captures whatever frames are due and appends them to `frames`. The connection is like `info`, of which the encoder
+/// hears what one over our transport hears: what waits in the socket has not been sent, and the bitrate is most of what
+/// congestion control lets through. `written` bytes have gone into the socket.
+pub(crate) fn capture_frames(
+    now: Time,
+    application: &mut Application,
+    info: &TcpInfo,
+    written: u64,
+    frames: &mut Vec<StreamedFrame>,
+) {
+    let sent = written.saturating_sub(info.unsent_bytes());
+    let target = info.allowed_rate().map(|rate| rate.mul_f64(MEDIA_SHARE));
+    while application.next_change() <= now {
+        if let Some(frame) = application.capture(now, sent, target) {
+            let end = sent + frame.queued_bytes;
+            frames.push(StreamedFrame { end, mark: application.frame_at(end - 1) });
+        }
+    }
+}
+
+/// The frames that have arrived, and when. Bytes arrive in order and all count, so every complete frame can be decoded.
+pub(crate) fn decoded(frames: &[StreamedFrame], progress: &[Progress]) -> Vec<DecodedFrame> {
+    let arrival = |frame: &StreamedFrame| {
+        let complete = progress.partition_point(|step| step.bytes < frame.end);
+        progress.get(complete).map(|step| DecodedFrame { mark: frame.mark, decoded_at: step.at })
+    };
+    frames.iter().map_while(arrival).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_is_decoded_with_its_last_byte() {
+        let at = |ms: u64| Time::from_ns(ms * 1_000_000);
+        let frame = |number: u32, end: u64| StreamedFrame {
+            end,
+            mark: FrameMark { number, bytes: 1000, key: number == 1, captured_at: at(0) },
+        };
+        let frames = [frame(1, 1000), frame(2, 2000), frame(3, 3000), frame(4, 4000)];
+        let progress = [(10, 999), (11, 1000), (20, 3500)].map(|(ms, bytes)| Progress { at: at(ms), bytes });
+        let decoded: Vec<(u32, Time)> =
+            decoded(&frames, &progress).iter().map(|frame| (frame.mark.number, frame.decoded_at)).collect();
+        assert_eq!(decoded, [(1, at(11)), (2, at(20)), (3, at(20))]);
+    }
+}
