@@ -1,0 +1,159 @@
+"""The page on video calls: what is read from a call's packets, when figures agree, and what the tables say."""
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from dumbbell import catalog
+from dumbbell.experiment import Options, check, resolve
+
+sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
+import webrtc
+import webrtc_figures
+from webrtc_figures import Call, Figure
+
+
+def call(
+    arrived: list[float], delay: list[float] | None = None, dropped: list[float] | None = None, size: float = 1250.0
+) -> Call:
+    times = numpy.array(arrived)
+    delays = numpy.array(delay if delay is not None else [20.0] * len(arrived))
+    sizes = numpy.full(len(arrived), size)
+    return Call(times - delays / 1e3, sizes, times, sizes, delays, numpy.array(dropped or []))
+
+
+def steady(mbps: float, start: float, end: float) -> list[float]:
+    """Arrivals of 1250 bytes at a constant rate."""
+    return list(numpy.arange(start, end, 0.01 / mbps))
+
+
+def figure(name: str, path: str = "steady-4mbps") -> Figure:
+    return next(figure for figure in webrtc_figures.SCENARIOS[path] if figure.name == name)
+
+
+def test_media_starts_with_the_first_large_packet() -> None:
+    made = call([0.5, 0.6, 0.7])
+    assert Call(made.sent, numpy.array([92.0, 128.0, 1200.0]), *([made.arrived] * 4)).start == pytest.approx(0.68)
+    assert math.isinf(call([0.5], size=92.0).start)
+
+
+def test_rates_count_what_arrives_in_the_time() -> None:
+    made = call(steady(2.0, 0.0, 5.0) + steady(4.0, 5.0, 10.0))
+    assert made.rate(1.0, 5.0) == pytest.approx(2.0, rel=0.01)
+    assert made.rate(4.0, 6.0) == pytest.approx(3.0, rel=0.01)
+    assert made.rate(11.0, 12.0) == 0.0
+
+
+def test_a_rate_is_reached_when_its_first_full_second_ends() -> None:
+    made = call(steady(2.0, 0.0, 25.0) + steady(4.0, 25.0, 32.0))
+    assert made.reaches(3.9, 20.0) == pytest.approx(6.0, abs=0.11)
+    assert made.reaches(4.5, 20.0) == webrtc_figures.NEVER
+
+
+def test_the_queue_of_a_drop_is_gone_before_the_first_second_without_late_packets() -> None:
+    late = {10.5: 200.0, 11.2: 300.0, 12.1: 130.0, 15.0: 130.0}
+    times = [10.0, 10.5, 11.2, 11.5, 12.1, 12.5, 15.0]
+    made = call(times, [late.get(time, 25.0) for time in times])
+    assert made.queued_after(10.0, 20.0) == pytest.approx(2.1)
+    assert call([10.0, 11.0]).queued_after(10.0, 20.0) == 0.0
+
+
+def test_loss_counts_packets_dropped_and_delivered() -> None:
+    made = call([1.0, 2.0, 3.0], dropped=[1.5])
+    assert (made.lost(), made.drops(1.0, 2.0), made.drops(2.0, 3.0)) == (25.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("ours", "real", "apart"),
+    [
+        ([1.0, 2.0], [1.5], 0.0),
+        ([1.0, 2.0], [2.5, 3.0], 0.5),
+        ([4.0], [2.5, 3.0], 1.0),
+        ([math.inf], [math.inf], 0.0),
+        ([5.0], [math.inf], math.inf),
+        ([math.nan, 1.0], [1.0], 0.0),
+    ],
+)
+def test_values_are_as_far_apart_as_their_ranges(ours: list[float], real: list[float], apart: float) -> None:
+    assert webrtc_figures.gap(ours, real) == apart
+
+
+def test_a_figure_agrees_up_to_its_share_or_its_least() -> None:
+    rate = figure("mean, Mbit/s")
+    assert rate.agrees([3.61], [4.0])
+    assert not rate.agrees([3.59], [4.0])
+    assert rate.agrees([0.1], [0.2]), "0.1 Mbit/s are always allowed"
+    assert not rate.agrees([math.inf], [4.0])
+
+
+def test_differences_are_percent_of_rates_and_units_of_the_rest() -> None:
+    assert figure("mean, Mbit/s").difference([3.0, 3.3, 9.0], [3.0]) == "+10.0 %"
+    assert figure("delay p95, ms").difference([60.0], [71.0]) == "-11"
+    assert figure("first second above 80 % of the link ends, s").difference([math.inf], [2.0]) == "-"
+
+
+def test_a_row_has_our_range_all_of_theirs_and_a_verdict() -> None:
+    ours, real = ([[call(steady(mbps, 0.02, 32.0))] for mbps in several] for several in ((2.0, 2.1, 2.2), (2.0, 1.0)))
+    mean = figure("mean, Mbit/s")
+    made = webrtc.row(mean, ours, [], real, "known")
+    assert made == ["mean, Mbit/s", "2.10 (2.00 to 2.20)", "-", "2.00, 1.00", "+40.0 %", "within"]
+    assert webrtc.row(mean, ours, [], real[1:], "known")[-1] == "known"
+    assert webrtc.row(mean, ours, [], [], "known")[-3:] == ["-", "-", "-"]
+    two = figure("second, Mbit/s", "two-calls")
+    assert webrtc.row(two, [[call([1.0])]], [], [], "known")[1] == "-", "there is no second call"
+
+
+def test_reasons_are_of_figures_that_exist() -> None:
+    for path, scheme, name in webrtc.REASONS:
+        assert figure(name, path)
+        assert scheme in webrtc.PAIRS
+
+
+def test_runs_that_are_not_good_are_left_out_and_listed() -> None:
+    bad = {"path": "steady-4mbps", "scheme": "chromium-gcc", "run": 1, "status": "failed", "reason": "no media"}
+    assert not webrtc.is_usable(bad)
+    part = webrtc.Part(runs=[bad])
+    assert "| chromium-gcc, steady-4mbps, 1 | failed: no media | 1 | - |" in "\n".join(webrtc.validity([part]))
+    assert webrtc.table("steady-4mbps", "gcc", webrtc.Part(), webrtc.Part(), part, webrtc.Notes())[0][-1] == "-"
+
+
+def test_frames_dropped_in_an_outage_are_no_fault_of_the_content() -> None:
+    run = {"status": "invalid", "reason": "flow 1 (chromium-gcc) sender: content limited: 26.2 of 30 frames"}
+    assert webrtc.is_usable(run | {"path": "outage-5s"})
+    assert not webrtc.is_usable(run | {"path": "steady-4mbps"})
+
+
+def listed(scheme: str) -> dict[str, Any]:
+    return catalog.schemes().find(scheme).table()
+
+
+@pytest.mark.parametrize("scheme", ["gcc", "scream"])
+def test_our_schemes_are_those_of_the_catalog_but_for_their_limits(scheme: str) -> None:
+    own = catalog.experiments().find("webrtc").own_schemes[scheme].table()
+    assert own["controller"] == listed(scheme)["controller"]
+    assert own["transport"] == listed(scheme)["transport"]
+    application = own["application"]
+    assert (application["fps"], application["start_rate_mbps"], application["max_rate_mbps"]) == (30.0, 0.3, 10.0)
+    assert str(catalog.schemes().find("chromium-" + scheme).parameters["max_mbps"]) == "10"
+
+
+def test_the_experiment_can_be_simulated_and_read(tmp_path: Path) -> None:
+    plan = catalog.experiments().find("webrtc")
+    options = Options(schemes=("gcc", "scream"), backend="sim", paths=("two-calls",), flows=2, interval_s=0.5)
+    check(resolve(plan, options))
+    out = tmp_path / "calls"
+    arguments = ["webrtc", "--backend", "sim", "--schemes", "gcc", "--path", "two-calls", "--flows", "2", "--runs", "1"]
+    assert webrtc.dumbbell([*arguments, "--interval", "0.5", "--duration", "4", "--out", str(out)]) is None
+    part = webrtc.read_part(out)
+    ((first, second),) = part.calls["two-calls", "gcc"]
+    assert (first.start, second.start) == pytest.approx((0.0, 0.5), abs=0.01)
+    assert first.freezes == 0.0
+    stats = json.loads((out / "runs/two-calls/gcc/1/stats.json").read_text())
+    packets = stats["flows"][0]
+    assert len(first.arrived) == packets["packets_delivered"]
+    assert len(first.dropped) == packets["packets_dropped"]
