@@ -1,6 +1,7 @@
 //! What every element of a path does, and the dispatch over them.
 
 use crate::aggregate::Aggregate;
+use crate::cellular::Cellular;
 use crate::delay::Delay;
 use crate::duplicate::Duplicate;
 use crate::gilbert_elliott::GilbertElliott;
@@ -69,6 +70,7 @@ pub(crate) enum Stage {
     Link(Link),
     Trace(Trace),
     Poisson(Poisson),
+    Cellular(Cellular),
     Shaper(Shaper),
     Policer(Policer),
     Delay(Delay),
@@ -89,6 +91,7 @@ macro_rules! dispatch {
             Stage::Link($element) => $call,
             Stage::Trace($element) => $call,
             Stage::Poisson($element) => $call,
+            Stage::Cellular($element) => $call,
             Stage::Shaper($element) => $call,
             Stage::Policer($element) => $call,
             Stage::Delay($element) => $call,
@@ -111,6 +114,7 @@ impl Stage {
             ElementSpec::Link(spec) => Self::Link(Link::build(spec, name, streams)?),
             ElementSpec::Trace(spec) => Self::Trace(Trace::build(spec, name, streams)?),
             ElementSpec::Poisson(spec) => Self::Poisson(Poisson::build(spec, name, streams)?),
+            ElementSpec::Cellular(spec) => Self::Cellular(Cellular::build(spec, name, streams)?),
             ElementSpec::Shaper(spec) => Self::Shaper(Shaper::build(spec, name, streams)?),
             ElementSpec::Policer(spec) => Self::Policer(Policer::new(spec, name)),
             ElementSpec::Delay(spec) => Self::Delay(Delay::new(spec)),
@@ -131,7 +135,8 @@ impl Stage {
     pub(crate) fn change(&mut self, now: Time, spec: &ElementSpec) {
         match (self, spec) {
             (Self::Link(element), ElementSpec::Link(spec)) => element.change(now, spec),
-            (Self::Poisson(element), ElementSpec::Poisson(spec)) => element.change(now, spec),
+            (Self::Poisson(element), ElementSpec::Poisson(spec)) => element.apply(now, spec),
+            (Self::Cellular(element), ElementSpec::Cellular(spec)) => element.apply(now, spec),
             (Self::Shaper(element), ElementSpec::Shaper(spec)) => element.change(now, spec),
             (Self::Policer(element), ElementSpec::Policer(spec)) => element.change(now, spec),
             (Self::Delay(element), ElementSpec::Delay(spec)) => element.change(spec),

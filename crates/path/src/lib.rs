@@ -8,9 +8,11 @@
 
 mod aggregate;
 mod bucket;
+mod cellular;
 mod delay;
 mod delay_line;
 mod direction;
+mod drawn;
 mod duplicate;
 mod element;
 mod encapsulation;
@@ -19,6 +21,7 @@ mod jitter;
 mod link;
 mod loss;
 mod netem;
+mod offered;
 mod opportunities;
 mod packet;
 mod parameters;
@@ -38,6 +41,7 @@ mod testing;
 mod trace;
 
 pub use aggregate::AggregateSpec;
+pub use cellular::CellularSpec;
 pub use delay::DelaySpec;
 pub use delay_line::DelayLine;
 pub use direction::Direction;
@@ -48,6 +52,7 @@ pub use jitter::{Distribution, JitterSpec};
 pub use link::LinkSpec;
 pub use loss::LossSpec;
 pub use netem::NetemSpec;
+pub use offered::opportunities;
 pub use packet::{Ecn, Packet};
 pub use poisson::PoissonSpec;
 pub use policer::{PolicerAction, PolicerSpec};

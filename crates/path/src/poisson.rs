@@ -1,15 +1,15 @@
 //! A link whose delivery opportunities are a Poisson process: exponential gaps, unbounded, in ns.
 //!
-//! The opportunities do not depend on the traffic: the same seed gives every scheme the same ones. Idle times are
-//! drawn through when the next packet arrives. Optional sparse head as in Pantheon's calibrated traces (reference
-//! `pantheon` 10): opportunities `head_gap_ms` apart until `head_s`.
+//! Optional sparse head as in Pantheon's calibrated traces (reference `pantheon` 10): opportunities `head_gap_ms` apart
+//! until `head_s`.
 
-use crate::element::{Element, Streams};
+use crate::QueueSpec;
+use crate::drawn::{Drawn, Process};
+use crate::element::Streams;
 use crate::opportunities::Server;
 use crate::parameters::{Parameters, milliseconds_above_zero, not_negative, packet_bytes, rate, settable};
 use crate::spec::Change;
 use crate::stats::Buffer;
-use crate::{LinkStats, Packet, QueueSpec, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 
@@ -58,20 +58,16 @@ impl Parameters for PoissonSpec {
 }
 
 /// A Poisson link.
+pub(crate) type Poisson = Drawn<Gaps>;
+
+/// Exponential gaps after the head.
 #[derive(Clone, Debug)]
-pub(crate) struct Poisson {
-    server: Server,
+pub(crate) struct Gaps {
     rng: Rng,
     /// Mean gap, ns.
     mean_ns: f64,
     head_end: Time,
     head_gap: Span,
-    /// The first opportunity not yet over.
-    next: Time,
-    /// When the next step is due.
-    due: Time,
-    /// Bytes of the opportunities that are over.
-    offered_bytes: u64,
 }
 
 fn mean_ns(spec: &PoissonSpec) -> f64 {
@@ -82,37 +78,29 @@ impl Poisson {
     pub(crate) fn build(spec: &PoissonSpec, name: String, streams: &Streams<'_>) -> Result<Self, String> {
         let mut buffer = Buffer::build(&spec.queue, name, streams.queue())?;
         buffer.set_rate(Rate::from_mbps(spec.rate_mbps));
-        let mut poisson = Self {
-            server: Server::new(buffer, spec.opportunity_bytes, 0),
+        let gaps = Gaps {
             rng: streams.element(),
             mean_ns: mean_ns(spec),
             head_end: Time::from_secs_f64(spec.head_s),
             head_gap: Span::from_secs_f64(spec.head_gap_ms / 1e3),
-            next: Time::ZERO,
-            due: Time::NEVER,
-            offered_bytes: 0,
         };
-        poisson.next = poisson.after(Time::ZERO);
-        // Planned in any case: only then is it known whether idle opportunities are of interest.
-        poisson.due = poisson.next;
-        Ok(poisson)
+        Ok(Self::new(Server::new(buffer, spec.opportunity_bytes, 0), gaps))
     }
 
-    pub(crate) fn change(&mut self, now: Time, spec: &PoissonSpec) {
-        self.skip(now);
-        self.server.opportunity_bytes = spec.opportunity_bytes;
-        self.server.buffer.set_rate(Rate::from_mbps(spec.rate_mbps));
-        let old = core::mem::replace(&mut self.mean_ns, mean_ns(spec));
-        if self.next > self.head_end {
+    /// Takes over the numeric parameters of `spec`.
+    pub(crate) fn apply(&mut self, now: Time, spec: &PoissonSpec) {
+        self.change(now, spec.opportunity_bytes, Rate::from_mbps(spec.rate_mbps), |gaps, next| {
+            let old = core::mem::replace(&mut gaps.mean_ns, mean_ns(spec));
+            if next <= gaps.head_end {
+                return next;
+            }
             // What is left of an exponential gap is exponential: stretching it gives the new rate at once.
-            self.next = now + (self.next - now).mul_f64(self.mean_ns / old);
-        }
-        if self.due.is_finite() && !self.server.is_serving() {
-            self.due = self.next;
-        }
+            now + (next - now).mul_f64(gaps.mean_ns / old)
+        });
     }
+}
 
-    /// The opportunity after the one at `time`.
+impl Process for Gaps {
     #[inline]
     fn after(&mut self, time: Time) -> Time {
         if time + self.head_gap <= self.head_end {
@@ -120,79 +108,6 @@ impl Poisson {
         }
         let from = time.max(self.head_end);
         from + Span::from_ns(self.rng.exponential(self.mean_ns).round() as u64)
-    }
-
-    #[inline]
-    fn pass_next(&mut self) {
-        self.offered_bytes += u64::from(self.server.opportunity_bytes);
-        self.next = self.after(self.next);
-    }
-
-    /// Lets the opportunities up to and including `now` pass unused, unless they are planned.
-    fn skip(&mut self, now: Time) {
-        if self.due == Time::NEVER {
-            while self.next <= now {
-                self.pass_next();
-            }
-        }
-    }
-
-    #[inline]
-    fn plan<T: Tap>(&mut self, now: Time, tap: &T) {
-        self.due = if self.server.is_serving() {
-            now
-        } else if self.server.is_idle() && !tap.wants_opportunities() {
-            Time::NEVER
-        } else {
-            self.next
-        };
-    }
-}
-
-impl Element for Poisson {
-    #[inline]
-    fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
-        self.skip(now);
-        self.server.arrive(now, packet, tap);
-        if self.due == Time::NEVER {
-            self.plan(now, tap);
-        }
-        None
-    }
-
-    #[inline]
-    fn next_event(&self) -> Time {
-        self.due
-    }
-
-    #[inline]
-    fn step<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
-        if !self.server.is_serving() {
-            self.server.begin(now, tap);
-            self.pass_next();
-        }
-        let packet = self.server.serve(now, tap);
-        self.plan(now, tap);
-        packet
-    }
-
-    fn packets(&self) -> u64 {
-        self.server.packets()
-    }
-
-    fn set_queue(&mut self, name: &str, value: f64) -> Result<(), String> {
-        self.server.buffer.set(name, value)
-    }
-
-    fn stats(&self) -> Option<&LinkStats> {
-        Some(&self.server.buffer.meter.stats)
-    }
-
-    fn finish(&mut self, now: Time) {
-        self.skip(now);
-        let meter = &mut self.server.buffer.meter;
-        meter.integrate(now);
-        meter.stats.capacity_bits = u128::from(self.offered_bytes) * 8;
     }
 }
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use units::Time;
 
 /// Elements that keep the order of packets.
-const ORDERED: [&str; 17] = [
+const ORDERED: [&str; 18] = [
     r#"{"kind": "link", "rate_mbps": 10, "queue": {"kind": "droptail", "packets": 10}}"#,
     r#"{"kind": "link", "rate_mbps": 4, "device_packets": 1, "framing_bytes": 2,
         "queue": {"kind": "droptail", "bytes": 9000},
@@ -18,6 +18,8 @@ const ORDERED: [&str; 17] = [
     r#"{"kind": "trace", "times_ms": [0, 1, 1, 5], "mode": "mahimahi", "queue": {"kind": "droptail", "packets": 9}}"#,
     r#"{"kind": "trace", "even": {"lines": 7, "period_ms": 10}, "once": true}"#,
     r#"{"kind": "poisson", "rate_mbps": 8, "opportunity_bytes": 700}"#,
+    r#"{"kind": "cellular", "mean_mbps": 4, "outage_escape_per_s": 20, "queue": {"kind": "droptail", "packets": 15},
+        "schedule": [{"at_s": 0.04, "mean_mbps": 9, "reversion_per_s": 3}]}"#,
     r#"{"kind": "shaper", "rate_mbps": 6, "burst_bytes": 5000, "queue": {"kind": "droptail", "packets": 20},
         "schedule": [{"at_s": 0.04, "rate_mbps": 2, "burst_bytes": 900}]}"#,
     r#"{"kind": "shaper", "rate_mbps": 6, "burst_bytes": 5000, "deficit": true}"#,
@@ -112,7 +114,7 @@ fn traffic() -> impl Strategy<Value = Vec<(u64, u32)>> {
 proptest! {
     #[test]
     fn packets_are_conserved_and_repeat_by_seed(
-        picks in prop::collection::vec(0usize..20, 0..5), traffic in traffic(), seed in any::<u64>(),
+        picks in prop::collection::vec(0usize..22, 0..5), traffic in traffic(), seed in any::<u64>(),
     ) {
         let all: Vec<&str> = ORDERED.iter().chain(&DISORDERED).copied().collect();
         let parts: Vec<&str> = picks.iter().map(|pick| all[*pick]).collect();
@@ -131,7 +133,7 @@ proptest! {
 
     #[test]
     fn order_is_kept_by_all_that_should(
-        picks in prop::collection::vec(0usize..16, 1..5), traffic in traffic(), seed in any::<u64>(),
+        picks in prop::collection::vec(0usize..18, 1..5), traffic in traffic(), seed in any::<u64>(),
     ) {
         let parts: Vec<&str> = picks.iter().map(|pick| ORDERED[*pick]).collect();
         let bench = run(&parts, seed, &traffic, false);
@@ -141,7 +143,7 @@ proptest! {
 
     #[test]
     fn links_count_every_packet_once(
-        pick in 0usize..10, traffic in traffic(), seed in any::<u64>(),
+        pick in 0usize..11, traffic in traffic(), seed in any::<u64>(),
     ) {
         let mut bench = run(&[ORDERED[pick]], seed, &traffic, false);
         let inside = bench.direction.packets_inside();

@@ -4,8 +4,8 @@ use crate::element::{Stage, Streams};
 use crate::encapsulation::Encapsulation;
 use crate::parameters::{Parameters, not_negative, refuse};
 use crate::{
-    AggregateSpec, DelaySpec, DuplicateSpec, GilbertElliottSpec, JitterSpec, LinkSpec, LossSpec, NetemSpec,
-    PoissonSpec, PolicerSpec, ReorderSpec, ShaperSpec, SlottedSpec, TraceSpec,
+    AggregateSpec, CellularSpec, DelaySpec, DuplicateSpec, GilbertElliottSpec, JitterSpec, LinkSpec,
+    LossSpec, NetemSpec, PoissonSpec, PolicerSpec, ReorderSpec, ShaperSpec, SlottedSpec, TraceSpec,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,6 +24,8 @@ pub enum ElementSpec {
     Trace(TraceSpec),
     /// Delivery opportunities of a Poisson process.
     Poisson(PoissonSpec),
+    /// Delivery opportunities of a rate that wanders and stops.
+    Cellular(CellularSpec),
     /// Token bucket with a queue.
     Shaper(ShaperSpec),
     /// Token bucket without a queue.
@@ -74,6 +76,7 @@ macro_rules! dispatch {
             ElementSpec::Link($inner) => $call,
             ElementSpec::Trace($inner) => $call,
             ElementSpec::Poisson($inner) => $call,
+            ElementSpec::Cellular($inner) => $call,
             ElementSpec::Shaper($inner) => $call,
             ElementSpec::Policer($inner) => $call,
             ElementSpec::Delay($inner) => $call,
@@ -96,6 +99,7 @@ impl ElementSpec {
             Self::Link(_) => "link",
             Self::Trace(_) => "trace",
             Self::Poisson(_) => "poisson",
+            Self::Cellular(_) => "cellular",
             Self::Shaper(_) => "shaper",
             Self::Policer(_) => "policer",
             Self::Delay(_) => "delay",

@@ -133,7 +133,7 @@ pub fn parse_trace(text: &str) -> Result<Vec<u64>, String> {
         times.push(time);
     }
     match times.last() {
-        None => Err("line 1: missing; a trace has at least one line".to_owned()),
+        None => Err("no line: a trace has at least one".to_owned()),
         Some(0) => Err(format!("line {}: the last time is 0; it must be above 0", times.len())),
         Some(_) => Ok(times),
     }
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(parse_trace("0\n 1\n1\n7\n").unwrap(), [0, 1, 1, 7]);
         assert_eq!(parse_trace("5").unwrap(), [5]);
         for (text, part) in [
-            ("", "line 1: missing"),
+            ("", "no line: a trace has at least one"),
             ("1\n\n2\n", "line 2: empty"),
             ("1\n5\n4\n", "line 3: 4 is before 5"),
             ("1\nx\n", "line 2: `x`"),
