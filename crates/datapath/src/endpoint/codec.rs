@@ -351,6 +351,7 @@ mod tests {
                 sent_at: Time::from_secs_f64(59.0),
                 least_unacked: number - 5000,
                 retransmission: true,
+                ..Data::default()
             },
             Vec::new(),
         );
