@@ -63,6 +63,9 @@ def test_shown_commands_parse(page: Path, command: str) -> None:
     except UserError as error:
         pytest.fail(f"{page}: `{command}`: {error}")
     own = {name for block in blocks(ROOT / page, "toml") for name in tomllib.loads(block).get("path", {})}
+    experiment = getattr(parsed, "experiment", None)
+    if experiment in catalog.experiments().names():
+        own |= catalog.experiments().find(experiment).own_paths.keys()
     paths = getattr(parsed, "path", None) or ()
     for path in [paths] if isinstance(paths, str) else paths:
         if "." in path or "," in path or path in own or _PLACEHOLDER.fullmatch(path):
