@@ -87,6 +87,7 @@ fidelity: build ## Our numbers beside published ones; writes docs/fidelity.md
 .PHONY: agreement
 agreement: build ## Simulated beside real packets, our controllers beside real ones; writes docs/agreement.md
 	$(PYTHON) benchmarks/agreement.py --write docs/agreement.md
+	$(PYTHON) benchmarks/agreement.py --experiment agreement-more --write docs/agreement-more.md
 
 .PHONY: clean
 clean: ## Remove what the build made

@@ -1,8 +1,9 @@
 """The simulator beside real packets, and our controllers beside real implementations of the same algorithms.
 
-Usage: python benchmarks/agreement.py [--write docs/agreement.md] [--quick] [--keep DIR]. Everything runs through
-`dumbbell run`, in real time: about 40 minutes, with --quick about 14. What is finished stays in DIR (default
-`results/agreement`), so that an interrupted call continues where it was.
+Usage: python benchmarks/agreement.py [--experiment agreement-more] [--write docs/agreement.md] [--quick] [--keep DIR].
+Everything runs through `dumbbell run`, in real time: about 40 minutes, with --quick about 14. What is finished stays in
+DIR (default `results/EXPERIMENT`), so that an interrupted call continues where it was. Real implementations are beside
+the schemes of `agreement` only.
 """
 
 from __future__ import annotations
@@ -305,10 +306,10 @@ def machine(environments: list[dict[str, Any]]) -> str:
     )
 
 
-PAGE = """# Agreement
+PAGE = """# {title}
 
-Written by `{command}`. Every run is one flow of {duration_s:g} s over one of four
-paths (`dumbbell show agreement` lists them). Throughput, 95th percentile of one-way delay and loss are those of
+Written by `{command}`. Every run is one flow of {duration_s:g} s
+(`dumbbell list experiments`). Throughput, 95th percentile of one-way delay and loss are those of
 [metrics.md](metrics.md) in Pantheon's convention: the whole run counts, its start included.
 
 {facts}
@@ -323,7 +324,9 @@ Degraded runs (later than a bound that depends on the path) are shown but not ju
 The same controller, transport and path objects with the same seed: under a virtual clock, and with UDP packets
 through network namespaces under the real one.
 
-{backends}
+{backends}{pairs}"""
+
+PAIRS_SECTION = """
 ## Real implementations and ours
 
 All with real packets, and with the seed of our run: the traces and the numbers of the packets that are lost at random
@@ -331,17 +334,20 @@ are the same.
 
 {pairs}"""
 
+TITLES = {"agreement": "Agreement", "agreement-more": "Agreement: rate-based, cellular and media schemes"}
 
-def page(command: str, duration_s: float, facts: str, backends: list[str], pairs: list[str]) -> str:
-    """The document."""
+
+def page(title: str, command: str, duration_s: float, facts: str, backends: list[str], pairs: list[str]) -> str:
+    """The document; without `pairs` it has no section about real implementations."""
     text = PAGE.format(
+        title=title,
         command=command,
         duration_s=duration_s,
         facts=facts,
         count=REPETITIONS * len(LATE_MS),
         late=", ".join(f"{ms:g}" for ms in LATE_MS),
         backends="\n".join(backends),
-        pairs="\n".join(pairs),
+        pairs=PAIRS_SECTION.format(pairs="\n".join(pairs)) if pairs else "",
     )
     return text.rstrip("\n") + "\n"
 
@@ -397,26 +403,26 @@ def left_out(schemes: list[str], paths: list[str], reason: str) -> Runs:
     return {(path, scheme): [run] for path in paths for scheme in schemes}
 
 
-def measure(keep: Path, duration_s: float) -> tuple[list[Runs], list[dict[str, Any]]]:
+def measure(keep: Path, name: str, duration_s: float) -> tuple[list[Runs], list[dict[str, Any]]]:
     """Executes what is not finished: simulated, emulated, simulated with late packets, real implementations."""
     usual = ["--duration", f"{duration_s:g}", "--resume"]
     keep.mkdir(parents=True, exist_ok=True)
-    demand(dumbbell(["agreement", "--backend", "sim", "--out", str(keep / "sim"), *usual]))
+    demand(dumbbell([name, "--backend", "sim", "--out", str(keep / "sim"), *usual]))
     simulated = read_toml(keep / "sim" / "experiment.toml").raw
     late: Runs = {}
     for ms in LATE_MS:
-        name = f"late-{ms:g}ms"
-        file = written(keep, name, late_experiment(simulated, ms))
-        demand(dumbbell([file, "--log", "none", "--out", str(keep / name), *usual]))
-        for key, runs in load(keep / name)[0].items():
+        label = f"late-{ms:g}ms"
+        file = written(keep, label, late_experiment(simulated, ms))
+        demand(dumbbell([file, "--log", "none", "--out", str(keep / label), *usual]))
+        for key, runs in load(keep / label)[0].items():
             late.setdefault(key, []).extend(runs)
-    demand(dumbbell(["agreement", "--backend", "emu", "--out", str(keep / "emu"), *usual]))
+    demand(dumbbell([name, "--backend", "emu", "--out", str(keep / "emu"), *usual]))
     sim, _ = load(keep / "sim")
     emu, environment = load(keep / "emu")
     real: Runs = {}
     environments = [environment]
     listed = read_toml(Path(catalog.experiments().find("agreement-real").file)).raw
-    for scheme, ours in PAIRS.items():
+    for scheme, ours in PAIRS.items() if name == "agreement" else ():
         file = written(keep, scheme, real_experiment(listed, scheme))
         refusal = dumbbell([file, "--out", str(keep / scheme), *usual])
         if refusal is None:
@@ -438,24 +444,27 @@ def main() -> None:
     """Run everything and print or write the page."""
     parser = argparse.ArgumentParser(description="The simulator beside real packets, ours beside real implementations.")
     parser.add_argument("--write", type=Path, help="the page; default: print it")
-    parser.add_argument("--quick", action="store_true", help="10 s a run instead of 30")
+    parser.add_argument("--experiment", choices=TITLES, default="agreement", help="what is compared")
+    parser.add_argument("--quick", action="store_true", help="10 s a run instead of the experiment's length")
     parser.add_argument("--keep", type=Path, help="where results are, and continued")
     options = parser.parse_args()
-    keep = options.keep or Path("results/agreement-quick" if options.quick else "results/agreement")
-    duration_s = 10.0 if options.quick else 30.0
+    name, plan = options.experiment, catalog.experiments().find(options.experiment)
+    keep = options.keep or Path("results") / (f"{name}-quick" if options.quick else name)
+    duration_s = 10.0 if options.quick else plan.duration_s
     try:
-        (sim, emu, late, real), environments = measure(keep, duration_s)
+        (sim, emu, late, real), environments = measure(keep, name, duration_s)
     except UserError as error:
         sys.exit(f"agreement: {error}")
-    plan = catalog.experiments().find("agreement")
-    paths = {name: (plan.own_paths.get(name) or catalog.paths().find(name)).title for name in plan.paths}
-    command = f"python benchmarks/agreement.py{' --quick' if options.quick else ''} --write docs/agreement.md"
+    paths = {path: catalog.paths().find(path).title for path in plan.paths}
+    chosen = "" if name == "agreement" else f" --experiment {name}"
+    command = f"python benchmarks/agreement.py{chosen}{' --quick' if options.quick else ''} --write docs/{name}.md"
     text = page(
+        TITLES[name],
         command,
         duration_s,
         machine(environments),
         backend_tables(paths, plan.schemes, sim, emu, late),
-        pair_tables(paths, emu, real, late),
+        pair_tables(paths, emu, real, late) if name == "agreement" else [],
     )
     if options.write:
         options.write.write_text(text)

@@ -143,9 +143,10 @@ def test_a_flow_that_delivered_nothing_is_no_division_by_zero() -> None:
     assert "| 0.00 / 10.00 | - |" in tables(run(0.0, 0.0), run())
 
 
-def test_agreement_has_every_built_in_controller_and_real_ones_stand_beside_them() -> None:
+def test_the_two_experiments_have_every_built_in_controller_and_real_ones_stand_beside_them() -> None:
     plan = catalog.experiments().find("agreement")
-    assert sorted(plan.schemes) == sorted(scheme.name for scheme in catalog.schemes() if not scheme.real)
+    more = catalog.experiments().find("agreement-more")
+    assert sorted(plan.schemes + more.schemes) == sorted(scheme.name for scheme in catalog.schemes() if not scheme.real)
     real = catalog.experiments().find("agreement-real")
     assert real.schemes == list(agreement.PAIRS)
     assert set(agreement.PAIRS.values()) <= set(plan.schemes)

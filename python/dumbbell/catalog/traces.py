@@ -1,13 +1,13 @@
 """Mahimahi's trace files as paths."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
+from dumbbell import _core
 from dumbbell.catalog.paths import PathModel
 from dumbbell.errors import UserError
-
-MAXIMUM_LINES = 10_000_000
 
 
 def trace_path(text: str) -> PathModel | None:
@@ -34,33 +34,38 @@ def trace_path(text: str) -> PathModel | None:
     )
 
 
-def _link(name: str, times: list[float]) -> dict[str, Any]:
+def _link(name: str, times: list[int]) -> dict[str, Any]:
     return {"kind": "trace", "name": name, "mode": "mahimahi", "times_ms": times}
 
 
-def read_trace(file: Path) -> list[float]:
+def read_trace(file: Path) -> list[int]:
     """Times of the opportunities in ms, one whole number a line.
 
     Raises:
         UserError: names the line that mm-link refuses too.
     """
     try:
-        lines = file.read_text(encoding="ascii").splitlines()
+        return _core.parse_trace(file.read_text(encoding="ascii"))
     except OSError as error:
         raise UserError(f"{file}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise UserError(f"{file}: no trace: allowed is one whole number of ms a line") from None
-    if not 1 <= len(lines) <= MAXIMUM_LINES:
-        raise UserError(f"{file}: {len(lines)} lines: allowed are 1 to {MAXIMUM_LINES}")
-    times: list[float] = []
-    for number, line in enumerate(lines, 1):
-        if not re.fullmatch(r"\s*\d{1,15}", line, re.ASCII):
-            raise UserError(f"{file}, line {number}: `{line[:40]}`: allowed is a whole number of ms")
-        if times and int(line) < times[-1]:
-            raise UserError(
-                f"{file}, line {number}: {int(line)} ms come after {times[-1]:g} ms: times must not decrease"
-            )
-        times.append(float(line))
-    if times[-1] == 0:
-        raise UserError(f"{file}: the last time is 0 ms: it is the period and must be above 0")
-    return times
+    except _core.Error as error:
+        raise UserError(f"{file}: {error}") from None
+
+
+def trace_text(path: PathModel, direction: str, seed: int, seconds: float) -> str:
+    """The opportunities of a direction of `path` as a mahimahi trace: those of a run with this seed, in whole ms.
+
+    Raises:
+        UserError: the direction has no link with opportunities, or one without any in this time.
+    """
+    try:
+        times = _core.opportunities(json.dumps(path.spec()), direction, seed, seconds)
+    except _core.Error as error:
+        raise UserError(f"path {path.name}: {error}") from None
+    if not times or times[-1] < 1_000_000:
+        raise UserError(
+            f"path {path.name}: no opportunity in {direction} from 1 ms to {seconds:g} s: no trace has none"
+        )
+    return "".join(f"{time // 1_000_000}\n" for time in times)
