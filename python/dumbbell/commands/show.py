@@ -20,6 +20,19 @@ SHOWN = (
     ("loss %", "loss_rate", 100.0, 2),
 )
 
+MEDIA = (
+    ("bitrate Mbit/s", "media_rate_mbps", 1.0, 2),
+    ("utilisation %", "media_utilization", 100.0, 1),
+    ("frame delay p50 ms", "frame_delay_p50_ms", 1.0, 1),
+    ("p95", "frame_delay_p95_ms", 1.0, 1),
+    ("p99", "frame_delay_p99_ms", 1.0, 1),
+    ("stalled %", "stall_ratio", 100.0, 2),
+    ("stalls", "stalls", 1.0, 0),
+    ("frames written", "frames_written", 1.0, 0),
+    ("skipped", "frames_skipped", 1.0, 0),
+    ("decoded", "frames_decoded", 1.0, 0),
+)
+
 
 def show(directory: Path, as_json: bool, interval_s: float | None = None) -> int:
     """Prints the results, or with an interval what was transferred in each; 0 if every run is at most degraded."""
@@ -44,9 +57,28 @@ def show(directory: Path, as_json: bool, interval_s: float | None = None) -> int
 def print_summary(results: Results) -> None:
     """One line per path and scheme: means over the runs, with 95 % confidence intervals."""
     runs = results.runs()
-    rows = [_summary_row(cell) for cell in cells(runs).values()]
+    gathered = list(cells(runs).values())
+    rows = [_summary_row(cell) for cell in gathered]
     print(columns(["path", "scheme", "runs", *(title for title, *_ in SHOWN)], rows))
+    _print_media(gathered)
     _print_published(results, runs)
+
+
+def _print_media(gathered: list[Cell]) -> None:
+    """What viewers of live sources got: means over the runs, one line per flow that is one; nothing if none is."""
+    rows = []
+    for cell in gathered:
+        flows = sorted(number for entity, number, name in cell.values if (entity, name) == _IS_MEDIA)
+        for flow in flows:
+            values = []
+            for _, metric, factor, digits in MEDIA:
+                found = cell.estimate(("flow", flow, f"media.{metric}"))
+                # a mean of counts is no whole number
+                shown = max(digits, 1) if found and found.count > 1 else digits
+                values.append(number(found.mean * factor if found else None, shown))
+            rows.append([cell.path, cell.scheme, str(flow), *values])
+    if rows:
+        print(f"\nMedia\n{columns(['path', 'scheme', 'flow', *(title for title, *_ in MEDIA)], rows)}")
 
 
 def _print_published(results: Results, runs: list[dict[str, Any]]) -> None:
@@ -152,4 +184,5 @@ def diff(first: Path, second: Path, every_metric: bool, as_json: bool) -> int:
     return 0
 
 
+_IS_MEDIA = ("flow", "media.frames_decoded")
 _DIFFERENCES = (("difference", 4, "f"), ("relative", 1, "%"))

@@ -1,6 +1,7 @@
 """Figures as SVG, drawn by matplotlib from numbers that others computed."""
 
 from dumbbell.figures.axis import DelayAxis, delay_axis
+from dumbbell.figures.media import FlowMedia, media_figure
 from dumbbell.figures.runs import FlowDelays, FlowRates, FlowSamples, delay_figure, samples_figure, throughput_figure
 from dumbbell.figures.style import Style, flow_color, styles
 from dumbbell.figures.summary import Point, summary_figure
@@ -10,6 +11,7 @@ from dumbbell.figures.swatch import swatch
 __all__ = [
     "DelayAxis",
     "FlowDelays",
+    "FlowMedia",
     "FlowRates",
     "FlowSamples",
     "Point",
@@ -19,6 +21,7 @@ __all__ = [
     "flow_color",
     "for_page",
     "for_print",
+    "media_figure",
     "print_ink",
     "samples_figure",
     "styles",

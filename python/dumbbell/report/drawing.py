@@ -7,21 +7,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy
+from numpy.typing import NDArray
+
 from dumbbell import _core
 from dumbbell.figures import (
     FlowDelays,
+    FlowMedia,
     FlowRates,
     FlowSamples,
     Point,
     Style,
     delay_figure,
+    media_figure,
     samples_figure,
     styles,
     summary_figure,
     throughput_figure,
 )
 from dumbbell.report.model import PathEntry, ReportModel, Run
-from dumbbell.report.source import NO_POINTS, delays, rates, samples
+from dumbbell.report.source import NO_POINTS, Series, delays, rates, samples
 from dumbbell.report.wording import figure_title
 from dumbbell.results.environment import cpus
 from dumbbell.results.summary import cells
@@ -38,6 +43,7 @@ class RunFigures:
     delay: str = ""
     window: str = ""
     rtt: str = ""
+    media: str = ""
     problem: str = ""
 
 
@@ -113,7 +119,7 @@ def draw_run(job: _Job) -> RunFigures:
     try:
         series = rates(job.packets, BIN_S)
         points = delays(job.packets)
-        window, rtt = (_samples(job, *shown, series.start_s) for shown in _SAMPLED)
+        sampled = samples(job.samples) if job.samples else {}
     except _core.Error as error:
         return RunFigures(problem=str(error).replace(f"{job.packets.parent}/", ""))
     known = {flow["flow"]: flow for flow in job.flows}
@@ -133,21 +139,56 @@ def draw_run(job: _Job) -> RunFigures:
     return RunFigures(
         throughput=throughput_figure(f"{job.name}t", lines, series.bin_s, capacity, mean_capacity),
         delay=delay_figure(f"{job.name}d", clouds, series.start_s),
-        window=window,
-        rtt=rtt,
+        window=_samples(job, "w", sampled.get("cwnd"), "Congestion window (packets)", series.start_s),
+        rtt=_samples(job, "s", sampled.get("srtt"), "Smoothed RTT (ms)", series.start_s),
+        media=_media(job, sampled, series.start_s),
     )
 
 
-_SAMPLED = (("w", "cwnd", "Congestion window (packets)"), ("s", "srtt", "Smoothed RTT (ms)"))
-
-
-def _samples(job: _Job, suffix: str, field: str, label: str, start_s: float) -> str:
+def _samples(job: _Job, suffix: str, found: Mapping[int, Series] | None, label: str, start_s: float) -> str:
     """The figure of a sampled field; nothing if no sender has it."""
-    found = samples(job.samples, field) if job.samples else {}
     if not found:
         return ""
     lines = [FlowSamples(flow, job.titles.get(flow, ""), *found[flow]) for flow in sorted(found)]
     return samples_figure(f"{job.name}{suffix}", lines, label, start_s)
+
+
+def _media(job: _Job, sampled: Mapping[str, Mapping[int, Series]], start_s: float) -> str:
+    """The figure of the flows that are live sources; nothing if none is."""
+    flows = []
+    for values in job.flows:
+        flow = values["flow"]
+        encoder = sampled.get("encoder_rate", {}).get(flow)
+        if not values.get("media") or encoder is None:
+            continue
+        frame_s, delay_ms = sampled.get("frame_delay", {}).get(flow, NO_POINTS)
+        _, sizes = sampled.get("frame_size", {}).get(flow, NO_POINTS)
+        # senders are sampled before their flow starts and after it stops, too
+        alive = (encoder[0] >= values["start_s"]) & (encoder[0] <= values["stop_s"])
+        encoder_s, frame_s = encoder[0][alive] - start_s, frame_s - start_s
+        edges_s = _edges(values["start_s"] - start_s, values["stop_s"] - start_s)
+        bytes_decoded = numpy.histogram(frame_s, edges_s, weights=sizes)[0]
+        flows.append(
+            FlowMedia(
+                flow=flow,
+                name=job.titles.get(flow, ""),
+                encoder_s=encoder_s,
+                encoder_mbps=encoder[1][alive],
+                edges_s=edges_s,
+                decoded_mbps=bytes_decoded * 8e-6 / numpy.diff(edges_s),
+                mean_decoded_mbps=values["media"]["media_rate_mbps"],
+                frame_s=frame_s,
+                frame_delay_ms=delay_ms,
+            )
+        )
+    return media_figure(f"{job.name}v", flows) if flows else ""
+
+
+def _edges(begin_s: float, end_s: float) -> NDArray[Any]:
+    """Bins from `begin_s` to `end_s`; a short rest at the end belongs to the last one."""
+    edges = begin_s + numpy.arange(max(round((end_s - begin_s) / BIN_S), 1) + 1) * BIN_S
+    edges[-1] = end_s
+    return edges
 
 
 def _title(model: ReportModel, path: PathEntry) -> str:

@@ -10,7 +10,7 @@ from dumbbell.report.markup import scroll, tag, text
 from dumbbell.report.model import PathEntry, ReportModel, Run
 from dumbbell.report.published import published_tables
 from dumbbell.report.source import definitions
-from dumbbell.report.tables import Cell, PathTables, Table, run_flows, run_links, run_totals
+from dumbbell.report.tables import Cell, PathTables, Table, run_flows, run_links, run_media, run_totals
 from dumbbell.report.texts import (
     RunList,
     command_sentence,
@@ -172,6 +172,9 @@ class Page:
             yield tag("p", "To repeat it: ", tag("code", text(run.command)), last_run(run), class_="note")
         if run.flows:
             yield self._table(run_flows(self.model, run), f"Flows of run {run.number} of {name}")
+        media = run_media(self.model, run)
+        if media:
+            yield self._table(media, f"Media of run {run.number} of {name}")
         if run.links:
             yield self._table(run_links(run), f"Links of run {run.number} of {name}")
         if run.transfers:
@@ -207,6 +210,7 @@ class Page:
             (figures.delay, "One-way delay of every packet over time"),
             (figures.window, "Congestion window over time"),
             (figures.rtt, "Smoothed RTT over time"),
+            (figures.media, "Encoder rate, decoded bitrate and the delay of every frame over time"),
         )
         drawings = [tag("figure", for_page(drawing, f"{words}, {what}")) for drawing, words in shown if drawing]
         return tag("div", *drawings, class_="pair")

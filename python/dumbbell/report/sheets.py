@@ -14,7 +14,7 @@ from dumbbell.report.drawing import Figures
 from dumbbell.report.model import PathEntry, ReportModel, Run
 from dumbbell.report.published import published_tables
 from dumbbell.report.source import definitions
-from dumbbell.report.tables import Cell, PathTables, Table, run_flows, run_links, run_totals
+from dumbbell.report.tables import Cell, PathTables, Table, run_flows, run_links, run_media, run_totals
 from dumbbell.report.texts import (
     command_sentence,
     kind_sentence,
@@ -29,6 +29,7 @@ from dumbbell.report.wording import statistics_text
 from dumbbell.results.transfers import VIEWS
 
 _FLOWS_ON_ONE_PAGE = 2  # with the figures; the statistics of more fill a page of their own
+_SAMPLED = (("window", "Congestion window"), ("rtt", "Smoothed RTT"))
 _TEMPLATE = Path(__file__).parent / "report.typ"
 _DEFINITION_KEYS = ("name", "level", "unit", "convention", "formula", "source")
 
@@ -56,7 +57,7 @@ def _write_figures(model: ReportModel, figures: Figures, folder: Path) -> None:
         drawings[f"path{index}mean"] = figures.means[path.name]
         drawings[f"path{index}every"] = figures.every_run[path.name]
     for index, run in enumerate(model.runs):
-        for name in ("throughput", "delay", "window", "rtt"):
+        for name in ("throughput", "delay", "window", "rtt", "media"):
             drawings[f"run{index}{name}"] = getattr(figures.runs[run.folder], name)
     for name, drawing in drawings.items():
         if drawing:
@@ -129,10 +130,12 @@ def _run(model: ReportModel, figures: Figures, run: Run, name: str) -> dict[str,
     title = model.scheme_title(run.scheme)
     scheme = next(scheme for scheme in model.schemes if scheme.name == run.scheme)
     facts = run_totals(run)
-    long = len(run.flows) > _FLOWS_ON_ONE_PAGE or run.transfers is not None
+    has_media = bool(figures.runs[run.folder].media)
+    long = len(run.flows) > _FLOWS_ON_ONE_PAGE or run.transfers is not None or has_media
     if run.seed is not None:
         facts.append(("seed", str(run.seed)))
     tables = [run_flows(model, run)] if run.flows else []
+    tables += filter(None, [run_media(model, run)])
     tables += [run_links(run)] if run.links else []
     return {
         "heading": f"Run {run.number}: Statistics of {title}",
@@ -158,7 +161,10 @@ def _run(model: ReportModel, figures: Figures, run: Run, name: str) -> dict[str,
         ],
         "sampled": [
             {"file": f"{name}{kind}.svg", "alt": f"{what}, run {run.number} of {title}"}
-            for kind, what in (("window", "Congestion window"), ("rtt", "Smoothed RTT"))
+            for kind, what in _SAMPLED
             if getattr(figures.runs[run.folder], kind)
         ],
+        "media": [{"file": f"{name}media.svg", "alt": f"Bitrate and frame delay, run {run.number} of {title}"}]
+        if has_media
+        else [],
     }

@@ -48,13 +48,16 @@ def delays(packets: Path) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
     return {int(flow): (time_s[flows == flow], delay_ms[flows == flow]) for flow in numpy.unique(flows)}
 
 
-def samples(file: Path, field: str) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
-    """A field of `flows.parquet` by flow: times (s since the start of the run) and values."""
-    return {
-        int(flow): (numpy.frombuffer(times), numpy.frombuffer(values))
-        for flow, name, _, times, values in _core.samples(str(file))
-        if name == field
-    }
+Series = tuple[NDArray[Any], NDArray[Any]]
+"""Times (s since the start of the run) and values."""
+
+
+def samples(file: Path) -> dict[str, dict[int, Series]]:
+    """What `flows.parquet` has, by field and flow."""
+    found: dict[str, dict[int, Series]] = {}
+    for flow, field, _, times, values in _core.samples(str(file)):
+        found.setdefault(field, {})[int(flow)] = (numpy.frombuffer(times), numpy.frombuffer(values))
+    return found
 
 
 def definitions() -> list[dict[str, str]]:

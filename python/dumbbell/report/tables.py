@@ -101,7 +101,18 @@ LINK = (
     Metric("packets_dropped", "dropped (packets)", 1.0, 0, _LINK),
     Metric("packets_marked", "marked (packets)", 1.0, 0, _LINK),
 )
-
+MEDIA = (
+    Metric("media.media_rate_mbps", "bitrate (Mbit/s)", group="decoded"),
+    Metric("media.media_utilization", "utilisation (%)", 100.0, 1, "decoded"),
+    Metric("media.frame_delay_p50_ms", "median", 1.0, 1, "frame delay (ms)"),
+    Metric("media.frame_delay_p95_ms", "95th", 1.0, 1, "frame delay (ms)"),
+    Metric("media.frame_delay_p99_ms", "99th", 1.0, 1, "frame delay (ms)"),
+    Metric("media.stall_ratio", "time (%)", 100.0, 2, "stalls"),
+    Metric("media.stalls", "number", 1.0, 0, "stalls"),
+    Metric("media.frames_written", "written", 1.0, 0, "frames"),
+    Metric("media.frames_skipped", "skipped", 1.0, 0, "frames"),
+    Metric("media.frames_decoded", "decoded", 1.0, 0, "frames"),
+)
 
 _AMOUNT = Metric("", "", decimals=1)
 _LATENESS = ("packets", "p50", "p90", "p99", "p999", "max", "bound")
@@ -141,6 +152,7 @@ class PathTables:
         tables = [
             ("Means over the runs", self.means()),
             ("Goodput, loss and delay, corrected", self.corrected()),
+            ("Media", self.media()),
             ("Link and sender" if self.flows == 1 else "Fairness, link and senders", self.network()),
             ("Transfers", self.transfers()),
             ("Lateness of the emulated packets", self.lateness()),
@@ -185,6 +197,27 @@ class PathTables:
         columns = ("scheme", *flow, *headings)
         caption = self._caption(corrected_rules(self.model.warmup_s))
         return Table(caption, groups(names, metrics), columns, tuple(rows), names)
+
+    def media(self) -> Table:
+        """What viewers of live sources got; a row for every flow that is one."""
+        rows = []
+        for cell in self.cells:
+            for number in range(1, self.flows + 1):
+                if ("flow", number, MEDIA[-1].key) not in cell.values:
+                    continue
+                flow = (Cell(str(number), sort=number),) if self.flows > 1 else ()
+                values = [metric.mean(cell.estimate(("flow", number, metric.key))) for metric in MEDIA]
+                rows.append((self._scheme(cell.scheme), *flow, *values))
+        names = 2 if self.flows > 1 else 1
+        columns = ("scheme", "flow")[:names]
+        caption = (
+            "Live video. Frames are counted over the whole run, all else without the first "
+            f"{self.model.warmup_s:.3g} s. Utilisation is of the source's highest bitrate, or of a fair share of the "
+            "link if that is less. Frame delay is from capture to decoding; a stall is an interval between decoded "
+            "frames of at least three average ones that is also 150 ms above an average one."
+        )
+        headings = (metric.heading for metric in MEDIA)
+        return Table(self._caption(caption), groups(names, MEDIA), (*columns, *headings), tuple(rows), names)
 
     def network(self) -> Table:
         """Fairness, the bottleneck link, and the sender's state."""
@@ -312,6 +345,21 @@ def run_flows(model: ReportModel, run: Run) -> Table:
         for flow in run.flows
     )
     return Table("", groups(2, metrics), ("flow", "scheme", *(metric.heading for metric in metrics)), rows, 2)
+
+
+def run_media(model: ReportModel, run: Run) -> Table | None:
+    """The live sources of one run, if there are any."""
+    rows = tuple(
+        (
+            Cell(str(flow["flow"]), sort=flow["flow"]),
+            Cell(model.scheme_title(flow.get("scheme") or run.scheme)),
+            *(metric.single(flow["media"].get(metric.key.removeprefix("media."))) for metric in MEDIA),
+        )
+        for flow in run.flows
+        if flow.get("media")
+    )
+    columns = ("flow", "scheme", *(metric.heading for metric in MEDIA))
+    return Table("", groups(2, MEDIA), columns, rows, 2) if rows else None
 
 
 def run_links(run: Run) -> Table:
