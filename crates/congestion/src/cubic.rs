@@ -57,8 +57,9 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |parameters, start| Box::new(Cubic::new(parameters, start)),
 };
 
+/// Also the base of [`crate::prague`].
 #[derive(Debug)]
-struct Cubic {
+pub(crate) struct Cubic {
     /// C, packets/s^3.
     c: f64,
     beta: f64,
@@ -123,7 +124,7 @@ impl Epoch {
 }
 
 impl Cubic {
-    fn new(parameters: &Parameters, start: &Start) -> Self {
+    pub(crate) fn new(parameters: &Parameters, start: &Start) -> Self {
         let beta = parameters.number("beta");
         let limit = parameters.number("hystart_limit");
         let limit = if limit == 0.0 { f64::INFINITY } else { limit };
@@ -146,7 +147,21 @@ impl Cubic {
         }
     }
 
-    fn in_slow_start(&self) -> bool {
+    /// Packets.
+    pub(crate) fn window(&self) -> f64 {
+        self.state.window.packets
+    }
+
+    pub(crate) fn set_window(&mut self, packets: f64) {
+        self.state.window.packets = packets;
+    }
+
+    /// Congestion avoidance goes on from the present window.
+    pub(crate) fn end_slow_start(&mut self) {
+        self.state.ssthresh = self.state.window.packets;
+    }
+
+    pub(crate) fn in_slow_start(&self) -> bool {
         self.state.window.packets < self.state.ssthresh
     }
 

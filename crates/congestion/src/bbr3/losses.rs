@@ -1,0 +1,99 @@
+//! What losses do: they end probes, set the long-term bound, and can turn out never to have happened.
+
+use super::model::ShortTerm;
+use super::{Bbr3, State};
+use crate::{Ack, AckedPacket};
+use units::Time;
+
+/// What to go back to if a loss episode was spurious.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    /// The state that the losses ended.
+    pub(super) state: Option<State>,
+    short_term: ShortTerm,
+    /// Packets.
+    inflight_longterm: f64,
+}
+
+impl Default for Undo {
+    /// Nothing to go back to.
+    fn default() -> Self {
+        Self { state: None, short_term: ShortTerm { bps: 0.0, in_flight: 0.0 }, inflight_longterm: 0.0 }
+    }
+}
+
+impl Bbr3 {
+    pub(super) fn save_for_undo(&mut self) {
+        self.undo =
+            Undo { state: None, short_term: self.short_term, inflight_longterm: self.inflight_longterm };
+    }
+
+    pub(super) fn undo_losses(&mut self) {
+        let Undo { state, short_term, inflight_longterm } = std::mem::take(&mut self.undo);
+        self.restore_cwnd();
+        self.in_recovery = false;
+        self.loss_in_round = false;
+        self.reset_full_bw();
+        self.short_term.bps = self.short_term.bps.max(short_term.bps);
+        self.short_term.in_flight = self.short_term.in_flight.max(short_term.in_flight);
+        self.inflight_longterm = self.inflight_longterm.max(inflight_longterm);
+        match state {
+            Some(State::Startup) if self.state != State::Startup => {
+                self.full_bw_reached = false;
+                if self.state != State::ProbeRtt {
+                    self.state = State::Startup;
+                }
+            }
+            Some(State::Up) if !matches!(self.state, State::Up | State::ProbeRtt) => {
+                self.start_refill();
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether what was in flight with the newest acknowledged packet lost too much since.
+    pub(super) fn is_inflight_too_high(&self, ack: &Ack<'_>) -> bool {
+        let newest = ack.newest();
+        let lost = self.lost_bytes.saturating_sub(newest.lost_at_send_bytes);
+        lost as f64 > self.settings.loss_threshold * newest.in_flight_at_send_bytes as f64
+    }
+
+    pub(super) fn on_lost_packet(&mut self, now: Time, packet: &AckedPacket) {
+        self.lost_bytes += u64::from(packet.bytes);
+        if packet.number != self.next_in_lost_range {
+            self.lost_ranges += 1;
+        }
+        self.next_in_lost_range = packet.number + 1;
+        if !self.loss_in_round {
+            self.loss_round_delivered = self.delivered_bytes;
+            self.loss_in_round = true;
+        }
+        if !self.probe.is_sample {
+            return;
+        }
+        let threshold = self.settings.loss_threshold;
+        let in_flight = self.window.in_packets(packet.in_flight_at_send_bytes);
+        let lost = self.window.in_packets(self.lost_bytes.saturating_sub(packet.lost_at_send_bytes));
+        if lost <= threshold * in_flight {
+            return;
+        }
+        // How much of this packet (a burst, in the draft's model) still fitted.
+        let size = self.window.in_packets(u64::from(packet.bytes));
+        let before = (in_flight - size).max(0.0);
+        let lost_prefix = (threshold * before - (lost - size)) / (1.0 - threshold).max(f64::EPSILON);
+        self.on_inflight_too_high(now, (before + lost_prefix).max(0.0));
+    }
+
+    /// A probe with `in_flight` packets lost too much; one reaction per probe.
+    fn on_inflight_too_high(&mut self, now: Time, in_flight: f64) {
+        self.probe.prev_too_high = true;
+        self.probe.is_sample = false;
+        if !self.app_limited {
+            self.inflight_longterm = in_flight.max(self.settings.beta * self.target_inflight());
+        }
+        if self.state == State::Up {
+            self.undo.state = Some(State::Up);
+            self.start_down(now);
+        }
+    }
+}

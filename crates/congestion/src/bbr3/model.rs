@@ -1,0 +1,240 @@
+//! What BBR believes about the path: rounds, bandwidth, minimum RTT, ACK aggregation, and the short-term bounds that
+//! losses outside of probing leave behind.
+
+use super::{Bbr3, State};
+use crate::Ack;
+use crate::parts::WindowedMax;
+use units::{Span, Time};
+
+/// What one ACK says, in packets and bit/s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    pub(super) bps: f64,
+    /// Packets delivered over the sample's interval.
+    pub(super) delivered: f64,
+    /// Bytes delivered on the connection when the newest acknowledged packet was sent.
+    pub(super) prior_delivered_bytes: u64,
+    pub(super) app_limited: bool,
+}
+
+/// Largest delivery rate of this and of the previous ProbeBW cycle, bit/s.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct MaxBandwidth {
+    cycles: [f64; 2],
+}
+
+impl MaxBandwidth {
+    pub(super) fn get(&self) -> f64 {
+        self.cycles[0].max(self.cycles[1])
+    }
+
+    pub(super) fn push(&mut self, bps: f64) {
+        self.cycles[1] = self.cycles[1].max(bps);
+    }
+
+    /// A cycle ends. One without any sample does not count, or the estimate would be lost.
+    pub(super) fn advance(&mut self) {
+        if self.cycles[1] > 0.0 {
+            self.cycles = [self.cycles[1], 0.0];
+        }
+    }
+}
+
+/// Excess of what came acknowledged over what the bandwidth explains, packets.
+#[derive(Clone, Debug)]
+pub(super) struct ExtraAcked {
+    since: Time,
+    acked: f64,
+    max: WindowedMax<f64>,
+}
+
+impl ExtraAcked {
+    pub(super) fn new() -> Self {
+        Self { since: Time::ZERO, acked: 0.0, max: WindowedMax::new(1) }
+    }
+
+    /// Sending restarts after idleness.
+    pub(super) fn restart(&mut self, now: Time) {
+        self.since = now;
+        self.acked = 0.0;
+    }
+
+    /// Packets to add to the window.
+    pub(super) fn get(&self) -> f64 {
+        self.max.get().unwrap_or(0.0)
+    }
+}
+
+/// The largest delivery of one round, kept until a loss makes it a bound.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Latest {
+    pub(super) bps: f64,
+    /// Packets.
+    pub(super) in_flight: f64,
+}
+
+/// Bounds that hold until the next bandwidth probe; infinite when unset.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ShortTerm {
+    pub(super) bps: f64,
+    /// Packets.
+    pub(super) in_flight: f64,
+}
+
+impl ShortTerm {
+    pub(super) const UNSET: Self = Self { bps: f64::INFINITY, in_flight: f64::INFINITY };
+}
+
+/// The two filters of the minimum RTT: a short one that schedules ProbeRTT, a long one that is used.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MinRtt {
+    pub(super) rtt: Option<Span>,
+    at: Time,
+    probe_rtt: Option<Span>,
+    /// When ProbeRTT's minimum was measured, or ProbeRTT last ended.
+    pub(super) probe_at: Time,
+    /// Whether ProbeRTT is due.
+    pub(super) is_probe_due: bool,
+}
+
+impl MinRtt {
+    pub(super) fn new(now: Time) -> Self {
+        Self { rtt: None, at: now, probe_rtt: None, probe_at: now, is_probe_due: false }
+    }
+
+    pub(super) fn update(&mut self, now: Time, rtt: Option<Span>, interval: Span, window: Span) {
+        self.is_probe_due = now > self.probe_at + interval;
+        let Some(rtt) = rtt else { return };
+        if self.is_probe_due || self.probe_rtt.is_none_or(|smallest| rtt < smallest) {
+            self.probe_rtt = Some(rtt);
+            self.probe_at = now;
+        }
+        let is_stale = now > self.at + window;
+        let newest = self.probe_rtt.unwrap_or(rtt);
+        if is_stale || self.rtt.is_none_or(|smallest| newest < smallest) {
+            self.rtt = Some(newest);
+            self.at = self.probe_at;
+        }
+    }
+}
+
+impl Bbr3 {
+    pub(super) fn sample(&self, ack: &Ack<'_>) -> Option<Sample> {
+        ack.rate.as_ref().map(|sample| Sample {
+            bps: sample.rate.bps() as f64,
+            delivered: self.window.in_packets(sample.delivered_bytes),
+            prior_delivered_bytes: sample.prior_delivered_bytes,
+            // What ProbeRTT lets through says nothing about the bandwidth.
+            app_limited: sample.app_limited
+                || (self.limited.0..=self.limited.1).contains(&sample.prior_delivered_bytes),
+        })
+    }
+
+    /// Near the start of an ACK: the largest deliveries of the round, and whether a round with respect to losses ended.
+    pub(super) fn update_latest(&mut self, ack: &Ack<'_>) {
+        self.loss_round_start = false;
+        let Some(sample) = self.sample else { return };
+        self.latest.bps = self.latest.bps.max(sample.bps);
+        self.latest.in_flight = self.latest.in_flight.max(sample.delivered);
+        if sample.prior_delivered_bytes >= self.loss_round_delivered {
+            self.loss_round_delivered = ack.delivered_bytes;
+            self.loss_round_start = true;
+        }
+    }
+
+    /// Near the end of an ACK: the next round begins with this sample.
+    pub(super) fn advance_latest(&mut self) {
+        if let (true, Some(sample)) = (self.loss_round_start, self.sample) {
+            self.latest = Latest { bps: sample.bps, in_flight: sample.delivered };
+        }
+    }
+
+    pub(super) fn update_round(&mut self) {
+        self.round_start = false;
+        if self.sample.is_some_and(|sample| sample.prior_delivered_bytes >= self.next_round_delivered) {
+            self.start_round();
+            self.round_start = true;
+            self.round_count += 1;
+            self.rounds_since_probe += 1;
+        }
+    }
+
+    /// Begins a round that lasts until a packet sent from now on is acknowledged.
+    pub(super) fn start_round(&mut self) {
+        self.next_round_delivered = self.delivered_bytes;
+    }
+
+    pub(super) fn update_max_bw(&mut self) {
+        if let Some(sample) = self.sample
+            && (!sample.app_limited || sample.bps >= self.max_bw.get())
+        {
+            self.max_bw.push(sample.bps);
+        }
+    }
+
+    /// Once per round with losses, outside of probing: the bounds follow what was delivered, but by at most `beta`.
+    pub(super) fn adapt_short_term(&mut self) {
+        if !self.loss_round_start {
+            return;
+        }
+        let is_probing = matches!(self.state, State::Startup | State::Refill | State::Up);
+        if self.loss_in_round && !is_probing {
+            let (beta, bounds) = (self.settings.beta, self.short_term);
+            let bps = if bounds.bps.is_finite() { bounds.bps } else { self.max_bw.get() };
+            let in_flight = if bounds.in_flight.is_finite() { bounds.in_flight } else { self.window.packets };
+            self.short_term = ShortTerm {
+                bps: self.latest.bps.max(beta * bps),
+                in_flight: self.latest.in_flight.max(beta * in_flight),
+            };
+        }
+        self.loss_in_round = false;
+    }
+
+    pub(super) fn update_extra_acked(&mut self, ack: &Ack<'_>) {
+        let packets_per_s = self.bps() / (8.0 * self.mss_bytes);
+        let extra = &mut self.extra_acked;
+        let mut expected = packets_per_s * (ack.now - extra.since).as_secs_f64();
+        if extra.acked <= expected {
+            extra.restart(ack.now);
+            expected = 0.0;
+        }
+        extra.acked += self.window.in_packets(ack.acked_bytes);
+        let rounds = if self.full_bw_reached { self.settings.extra_acked_rounds } else { 1 };
+        extra.max.set_length(rounds);
+        extra.max.push(self.round_count, (extra.acked - expected).min(self.window.packets));
+    }
+
+    pub(super) fn reset_full_bw(&mut self) {
+        self.full_bps = 0.0;
+        self.full_bw_count = 0;
+        self.full_bw_now = false;
+    }
+
+    /// The bandwidth has reached a plateau if it did not grow by a quarter for three rounds.
+    pub(super) fn check_full_bw(&mut self) {
+        let Some(sample) = self.sample else { return };
+        if self.full_bw_now || !self.round_start || sample.app_limited {
+            return;
+        }
+        if sample.bps >= self.full_bps * self.settings.full_bw_growth {
+            self.reset_full_bw();
+            self.full_bps = sample.bps;
+            return;
+        }
+        self.full_bw_count += 1;
+        if self.full_bw_count >= self.settings.full_bw_rounds {
+            self.full_bw_now = true;
+            self.full_bw_reached = true;
+        }
+    }
+
+    /// Bandwidth in use, bit/s.
+    pub(super) fn bps(&self) -> f64 {
+        self.max_bw.get().min(self.short_term.bps)
+    }
+
+    /// Bandwidth-delay product at `bps`, packets; the initial window before the first RTT sample.
+    pub(super) fn bdp(&self, bps: f64) -> f64 {
+        self.min_rtt.rtt.map_or(self.initial_window, |rtt| bps / 8.0 * rtt.as_secs_f64() / self.mss_bytes)
+    }
+}

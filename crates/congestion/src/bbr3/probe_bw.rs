@@ -1,0 +1,237 @@
+//! ProbeBW: down, cruise, refill, up, and the long-term bound on what is in flight.
+
+use super::model::{Latest, ShortTerm};
+use super::{Bbr3, State};
+use crate::Ack;
+use units::{Span, Time};
+
+/// Largest doubling of the long-term bound's slope.
+const MAX_UP_ROUNDS: u32 = 30;
+
+/// Which ACKs come in: of packets sent before, during or after a bandwidth probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AckPhase {
+    Init,
+    /// Of what was sent before the probe, while the pipe is filled.
+    Refilling,
+    /// Of what was sent before Up, in Up.
+    Starting,
+    /// Of what Up sent.
+    Feedback,
+    /// Of what Up sent, after it.
+    Stopping,
+}
+
+/// Bookkeeping of the bandwidth probe.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probe {
+    ack_phase: AckPhase,
+    /// Whether losses are the probe's: they have not been reacted to and were sent by it.
+    pub(super) is_sample: bool,
+    /// Whether the last probe lost too much.
+    pub(super) prev_too_high: bool,
+    /// Whether the last probe ended as it reached the long-term bound, for caution.
+    precautionary: bool,
+    /// Rounds spent in Up.
+    up_rounds: u32,
+    /// Packets acknowledged in Up towards the next packet of growth, and how many that takes.
+    up_acked: f64,
+    up_acked_per_packet: f64,
+    /// When Down began, and how long after it the next probe begins.
+    cycle_start: Time,
+    pub(super) wait: Span,
+}
+
+impl Probe {
+    pub(super) fn new(now: Time) -> Self {
+        Self {
+            ack_phase: AckPhase::Init,
+            is_sample: false,
+            prev_too_high: false,
+            precautionary: false,
+            up_rounds: 0,
+            up_acked: 0.0,
+            up_acked_per_packet: f64::INFINITY,
+            cycle_start: now,
+            wait: Span::ZERO,
+        }
+    }
+
+    /// The probe is over as soon as the packets in flight are acknowledged.
+    pub(super) fn stop_feedback(&mut self) {
+        self.ack_phase = AckPhase::Stopping;
+    }
+}
+
+impl Bbr3 {
+    /// Short-term bounds end.
+    pub(super) fn reset_short_term(&mut self) {
+        self.short_term = ShortTerm::UNSET;
+    }
+
+    pub(super) fn start_down(&mut self, now: Time) {
+        self.loss_in_round = false;
+        self.latest = Latest::default();
+        self.probe.up_acked_per_packet = f64::INFINITY;
+        // Random, for mixing and fairness: 2 to 3 s, or as many rounds as Reno takes to find the bandwidth.
+        self.rounds_since_probe = self.rng.below(2);
+        let spread_s = self.rng.uniform() * self.settings.probe_wait_spread_s;
+        self.probe.wait = Span::from_secs_f64(self.settings.probe_wait_s + spread_s);
+        self.probe.cycle_start = now;
+        self.probe.stop_feedback();
+        self.start_round();
+        self.state = State::Down;
+    }
+
+    pub(super) fn start_refill(&mut self) {
+        self.reset_short_term();
+        self.probe.up_rounds = 0;
+        self.probe.up_acked = 0.0;
+        self.probe.precautionary = false;
+        self.probe.ack_phase = AckPhase::Refilling;
+        self.start_round();
+        self.state = State::Refill;
+    }
+
+    fn start_up(&mut self) {
+        self.probe.ack_phase = AckPhase::Starting;
+        self.start_round();
+        self.restart_full_bw();
+        self.state = State::Up;
+        self.raise_longterm_slope();
+    }
+
+    /// Looks for a plateau from the present rate on.
+    fn restart_full_bw(&mut self) {
+        self.reset_full_bw();
+        self.full_bps = self.sample.map_or(0.0, |sample| sample.bps);
+    }
+
+    pub(super) fn update_probe_bw(&mut self, ack: &Ack<'_>) {
+        if !self.full_bw_reached || self.adapt_longterm(ack) {
+            return;
+        }
+        match self.state {
+            State::Down => {
+                if self.is_time_to_probe(ack.now) {
+                    self.start_refill();
+                } else if self.is_time_to_cruise(ack) {
+                    self.state = State::Cruise;
+                }
+            }
+            State::Cruise => {
+                if self.is_time_to_probe(ack.now) {
+                    self.start_refill();
+                }
+            }
+            State::Refill => {
+                if self.round_start {
+                    self.probe.is_sample = true;
+                    self.start_up();
+                }
+            }
+            State::Up => {
+                if self.is_time_to_go_down(ack) {
+                    self.probe.prev_too_high = false;
+                    self.start_down(ack.now);
+                }
+            }
+            State::Startup | State::Drain | State::ProbeRtt => {}
+        }
+    }
+
+    /// Follows the acknowledgements of a probe, and raises the long-term bound where it proved safe. Returns whether
+    /// that decided the next state.
+    fn adapt_longterm(&mut self, ack: &Ack<'_>) -> bool {
+        if self.probe.ack_phase == AckPhase::Starting && self.round_start {
+            self.probe.ack_phase = AckPhase::Feedback;
+        }
+        if self.probe.ack_phase == AckPhase::Stopping && self.round_start {
+            self.probe.is_sample = false;
+            self.probe.ack_phase = AckPhase::Init;
+            if self.state.is_probe_bw() {
+                if self.sample.is_some_and(|sample| !sample.app_limited) {
+                    self.max_bw.advance();
+                }
+                // A careful probe that went well is followed by a real one.
+                if self.probe.precautionary && !self.probe.prev_too_high {
+                    self.start_refill();
+                    return true;
+                }
+            }
+        }
+        if self.inflight_longterm.is_finite() && !self.is_inflight_too_high(ack) {
+            let carried = self.window.in_packets(ack.newest().in_flight_at_send_bytes);
+            self.inflight_longterm = self.inflight_longterm.max(carried);
+            if self.state == State::Up {
+                self.probe_longterm_upward(ack);
+            }
+        }
+        false
+    }
+
+    /// The long-term bound grows by 1, 2, 4, ... packets per round while it is what limits.
+    fn probe_longterm_upward(&mut self, ack: &Ack<'_>) {
+        if !self.is_limited_by_longterm(ack) {
+            return;
+        }
+        let probe = &mut self.probe;
+        probe.up_acked += self.window.in_packets(ack.acked_bytes);
+        if probe.up_acked >= probe.up_acked_per_packet {
+            let growth = (probe.up_acked / probe.up_acked_per_packet).floor();
+            probe.up_acked -= growth * probe.up_acked_per_packet;
+            self.inflight_longterm += growth;
+        }
+        if self.round_start {
+            self.raise_longterm_slope();
+        }
+    }
+
+    fn raise_longterm_slope(&mut self) {
+        let growth = f64::from(1_u32 << self.probe.up_rounds);
+        self.probe.up_rounds = (self.probe.up_rounds + 1).min(MAX_UP_ROUNDS);
+        self.probe.up_acked_per_packet = (self.window.packets / growth).max(1.0);
+    }
+
+    fn is_limited_by_longterm(&self, ack: &Ack<'_>) -> bool {
+        ack.window_limited && self.window.packets >= self.inflight_longterm
+    }
+
+    fn is_time_to_probe(&self, now: Time) -> bool {
+        let rounds = self.target_inflight().min(self.settings.probe_wait_rounds);
+        now > self.probe.cycle_start + self.probe.wait || self.rounds_since_probe as f64 >= rounds
+    }
+
+    fn is_time_to_cruise(&self, ack: &Ack<'_>) -> bool {
+        let in_flight = self.window.in_packets(ack.in_flight_bytes);
+        in_flight <= self.inflight_with_headroom() && in_flight <= self.inflight(self.max_bw.get())
+    }
+
+    fn is_time_to_go_down(&mut self, ack: &Ack<'_>) -> bool {
+        if self.probe.prev_too_high && self.window.in_packets(ack.in_flight_bytes) >= self.inflight_longterm {
+            self.probe.precautionary = true;
+            return true;
+        }
+        if self.is_limited_by_longterm(ack) {
+            // The rate cannot grow because of the bound: no plateau of the path.
+            self.restart_full_bw();
+            return false;
+        }
+        self.full_bw_now
+    }
+
+    /// What should be in flight: the BDP unless congestion cut the window, packets.
+    pub(super) fn target_inflight(&self) -> f64 {
+        self.bdp(self.bps()).min(self.window.packets)
+    }
+
+    /// The long-term bound less room for others; infinite while unset.
+    pub(super) fn inflight_with_headroom(&self) -> f64 {
+        let headroom = (self.settings.headroom * self.inflight_longterm).max(1.0);
+        if self.inflight_longterm.is_finite() {
+            (self.inflight_longterm - headroom).max(self.settings.min_cwnd)
+        } else {
+            f64::INFINITY
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What BBR allows: pacing rate, send quantum, window.
+
+use super::{Bbr3, State};
+use crate::Ack;
+use units::{Rate, Span};
+
+/// Largest send quantum, bytes.
+const MAX_QUANTUM_BYTES: f64 = 65_536.0;
+/// Send quantum: 1 ms at the pacing rate.
+const QUANTA_PER_S: f64 = 1000.0;
+/// Smallest send quantum, packets.
+const MIN_QUANTUM: f64 = 2.0;
+/// Quanta that the two ends and the pacer may hold.
+const OFFLOAD_QUANTA: f64 = 3.0;
+/// Room for the probe itself, where the BDP is tiny, packets.
+const UP_ALLOWANCE: f64 = 2.0;
+/// A bandwidth that rounds to nothing still lets something leave.
+const SLOWEST: Rate = Rate::from_bps(1);
+
+impl Bbr3 {
+    pub(super) fn pacing_gain(&self) -> f64 {
+        match self.state {
+            State::Startup => self.settings.startup_pacing_gain,
+            State::Drain => self.settings.drain_pacing_gain,
+            State::Down => self.settings.down_pacing_gain,
+            State::Up => self.settings.up_pacing_gain,
+            State::Cruise | State::Refill | State::ProbeRtt => 1.0,
+        }
+    }
+
+    fn cwnd_gain(&self) -> f64 {
+        match self.state {
+            State::Up => self.settings.up_cwnd_gain,
+            State::ProbeRtt => self.settings.probe_rtt_cwnd_gain,
+            _ => self.settings.cwnd_gain,
+        }
+    }
+
+    pub(super) fn initial_pacing(&self, rtt: Span) -> Rate {
+        let bytes = (self.initial_window * self.mss_bytes) as u64;
+        let rate = Rate::from_bytes_per(bytes, rtt.max(Span::from_us(1)));
+        rate.mul_f64(self.settings.startup_pacing_gain).max(SLOWEST)
+    }
+
+    /// Paces at `gain` times the bandwidth; before the pipe is full the rate only rises.
+    pub(super) fn set_pacing(&mut self, gain: f64) {
+        let rate = Rate::from_bps_f64(self.bps() * gain * (1.0 - self.settings.pacing_margin));
+        if self.full_bw_reached || rate > self.pacing {
+            self.pacing = rate.max(SLOWEST);
+        }
+    }
+
+    pub(super) fn update_pacing(&mut self, srtt: Span) {
+        if !self.has_seen_rtt && !srtt.is_zero() {
+            self.has_seen_rtt = true;
+            self.pacing = self.initial_pacing(srtt);
+        }
+        self.set_pacing(self.pacing_gain());
+    }
+
+    /// Packets that leave back to back.
+    pub(super) fn send_quantum(&self) -> f64 {
+        let bytes = (self.pacing.bytes_per_sec() / QUANTA_PER_S).min(MAX_QUANTUM_BYTES);
+        (bytes / self.mss_bytes).max(MIN_QUANTUM)
+    }
+
+    /// The least that keeps the pipe full in spite of bursts at both ends.
+    fn with_budget(&self, packets: f64) -> f64 {
+        let budget = packets.max(OFFLOAD_QUANTA * self.send_quantum()).max(self.settings.min_cwnd);
+        if self.state == State::Up { budget + UP_ALLOWANCE } else { budget }
+    }
+
+    /// Packets in flight at one BDP of `bps`.
+    pub(super) fn inflight(&self, bps: f64) -> f64 {
+        self.with_budget(self.bdp(bps))
+    }
+
+    /// Remembers the window at the start of recovery or ProbeRTT, but none that these have already cut.
+    pub(super) fn save_cwnd(&mut self) {
+        let is_cut = self.in_recovery || self.timeout_until.is_some() || self.state == State::ProbeRtt;
+        self.prior_cwnd = if is_cut { self.prior_cwnd.max(self.window.packets) } else { self.window.packets };
+    }
+
+    pub(super) fn restore_cwnd(&mut self) {
+        self.window.packets = self.window.packets.max(self.prior_cwnd);
+    }
+
+    /// The saved window comes back at the end of recovery; the model's bounds hold all the same.
+    pub(super) fn follow_recovery(&mut self, ack: &Ack<'_>) {
+        let has_recovered = self.in_recovery && !ack.in_recovery;
+        let has_restarted = self.timeout_until.is_some_and(|until| ack.delivered_bytes >= until);
+        if has_recovered || has_restarted {
+            self.in_recovery = false;
+            self.timeout_until = None;
+            self.restore_cwnd();
+        }
+    }
+
+    pub(super) fn update_cwnd(&mut self, ack: &Ack<'_>) {
+        let acked = self.window.in_packets(ack.acked_bytes);
+        let extra = if self.settings.extra_acked { self.extra_acked.get() } else { 0.0 };
+        let most = self.with_budget(self.cwnd_gain() * self.bdp(self.bps()) + extra);
+        let cwnd = &mut self.window.packets;
+        if self.full_bw_reached {
+            *cwnd = (*cwnd + acked).min(most);
+        } else if *cwnd < most || (ack.delivered_bytes as f64) < self.initial_window * self.mss_bytes {
+            *cwnd += acked;
+        }
+        *cwnd = cwnd.max(self.settings.min_cwnd);
+        if self.state == State::ProbeRtt {
+            self.window.packets = self.window.packets.min(self.probe_rtt_cwnd());
+        }
+        self.bound_cwnd();
+    }
+
+    /// The bounds that losses have set.
+    fn bound_cwnd(&mut self) {
+        let long_term = match self.state {
+            State::Down | State::Refill | State::Up => self.inflight_longterm,
+            State::Cruise | State::ProbeRtt => self.inflight_with_headroom(),
+            State::Startup | State::Drain => f64::INFINITY,
+        };
+        let cap = long_term.min(self.short_term.in_flight).max(self.settings.min_cwnd);
+        self.window.packets = self.window.packets.min(cap);
+    }
+}
