@@ -357,12 +357,13 @@ def test_a_trace_can_be_simulated_too(dumbbell: Dumbbell, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "0 lines"),
-        ("0\n", "the last time is 0 ms"),
+        ("", "no line: a trace has at least one"),
+        ("0\n", "line 1: the last time is 0 ms"),
         ("1\n\n2\n", "line 2: ``: allowed is a whole number of ms"),
         ("1\n0\n", "line 2: 0 ms come after 1 ms"),
         ("1\n2 \n", "line 2: `2 `"),
         ("-1\n", "line 1: `-1`"),
+        ("+1\n", "line 1: `+1`"),
         ("1.5\n", "line 1: `1.5`"),
         ("\u00e9\n", "no trace"),
     ],

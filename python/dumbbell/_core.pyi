@@ -27,6 +27,12 @@ def labels() -> str:
 def check_path(table: str) -> None:
     """Refuses a path (JSON) that cannot be built."""
 
+def opportunities(table: str, direction: str, seed: int, seconds: float) -> list[int]:
+    """When a direction (`data` or `ack`) of a path (JSON) has opportunities, ns: those of a run with this seed."""
+
+def parse_trace(text: str) -> list[int]:
+    """Times of the opportunities in ms of a trace in mahimahi's format; refusals name the line."""
+
 def check_run(specification: str, backend: str = "sim") -> None:
     """Refuses the specification of a run (JSON) that `backend` (`sim` or `emu`) cannot execute."""
 

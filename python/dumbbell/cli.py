@@ -122,10 +122,7 @@ def _parser() -> argparse.ArgumentParser:
 
     _import_parser(commands.add_parser("import", help="read results of other tools", allow_abbrev=False))
 
-    export = commands.add_parser("export", help="write results for other tools")
-    export.add_argument("format", type=_Choice("pantheon"), metavar="pantheon")
-    export.add_argument("directory", type=Path, metavar="DIR")
-    export.add_argument("--out", type=Path, metavar="DEST", required=True)
+    _export_parser(commands.add_parser("export", help="write for other tools", allow_abbrev=False))
 
     diff = commands.add_parser("diff", help="compare two results directories")
     diff.add_argument("first", type=Path, metavar="DIR_A")
@@ -200,6 +197,17 @@ def _import_parser(parser: argparse.ArgumentParser) -> None:
     add("--out", type=Path, metavar="DIR", required=True)
     add("--ack", type=Path, metavar="LOG", help="mahimahi: the log of the other direction")
     add("--scheme", default="imported", metavar="NAME", help="mahimahi: what made the traffic")
+
+
+def _export_parser(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    formats = ("pantheon", "trace")
+    add("format", type=_Choice(*formats), metavar="|".join(formats))
+    add("source", metavar="DIR|PATH", help="pantheon: a results directory; trace: a path whose opportunities to write")
+    add("--out", type=Path, metavar="DEST", required=True)
+    add("--direction", type=_Choice("data", "ack"), default="data", metavar="data|ack", help="trace: of the path")
+    add("--duration", type=_duration, default=60.0, metavar="S", help="trace: its length (60)")
+    add("--seed", type=_seed, default=1, metavar="N", help="trace: seed of the run that it is taken from (1)")
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -281,9 +289,13 @@ def _dispatch(arguments: argparse.Namespace) -> int:
 
             return import_results(arguments)
         case "export":
-            from dumbbell.commands.exchange import export_results
+            from dumbbell.commands.exchange import export_results, export_trace
 
-            return export_results(arguments.directory, arguments.out)
+            if arguments.format == "pantheon":
+                return export_results(Path(arguments.source), arguments.out)
+            return export_trace(
+                arguments.source, arguments.direction, arguments.seed, arguments.duration, arguments.out
+            )
         case "diff":
             from dumbbell.commands.show import diff
 

@@ -42,7 +42,7 @@ mod _core {
     #[pymodule_export]
     use crate::run::{
         check_emulation, check_path, check_run, clean_up, emulate, emulate_shell, enter_user_namespace,
-        simulate,
+        opportunities, parse_trace, simulate,
     };
     #[pymodule_export]
     use crate::{Error, version};

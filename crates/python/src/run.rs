@@ -15,6 +15,36 @@ pub(crate) fn check_path(table: &str) -> PyResult<()> {
     path.validate().map_err(error)
 }
 
+/// When a direction of a path, given as JSON, has delivery opportunities in its first `seconds`, ns.
+#[pyfunction]
+pub(crate) fn opportunities(
+    py: Python<'_>,
+    table: &str,
+    direction: &str,
+    seed: u64,
+    seconds: f64,
+) -> PyResult<Vec<u64>> {
+    let path: ::path::PathSpec =
+        serde_json::from_str(table).map_err(|cause| error(without_position(&cause)))?;
+    let elements = match direction {
+        "data" => &path.data,
+        "ack" => &path.ack,
+        _ => return Err(error(format!("direction `{direction}`: allowed are data, ack"))),
+    };
+    if !(1e-3..=1e6).contains(&seconds) {
+        return Err(error(format!("seconds = {seconds}: allowed is a number from 0.001 to 1000000")));
+    }
+    let length = units::Span::from_secs_f64(seconds);
+    let times = py.detach(|| ::path::opportunities(elements, direction, seed, length)).map_err(error)?;
+    Ok(times.into_iter().map(units::Time::as_ns).collect())
+}
+
+/// The times in ms of a trace in Mahimahi's text format.
+#[pyfunction]
+pub(crate) fn parse_trace(py: Python<'_>, text: &str) -> PyResult<Vec<u64>> {
+    py.detach(|| ::path::parse_trace(text)).map_err(error)
+}
+
 /// Checks the specification of a run of `backend` (`sim` or `emu`), given as JSON.
 #[pyfunction]
 #[pyo3(signature = (specification, backend="sim"))]

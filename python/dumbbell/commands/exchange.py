@@ -4,6 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from dumbbell import catalog
+from dumbbell.catalog.traces import trace_text
 from dumbbell.commands.show import print_summary
 from dumbbell.errors import UserError
 from dumbbell.interchange.mahimahi import LinkLogs, import_mahimahi
@@ -29,6 +31,17 @@ def import_results(arguments: argparse.Namespace) -> int:
     for run in bad:
         print(f"not usable: {run['scheme']}, run {run['run']}: {run['reason']}", file=sys.stderr)
     return 1 if bad else 0
+
+
+def export_trace(name: str, direction: str, seed: int, seconds: float, file: Path) -> int:
+    """Writes the delivery opportunities of a path as a mahimahi trace."""
+    text = trace_text(catalog.paths().find(name), direction, seed, seconds)
+    try:
+        file.write_text(text, encoding="ascii")
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror or error}") from None
+    print(file)
+    return 0
 
 
 def export_results(directory: Path, destination: Path) -> int:

@@ -107,6 +107,9 @@ impl Timeline {
     }
 }
 
+/// Characters of a line that a message shows.
+const SHOWN: usize = 40;
+
 /// Reads a trace in Mahimahi's text format: one time in ms per line, not decreasing, the last one above 0.
 ///
 /// # Errors
@@ -117,24 +120,27 @@ pub fn parse_trace(text: &str) -> Result<Vec<u64>, String> {
     for (index, line) in text.lines().enumerate() {
         let number = index + 1;
         let digits = line.trim_start();
-        if digits.is_empty() {
-            return Err(format!("line {number}: empty; allowed is one time in whole ms"));
+        let shown: String = digits.chars().take(SHOWN).collect();
+        // A sign would be a number to the standard library, but is none to mm-link.
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            let shown = shown.escape_default();
+            return Err(format!("line {number}: `{shown}`: allowed is a whole number of ms"));
         }
-        let time: u64 = digits.parse().map_err(|_| {
-            format!("line {number}: `{}` is not a time in whole ms, at least 0", digits.escape_default())
-        })?;
-        if time > u64::MAX / MS {
-            return Err(format!("line {number}: {time} ms is too long"));
-        }
+        let highest = u64::MAX / MS;
+        let time = digits.parse().ok().filter(|time| *time <= highest);
+        let time =
+            time.ok_or_else(|| format!("line {number}: {shown} ms: allowed are at most {highest} ms"))?;
         if time < last {
-            return Err(format!("line {number}: {time} is before {last}, the line before it"));
+            return Err(format!("line {number}: {time} ms come after {last} ms: times must not decrease"));
         }
         last = time;
         times.push(time);
     }
     match times.last() {
         None => Err("no line: a trace has at least one".to_owned()),
-        Some(0) => Err(format!("line {}: the last time is 0; it must be above 0", times.len())),
+        Some(0) => {
+            Err(format!("line {}: the last time is 0 ms: it is the period and must be above 0", times.len()))
+        }
         Some(_) => Ok(times),
     }
 }
@@ -205,14 +211,15 @@ mod tests {
         assert_eq!(parse_trace("5").unwrap(), [5]);
         for (text, part) in [
             ("", "no line: a trace has at least one"),
-            ("1\n\n2\n", "line 2: empty"),
-            ("1\n5\n4\n", "line 3: 4 is before 5"),
+            ("1\n\n2\n", "line 2: ``: allowed is a whole number of ms"),
+            ("1\n5\n4\n", "line 3: 4 ms come after 5 ms: times must not decrease"),
+            ("+1\n", "line 1: `+1`"),
             ("1\nx\n", "line 2: `x`"),
             ("1\n2 \n", "line 2: `2 `"),
             ("1\n-2\n", "line 2: `-2`"),
             ("1\n2.5\n", "line 2: `2.5`"),
-            ("0\n0\n", "line 2: the last time is 0"),
-            ("99999999999999999\n", "line 1: 99999999999999999 ms is too long"),
+            ("0\n0\n", "line 2: the last time is 0 ms"),
+            ("99999999999999999\n", "line 1: 99999999999999999 ms: allowed are at most 18446744073709 ms"),
         ] {
             let error = parse_trace(text).unwrap_err();
             assert!(error.contains(part) && !error.contains('\n'), "{text:?}: {error}");
