@@ -163,7 +163,7 @@ impl Bbr {
             self.recovery.state = State::Recovery;
             self.recovery.conserves_packets = true;
             self.next_round_delivered = ack.delivered_bytes;
-            self.window.packets = self.window.in_packets(ack.in_flight_bytes) + acked;
+            self.window.packets = (self.window.in_packets(ack.in_flight_bytes) + acked).max(1.0);
         }
     }
 }
