@@ -15,20 +15,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy
 import polars
 from agreement import Notes, demand, dumbbell, machine
 from webrtc_figures import ABSENT, QUEUED_MS, SCENARIOS, Call, Figure, Times, known, middle
+from webrtc_reasons import REASONS
 
 from dumbbell import catalog
 from dumbbell.errors import UserError
-from dumbbell.report.source import samples
 from dumbbell.results import open_results
 
 PAIRS = {  # ours: Chromium's
     "gcc": "chromium-gcc",
     "scream": "chromium-scream",
     "gcc+scream": "chromium-gcc+chromium-scream",
+}
+LIKE_CHROMIUM = {  # ours: the same with what is known of Chromium's, simulated only
+    "scream": "scream-libwebrtc",
+    "gcc+scream": "gcc+scream-libwebrtc",
 }
 TITLES = {"gcc": "GCC", "scream": "SCReAM", "gcc+scream": "GCC first, SCReAM second"}
 SEEDS = 5
@@ -39,8 +42,6 @@ SEND, DROP, DELIVER = 0, 3, 5  # events of the packet log
 WITHIN = "within"
 UNEXPLAINED = "**not explained**"
 
-REASONS: dict[tuple[str, str, str], str] = {}  # (path, our scheme, figure): why it differs
-
 
 @dataclass
 class Part:
@@ -48,7 +49,8 @@ class Part:
 
     calls: dict[tuple[str, str], list[list[Call]]] = field(default_factory=dict)
     runs: list[dict[str, Any]] = field(default_factory=list)
-    samples: dict[tuple[str, str], list[dict[str, float]]] = field(default_factory=dict)
+    load: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Of the browsers, by directory of the run."""
     environment: dict[str, Any] = field(default_factory=dict)
 
 
@@ -85,7 +87,9 @@ def since(folder: Path, name: str, flow: int, instant: float) -> float:
 
 def samples_of(folder: Path, name: str, flow: int) -> tuple[Times, Times]:
     """A field's times and values; empty where the flow has none."""
-    return samples(folder / "flows.parquet", name).get(flow, (numpy.empty(0), numpy.empty(0)))
+    of_flow = (polars.col("flow") == flow) & (polars.col("field") == name)
+    rows = polars.read_parquet(folder / "flows.parquet").filter(of_flow)
+    return rows["time_ns"].to_numpy() / 1e9, rows["value"].to_numpy()
 
 
 def browser_load(folder: Path, flows: int) -> dict[str, float]:
@@ -117,23 +121,32 @@ def read_part(directory: Path) -> Part:
         calls = [read_call(folder, flow, stats, results.experiment.warmup_s) for flow, stats in flows]
         key = (run["path"], run["scheme"])
         part.calls.setdefault(key, []).append(calls)
-        part.samples.setdefault(key, []).append(browser_load(folder, len(calls)))
+        part.load[run["directory"]] = browser_load(folder, len(calls))
     return part
 
 
-def row(figure: Figure, ours: list[list[Call]], emu: list[list[Call]], real: list[list[Call]], judge: str) -> list[str]:
+Runs = list[list[Call]]
+"""Runs of one cell, each with its calls."""
+
+
+def row(figure: Figure, ours: Runs, emu: Runs, real: Runs, judge: str) -> list[str]:
     """A line of a table; `judge` is the verdict on values that differ."""
     simulated, emulated, measured = ([figure.value(calls) for calls in runs] for runs in (ours, emu, real))
-    middle_and_range = "-"
-    if good := known(simulated):
-        span = f" ({figure.text(min(good))} to {figure.text(max(good))})" if min(good) != max(good) else ""
-        middle_and_range = figure.text(middle(good)) + span
-    cells = [figure.name, middle_and_range, values(figure, emulated), values(figure, measured)]
+    cells = [figure.name, ranged(figure, simulated), values(figure, emulated), values(figure, measured)]
     mine = known(simulated + emulated)
     if not mine or not known(measured):
         return [*cells, "-", "-"]
     verdict = WITHIN if figure.agrees(mine, measured) else judge
     return [*cells, figure.difference(mine, measured), verdict]
+
+
+def ranged(figure: Figure, found: list[float]) -> str:
+    """Their median and range."""
+    good = known(found)
+    if not good:
+        return "-"
+    least, most = figure.text(min(good)), figure.text(max(good))
+    return figure.text(middle(good)) + (f" ({least} to {most})" if least != most else "")
 
 
 def values(figure: Figure, found: list[float]) -> str:
@@ -145,11 +158,14 @@ def table(path: str, scheme: str, sim: Part, emu: Part, real: Part, notes: Notes
     """The rows of one pair of schemes on one path."""
     runs = sim.calls.get((path, scheme), []), emu.calls.get((path, scheme), [])
     measured = real.calls.get((path, PAIRS[scheme]), [])
+    alike = sim.calls.get((path, LIKE_CHROMIUM.get(scheme, "")), [])
     rows = []
     for figure in SCENARIOS[path]:
         made = row(figure, *runs, measured, UNEXPLAINED)
         if made[-1] == UNEXPLAINED and (reason := REASONS.get((path, scheme, figure.name))):
             made[-1] = notes.mark(reason)
+        if scheme in LIKE_CHROMIUM:
+            made.insert(4, ranged(figure, [figure.value(calls) for calls in alike]))
         rows.append(made)
     return rows
 
@@ -171,7 +187,9 @@ def sections(titles: dict[str, str], sim: Part, emu: Part, real: Part) -> tuple[
             rows = table(path, scheme, sim, emu, real, notes)
             verdicts += [line[-1] for line in rows]
             names = ["", f"simulated ({SEEDS} seeds)", "real packets", "Chromium", "difference", "verdict"]
-            lines += [f"### {TITLES[scheme]}", "", *markdown(names, rows, ["---", *["---:"] * 4, "---"])]
+            if scheme in LIKE_CHROMIUM:
+                names.insert(4, "as libwebrtc")
+            lines += [f"### {TITLES[scheme]}", "", *markdown(names, rows, ["---", *["---:"] * (len(names) - 2), "---"])]
         lines += [*notes.lines(), *([""] if notes.texts else [])]
     return lines, verdicts
 
@@ -181,34 +199,30 @@ def summary(verdicts: list[str]) -> str:
     judged = [verdict for verdict in verdicts if verdict != "-"]
     reasons = sum(verdict.startswith("[") for verdict in judged)
     return (
-        f"Of {len(judged)} figures {judged.count(WITHIN)} are within bounds, {reasons} differ for a reason that stands "
-        f"below the tables, {judged.count(UNEXPLAINED)} are not explained."
+        f"Of {len(judged)} figures {judged.count(WITHIN)} are within bounds, {reasons} differ for reasons that "
+        f"stand below the tables (some are part of it only), {judged.count(UNEXPLAINED)} are not explained."
     )
 
 
 def validity(parts: list[Part]) -> list[str]:
     """What every emulated run says about itself."""
-    rows = []
+    notes, rows = Notes(), list[list[str]]()
     for part in parts:
         for run in part.runs:
-            key = (run["path"], run["scheme"])
-            late = run.get("emulation", {}).get("lateness_us", {})
-            same = [
-                other for other in part.runs if (other["path"], other["scheme"]) == key and other["status"] == "done"
-            ]
-            load = part.samples[key][same.index(run)] if run in same else {}
+            late = run.get("emulation", {}).get("lateness_us", {}).get("p99")
+            load = part.load.get(run["directory"], {})
+            figures = ("sender_cpu", "receiver_cpu", "encode_time", "encoded_frame_rate")
             rows.append(
                 [
                     f"{run['scheme']}, {run['path']}, {run['run']}",
-                    run["status"] + (f": {run['reason']}" if run["reason"] else ""),
+                    run["status"] + (f" {notes.mark(run['reason'])}" if run["reason"] else ""),
                     str(run.get("attempts", 1)),
-                    "-" if "p99" not in late else f"{late['p99'] / 1e3:.2f}",
-                    *(f"{load[name]:.2f}" if name in load else "-" for name in ("sender_cpu", "receiver_cpu")),
-                    *(f"{load[name]:.1f}" if name in load else "-" for name in ("encode_time", "encoded_frame_rate")),
+                    "-" if late is None else f"{late / 1e3:.2f}",
+                    *(f"{load[name]:.{1 if load[name] > 1 else 2}f}" if name in load else "-" for name in figures),
                 ]
             )
-    titles = ["run", "status", "attempt", "late p99 ms", "sender", "receiver", "encoding ms", "frames/s"]
-    return markdown(titles, rows, ["---", "---", *["---:"] * 6])
+    titles = ["run", "status", "attempts", "late p99 ms", "sender", "receiver", "encoding ms", "frames/s"]
+    return [*markdown(titles, rows, ["---", "---", *["---:"] * 6]), *notes.lines()]
 
 
 PAGE = """# Video calls: ours and Chromium's
@@ -227,7 +241,8 @@ Written by `{command}`. The same controllers twice: our
 - Rates are of IP packets; delays are one-way, 20 ms of them propagation. Averages cover 30 s from the first packet of
   media on; what the path does counts from the run's start.
 - "simulated": the median of {seeds} seeds and their range. "real packets": the same code and the same model of an
-  encoder in emulated runs. "difference": the median of both less that of Chromium's.
+  encoder in emulated runs. "as libwebrtc": simulated with what is known of Chromium's SCReAM (the scheme
+  `scream-libwebrtc` of the experiment); not judged. "difference": the median of the first two less Chromium's.
 - Verdict: `within` if our range and Chromium's are no further apart than 10 % (rates), 20 % (delays) or 25 % (durations
   and counts) of Chromium's, or 0.1 Mbit/s, 5 ms, 0.5 s, 10 to 30 packets, 0.2 % of loss, 0.05 of Jain's index, one
   freeze. `[n]`: for the reason below the scenario's tables.
@@ -239,7 +254,8 @@ Written by `{command}`. The same controllers twice: our
 ## Validity
 
 Each emulated run's own verdict. `sender` and `receiver` are processors that the browsers use, `encoding` is the time
-that a frame takes: means over the run, of the busier call where there are two.
+that a frame takes: means over the run, of the busier call where there are two. Runs that are called content limited in
+the outage are used all the same: it is the controller there that has frames dropped.
 
 {validity}
 """
@@ -264,15 +280,17 @@ def page(command: str, facts: str, load: str, titles: dict[str, str], sim: Part,
 def measure(keep: Path, repetitions: int) -> tuple[list[Part], list[tuple[float, float]]]:
     """Executes what is not finished: ours simulated, ours with real packets, Chromium's; and the load meanwhile."""
     keep.mkdir(parents=True, exist_ok=True)
-    ours, theirs = list(PAIRS), list(PAIRS.values())
     parts, loads = [], []
-    for name, backend, (*single, mix), runs in (
-        ("sim", "sim", ours, SEEDS),
-        ("emu", "emu", ours, 1),
+    theirs = list(PAIRS.values())
+    for name, backend, labels, runs in (
+        ("sim", "sim", [*PAIRS, *LIKE_CHROMIUM.values()], SEEDS),
+        ("emu", "emu", list(PAIRS), 1),
         ("real", "emu", theirs, repetitions),
     ):
-        usual = ["webrtc", "--backend", backend, "--schemes", ",".join(single), "--runs", str(runs), "--resume"]
-        pair = ["--path", "two-calls", "--flows", "2", "--interval", f"{SECOND_FLOW_S:g}", "--mix", mix]
+        schemes = ",".join(label for label in labels if "+" not in label)
+        usual = ["webrtc", "--backend", backend, "--schemes", schemes, "--runs", str(runs), "--resume"]
+        pair = ["--path", "two-calls", "--flows", "2", "--interval", f"{SECOND_FLOW_S:g}"]
+        pair += [word for label in labels if "+" in label for word in ("--mix", label)]
         for directory, more in ((keep / name, []), (keep / f"{name}-two", pair)):
             before = os.getloadavg()[0]
             demand(dumbbell([*usual, *more, "--out", str(directory)]))
@@ -292,15 +310,15 @@ def noted(file: Path, before: float) -> tuple[float, float]:
 
 def joined(one: Part, other: Part) -> Part:
     """Both as one."""
-    return Part(one.calls | other.calls, one.runs + other.runs, one.samples | other.samples, one.environment)
+    return Part(one.calls | other.calls, one.runs + other.runs, one.load | other.load, one.environment)
 
 
 def load_text(loads: list[tuple[float, float]]) -> str:
     """How busy the machine was."""
     found = [load for pair in loads for load in pair]
     return (
-        f"Load average before and after the groups of emulated runs: {min(found):.1f} to {max(found):.1f}. "
-        "The path's threads have real-time priority, the browsers have not: see [validity](#validity)."
+        f"Load average before and after the groups of emulated runs: {min(found):.1f} to {max(found):.1f}. The path's\n"
+        "threads have real-time priority, the browsers have not: see [validity](#validity)."
     )
 
 

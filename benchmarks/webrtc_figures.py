@@ -67,12 +67,12 @@ class Call:
         breaks = numpy.flatnonzero(numpy.diff(late) > 1.0)
         return float(late[breaks[0]] if len(breaks) else late[-1]) - instant
 
-    def reaches(self, mbps: float, since: float) -> float:
-        """How long after `since` the first second with this rate ends."""
-        for tenth in range(round((END_S - since - 1.0) * 10) + 1):
+    def reaches(self, mbps: float, since: float, span: float = 1.0) -> float:
+        """How long after `since` the first `span` seconds with this rate end."""
+        for tenth in range(round((END_S - since - span) * 10) + 1):
             start = since + tenth / 10
-            if self.rate(start, start + 1.0) >= mbps:
-                return start + 1.0 - since
+            if self.rate(start, start + span) >= mbps:
+                return start + span - since
         return NEVER
 
     def lost(self) -> float:
@@ -114,9 +114,10 @@ class Figure:
         one, other = middle(ours), middle(real)
         if math.isinf(one) or math.isinf(other):
             return "-"
-        if "Mbit/s" in self.name and other:
+        if self.name.endswith("Mbit/s") and other:
             return f"{signed(100.0 * (one / other - 1.0))} %"
-        return f"{one - other:+.{self.decimals}f}"
+        text = f"{one - other:+.{self.decimals}f}"
+        return text if float(text) else text[1:]
 
 
 def one(value: Callable[[Call], float]) -> Callable[[list[Call]], float]:
@@ -193,7 +194,7 @@ SCENARIOS: dict[str, list[Figure]] = {
         count("packets dropped", lambda call: call.drops(DARK_S, LIGHT_S + 1.0), 10.0),
         seconds("queue of the outage gone, s after it", lambda call: call.queued_after(LIGHT_S, END_S)),
         rate("5 s after the outage, Mbit/s", lambda call: call.rate(LIGHT_S, LIGHT_S + 5.0)),
-        seconds("80 % of the link again, s after it", lambda call: call.reaches(3.2, LIGHT_S + 0.5)),
+        seconds("first 3 s above 80 % of the link end, s after it", lambda call: call.reaches(3.2, LIGHT_S, 3.0)),
         rate("last 5 s, Mbit/s", lambda call: call.rate(END_S - 5.0, END_S)),
         *freezes(),
     ],

@@ -52,6 +52,7 @@ def test_rates_count_what_arrives_in_the_time() -> None:
 def test_a_rate_is_reached_when_its_first_full_second_ends() -> None:
     made = call(steady(2.0, 0.0, 25.0) + steady(4.0, 25.0, 32.0))
     assert made.reaches(3.9, 20.0) == pytest.approx(6.0, abs=0.11)
+    assert made.reaches(3.9, 20.0, 3.0) == pytest.approx(8.0, abs=0.21)
     assert made.reaches(4.5, 20.0) == webrtc_figures.NEVER
 
 
@@ -94,6 +95,7 @@ def test_a_figure_agrees_up_to_its_share_or_its_least() -> None:
 def test_differences_are_percent_of_rates_and_units_of_the_rest() -> None:
     assert figure("mean, Mbit/s").difference([3.0, 3.3, 9.0], [3.0]) == "+10.0 %"
     assert figure("delay p95, ms").difference([60.0], [71.0]) == "-11"
+    assert figure("delay p95, ms").difference([70.9], [71.1]) == "0"
     assert figure("first second above 80 % of the link ends, s").difference([math.inf], [2.0]) == "-"
 
 
@@ -116,9 +118,12 @@ def test_reasons_are_of_figures_that_exist() -> None:
 
 def test_runs_that_are_not_good_are_left_out_and_listed() -> None:
     bad = {"path": "steady-4mbps", "scheme": "chromium-gcc", "run": 1, "status": "failed", "reason": "no media"}
+    bad["directory"] = "runs/steady-4mbps/chromium-gcc/1"
     assert not webrtc.is_usable(bad)
     part = webrtc.Part(runs=[bad])
-    assert "| chromium-gcc, steady-4mbps, 1 | failed: no media | 1 | - |" in "\n".join(webrtc.validity([part]))
+    text = "\n".join(webrtc.validity([part]))
+    assert "| chromium-gcc, steady-4mbps, 1 | failed [1] | 1 | - |" in text
+    assert "1. no media" in text
     assert webrtc.table("steady-4mbps", "gcc", webrtc.Part(), webrtc.Part(), part, webrtc.Notes())[0][-1] == "-"
 
 
