@@ -37,8 +37,8 @@ resolution of one microsecond.
 
 TITLES = {"flow": "Flows", "link": "Links", "network": "Network"}
 WHERE = {
-    "flow": "One entry of `flows` per flow. `media` is null unless the flow's application is an encoder: a live video source "
-    "whose frames the receiver decodes.",
+    "flow": "One entry of `flows` per flow. `media` is null unless the flow's application is an encoder: a live video "
+    "source whose frames the receiver decodes.",
     "link": "One entry of `links` per link-like element; `links[0]` is the bottleneck of the data direction.",
     "network": "The object `network`: all flows together.",
 }
