@@ -2,12 +2,12 @@
 //!
 //! Source: draft-ietf-ccwg-bbr (editor's copy of August 2026), with the two RTT filters of Linux's version 3, as written
 //! down in reference `schemes-window` 8. Names are the draft's. The file order is this overview and the life of an ACK
-//! (`mod.rs`), the model (`model.rs`), Startup, Drain and ProbeRTT (`phases.rs`), the bandwidth probe (`probe_bw.rs`),
+//! (`mod.rs`), the model (`model.rs`), Startup, Drain and `ProbeRTT` (`phases.rs`), the bandwidth probe (`probe_bw.rs`),
 //! losses and their undoing (`losses.rs`), what may be sent (`sending.rs`).
 //!
 //! What differs from version 1 ([`crate::bbr`]): probing every 2 to 3 s instead of every 8 RTTs; a long-term bound on
 //! what is in flight (`inflight_longterm`, where a probe lost more than 2 %), approached carefully and left 15 % below
-//! while cruising; short-term bounds on rate and flight after losses outside of probes; ProbeRTT twice as often at half
+//! while cruising; short-term bounds on rate and flight after losses outside of probes; `ProbeRTT` twice as often at half
 //! a BDP.
 //!
 //! Choices and deviations:
@@ -57,13 +57,13 @@ pub(crate) const ENTRY: Entry = Entry {
 enum State {
     Startup = 0,
     Drain = 1,
-    /// Of ProbeBW: below the bandwidth, until the queue is gone and headroom is free.
+    /// Of `ProbeBW`: below the bandwidth, until the queue is gone and headroom is free.
     Down = 2,
-    /// Of ProbeBW: at the bandwidth.
+    /// Of `ProbeBW`: at the bandwidth.
     Cruise = 3,
-    /// Of ProbeBW: one round at the bandwidth without short-term bounds, to fill the pipe before the probe.
+    /// Of `ProbeBW`: one round at the bandwidth without short-term bounds, to fill the pipe before the probe.
     Refill = 4,
-    /// Of ProbeBW: above the bandwidth.
+    /// Of `ProbeBW`: above the bandwidth.
     Up = 5,
     ProbeRtt = 6,
 }
@@ -127,13 +127,13 @@ struct Bbr3 {
     probe: Probe,
     rounds_since_probe: u64,
     probe_rtt: Option<ProbeRtt>,
-    /// Delivered counts between which ProbeRTT's small window limited sending.
+    /// Delivered counts between which `ProbeRTT`'s small window limited sending.
     limited: (u64, u64),
     idle_restart: bool,
 
     // What may be sent.
     window: Window,
-    /// Window to go back to after recovery or ProbeRTT, packets.
+    /// Window to go back to after recovery or `ProbeRTT`, packets.
     prior_cwnd: f64,
     pacing: Rate,
     has_seen_rtt: bool,

@@ -17,7 +17,7 @@ pub(super) struct Sample {
     pub(super) app_limited: bool,
 }
 
-/// Largest delivery rate of this and of the previous ProbeBW cycle, bit/s.
+/// Largest delivery rate of this and of the previous `ProbeBW` cycle, bit/s.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MaxBandwidth {
     cycles: [f64; 2],
@@ -85,15 +85,15 @@ impl ShortTerm {
     pub(super) const UNSET: Self = Self { bps: f64::INFINITY, in_flight: f64::INFINITY };
 }
 
-/// The two filters of the minimum RTT: a short one that schedules ProbeRTT, a long one that is used.
+/// The two filters of the minimum RTT: a short one that schedules `ProbeRTT`, a long one that is used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MinRtt {
     pub(super) rtt: Option<Span>,
     at: Time,
     probe_rtt: Option<Span>,
-    /// When ProbeRTT's minimum was measured, or ProbeRTT last ended.
+    /// When `ProbeRTT`'s minimum was measured, or `ProbeRTT` last ended.
     pub(super) probe_at: Time,
-    /// Whether ProbeRTT is due.
+    /// Whether `ProbeRTT` is due.
     pub(super) is_probe_due: bool,
 }
 

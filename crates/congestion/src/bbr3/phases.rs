@@ -1,4 +1,4 @@
-//! Startup, Drain and ProbeRTT.
+//! Startup, Drain and `ProbeRTT`.
 
 use super::{Bbr3, State};
 use crate::Ack;
@@ -7,7 +7,7 @@ use units::Time;
 /// Rounds after which Drain ends even if the queue does not: the bandwidth was overestimated.
 const MAX_DRAIN_ROUNDS: u64 = 3;
 
-/// Progress of ProbeRTT once what is in flight has come down.
+/// Progress of `ProbeRTT` once what is in flight has come down.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProbeRtt {
     /// Earliest end.
@@ -64,7 +64,7 @@ impl Bbr3 {
         self.idle_restart = false;
     }
 
-    /// Most packets in flight during ProbeRTT.
+    /// Most packets in flight during `ProbeRTT`.
     pub(super) fn probe_rtt_cwnd(&self) -> f64 {
         (self.settings.probe_rtt_cwnd_gain * self.bdp(self.bps())).max(self.settings.min_cwnd)
     }

@@ -1,4 +1,4 @@
-//! ProbeBW: down, cruise, refill, up, and the long-term bound on what is in flight.
+//! `ProbeBW`: down, cruise, refill, up, and the long-term bound on what is in flight.
 
 use super::model::{Latest, ShortTerm};
 use super::{Bbr3, State};

@@ -75,7 +75,7 @@ impl Bbr3 {
         self.with_budget(self.bdp(bps))
     }
 
-    /// Remembers the window at the start of recovery or ProbeRTT, but none that these have already cut.
+    /// Remembers the window at the start of recovery or `ProbeRTT`, but none that these have already cut.
     pub(super) fn save_cwnd(&mut self) {
         let is_cut = self.in_recovery || self.timeout_until.is_some() || self.state == State::ProbeRtt;
         self.prior_cwnd = if is_cut { self.prior_cwnd.max(self.window.packets) } else { self.window.packets };

@@ -1,4 +1,4 @@
-//! The documented constants of BBRv3 as parameters.
+//! The documented constants of BBR version 3 as parameters.
 
 use crate::{Parameter, Parameters};
 use units::Span;
