@@ -230,7 +230,6 @@ impl Sender {
             self.lose(first);
         }
         let Some(newest) = self.lost.last().map(|packet| packet.number) else { return 0 };
-        self.tell_application_of_loss(now);
         let lost_bytes = before - self.in_flight;
         let next_number = self.sent.next_number();
         let new_episode = self.episode.on_congestion(newest, next_number, self.next_offset);

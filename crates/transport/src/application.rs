@@ -144,11 +144,16 @@ impl Application {
         self.encoder.as_mut()?.capture(now, sent, target)
     }
 
-    /// Packets of a live source are lost for good.
-    pub fn on_loss(&mut self, now: Time) {
+    /// The packet with byte `offset` is lost for good.
+    pub fn on_loss(&mut self, offset: u64) {
         if let Some(encoder) = &mut self.encoder {
-            encoder.request_key_frame(now);
+            encoder.on_loss(offset);
         }
+    }
+
+    /// Whether what is lost at `offset` is still worth sending again: a live source does not wait for ever.
+    pub fn is_worth_sending(&self, now: Time, offset: u64) -> bool {
+        self.encoder.as_ref().is_none_or(|encoder| encoder.is_worth_sending(now, offset))
     }
 
     /// The frame that byte `offset` belongs to.

@@ -44,6 +44,8 @@ pub struct EncoderSpec {
     pub skip_queue_ms: f64,
     /// Packets lost for good are answered by a key frame.
     pub key_after_loss: bool,
+    /// Lost packets of frames captured longer ago are not sent again (libwebrtc keeps them for a second); 0: always sent again.
+    pub resend_within_ms: f64,
 }
 
 impl Default for EncoderSpec {
@@ -61,6 +63,7 @@ impl Default for EncoderSpec {
             ramp_mbps_per_s: 0.0,
             skip_queue_ms: 400.0,
             key_after_loss: true,
+            resend_within_ms: 1000.0,
         }
     }
 }
@@ -87,7 +90,8 @@ impl EncoderSpec {
         check("deviation", self.deviation, 0.0, 1.0)?;
         check("reaction_ms", self.reaction_ms, 0.0, 10_000.0)?;
         check("ramp_mbps_per_s", self.ramp_mbps_per_s, 0.0, 100_000.0)?;
-        check("skip_queue_ms", self.skip_queue_ms, 1.0, 100_000.0)
+        check("skip_queue_ms", self.skip_queue_ms, 1.0, 100_000.0)?;
+        check("resend_within_ms", self.resend_within_ms, 0.0, 100_000.0)
     }
 }
 
@@ -138,6 +142,7 @@ pub(crate) struct Encoder {
     written: u64,
     key_requested: bool,
     last_key: Time,
+    last_key_number: u32,
     /// Bytes that key frames took beyond the bitrate.
     debt: f64,
     stats: EncoderStats,
@@ -154,6 +159,7 @@ impl Encoder {
             written: 0,
             key_requested: true,
             last_key: start,
+            last_key_number: 0,
             debt: 0.0,
             stats: EncoderStats::default(),
             spec,
@@ -199,9 +205,17 @@ impl Encoder {
         self.frames.get(self.index(sent)).map_or(Span::ZERO, |frame| now - frame.mark.captured_at)
     }
 
-    /// Packets are lost and will not be sent again: what follows cannot be decoded without a key frame.
-    pub(crate) fn request_key_frame(&mut self, now: Time) {
-        self.key_requested |= self.spec.key_after_loss && now - self.last_key >= KEY_REQUEST_SPACING;
+    /// Whether what is lost of the frame at `offset` is still worth sending again at `now`.
+    pub(crate) fn is_worth_sending(&self, now: Time, offset: u64) -> bool {
+        let limit = ms(self.spec.resend_within_ms);
+        limit.is_zero() || now - self.frame_at(offset).captured_at <= limit
+    }
+
+    /// The packet with byte `offset` is lost and will not be sent again: what follows cannot be decoded without a key frame,
+    /// unless one came since.
+    pub(crate) fn on_loss(&mut self, offset: u64) {
+        self.key_requested |=
+            self.spec.key_after_loss && self.frame_at(offset).number >= self.last_key_number;
     }
 
     /// Captures the frame that is due at `now`, if one is; `sent` bytes have left so far. `None`: none is due, or this one
@@ -224,6 +238,9 @@ impl Encoder {
         self.stats.key_frames += u64::from(key);
         self.stats.bytes += u64::from(bytes);
         let mark = FrameMark { number: self.stats.frames as u32, bytes, key, captured_at };
+        if key {
+            self.last_key_number = mark.number;
+        }
         if self.frames.len() == REMEMBERED_FRAMES
             && self.frames.front().is_some_and(|frame| frame.end <= sent)
         {
@@ -255,7 +272,9 @@ impl Encoder {
 
     fn key_is_due(&mut self, now: Time) -> bool {
         let interval = Span::from_secs_f64(self.spec.key_interval_s);
-        let due = self.key_requested || (!interval.is_zero() && now - self.last_key >= interval);
+        let since = now - self.last_key;
+        let answers = self.key_requested && (self.stats.frames == 0 || since >= KEY_REQUEST_SPACING);
+        let due = answers || (!interval.is_zero() && since >= interval);
         if due {
             self.key_requested = false;
             self.last_key = now;
@@ -361,10 +380,30 @@ mod tests {
     fn a_loss_is_answered_by_one_key_frame() {
         let mut encoder = encoder(|_| {});
         run(&mut encoder, at(500), None);
-        encoder.request_key_frame(at(510));
-        assert!(run(&mut encoder, at(540), None)[0].key);
-        encoder.request_key_frame(at(600));
-        assert!(!run(&mut encoder, at(640), None)[0].key, "asked again too soon");
+        let before = encoder.written();
+        encoder.on_loss(before - 1);
+        let frames = run(&mut encoder, at(570), None);
+        assert_eq!(frames.iter().map(|frame| frame.key).collect::<Vec<_>>(), [true, false]);
+        encoder.on_loss(before - 1);
+        assert!(run(&mut encoder, at(2000), None).iter().all(|frame| !frame.key), "a key frame came since");
+    }
+
+    #[test]
+    fn a_lost_key_frame_is_answered_as_soon_as_may_be() {
+        let mut encoder = encoder(|_| {});
+        run(&mut encoder, at(0), None);
+        encoder.on_loss(0);
+        let key = run(&mut encoder, at(1000), None).iter().position(|frame| frame.key);
+        // The frame of 33 ms is the first of these: 300 ms after the first key frame it is the ninth.
+        assert_eq!(key, Some(8));
+    }
+
+    #[test]
+    fn frames_of_long_ago_are_not_worth_sending() {
+        let mut encoder = encoder(|_| {});
+        run(&mut encoder, at(0), None);
+        assert!(encoder.is_worth_sending(at(1000), 0));
+        assert!(!encoder.is_worth_sending(at(1001), 0));
     }
 
     #[test]

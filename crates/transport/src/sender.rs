@@ -318,8 +318,12 @@ impl Sender {
         self.sampler.lost_bytes += u64::from(payload_bytes);
         self.stats.packets_lost += 1;
         self.lost.push(lost);
-        if reliable && payload_bytes > 0 && !filler {
-            self.resend.push_back(Load { number, offset, payload_bytes, filler });
+        if payload_bytes > 0 && !filler {
+            if reliable {
+                self.resend.push_back(Load { number, offset, payload_bytes, filler });
+            } else {
+                self.application.on_loss(offset);
+            }
         }
     }
 
@@ -415,7 +419,10 @@ impl Sender {
         while let Some(resend) = self.resend.front() {
             // A packet that arrived after all needs no retransmission.
             if self.sent.get(resend.number).is_none_or(|packet| packet.fate != Fate::Acked) {
-                return Some(*resend);
+                if self.application.is_worth_sending(now, resend.offset) {
+                    return Some(*resend);
+                }
+                self.application.on_loss(resend.offset);
             }
             self.resend.pop_front();
         }
@@ -548,13 +555,6 @@ impl Sender {
     pub(crate) fn queued(&self, now: Time) -> (u64, Span) {
         let sent = self.next_offset;
         (self.application.queued_bytes(sent), self.application.queue_delay(now, sent))
-    }
-
-    /// Packets were declared lost: a live source has to do without them if they are not sent again.
-    pub(crate) fn tell_application_of_loss(&mut self, now: Time) {
-        if !self.config.reliable {
-            self.application.on_loss(now);
-        }
     }
 
     /// What the encoder of a live source has done.

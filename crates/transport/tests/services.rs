@@ -215,6 +215,26 @@ fn a_lost_packet_costs_the_frames_up_to_the_next_key_frame() {
 }
 
 #[test]
+fn what_cannot_be_delivered_within_a_second_is_given_up_for_a_key_frame() {
+    let control = Control { media_rate: Some(Rate::from_mbps(1.0)), ..Control::window(u64::MAX) };
+    let control = Control { pacing: Some(Rate::from_mbps(50.0)), ..control };
+    let (mut pair, _) = pair(|config| config.reliable = true, encoder(|_| {}), control);
+    pair.run_to(399);
+    let next = pair.sent.len() as u64;
+    // Nothing arrives for 1.5 s.
+    pair.drop = (next..next + 400).collect();
+    pair.run_to(1900);
+    pair.drop.clear();
+    pair.run_to(4000);
+    let resent_late = pair.sent.iter().filter(|(at, data)| {
+        data.retransmission && at.as_ns() > data.frame.captured_at.as_ns() + 1_000_000_000
+    });
+    assert_eq!(resent_late.count(), 0);
+    assert!(pair.sender.encoder_stats().unwrap().key_frames >= 2);
+    assert!(decoded(&mut pair).iter().any(|frame| frame.0 > 150), "the picture moves again");
+}
+
+#[test]
 fn a_controller_that_knows_nothing_of_encoders_still_steers_one() {
     let mut pair =
         Pair::new(Config { ack_every: 1, ..Config::tcp() }, encoder(|spec| spec.max_rate_mbps = 8.0));
