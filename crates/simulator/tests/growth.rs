@@ -1,0 +1,241 @@
+//! How fast every controller grows without loss at a constant RTT: no faster than its source says.
+//!
+//! The path has a delay and nothing else. A round is one RTT; what counts is what leaves in it.
+
+use congestion::{Parameters, REGISTRY, Start};
+use serde_json::json;
+use std::collections::VecDeque;
+use transport::{AckFrame, Application, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
+use units::{Span, Time};
+
+const RTT: Span = Span::from_ms(100);
+const ROUNDS: usize = 80;
+/// A flow that sends more than this in a round has shown enough.
+const ENOUGH_PACKETS: u64 = 10_000;
+/// The loss comes in a round in which this many packets have left, or in this round at the latest.
+const LOSE_AT_PACKETS: u64 = 200;
+const LOSE_AT_ROUND: usize = 30;
+/// Rounds until the loss is known and recovery is over.
+const SETTLED: usize = 2;
+
+/// From one round to the next a flow sends at most `factor` times what it sent in any round before, and `packets` more.
+#[derive(Clone, Copy, Debug)]
+struct Growth {
+    factor: f64,
+    packets: f64,
+}
+
+/// Rounds begin and end between packets, and windows are whole numbers of them.
+const ROUNDING_PACKETS: f64 = 2.0;
+
+/// No promise.
+const ANY: Growth = times(f64::INFINITY);
+
+const fn times(factor: f64) -> Growth {
+    Growth { factor, packets: 0.0 }
+}
+
+const fn plus(packets: f64) -> Growth {
+    Growth { factor: 1.0, packets }
+}
+
+/// What a controller's source says about its growth.
+struct Promise {
+    controller: &'static str,
+    /// From the first packet on.
+    start: Growth,
+    /// After a loss.
+    later: Growth,
+    because: &'static str,
+}
+
+const fn promise(controller: &'static str, start: Growth, later: Growth, because: &'static str) -> Promise {
+    Promise { controller, start, later, because }
+}
+
+const PROMISES: &[Promise] = &[
+    promise(
+        "bbr",
+        times(2.89),
+        times(2.89),
+        "2 / ln 2 is its highest pacing gain, and rates are at most those delivered",
+    ),
+    promise("bbr3", times(2.78), times(2.78), "4 ln 2 is its highest pacing gain (draft-ietf-ccwg-bbr)"),
+    promise("copa", times(2.0), times(2.0), "slow start doubles; losses do not end it"),
+    promise("copa-gcc2017", times(2.0), times(2.0), "slow start doubles; losses do not end it"),
+    promise(
+        "copa-gcc2018",
+        times(2.0),
+        times(2.0),
+        "slow start doubles, and velocity adds a window per round at most",
+    ),
+    promise("cubic", times(2.0), times(1.5), "RFC 9438 4.2: the target is at most 1.5 windows"),
+    promise("dctcp", times(2.0), plus(1.0), "RFC 8257: grows as RFC 5681"),
+    promise(
+        "fillp",
+        times(2.89),
+        times(2.89),
+        "at most 2 / ln 2 times the received rate, which is that of a round before",
+    ),
+    promise("fillp2", times(3.0), times(3.0), "STARTUP sends at 3 times the received rate"),
+    promise(
+        "gcc",
+        ANY,
+        times(1.008),
+        "probes at several times the rate at first; then 8 % per second at most",
+    ),
+    promise(
+        "gquic_cubic",
+        times(1.0 + 1460.0 / 1350.0),
+        times(1.5),
+        "1460 bytes for each ACK of 1350; half of what is acknowledged",
+    ),
+    promise("koho", times(1.25), times(1.25), "a quarter of a packet per ACK"),
+    promise("ledbat", plus(1.0), plus(1.0), "RFC 6817 2.4.2: one packet per RTT at a gain of 1"),
+    promise(
+        "ledbat-plus-plus",
+        times(1.5),
+        plus(0.5),
+        "gain 1 / ceil(2 * 60 ms / 100 ms), in slow start per packet",
+    ),
+    promise("libutp-ledbat", plus(3000.0 / 1424.0), plus(3000.0 / 1424.0), "3000 bytes per RTT"),
+    promise(
+        "nada",
+        times(1.5),
+        times(1.5),
+        "RFC 8698: at most half above the received rate, which is that of a round before",
+    ),
+    promise(
+        "pcc",
+        times(2.0),
+        times(2.0),
+        "doubles from one monitor interval to the next, which last a round trip or longer",
+    ),
+    promise("pcc-experimental", times(2.0), times(2.0), "as PCC"),
+    promise("prague", times(2.0), times(1.5), "grows as CUBIC or slower"),
+    promise("proteus", times(2.0), times(2.0), "as PCC"),
+    promise("reno", times(2.0), plus(1.0), "RFC 5681 3.1"),
+    promise(
+        "scream",
+        Growth { factor: 1.025, packets: 1.5625 },
+        Growth { factor: 1.025, packets: 1.5625 },
+        "a packet and 2 % per reference window acknowledged; 1.5 / 1.2 of them leave per RTT",
+    ),
+    promise(
+        "scream-v1",
+        times(2.0),
+        times(2.0),
+        "fast start grows by what is acknowledged, and resumes (RFC 8298)",
+    ),
+    promise("sourdough", times(1.0), times(1.0), "a fixed window"),
+    promise("sprout", ANY, ANY, "sends what a forecast says, whatever was sent before"),
+    promise("vegas", times(2.0), plus(1.0), "Linux: doubles every round, then one packet"),
+    promise("verus", times(2.0), ANY, "slow start doubles; then windows are looked up in the delay profile"),
+    promise("vivace", times(2.0), times(2.0), "as PCC"),
+];
+
+/// Packets sent in each round.
+#[derive(Debug, Default)]
+struct Rounds {
+    sent: Vec<u64>,
+    lost_in: Option<usize>,
+}
+
+/// The ends of a greedy flow with one ACK per packet or, for schemes with a half at the receiver, when that wants it.
+fn ends(controller: &str) -> (Sender, Receiver) {
+    let entry = congestion::find(controller).expect("a registered controller");
+    let transport = if entry.receiver.is_some() {
+        json!({"profile": "datagram", "ack_every": 1_000_000, "ack_delay_ms": 10_000.0, "ack_on_gap": false,
+               "ack_ranges": 1024, "packet_threshold": 3})
+    } else {
+        json!({"profile": "datagram", "ack_ranges": 64, "packet_threshold": 3})
+    };
+    let config = Config::from_json(&transport).expect("a valid transport");
+    let start = Start {
+        now: Time::ZERO,
+        mss_bytes: config.payload_bytes,
+        initial_window_bytes: u64::from(config.initial_window * config.payload_bytes),
+        seed: 1,
+    };
+    let parameters = Parameters::defaults(entry.parameters);
+    let receiver = Receiver::new(&config, entry.receiver.map(|build| build(&parameters, &start)));
+    let application = Application::new(ApplicationSpec::Greedy, start.now, config.payload_bytes, 1);
+    let (controller, stop) = ((entry.build)(&parameters, &start), start.now + RTT * ROUNDS as u64);
+    (Sender::new(config, controller, application, start.now, stop), receiver)
+}
+
+/// Runs a flow until it has sent enough; with `with_loss` one packet of it is lost.
+fn rounds(controller: &str, with_loss: bool) -> Rounds {
+    let (mut sender, mut receiver) = ends(controller);
+    let (mut data, mut acks) = (VecDeque::<(Time, Data)>::new(), VecDeque::<(Time, AckFrame)>::new());
+    let (mut now, mut packet, mut frame) = (Time::ZERO, Data::default(), AckFrame::default());
+    let mut rounds = Rounds { sent: vec![0; ROUNDS], lost_in: None };
+    loop {
+        let data_at = data.front().map_or(Time::NEVER, |(at, _)| *at);
+        let ack_at = acks.front().map_or(Time::NEVER, |(at, _)| *at);
+        now = now.max(data_at.min(ack_at).min(sender.next_timer()).min(receiver.next_timer()));
+        let round = (now.as_ns() / RTT.as_ns()) as usize;
+        if round >= ROUNDS {
+            return rounds;
+        }
+        if data_at <= now {
+            let (_, packet) = data.pop_front().expect("a packet is due");
+            receiver.on_data(now, &packet, EcnCounts::default());
+        } else if ack_at <= now {
+            let (_, frame) = acks.pop_front().expect("an ACK is due");
+            sender.on_ack(now, &frame);
+        } else {
+            sender.on_timer(now);
+        }
+        while receiver.poll_ack(now, &mut frame) {
+            acks.push_back((now + RTT / 2, std::mem::take(&mut frame)));
+        }
+        while sender.poll_transmit(now, &mut packet) {
+            rounds.sent[round] += 1;
+            if rounds.sent[round] > ENOUGH_PACKETS {
+                // The round is not complete.
+                rounds.sent.truncate(round);
+                return rounds;
+            }
+            let is_time = rounds.sent[round] >= LOSE_AT_PACKETS || round >= LOSE_AT_ROUND;
+            if with_loss && is_time && rounds.lost_in.is_none() {
+                rounds.lost_in = Some(round);
+            } else {
+                data.push_back((now + RTT / 2, packet));
+            }
+        }
+    }
+}
+
+/// The first round after `from` that sends more than `growth` allows.
+fn broken(sent: &[u64], from: usize, growth: Growth) -> Option<usize> {
+    (from + 1..sent.len()).find(|&round| {
+        let before = sent[from..round].iter().copied().max().unwrap_or(0) as f64;
+        sent[round] as f64 > growth.factor * before + growth.packets + ROUNDING_PACKETS
+    })
+}
+
+#[test]
+fn every_controller_has_its_place_in_the_table() {
+    let promised: Vec<&str> = PROMISES.iter().map(|promise| promise.controller).collect();
+    let registered: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+    assert_eq!(promised, registered);
+}
+
+#[test]
+fn no_controller_grows_faster_than_its_source_says() {
+    let mut faster = vec![];
+    for Promise { controller, start, later, because } in PROMISES {
+        let mut check = |growth: Growth, with_loss: bool| {
+            let Rounds { sent, lost_in } = rounds(controller, with_loss);
+            assert_eq!(lost_in.is_some(), with_loss, "{controller}: {sent:?}");
+            if let Some(round) = broken(&sent, lost_in.map_or(0, |round| round + SETTLED), growth) {
+                faster
+                    .push(format!("{controller}, {because}: round {round} of {sent:?}, loss in {lost_in:?}"));
+            }
+        };
+        check(*start, false);
+        check(*later, true);
+    }
+    assert!(faster.is_empty(), "{}", faster.join("\n"));
+}
