@@ -51,7 +51,7 @@ fn startup_ends_with_the_bandwidth_of_the_link() {
     assert!((max_bw / expected - 1.0).abs() < 0.02, "{max_bw:.2} of {expected:.2} Mbit/s");
 }
 
-/// With shallow buffers the loss stays below the draft's threshold of 2 %; version 1 loses many times that.
+/// With shallow buffers the loss stays below the draft's threshold of 2 %; version 1 loses 3.3 and 1.3 %.
 #[test]
 fn shallow_buffers_lose_at_most_two_percent() {
     for (depth, least) in [(0.05, 0.80), (0.25, 0.93)] {
@@ -89,7 +89,7 @@ fn the_minimum_rtt_is_probed_every_five_seconds() {
     assert!((40.0..41.0).contains(&min_rtt), "{min_rtt:.2} ms");
 }
 
-/// Two flows, the second 5 s later, share (Jain's index above 0.9) without the loss of a version-1 pair.
+/// Two flows, the second 5 s later, share: Jain's index above 0.9 after 20 s.
 #[test]
 fn two_flows_share_the_link() {
     let queue = 2 * bdp_packets(20.0, 40.0) as u64;
@@ -149,8 +149,7 @@ fn a_tenth_of_the_bandwidth_is_accepted() {
 }
 
 /// Appendix, "Handling token bucket policers": a stable rate near the policer's, without excessive loss. No figure is
-/// published: at least 80 % of the token rate and at most 5 % lost (version 1 without its policer detection loses over
-/// 10 %).
+/// published: at least 80 % of the token rate and at most 3 % lost (version 1 without its policer detection: 3.9 %).
 #[test]
 fn a_policer_is_not_fought() {
     let mut path = dumbbell(100.0, 40.0, 1000);
@@ -163,7 +162,7 @@ fn a_policer_is_not_fought() {
     let outcome = run(&spec);
     let (goodput, loss) = (outcome.flow(1, "goodput_mbps"), outcome.flow(1, "packet_loss_rate"));
     assert!(goodput > 0.8 * share_of_payload(10.0), "{goodput:.2} Mbit/s");
-    assert!(loss < 0.05, "{loss:.3} lost");
+    assert!(loss < 0.03, "{loss:.3} lost");
 }
 
 /// The draft's aim of tolerating 1 % of random loss per round trip: more than 0.75 of the link at 1 %, where CUBIC gets

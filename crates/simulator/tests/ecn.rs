@@ -106,13 +106,13 @@ fn advantage_of_a_short_rtt(dependent_rounds: &str) -> f64 {
 }
 
 /// Below the virtual RTT of 25 ms the rate does not depend on the RTT: cuts come once per virtual RTT, growth per second is
-/// alike. A factor of two remains allowed, of the sixteen that the squared ratio of the RTTs gives without it.
+/// alike. A factor of two remains allowed; without it the flow of 5 ms gets tens of times as much.
 #[test]
 fn prague_is_nearly_independent_of_the_rtt() {
     let independent = advantage_of_a_short_rtt("500");
     assert!((0.5..=2.0).contains(&independent), "{independent:.2}");
     let dependent = advantage_of_a_short_rtt("1000000000");
-    assert!(dependent > 4.0, "{dependent:.2} without the correction");
+    assert!(dependent > 10.0, "{dependent:.2} without the correction");
 }
 
 /// Without marks in the network Prague is CUBIC: it fills a droptail link.
