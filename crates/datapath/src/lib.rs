@@ -16,6 +16,7 @@ mod lateness;
 mod namespace;
 mod pace;
 mod program;
+mod program_flow;
 mod program_samples;
 mod rights;
 mod run;
@@ -25,9 +26,9 @@ mod timer;
 mod tun;
 mod turn;
 
-pub use flow::ProgramReport;
 pub use lateness::LatenessReport;
 pub use program::clean_up;
+pub use program_flow::ProgramReport;
 pub use rights::{Check, check_emulation, enter_user_namespace};
 pub use run::{EmulationReport, RunReport, run};
 pub use shell::{ShellSpec, run_shell};

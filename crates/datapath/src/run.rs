@@ -3,10 +3,11 @@
 use crate::clock::{Clock, monotonic_ns};
 use crate::emulation::{Pair, Traffic, Work, close, device_mtu, joined, start_lanes};
 use crate::events::{MOST_FLOWS, merged};
-use crate::flow::{self, FlowReport, FlowThreads, ProgramFlow, ProgramReport, Sockets, Stage, readings};
+use crate::flow::{self, FlowReport, FlowThreads, Sockets, Stage, readings};
 use crate::lane::{LaneReport, Progress};
 use crate::lateness::{Lateness, LatenessReport, stalled};
 use crate::program::{Owner, clean_up};
+use crate::program_flow::{ProgramFlow, ProgramReport};
 use crate::program_samples::ProgramSample;
 use crate::turn::Turn;
 use measure::{RunStats, SenderCounters};

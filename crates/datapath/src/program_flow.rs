@@ -1,0 +1,294 @@
+//! A flow of two programs: starting them in their namespaces, waiting for the first to be ready, ending both.
+
+use crate::clock::Clock;
+use crate::emulation::{End, Pair};
+use crate::flow::{PORT, ends};
+use crate::program::{Launch, Owner, Program, describe, is_listening};
+use crate::program_samples::{ProgramSample, read_samples};
+use runs::{FlowSpec, ProgramSpec, Readiness, RunSpec, Side};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+use units::Time;
+
+/// Time that programs are told to go on beyond the length of their flow.
+const MARGIN_S: f64 = 5.0;
+/// How often a program is looked at that gets ready.
+const READY_POLL: Duration = Duration::from_millis(20);
+
+/// What a program did.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProgramReport {
+    /// Flow number, from 1.
+    pub flow: usize,
+    /// `sender` or `receiver`.
+    pub side: &'static str,
+    /// The command.
+    pub command: Vec<String>,
+    /// How it ended before it was told to, if it did.
+    pub ended: Option<String>,
+    /// Its last output lines.
+    pub output: Vec<String>,
+}
+
+/// The end of a flow of programs that listens.
+fn listener<'a>(flow: &FlowSpec, program: &ProgramSpec, pair: &'a Pair) -> &'a End {
+    let (sender, receiver) = ends(flow, pair);
+    if program.first == Side::Sender { sender } else { receiver }
+}
+
+/// Where the programs of a flow run, and their commands: the sender's, the receiver's.
+#[derive(Debug)]
+struct Place<'a> {
+    index: usize,
+    flow: &'a FlowSpec,
+    pair: &'a Pair,
+    owner: &'a Owner,
+    directory: &'a Path,
+    commands: [Vec<String>; 2],
+    /// Where the sides write samples, if they do.
+    samples: [PathBuf; 2],
+}
+
+impl Place<'_> {
+    fn launch(&self, side: Side, awaited: Option<String>) -> Result<Program, String> {
+        let (sender, receiver) = ends(self.flow, self.pair);
+        let (words, end, name) = match side {
+            Side::Sender => (&self.commands[0], sender, "sender"),
+            Side::Receiver => (&self.commands[1], receiver, "receiver"),
+        };
+        let none = BTreeMap::new();
+        Program::start(Launch {
+            label: format!("flow {} ({}) {name}", self.index + 1, self.flow.scheme),
+            words,
+            environment: self.flow.program.as_ref().map_or(&none, |program| &program.environment),
+            namespace: &end.namespace,
+            directory: self.directory,
+            owner: self.owner,
+            awaited,
+        })
+    }
+}
+
+/// A flow of two programs.
+#[derive(Debug)]
+pub(crate) struct ProgramFlow<'a> {
+    place: Place<'a>,
+    spec: &'a ProgramSpec,
+    first: Program,
+    /// When the first side was started.
+    begun: Instant,
+    readiness: Readiness,
+    second: Option<Program>,
+    start: Time,
+    stop: Time,
+}
+
+impl<'a> ProgramFlow<'a> {
+    /// Flow number `index` if it has programs, with its first side started.
+    ///
+    /// # Errors
+    /// One line: a program that cannot be started.
+    pub(crate) fn start(
+        spec: &'a RunSpec,
+        index: usize,
+        pair: &'a Pair,
+        owner: &'a Owner,
+        directory: &'a Path,
+    ) -> Result<Option<Self>, String> {
+        let flow = &spec.flows[index];
+        let Some(program) = &flow.program else { return Ok(None) };
+        let (start, stop) = (flow.start(), flow.stop(spec.duration()));
+        let listener = listener(flow, program, pair);
+        let length_s = (stop - start).as_secs_f64();
+        let samples =
+            ["sender", "receiver"].map(|side| directory.join(format!("flow-{}-{side}.samples", index + 1)));
+        let values = |samples: &Path| {
+            [
+                ("ip", listener.address.to_string()),
+                ("port", PORT.to_string()),
+                ("duration", format!("{}", (length_s + MARGIN_S).ceil())),
+                ("duration_s", format!("{length_s}")),
+                ("flow", (index + 1).to_string()),
+                ("directory", directory.display().to_string()),
+                ("samples", samples.display().to_string()),
+            ]
+        };
+        let words = |words: &[String], samples: &Path| -> Result<Vec<String>, String> {
+            let values = values(samples);
+            words.iter().map(|word| substitute(word, &values)).collect()
+        };
+        let commands = [words(&program.sender, &samples[0])?, words(&program.receiver, &samples[1])?];
+        let readiness = program.readiness()?;
+        let awaited = if let Readiness::Output(text) = &readiness { Some(text.clone()) } else { None };
+        let place = Place { index, flow, pair, owner, directory, commands, samples };
+        let first = place.launch(program.first, awaited)?;
+        Ok(Some(Self {
+            spec: program,
+            first,
+            begun: Instant::now(),
+            readiness,
+            second: None,
+            start,
+            stop,
+            place,
+        }))
+    }
+
+    /// Waits until the first side is ready.
+    ///
+    /// # Errors
+    /// One line: a program that ends or does not get ready, with its last output.
+    pub(crate) fn wait_until_ready(&mut self, stop: &dyn Fn() -> bool) -> Result<(), String> {
+        let timeout = Duration::from_secs_f64(self.spec.ready_timeout_s);
+        let listener = listener(self.place.flow, self.spec, self.place.pair);
+        loop {
+            if let Some(status) = self.first.ended() {
+                self.first.finish_output();
+                return Err(self
+                    .first
+                    .failure(&format!("ended before it was ready, with {}", describe(status))));
+            }
+            let ready = match &self.readiness {
+                Readiness::Listening => listener.namespace.run(|| Ok(is_listening(PORT)))?,
+                Readiness::Output(_) => self.first.has_printed_awaited(),
+                Readiness::After(seconds) => self.begun.elapsed().as_secs_f64() >= *seconds,
+            };
+            if ready {
+                return Ok(());
+            }
+            let waits = !matches!(self.readiness, Readiness::After(_));
+            if waits && self.begun.elapsed() > timeout {
+                let what = format!("not ready ({}) after {} s", self.spec.ready, self.spec.ready_timeout_s);
+                return Err(self.first.failure(&what));
+            }
+            if stop() {
+                return Err("stopped".to_owned());
+            }
+            thread::sleep(READY_POLL);
+        }
+    }
+
+    /// Does what is due at `now`: starts the second side, ends both at the flow's end.
+    ///
+    /// # Errors
+    /// One line: a program that failed, with its last output.
+    pub(crate) fn step(&mut self, now: Time) -> Result<(), String> {
+        if now >= self.stop {
+            self.end();
+            return Ok(());
+        }
+        if now >= self.start && self.second.is_none() {
+            let side = if self.spec.first == Side::Sender { Side::Receiver } else { Side::Sender };
+            self.second = Some(self.place.launch(side, None)?);
+        }
+        for program in self.second.iter_mut().chain([&mut self.first]) {
+            if let Some(status) = program.ended().filter(|status| !status.success()) {
+                program.finish_output();
+                return Err(program.failure(&format!("ended early, with {}", describe(status))));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends both sides, the one that connected before the one that listens.
+    pub(crate) fn end(&mut self) {
+        for program in self.second.iter_mut().chain([&mut self.first]) {
+            program.end();
+        }
+    }
+
+    /// What both sides have written about themselves, in time order.
+    ///
+    /// # Errors
+    /// One line: a line of a file that is no sample.
+    pub(crate) fn samples(&self, clock: Clock) -> Result<Vec<ProgramSample>, String> {
+        let mut samples = Vec::new();
+        for (file, side) in self.place.samples.iter().zip(["sender", "receiver"]) {
+            let label = format!("flow {} ({}) {side}", self.place.index + 1, self.place.flow.scheme);
+            samples
+                .extend(read_samples(file, clock, self.stop).map_err(|error| format!("{label}: {error}"))?);
+        }
+        samples.sort_by_key(|sample| sample.at);
+        Ok(samples)
+    }
+
+    /// Why the run must not be used, if a side says so.
+    pub(crate) fn objection(&mut self) -> Option<String> {
+        self.second.iter_mut().chain([&mut self.first]).find_map(Program::objection)
+    }
+
+    /// Why the flow counts as failed although nothing was delivered.
+    pub(crate) fn silence(&self) -> String {
+        let programs = self.second.iter().chain([&self.first]);
+        let told: Vec<String> = programs.map(|program| program.failure("sent no data")).collect();
+        told.join("; ")
+    }
+
+    /// What both programs did.
+    pub(crate) fn reports(&mut self) -> Vec<ProgramReport> {
+        let Place { index, commands, .. } = &self.place;
+        let first_is_sender = self.spec.first == Side::Sender;
+        let first = (&mut self.first, first_is_sender);
+        let programs =
+            [first].into_iter().chain(self.second.iter_mut().map(|second| (second, !first_is_sender)));
+        let reports = programs.map(|(program, is_sender)| {
+            program.finish_output();
+            ProgramReport {
+                flow: index + 1,
+                side: if is_sender { "sender" } else { "receiver" },
+                command: commands[usize::from(!is_sender)].clone(),
+                ended: program.ended().map(describe),
+                output: program.output(),
+            }
+        });
+        reports.collect()
+    }
+}
+
+/// Replaces `{name}` by its value; `{{` and `}}` are braces.
+fn substitute(word: &str, values: &[(&str, String)]) -> Result<String, String> {
+    let mut result = String::with_capacity(word.len());
+    let mut rest = word;
+    while let Some(at) = rest.find(['{', '}']) {
+        result.push_str(&rest[..at]);
+        let brace = &rest[at..=at];
+        let after = &rest[at + 1..];
+        if let Some(after) = after.strip_prefix(brace) {
+            result.push_str(brace);
+            rest = after;
+            continue;
+        }
+        let name = after.split_once('}').filter(|_| brace == "{").map(|(name, _)| name);
+        let value = name.and_then(|name| values.iter().find(|(known, _)| *known == name));
+        let (Some(name), Some((_, value))) = (name, value) else {
+            let known: Vec<String> = values.iter().map(|(name, _)| format!("{{{name}}}")).collect();
+            return Err(format!(
+                "`{word}`: unknown placeholder: allowed are {}; {{{{ and }}}} for braces",
+                known.join(", ")
+            ));
+        };
+        result.push_str(value);
+        rest = &after[name.len() + 1..];
+    }
+    result.push_str(rest);
+    Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_replaced_and_unknown_ones_refused() {
+        let values = [("ip", "10.0.0.1".to_owned()), ("port", "9".to_owned())];
+        assert_eq!(substitute("{ip}:{port}", &values).unwrap(), "10.0.0.1:9");
+        assert_eq!(substitute("a{{b}}{port}", &values).unwrap(), "a{b}9");
+        for wrong in ["{prot}", "{ip", "}x", "{}"] {
+            let error = substitute(wrong, &values).unwrap_err();
+            assert!(error.contains("allowed are {ip}, {port}"), "{error}");
+        }
+    }
+}
