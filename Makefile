@@ -81,8 +81,9 @@ bench: build ## Speed, side by side with ns-3 and in absolute figures; what cont
 	$(PYTHON) benchmarks/emulation.py
 
 .PHONY: fidelity
-fidelity: build ## Our numbers beside published ones; writes docs/fidelity.md
+fidelity: build ## Our numbers beside published ones; writes docs/fidelity.md, and str0m in docs/schemes/webrtc.md
 	$(PYTHON) benchmarks/fidelity.py --write docs/fidelity.md
+	$(PYTHON) benchmarks/str0m.py --write docs/schemes/webrtc.md
 
 .PHONY: agreement
 agreement: build ## Simulated beside real packets, our controllers beside real ones; writes docs/agreement.md
