@@ -103,18 +103,12 @@ def browser_load(folder: Path, flows: int) -> dict[str, float]:
     return found
 
 
-def is_usable(run: dict[str, Any]) -> bool:
-    """Whether the run counts. In an outage Chromium drops frames on purpose; its verdict blames the content."""
-    reason = run["reason"] or ""
-    return run["status"] == "done" or (run["path"] == "outage-5s" and "content limited" in reason)
-
-
 def read_part(directory: Path) -> Part:
     """The runs of a results directory."""
     results = open_results(directory)
     part = Part(runs=results.runs(), environment=results.environment())
     for run in part.runs:
-        if not is_usable(run):
+        if run["status"] != "done":
             continue
         folder = directory / run["directory"]
         flows = enumerate(run["flows"], 1)
@@ -254,8 +248,7 @@ Written by `{command}`. The same controllers twice: our
 ## Validity
 
 Each emulated run's own verdict. `sender` and `receiver` are processors that the browsers use, `encoding` is the time
-that a frame takes: means over the run, of the busier call where there are two. Runs that are called content limited in
-the outage are used all the same: it is the controller there that has frames dropped.
+that a frame takes: means over the run, of the busier call where there are two.
 
 {validity}
 """

@@ -257,7 +257,7 @@ def record(at_ms: float, **changes: float) -> Record:
         "at": at_ms,
         "source": {"written": written - skipped, "skipped": skipped},
         "outbound": outbound | changes,
-        "pair": {"currentRoundTripTime": 0.05},
+        "pair": {"currentRoundTripTime": 0.05, "availableOutgoingBitrate": 4e6},
     }
 
 
@@ -282,6 +282,35 @@ def test_a_good_call_is_valid() -> None:
     assert conduct(*late).objection() is None
     receiving = ({"at": at, "inbound": {"packetsReceived": at}} for at in times())
     assert conduct(*receiving, fps=None).objection() is None
+
+
+def in_outage(at_ms: float, available: dict[str, float]) -> Record:
+    """A record of a call whose encoder has next to nothing to do from 3 to 6 s."""
+    is_out = 3000 <= at_ms < 6000
+    # the frame rate is that of the last second
+    fps = {"framesPerSecond": 2.0 if is_out else 20.0 if at_ms in range(6000, 7000) else 30.0}
+    return record(at_ms, **fps) | ({"pair": available} if is_out else {})
+
+
+def test_an_encoder_that_the_controller_holds_back_is_not_limited_by_its_content() -> None:
+    # nothing is acknowledged: no rate is available
+    assert conduct(*(in_outage(at, {"currentRoundTripTime": 0.05}) for at in times())).objection() is None
+    going_on = {"availableOutgoingBitrate": 4e6}
+    assert "content limited" in str(conduct(*(in_outage(at, going_on) for at in times())).objection())
+
+    def pushed_back(target_mbps: float) -> str | None:
+        """The verdict if the log names this target beside an estimate of 4 Mbit/s while the outage lasts."""
+        result = conduct()
+        for at in times():
+            target = target_mbps if 3000 <= at < 6000 else 4.0
+            result.heed([("gcc_target", "Mbit/s", target), ("gcc_estimate", "Mbit/s", 4.0)])
+            result.heed([("srtt", "ms", 50.0)])
+            result.note([in_outage(at, going_on)], [])
+        return result.objection()
+
+    assert pushed_back(0.03) is None
+    assert pushed_back(1.99) is None
+    assert "content limited" in str(pushed_back(2.01))
 
 
 def test_calls_that_say_nothing_about_congestion_control() -> None:

@@ -181,9 +181,12 @@ class Side:
 
     def _look(self, timeout_s: float) -> None:
         taken = self._page.run("take", timeout_s=timeout_s)
+        logged = list(self._trace.read())
+        for _time, values in logged:
+            self._conduct.heed(values)
         self._conduct.note(taken["records"], taken["states"])
         self._writer.records(taken["records"])
-        self._writer.logged(self._trace.read())
+        self._writer.logged(logged)
         now = time.monotonic()
         if self._conduct.connected_at and (not self._cpu or now - self._cpu[-1][0] >= _CPU_EVERY_S):
             self._cpu.append((now, self._browser.cpu_s()))

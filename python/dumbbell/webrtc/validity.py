@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from dumbbell.webrtc.samples import Record, growth
+from dumbbell.webrtc.trace import Value
 
 LEAST_FRAME_SHARE = 0.9
 """Frames that have to be encoded, of those that the source has."""
@@ -11,6 +12,10 @@ FULL_RATE_FROM_BPS = 0.8e6
 MOST_CPU_SHARE = 0.8
 """Of one processor, by one browser."""
 MOST_ENCODE_MS = 25.0
+HELD_BACK_SHARE = 0.5
+"""A controller that lets its encoder have less than this share of its estimate has frames dropped on purpose."""
+_FRAME_RATE_COVERS_MS = 1000.0
+"""The browser's frames per second are those of the last second."""
 _SETTLED_AFTER_MS = 2000.0
 """The figures of the first seconds of a call are about its start."""
 _LEAST_RECORDS = 10
@@ -28,7 +33,7 @@ class Conduct:
     media_at: float | None = None
     state: str = "new"
     frame_rates: list[float] = field(default_factory=list)
-    """Encoded frames per second, while the target was no excuse."""
+    """Encoded frames per second, while neither the target nor the controller was an excuse."""
     encode_ms: float | None = None
     """Mean over the call."""
     cpu_share: float | None = None
@@ -37,6 +42,14 @@ class Conduct:
     skipped: int = 0
     sent_with_ect1: int = 0
     _first: Record | None = None
+    _pushes_back: bool = False
+    _held_back_until: float = 0.0
+
+    def heed(self, logged: list[Value]) -> None:
+        """Takes in what the controller has logged in one line."""
+        values = {field: value for field, _unit, value in logged}
+        if "gcc_target" in values and "gcc_estimate" in values:
+            self._pushes_back = values["gcc_target"] < HELD_BACK_SHARE * values["gcc_estimate"]
 
     def note(self, records: list[Record], states: list[dict[str, object]]) -> None:
         """Takes in what the page has seen since the last time."""
@@ -63,7 +76,9 @@ class Conduct:
             self._first = record
         mean_s = growth(record, self._first, "outbound", "totalEncodeTime", "framesEncoded")
         self.encode_ms = mean_s * 1e3 if mean_s is not None else self.encode_ms
-        if outbound.get("targetBitrate", 0) > FULL_RATE_FROM_BPS:
+        if self._pushes_back or _is_stopped(record):
+            self._held_back_until = record["at"] + _FRAME_RATE_COVERS_MS
+        elif outbound.get("targetBitrate", 0) > FULL_RATE_FROM_BPS and record["at"] >= self._held_back_until:
             self.frame_rates.append(outbound.get("framesPerSecond", 0.0))
 
     def objection(self) -> str | None:
@@ -97,3 +112,8 @@ class Conduct:
             f"content limited: {mean:.1f} of {self.fps:g} frames per second were encoded while the target was above "
             f"{FULL_RATE_FROM_BPS / 1e6:g} Mbit/s: less noise, a smaller picture or more bandwidth"
         )
+
+
+def _is_stopped(record: Record) -> bool:
+    """Whether nothing may be sent because nothing is acknowledged: the browser then names no available rate."""
+    return "pair" in record and not record["pair"].get("availableOutgoingBitrate")
