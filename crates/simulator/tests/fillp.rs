@@ -17,7 +17,7 @@ const BUFFER: u64 = 850_000;
 const BDP: u64 = 120_000;
 
 /// A flow with `FillP`'s transport: PACKs alone report what arrived.
-fn fillp(controller: &str, parameters: Value) -> Value {
+fn fillp(controller: &str, parameters: &Value) -> Value {
     json!({"scheme": controller, "controller": controller, "parameters": parameters, "transport": {
         "profile": "tcp", "payload_bytes": 1300, "header_bytes": 40, "ack_bytes": 80, "ack_every": 1_000_000,
         "ack_delay_ms": 10000.0, "ack_on_gap": false, "ack_ranges": 1024, "ack_range_bytes": 0,
@@ -25,15 +25,15 @@ fn fillp(controller: &str, parameters: Value) -> Value {
 }
 
 fn first() -> Value {
-    fillp("fillp", json!({}))
+    fillp("fillp", &json!({}))
 }
 
 fn second() -> Value {
-    fillp("fillp2", json!({}))
+    fillp("fillp2", &json!({}))
 }
 
 fn sheep() -> Value {
-    fillp("fillp2", json!({"sheep": "true"}))
+    fillp("fillp2", &json!({"sheep": "true"}))
 }
 
 /// The model's link with `buffer` bytes, and deliveries in slots of `slot_ms` if that is not 0.
@@ -112,7 +112,7 @@ fn deliveries_in_bursts_multiply_the_loss_at_full_throughput() {
 /// 7.3: with a loss limit of 40 instead of 10 % the model loses 37 % of a smooth link.
 #[test]
 fn the_loss_limit_decides_how_much_is_lost() {
-    let flow = fillp("fillp", json!({"loss_limit": "40"}));
+    let flow = fillp("fillp", &json!({"loss_limit": "40"}));
     let outcome = after_5_s(path(RTT_MS, BUFFER, 0.0), vec![flow], 30.0, 1);
     let loss = 100.0 * outcome.flow(1, "packet_loss_rate");
     assert!((loss - 37.0).abs() < 3.0, "{loss:.2} %");
