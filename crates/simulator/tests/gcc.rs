@@ -90,15 +90,17 @@ fn four_mbps_are_found_by_probing_and_overshot_once() {
     }
 }
 
-/// `webrtc-real` 8, 5 -> 1 -> 5 Mbit/s: the queue stands for 3.7 to 4.3 s (125 kB: 4.9 s), then 0.5 to 0.9 Mbit/s; 12 s
-/// after the link's return 1.35 and 1.6 Mbit/s, because growth is 8 % per second and no probe is sent.
+/// 5 -> 1 -> 5 Mbit/s. Queue: reference `schemes-media` 11 W3 wants it gone within 2 s for the algorithm alone, Chromium with
+/// its encoder takes 3.7 to 4.3 s (125 kB: 4.9 s; `webrtc-real` 8). Our encoder is neither, so half of the one to 20 % above
+/// the other. Chromium then: 0.5 to 0.9 Mbit/s, and 12 s after the link's return 1.35 and 1.6, because growth is 8 % per
+/// second and no probe is sent.
 #[test]
 fn a_drop_of_capacity_fills_the_queue_for_seconds_and_recovery_is_slow() {
     let path = with_rates(path(5.0, 40.0, 50_000), &[(10.0, 1.0), (20.0, 5.0)]);
     for outcome in runs(&path, &[camera(10.0)], 32.0) {
         let delayed = |sample: &(f64, f64)| sample.1 > 140.0;
         let until = outcome.series(1, "rtt", 10.0, 20.0).into_iter().rfind(delayed).unwrap().0;
-        assert!((13.0..=16.0).contains(&until), "{until:.1} s");
+        assert!((11.0..=16.0).contains(&until), "{until:.1} s");
         let low = outcome.mean(1, "acked_rate", 15.0, 20.0);
         assert!((0.5..=1.0).contains(&low), "{low:.2} Mbit/s");
         let recovered = at(&outcome, "target", 31.9);

@@ -5,7 +5,7 @@
 //! watches whether delays grow, the loss-based one (`loss_based.rs`) what the losses say about the bandwidth; the target
 //! is the smaller of both (`send_side.rs`). Probes (`probing.rs`, `clusters.rs`) find capacity that the encoder does not
 //! use, and the pacer (`pacer.rs`) sends at a little more than the target, of which the encoder gets what retransmissions
-//! leave (`protection.rs`).
+//! leave (`protection.rs`) and less while too much is in flight (`pushback.rs`).
 //!
 //! Everything here counts IP datagrams, as libwebrtc does; windows and rates of the transport count payload, hence
 //! `overhead_bytes`. Rates are bit/s.
@@ -25,15 +25,15 @@ mod loss_model;
 mod pacer;
 mod probing;
 mod protection;
+mod pushback;
 mod send_side;
+mod settings;
 mod trendline;
 
 #[cfg(test)]
 mod tests;
 
-use crate::{
-    Ack, AckedPacket, Control, Controller, Entry, FieldSink, Frame, Loss, Parameter, Parameters, Sent, Start,
-};
+use crate::{Ack, AckedPacket, Control, Controller, Entry, FieldSink, Frame, Loss, Parameters, Sent, Start};
 use acked_rate::AckedRate;
 use alr::Alr;
 use clusters::Clusters;
@@ -43,7 +43,9 @@ use loss_based::LossState;
 use pacer::Pacer;
 use probing::{Limit, Probing};
 use protection::Protection;
+use pushback::Pushback;
 use send_side::SendSide;
+use settings::PARAMETERS;
 use trendline::Usage;
 use units::{Rate, Span, Time};
 
@@ -60,113 +62,7 @@ const NO_MAX: f64 = 1e9;
 pub(crate) const ENTRY: Entry = Entry {
     name: "gcc",
     summary: "Google Congestion Control of libwebrtc M150: trendline filter, AIMD, probing, loss model",
-    parameters: &[
-        Parameter::number(
-            "start_rate_kbps",
-            "kbit/s",
-            300.0,
-            (5.0, 1e6),
-            "Target at the start (libwebrtc: 300).",
-        ),
-        Parameter::number("min_rate_kbps", "kbit/s", 5.0, (1.0, 1e6), "Smallest target (libwebrtc: 5)."),
-        Parameter::number(
-            "max_rate_mbps",
-            "Mbit/s",
-            0.0,
-            (0.0, 1000.0),
-            "Overall maximum (b=AS of the session); 0 for none, which caps probes at 5 Mbit/s.",
-        ),
-        Parameter::number(
-            "allocated_mbps",
-            "Mbit/s",
-            0.0,
-            (0.0, 1000.0),
-            "What the streams may use in all: probes stay below twice that; 0 for unknown.",
-        ),
-        Parameter::number(
-            "allocated_min_kbps",
-            "kbit/s",
-            30.0,
-            (0.0, 1e6),
-            "What the streams use at least: the pacer's smallest rate before its factor (libwebrtc: 30).",
-        ),
-        Parameter::flag(
-            "probing",
-            true,
-            "Probe for more capacity; off: grow by 8 % per second, as pion does.",
-        ),
-        Parameter::flag("alr_probing", false, "Probe every 5 s while the application limits the rate."),
-        Parameter::flag("loss_based", true, "Model of loss (LossBasedBweV2); off: thresholds of 2 and 10 %."),
-        Parameter::number(
-            "loss_padding_s",
-            "s",
-            2.0,
-            (0.0, 60.0),
-            "Padding that tries an increase after losses; 0 for none, then probes of 1.5 times the target may.",
-        ),
-        Parameter::number("beta", "", 0.85, (0.1, 0.99), "Decreased rate as a share of what arrives."),
-        Parameter::number("growth", "per s", 1.08, (1.0, 10.0), "Multiplicative increase per second."),
-        Parameter::integer("trendline_window", "groups", 20, (2, 1000), "Points of the regression."),
-        Parameter::number(
-            "trendline_smoothing",
-            "",
-            0.9,
-            (0.0, 0.999),
-            "Share of the old value in smoothed delay.",
-        ),
-        Parameter::number(
-            "trendline_gain",
-            "",
-            4.0,
-            (0.01, 100.0),
-            "Scales the slope against the threshold.",
-        ),
-        Parameter::number(
-            "threshold_initial_ms",
-            "ms",
-            12.5,
-            (6.0, 600.0),
-            "The detector's first threshold.",
-        ),
-        Parameter::number("threshold_up", "1/ms", 0.0087, (0.0, 0.01), "Upward adaptation of the threshold."),
-        Parameter::number("threshold_down", "1/ms", 0.039, (0.0, 0.04), "Its downward adaptation."),
-        Parameter::number("pacing_factor", "", 1.1, (1.0, 10.0), "Pacing rate as a multiple of the target."),
-        Parameter::number(
-            "initial_pacing_factor",
-            "",
-            2.5,
-            (1.0, 10.0),
-            "The same before the first feedback.",
-        ),
-        Parameter::number(
-            "burst_ms",
-            "ms",
-            40.0,
-            (0.0, 1000.0),
-            "Most time's worth of packets sent at once.",
-        ),
-        Parameter::number(
-            "feedback_min_ms",
-            "ms",
-            50.0,
-            (1.0, 1000.0),
-            "Shortest interval between feedbacks.",
-        ),
-        Parameter::number(
-            "feedback_max_ms",
-            "ms",
-            250.0,
-            (1.0, 1000.0),
-            "Longest interval between feedbacks.",
-        ),
-        Parameter::integer(
-            "overhead_bytes",
-            "bytes",
-            62,
-            (0, 500),
-            "Headers of a packet that count for the rates; the transport's header_bytes.",
-        ),
-    ],
+    parameters: PARAMETERS,
     receiver: Some(|parameters, _| Box::new(Feedback::new(parameters))),
     build: |parameters, start| Box::new(Gcc::new(parameters, start)),
 };
@@ -202,6 +98,7 @@ struct Gcc {
     alr: Alr,
     pacer: Pacer,
     protection: Protection,
+    pushback: Pushback,
     /// Latest acknowledged rate, bit/s.
     acked: Option<f64>,
     rtt: Span,
@@ -234,6 +131,7 @@ impl Gcc {
             alr: Alr::new(start_rate),
             pacer: Pacer::new(parameters, start.now),
             protection: Protection::new(start.now),
+            pushback: Pushback::new(parameters, start_rate),
             acked: None,
             rtt: Span::ZERO,
             lost: 0,
@@ -285,6 +183,7 @@ impl Gcc {
     fn on_target(&mut self, now: Time) {
         let target = self.send_side.target();
         self.alr.set_target(target);
+        self.pushback.update(target);
         let probes = self.probing.set_estimate(now, target, self.limit());
         self.clusters.add(now, probes);
     }
@@ -312,6 +211,8 @@ impl Controller for Gcc {
         self.alr.on_sent(event.now, bytes);
         self.protection.on_sent(event.now, bytes, event.retransmission);
         self.send_side.on_sent(event.now);
+        self.pushback.on_sent(event.now, event.number, bytes);
+        self.pushback.update(self.send_side.target());
     }
 
     fn on_frame(&mut self, event: &Frame) {
@@ -335,6 +236,7 @@ impl Controller for Gcc {
         let Some(rtt) = self.collect(ack) else { return };
         self.rtt = rtt;
         self.pacer.on_feedback();
+        self.pushback.on_report(now, ack.packets);
         let lost = std::mem::take(&mut self.lost);
         self.send_side.on_report(now, rtt, ack.packets.len() as u64 + lost, lost);
         self.probing.set_alr(now, self.alr.since());
@@ -360,6 +262,7 @@ impl Controller for Gcc {
             let probes = self.probing.on_recovery(now);
             self.clusters.add(now, probes);
         }
+        self.pushback.set_window();
     }
 
     fn on_wake(&mut self, now: Time) {
@@ -369,6 +272,7 @@ impl Controller for Gcc {
         self.probing.set_alr(now, self.alr.since());
         let probes = self.probing.process(now);
         self.clusters.add(now, probes);
+        self.pushback.set_window();
         self.on_target(now);
     }
 
@@ -376,7 +280,7 @@ impl Controller for Gcc {
         let target = self.send_side.target();
         let probe = self.clusters.rate();
         let is_trying = self.pads_after_loss && self.send_side.loss_state() == LossState::Increasing;
-        let allowance = self.pacer.allowance(target, probe, is_trying.then_some(target));
+        let allowance = self.pacer.allowance(target, probe, is_trying.then(|| self.pushback.pushed()));
         let full_bytes = f64::from(self.mss_bytes);
         let filler_bytes = allowance
             .filler_bytes
@@ -388,7 +292,7 @@ impl Controller for Gcc {
             pacing: Some(Rate::from_bps_f64((allowance.rate * share).max(1.0))),
             burst_bytes: (allowance.burst_bytes * share) as u64,
             wake_at: self.process_at,
-            media_rate: Some(Rate::from_bps_f64(media_rate)),
+            media_rate: Some(Rate::from_bps_f64(self.pushback.encoder_rate(media_rate))),
             filler_bytes: filler_bytes.map(|bytes| bytes as u32),
             ..Control::window(u64::MAX)
         }
@@ -397,6 +301,7 @@ impl Controller for Gcc {
     fn fields(&self, sink: &mut dyn FieldSink) {
         let mbps = |rate: f64| rate / 1e6;
         sink.put("target", "Mbit/s", mbps(self.send_side.target()));
+        sink.put("pushed_target", "Mbit/s", mbps(self.pushback.pushed()));
         sink.put("delay_based", "Mbit/s", mbps(self.delay_based.rate()));
         sink.put("loss_based", "Mbit/s", mbps(self.send_side.loss_based_rate().unwrap_or(0.0)));
         sink.put("acked_rate", "Mbit/s", mbps(self.acked.unwrap_or(0.0)));
@@ -419,6 +324,7 @@ impl Controller for Gcc {
         sink.put("average_loss", "", self.send_side.loss_based.average_loss());
         sink.put("inherent_loss", "", self.send_side.loss_based.inherent_loss());
         sink.put("application_limited", "", f64::from(u8::from(self.alr.since().is_some())));
+        sink.put("outstanding", "bytes", self.pushback.outstanding_bytes());
         sink.put("rtt", "ms", self.rtt.as_ms_f64());
     }
 }

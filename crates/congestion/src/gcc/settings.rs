@@ -1,0 +1,96 @@
+//! What a researcher would vary (reference `schemes-media` 7, defaults of libwebrtc).
+
+use crate::Parameter;
+
+/// Parameters of the controller.
+pub(super) const PARAMETERS: &[Parameter] = &[
+    Parameter::number(
+        "start_rate_kbps",
+        "kbit/s",
+        300.0,
+        (5.0, 1e6),
+        "Target at the start (libwebrtc: 300).",
+    ),
+    Parameter::number("min_rate_kbps", "kbit/s", 5.0, (1.0, 1e6), "Smallest target (libwebrtc: 5)."),
+    Parameter::number(
+        "max_rate_mbps",
+        "Mbit/s",
+        0.0,
+        (0.0, 1000.0),
+        "Overall maximum (b=AS of the session); 0 for none, which caps probes at 5 Mbit/s.",
+    ),
+    Parameter::number(
+        "allocated_mbps",
+        "Mbit/s",
+        0.0,
+        (0.0, 1000.0),
+        "What the streams may use in all: probes stay below twice that; 0 for unknown.",
+    ),
+    Parameter::number(
+        "allocated_min_kbps",
+        "kbit/s",
+        30.0,
+        (0.0, 1e6),
+        "What the streams use at least: the pacer's smallest rate before its factor (libwebrtc: 30).",
+    ),
+    Parameter::flag("probing", true, "Probe for more capacity; off: grow by 8 % per second, as pion does."),
+    Parameter::flag("alr_probing", false, "Probe every 5 s while the application limits the rate."),
+    Parameter::flag("loss_based", true, "Model of loss (LossBasedBweV2); off: thresholds of 2 and 10 %."),
+    Parameter::number(
+        "loss_padding_s",
+        "s",
+        2.0,
+        (0.0, 60.0),
+        "Padding that tries an increase after losses; 0 for none, then probes of 1.5 times the target may.",
+    ),
+    Parameter::number("beta", "", 0.85, (0.1, 0.99), "Decreased rate as a share of what arrives."),
+    Parameter::number("growth", "per s", 1.08, (1.0, 10.0), "Multiplicative increase per second."),
+    Parameter::integer("trendline_window", "groups", 20, (2, 1000), "Points of the regression."),
+    Parameter::number(
+        "trendline_smoothing",
+        "",
+        0.9,
+        (0.0, 0.999),
+        "Share of the old value in smoothed delay.",
+    ),
+    Parameter::number("trendline_gain", "", 4.0, (0.01, 100.0), "Scales the slope against the threshold."),
+    Parameter::number("threshold_initial_ms", "ms", 12.5, (6.0, 600.0), "The detector's first threshold."),
+    Parameter::number("threshold_up", "1/ms", 0.0087, (0.0, 0.01), "Upward adaptation of the threshold."),
+    Parameter::number("threshold_down", "1/ms", 0.039, (0.0, 0.04), "Its downward adaptation."),
+    Parameter::number("pacing_factor", "", 1.1, (1.0, 10.0), "Pacing rate as a multiple of the target."),
+    Parameter::number("initial_pacing_factor", "", 2.5, (1.0, 10.0), "The same before the first feedback."),
+    Parameter::number("burst_ms", "ms", 40.0, (0.0, 1000.0), "Most time's worth of packets sent at once."),
+    Parameter::number("feedback_min_ms", "ms", 50.0, (1.0, 1000.0), "Shortest interval between feedbacks."),
+    Parameter::number("feedback_max_ms", "ms", 250.0, (1.0, 1000.0), "Longest interval between feedbacks."),
+    Parameter::integer(
+        "overhead_bytes",
+        "bytes",
+        62,
+        (0, 500),
+        "Headers of a packet that count for the rates; the transport's header_bytes.",
+    ),
+    Parameter::flag(
+        "pushback",
+        true,
+        "Lower the encoder's rate while more is in flight than a congestion window holds.",
+    ),
+    Parameter::number(
+        "pushback_queue_ms",
+        "ms",
+        350.0,
+        (0.0, 10_000.0),
+        "Queueing that the window of the push-back allows on top of the RTT.",
+    ),
+    Parameter::number(
+        "pushback_min_kbps",
+        "kbit/s",
+        30.0,
+        (1.0, 1e6),
+        "The push-back lowers the target no further.",
+    ),
+    Parameter::flag(
+        "pushback_drop_frames",
+        true,
+        "Push back by leaving out frames, at most every other; off: by the whole reduction of the target.",
+    ),
+];
