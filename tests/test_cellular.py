@@ -1,0 +1,75 @@
+"""The cellular presets have the statistics of the links they are named after."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import Dumbbell
+from dumbbell import _core, catalog
+from dumbbell.catalog.traces import read_trace
+
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+import cellular_fit
+
+DOWN = [path for path in catalog.paths().names() if path.startswith("cellular-") and path.endswith("-down")]
+
+
+def test_there_are_presets_of_eight_links_each_way_with_its_partner() -> None:
+    assert len(DOWN) == 4
+    assert {link.preset for link in cellular_fit.LINKS} == set(DOWN)
+    for name in DOWN:
+        down, up = (catalog.paths().find(path).spec() for path in (name, name.replace("-down", "-up")))
+        assert [element["kind"] for element in down["data"]] == ["delay", "cellular"]
+
+        def kinds(elements: list[dict[str, object]]) -> list[dict[str, object]]:
+            return [{key: value for key, value in element.items() if key != "name"} for element in elements]
+
+        assert kinds(down["data"]) == kinds(up["ack"])
+        assert kinds(down["ack"]) == kinds(up["data"])
+
+
+@pytest.mark.parametrize("link", cellular_fit.LINKS, ids=lambda link: f"{link.preset}-{link.direction}")
+def test_presets_have_the_mean_rate_and_the_age_of_their_links(link: cellular_fit.Link) -> None:
+    # Deviations of half the mean that fade within 3 to 6 s leave a standard error of 2 % of the mean in 10000 s (slow
+    # links get six times that). The age lies on the tail of the outages, where 10 % more of them are 100 ms.
+    found = cellular_fit.measure(cellular_fit.shipped(link), link, 10_000.0, first_seed=500)
+    assert found.mean_kbps == pytest.approx(link.mean_kbps, rel=0.05)
+    assert found.age_p95_ms == pytest.approx(link.age_p95_ms, rel=0.3)
+    assert link.gap_ms is None or found.gap_ms == pytest.approx(link.gap_ms, rel=0.3)
+
+
+def test_the_age_of_known_gaps() -> None:
+    # 90 ms of gaps of 1 ms and one of 10 ms: for 5 of 100 ms the age is above 5 ms.
+    assert cellular_fit.age(np.array([1.0] * 90 + [10.0]), 0.95) == pytest.approx(5.0)
+    assert cellular_fit.age(np.array([4.0] * 10), 0.5) == pytest.approx(2.0)
+
+
+def test_a_path_is_exported_as_the_trace_of_its_run(dumbbell: Dumbbell, folder: Path) -> None:
+    arguments = ("cellular-att-lte-down", "--seed", "7", "--duration", "20", "--out", "att.trace")
+    dumbbell("export", "trace", *arguments)
+    written = read_trace(folder / "att.trace")
+    path = catalog.paths().find("cellular-att-lte-down")
+    assert written == [ns // 1_000_000 for ns in _core.opportunities(json.dumps(path.spec()), "data", 7, 20.0)]
+    done = dumbbell("run", "--schemes", "vegas", "--path", "att.trace", "--duration", "5", "--out", "out", "--json")
+    (run,) = json.loads(done.stdout)["runs"]
+    assert run["links"][0]["capacity_mbps"] == pytest.approx(sum(ms <= 5000 for ms in written) * 12e-3 / 5.0, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("default",), "path default: data: 0 elements with delivery opportunities"),
+        (("cellular-att-lte-down", "--direction", "up"), "allowed are data, ack"),
+        (("absent",), "unknown path `absent`"),
+        (("cellular-att-lte-down", "--duration", "0.001"), "no opportunity in data"),
+    ],
+)
+def test_what_is_no_trace_is_not_exported(
+    dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    done = dumbbell("export", "trace", *arguments, "--out", "x.trace", expect=2)
+    assert said in done.stderr
+    assert not (folder / "x.trace").exists()
