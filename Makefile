@@ -74,10 +74,11 @@ test-slow: build ## Long-running tests (property tests with many cases, long sim
 	$(VENV)/bin/pytest
 
 .PHONY: bench
-bench: build ## Speed, side by side with ns-3 and in absolute figures; what controllers cost and the emulator carries
+bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers, Pantheon's report, what the emulator carries
 	@scripts/bootstrap.sh --bench $(VENV)
 	$(PYTHON) benchmarks/speed.py
 	$(PYTHON) benchmarks/controllers.py --write docs/benchmarks.md
+	$(PYTHON) benchmarks/seed_california.py
 	$(PYTHON) benchmarks/emulation.py
 
 .PHONY: fidelity
