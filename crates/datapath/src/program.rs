@@ -390,8 +390,9 @@ mod tests {
             return println!("skipped: entering a namespace needs root");
         }
         for (status, objection) in [(3, Some("flow 1 sender: too slow".to_owned())), (4, None), (0, None)] {
-            let script =
-                format!("trap 'echo too slow; exit {status}' TERM; echo ready; while :; do sleep 0.01; done");
+            let script = format!(
+                "exec 2>/dev/null; trap 'echo too slow; exit {status}' TERM; echo ready; while :; do sleep 0.01; done"
+            );
             let mut program = launch(&script);
             while !program.has_printed_awaited() {
                 thread::sleep(Duration::from_millis(5));

@@ -123,13 +123,18 @@ impl Controller for Paced {
 
 #[test]
 fn being_late_does_not_lower_a_paced_rate() {
-    let (config, controller) = (Config::datagram(), Paced(Rate::from_mbps(20.0)));
-    let receiver = Receiver::new(&config, None);
-    let done =
-        run_both(Box::new(controller), receiver, &config, ApplicationSpec::Greedy, Span::from_ms(1000));
-    // Every packet needs a wake-up of its own, and each of them is late.
-    let share = done.receiver.new_bytes as f64 * 8.0 / 20e6;
-    assert!((0.8..1.01).contains(&share), "{share}");
+    let paced = || {
+        let (config, controller) = (Config::datagram(), Paced(Rate::from_mbps(20.0)));
+        let receiver = Receiver::new(&config, None);
+        let done =
+            run_both(Box::new(controller), receiver, &config, ApplicationSpec::Greedy, Span::from_ms(1000));
+        done.receiver.new_bytes as f64 * 8.0 / 20e6
+    };
+    // Every packet needs a wake-up of its own, and each of them is late: were that time lost, it would be so every time.
+    // A busy machine that stands still for 0.2 s does not do so three times.
+    let shares: Vec<f64> = (0..3).map(|_| paced()).take_while(|share| *share < 0.8).collect();
+    assert!(shares.len() < 3, "{shares:?}");
+    assert!(paced() < 1.01);
 }
 
 #[test]
