@@ -10,8 +10,8 @@ _HALVED_TWICE = (
     "it; our model of an encoder writes all frames at half the size."
 )
 _OLD_REPEATS = (
-    "Chromium goes on repeating what the drop has lost for 2.5 to 3 s (0.39 and 0.23 MB, `retransmitted`), before its media "
-    "(`send_delay` up to 1.9 s); ours repeats nothing that is older than 1 s. With everything repeated (`--set "
+    "Chromium goes on repeating what the drop has lost for 2.5 to 3 s (0.39 and 0.23 MB, `retransmitted`), before its "
+    "media (`send_delay` up to 1.9 s); ours repeats nothing that is older than 1 s. With everything repeated (`--set "
     "gcc.application.resend_within_ms=100000`) it takes 3.5 s (3.2 to 3.6)."
 )
 _LOSSES_OF_THE_OUTAGE = (
