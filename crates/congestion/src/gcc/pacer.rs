@@ -11,6 +11,9 @@ const QUEUE_LIMIT_S: f64 = 2.0;
 const MAX_BURST_BYTES: f64 = 63_000.0;
 /// Padding goes in units of this time, s.
 const PADDING_UNIT_S: f64 = 0.005;
+/// ... and of at least this size, bytes: 224 of padding, headers (libwebrtc `rtp_sender.cc`). Much smaller ones would make a
+/// retransmission, which no queue counts, wait for seconds: pacing counts payload, of which they have next to none.
+const MIN_PADDING_BYTES: f64 = 286.0;
 
 /// What may leave, in bytes of IP datagrams.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,7 +85,7 @@ impl Pacer {
             return Allowance { rate, burst_bytes: unit_bytes, filler_bytes: Some(unit_bytes) };
         }
         if let Some(rate) = padding.filter(|_| self.is_empty()) {
-            let unit_bytes = rate * PADDING_UNIT_S / 8.0;
+            let unit_bytes = (rate * PADDING_UNIT_S / 8.0).max(MIN_PADDING_BYTES);
             return Allowance { rate, burst_bytes: unit_bytes, filler_bytes: Some(unit_bytes) };
         }
         let factor = if self.has_feedback { self.factor } else { self.initial_factor };
@@ -137,5 +140,6 @@ mod tests {
         assert_eq!(pacer.allowance(1e6, None, Some(1e6)).filler_bytes, None);
         pacer.set_queue(Time::ZERO, 0, Span::ZERO);
         assert_eq!(pacer.allowance(1e6, None, Some(1e6)).filler_bytes, Some(625.0));
+        assert_eq!(pacer.allowance(1e6, None, Some(30e3)).filler_bytes, Some(286.0));
     }
 }
