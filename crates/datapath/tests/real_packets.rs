@@ -23,9 +23,18 @@ fn turn() -> Option<MutexGuard<'static, ()>> {
     Some(guard)
 }
 
+/// Runs it, and again where the machine stood still so long that the run calls itself invalid, as `dumbbell run` does.
 fn emulate(spec: &Value) -> Result<Value, String> {
     let spec: runs::RunSpec = serde_json::from_value(spec.clone()).unwrap();
-    datapath::run(&spec, None, &|| false).map(|report| serde_json::to_value(report).unwrap())
+    let run = || datapath::run(&spec, None, &|| false).map(|report| serde_json::to_value(report).unwrap());
+    let is_invalid = |report: &Value| !report["emulation"]["invalid"].is_null();
+    for _ in 0..2 {
+        let report = run()?;
+        if !is_invalid(&report) {
+            return Ok(report);
+        }
+    }
+    run()
 }
 
 fn link(rate_mbps: f64, packets: u64) -> Value {
@@ -119,6 +128,8 @@ fn flows_of_all_kinds_share_a_link_with_their_own_rtts_and_directions() {
     (far["rtt_ms"], far["start_s"]) = (json!(60.0), json!(0.3));
     let mut back = core("cubic");
     (back["reverse"], back["stop_s"]) = (json!(true), json!(2.0));
+    // The return direction has no link: without a bound of its own this flow would take all of the machine.
+    back["application"] = json!({"kind": "constant", "rate_mbps": 5.0});
     let report = emulate(&spec(&path(), &json!([near, far, back]), 3.0)).unwrap();
     assert_valid(&report);
     let flows = report["flows"].as_array().unwrap();
@@ -127,7 +138,6 @@ fn flows_of_all_kinds_share_a_link_with_their_own_rtts_and_directions() {
     }
     assert!(number(&flows[0], "owd_min_ms") < 25.0);
     assert!(number(&flows[1], "owd_min_ms") >= 30.0);
-    // The return direction has no link.
     assert!(number(&flows[2], "owd_p50_ms") < 25.0);
     let sum = number(&flows[0], "throughput_mbps") + number(&flows[1], "throughput_mbps");
     assert!(sum < 21.0, "{sum} Mbit/s over a link of 20");
