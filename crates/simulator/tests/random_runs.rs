@@ -56,7 +56,10 @@ fn transport() -> impl Strategy<Value = Value> {
             json!({"profile": profile, "timer": timer, "recovery": recovery, "sack": sack,
                    "limited_transmit": limited, "handshake": handshake, "reliable": reliable || !sack,
                    "tail_loss_probe": tlp, "ack_every": every, "ack_delay_ms": 25.0, "packet_threshold": threshold,
-                   "keepalive_ms": keepalive, "timeout_initial_ms": 1000.0})
+                   "keepalive_ms": keepalive, "timeout_initial_ms": 1000.0,
+                   // Where nothing takes time and a queue of one packet drops the rest, windows that follow what is in
+                   // flight (SCReAM's below 10 ms of RTT) know no end: millions of packets a second leave, and are lost.
+                   "max_window_bytes": 500_000})
         },
     )
 }
