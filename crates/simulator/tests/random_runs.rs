@@ -89,8 +89,6 @@ fn run_spec() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
-
     #[test]
     fn any_run_ends_and_counts_consistently(value in run_spec()) {
         let spec: runs::RunSpec = serde_json::from_value(value.clone()).expect("a valid specification");
