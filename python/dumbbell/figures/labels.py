@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-_GAPS = (8.0, 11.0, 15.0, 20.0, 27.0, 36.0, 48.0, 62.0)  # from the point to the nearest side of the name
+_GAPS = (8.0, 11.0, 15.0, 20.0, 27.0, 36.0, 48.0, 62.0, 80.0, 104.0)  # from the point to the nearest side of the name
 _SLIDES = (0.0, -0.5, 0.5, -1.0, 1.0)  # along that side, in halves of it
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))  # right, left, above, below
 _PREFERENCE = numpy.tile(numpy.repeat((0.0, 0.3, 2.0, 2.0), len(_SLIDES)), len(_GAPS))  # beside rather than above
@@ -52,7 +52,7 @@ class Label:
 def place(points: Sequence[Point], sizes: Sequence[Point], bounds: Box, radius: float) -> list[Label]:
     """A place for each name of `sizes` (width, height) near its point, inside `bounds`, clear of dots of `radius`.
 
-    Every name has some 150 places with a fixed cost each (distance, dots covered, ambiguity). From several orders of
+    Every name has some 200 places with a fixed cost each (distance, dots covered, ambiguity). From several orders of
     the names, each takes the best place given the others until nothing changes; the cheapest outcome wins. It depends
     on nothing but the arguments.
     """

@@ -23,6 +23,7 @@ _TITLE_LINE, _TITLE_SIZE = 13.0, 9.5
 _LEAST_PLOT = 190.0
 _GAP = 8.0
 _LONG_LEGEND = 24
+_FEW = 12
 _MARKER = 8.0
 _LEADER = 10.0  # names further than this from their point get a line to it
 
@@ -90,7 +91,9 @@ def _scale(axes: Axes, points: Sequence[Point]) -> None:
     elif points:
         axes.margins(x=0.12)
     axes.invert_xaxis()
-    axes.set_ylim(0, 1.08 * max((point.throughput_mbps for point in points), default=0) or 1)
+    # the best schemes crowd at the top: the more there are, the more room their names need above
+    headroom = 1.08 + 0.01 * max(len({point.name for point in points}) - _FEW, 0)
+    axes.set_ylim(0, headroom * max((point.throughput_mbps for point in points), default=0) or 1)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
 
 
