@@ -11,9 +11,9 @@ const QUEUE_LIMIT_S: f64 = 2.0;
 const MAX_BURST_BYTES: f64 = 63_000.0;
 /// Padding goes in units of this time, s.
 const PADDING_UNIT_S: f64 = 0.005;
-/// ... and of at least this size, bytes: 224 of padding, headers (libwebrtc `rtp_sender.cc`). Much smaller ones would make a
-/// retransmission, which no queue counts, wait for seconds: pacing counts payload, of which they have next to none.
-const MIN_PADDING_BYTES: f64 = 286.0;
+/// ... and of at least this payload, bytes (libwebrtc `rtp_sender.cc`). Much smaller packets would make a retransmission,
+/// which no queue counts, wait for seconds: pacing counts payload, of which they have next to none.
+const MIN_PADDING_BYTES: f64 = 224.0;
 
 /// What may leave, in bytes of IP datagrams.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,6 +32,7 @@ pub(super) struct Pacer {
     initial_factor: f64,
     burst_s: f64,
     min_rate: f64,
+    min_padding_bytes: f64,
     has_feedback: bool,
     /// Media that waits, bytes; `None` for sources without a queue.
     queued_bytes: Option<u64>,
@@ -47,6 +48,7 @@ impl Pacer {
             initial_factor: parameters.number("initial_pacing_factor"),
             burst_s: parameters.number("burst_ms") / 1e3,
             min_rate: parameters.number("allocated_min_kbps") * 1e3,
+            min_padding_bytes: MIN_PADDING_BYTES + parameters.integer("overhead_bytes") as f64,
             has_feedback: false,
             queued_bytes: None,
             oldest_at: now,
@@ -85,7 +87,7 @@ impl Pacer {
             return Allowance { rate, burst_bytes: unit_bytes, filler_bytes: Some(unit_bytes) };
         }
         if let Some(rate) = padding.filter(|_| self.is_empty()) {
-            let unit_bytes = (rate * PADDING_UNIT_S / 8.0).max(MIN_PADDING_BYTES);
+            let unit_bytes = (rate * PADDING_UNIT_S / 8.0).max(self.min_padding_bytes);
             return Allowance { rate, burst_bytes: unit_bytes, filler_bytes: Some(unit_bytes) };
         }
         let factor = if self.has_feedback { self.factor } else { self.initial_factor };

@@ -34,9 +34,8 @@ pub(super) struct Pushback {
     rtts: VecDeque<f64>,
     window_bytes: Option<f64>,
     ratio: f64,
-    /// Before and after the push-back, bit/s.
+    /// Before the push-back, bit/s.
     target: f64,
-    pushed: f64,
 }
 
 impl Pushback {
@@ -52,7 +51,6 @@ impl Pushback {
             window_bytes: None,
             ratio: 1.0,
             target,
-            pushed: target,
         }
     }
 
@@ -98,7 +96,6 @@ impl Pushback {
     /// One step of the push-back, at this target (bit/s): with every packet sent, every report and every 25 ms.
     pub(super) fn update(&mut self, target: f64) {
         self.target = target;
-        self.pushed = target;
         let Some(window) = self.window_bytes.filter(|_| self.is_on) else { return };
         let fill = self.outstanding_bytes / window;
         self.ratio = if fill > 1.5 {
@@ -110,12 +107,11 @@ impl Pushback {
         } else {
             (self.ratio * 1.05).min(1.0)
         };
-        self.pushed = (target * self.ratio).max(self.min_rate.min(target));
     }
 
     /// The target after the push-back, bit/s.
     pub(super) const fn pushed(&self) -> f64 {
-        self.pushed
+        (self.target * self.ratio).max(self.min_rate.min(self.target))
     }
 
     /// Bytes in flight.
@@ -128,7 +124,7 @@ impl Pushback {
     /// the others, spreads it over all frames, and they do not grow when some are left out: Chromium at half of its target
     /// and of its frames sends a quarter (measured, `docs/webrtc.md`). So the share counts twice.
     pub(super) fn encoder_rate(&self, rate: f64) -> f64 {
-        let share = self.pushed / self.target;
+        let share = self.pushed() / self.target;
         if !self.drops_frames {
             return rate * share;
         }
