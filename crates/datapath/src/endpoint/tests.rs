@@ -132,9 +132,8 @@ fn being_late_does_not_lower_a_paced_rate() {
     };
     // Every packet needs a wake-up of its own, and each of them is late: were that time lost, it would be so every time.
     // A busy machine that stands still for 0.2 s does not do so three times.
-    let shares: Vec<f64> = (0..3).map(|_| paced()).take_while(|share| *share < 0.8).collect();
-    assert!(shares.len() < 3, "{shares:?}");
-    assert!(paced() < 1.01);
+    let share = (0..3).map(|_| paced()).find(|share| *share >= 0.8);
+    assert!(share.is_some_and(|share| share < 1.01), "{share:?}");
 }
 
 #[test]
