@@ -18,13 +18,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from blocks import replace_block
+
 from dumbbell import catalog
 from dumbbell.results.environment import environment
 
 ROOT = Path(__file__).resolve().parent.parent
-BEGIN = "<!-- controllers: written by `python benchmarks/controllers.py --write docs/benchmarks.md` -->"
-END = "<!-- /controllers -->"
-
 BOUND_NS = 1000.0  # per ACK, or per packet where an ACK is a report about many
 REPORT_PACKETS = 5.0  # from here on it is
 TICKS = {"sprout": (0.020, 0.01)}  # controllers whose work is done by a clock: its period in s, the share it may use
@@ -121,15 +120,6 @@ def text(figures: list[Figures]) -> str:
     return TEXT.format(date=date, cpu=cpu, seconds=figures[0]["duration_s"], replay=replay, table=table)
 
 
-def write(document: Path, section: str) -> None:
-    """Put `section` between the marks of `document`."""
-    before, begin, rest = document.read_text().partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        sys.exit(f"{document}: no `{BEGIN}` followed by `{END}`")
-    document.write_text(f"{before}{begin}\n\n{section}\n\n{end}{after}")
-
-
 def main() -> None:
     """Measure everything and print or write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -142,7 +132,7 @@ def main() -> None:
     figures = measure(options.runner or build(), options.schemes)
     section = text(figures)
     if options.write:
-        write(options.write, section)
+        replace_block(options.write, "controllers", section)
     print(section)
     expensive = [one["scheme"] for one in figures if not is_cheap(one)]
     if expensive:

@@ -17,6 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from blocks import replace_block
+
 from dumbbell import catalog
 from dumbbell.results.environment import cpus, environment
 
@@ -103,26 +105,13 @@ def speed_table(found: list[tuple[str, float]]) -> str:
     return "\n".join(lines)
 
 
-def replace_block(page: Path, text: str) -> None:
-    """Puts the text between the page's markers."""
-    begin, end = (
-        "<!-- seed-california: written by `python benchmarks/seed_california.py` -->",
-        "<!-- /seed-california -->",
-    )
-    before, found, rest = page.read_text(encoding="utf-8").partition(begin)
-    _, closed, after = rest.partition(end)
-    if not (found and closed):
-        sys.exit(f"{page}: no `{begin}` followed by `{end}`")
-    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
-
-
 def main() -> None:
     """Run everything and write both blocks."""
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
-        replace_block(PAGE, beside(run("--out", str(scratch / "beside"))))
+        replace_block(PAGE, "seed-california", beside(run("--out", str(scratch / "beside"))))
         found = speeds(scratch)
-    replace_block(SPEED_PAGE, speed_table(found))
+    replace_block(SPEED_PAGE, "seed-california", speed_table(found))
     slow = [f"{scheme} ({seconds:.1f} s)" for scheme, seconds in found[:-1] if seconds > ALLOWED_S]
     if slow:
         sys.exit(f"seed_california: more than {ALLOWED_S:g} s: {', '.join(slow)}")

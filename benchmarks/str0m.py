@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from blocks import replace_block
+
 from dumbbell import _core, catalog
 
 ROOT = Path(__file__).resolve().parent.parent
-BEGIN, END = "<!-- benchmarks/str0m.py writes from here -->", "<!-- to here -->"
 
 DURATION_S = 60.0
 SETTLED_S = 10.0
@@ -181,15 +182,6 @@ def compare(program: Path, seeds: int, keep: Path) -> list[str]:
     return lines
 
 
-def insert(page: str, block: str) -> str:
-    """The page with `block` between its markers."""
-    head, found, rest = page.partition(BEGIN)
-    _, closed, tail = rest.partition(END)
-    if not (found and closed):
-        raise SystemExit(f"str0m: the page lacks its markers: {BEGIN} and {END}")
-    return f"{head}{BEGIN}\n{block}\n{END}{tail}"
-
-
 def main() -> None:
     """Run everything and print or write the table."""
     parser = argparse.ArgumentParser(description="Our GCC beside str0m's, in virtual time.")
@@ -203,8 +195,7 @@ def main() -> None:
         block = "\n".join(compare(program, options.seeds, keep))
     print(block)
     if options.write:
-        page = options.write.read_text()
-        options.write.write_text(insert(page, f"{block}\n\n{options.seeds} seeds of the encoder: mean (range)."))
+        replace_block(options.write, "str0m", f"{block}\n\n{options.seeds} seeds of the encoder: mean (range).")
 
 
 if __name__ == "__main__":

@@ -219,8 +219,9 @@ def known(values: list[float]) -> list[float]:
 
 def usual(values: list[float]) -> list[float]:
     """Their middle half, rounded up."""
-    ends = len(known(values)) // 4
-    return sorted(known(values))[ends : len(known(values)) - ends]
+    good = sorted(known(values))
+    ends = len(good) // 4
+    return good[ends : len(good) - ends]
 
 
 def middle(values: list[float]) -> float:

@@ -23,7 +23,7 @@ _TITLE_LINE, _TITLE_SIZE = 13.0, 9.5
 _LEAST_PLOT = 190.0
 _GAP = 8.0
 _LONG_LEGEND = 24
-_FEW = 12
+_FEW = 12  # names find room among the points
 _MARKER = 8.0
 _LEADER = 10.0  # names further than this from their point get a line to it
 
