@@ -101,7 +101,7 @@ def _measured(experiment: Experiment, run: Run, folder: Path) -> dict[str, Any]:
 def _merged_log(experiment: Experiment, run: Run) -> Sequence[str]:
     """A log in Pantheon's format: a saw-tooth of queueing delay, losses at random, opportunities every ms."""
     draw = random.Random(f"{run.seed}")
-    plans = experiment.flow_plans(run.scheme)
+    plans = experiment.flow_plans(run.scheme, run.path)
     end_ms = experiment.duration_s * 1e3
     rows: list[tuple[float, str]] = [(float(ms), f"{ms}.000 # {SIZE_BYTES}") for ms in range(1, int(end_ms))]
     for number, plan in enumerate(plans, 1):

@@ -11,6 +11,7 @@ from typing import Any
 from dumbbell import _core, catalog
 from dumbbell.catalog import FlowPlan, PathModel, Plan, Scheme, mix_label, parse_mix
 from dumbbell.catalog.available import missing
+from dumbbell.catalog.grid import Scenario, scenarios
 from dumbbell.catalog.published import Publication
 from dumbbell.catalog.schemes import WHAT
 from dumbbell.errors import UserError, listed, nearest, with_hint
@@ -80,6 +81,8 @@ class Experiment:
     published: Publication = field(default_factory=Publication)
     schemes: dict[str, Scheme] = field(default_factory=dict)
     paths: dict[str, PathModel] = field(default_factory=dict)
+    cells: dict[str, Scenario] = field(default_factory=dict)
+    """The cells of a grid by the names of their paths; without a grid there are none."""
 
     def all_runs(self) -> list[Run]:
         """Every run, in the order of execution: repetition by repetition, so that a killed experiment is balanced."""
@@ -110,15 +113,20 @@ class Experiment:
         """The flows of a run, each up to `start_spread_ms` late: repetitions on a path without chance differ by it."""
         draw = random.Random(run.seed)
         spread_s = self.start_spread_ms / 1e3
-        plans = self.flow_plans(run.scheme)
+        plans = self.flow_plans(run.scheme, run.path)
         if not spread_s:
             return plans
         return [replace(flow, start_s=flow.start_s + round(draw.uniform(0.0, spread_s), 6)) for flow in plans]
 
-    def flow_plans(self, label: str) -> list[FlowPlan]:
-        """The flows of a run of `label`, in order."""
-        if self.flow:
-            return [replace(flow, scheme=flow.scheme or label) for flow in self.flow]
+    def listed_flows(self, path: str) -> tuple[FlowPlan, ...]:
+        """The flows that the experiment lists for its runs on `path`; none where label and `flows` tell."""
+        return self.cells[path].flows if path in self.cells else self.flow
+
+    def flow_plans(self, label: str, path: str) -> list[FlowPlan]:
+        """The flows of a run of `label` on `path`, in order."""
+        flows = self.listed_flows(path)
+        if flows:
+            return [replace(flow, scheme=flow.scheme or label) for flow in flows]
         names = [label] * self.flows
         if label in self.mixes:
             names = [name for name, count in parse_mix(label) for _ in range(count)]
@@ -128,7 +136,7 @@ class Experiment:
         scheme = self.schemes[flow.scheme]
         return {
             "scheme": scheme.name,
-            **_sender(scheme, path),
+            **_sender(replace(scheme, transport=scheme.transport | flow.transport), path),
             "application": flow.application or scheme.application,
             "start_s": flow.start_s,
             "stop_s": flow.stop_s,
@@ -158,11 +166,13 @@ class Experiment:
         }
         if self.intervals_s is not None:
             table["intervals_s"] = self.intervals_s
-        if self.flow:
+        if self.flow and not self.cells:
             table["flow"] = [flow.table() for flow in self.flow]
         table |= self.published.table()
         table["scheme"] = {name: scheme.table() for name, scheme in self.schemes.items()}
         table["path"] = {name: path.table() for name, path in self.paths.items()}
+        if self.cells:
+            table["cell"] = {name: cell.table() for name, cell in self.cells.items()}
         return table
 
 
@@ -228,14 +238,18 @@ def resolve(plan: Plan, options: Options) -> Experiment:
         raise UserError("no scheme to run: name an experiment, or give --schemes or --mix")
     if not plan.paths:
         raise UserError("no path to run on: give --path")
-    used = [*labels, *(name for parts in mixes.values() for name, _ in parts), *(f.scheme for f in plan.flow)]
+    cells = _cells(plan)
+    listed_flows = [flow for cell in cells.values() for flow in cell.flows] or list(plan.flow)
+    if mixes and any(not flow.scheme for flow in listed_flows):
+        raise UserError(f"{plan.file}: lists its flows: it takes --schemes, not --mix")
+    used = [*labels, *(name for parts in mixes.values() for name, _ in parts), *(f.scheme for f in listed_flows)]
     schemes = {}
     for name in used:
         if name:
             scheme = plan.own_schemes.get(name) or catalog.schemes().find(name)
             schemes[scheme.name] = scheme
     schemes = _scheme_settings(schemes, settings)
-    paths = [plan.own_paths.get(name) or catalog.paths().find(name) for name in plan.paths]
+    paths = [cell.path for cell in cells.values()] or _paths(plan)
     canonical = {name: (plan.own_schemes.get(name) or catalog.schemes().find(name)).name for name in used if name}
     alone = tuple(dict.fromkeys(canonical[name] for name in labels))
     return Experiment(
@@ -252,14 +266,36 @@ def resolve(plan: Plan, options: Options) -> Experiment:
         flows=plan.flows,
         interval_s=plan.interval_s,
         start_spread_ms=plan.start_spread_ms,
-        flow=tuple(replace(flow, scheme=canonical.get(flow.scheme, "")) for flow in plan.flow),
+        flow=_named(plan.flow, canonical),
         labels=alone,
         mixes=tuple(mix_label([(canonical[name], count) for name, count in parts]) for parts in mixes.values()),
         intervals_s=plan.intervals_s,
         published=_published(plan, set(alone), {path.name for path in paths}),
         schemes=schemes,
         paths={path.name: path for path in paths},
+        cells={name: replace(cell, flows=_named(cell.flows, canonical)) for name, cell in cells.items()},
     )
+
+
+def _named(flows: tuple[FlowPlan, ...], canonical: dict[str, str]) -> tuple[FlowPlan, ...]:
+    return tuple(replace(flow, scheme=canonical.get(flow.scheme, "")) for flow in flows)
+
+
+def _paths(plan: Plan) -> list[PathModel]:
+    return [plan.own_paths.get(name) or catalog.paths().find(name) for name in plan.paths]
+
+
+def _cells(plan: Plan) -> dict[str, Scenario]:
+    """The cells of the plan's grid, on each path; those of a resolved experiment are there already."""
+    if plan.cells:
+        return plan.cells
+    if not plan.grid:
+        return {}
+    template = plan.flow
+    if not template and plan.flows > 1:
+        template = tuple(FlowPlan(start_s=index * plan.interval_s) for index in range(plan.flows))
+    source = plan.file or plan.name
+    return {cell.path.name: cell for path in _paths(plan) for cell in scenarios(path, template, plan.grid, source)}
 
 
 def _published(plan: Plan, labels: set[str], paths: set[str]) -> Publication:
@@ -299,8 +335,12 @@ def check(experiment: Experiment) -> None:
         except _core.Error as error:
             raise UserError(f"{scheme.file}: scheme `{scheme.name}`: {with_hint(str(error))}") from None
     for run in replace(experiment, runs=1).all_runs():
-        count = len(experiment.flow_plans(run.scheme))
-        if not experiment.flow and (count - 1) * experiment.interval_s >= experiment.duration_s:
+        count = len(experiment.flow_plans(run.scheme, run.path))
+        for flow in experiment.flow_plans(run.scheme, run.path):
+            if flow.transport and experiment.schemes[flow.scheme].real:
+                real = WHAT[experiment.schemes[flow.scheme].kind]
+                raise UserError(f"flow of `{flow.scheme}`: `transport`: allowed is none: {real} brings its own")
+        if not experiment.listed_flows(run.path) and (count - 1) * experiment.interval_s >= experiment.duration_s:
             raise UserError(
                 f"{count} flows, {experiment.interval_s:g} s apart, do not all start within the duration of "
                 f"{experiment.duration_s:g} s"
@@ -336,7 +376,7 @@ def with_options(plan: Plan, options: Options) -> Plan:
     if options.schemes or options.mixes:
         changes |= {"schemes": list(options.schemes), "mixes": list(options.mixes)}
     if options.paths:
-        changes["paths"] = list(options.paths)
+        changes |= {"paths": list(options.paths), "cells": {}}
     if options.flows is not None or options.interval_s is not None:
         changes["flow"] = ()
     return replace(plan, **changes)

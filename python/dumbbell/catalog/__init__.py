@@ -4,7 +4,8 @@ from functools import cache
 from pathlib import Path
 
 from dumbbell.catalog.available import kernel_scheme
-from dumbbell.catalog.experiments import FlowPlan, Plan, mix_label, parse_mix, parse_plan
+from dumbbell.catalog.experiments import Plan, mix_label, parse_mix, parse_plan
+from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.index import Index
 from dumbbell.catalog.paths import PathModel, parse_path
 from dumbbell.catalog.schemes import Scheme, parse_scheme

@@ -4,39 +4,19 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from dumbbell.catalog.flows import FlowPlan, parse_flow
+from dumbbell.catalog.grid import Axis, Scenario, parse_grid
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.paths import PathModel, parse_path
 from dumbbell.catalog.published import Publication, parse_publication
 from dumbbell.catalog.schemes import Scheme, parse_scheme
+from dumbbell.catalog.suite import Chapter, Shorter, parse_chapter, parse_shorter
 from dumbbell.catalog.tables import Table
 from dumbbell.errors import UserError
 
 LOGS = ("none", "packets", "full")
 BACKENDS = ("sim", "emu", "import")
 MAXIMUM_FLOWS = 10_000
-
-
-@dataclass(frozen=True)
-class FlowPlan:
-    """One flow of an experiment that lists its flows. Empty: `scheme` is the run's own, `application` the scheme's."""
-
-    scheme: str = ""
-    start_s: float = 0.0
-    stop_s: float | None = None
-    rtt_ms: float | None = None
-    reverse: bool = False
-    application: dict[str, Any] = field(default_factory=dict)
-
-    def table(self) -> dict[str, Any]:
-        """As written to an experiment file under `[[flow]]`."""
-        table: dict[str, Any] = {"start_s": self.start_s, "reverse": self.reverse}
-        optional = {
-            "scheme": self.scheme or None,
-            "stop_s": self.stop_s,
-            "rtt_ms": self.rtt_ms,
-            "application": self.application or None,
-        }
-        return table | {key: value for key, value in optional.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -62,6 +42,10 @@ class Plan:
     log: str = "packets"
     intervals_s: float | None = None
     flow: tuple[FlowPlan, ...] = ()
+    grid: tuple[Axis, ...] = ()
+    cells: dict[str, Scenario] = field(default_factory=dict)
+    chapter: Chapter | None = None
+    shorter: Shorter = field(default_factory=Shorter)
     published: Publication = field(default_factory=Publication)
     own_schemes: dict[str, Scheme] = field(default_factory=dict)
     own_paths: dict[str, PathModel] = field(default_factory=dict)
@@ -72,6 +56,7 @@ def parse_plan(table: Table) -> Plan:
     """An experiment from its file."""
     own_schemes = _own(table.table("scheme"), parse_scheme)
     own_paths = _own(table.table("path"), parse_path)
+    cells = {name: _cell(table.table("cell").table(name), own_paths) for name in table.table("cell").raw}
     plan = Plan(
         name=read_name(table),
         title=table.text("title", ""),
@@ -91,7 +76,11 @@ def parse_plan(table: Table) -> Plan:
         sample_interval_s=table.number("sample_interval_s", 0.1, least=1e-3),
         log=table.text("log", "packets", LOGS),
         intervals_s=table.number("intervals_s", least=1e-3, most=1e6) if table.has("intervals_s") else None,
-        flow=tuple(_flow(flow) for flow in table.tables("flow")),
+        flow=tuple(parse_flow(flow) for flow in table.tables("flow")),
+        grid=parse_grid(table.table("grid")),
+        cells=cells,
+        chapter=parse_chapter(table.table("benchmark")) if table.has("benchmark") else None,
+        shorter=parse_shorter(table.table("quick")),
         published=parse_publication(table),
         own_schemes=own_schemes,
         own_paths=own_paths,
@@ -105,17 +94,19 @@ def _own(table: Table, parse: Any) -> dict[str, Any]:  # noqa: ANN401 (one helpe
     return {name: parse(table.table(name), name) for name in table.raw}
 
 
-def _flow(table: Table) -> FlowPlan:
-    flow = FlowPlan(
-        scheme=table.text("scheme", ""),
-        start_s=table.number("start_s", 0.0, least=0.0),
-        stop_s=table.number("stop_s", 0.0, least=0.0) if table.has("stop_s") else None,
-        rtt_ms=table.number("rtt_ms", 0.0, least=0.0) if table.has("rtt_ms") else None,
-        reverse=table.flag("reverse", False),
-        application=dict(table.table("application").raw),
+def _cell(table: Table, own_paths: dict[str, PathModel]) -> Scenario:
+    """A cell of a resolved experiment: its path is one of the experiment's own."""
+    name = table.prefix.removeprefix("cell.").removesuffix(".")
+    if name not in own_paths:
+        raise UserError(f"{table.source}: `cell.{name}`: there is no `path.{name}`")
+    scenario = Scenario(
+        path=own_paths[name],
+        flows=tuple(parse_flow(flow) for flow in table.tables("flow")),
+        parameters=dict(table.table("parameters").raw),
+        base=table.text("path"),
     )
     table.finish()
-    return flow
+    return scenario
 
 
 _PART = re.compile(r"([^*+\s]+?)(?:\s*\*\s*(\d+))?")

@@ -96,6 +96,20 @@ class Table:
             raise self.fail(key, value, "a list of texts")
         return list(items)
 
+    def values(self, key: str) -> list[Any]:
+        """A list of any values, at least one; a single value counts as a list of one."""
+        value = self._take(key, None, "a list of values")
+        values = value if isinstance(value, list) else [value]
+        if not values:
+            raise self.fail(key, value, "a list of at least one value")
+        return values
+
+    def numbers(self, key: str, least: float = -math.inf, most: float = math.inf) -> list[float]:
+        """A list of numbers in `least..=most`, at least one."""
+        return [
+            Table({key: item}, self.source, self.prefix).number(key, None, least, most) for item in self.values(key)
+        ]
+
     def table(self, key: str) -> "Table":
         """A table; empty if the key is absent."""
         value = self._take(key, {}, "a table")

@@ -113,7 +113,7 @@ def _metadata(results: Results, path: PathModel) -> dict[str, Any]:
     git = results.environment().get("git") or {}
     return {
         "cc_schemes": sorted(slug(label) for label in (*experiment.labels, *experiment.mixes)),
-        "flows": max(len(experiment.flow_plans(label)) for label in (*experiment.labels, *experiment.mixes)),
+        "flows": max(len(experiment.flow_plans(label, path.name)) for label in (*experiment.labels, *experiment.mixes)),
         "git_summary": f"branch: {git.get('branch') or 'none'} @ {git.get('commit') or 'unknown'}\n",
         "interval": _whole(experiment.interval_s),
         "mode": "local",

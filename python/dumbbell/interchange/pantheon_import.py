@@ -206,7 +206,7 @@ def _statistics(
 
 def measure(packets: Path, experiment: Experiment, run: Run) -> dict[str, Any]:
     """All metrics of a packet log, with the flows that the experiment planned."""
-    plans = experiment.flow_plans(run.scheme)
+    plans = experiment.flow_plans(run.scheme, run.path)
     options = {
         "duration_s": experiment.duration_s,
         "warmup_s": experiment.warmup_s,

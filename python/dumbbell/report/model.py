@@ -163,7 +163,7 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
     order = {label: place for place, label in enumerate(labels)}
     places = {name: place for place, name in enumerate(experiment.paths)}
     planned = sorted(experiment.all_runs(), key=lambda run: (places[run.path], order[run.scheme], run.run))
-    counts = {len(experiment.flow_plans(label)) for label in labels}
+    counts = {len(experiment.flow_plans(label, path)) for label in labels for path in experiment.paths}
     repeatable = experiment.backend != "import"
     runs = tuple(_run(results, run) for run in planned)
     return ReportModel(
@@ -177,7 +177,7 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
         runs_per_scheme=experiment.runs,
         flows=max(counts, default=0),
         interval_s=experiment.interval_s,
-        even_flows=not experiment.flow and len(counts) == 1,
+        even_flows=not (experiment.flow or experiment.cells) and len(counts) == 1,
         seed=experiment.seed if experiment.backend == "sim" else None,
         system_info=system_text(environment, __version__),
         git_summary=git_text(environment),

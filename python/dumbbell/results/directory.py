@@ -92,7 +92,9 @@ class Results:
         """The statistics of a run together with what it is. Imported runs have no seed."""
         seed = None if self.experiment.backend == "import" else run.seed
         identity = {"scheme": run.scheme, "path": run.path, "run": run.run, "seed": seed}
-        return identity | statistics | identity | {"directory": run.directory}
+        cell = self.experiment.cells.get(run.path)
+        parameters = {} if cell is None else {"path": cell.base} | cell.parameters
+        return identity | statistics | identity | {"directory": run.directory, "parameters": parameters}
 
     def environment(self) -> dict[str, Any]:
         """The contents of `environment.json`."""

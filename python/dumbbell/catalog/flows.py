@@ -1,0 +1,49 @@
+"""Flows of an experiment that lists them one by one."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dumbbell.catalog.tables import Table
+
+
+@dataclass(frozen=True)
+class FlowPlan:
+    """One flow of an experiment that lists its flows. Empty: `scheme` is the run's own, `application` the scheme's.
+
+    `transport` are keys that differ from the scheme's transport.
+    """
+
+    scheme: str = ""
+    start_s: float = 0.0
+    stop_s: float | None = None
+    rtt_ms: float | None = None
+    reverse: bool = False
+    application: dict[str, Any] = field(default_factory=dict)
+    transport: dict[str, Any] = field(default_factory=dict)
+
+    def table(self) -> dict[str, Any]:
+        """As written to an experiment file under `[[flow]]`."""
+        table: dict[str, Any] = {"start_s": self.start_s, "reverse": self.reverse}
+        optional = {
+            "scheme": self.scheme or None,
+            "stop_s": self.stop_s,
+            "rtt_ms": self.rtt_ms,
+            "application": self.application or None,
+            "transport": self.transport or None,
+        }
+        return table | {key: value for key, value in optional.items() if value is not None}
+
+
+def parse_flow(table: Table) -> FlowPlan:
+    """A flow from its `[[flow]]` table."""
+    flow = FlowPlan(
+        scheme=table.text("scheme", ""),
+        start_s=table.number("start_s", 0.0, least=0.0),
+        stop_s=table.number("stop_s", 0.0, least=0.0) if table.has("stop_s") else None,
+        rtt_ms=table.number("rtt_ms", 0.0, least=0.0) if table.has("rtt_ms") else None,
+        reverse=table.flag("reverse", False),
+        application=dict(table.table("application").raw),
+        transport=dict(table.table("transport").raw),
+    )
+    table.finish()
+    return flow

@@ -1,0 +1,100 @@
+"""Grids: an experiment over every combination of some parameters' values. A combination on a path is a cell."""
+
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+from dumbbell.catalog import parameters
+from dumbbell.catalog.flows import FlowPlan
+from dumbbell.catalog.parameters import Cell
+from dumbbell.catalog.paths import PathModel
+from dumbbell.catalog.tables import Table
+from dumbbell.errors import UserError
+
+MOST_CELLS = 100_000
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One parameter and the values it takes, in order."""
+
+    name: str
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A cell as it runs: a path under the cell's own name, its flows, and the parameters that made it."""
+
+    path: PathModel
+    flows: tuple[FlowPlan, ...]
+    parameters: dict[str, Any] = field(default_factory=dict)
+    base: str = ""
+
+    def table(self) -> dict[str, Any]:
+        """As written to an experiment file under `[cell.NAME]`."""
+        table: dict[str, Any] = {"path": self.base, "parameters": self.parameters}
+        if self.flows:
+            table["flow"] = [flow.table() for flow in self.flows]
+        return table
+
+
+def parse_grid(table: Table) -> tuple[Axis, ...]:
+    """The axes of a `[grid]` table."""
+    axes = []
+    for name in table.raw:
+        parameters.find(name, table)
+        values = table.values(name)
+        axes.append(Axis(name, tuple(values)))
+    return tuple(axes)
+
+
+def scenarios(path: PathModel, flows: tuple[FlowPlan, ...], grid: tuple[Axis, ...], source: str) -> list[Scenario]:
+    """Every combination of the grid's values on one path. Without a grid: the path itself.
+
+    Raises:
+        UserError: a value that is not allowed, or one that this path cannot take.
+    """
+    if not grid:
+        return [Scenario(path, flows, {}, path.name)]
+    count = 1
+    for axis in grid:
+        count *= len(axis.values)
+    if count > MOST_CELLS:
+        raise UserError(f"{source}: `grid`: {count} combinations: allowed are at most {MOST_CELLS}")
+    made: dict[str, Scenario] = {}
+    for values in product(*(axis.values for axis in grid)):
+        cell = Cell(path, flows or (FlowPlan(),))
+        given: dict[str, Any] = {}
+        for axis, value in zip(grid, values, strict=True):
+            named = _without_label(value)
+            cell = parameters.find(axis.name, Table({}, source))(cell, Table({axis.name: named}, source, "grid."))
+            given |= named if isinstance(named, dict) else {axis.name: named}
+        name = ".".join([path.name, *(_label(axis.name, value) for axis, value in zip(grid, values, strict=True))])
+        if name in made:
+            raise UserError(f"{source}: `grid`: two combinations are called `{name}`: give their values a `label`")
+        shown = ", ".join(f"{key} {_text(value)}" for key, value in given.items() if value != "")
+        model = replace(cell.path, name=name, title=f"{path.title}; {shown}", aliases=())
+        # Flows that no parameter touched stay with the experiment's `flows` and mixes.
+        untouched = not flows and cell.flows == (FlowPlan(),)
+        made[name] = Scenario(model, () if untouched else cell.flows, given, path.name)
+    return list(made.values())
+
+
+def _without_label(value: Any) -> Any:  # noqa: ANN401 (a TOML value)
+    return {key: item for key, item in value.items() if key != "label"} if isinstance(value, dict) else value
+
+
+def _label(name: str, value: Any) -> str:  # noqa: ANN401 (a TOML value)
+    if isinstance(value, dict):
+        words = [str(value["label"])] if "label" in value else [_text(item) for item in value.values()]
+        return "-".join([name, *words])
+    return f"{name}-{_text(value)}"
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 (a TOML value)
+    if isinstance(value, list):
+        return "-".join(_text(item) for item in value)
+    if isinstance(value, dict):
+        return "-".join(f"{key}-{_text(item)}" for key, item in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,373 @@
+"""What a grid can vary: each parameter is one function that changes the path and the flows of a cell.
+
+A parameter reads its value from a table of the experiment file, so that every value is checked and every error names
+its key. A value that is a table (`step`, `versus`, ...) has keys of its own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dumbbell.catalog.flows import FlowPlan
+from dumbbell.catalog.paths import PathModel
+from dumbbell.catalog.tables import Table
+from dumbbell.errors import UserError, listed, nearest
+
+PACKET_BYTES = 1500
+"""Full packets, in which queues of a number of bandwidth-delay products are counted."""
+
+MOST_FLOWS = 10_000
+
+LINKS = ("link", "trace", "poisson", "cellular")
+
+QUEUES: dict[str, Callable[[int], dict[str, Any]]] = {
+    "fifo": lambda packets: {"kind": "droptail", "packets": packets},
+    "red": lambda packets: {"kind": "red", "packets": packets},
+    "codel": lambda packets: {"kind": "codel", "packets": packets},
+    "fq-codel": lambda packets: {"kind": "fq-codel", "packets": packets},
+    "pie": lambda packets: {"kind": "pie", "packets": packets},
+    "cobalt": lambda packets: {"kind": "cobalt", "packets": packets},
+    "dualpi2": lambda packets: {"kind": "dualpi2", "packets": packets},
+}
+"""Queue disciplines by the names of `qdisc`, for a limit in packets."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of a grid: its path, and its flows (those without a scheme are the scheme's under test)."""
+
+    path: PathModel
+    flows: tuple[FlowPlan, ...]
+
+    @property
+    def bottleneck(self) -> dict[str, Any]:
+        """The first link of the data direction."""
+        return self.path.data[self._link()]
+
+    @property
+    def base_rtt_ms(self) -> float:
+        """Sum of the path's constant delays."""
+        return sum(float(element["delay_ms"]) for element in self.path.data + self.path.ack if "delay_ms" in element)
+
+    @property
+    def bdp_packets(self) -> float:
+        """Rate of the bottleneck times base RTT, in full packets."""
+        rate = self.bottleneck.get("rate_mbps", self.bottleneck.get("mean_mbps"))
+        if rate is None:
+            raise UserError(
+                f"{self.path.file}: path `{self.path.name}`: its bottleneck has no rate that could be varied"
+            )
+        return float(rate) * 1e6 * self.base_rtt_ms / 1e3 / 8 / PACKET_BYTES
+
+    def _link(self) -> int:
+        for index, element in enumerate(self.path.data):
+            if element.get("kind") in LINKS:
+                return index
+        raise UserError(f"{self.path.file}: path `{self.path.name}`: has no link in the data direction to vary")
+
+    def with_bottleneck(self, **changes: Any) -> "Cell":  # noqa: ANN401 (TOML values)
+        """With other keys at the bottleneck."""
+        data = list(self.path.data)
+        data[self._link()] = self.bottleneck | changes
+        return replace(self, path=replace(self.path, data=data))
+
+    def with_element(self, element: dict[str, Any], direction: str = "data") -> "Cell":
+        """With an element behind the links of a direction, before its delay."""
+        elements = list(self.path.data if direction == "data" else self.path.ack)
+        places = [index for index, other in enumerate(elements) if other.get("kind") in LINKS]
+        elements.insert(places[-1] + 1 if places else 0, element)
+        if direction == "data":
+            return replace(self, path=replace(self.path, data=elements))
+        return replace(self, path=replace(self.path, ack=elements))
+
+    def with_rtt(self, rtt_ms: float) -> "Cell":
+        """With all constant delays scaled so that they sum to `rtt_ms`."""
+        factor = rtt_ms / self.base_rtt_ms
+        return self._with_delays(lambda element: element | {"delay_ms": float(element["delay_ms"]) * factor})
+
+    def with_delay_schedule(self, changes: list[tuple[float, float]]) -> "Cell":
+        """With other base RTTs from given times on: pairs of seconds and milliseconds."""
+        base = self.base_rtt_ms
+
+        def scheduled(element: dict[str, Any]) -> dict[str, Any]:
+            share = float(element["delay_ms"]) / base
+            return element | {"schedule": [{"at_s": at_s, "delay_ms": rtt_ms * share} for at_s, rtt_ms in changes]}
+
+        return self._with_delays(scheduled)
+
+    def _with_delays(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> "Cell":
+        if not self.base_rtt_ms:
+            raise UserError(f"{self.path.file}: path `{self.path.name}`: has no delay that could be varied")
+        data, ack = (
+            [change(element) if "delay_ms" in element else element for element in elements]
+            for elements in (self.path.data, self.path.ack)
+        )
+        return replace(self, path=replace(self.path, data=data, ack=ack))
+
+    def with_ours(self, change: Callable[[FlowPlan], FlowPlan]) -> "Cell":
+        """With the flows of the scheme under test changed."""
+        return replace(self, flows=tuple(flow if flow.scheme else change(flow) for flow in self.flows))
+
+
+Parameter = Callable[[Cell, Table], Cell]
+PARAMETERS: dict[str, Parameter] = {}
+
+
+def parameter(function: Parameter) -> Parameter:
+    """Makes a function a parameter, by its name."""
+    PARAMETERS[function.__name__] = function
+    return function
+
+
+def find(name: str, table: Table) -> Parameter:
+    """The parameter called `name`.
+
+    Raises:
+        UserError: there is none, with the closest name.
+    """
+    if name not in PARAMETERS:
+        raise UserError(
+            f"{table.source}: unknown parameter `{table.prefix}{name}`{nearest(name, PARAMETERS)}: "
+            f"allowed are {listed(PARAMETERS)}"
+        )
+    return PARAMETERS[name]
+
+
+def _repeated(flows: tuple[FlowPlan, ...], count: int) -> tuple[FlowPlan, ...]:
+    return tuple(flow for template in flows for flow in [template] * (1 if template.scheme else count))
+
+
+@parameter
+def k(cell: Cell, value: Table) -> Cell:
+    """Number of flows of the scheme under test; the path stays (ccperf: `k`)."""
+    return replace(cell, flows=_repeated(cell.flows, value.integer("k", least=1, most=MOST_FLOWS)))
+
+
+@parameter
+def k_scaled(cell: Cell, value: Table) -> Cell:
+    """Number of flows, the bottleneck's rate and its queue times as many (ccperf's `static.default` with `k`)."""
+    count = value.integer("k_scaled", least=1, most=MOST_FLOWS)
+    link = cell.bottleneck
+    queue = dict(link.get("queue", {}))
+    for key in ("packets", "bytes"):
+        if key in queue:
+            queue[key] *= count
+    changes: dict[str, Any] = {"queue": queue} if queue else {}
+    if "rate_mbps" not in link:
+        raise value.fail("k_scaled", count, f"only a path with a bottleneck of constant rate, not `{cell.path.name}`")
+    cell = cell.with_bottleneck(rate_mbps=float(link["rate_mbps"]) * count, **changes)
+    return replace(cell, flows=_repeated(cell.flows, count))
+
+
+@parameter
+def rtts(cell: Cell, value: Table) -> Cell:
+    """Base RTTs, ms, one per flow under test (ccperf: `rtts`); the path gets the smallest, flows the rest."""
+    given = value.numbers("rtts", least=0.0)
+    cell = cell.with_rtt(min(given))
+    ours = [index for index, flow in enumerate(cell.flows) if not flow.scheme]
+    if len(ours) == 1:
+        cell = replace(cell, flows=_repeated(cell.flows, len(given)))
+        ours = [index for index, flow in enumerate(cell.flows) if not flow.scheme]
+    if len(ours) != len(given):
+        raise value.fail("rtts", given, f"as many values as flows under test: {len(ours)}")
+    flows = list(cell.flows)
+    for index, rtt in zip(ours, given, strict=True):
+        flows[index] = replace(flows[index], rtt_ms=rtt)
+    return replace(cell, flows=tuple(flows))
+
+
+@parameter
+def start_gap_s(cell: Cell, value: Table) -> Cell:
+    """Time between the starts of the flows under test."""
+    gap = value.number("start_gap_s", least=0.0)
+    flows, started = [], 0
+    for flow in cell.flows:
+        flows.append(flow if flow.scheme else replace(flow, start_s=flow.start_s + started * gap))
+        started += not flow.scheme
+    return replace(cell, flows=tuple(flows))
+
+
+@parameter
+def bytes(cell: Cell, value: Table) -> Cell:
+    """Bytes that each flow under test transfers (ccperf: `Greedy(bytes)`)."""
+    size = value.integer("bytes", least=1)
+    return cell.with_ours(lambda flow: replace(flow, application={"kind": "fixed", "bytes": size}))
+
+
+@parameter
+def bw_factor(cell: Cell, value: Table) -> Cell:
+    """Factor of the bottleneck's rate; the queue keeps its length in packets."""
+    factor = value.number("bw_factor", least=1e-3, most=1e3)
+    rate = cell.bottleneck.get("rate_mbps")
+    if rate is None:
+        raise value.fail("bw_factor", factor, f"only a path with a bottleneck of constant rate, not `{cell.path.name}`")
+    return cell.with_bottleneck(rate_mbps=float(rate) * factor)
+
+
+@parameter
+def rtt_ms(cell: Cell, value: Table) -> Cell:
+    """Base RTT, ms."""
+    return cell.with_rtt(value.number("rtt_ms", least=1e-3, most=7.2e6))
+
+
+@parameter
+def qlen_bdp(cell: Cell, value: Table) -> Cell:
+    """Length of the bottleneck's queue in bandwidth-delay products of the path, in whole packets, at least one."""
+    factor = value.number("qlen_bdp", least=0.0, most=1e3)
+    queue = dict(cell.bottleneck.get("queue", {"kind": "droptail"}))
+    queue.pop("bytes", None)
+    return cell.with_bottleneck(queue=queue | {"packets": max(1, round(factor * cell.bdp_packets))})
+
+
+@parameter
+def qdisc(cell: Cell, value: Table) -> Cell:
+    """Queue discipline of the bottleneck, with its standard's constants and the present limit in packets."""
+    name = value.text("qdisc", choices=tuple(QUEUES))
+    limit = cell.bottleneck.get("queue", {}).get("packets")
+    if limit is None:
+        raise value.fail("qdisc", name, f"only a path whose queue has a limit in packets, not `{cell.path.name}`")
+    return cell.with_bottleneck(queue=QUEUES[name](int(limit)))
+
+
+@parameter
+def loss(cell: Cell, value: Table) -> Cell:
+    """Probability with which a data packet is lost at random behind the bottleneck; 0 adds nothing."""
+    return _loss(cell, value.number("loss", least=0.0, most=1.0), "data")
+
+
+@parameter
+def ack_loss(cell: Cell, value: Table) -> Cell:
+    """Probability with which an ACK is lost at random."""
+    return _loss(cell, value.number("ack_loss", least=0.0, most=1.0), "ack")
+
+
+def _loss(cell: Cell, probability: float, direction: str) -> Cell:
+    return cell.with_element({"kind": "loss", "probability": probability}, direction) if probability else cell
+
+
+@parameter
+def outage(cell: Cell, value: Table) -> Cell:
+    """The bottleneck stands still from `at_s` on for `for_s`, in both directions if `both`."""
+    table = value.table("outage")
+    at_s, for_s = table.number("at_s", least=0.0), table.number("for_s", least=0.0)
+    both = table.flag("both", False)
+    table.finish()
+    if for_s == 0.0:
+        return cell
+    cell = cell.with_bottleneck(schedule=_stop(at_s, for_s, float(cell.bottleneck["rate_mbps"])))
+    if not both:
+        return cell
+    stopped = [
+        element | {"schedule": _stop(at_s, for_s, float(element["rate_mbps"]))}
+        if element["kind"] == "link"
+        else element
+        for element in cell.path.ack
+    ]
+    return replace(cell, path=replace(cell.path, ack=stopped))
+
+
+def _stop(at_s: float, for_s: float, rate_mbps: float) -> list[dict[str, float]]:
+    return [{"at_s": at_s, "rate_mbps": 0.0}, {"at_s": at_s + for_s, "rate_mbps": rate_mbps}]
+
+
+TARGETS = ("rate", "rtt", "loss")
+
+
+@parameter
+def step(cell: Cell, value: Table) -> Cell:
+    """One change of rate (Mbit/s), RTT (ms) or loss after `period_s` (ccperf: `responsiveness_step`)."""
+    table = value.table("step")
+    target, lower, upper = _target(table)
+    direction = table.text("direction", choices=("up", "down"))
+    period_s = table.number("period_s", least=1e-3)
+    table.finish()
+    first, second = (lower, upper) if direction == "up" else (upper, lower)
+    return _changing(cell, target, first, [(period_s, second)])
+
+
+@parameter
+def pulse(cell: Cell, value: Table) -> Cell:
+    """The same alternate until `until_s`, `lower` first (ccperf: `responsiveness_pulse_wave`)."""
+    table = value.table("pulse")
+    target, lower, upper = _target(table)
+    period_s, until_s = table.number("period_s", least=1e-3), table.number("until_s", 60.0, least=0.0, most=1e5)
+    table.finish()
+    halves = int(until_s / (period_s / 2))
+    changes = [(half * period_s / 2, upper if half % 2 else lower) for half in range(1, halves + 1)]
+    return _changing(cell, target, lower, changes)
+
+
+def _target(table: Table) -> tuple[str, float, float]:
+    target = table.text("target", choices=TARGETS)
+    most = 1.0 if target == "loss" else 1e6
+    lower, upper = table.number("lower", least=0.0, most=most), table.number("upper", least=0.0, most=most)
+    if lower >= upper:
+        raise table.fail("lower", lower, f"less than `upper` = {upper:g}")
+    return target, lower, upper
+
+
+def _changing(cell: Cell, target: str, first: float, changes: list[tuple[float, float]]) -> Cell:
+    if target == "rate":
+        schedule = [{"at_s": at_s, "rate_mbps": rate} for at_s, rate in changes]
+        return cell.with_bottleneck(rate_mbps=first, schedule=schedule)
+    if target == "rtt":
+        return cell.with_rtt(first).with_delay_schedule(changes)
+    schedule = [{"at_s": at_s, "probability": probability} for at_s, probability in changes]
+    return cell.with_element({"kind": "loss", "probability": first, "schedule": schedule})
+
+
+@parameter
+def random_walk(cell: Cell, value: Table) -> Cell:
+    """Bounded random walks of rate, delay and loss, with the keys of ccperf's `random_walk`."""
+    table = value.table("random_walk")
+    interval_ms = table.number("interval_ms", 100.0, least=1e-3)
+    walks = {}
+    for target in ("rate", "delay", "loss"):
+        if table.has(f"{target}_min"):
+            walks[target] = {
+                "corr": table.number(f"{target}_corr_coeff", least=0.0, most=1.0),
+                "std": table.number(f"{target}_noise_std", least=0.0),
+                "min": table.number(f"{target}_min", least=0.0),
+                "max": table.number(f"{target}_max", least=0.0),
+            }
+    table.finish()
+    if "rate" in walks:
+        cell = cell.with_bottleneck(walk={"interval_ms": interval_ms, "rate_mbps": walks["rate"]})
+    if "loss" in walks:
+        walk = {"interval_ms": interval_ms, "probability": walks["loss"]}
+        cell = cell.with_element({"kind": "loss", "probability": 0.0, "walk": walk})
+    if "delay" in walks:
+        cell = _walking_delay(cell, {"interval_ms": interval_ms, "delay_ms": walks["delay"]})
+    return cell
+
+
+def _walking_delay(cell: Cell, walk: dict[str, Any]) -> Cell:
+    """The one-way delay of the data direction walks; the other one keeps its own."""
+    data = list(cell.path.data)
+    for index, element in enumerate(data):
+        if element.get("kind") == "delay":
+            data[index] = element | {"walk": walk}
+            return replace(cell, path=replace(cell.path, data=data))
+    raise UserError(f"{cell.path.file}: path `{cell.path.name}`: has no delay in the data direction that could walk")
+
+
+@parameter
+def versus(cell: Cell, value: Table) -> Cell:
+    """Flows of another scheme beside those under test: `ours` and `theirs`, theirs `start_s` later; none: alone."""
+    table = value.table("versus")
+    scheme = table.text("scheme", "")
+    ours = table.integer("ours", 1, least=1, most=MOST_FLOWS)
+    theirs = table.integer("theirs", 1 if scheme else 0, most=MOST_FLOWS)
+    start_s = table.number("start_s", 0.0, least=0.0)
+    table.finish()
+    flows = _repeated(cell.flows, ours)
+    if theirs and not scheme:
+        raise table.fail("theirs", theirs, "0 without a `scheme`")
+    return replace(cell, flows=flows + (FlowPlan(scheme, start_s=start_s),) * theirs)
+
+
+@parameter
+def transport(cell: Cell, value: Table) -> Cell:
+    """Keys of the transport of the flows under test that differ, such as a receiver that lies."""
+    changes = value.table("transport").raw
+    return cell.with_ours(lambda flow: replace(flow, transport=flow.transport | changes))
