@@ -1,0 +1,48 @@
+"""A benchmark as its pages see it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dumbbell.catalog.experiments import Plan
+from dumbbell.catalog.suite import Chapter
+from dumbbell.results import Results
+
+
+@dataclass(frozen=True)
+class Part:
+    """One experiment of the benchmark: as written, and what came out. Its runs are those of `results.runs()`."""
+
+    plan: Plan
+    results: Results
+
+    @property
+    def name(self) -> str:
+        """Name of the experiment."""
+        return self.plan.name
+
+    @property
+    def chapter(self) -> Chapter:
+        """What its page says and shows."""
+        if self.plan.chapter is None:
+            raise AssertionError(f"{self.plan.name} is no part of the benchmark")
+        return self.plan.chapter
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """All of it. `schemes` are those under test; experiments compare them with reference schemes."""
+
+    directory: Path
+    schemes: tuple[str, ...]
+    quick: bool
+    parts: tuple[Part, ...]
+
+    @property
+    def command(self) -> str:
+        """The command that makes it again."""
+        return f"dumbbell benchmark --schemes {','.join(self.schemes)} {'--quick' if self.quick else '--full'}"
+
+    @property
+    def database(self) -> Path:
+        """The file with every number of every run."""
+        return self.directory / "benchmark.sqlite"

@@ -1,0 +1,93 @@
+"""From schemes under test to the experiments of the benchmark, and back from a directory."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dumbbell import catalog
+from dumbbell.benchmark.model import Benchmark, Part
+from dumbbell.catalog.experiments import Plan
+from dumbbell.catalog.grid import Axis
+from dumbbell.catalog.suite import GROUPS
+from dumbbell.errors import UserError, one_line
+from dumbbell.experiment import Experiment, Options, resolve
+from dumbbell.results import Results, open_results
+
+NOTE = "benchmark.json"
+
+
+def suite(schemes: tuple[str, ...], quick: bool) -> list[tuple[Plan, Experiment]]:
+    """The experiments for `schemes`, in the order of the index, each with its reference schemes beside them.
+
+    Raises:
+        UserError: an unknown scheme, or one that needs real packets.
+    """
+    plans = [plan for plan in catalog.experiments() if plan.chapter is not None]
+    if quick:
+        plans = [shortened(plan) for plan in plans if not plan.shorter.leave_out]
+    plans.sort(key=lambda plan: (GROUPS.index(plan.chapter.group) if plan.chapter else 0, plan.name))
+    for name in schemes:
+        if catalog.schemes().find(name).real:
+            raise UserError(f"scheme `{name}` needs real packets: the benchmark takes schemes that can be simulated")
+    return [(plan, resolve(plan, Options(schemes=_labels(plan, schemes)))) for plan in plans]
+
+
+def _labels(plan: Plan, schemes: tuple[str, ...]) -> tuple[str, ...]:
+    references = plan.chapter.references if plan.chapter else ()
+    return tuple(dict.fromkeys([*schemes, *references]))
+
+
+def shortened(plan: Plan) -> Plan:
+    """The plan in its quick form."""
+    shorter = plan.shorter
+    changes: dict[str, Any] = {"log": plan.log}
+    if shorter.paths:
+        changes["paths"] = list(shorter.paths)
+    if shorter.runs is not None:
+        changes["runs"] = shorter.runs
+    if shorter.duration_s is not None:
+        changes["duration_s"] = shorter.duration_s
+    if shorter.grid:
+        given = {axis.name: axis for axis in shorter.grid}
+        changes["grid"] = tuple(given.pop(axis.name, axis) for axis in plan.grid)
+        if given:
+            raise _no_axis(plan, next(iter(given.values())))
+    return replace(plan, **changes)
+
+
+def _no_axis(plan: Plan, axis: Axis) -> UserError:
+    allowed = ", ".join(other.name for other in plan.grid)
+    return UserError(f"{plan.file}: `quick.grid.{axis.name}`: allowed are the parameters of `grid`: {allowed}")
+
+
+def open_benchmark(directory: Path) -> Benchmark:
+    """The benchmark in `directory`, for reading.
+
+    Raises:
+        UserError: it is none.
+    """
+    file = directory / NOTE
+    try:
+        note = json.loads(file.read_text(encoding="utf-8"))
+        schemes, quick = tuple(note["schemes"]), bool(note["quick"])
+    except FileNotFoundError:
+        raise UserError(f"{directory}: not the directory of a benchmark: there is no {NOTE} in it") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{file}: {one_line(error)}") from None
+    parts = []
+    for plan, _ in suite(schemes, quick):
+        folder = part_directory(directory, plan)
+        if folder.is_dir():
+            parts.append(Part(plan, open_results(folder)))
+    return Benchmark(directory, schemes, quick, tuple(parts))
+
+
+def part_directory(directory: Path, plan: Plan) -> Path:
+    """The results directory of one experiment of the benchmark."""
+    return directory / "experiments" / plan.name
+
+
+def part(directory: Path, plan: Plan, experiment: Experiment) -> Part:
+    """An experiment of the benchmark whose results directory has been prepared."""
+    return Part(plan, Results(part_directory(directory, plan), experiment))
