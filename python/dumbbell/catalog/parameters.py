@@ -20,16 +20,18 @@ MOST_FLOWS = 10_000
 
 LINKS = ("link", "trace", "poisson", "cellular")
 
-QUEUES: dict[str, Callable[[int], dict[str, Any]]] = {
-    "fifo": lambda packets: {"kind": "droptail", "packets": packets},
-    "red": lambda packets: {"kind": "red", "packets": packets},
-    "codel": lambda packets: {"kind": "codel", "packets": packets},
-    "fq-codel": lambda packets: {"kind": "fq-codel", "packets": packets},
-    "pie": lambda packets: {"kind": "pie", "packets": packets},
-    "cobalt": lambda packets: {"kind": "cobalt", "packets": packets},
-    "dualpi2": lambda packets: {"kind": "dualpi2", "packets": packets},
+QUEUES = {
+    "fifo": "droptail",
+    "red": "red",
+    "codel": "codel",
+    "fq-codel": "fq-codel",
+    "pie": "pie",
+    "cobalt": "cobalt",
+    "dualpi2": "dualpi2",
 }
-"""Queue disciplines by the names of `qdisc`, for a limit in packets."""
+"""Queue disciplines by the names of `qdisc`; those with an AQM also exist with `-ecn`, marking capable packets."""
+
+ALWAYS_ECN = ("fifo", "dualpi2")
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Cell:
 
     @property
     def bottleneck(self) -> dict[str, Any]:
-        """The first link of the data direction."""
+        """The link of the data direction that can carry least."""
         return self.path.data[self._link()]
 
     @property
@@ -60,10 +62,14 @@ class Cell:
         return float(rate) * 1e6 * self.base_rtt_ms / 1e3 / 8 / PACKET_BYTES
 
     def _link(self) -> int:
-        for index, element in enumerate(self.path.data):
-            if element.get("kind") in LINKS:
-                return index
-        raise UserError(f"{self.path.file}: path `{self.path.name}`: has no link in the data direction to vary")
+        rates = {
+            index: float(element.get("rate_mbps", element.get("mean_mbps", 0.0)))
+            for index, element in enumerate(self.path.data)
+            if element.get("kind") in LINKS
+        }
+        if not rates:
+            raise UserError(f"{self.path.file}: path `{self.path.name}`: has no link in the data direction to vary")
+        return min(rates, key=rates.__getitem__)
 
     def with_bottleneck(self, **changes: Any) -> "Cell":  # noqa: ANN401 (TOML values)
         """With other keys at the bottleneck."""
@@ -221,12 +227,21 @@ def qlen_bdp(cell: Cell, value: Table) -> Cell:
 
 @parameter
 def qdisc(cell: Cell, value: Table) -> Cell:
-    """Queue discipline of the bottleneck, with its standard's constants and the present limit in packets."""
-    name = value.text("qdisc", choices=tuple(QUEUES))
+    """Queue discipline of the bottleneck, with its standard's constants and the present limit in packets.
+
+    RED's thresholds are a quarter and three quarters of the limit.
+    """
+    marking = [f"{name}-ecn" for name in QUEUES if name not in ALWAYS_ECN]
+    name = value.text("qdisc", choices=(*QUEUES, *marking))
     limit = cell.bottleneck.get("queue", {}).get("packets")
     if limit is None:
         raise value.fail("qdisc", name, f"only a path whose queue has a limit in packets, not `{cell.path.name}`")
-    return cell.with_bottleneck(queue=QUEUES[name](int(limit)))
+    queue: dict[str, Any] = {"kind": QUEUES[name.removesuffix("-ecn")], "packets": int(limit)}
+    if queue["kind"] == "red":
+        queue |= {"min_threshold_packets": max(1, limit // 4), "max_threshold_packets": max(2, 3 * limit // 4)}
+    if name.endswith("-ecn"):
+        queue["ecn"] = True
+    return cell.with_bottleneck(queue=queue)
 
 
 @parameter
