@@ -26,47 +26,71 @@ class Outcome:
     interrupted: bool = False
 
 
-def execute(results: Results, runs: list[Run], jobs: int, progress: Progress) -> Outcome:
-    """Executes `runs` on `jobs` processes. Ctrl-C stops at once; what is finished stays."""
+@dataclass(frozen=True)
+class Work:
+    """What is to be executed of one experiment."""
+
+    results: Results
+    runs: list[Run]
+
+
+def execute(work: list[Work], jobs: int, progress: Progress) -> Outcome:
+    """Executes experiments of one backend on `jobs` processes, with no pause between them.
+
+    Ctrl-C stops at once; what is finished stays.
+    """
     outcome = Outcome()
-    shutil.rmtree(results.unfinished, ignore_errors=True)
-    database = Database(results.directory)
+    backend = work[0].results.experiment.backend
+    databases: dict[int, Database] = {}
+    todo = [(number, run) for number, part in enumerate(work) for run in part.runs]
     try:
-        database.rebuild(results.run(run) for run in results.experiment.all_runs() if results.is_settled(run))
-        pool = Pool(results.experiment.backend, min(jobs, len(runs)))
+        for number, part in enumerate(work):
+            shutil.rmtree(part.results.unfinished, ignore_errors=True)
+            settled = [run for run in part.results.experiment.all_runs() if part.results.is_settled(run)]
+            databases[number] = Database(part.results.directory)
+            databases[number].rebuild(part.results.run(run) for run in settled)
+        pool = Pool(backend, min(jobs, len(todo)))
         try:
-            for number, statistics in pool.map(_tasks(results, runs)):
-                run, status, reason = runs[number], statistics["status"], statistics["reason"]
-                database.record(results.complete(run, statistics))
-                if status == "done":
-                    outcome.finished += 1
-                elif status == "degraded":
-                    outcome.degraded.append((run, reason))
-                else:
-                    outcome.failed.append((run, reason if status == "failed" else f"{status}: {reason}"))
-                progress.step(run.label, status, reason)
+            for done, statistics in pool.map(_tasks(work, todo)):
+                number, run = todo[done]
+                databases[number].record(work[number].results.complete(run, statistics))
+                _note(outcome, run, statistics)
+                progress.step(run.label, statistics["status"], statistics["reason"])
         except KeyboardInterrupt:
             outcome.interrupted = True
         finally:
             pool.stop()
-            if results.experiment.backend == "emu":
+            if backend == "emu":
                 _core.clean_up()  # what the programs of a run that was cut short had started
     finally:
-        database.close()
-        shutil.rmtree(results.unfinished, ignore_errors=True)
+        for database in databases.values():
+            database.close()
+        for part in work:
+            shutil.rmtree(part.results.unfinished, ignore_errors=True)
         progress.close()
     return outcome
 
 
-def _tasks(results: Results, runs: list[Run]) -> Iterator[Task]:
-    for number, run in enumerate(runs):
+def _note(outcome: Outcome, run: Run, statistics: dict[str, Any]) -> None:
+    status, reason = statistics["status"], statistics["reason"]
+    if status == "done":
+        outcome.finished += 1
+    elif status == "degraded":
+        outcome.degraded.append((run, reason))
+    else:
+        outcome.failed.append((run, reason if status == "failed" else f"{status}: {reason}"))
+
+
+def _tasks(work: list[Work], todo: list[tuple[int, Run]]) -> Iterator[Task]:
+    for place, (number, run) in enumerate(todo):
+        results = work[number].results
         yield Task(
-            number=number,
+            number=place,
             label=run.label,
             backend=results.experiment.backend,
             identity={"scheme": run.scheme, "path": run.path, "run": run.run, "seed": run.seed},
             specification=json.dumps(results.experiment.specification(run)),
-            temporary=results.unfinished / str(number),
+            temporary=results.unfinished / str(place),
             final=results.folder(run),
         )
 

@@ -52,6 +52,7 @@ class Shorter:
     paths: tuple[str, ...] = ()
     runs: int | None = None
     duration_s: float | None = None
+    warmup_s: float | None = None
     grid: tuple[Axis, ...] = field(default=())
     leave_out: bool = False
 
@@ -85,6 +86,7 @@ def parse_shorter(table: Table) -> Shorter:
         paths=tuple(table.texts("paths", [])),
         runs=table.integer("runs", 1, least=1) if table.has("runs") else None,
         duration_s=table.number("duration_s", 1.0, least=1e-3, most=1e6) if table.has("duration_s") else None,
+        warmup_s=table.number("warmup_s", 0.0, least=0.0) if table.has("warmup_s") else None,
         grid=parse_grid(table.table("grid")),
         leave_out=table.flag("leave_out", False),
     )

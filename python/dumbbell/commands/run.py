@@ -10,7 +10,7 @@ from types import FrameType
 from dumbbell import _core, backends, catalog
 from dumbbell.backends.emulation import require_emulation
 from dumbbell.backends.kernel import bpf_controllers, held
-from dumbbell.backends.pool import Outcome, execute
+from dumbbell.backends.pool import Outcome, Work, execute
 from dumbbell.catalog import Plan, parse_mix
 from dumbbell.catalog.experiments import parse_plan
 from dumbbell.catalog.pantheon import PREFIX, Checkout
@@ -97,17 +97,22 @@ def _default_directory(experiment: Experiment) -> Path:
 
 
 def _execute(results: Results, jobs: int) -> Outcome:
-    runs = results.experiment.all_runs()
-    todo = [run for run in runs if not results.is_finished(run)]
     surroundings = environment(sys.argv)
     if results.experiment.backend == "emu":
         surroundings |= emulation_environment(results.experiment.schemes.values())
     write_environment(results, surroundings)
-    if len(todo) < len(runs):
-        print(f"{len(runs) - len(todo)} of {len(runs)} runs are finished already", file=sys.stderr)
+    return execute_unfinished([results], jobs)
+
+
+def execute_unfinished(parts: list[Results], jobs: int) -> Outcome:
+    """Executes all runs that are not finished yet; SIGTERM stops it as Ctrl-C does."""
+    work = [Work(part, [run for run in part.experiment.all_runs() if not part.is_finished(run)]) for part in parts]
+    todo, total = sum(len(part.runs) for part in work), sum(len(part.experiment.all_runs()) for part in parts)
+    if todo < total:
+        print(f"{total - todo} of {total} runs are finished already", file=sys.stderr)
     previous = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        return execute(results, todo, jobs, Progress(len(todo)))
+        return execute(work, jobs, Progress(todo))
     finally:
         signal.signal(signal.SIGTERM, previous)
 

@@ -41,13 +41,10 @@ def _labels(plan: Plan, schemes: tuple[str, ...]) -> tuple[str, ...]:
 def shortened(plan: Plan) -> Plan:
     """The plan in its quick form."""
     shorter = plan.shorter
-    changes: dict[str, Any] = {"log": plan.log}
-    if shorter.paths:
-        changes["paths"] = list(shorter.paths)
-    if shorter.runs is not None:
-        changes["runs"] = shorter.runs
-    if shorter.duration_s is not None:
-        changes["duration_s"] = shorter.duration_s
+    changes: dict[str, Any] = {"paths": list(shorter.paths)} if shorter.paths else {}
+    for key in ("runs", "duration_s", "warmup_s"):
+        if getattr(shorter, key) is not None:
+            changes[key] = getattr(shorter, key)
     if shorter.grid:
         given = {axis.name: axis for axis in shorter.grid}
         changes["grid"] = tuple(given.pop(axis.name, axis) for axis in plan.grid)
