@@ -161,6 +161,7 @@ def _run_parser(run: argparse.ArgumentParser) -> None:
         help="a Pantheon checkout: its wrappers become schemes pantheon-NAME",
     )
     add("--jobs", type=_count, metavar="N", help="processes; default: one per processor; emu: 1")
+    add("--cluster", metavar="tcp://HOST:PORT", help="a Dask scheduler whose workers execute the runs")
     add("--out", type=Path, metavar="DIR", help="default: results/EXPERIMENT-TIME")
     add("--resume", action="store_true", help="continue what is in DIR")
     add("--json", action="store_true", help="results as JSON on stdout")
@@ -236,6 +237,7 @@ def _run(arguments: argparse.Namespace) -> int:
         out=arguments.out,
         resume=arguments.resume,
         json=arguments.json,
+        cluster=arguments.cluster,
     )
     return run(command)
 

@@ -10,6 +10,7 @@ from multiprocessing.context import SpawnProcess
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.backends.cluster import Cluster
 from dumbbell.backends.worker import Done, Task, serve
 from dumbbell.experiment import Run
 from dumbbell.progress import Progress
@@ -34,8 +35,8 @@ class Work:
     runs: list[Run]
 
 
-def execute(work: list[Work], jobs: int, progress: Progress) -> Outcome:
-    """Executes experiments of one backend on `jobs` processes, with no pause between them.
+def execute(work: list[Work], jobs: int, progress: Progress, cluster: str | None = None) -> Outcome:
+    """Executes experiments of one backend on `jobs` processes, or on a Dask cluster, with no pause between them.
 
     Ctrl-C stops at once; what is finished stays.
     """
@@ -49,7 +50,7 @@ def execute(work: list[Work], jobs: int, progress: Progress) -> Outcome:
             settled = [run for run in part.results.experiment.all_runs() if part.results.is_settled(run)]
             databases[number] = Database(part.results.directory)
             databases[number].rebuild(part.results.run(run) for run in settled)
-        pool = Pool(backend, min(jobs, len(todo)))
+        pool = Pool(backend, min(jobs, len(todo))) if cluster is None else Cluster(cluster, backend)
         try:
             for done, statistics in pool.map(_tasks(work, todo)):
                 number, run = todo[done]

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import FrameType
 
 from dumbbell import _core, backends, catalog
+from dumbbell.backends.cluster import require_cluster
 from dumbbell.backends.emulation import require_emulation
 from dumbbell.backends.kernel import bpf_controllers, held
 from dumbbell.backends.pool import Outcome, Work, execute
@@ -34,6 +35,7 @@ class RunCommand:
     out: Path | None
     resume: bool
     json: bool
+    cluster: str | None = None
 
 
 def run(command: RunCommand) -> int:
@@ -46,6 +48,10 @@ def run(command: RunCommand) -> int:
     experiment = resolve(plan, command.options)
     backends.require(experiment.backend)
     jobs = backends.choose_jobs(experiment.backend, command.jobs, cpus())
+    if command.cluster is not None and experiment.backend != "sim":
+        raise UserError(f"--cluster: allowed with --backend sim only, not {experiment.backend}")
+    if command.cluster is not None:
+        require_cluster(command.cluster)
     _tell_left_out(with_options(plan, command.options))
     check(experiment)
     if experiment.backend == "emu":
@@ -55,7 +61,7 @@ def run(command: RunCommand) -> int:
     with held(bpf_controllers(experiment.schemes.values())):
         results = prepare(directory, experiment, command.resume)
         with locked(directory):
-            outcome = _execute(results, jobs)
+            outcome = _execute(results, jobs, command.cluster)
     return tell(results, outcome, command)
 
 
@@ -96,15 +102,15 @@ def _default_directory(experiment: Experiment) -> Path:
     return Path("results") / f"{experiment.name}-{started}"
 
 
-def _execute(results: Results, jobs: int) -> Outcome:
+def _execute(results: Results, jobs: int, cluster: str | None) -> Outcome:
     surroundings = environment(sys.argv)
     if results.experiment.backend == "emu":
         surroundings |= emulation_environment(results.experiment.schemes.values())
     write_environment(results, surroundings)
-    return execute_unfinished([results], jobs)
+    return execute_unfinished([results], jobs, cluster)
 
 
-def execute_unfinished(parts: list[Results], jobs: int) -> Outcome:
+def execute_unfinished(parts: list[Results], jobs: int, cluster: str | None = None) -> Outcome:
     """Executes all runs that are not finished yet; SIGTERM stops it as Ctrl-C does."""
     work = [Work(part, [run for run in part.experiment.all_runs() if not part.is_finished(run)]) for part in parts]
     todo, total = sum(len(part.runs) for part in work), sum(len(part.experiment.all_runs()) for part in parts)
@@ -112,7 +118,7 @@ def execute_unfinished(parts: list[Results], jobs: int) -> Outcome:
         print(f"{total - todo} of {total} runs are finished already", file=sys.stderr)
     previous = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        return execute(work, jobs, Progress(todo))
+        return execute(work, jobs, Progress(todo), cluster)
     finally:
         signal.signal(signal.SIGTERM, previous)
 

@@ -1,0 +1,136 @@
+"""Runs on a Dask cluster: the same tasks, executed by its workers, whose files come back and are published here.
+
+The workers need this version of dumbbell; a shared file system is not needed.
+"""
+
+import re
+import shutil
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from dumbbell import __version__
+from dumbbell.backends.worker import Task, execute
+from dumbbell.errors import UserError, one_line
+from dumbbell.results import publish, unsuccessful
+
+QUEUED_PER_THREAD = 2
+"""Tasks handed out per thread of the cluster, so that none waits for the next."""
+
+CONNECT_WITHIN_S = 10.0
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """What a worker sends back: statistics, and the files of the run."""
+
+    number: int
+    statistics: dict[str, Any]
+    files: dict[str, bytes]
+
+
+def perform(task: Task) -> Parcel:
+    """Executes one task in a directory of the worker's own."""
+    with TemporaryDirectory(prefix="dumbbell-") as folder:
+        final = Path(folder) / "final"
+        statistics = execute(replace(task, temporary=Path(folder) / "run", final=final))
+        files = {file.name: file.read_bytes() for file in sorted(final.iterdir())} if final.is_dir() else {}
+    return Parcel(task.number, statistics, files)
+
+
+def require_cluster(address: str) -> None:
+    """Whether there can be a cluster at `address`.
+
+    Raises:
+        UserError: distributed is not installed, or nothing answers there.
+    """
+    try:
+        import distributed  # noqa: F401 (only whether it is there)
+    except ModuleNotFoundError:
+        raise UserError("--cluster needs the package `distributed`: pip install 'dumbbell[cluster]'") from None
+    match = re.fullmatch(r"tcp://(\[[0-9a-fA-F:]+\]|[^:/]+):(\d{1,5})", address)
+    if match is None or int(match[2]) > 65535:
+        raise UserError(f"--cluster {address}: allowed is the address of a Dask scheduler like tcp://10.0.0.1:8786")
+    try:
+        socket.create_connection((match[1].strip("[]"), int(match[2])), CONNECT_WITHIN_S).close()
+    except OSError as error:
+        raise UserError(f"--cluster {address}: {error.strerror or error}") from None
+
+
+class Cluster:
+    """The workers of a Dask scheduler, in the place of the local processes."""
+
+    def __init__(self, address: str, backend: str) -> None:
+        """Connects.
+
+        Raises:
+            UserError: no Dask scheduler with workers of this version is at `address`.
+        """
+        from distributed import Client
+
+        require_cluster(address)
+        try:
+            self.client = Client(address, timeout=CONNECT_WITHIN_S, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise UserError(f"--cluster {address}: {one_line(error)}") from None
+        self.backend = backend
+        self.threads = sum(self.client.nthreads().values())
+        if not self.threads:
+            self.stop()
+            raise UserError(f"--cluster {address}: the scheduler has no workers")
+        self._check_versions(address)
+
+    def _check_versions(self, address: str) -> None:
+        for worker, version in self.client.run(_version).items():
+            if version != __version__:
+                self.stop()
+                raise UserError(f"--cluster {address}: worker {worker} has dumbbell {version}, not {__version__}")
+
+    def map(self, tasks: Iterator[Task]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Executes the tasks; yields number and statistics of each in the order in which they finish."""
+        from distributed import as_completed
+
+        handed: dict[str, Task] = {}
+        running = as_completed([], loop=self.client.loop)
+        for _ in range(QUEUED_PER_THREAD * self.threads):
+            self._hand_out(tasks, handed, running)
+        for future in running:
+            task = handed.pop(future.key)
+            failure = future.exception()
+            if failure is None:
+                parcel: Parcel = future.result()
+                _store(task, parcel)
+                statistics = parcel.statistics
+            else:
+                statistics = unsuccessful(self.backend, "failed", f"the cluster lost the run: {one_line(failure)}")
+            future.release()
+            yield task.number, statistics
+            self._hand_out(tasks, handed, running)
+
+    def _hand_out(self, tasks: Iterator[Task], handed: dict[str, Task], running: Any) -> None:  # noqa: ANN401 (untyped)
+        task = next(tasks, None)
+        if task is not None:
+            future = self.client.submit(perform, task, pure=False, retries=1)
+            handed[future.key] = task
+            running.add(future)
+
+    def stop(self) -> None:
+        """Lets go of the cluster; its workers stay."""
+        self.client.close()
+
+
+def _version() -> str:
+    return __version__
+
+
+def _store(task: Task, parcel: Parcel) -> None:
+    if not parcel.files:
+        return
+    shutil.rmtree(task.temporary, ignore_errors=True)
+    task.temporary.mkdir(parents=True)
+    for name, content in parcel.files.items():
+        (task.temporary / name).write_bytes(content)
+    publish(task.temporary, task.final)
