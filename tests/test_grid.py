@@ -1,0 +1,136 @@
+"""Grids of parameters: cells through the real command, what each parameter changes, and refusals."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from conftest import Dumbbell
+from dumbbell import catalog
+from dumbbell.catalog.flows import FlowPlan
+from dumbbell.catalog.grid import Scenario, parse_grid, scenarios
+from dumbbell.catalog.parameters import PARAMETERS
+from dumbbell.catalog.tables import Table
+from dumbbell.errors import UserError
+
+EXPERIMENT = """
+name = "grid"
+schemes = ["reno", "cubic"]
+paths = ["small.toml"]
+duration_s = 2.0
+
+[grid]
+k = [1, 2]
+bw_factor = [0.5, 2.0]
+"""
+
+
+def cell(parameters: str, path: str = "default", flows: tuple[FlowPlan, ...] = ()) -> Scenario:
+    table = Table(tomllib.loads(parameters), "made-up.toml", "grid.")
+    made = scenarios(catalog.paths().find(path), flows, parse_grid(table), "made-up.toml")
+    assert len(made) == 1
+    return made[0]
+
+
+def test_every_combination_is_a_run_that_says_its_parameters(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "grid.toml").write_text(EXPERIMENT)
+    dumbbell("run", "grid.toml", "--out", "out")
+    runs = json.loads(dumbbell("show", "out", "--json").stdout)["runs"]
+    assert len(runs) == 8
+    assert {(run["parameters"]["k"], run["parameters"]["bw_factor"]) for run in runs} == {
+        (1, 0.5),
+        (1, 2.0),
+        (2, 0.5),
+        (2, 2.0),
+    }
+    for run in runs:
+        parameters = run["parameters"]
+        assert run["path"] == f"small.k-{parameters['k']}.bw_factor-{parameters['bw_factor']:g}"
+        assert parameters["path"] == "small"
+        assert len(run["flows"]) == parameters["k"]
+        assert run["links"][0]["capacity_mbps"] == pytest.approx(10.0 * parameters["bw_factor"])
+
+
+def test_a_grid_resumes_and_its_resolved_experiment_runs_again(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "grid.toml").write_text(EXPERIMENT)
+    dumbbell("run", "grid.toml", "--out", "out")
+    assert "8 of 8 runs are finished" in dumbbell("run", "--resume", "--out", "out").stderr
+    dumbbell("run", "out/experiment.toml", "--out", "again")
+    for log in (folder / "out").rglob("packets.parquet"):
+        assert log.read_bytes() == (folder / "again" / log.relative_to(folder / "out")).read_bytes()
+
+
+def test_k_scaled_gives_each_flow_the_path_of_one() -> None:
+    made = cell("k_scaled = 4")
+    assert len(made.flows) == 4
+    bottleneck = made.path.data[0]
+    assert (bottleneck["rate_mbps"], bottleneck["queue"]["packets"]) == (32.0, 80)
+
+
+def test_rtts_are_those_of_the_flows_and_the_path_has_the_smallest() -> None:
+    made = cell("k_scaled = 2\nrtts = [[97, 76]]")
+    assert [flow.rtt_ms for flow in made.flows] == [97.0, 76.0]
+    assert sum(element.get("delay_ms", 0.0) for element in made.path.data + made.path.ack) == pytest.approx(76.0)
+
+
+def test_a_step_changes_the_parameter_once_and_a_pulse_every_half_period() -> None:
+    step = cell('step = { target = "rate", direction = "down", period_s = 5.0, lower = 4.0, upper = 8.0 }')
+    assert step.path.data[0]["rate_mbps"] == 8.0
+    assert step.path.data[0]["schedule"] == [{"at_s": 5.0, "rate_mbps": 4.0}]
+    pulse = cell('pulse = { target = "loss", period_s = 4.0, lower = 0.0, upper = 0.1, until_s = 8.0 }')
+    loss = next(element for element in pulse.path.data if element["kind"] == "loss")
+    assert [change["at_s"] for change in loss["schedule"]] == [2.0, 4.0, 6.0, 8.0]
+    assert [change["probability"] for change in loss["schedule"]] == [0.1, 0.0, 0.1, 0.0]
+
+
+def test_a_queue_of_one_bdp_on_the_india_path_is_its_bdp() -> None:
+    # reference `ccperf` 4.2: 451.3 frames of 1502 bytes; here in packets of 1500
+    made = cell("qlen_bdp = 1.0", "ccperf-india")
+    bottleneck = next(element for element in made.path.data if element.get("name") == "bottleneck")
+    assert bottleneck["queue"]["packets"] == 452
+
+
+def test_versus_puts_the_others_behind_ours() -> None:
+    made = cell('versus = { scheme = "cubic", ours = 2, theirs = 3, start_s = 1.0 }')
+    assert [flow.scheme for flow in made.flows] == ["", "", "cubic", "cubic", "cubic"]
+    assert {flow.start_s for flow in made.flows[2:]} == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("grid", "expected"),
+    [
+        ("kk = 2", "unknown parameter `grid.kk` (did you mean `k`?)"),
+        ("k = 0", "`grid.k` = 0: allowed is a whole number from 1 to 10000"),
+        ("k = []", "`grid.k` = []: allowed is a list of at least one value"),
+        ('qdisc = "fifa"', "allowed is one of fifo"),
+        ("k = 2\nrtts = [[10, 20, 30]]", "allowed is as many values as flows under test"),
+        ('step = { target = "rate", direction = "up", period_s = 1.0, lower = 4.0, upper = 2.0 }', "less than `upper`"),
+        ('step = { target = "rat", direction = "up", period_s = 1.0, lower = 4.0, upper = 2.0 }', "did you mean"),
+        ('step = { targets = "rate" }', "key `grid.step.target` is missing"),
+        ("loss = 1.5", "allowed is a number from 0 to 1"),
+        ("random_walk = { rate_min = 1.0 }", "key `grid.random_walk.rate_corr_coeff` is missing"),
+        ("versus = { theirs = 2 }", "0 without a `scheme`"),
+    ],
+)
+def test_what_a_parameter_does_not_take_is_refused_by_name(
+    dumbbell: Dumbbell, folder: Path, grid: str, expected: str
+) -> None:
+    (folder / "bad.toml").write_text(f'schemes = ["reno"]\npaths = ["default"]\n[grid]\n{grid}\n')
+    done = dumbbell("run", "bad.toml", "--out", "out", expect=2)
+    assert expected in done.stderr
+    assert "bad.toml" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (folder / "out").exists()
+
+
+def test_two_cells_of_one_name_are_refused() -> None:
+    table = Table({"loss": [0.1, 0.1]}, "made-up.toml", "grid.")
+    with pytest.raises(UserError, match="two combinations are called"):
+        scenarios(catalog.paths().find("default"), (), parse_grid(table), "made-up.toml")
+
+
+def test_every_parameter_is_in_the_guide() -> None:
+    guide = (Path(__file__).parent.parent / "docs" / "guide.md").read_text()
+    for name in PARAMETERS:
+        assert f"| `{name}` |" in guide, name
