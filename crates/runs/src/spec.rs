@@ -197,7 +197,8 @@ impl RunSpec {
         };
         let application =
             Application::new(flow.application.clone(), flow.start(), config.payload_bytes, seed);
-        let receiver = Receiver::new(&config, entry.receiver.map(|build| build(&parameters, &start)));
+        let half = entry.receiver.map(|build| build(&parameters, &start));
+        let receiver = Receiver::new(&config, half).with_seed(&config, seed);
         let controller = (entry.build)(&parameters, &start);
         let (from, to) = (flow.start(), flow.stop(self.duration()));
         let sender = Sender::new(config.clone(), controller, application, from, to);

@@ -46,17 +46,27 @@ fn application() -> impl Strategy<Value = Value> {
     ]
 }
 
+fn receiver() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        4 => Just(json!("honest")),
+        1 => (1u32..30).prop_map(|parts| json!({"kind": "ack-division", "parts": parts})),
+        1 => (1u32..100).prop_map(|ahead| json!({"kind": "optimistic", "ahead_packets": ahead})),
+        1 => (0.0f64..1.0, 0.0f64..1.0).prop_map(|(after, length)| json!({"kind": "silent", "after_s": after, "for_s": length})),
+        1 => (0.0f64..=1.0).prop_map(|p| json!({"kind": "drop-feedback", "probability": p})),
+    ]
+}
+
 fn transport() -> impl Strategy<Value = Value> {
     let profile = prop::sample::select(vec!["tcp", "quic", "datagram"]);
     let timer = prop::sample::select(vec!["rto", "pto", "silence"]);
     let recovery = prop::sample::select(vec!["prr", "immediate"]);
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    (profile, timer, recovery, switches, 1u32..4, 1u64..6, prop::sample::select(vec![0.0, 50.0])).prop_map(
-        |(profile, timer, recovery, (sack, limited, handshake, reliable, tlp), every, threshold, keepalive)| {
+    (profile, timer, recovery, switches, 1u32..4, 1u64..6, prop::sample::select(vec![0.0, 50.0]), receiver()).prop_map(
+        |(profile, timer, recovery, (sack, limited, handshake, reliable, tlp), every, threshold, keepalive, receiver)| {
             json!({"profile": profile, "timer": timer, "recovery": recovery, "sack": sack,
                    "limited_transmit": limited, "handshake": handshake, "reliable": reliable || !sack,
                    "tail_loss_probe": tlp, "ack_every": every, "ack_delay_ms": 25.0, "packet_threshold": threshold,
-                   "keepalive_ms": keepalive, "timeout_initial_ms": 1000.0,
+                   "keepalive_ms": keepalive, "receiver": receiver, "timeout_initial_ms": 1000.0,
                    // Where nothing takes time and a queue of one packet drops the rest, windows that follow what is in
                    // flight (SCReAM's below 10 ms of RTT) know no end: millions of packets a second leave, and are lost.
                    "max_window_bytes": 500_000})

@@ -1,11 +1,12 @@
 //! Processing of acknowledgements and loss detection (RFC 9002 6.1): the second half of [`Sender`].
 
+use crate::conduct::MAX_ARRIVALS;
 use crate::config::TimerKind;
 use crate::rate::Newest;
 use crate::recovery::Prr;
 use crate::sender::{Sender, acked_packet};
 use crate::sent::{Fate, SentPacket};
-use crate::wire::AckFrame;
+use crate::wire::{AckFrame, Part};
 use congestion::{Ack, Ecn, Loss, RateSample, Timeout, TimeoutKind};
 use units::{Span, Time};
 
@@ -101,29 +102,40 @@ impl Sender {
         self.acked.clear();
         let mut is_false_alarm = false;
         for arrival in &frame.arrivals {
-            is_false_alarm |= self.acknowledge(arrival.number, arrival.at);
+            is_false_alarm |= self.acknowledge(arrival.number, arrival.at, frame.part);
         }
+        // Beyond so many arrivals the rest is only in the ranges.
+        let full = frame.arrivals.len() >= MAX_ARRIVALS;
         let gap = frame.number != self.next_ack;
         if frame.number >= self.next_ack {
             self.next_ack = frame.number + 1;
         }
-        if gap || frame.arrivals.is_empty() {
+        if gap || full || frame.arrivals.is_empty() {
             // An ACK went missing: what it listed is still in the ranges, without its exact receive times.
             let received_at = frame.arrivals.last().map_or(Time::ZERO, |arrival| arrival.at);
             for range in &frame.ranges {
-                for number in range.start.max(self.sent.base())..range.end {
-                    is_false_alarm |= self.acknowledge(number, received_at);
+                for number in range.start.max(self.sent.base())..range.end.min(self.sent.next_number()) {
+                    is_false_alarm |= self.acknowledge(number, received_at, None);
                 }
             }
-            if !self.config.sack {
-                self.acknowledge_below(frame.next_offset, received_at);
-            }
+        }
+        // Also a packet that never arrived, if a probe with the same payload did.
+        if !self.config.sack && (gap || self.is_first_complete(frame.next_offset)) {
+            let received_at = frame.arrivals.last().map_or(Time::ZERO, |arrival| arrival.at);
+            self.acknowledge_below(frame.next_offset, received_at);
         }
         if self.acked.windows(2).any(|pair| pair[0].number > pair[1].number) {
             self.acked.sort_unstable_by_key(|packet| packet.number);
         }
         let newest = self.acked.last().and_then(|packet| self.sent.get(packet.number));
         (newest.map(|packet| Newest { sent_at: packet.sent_at, snapshot: packet.snapshot }), is_false_alarm)
+    }
+
+    fn is_first_complete(&mut self, next_offset: u64) -> bool {
+        let first = self.sent.first_in_flight();
+        self.sent
+            .get(first)
+            .is_some_and(|packet| packet.offset + u64::from(packet.payload_bytes) <= next_offset)
     }
 
     /// Cumulative acknowledgement: marks every packet in flight as delivered whose payload lies below `next_offset`.
@@ -134,17 +146,28 @@ impl Sender {
         };
         for number in self.sent.base()..self.sent.next_number() {
             if self.sent.get(number).is_some_and(is_complete) {
-                self.acknowledge(number, received_at);
+                self.acknowledge(number, received_at, None);
             }
         }
     }
 
-    /// Marks one packet as delivered; returns whether that makes the loss episode a false alarm.
-    fn acknowledge(&mut self, number: u64, received_at: Time) -> bool {
+    /// Marks one packet, or a part of it, as delivered; returns whether that makes the loss episode a false alarm. What was
+    /// never sent cannot be acknowledged.
+    fn acknowledge(&mut self, number: u64, received_at: Time, part: Option<Part>) -> bool {
         let Some(packet) = self.sent.get_mut(number).filter(|packet| packet.fate != Fate::Acked) else {
             return false;
         };
-        let acked = acked_packet(number, packet, received_at);
+        let mut acked = acked_packet(number, packet, received_at);
+        let acked_bytes = part.map_or(packet.payload_bytes, |part| part.acknowledged(packet.payload_bytes));
+        if acked_bytes < packet.payload_bytes {
+            if packet.fate == Fate::InFlight && acked_bytes > packet.acked_bytes {
+                acked.bytes = acked_bytes - packet.acked_bytes;
+                packet.acked_bytes = acked_bytes;
+                self.in_flight -= u64::from(acked.bytes);
+                self.acked.push(acked);
+            }
+            return false;
+        }
         packet.fate = Fate::Acked;
         self.acked.push(acked);
         if acked.was_lost {

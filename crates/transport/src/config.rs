@@ -1,5 +1,6 @@
 //! What differs between TCP-like, QUIC-like and plain datagram transports, as data.
 
+use crate::conduct::Conduct;
 use serde::{Deserialize, Serialize};
 use units::Span;
 
@@ -121,6 +122,9 @@ pub struct Config {
     pub keepalive_ms: f64,
     /// ECN codepoint of data packets.
     pub ecn: Ecn,
+    /// What the receiver makes of its duty to give feedback: `honest`, or a table with a `kind`.
+    #[serde(deserialize_with = "Conduct::read")]
+    pub receiver: Conduct,
 }
 
 /// Names of the profiles.
@@ -160,6 +164,7 @@ impl Config {
             quirk_pace_after_block: false,
             keepalive_ms: 0.0,
             ecn: Ecn::Off,
+            receiver: Conduct::Honest,
         }
     }
 
@@ -255,7 +260,8 @@ impl Config {
         check("initial_window", f64::from(self.initial_window), 1.0, 100_000.0)?;
         check("max_window_bytes", self.max_window_bytes as f64, f64::from(self.payload_bytes), f64::MAX)?;
         check("pacing_gain", self.pacing_gain, 0.0, 100.0)?;
-        check("keepalive_ms", self.keepalive_ms, 0.0, 60_000.0)
+        check("keepalive_ms", self.keepalive_ms, 0.0, 60_000.0)?;
+        self.receiver.validate()
     }
 
     /// Bytes of a full data packet's IP datagram.
@@ -295,5 +301,18 @@ mod tests {
             "transport.profile = \"sctp\": allowed are tcp, quic, datagram"
         );
         assert!(refusal(json!({"timer": "rtp"})).contains("unknown variant `rtp`"));
+    }
+
+    #[test]
+    fn a_receiver_is_a_kind_or_a_table() {
+        let receiver = |value| Config::from_json(&json!({ "receiver": value })).map(|config| config.receiver);
+        assert_eq!(receiver(json!("honest")), Ok(Conduct::Honest));
+        let divided = json!({"kind": "ack-division", "parts": 10});
+        assert_eq!(receiver(divided), Ok(Conduct::AckDivision { parts: 10 }));
+        let refusal = |value| receiver(value).unwrap_err();
+        assert!(refusal(json!("honset")).contains("receiver: unknown variant `honset`"));
+        let twice = refusal(json!({"kind": "drop-feedback", "probability": 2.0}));
+        assert_eq!(twice, "transport.receiver.probability = 2: allowed is 0 to 1");
+        assert!(refusal(json!({"kind": "optimistic", "ahead": 5})).contains("unknown field `ahead`"));
     }
 }

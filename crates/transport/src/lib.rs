@@ -5,6 +5,7 @@
 
 mod acked;
 mod application;
+mod conduct;
 mod config;
 mod encoder;
 mod frames;
@@ -20,10 +21,11 @@ mod timers;
 mod wire;
 
 pub use application::{Application, ApplicationSpec};
+pub use conduct::Conduct;
 pub use config::{Config, Ecn, Recovery, RtoFloor, TimerKind, WindowRounding};
 pub use encoder::{EncoderSpec, EncoderStats, FrameMark};
 pub use frames::DecodedFrame;
 pub use ranges::{Range, RangeSet};
 pub use receiver::{Receiver, ReceiverStats};
 pub use sender::{MEDIA_SHARE, Sender, SenderStats};
-pub use wire::{AckFrame, Arrival, Data, EcnCounts};
+pub use wire::{AckFrame, Arrival, Data, EcnCounts, Part};

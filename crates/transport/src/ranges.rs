@@ -97,6 +97,11 @@ impl RangeSet {
         self.ranges.front().copied()
     }
 
+    /// The highest range.
+    pub fn last(&self) -> Option<Range> {
+        self.ranges.back().copied()
+    }
+
     /// Number of ranges.
     pub fn count(&self) -> usize {
         self.ranges.len()

@@ -1,14 +1,12 @@
 //! The receiving side: what arrived, and when to say so.
 
+use crate::conduct::{Feedback, MAX_ARRIVALS};
 use crate::config::Config;
 use crate::frames::{DecodedFrame, FrameAssembler};
 use crate::ranges::RangeSet;
 use crate::wire::{AckFrame, Arrival, Data, EcnCounts};
 use congestion::{Arrived, ReceiverHalf};
 use units::{Span, Time};
-
-/// Most arrivals one ACK lists; further ones only appear in its ranges.
-const MAX_ARRIVALS: usize = 1024;
 
 /// Counters of the receiving side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +46,7 @@ pub struct Receiver {
     ecn: EcnCounts,
     half: Option<Box<dyn ReceiverHalf>>,
     frames: FrameAssembler,
+    feedback: Feedback,
     stats: ReceiverStats,
 }
 
@@ -75,13 +74,21 @@ impl Receiver {
             ecn: EcnCounts::default(),
             half,
             frames: FrameAssembler::default(),
+            feedback: Feedback::new(config.receiver.clone(), 0),
             stats: ReceiverStats::default(),
         }
+    }
+
+    /// The same with the seed for what a misbehaving receiver leaves to chance.
+    #[must_use]
+    pub fn with_seed(self, config: &Config, seed: u64) -> Self {
+        Self { feedback: Feedback::new(config.receiver.clone(), seed), ..self }
     }
 
     /// A data packet arrived; `ecn` counts its codepoint. Returns the payload bytes that were new.
     pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnCounts) -> u32 {
         self.stats.packets += 1;
+        self.feedback.on_packet(now);
         self.ecn.ect0 += ecn.ect0;
         self.ecn.ect1 += ecn.ect1;
         self.ecn.ce += ecn.ce;
@@ -172,14 +179,18 @@ impl Receiver {
             // Nothing to acknowledge yet, whatever the half has in mind.
             return Time::NEVER;
         }
-        self.half.as_ref().map_or(self.ack_due, |half| self.ack_due.min(half.next_timer()))
+        let due = self.ack_due.min(self.feedback.next_timer());
+        self.half.as_ref().map_or(due, |half| due.min(half.next_timer()))
     }
 
     /// Fills `frame` and returns true if an ACK is due at `now`.
     pub fn poll_ack(&mut self, now: Time, frame: &mut AckFrame) -> bool {
         let (true, Some(largest)) = (self.next_timer() <= now, self.largest) else { return false };
+        if self.feedback.next_part(frame) {
+            self.number(frame);
+            return true;
+        }
         frame.clear();
-        frame.number = self.next_ack;
         frame.largest = largest;
         frame.delay = if self.unacked == 0 { Span::ZERO } else { now - self.last_arrival_at };
         frame.arrivals.append(&mut self.arrivals);
@@ -192,11 +203,24 @@ impl Receiver {
             half.write_feedback(now, &mut frame.feedback);
             frame.padding_bytes = half.padding_bytes();
         }
-        self.next_ack += 1;
         self.unacked = 0;
         self.ack_due = Time::NEVER;
-        self.stats.acks += 1;
+        if self.feedback.is_withheld(now) {
+            // It has a number all the same: its absence can be told.
+            self.next_ack += 1;
+            return false;
+        }
+        let highest_offset = self.stream.last().map_or(self.next_offset, |last| last.end);
+        self.feedback.falsify(now, frame, highest_offset);
+        self.number(frame);
         true
+    }
+
+    /// Gives an ACK that leaves its number.
+    const fn number(&mut self, frame: &mut AckFrame) {
+        frame.number = self.next_ack;
+        self.next_ack += 1;
+        self.stats.acks += 1;
     }
 
     /// The next frame of a live source that could be decoded and was not taken yet.

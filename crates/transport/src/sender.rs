@@ -314,8 +314,8 @@ impl Sender {
         packet.fate = Fate::Lost;
         let (offset, payload_bytes, filler) = (packet.offset, packet.payload_bytes, packet.filler);
         let lost = acked_packet(number, packet, Time::ZERO);
-        self.in_flight -= u64::from(payload_bytes);
-        self.sampler.lost_bytes += u64::from(payload_bytes);
+        self.in_flight -= u64::from(lost.bytes);
+        self.sampler.lost_bytes += u64::from(lost.bytes);
         self.stats.packets_lost += 1;
         self.lost.push(lost);
         if payload_bytes > 0 && !filler {
@@ -510,6 +510,7 @@ impl Sender {
             sent_at: now,
             offset,
             payload_bytes,
+            acked_bytes: 0,
             fate: Fate::InFlight,
             retransmission,
             filler,
@@ -572,7 +573,7 @@ impl Sender {
 pub(crate) fn acked_packet(number: u64, packet: &SentPacket, received_at: Time) -> AckedPacket {
     AckedPacket {
         number,
-        bytes: packet.payload_bytes,
+        bytes: packet.outstanding_bytes(),
         sent_at: packet.sent_at,
         received_at,
         lost_at_send_bytes: packet.snapshot.lost_bytes,

@@ -18,11 +18,20 @@ pub(crate) struct SentPacket {
     pub(crate) sent_at: Time,
     pub(crate) offset: u64,
     pub(crate) payload_bytes: u32,
+    /// Of these, how many were acknowledged by ACKs for a part of the packet.
+    pub(crate) acked_bytes: u32,
     pub(crate) fate: Fate,
     pub(crate) retransmission: bool,
     /// Carries no data of the application: nothing to send again.
     pub(crate) filler: bool,
     pub(crate) snapshot: Snapshot,
+}
+
+impl SentPacket {
+    /// Payload bytes that are not acknowledged.
+    pub(crate) const fn outstanding_bytes(&self) -> u32 {
+        self.payload_bytes - self.acked_bytes
+    }
 }
 
 /// A window of consecutive packet numbers; everything below `base` is settled and forgotten.

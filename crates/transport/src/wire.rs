@@ -64,6 +64,25 @@ pub struct Arrival {
     pub at: Time,
 }
 
+/// The share of every packet in an ACK that the ACK acknowledges: the one after `index` shares of `count`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Shares acknowledged before.
+    pub index: u32,
+    /// Shares in all.
+    pub count: u32,
+}
+
+impl Part {
+    /// Of a packet of `bytes`, how many are acknowledged by now. A part beyond the last counts as the last.
+    pub fn acknowledged(self, bytes: u32) -> u32 {
+        if self.index + 1 >= self.count {
+            return bytes;
+        }
+        (u64::from(bytes) * u64::from(self.index + 1) / u64::from(self.count)) as u32
+    }
+}
+
 /// One acknowledgement. Reused by the drivers: the vectors keep their capacity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AckFrame {
@@ -77,6 +96,8 @@ pub struct AckFrame {
     pub ranges: Vec<Range>,
     /// Packets that arrived since the previous ACK, with their receive times.
     pub arrivals: Vec<Arrival>,
+    /// Which part of those packets the ACK is about; `None`: all of them.
+    pub part: Option<Part>,
     /// ECN codepoints seen.
     pub ecn: EcnCounts,
     /// Next stream byte expected in order.
@@ -94,5 +115,16 @@ impl AckFrame {
         self.arrivals.clear();
         self.feedback.clear();
         self.padding_bytes = 0;
+        self.part = None;
+    }
+
+    /// Becomes equal to `other`, keeping its memory.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.ranges.clone_from(&other.ranges);
+        self.arrivals.clone_from(&other.arrivals);
+        self.feedback.clone_from(&other.feedback);
+        let Self { number, largest, delay, part, ecn, next_offset, padding_bytes, .. } = *other;
+        (self.number, self.largest, self.delay, self.part) = (number, largest, delay, part);
+        (self.ecn, self.next_offset, self.padding_bytes) = (ecn, next_offset, padding_bytes);
     }
 }

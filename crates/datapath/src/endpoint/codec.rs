@@ -8,13 +8,13 @@
 //! ```text
 //! data  kind+flags | number | number - least_unacked | offset | payload_bytes | header_bytes | sent_at
 //!       | [message: 16 bytes] | [frame: number, bytes * 2 + key, captured_at] | padding
-//! ack   kind+flags | counts | number | largest | next_offset | at of the newest arrival | [delay] | [ect0 ect1 ce]
+//! ack   kind+flags | counts | [part: index, count] | number | largest | next_offset | at of the newest arrival | [delay] | [ect0 ect1 ce]
 //!       | ranges: gap below the one above, length | arrivals, newest first: steps back in time and number
 //!       | [feedback: length, bytes] | padding
 //! ```
 
 use congestion::Message;
-use transport::{AckFrame, Arrival, Config, Data, EcnCounts, FrameMark, Range};
+use transport::{AckFrame, Arrival, Config, Data, EcnCounts, FrameMark, Part, Range};
 use units::{Span, Time};
 
 /// IP and UDP headers, bytes.
@@ -26,6 +26,8 @@ pub(crate) const DATA_HEAD_BYTES: usize = 96;
 const KIND_MASK: u8 = 0xf0;
 const DATA: u8 = 0xd0;
 const ACK: u8 = 0xa0;
+/// An ACK for a part of its packets.
+const PART_ACK: u8 = 0xb0;
 
 /// Data: the payload was sent before.
 const RETRANSMISSION: u8 = 1;
@@ -160,7 +162,8 @@ pub(crate) fn encode_ack(frame: &AckFrame, datagram_bytes: u32, bytes: &mut Vec<
     let orderly = newest.number == frame.largest
         && frame.ranges.first().is_some_and(|range| range.end == frame.largest + 1);
     bytes.push(
-        ACK | flag(!frame.delay.is_zero(), DELAY)
+        frame.part.map_or(ACK, |_| PART_ACK)
+            | flag(!frame.delay.is_zero(), DELAY)
             | flag(frame.ecn.total() > 0, ECN)
             | flag(!frame.feedback.is_empty(), FEEDBACK)
             | flag(orderly, ORDERLY),
@@ -171,6 +174,10 @@ pub(crate) fn encode_ack(frame: &AckFrame, datagram_bytes: u32, bytes: &mut Vec<
         if count >= MANY {
             put(bytes, count - MANY);
         }
+    }
+    if let Some(part) = frame.part {
+        put(bytes, u64::from(part.index));
+        put(bytes, u64::from(part.count));
     }
     put(bytes, frame.number);
     put(bytes, frame.largest);
@@ -210,12 +217,17 @@ pub(crate) fn encode_ack(frame: &AckFrame, datagram_bytes: u32, bytes: &mut Vec<
 pub(crate) fn decode_ack(payload: &[u8], frame: &mut AckFrame) -> Option<()> {
     frame.clear();
     let (&[first, counts], mut rest) = payload.split_first_chunk()?;
-    if first & KIND_MASK != ACK {
+    let kind = first & KIND_MASK;
+    if kind != ACK && kind != PART_ACK {
         return None;
     }
     let rest = &mut rest;
     let ranges = get_count(u64::from(counts >> 4), rest)?;
     let arrivals = get_count(u64::from(counts) & MANY, rest)?;
+    if kind == PART_ACK {
+        let (index, count) = (u32::try_from(get(rest)?).ok()?, u32::try_from(get(rest)?).ok()?);
+        frame.part = Some(Part { index, count });
+    }
     frame.number = get(rest)?;
     frame.largest = get(rest)?;
     frame.next_offset = get(rest)?;
@@ -369,6 +381,7 @@ mod tests {
             next_offset: offset,
             feedback: Vec::new(),
             padding_bytes: 0,
+            part: None,
         };
         let config = Config::tcp();
         let bytes = encoded(&frame, ack_datagram_bytes(&config, &frame));
@@ -430,6 +443,7 @@ mod tests {
             ends in prop::collection::vec((number(), number()), 0..40),
             arrivals in prop::collection::vec((number(), number()), 0..40),
             ecn in (number(), number(), number()), feedback in prop::collection::vec(any::<u8>(), 0..300),
+            part in prop::option::of((any::<u32>(), any::<u32>())),
         ) -> AckFrame {
             AckFrame {
                 number,
@@ -441,6 +455,7 @@ mod tests {
                 next_offset,
                 feedback,
                 padding_bytes: 0,
+                part: part.map(|(index, count)| Part { index, count }),
             }
         }
     }
