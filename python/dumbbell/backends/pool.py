@@ -11,7 +11,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.backends.cluster import Cluster
-from dumbbell.backends.worker import Done, Task, serve
+from dumbbell.backends.worker import PUBLISHING, Done, Made, Task, serve
 from dumbbell.experiment import Run
 from dumbbell.progress import Progress
 from dumbbell.results import Database, Results, unsuccessful
@@ -96,11 +96,24 @@ def _tasks(work: list[Work], todo: list[tuple[int, Run]]) -> Iterator[Task]:
         )
 
 
+QUICK_S = 0.25
+"""A process whose runs take less has the next one waiting: to ask for it would cost more than some idleness at the end."""
+
+
 @dataclass
 class _Worker:
     process: SpawnProcess
     connection: Connection
-    task: Task | None = None
+    waiting: dict[int, Task] = field(default_factory=dict)
+    """Handed out and not made yet, in the order in which they are made."""
+    kept: dict[int, Task] = field(default_factory=dict)
+    """Made and not durable yet."""
+    is_quick: bool = False
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it should get another task now."""
+        return len(self.waiting) <= self.is_quick and len(self.kept) <= PUBLISHING
 
 
 class Pool:
@@ -120,37 +133,47 @@ class Pool:
 
     def map(self, tasks: Iterator[Task]) -> Iterator[tuple[int, dict[str, Any]]]:
         """Executes the tasks; yields number and statistics of each in the order in which they finish."""
-        busy: list[_Worker] = []
         for worker in self.workers:
-            self._hand_out(worker, tasks, busy)
-        while busy:
-            ready = wait([worker.connection for worker in busy])
-            for worker in [worker for worker in busy if worker.connection in ready]:
-                busy.remove(worker)
-                task = worker.task
-                assert task is not None
+            self._hand_out(worker, tasks)
+        while busy := {worker.connection: worker for worker in self.workers if worker.waiting or worker.kept}:
+            for connection in wait(list(busy)):
+                worker = busy[connection]  # type: ignore[index]  # only connections were given
                 try:
-                    done = worker.connection.recv()
+                    message = worker.connection.recv()
                 except (EOFError, OSError):
-                    done = self._replace(worker, task)
-                yield done.number, done.statistics
-                self._hand_out(worker, tasks, busy)
+                    message = self._replace(worker)
+                if isinstance(message, Made):
+                    worker.kept[message.number] = worker.waiting.pop(message.number)
+                    worker.is_quick = message.seconds < QUICK_S
+                elif message is not None:
+                    worker.kept.pop(message.number, None)
+                    yield message.number, message.statistics
+                self._hand_out(worker, tasks)
 
     @staticmethod
-    def _hand_out(worker: _Worker, tasks: Iterator[Task], busy: list[_Worker]) -> None:
-        worker.task = next(tasks, None)
-        if worker.task is not None:
-            worker.connection.send(worker.task)
-            busy.append(worker)
+    def _hand_out(worker: _Worker, tasks: Iterator[Task]) -> None:
+        while worker.has_room and (task := next(tasks, None)) is not None:
+            worker.waiting[task.number] = task
+            worker.connection.send(task)
 
-    def _replace(self, worker: _Worker, task: Task) -> Done:
+    def _replace(self, worker: _Worker) -> Done | None:
+        """A new process in the place of one that died. Its run failed; what else it had is done again."""
         worker.process.join()
         code = worker.process.exitcode or 0
         how = f"signal {-code}" if code < 0 else f"exit status {code}"
-        shutil.rmtree(task.temporary, ignore_errors=True)
         fresh = self._start()
         worker.process, worker.connection = fresh.process, fresh.connection
-        return Done(task.number, unsuccessful(self.backend, "failed", f"the process of the run died ({how})"))
+        culprit = next(iter(worker.waiting.values()), None)
+        again = [*worker.kept.values(), *list(worker.waiting.values())[1:]]
+        worker.kept, worker.waiting = {}, {task.number: task for task in again}
+        for task in again:
+            shutil.rmtree(task.temporary, ignore_errors=True)
+            worker.connection.send(task)
+        if culprit is None:
+            return None
+        shutil.rmtree(culprit.temporary, ignore_errors=True)
+        reason = f"the process of the run died ({how})"
+        return Done(culprit.number, unsuccessful(self.backend, "failed", reason))
 
     def stop(self) -> None:
         """Ends all workers, at once."""

@@ -5,6 +5,8 @@ import os
 import shutil
 import signal
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
@@ -22,6 +24,10 @@ ATTEMPTS = 3
 """How often a run is emulated at most before its lateness is accepted, and said."""
 
 
+PUBLISHING = 4
+"""Runs of one process that are being made durable at the same time."""
+
+
 @dataclass(frozen=True)
 class Task:
     """One run to execute."""
@@ -36,6 +42,14 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Made:
+    """A task's run is made, in so many seconds; it is not durable yet."""
+
+    number: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Done:
     """What became of a task; `statistics` are the contents of its `stats.json`."""
 
@@ -44,17 +58,33 @@ class Done:
 
 
 def serve(connection: Connection, backend: str) -> None:
-    """Executes tasks from the connection until it closes. Only the parent stops it, so it ignores Ctrl-C."""
+    """Executes tasks from the connection until it closes. Only the parent stops it, so it ignores Ctrl-C.
+
+    Waiting for the disk takes longer than a short run: threads of their own make runs durable while the next is made.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     obstacle = _prepare_emulation() if backend == "emu" else None  # before there is a second thread
     threading.Thread(target=_die_with_parent, daemon=True).start()
-    while True:
-        try:
-            task = connection.recv()
-        except (EOFError, OSError):
-            return
-        connection.send(Done(task.number, execute(task, obstacle)))
+    speaking = threading.Lock()
+
+    def tell(message: Made | Done) -> None:
+        with speaking:
+            connection.send(message)
+
+    def finish(task: Task, attempt: Attempt) -> None:
+        tell(Done(task.number, keep(task, attempt)))
+
+    with ThreadPoolExecutor(PUBLISHING) as publishers:
+        while True:
+            try:
+                task = connection.recv()
+            except (EOFError, OSError):
+                return
+            started = time.monotonic()
+            attempt = make(task, obstacle)
+            tell(Made(task.number, time.monotonic() - started))
+            publishers.submit(finish, task, attempt)
 
 
 def _prepare_emulation() -> str | None:
@@ -75,7 +105,21 @@ def _die_with_parent() -> None:
         os._exit(1)
 
 
-def execute(task: Task, obstacle: str | None = None) -> dict[str, Any]:
+@dataclass
+class Attempt:
+    """A run that was made, or the reason why not; its files are in the task's temporary directory."""
+
+    statistics: dict[str, Any]
+    log: list[str]
+    failed: bool = False
+
+
+def execute(task: Task) -> dict[str, Any]:
+    """Runs one task to the end; its statistics."""
+    return keep(task, make(task))
+
+
+def make(task: Task, obstacle: str | None = None) -> Attempt:
     """Runs one task. Whatever goes wrong becomes the reason of a failed run, `obstacle` from the start."""
     started_at = now()
     log = [f"{started_at} dumbbell {__version__}: {task.label}", f"specification: {task.specification}"]
@@ -85,17 +129,32 @@ def execute(task: Task, obstacle: str | None = None) -> dict[str, Any]:
         perform = emulate if task.backend == "emu" else simulate
         statistics = perform(task, log)
         times = {"started_at": started_at, "ended_at": now()}
-        statistics = {"backend": task.backend, "status": "done", "reason": None} | times | statistics
-        _complete(task, statistics, log)
+        return Attempt({"backend": task.backend, "status": "done", "reason": None} | times | statistics, log)
     except (KeyboardInterrupt, SystemExit):
         shutil.rmtree(task.temporary, ignore_errors=True)
         raise
     except BaseException as error:  # a panic of the core is no Exception
-        statistics = unsuccessful(task.backend, "failed", one_line(error))
-        log.append(f"{now()} failed: {one_line(error)}")
+        return _failed(task, log, error)
+
+
+def keep(task: Task, attempt: Attempt) -> dict[str, Any]:
+    """Makes a run durable in its final place; its statistics."""
+    try:
+        if attempt.failed:
+            task.temporary.mkdir(parents=True)
+        _complete(task, attempt)
+    except OSError as error:
         shutil.rmtree(task.temporary, ignore_errors=True)
-        _record_failure(task, statistics, log)
-    return statistics
+        if not attempt.failed:
+            return keep(task, _failed(task, attempt.log, error))
+    return attempt.statistics
+
+
+def _failed(task: Task, log: list[str], error: BaseException) -> Attempt:
+    """What is kept of a run that failed, on disk if the disk takes it; the parent reports it in any case."""
+    shutil.rmtree(task.temporary, ignore_errors=True)
+    reason = one_line(error)
+    return Attempt(unsuccessful(task.backend, "failed", reason), [*log, f"{now()} failed: {reason}"], failed=True)
 
 
 def simulate(task: Task, log: list[str]) -> dict[str, Any]:
@@ -132,16 +191,7 @@ def _verdict(emulation: dict[str, Any]) -> tuple[str, str | None]:
     return "done", None
 
 
-def _complete(task: Task, statistics: dict[str, Any], log: list[str]) -> None:
-    (task.temporary / "log.txt").write_text("\n".join(log) + "\n", encoding="utf-8")
-    (task.temporary / "stats.json").write_text(to_json(task.identity | statistics), encoding="utf-8")
+def _complete(task: Task, attempt: Attempt) -> None:
+    (task.temporary / "log.txt").write_text("\n".join(attempt.log) + "\n", encoding="utf-8")
+    (task.temporary / "stats.json").write_text(to_json(task.identity | attempt.statistics), encoding="utf-8")
     publish(task.temporary, task.final)
-
-
-def _record_failure(task: Task, statistics: dict[str, Any], log: list[str]) -> None:
-    """Keeps the reason on disk too, if the disk takes it; the parent reports it in any case."""
-    try:
-        task.temporary.mkdir(parents=True)
-        _complete(task, statistics, log)
-    except OSError:
-        shutil.rmtree(task.temporary, ignore_errors=True)
