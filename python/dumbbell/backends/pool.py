@@ -97,7 +97,7 @@ def _tasks(work: list[Work], todo: list[tuple[int, Run]]) -> Iterator[Task]:
 
 
 QUICK_S = 0.25
-"""A process whose runs take less has the next one waiting: to ask for it would cost more than some idleness at the end."""
+"""A process whose runs take less has the next one waiting: to ask for it would cost more than idleness at the end."""
 
 
 @dataclass
