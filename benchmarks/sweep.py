@@ -1,0 +1,62 @@
+"""How well short runs spread over processors: runs per second with 1, 2, ... processes, side by side.
+
+Usage: python benchmarks/sweep.py [--runs 10000] [--rounds 3] [--duration 15] [--jobs N] [--write docs/benchmarks.md].
+The runs are ccperf's: one flow on `default`, 15 s, no packet log. The ratio is (runs/s with N processes) / (N times
+runs/s with one), from rounds that alternate; the round with one process makes a tenth of the runs.
+"""
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from blocks import replace_block
+
+ROOT = Path(__file__).parent.parent
+
+
+def rate(out: Path, runs: int, duration: float, jobs: int) -> float:
+    """Runs per second of one sweep, start-up of the command included."""
+    shutil.rmtree(out, ignore_errors=True)
+    command = [sys.executable, "-m", "dumbbell", "run", "--schemes", "reno", "--path", "default", "--log", "none"]
+    command += ["--duration", str(duration), "--runs", str(runs), "--jobs", str(jobs), "--out", str(out)]
+    command += ["--set", "start_spread_ms=100"]
+    started = time.monotonic()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return runs / (time.monotonic() - started)
+
+
+def main() -> None:
+    """Measures and prints; writes the page where asked."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=10_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--duration", type=float, default=15.0)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--write", type=Path)
+    arguments = parser.parse_args()
+    ones, alls = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(arguments.rounds):
+            ones.append(rate(Path(folder) / "out", max(1, arguments.runs // 10), arguments.duration, 1))
+            alls.append(rate(Path(folder) / "out", arguments.runs, arguments.duration, arguments.jobs))
+            print(f"1 process: {ones[-1]:.1f} runs/s; {arguments.jobs} processes: {alls[-1]:.1f} runs/s")
+    one, every = statistics.median(ones), statistics.median(alls)
+    share = every / one / arguments.jobs
+    text = (
+        f"| processes | runs/s (median of {arguments.rounds} rounds) |\n|---|---|\n| 1 | {one:.1f} |\n"
+        f"| {arguments.jobs} | {every:.1f} |\n\n"
+        f"{arguments.runs} runs of {arguments.duration:g} s each: {share:.0%} of {arguments.jobs} times the rate of one."
+    )
+    print(text)
+    if arguments.write:
+        replace_block(arguments.write, "sweep", text)
+
+
+if __name__ == "__main__":
+    main()
