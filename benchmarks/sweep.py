@@ -51,7 +51,7 @@ def main() -> None:
     text = (
         f"| processes | runs/s (median of {arguments.rounds} rounds) |\n|---|---|\n| 1 | {one:.1f} |\n"
         f"| {arguments.jobs} | {every:.1f} |\n\n"
-        f"{arguments.runs} runs of {arguments.duration:g} s each: {share:.0%} of {arguments.jobs} times the rate of one."
+        f"{arguments.runs} runs of {arguments.duration:g} s each: {share:.0%} of {arguments.jobs} x the rate of one."
     )
     print(text)
     if arguments.write:
