@@ -2,7 +2,7 @@
 
 use crate::element::{Stage, Streams};
 use crate::spec::validate_direction;
-use crate::{ElementSpec, LinkStats, Packet, QueueSpec, Tap};
+use crate::{ElementSpec, LinkStats, Packet, Tap};
 use std::collections::VecDeque;
 use units::Time;
 
@@ -33,9 +33,7 @@ pub struct Direction {
 fn is_quiet(elements: &[ElementSpec]) -> bool {
     match elements {
         [ElementSpec::Delay(_)] => true,
-        [ElementSpec::Link(link), ElementSpec::Delay(_)] => {
-            !matches!(link.queue, QueueSpec::Codel { .. } | QueueSpec::FqCodel { .. })
-        }
+        [ElementSpec::Link(link), ElementSpec::Delay(_)] => link.queue.decides_on_arrival(),
         _ => false,
     }
 }

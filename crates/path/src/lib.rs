@@ -56,7 +56,7 @@ pub use offered::opportunities;
 pub use packet::{Ecn, Packet};
 pub use poisson::PoissonSpec;
 pub use policer::{PolicerAction, PolicerSpec};
-pub use queue::{QueueQuirk, QueueSpec};
+pub use queue::{CobaltSpec, Dualpi2Spec, QueueQuirk, QueueSpec};
 pub use reorder::ReorderSpec;
 pub use shaper::ShaperSpec;
 pub use slotted::SlottedSpec;

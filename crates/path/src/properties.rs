@@ -56,11 +56,14 @@ fn run(parts: &[&str], seed: u64, traffic: &[(u64, u32)], wants_opportunities: b
 }
 
 /// Links that a driver may have to hear of between departures.
-const LINKS: [&str; 4] = [
+const LINKS: [&str; 7] = [
     r#"{"kind": "link", "rate_mbps": 10, "queue": {"kind": "droptail", "packets": 10}}"#,
     r#"{"kind": "link", "rate_mbps": 4, "queue": {"kind": "droptail", "packets": 2}}"#,
     r#"{"kind": "link", "rate_mbps": 6}"#,
     r#"{"kind": "link", "rate_mbps": 5, "queue": {"kind": "codel", "target_ms": 1, "interval_ms": 10}}"#,
+    r#"{"kind": "link", "rate_mbps": 5, "queue": {"kind": "cobalt", "target_ms": 1, "interval_ms": 10, "packets": 20}}"#,
+    r#"{"kind": "link", "rate_mbps": 5, "queue": {"kind": "dualpi2", "target_ms": 1, "packets": 20}}"#,
+    r#"{"kind": "link", "rate_mbps": 5, "queue": {"kind": "step", "threshold_ms": 1}}"#,
 ];
 
 /// Drops and marks with the times they were reported for, and whether these were in order.
@@ -160,7 +163,7 @@ proptest! {
 
     #[test]
     fn departures_alone_are_enough_to_drive_a_path(
-        links in prop::collection::vec(0usize..4, 0..3), delay_us in 0u64..20_000, traffic in traffic(),
+        links in prop::collection::vec(0usize..7, 0..3), delay_us in 0u64..20_000, traffic in traffic(),
     ) {
         let links = links.iter().map(|pick| LINKS[*pick].to_owned());
         let delay = format!(r#"{{"kind": "delay", "delay_ms": {}}}"#, delay_us as f64 / 1e3);

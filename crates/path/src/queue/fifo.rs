@@ -25,6 +25,12 @@ impl Fifo {
         Some(packet)
     }
 
+    /// The packet that has waited longest.
+    #[inline]
+    pub(super) fn first(&self) -> Option<&Packet> {
+        self.packets.front()
+    }
+
     #[inline]
     pub(super) fn packets(&self) -> u64 {
         self.packets.len() as u64

@@ -2,10 +2,12 @@
 //!
 //! Adding one: a file with its state, a variant of [`QueueSpec`] and of [`Queue`].
 
+mod cobalt;
 mod codel;
 mod control_law;
 mod drophead;
 mod droptail;
+mod dualpi2;
 mod fifo;
 mod fq_codel;
 mod pie;
@@ -18,12 +20,16 @@ mod step;
 #[cfg(test)]
 mod testing;
 
+pub use cobalt::CobaltSpec;
+pub use dualpi2::Dualpi2Spec;
 pub use spec::{QueueQuirk, QueueSpec};
 
 use crate::{Packet, PacketEvent, Tap};
+use cobalt::Cobalt;
 use codel::Codel;
 use drophead::Drophead;
 use droptail::Droptail;
+use dualpi2::Dualpi2;
 use fifo::Limits;
 use fq_codel::FqCodel;
 use pie::Pie;
@@ -44,6 +50,8 @@ pub(crate) enum Queue {
     Red(Red),
     FqCodel(FqCodel),
     Step(Step),
+    Cobalt(Cobalt),
+    Dualpi2(Dualpi2),
 }
 
 /// Runs `$call` on whatever discipline `$queue` is.
@@ -58,6 +66,8 @@ macro_rules! dispatch {
             Queue::Red($discipline) => $call,
             Queue::FqCodel($discipline) => $call,
             Queue::Step($discipline) => $call,
+            Queue::Cobalt($discipline) => $call,
+            Queue::Dualpi2($discipline) => $call,
         }
     };
 }
@@ -84,6 +94,8 @@ impl Queue {
                 Self::FqCodel(FqCodel::new(*flows, *quantum_bytes, limits, spec.codel_settings()?, rng))
             }
             QueueSpec::Step { .. } => Self::Step(Step::new(limits, spec.step_threshold()?)),
+            QueueSpec::Cobalt(spec) => Self::Cobalt(Cobalt::new(limits, spec.settings()?, rng)),
+            QueueSpec::Dualpi2(spec) => Self::Dualpi2(Dualpi2::new(limits, spec.settings()?)),
         })
     }
 
@@ -107,6 +119,8 @@ impl Queue {
             Self::Red(queue) => queue.dequeue(now),
             Self::FqCodel(queue) => queue.dequeue(now, tap),
             Self::Step(queue) => queue.dequeue(now, tap),
+            Self::Cobalt(queue) => queue.dequeue(now, tap),
+            Self::Dualpi2(queue) => queue.dequeue(now, tap),
         }?;
         tap.packet(now, PacketEvent::Dequeued, &packet);
         Some(packet)
@@ -124,6 +138,8 @@ impl Queue {
             Self::Red(queue) => queue.fifo.packets(),
             Self::FqCodel(queue) => queue.packets(),
             Self::Step(queue) => queue.fifo.packets(),
+            Self::Cobalt(queue) => queue.fifo.packets(),
+            Self::Dualpi2(queue) => queue.packets(),
         }
     }
 
@@ -139,6 +155,8 @@ impl Queue {
             Self::Red(queue) => queue.fifo.bytes(),
             Self::FqCodel(queue) => queue.bytes(),
             Self::Step(queue) => queue.fifo.bytes(),
+            Self::Cobalt(queue) => queue.fifo.bytes(),
+            Self::Dualpi2(queue) => queue.bytes(),
         }
     }
 
@@ -164,21 +182,26 @@ impl Queue {
             Self::Red(_) => "red",
             Self::FqCodel(_) => "fq-codel",
             Self::Step(_) => "step",
+            Self::Cobalt(_) => "cobalt",
+            Self::Dualpi2(_) => "dualpi2",
         }
     }
 
     /// Tells the link's present rate to the disciplines that use it: RED ages its average with it, PIE (the RFC's)
-    /// takes it for the departure rate until it has measured one. Zero if unknown.
+    /// takes it for the departure rate until it has measured one, COBALT knows from it how long a packet takes. Zero if
+    /// unknown.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         match self {
             Self::Pie(queue) => queue.set_rate(rate),
             Self::Red(queue) => queue.set_rate(rate),
+            Self::Cobalt(queue) => queue.set_rate(rate),
             Self::Droptail(_)
             | Self::Drophead(_)
             | Self::Codel(_)
             | Self::MahimahiPie(_)
             | Self::FqCodel(_)
-            | Self::Step(_) => {}
+            | Self::Step(_)
+            | Self::Dualpi2(_) => {}
         }
     }
 }

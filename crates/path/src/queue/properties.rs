@@ -63,7 +63,14 @@ fn specs() -> Vec<QueueSpec> {
         fq(4, true),
         step(Some(5), None),
         step(None, Some(4.0)),
+        read(r#"{"kind": "cobalt", "interval_ms": 20, "packets": 40, "bytes": 30000}"#),
+        read(r#"{"kind": "cobalt", "interval_ms": 20, "packets": 40, "bytes": 30000, "ecn": true}"#),
+        read(r#"{"kind": "dualpi2", "target_ms": 5, "packets": 40, "bytes": 30000}"#),
     ]
+}
+
+fn read(json: &str) -> QueueSpec {
+    serde_json::from_str(json).unwrap()
 }
 
 /// A step: wait `gap_us`, then packets arrive or leave.
@@ -94,7 +101,9 @@ fn run(spec: &QueueSpec, steps: &[Step]) -> Result<Bench, TestCaseError> {
     for step in steps {
         bench.now += Span::from_us(step.gap_us);
         if let Some((flow, size, capable, count)) = step.arrive {
-            let ecn = if capable { Ecn::ECT0 } else { Ecn::NOT_ECT };
+            // A flow keeps its codepoint: those of one flow with two may pass each other in two queues.
+            let ecn = [Ecn::NOT_ECT, Ecn::ECT0, Ecn::ECT1][if capable { 1 + flow as usize % 2 } else { 0 }];
+            let flow = if capable { flow } else { flow + 6 };
             (0..count).for_each(|_| bench.arrive_with(flow, size, ecn));
         } else {
             let waiting = bench.queue.packets() > 0;
@@ -125,7 +134,7 @@ proptest! {
                 tap.dequeued.iter().chain(&tap.dropped).map(|(_, packet)| packet.number).collect();
             gone.sort_unstable();
             prop_assert_eq!(gone, (0..bench.arrivals).collect::<Vec<_>>());
-            for flow in 0..6 {
+            for flow in 0..12 {
                 prop_assert!(of_flow(&tap.dequeued, flow).is_sorted(), "{:?}", spec);
             }
             // Marks only on capable packets, which then leave (or were dropped later) with CE.

@@ -1,6 +1,8 @@
 //! What can be asked of a queue: the `queue` table of a link.
 
+use super::cobalt::CobaltSpec;
 use super::control_law::Settings as CodelSettings;
+use super::dualpi2::Dualpi2Spec;
 use super::fifo::{fraction, milliseconds, milliseconds_or_zero, refuse, whole, whole_milliseconds};
 use super::fq_codel::quantum;
 use super::step::Threshold;
@@ -137,6 +139,10 @@ pub enum QueueSpec {
         /// Time in the queue beyond which departures are marked (L4S), ms.
         threshold_ms: Option<f64>,
     },
+    /// CoDel and BLUE, as in CAKE.
+    Cobalt(CobaltSpec),
+    /// Dual-queue coupled AQM for L4S, RFC 9332.
+    Dualpi2(Dualpi2Spec),
 }
 
 /// Known differences to a discipline's RFC, kept for comparison with results measured with them.
@@ -212,6 +218,8 @@ impl QueueSpec {
             Self::Red { .. } => "red",
             Self::FqCodel { .. } => "fq-codel",
             Self::Step { .. } => "step",
+            Self::Cobalt(_) => "cobalt",
+            Self::Dualpi2(_) => "dualpi2",
         }
     }
 
@@ -235,6 +243,8 @@ impl QueueSpec {
                 self.codel_settings().map(drop)
             }
             Self::Step { .. } => self.step_threshold().map(drop),
+            Self::Cobalt(spec) => spec.settings().map(drop),
+            Self::Dualpi2(spec) => spec.settings().map(drop),
             Self::Infinite {} | Self::Droptail { .. } | Self::Drophead { .. } => Ok(()),
         }
     }
@@ -248,8 +258,23 @@ impl QueueSpec {
             | Self::Codel { packets, bytes, .. }
             | Self::Pie { packets, bytes, .. }
             | Self::Red { packets, bytes, .. }
-            | Self::Step { packets, bytes, .. } => (packets, bytes),
+            | Self::Step { packets, bytes, .. }
+            | Self::Cobalt(CobaltSpec { packets, bytes, .. })
+            | Self::Dualpi2(Dualpi2Spec { packets, bytes, .. }) => (packets, bytes),
             Self::FqCodel { packets, bytes, .. } => (Some(packets), bytes),
+        }
+    }
+
+    /// Whether packets are dropped and marked as they arrive only, never as they leave.
+    pub(crate) const fn decides_on_arrival(&self) -> bool {
+        match self {
+            Self::Infinite {}
+            | Self::Droptail { .. }
+            | Self::Drophead { .. }
+            | Self::Pie { .. }
+            | Self::Red { .. } => true,
+            Self::Step { threshold_ms, .. } => threshold_ms.is_none(),
+            Self::Codel { .. } | Self::FqCodel { .. } | Self::Cobalt(_) | Self::Dualpi2(_) => false,
         }
     }
 
@@ -410,6 +435,8 @@ mod tests {
             r#"{"kind": "fq-codel", "bytes": 1000000}"#,
             r#"{"kind": "step", "packets": 300, "threshold_packets": 20}"#,
             r#"{"kind": "step", "threshold_ms": 1}"#,
+            r#"{"kind": "cobalt", "packets": 100, "target_ms": 3}"#,
+            r#"{"kind": "dualpi2", "bytes": 100000, "l4s_range_ms": 0}"#,
         ] {
             let spec = read(json).unwrap();
             assert_eq!(read(&serde_json::to_string(&spec).unwrap()).unwrap(), spec);
@@ -448,6 +475,9 @@ mod tests {
                 ["one of", "`threshold_packets`"],
             ),
             (r#"{"kind": "step", "threshold_ms": 0}"#, ["`threshold_ms` = 0", "above 0"]),
+            (r#"{"kind": "cobalt", "target_ms": 0}"#, ["queue `cobalt`: `target_ms` = 0", "above 0"]),
+            (r#"{"kind": "cobalt", "bytes": 0}"#, ["`bytes` = 0", "at least 1"]),
+            (r#"{"kind": "dualpi2", "threshold_ms": 1}"#, ["unknown field `threshold_ms`", "l4s_min_ms"]),
             (r#"{"kind": "infinite", "packets": 3}"#, ["unknown field", "packets"]),
             (r#"{"kind": "codel", "targetms": 3}"#, ["unknown field `targetms`", "target_ms"]),
             (r#"{"kind": "codel", "quirk": "linux"}"#, ["unknown variant `linux`", "mahimahi"]),

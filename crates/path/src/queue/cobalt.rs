@@ -1,0 +1,252 @@
+//! COBALT: CoDel and BLUE side by side, the AQM of CAKE (Høiland-Jørgensen, Täht and Morton, "Piece of CAKE", LANMAN
+//! 2018, section 3; Linux's `sch_cake`), here over one queue.
+//!
+//! - CoDel acts on senders that respond, as packets leave: over the target, signals come at `interval / sqrt(count)`.
+//!   Other than RFC 8289's it does not start over below the target: `count` falls one by one, at the pace it grew.
+//! - BLUE (Feng et al. 1999) acts on those that do not: a probability of dropping that rises by 1/256 when the limit is
+//!   exceeded and falls by 1/4096 when service finds the queue empty, both at most once per target. It never marks.
+//! - The limits drop the oldest packet. The last packet waiting is not dropped.
+//! - With a known rate of the link, delays of up to 4 packet times are never too long, the target is at least 1.5 packet
+//!   times, and the interval grows with it.
+//!
+//! Sans-IO: that service found nothing is made up for on the next arrival, at the time the last packet was out.
+
+use super::control_law::Settings;
+use super::fifo::{Fifo, Limits, mark, milliseconds, unknown};
+use crate::{Packet, PacketEvent, Tap};
+use serde::{Deserialize, Serialize};
+use units::{Rate, Rng, Span, Time};
+
+/// How much BLUE's probability rises on overflow.
+const BLUE_RISE: f64 = 1.0 / 256.0;
+/// How much it falls when nothing is left to send.
+const BLUE_FALL: f64 = 1.0 / 4096.0;
+
+/// Parameters.
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct CobaltSpec {
+    /// Limit, packets.
+    pub packets: Option<u64>,
+    /// Limit, bytes.
+    pub bytes: Option<u64>,
+    /// Acceptable standing delay, ms.
+    #[serde(default = "five")]
+    pub target_ms: f64,
+    /// Time over target before the first signal, ms.
+    #[serde(default = "hundred")]
+    pub interval_ms: f64,
+    /// CoDel marks instead of dropping.
+    #[serde(default)]
+    pub ecn: bool,
+}
+
+fn five() -> f64 {
+    5.0
+}
+fn hundred() -> f64 {
+    100.0
+}
+
+impl CobaltSpec {
+    pub(super) fn settings(&self) -> Result<Settings, String> {
+        Ok(Settings {
+            target: milliseconds("target_ms", self.target_ms)?,
+            interval: milliseconds("interval_ms", self.interval_ms)?,
+            tick: Span::from_ns(1),
+            one_packet_bytes: 0,
+            ecn: self.ecn,
+        })
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Cobalt {
+    pub(super) fifo: Fifo,
+    limits: Limits,
+    /// As asked for.
+    settings: Settings,
+    /// As the link's rate makes them.
+    fitted: Settings,
+    /// Time of the largest packet seen at the link's rate; zero if that is unknown.
+    packet_time: Span,
+    rate: Rate,
+    rng: Rng,
+    /// Signals of the present overload, less those it has been calm for since.
+    count: u32,
+    dropping: bool,
+    /// When the next signal is due, or, in calm, the next step back.
+    drop_next: Time,
+    /// BLUE's probability and when it last changed.
+    blue: f64,
+    blue_changed: Time,
+    /// When the packet that left last is out.
+    served: Time,
+}
+
+/// What happens to a packet that leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Send,
+    Mark,
+    Drop,
+}
+
+impl Cobalt {
+    pub(super) fn new(limits: Limits, settings: Settings, rng: Rng) -> Self {
+        Self {
+            fifo: Fifo::default(),
+            limits,
+            settings,
+            fitted: settings,
+            packet_time: Span::ZERO,
+            rate: Rate::ZERO,
+            rng,
+            count: 0,
+            dropping: false,
+            drop_next: Time::ZERO,
+            blue: 0.0,
+            blue_changed: Time::ZERO,
+            served: Time::ZERO,
+        }
+    }
+
+    /// The time of `bytes` at the link's rate.
+    fn time_for(&self, bytes: u64) -> Span {
+        if self.rate == Rate::ZERO { Span::ZERO } else { self.rate.time_for(bytes) }
+    }
+
+    /// Fits target and interval to the largest packet at the link's rate.
+    fn fit(&mut self) {
+        let asked = self.settings;
+        self.packet_time = self.time_for(asked.one_packet_bytes);
+        let target = asked.target.max(self.packet_time * 3 / 2);
+        let interval = (asked.interval + (target - asked.target)).max(target * 2);
+        self.fitted = Settings { target, interval, ..asked };
+    }
+
+    fn spacing(&self) -> Span {
+        self.fitted.spacing(self.count.max(1))
+    }
+
+    /// Moves BLUE's probability, at most once per target.
+    fn move_blue(&mut self, now: Time, by: f64) {
+        if now > self.blue_changed + self.fitted.target {
+            self.blue = (self.blue + by).clamp(0.0, 1.0);
+            self.blue_changed = now;
+        }
+    }
+
+    fn overflowed(&mut self, now: Time) {
+        self.move_blue(now, BLUE_RISE);
+        self.dropping = true;
+        self.drop_next = now;
+        self.count = self.count.max(1);
+    }
+
+    /// Service found nothing to send at `now`.
+    fn found_empty(&mut self, now: Time) {
+        if self.blue > 0.0 {
+            self.move_blue(now, -BLUE_FALL);
+        }
+        self.dropping = false;
+        if self.count > 0 && now >= self.drop_next {
+            self.step_back();
+        }
+    }
+
+    fn step_back(&mut self) {
+        self.count -= 1;
+        self.drop_next += self.spacing();
+    }
+
+    pub(super) fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
+        if self.fifo.is_empty() && now >= self.served {
+            self.found_empty(self.served);
+        }
+        let size_bytes = u64::from(packet.size_bytes);
+        if size_bytes > self.settings.one_packet_bytes {
+            self.settings.one_packet_bytes = size_bytes;
+            self.fit();
+        }
+        tap.packet(now, PacketEvent::Enqueued, &packet);
+        self.fifo.push(packet);
+        while self.limits.exceeded(self.fifo.packets(), self.fifo.bytes()) {
+            let Some(oldest) = self.fifo.pop() else { return };
+            tap.packet(now, PacketEvent::Dropped, &oldest);
+            self.overflowed(now);
+        }
+    }
+
+    /// Judges a packet that leaves after `sojourn`.
+    fn judge(&mut self, now: Time, sojourn: Span, capable: bool) -> Verdict {
+        let is_over = sojourn > self.fitted.target && sojourn > self.packet_time * 4;
+        let mut is_late = now > self.drop_next;
+        let is_due = self.count > 0 && now >= self.drop_next;
+        if is_over {
+            if !self.dropping {
+                self.drop_next = now + self.spacing();
+            }
+            self.count = self.count.max(1);
+        }
+        self.dropping = is_over;
+        let mut verdict = Verdict::Send;
+        if is_due && is_over {
+            verdict = if self.settings.ecn && capable { Verdict::Mark } else { Verdict::Drop };
+            self.count = self.count.saturating_add(1);
+            self.drop_next += self.spacing();
+            is_late = now > self.drop_next;
+        } else if is_due {
+            while self.count > 0 && now >= self.drop_next {
+                self.step_back();
+            }
+            is_late = now > self.drop_next;
+        }
+        if verdict != Verdict::Drop && self.rng.chance(self.blue) {
+            verdict = Verdict::Drop;
+        }
+        // In calm the time of the next signal serves to notice inactivity.
+        if self.count == 0 {
+            self.drop_next = now + self.fitted.interval;
+        } else if is_late && verdict != Verdict::Drop {
+            self.drop_next = now;
+        }
+        verdict
+    }
+
+    pub(super) fn dequeue<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
+        loop {
+            let mut packet = self.fifo.pop()?;
+            match self.judge(now, now - packet.queued, packet.ecn.is_capable()) {
+                Verdict::Drop if !self.fifo.is_empty() => {
+                    tap.packet(now, PacketEvent::Dropped, &packet);
+                    continue;
+                }
+                Verdict::Mark => mark(now, &mut packet, tap),
+                Verdict::Send | Verdict::Drop => {}
+            }
+            self.served = now + self.time_for(u64::from(packet.size_bytes));
+            return Some(packet);
+        }
+    }
+
+    pub(super) fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+        self.fit();
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+        match name {
+            "packets" | "bytes" => self.limits.set(name, value)?,
+            "target_ms" => self.settings.target = milliseconds(name, value)?,
+            "interval_ms" => self.settings.interval = milliseconds(name, value)?,
+            _ => return Err(unknown(name, "packets, bytes, target_ms, interval_ms")),
+        }
+        self.fit();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "cobalt_tests.rs"]
+mod tests;
