@@ -18,9 +18,9 @@ INTRODUCTION = """\
 Written by `scripts/metrics_doc.py` from `crates/measure/src/definitions.rs`, the only place where metrics are
 defined. Do not edit.
 
-`dumbbell list metrics` prints the same list, `dumbbell show DIR --json` the values. In `results.sqlite` they are rows
-of the table `metrics`, and these definitions are the table `definitions`. `a.b` is key `b` of the object `a`. An
-empty unit is a plain number.
+`dumbbell list metrics` prints the same list, `dumbbell show DIR --json` the values. In the
+[database](database.md) they are rows of the table `metric`, and these definitions are the table `definition`. `a.b` is
+key `b` of the object `a`. An empty unit is a plain number.
 
 ## Conventions
 

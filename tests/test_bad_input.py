@@ -170,9 +170,9 @@ def test_a_disk_that_takes_nothing_more(folder: Path) -> None:
 
 def test_a_disk_that_fills_up_during_a_run(folder: Path) -> None:
     def little_space() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
 
-    command = [*COMMAND, *RUN, "--duration", "20"]
+    command = [*COMMAND, *RUN, "--duration", "120"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, preexec_fn=little_space)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr

@@ -72,7 +72,7 @@ def test_show_and_the_database_have_media(cameras: Path, dumbbell: Dumbbell) -> 
     assert line.split()[:4] == ["small", "reno", "1", f"{rate:.2f}"]
     assert line.split()[-1] == f"{decoded:.1f}"
     with sqlite3.connect(cameras / "results.sqlite") as database:
-        query = "SELECT value FROM metrics WHERE name = 'media.media_rate_mbps' ORDER BY value"
+        query = "SELECT value FROM metric WHERE name = 'media.media_rate_mbps' ORDER BY value"
         stored = [row[0] for row in database.execute(query)]
     assert stored == sorted(run["flows"][0]["media"]["media_rate_mbps"] for run in runs)
 
@@ -111,7 +111,7 @@ def test_without_live_sources_nothing_speaks_of_media(folder: Path, dumbbell: Du
     assert "Media" not in page
     assert "Frame delay" not in page
     with sqlite3.connect(folder / "out" / "results.sqlite") as database:
-        assert not database.execute("SELECT 1 FROM metrics WHERE name LIKE 'media.%'").fetchall()
+        assert not database.execute("SELECT 1 FROM metric WHERE name LIKE 'media.%'").fetchall()
 
 
 def test_a_starved_camera_skips_frames_and_stands_still(folder: Path, dumbbell: Dumbbell) -> None:

@@ -57,11 +57,11 @@ def test_the_database_and_the_statistics_agree(dumbbell: Dumbbell, folder: Path)
     dumbbell("run", "--schemes", "reno", *QUICK, "--runs", "2", "--flows", "2", "--out", "out")
     connection = sqlite3.connect(folder / "out/results.sqlite")
     query = (
-        "SELECT run, number, value FROM runs JOIN metrics ON runs.id = run_id"
-        " WHERE entity = 'flow' AND name = 'throughput_mbps' ORDER BY run, number"
+        "SELECT run, entity_id, value FROM experiment JOIN metric ON experiment.id = experiment_id"
+        " WHERE entity_kind = 'flow' AND metric.name = 'throughput_mbps' ORDER BY run, entity_id"
     )
     rows = connection.execute(query).fetchall()
-    unit = connection.execute("SELECT unit FROM definitions WHERE entity = 'flow' AND name = 'throughput_mbps'")
+    unit = connection.execute("SELECT unit FROM definition WHERE entity_kind = 'flow' AND name = 'throughput_mbps'")
     assert unit.fetchone() == ("Mbit/s",)
     connection.close()
     expected = [
@@ -157,7 +157,7 @@ def test_a_killed_experiment_loses_nothing_that_was_finished(
     assert all(path.read_bytes() == content for path, content in finished.items())
     assert [run["status"] for run in show(dumbbell, "out")["runs"]] == ["done"] * 60
     connection = sqlite3.connect(folder / "out/results.sqlite")
-    assert connection.execute("SELECT count(*) FROM runs WHERE status = 'done'").fetchone() == (60,)
+    assert connection.execute("SELECT count(*) FROM experiment WHERE status = 'done'").fetchone() == (60,)
     connection.close()
     assert not (folder / "out/runs/.unfinished").exists()
 

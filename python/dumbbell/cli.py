@@ -163,6 +163,7 @@ def _run_parser(run: argparse.ArgumentParser) -> None:
     add("--jobs", type=_count, metavar="N", help="processes; default: one per processor; emu: 1")
     add("--cluster", metavar="tcp://HOST:PORT", help="a Dask scheduler whose workers execute the runs")
     add("--out", type=Path, metavar="DIR", help="default: results/EXPERIMENT-TIME")
+    add("--db-path", type=Path, metavar="FILE", help="the results also go to this database, which may hold many")
     add("--resume", action="store_true", help="continue what is in DIR")
     add("--json", action="store_true", help="results as JSON on stdout")
 
@@ -238,6 +239,7 @@ def _run(arguments: argparse.Namespace) -> int:
         resume=arguments.resume,
         json=arguments.json,
         cluster=arguments.cluster,
+        database=arguments.db_path,
     )
     return run(command)
 

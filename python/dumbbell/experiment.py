@@ -208,7 +208,7 @@ def fitted_transport(scheme: Scheme, path: PathModel) -> dict[str, Any]:
     if "payload_bytes" in scheme.transport:
         return scheme.transport
     try:
-        config = _complete_transport(json.dumps(scheme.transport))
+        config = complete_transport(json.dumps(scheme.transport))
     except _core.Error as error:
         raise UserError(f"{scheme.file}: scheme `{scheme.name}`: {with_hint(str(error))}") from None
     room = path.mtu_bytes - path.overhead_bytes - int(config["header_bytes"])
@@ -220,7 +220,8 @@ def fitted_transport(scheme: Scheme, path: PathModel) -> dict[str, Any]:
 
 
 @cache
-def _complete_transport(given: str) -> dict[str, Any]:
+def complete_transport(given: str) -> dict[str, Any]:
+    """The whole configuration that a transport table (JSON) stands for."""
     complete: dict[str, Any] = json.loads(_core.transport(given))
     return complete
 

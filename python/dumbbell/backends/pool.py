@@ -14,7 +14,7 @@ from dumbbell.backends.cluster import Cluster
 from dumbbell.backends.worker import PUBLISHING, Done, Made, Task, serve
 from dumbbell.experiment import Run
 from dumbbell.progress import Progress
-from dumbbell.results import Database, Results, unsuccessful
+from dumbbell.results import Gathering, Recording, Results, unsuccessful
 
 
 @dataclass
@@ -25,6 +25,7 @@ class Outcome:
     failed: list[tuple[Run, str]] = field(default_factory=list)
     degraded: list[tuple[Run, str]] = field(default_factory=list)
     interrupted: bool = False
+    unrecorded: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -35,26 +36,26 @@ class Work:
     runs: list[Run]
 
 
-def execute(work: list[Work], jobs: int, progress: Progress, cluster: str | None = None) -> Outcome:
+def execute(
+    work: list[Work], jobs: int, progress: Progress, cluster: str | None = None, gathering: Gathering | None = None
+) -> Outcome:
     """Executes experiments of one backend on `jobs` processes, or on a Dask cluster, with no pause between them.
 
-    Ctrl-C stops at once; what is finished stays.
+    Ctrl-C stops at once; what is finished stays. `gathering` is a database for all of them.
     """
     outcome = Outcome()
     backend = work[0].results.experiment.backend
-    databases: dict[int, Database] = {}
-    todo = [(number, run) for number, part in enumerate(work) for run in part.runs]
+    todo = [(part.results, run) for part in work for run in part.runs]
+    recording = Recording([part.results for part in work], gathering)
+    outcome.unrecorded = recording.failures
     try:
-        for number, part in enumerate(work):
+        for part in work:
             shutil.rmtree(part.results.unfinished, ignore_errors=True)
-            settled = [run for run in part.results.experiment.all_runs() if part.results.is_settled(run)]
-            databases[number] = Database(part.results.directory)
-            databases[number].rebuild(part.results.run(run) for run in settled)
         pool = Pool(backend, min(jobs, len(todo))) if cluster is None else Cluster(cluster, backend)
         try:
-            for done, statistics in pool.map(_tasks(work, todo)):
-                number, run = todo[done]
-                databases[number].record(work[number].results.complete(run, statistics))
+            for done, statistics in pool.map(_tasks(todo)):
+                results, run = todo[done]
+                recording.record(results, results.complete(run, statistics))
                 _note(outcome, run, statistics)
                 progress.step(run.label, statistics["status"], statistics["reason"])
         except KeyboardInterrupt:
@@ -64,8 +65,7 @@ def execute(work: list[Work], jobs: int, progress: Progress, cluster: str | None
             if backend == "emu":
                 _core.clean_up()  # what the programs of a run that was cut short had started
     finally:
-        for database in databases.values():
-            database.close()
+        recording.close()
         for part in work:
             shutil.rmtree(part.results.unfinished, ignore_errors=True)
         progress.close()
@@ -82,9 +82,8 @@ def _note(outcome: Outcome, run: Run, statistics: dict[str, Any]) -> None:
         outcome.failed.append((run, reason if status == "failed" else f"{status}: {reason}"))
 
 
-def _tasks(work: list[Work], todo: list[tuple[int, Run]]) -> Iterator[Task]:
-    for place, (number, run) in enumerate(todo):
-        results = work[number].results
+def _tasks(todo: list[tuple[Results, Run]]) -> Iterator[Task]:
+    for place, (results, run) in enumerate(todo):
         yield Task(
             number=place,
             label=run.label,

@@ -19,6 +19,7 @@ from dumbbell.errors import one_line
 from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish, to_json
+from dumbbell.results.rows import read_sampled
 
 ATTEMPTS = 3
 """How often a run is emulated at most before its lateness is accepted, and said."""
@@ -128,6 +129,7 @@ def make(task: Task, obstacle: str | None = None) -> Attempt:
             raise _core.Error(obstacle)
         perform = emulate if task.backend == "emu" else simulate
         statistics = perform(task, log)
+        statistics["samples"] = read_sampled(task.temporary)
         times = {"started_at": started_at, "ended_at": now()}
         return Attempt({"backend": task.backend, "status": "done", "reason": None} | times | statistics, log)
     except (KeyboardInterrupt, SystemExit):

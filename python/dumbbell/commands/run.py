@@ -20,7 +20,7 @@ from dumbbell.commands.show import print_summary
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, Options, Run, check, everything, resolve, with_options
 from dumbbell.progress import Progress
-from dumbbell.results import Results, locked, prepare, to_json, write_environment
+from dumbbell.results import Database, Gathering, Results, locked, prepare, to_json, write_environment
 from dumbbell.results.environment import cpus, emulation_environment, environment
 
 
@@ -36,6 +36,7 @@ class RunCommand:
     resume: bool
     json: bool
     cluster: str | None = None
+    database: Path | None = None
 
 
 def run(command: RunCommand) -> int:
@@ -57,11 +58,13 @@ def run(command: RunCommand) -> int:
     if experiment.backend == "emu":
         require_emulation()
         _core.clean_up()
+    if command.database is not None:
+        Database(command.database, gathers=True).close()  # before anything else is written
     directory = command.out or _default_directory(experiment)
     with held(bpf_controllers(experiment.schemes.values())):
         results = prepare(directory, experiment, command.resume)
         with locked(directory):
-            outcome = _execute(results, jobs, command.cluster)
+            outcome = _execute(results, jobs, command)
     return tell(results, outcome, command)
 
 
@@ -102,15 +105,18 @@ def _default_directory(experiment: Experiment) -> Path:
     return Path("results") / f"{experiment.name}-{started}"
 
 
-def _execute(results: Results, jobs: int, cluster: str | None) -> Outcome:
+def _execute(results: Results, jobs: int, command: RunCommand) -> Outcome:
     surroundings = environment(sys.argv)
     if results.experiment.backend == "emu":
         surroundings |= emulation_environment(results.experiment.schemes.values())
     write_environment(results, surroundings)
-    return execute_unfinished([results], jobs, cluster)
+    gathering = None if command.database is None else Gathering(command.database)
+    return execute_unfinished([results], jobs, command.cluster, gathering)
 
 
-def execute_unfinished(parts: list[Results], jobs: int, cluster: str | None = None) -> Outcome:
+def execute_unfinished(
+    parts: list[Results], jobs: int, cluster: str | None = None, gathering: Gathering | None = None
+) -> Outcome:
     """Executes all runs that are not finished yet; SIGTERM stops it as Ctrl-C does."""
     work = [Work(part, [run for run in part.experiment.all_runs() if not part.is_finished(run)]) for part in parts]
     todo, total = sum(len(part.runs) for part in work), sum(len(part.experiment.all_runs()) for part in parts)
@@ -118,7 +124,7 @@ def execute_unfinished(parts: list[Results], jobs: int, cluster: str | None = No
         print(f"{total - todo} of {total} runs are finished already", file=sys.stderr)
     previous = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        return execute(work, jobs, Progress(todo), cluster)
+        return execute(work, jobs, Progress(todo), cluster, gathering)
     finally:
         signal.signal(signal.SIGTERM, previous)
 
@@ -137,8 +143,10 @@ def tell(results: Results, outcome: Outcome, command: RunCommand) -> int:
     _list_runs("are degraded and stay out of averages", outcome.degraded)
     if outcome.interrupted:
         print(f"interrupted: `dumbbell run --resume --out {results.directory}` continues", file=sys.stderr)
+    for failure in outcome.unrecorded:
+        print(f"not all runs are in the database, the same command with --resume adds them: {failure}", file=sys.stderr)
     print(f"results: {results.directory}", file=sys.stderr)
-    return 1 if outcome.failed or outcome.interrupted else 0
+    return 1 if outcome.failed or outcome.interrupted or outcome.unrecorded else 0
 
 
 def _list_runs(what: str, runs: list[tuple[Run, str]]) -> None:

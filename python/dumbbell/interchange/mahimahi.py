@@ -11,7 +11,7 @@ from dumbbell.catalog import PathModel
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment
 from dumbbell.interchange.pantheon_import import imported_scheme, measure, refuse_used
-from dumbbell.results import Database, Results, write_environment
+from dumbbell.results import Recording, Results, write_environment
 from dumbbell.results.directory import to_toml
 from dumbbell.results.environment import environment, now
 from dumbbell.results.files import publish, to_json, write_atomically
@@ -58,9 +58,7 @@ def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> Results:
         (folder / "stats.json").write_text(to_json(results.complete(run, statistics)), encoding="utf-8")
         publish(folder, results.folder(run))
         results.unfinished.rmdir()
-        database = Database(temporary)
-        database.rebuild(results.runs())
-        database.close()
+        Recording([results]).close()
         if out.exists():
             out.rmdir()
         temporary.rename(out)

@@ -14,7 +14,7 @@ from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, Run, slug
 from dumbbell.interchange.pantheon_metadata import PantheonMetadata, read_metadata
 from dumbbell.interchange.pantheon_stats import RunTimes, read_times
-from dumbbell.results import Database, Results, unsuccessful, write_environment
+from dumbbell.results import Recording, Results, unsuccessful, write_environment
 from dumbbell.results.directory import to_toml
 from dumbbell.results.environment import environment, now
 from dumbbell.results.files import publish, to_json, write_atomically
@@ -56,9 +56,7 @@ def import_pantheon(source: Path, out: Path, command: list[str]) -> Results:
         write_environment(results, environment(command) | {"imported": facts})
         for run in experiment.all_runs():
             _import_run(results, run, _logs(source, run, metadata))
-        database = Database(temporary)
-        database.rebuild(results.runs())
-        database.close()
+        Recording([results]).close()
         out.parent.mkdir(parents=True, exist_ok=True)
         if out.exists():
             out.rmdir()

@@ -1,6 +1,6 @@
 """The results directory: write, read, resume, compare."""
 
-from dumbbell.results.database import Database
+from dumbbell.results.database import INDEX, Database
 from dumbbell.results.directory import (
     ACCEPTED,
     Results,
@@ -11,10 +11,14 @@ from dumbbell.results.directory import (
     write_environment,
 )
 from dumbbell.results.files import publish, to_json, write_atomically
+from dumbbell.results.recording import Gathering, Recording
 
 __all__ = [
     "ACCEPTED",
+    "INDEX",
     "Database",
+    "Gathering",
+    "Recording",
     "Results",
     "locked",
     "open_results",

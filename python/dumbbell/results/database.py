@@ -1,103 +1,211 @@
-"""`results.sqlite`: the numbers of all runs for queries. An index of the run directories, which hold the truth."""
+"""The database in ccperf's terms: `results.sqlite` of a results directory, and files that gather many of them.
 
-import json
+Both are indexes: the run directories hold the truth, and a database can be made anew from them.
+"""
+
+import os
+import shutil
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
-from dumbbell.errors import UserError
+from dumbbell.errors import UserError, one_line
+from dumbbell.experiment import Experiment
+from dumbbell.results import rows
+from dumbbell.results.directory import Results
+from dumbbell.results.numbers import definition, definitions, numbers
+from dumbbell.results.schema import upgrade, views
 
-SCHEMA = (
-    """CREATE TABLE IF NOT EXISTS runs (
-        id INTEGER PRIMARY KEY,
-        path TEXT NOT NULL, scheme TEXT NOT NULL, run INTEGER NOT NULL, seed INTEGER,
-        backend TEXT NOT NULL, status TEXT NOT NULL, reason TEXT, sim_wall_s REAL, directory TEXT NOT NULL,
-        UNIQUE (path, scheme, run)
-    )""",
-    # entity is flow, link or network; number counts flows and links from 1 and is 0 for the network
-    """CREATE TABLE IF NOT EXISTS metrics (
-        run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-        entity TEXT NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, value REAL,
-        PRIMARY KEY (run_id, entity, number, name)
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS definitions (
-        entity TEXT NOT NULL, name TEXT NOT NULL, unit TEXT NOT NULL, convention TEXT NOT NULL,
-        formula TEXT NOT NULL, source TEXT NOT NULL,
-        PRIMARY KEY (entity, name)
-    )""",
-    "CREATE INDEX IF NOT EXISTS metrics_by_name ON metrics (name, entity, number)",
-)
+INDEX = "results.sqlite"
+BUSY_TIMEOUT_S = 30.0
+"""How long a writer waits for the others before it gives up."""
 
 
 class Database:
-    """The open database. Every change is one transaction: a kill leaves the state before or after it."""
+    """An open database. Every change is one transaction: a kill leaves the state before or after it.
 
-    def __init__(self, directory: Path) -> None:
-        self.file = directory / "results.sqlite"
+    Several processes may write at once: a write takes its lock at the beginning and waits for the others'.
+    """
+
+    def __init__(self, file: Path, gathers: bool = False, copies: bool = True) -> None:
+        """Opens or creates `file`, and brings it to this version's schema.
+
+        One that `gathers` holds the runs of many results directories, with `copies` of their time series beside it.
+
+        Raises:
+            UserError: it cannot be opened or written, or is not ours.
+        """
+        self.file = file
+        self.gathers = gathers
+        self.copies = gathers and copies
+        self._known: set[tuple[str, str]] = set()
+        self._origins: dict[Path, rows.Origin] = {}
         try:
-            self.connection = sqlite3.connect(self.file, isolation_level=None)
-            self.connection.execute("PRAGMA foreign_keys = ON")
-            with _transaction(self.connection):
-                for statement in SCHEMA:
-                    self.connection.execute(statement)
-                insert = "INSERT OR REPLACE INTO definitions VALUES (?, ?, ?, ?, ?, ?)"
-                self.connection.executemany(insert, _definitions())
-        except sqlite3.Error as error:
-            raise UserError(f"{self.file}: {error}") from None
+            file.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{file}: {one_line(error)}") from None
+        with self._explained():
+            self.connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+            try:
+                self._prepare()
+            except BaseException:
+                self.connection.close()
+                raise
 
-    def rebuild(self, runs: Iterable[dict[str, Any]]) -> None:
-        """Makes the database say what the run directories say."""
+    def _prepare(self) -> None:
+        self.connection.execute("PRAGMA foreign_keys = ON")
         with _transaction(self.connection):
-            self.connection.execute("DELETE FROM runs")
-            for run in runs:
-                self._insert(run)
+            try:
+                upgrade(self.connection)
+            except UserError as error:
+                raise UserError(f"{self.file}: {error}") from None
+            self._define()
+        self._keep_log()
+        # a power cut may cost the last runs, which are in their directories; no change is ever half there
+        self.connection.execute("PRAGMA synchronous = NORMAL")
 
-    def record(self, run: dict[str, Any]) -> None:
-        """Adds or replaces one run, given as in `show --json`."""
-        with _transaction(self.connection):
-            self._insert(run)
+    def _keep_log(self) -> None:
+        """Readers do not stop writers: a write-ahead log. The change to it does not wait for others by itself."""
+        patience = time.monotonic() + BUSY_TIMEOUT_S
+        while self.connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            try:
+                self.connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError:
+                if time.monotonic() > patience:
+                    raise
+                time.sleep(0.01)
 
-    def _insert(self, run: dict[str, Any]) -> None:
-        key = (run["path"], run["scheme"], run["run"])
-        self.connection.execute("DELETE FROM runs WHERE path = ? AND scheme = ? AND run = ?", key)
-        columns = ("seed", "backend", "status", "reason", "sim_wall_s", "directory")
-        row = self.connection.execute(
-            "INSERT INTO runs (path, scheme, run, seed, backend, status, reason, sim_wall_s, directory)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*key, *(run[column] for column in columns)),
-        ).lastrowid
-        values = [(row, *value) for value in numbers(run)]
-        self.connection.executemany("INSERT INTO metrics VALUES (?, ?, ?, ?, ?)", values)
+    def _define(self) -> None:
+        """Writes the definitions, and the views whose columns they are where those changed."""
+        upsert = (
+            "INSERT INTO definition VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (entity_kind, name) DO UPDATE SET"
+            " (layer, sampling, convention, unit, formula, source) = (excluded.layer, excluded.sampling,"
+            " excluded.convention, excluded.unit, excluded.formula, excluded.source)"
+        )
+        self.connection.executemany(upsert, [astuple(each) for each in definitions()])
+        self._known = set(self.connection.execute("SELECT entity_kind, name FROM definition"))
+        stored = dict(self.connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'view'"))
+        for name, statement in views(self._known).items():
+            if stored.get(name) != statement:
+                self.connection.execute(f"DROP VIEW IF EXISTS {name}")
+                self.connection.execute(statement)
+
+    def rebuild(self, results: Results, runs: Iterable[dict[str, Any]]) -> None:
+        """Makes the database say what the run directories say: `runs`, given as in `show --json`, are all there are.
+
+        Experiments that were there already keep their numbers.
+        """
+        with self._explained(), _transaction(self.connection):
+            origin = self._origin(results)
+            if not self.gathers:  # whatever it was called before
+                self.connection.execute("UPDATE experiment SET results_id = ?", (origin.identity,))
+            kept = {self._insert(results, origin, run) for run in runs}
+            found = self.connection.execute("SELECT id FROM experiment WHERE results_id = ?", (origin.identity,))
+            gone = [row for row in found if row[0] not in kept]
+            self.connection.executemany("DELETE FROM experiment WHERE id = ?", gone)
+        for (number,) in gone:
+            shutil.rmtree(self._series(number), ignore_errors=True)
+
+    def record(self, results: Results, run: dict[str, Any]) -> int:
+        """Adds or replaces one run, given as in `show --json`; its number."""
+        with self._explained(), _transaction(self.connection):
+            return self._insert(results, self._origin(results), run)
+
+    def _origin(self, results: Results) -> rows.Origin:
+        if results.directory not in self._origins:
+            self._origins[results.directory] = rows.Origin.of(results, None if self.gathers else ".")
+        return self._origins[results.directory]
+
+    def _insert(self, results: Results, origin: rows.Origin, run: dict[str, Any]) -> int:
+        experiment: Experiment = results.experiment
+        parameters = rows.parameters(experiment, run)
+        number = self._number(rows.experiment_row(experiment, origin, run, parameters))
+        self._add("parameter", number, rows.parameter_rows(parameters))
+        self._add("flow", number, rows.flow_rows(experiment, run))
+        self._add("link", number, rows.link_rows(experiment, run))
+        self._add_metrics(number, experiment, run)
+        self._add_series(number, results.directory / run["directory"], run)
+        return number
+
+    def _number(self, row: dict[str, Any]) -> int:
+        """The number of an experiment whose row is now `row` and which has nothing else yet."""
+        known = "SELECT id FROM experiment WHERE results_id = ? AND directory = ?"
+        found = self.connection.execute(known, (row["results_id"], row["directory"])).fetchone()
+        if found is not None:
+            row = {"id": found[0]} | row
+            self.connection.execute("DELETE FROM experiment WHERE id = ?", found)  # and what belongs to it
+        insert = f"INSERT INTO experiment ({', '.join(row)}) VALUES ({_places(row)}) RETURNING id"
+        number: int = self.connection.execute(insert, tuple(row.values())).fetchone()[0]
+        return number
+
+    def _add(self, table: str, number: int, given: Iterable[dict[str, Any]]) -> None:
+        values = [{"experiment_id": number} | row for row in given]
+        if values:
+            statement = f"INSERT INTO {table} ({', '.join(values[0])}) VALUES ({_places(values[0])})"
+            self.connection.executemany(statement, [tuple(row.values()) for row in values])
+
+    def _add_metrics(self, number: int, experiment: Experiment, run: dict[str, Any]) -> None:
+        values = [(number, *value) for value in numbers(run)]
+        for _, kind, _, name, _ in values:
+            if (kind, name) not in self._known:
+                insert = "INSERT OR IGNORE INTO definition VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                self.connection.execute(insert, astuple(definition(kind, name)))
+                self._known.add((kind, name))
+        insert = "INSERT INTO metric (experiment_id, entity_kind, entity_id, name, value) VALUES (?, ?, ?, ?, ?)"
+        self.connection.executemany(insert, values)
+
+    def _add_series(self, number: int, folder: Path, run: dict[str, Any]) -> None:
+        """Registers the time series, by names relative to the database; copies outlive the results directory."""
+        place = os.path.relpath(folder, self.file.parent)
+        if self.copies:
+            series = self._series(number)
+            place = f"{series.parent.name}/{series.name}"
+            shutil.rmtree(series, ignore_errors=True)
+            for file, _ in rows.SAMPLES.values():
+                if (folder / file).exists():
+                    series.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(folder / file, series / file)
+        self._add("series", number, rows.series_rows(folder, run, place, packet_log=not self.copies))
+
+    def _series(self, number: int) -> Path:
+        """Where a gathering database keeps the series of an experiment."""
+        return self.file.with_name(f"{self.file.name}.series") / str(number)
 
     def close(self) -> None:
         """Closes the file."""
         self.connection.close()
 
-
-def numbers(run: dict[str, Any]) -> Iterator[tuple[str, int, str, float]]:
-    """Every number of a run, as (entity, number, metric, value)."""
-    entities = [("network", 0, run["network"])]
-    entities += [("flow", index, flow) for index, flow in enumerate(run["flows"], 1)]
-    entities += [("link", index, link) for index, link in enumerate(run["links"], 1)]
-    for entity, index, table in entities:
-        for name, value in _flat(table, ""):
-            yield entity, index, name, value
-
-
-def _flat(table: dict[str, Any], prefix: str) -> Iterator[tuple[str, float]]:
-    for name, value in table.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
-        elif isinstance(value, int | float) and not isinstance(value, bool) and name != "flow":
-            yield prefix + name, float(value)
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise UserError(f"{self.file}: {_reason(error)}") from None
+        except OSError as error:
+            raise UserError(f"{self.file}: {one_line(error)}") from None
 
 
-def _definitions() -> list[tuple[str, ...]]:
-    columns = ("level", "name", "unit", "convention", "formula", "source")
-    return [tuple(metric[column] for column in columns) for metric in json.loads(_core.metrics())]
+def _reason(error: sqlite3.Error) -> str:
+    reasons = {
+        "SQLITE_BUSY": f"another program has held the database for more than {BUSY_TIMEOUT_S:g} s",
+        "SQLITE_FULL": "its disk is full",
+        "SQLITE_IOERR": "cannot be written",
+        "SQLITE_READONLY": "cannot be written",
+        "SQLITE_CANTOPEN": "cannot be opened",
+        "SQLITE_NOTADB": "is no database",
+        "SQLITE_CORRUPT": "is damaged",
+    }
+    code = getattr(error, "sqlite_errorname", None) or ""
+    reason = next((text for start, text in reasons.items() if code.startswith(start)), None)
+    return f"{reason} ({one_line(error)})" if reason else one_line(error)
+
+
+def _places(row: dict[str, Any]) -> str:
+    return ", ".join("?" * len(row))
 
 
 @contextmanager
@@ -105,7 +213,8 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
+        connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")

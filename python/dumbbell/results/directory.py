@@ -4,6 +4,7 @@ import fcntl
 import json
 import shutil
 import tomllib
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,13 +71,6 @@ class Results:
             return False
         return statistics is not None and statistics["status"] in ACCEPTED
 
-    def is_settled(self, run: Run) -> bool:
-        """Whether the run has readable statistics, good or not."""
-        try:
-            return self.statistics(run) is not None
-        except UserError:
-            return False
-
     def runs(self) -> list[dict[str, Any]]:
         """Every run of the experiment, the missing ones included, as in `show --json`."""
         return [self.run(run) for run in self.experiment.all_runs()]
@@ -95,6 +89,16 @@ class Results:
         cell = self.experiment.cells.get(run.path)
         parameters = {} if cell is None else {"path": cell.base} | cell.parameters
         return identity | statistics | identity | {"directory": run.directory, "parameters": parameters}
+
+    def settled(self) -> Iterator[dict[str, Any]]:
+        """Every run that has readable statistics, good or not, as in `show --json`."""
+        for run in self.experiment.all_runs():
+            try:
+                statistics = self.statistics(run)
+            except UserError:
+                continue
+            if statistics is not None:
+                yield self.complete(run, statistics)
 
     def environment(self) -> dict[str, Any]:
         """The contents of `environment.json`."""
@@ -199,10 +203,14 @@ def to_toml(table: dict[str, Any]) -> str:
 
 
 def write_environment(results: Results, environment: dict[str, Any]) -> None:
-    """Records the environment; a resumed experiment keeps the first and lists the later ones."""
+    """Records the environment; a resumed experiment keeps the first and lists the later ones.
+
+    The first also names the results, so that a database knows them when they come again.
+    """
     earlier = results.environment()
     if earlier:
         environment = earlier | {"resumed": [*earlier.get("resumed", []), environment]}
+    environment = {"results_id": uuid.uuid4().hex} | environment
     write_atomically(results.directory / "environment.json", to_json(environment))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.results.database import numbers
+from dumbbell.results.numbers import numbers
 
 LEVEL = 0.95
 

@@ -1,0 +1,72 @@
+"""The numbers of a run, flat, and what their names say."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from dumbbell import _core
+
+
+def numbers(run: dict[str, Any]) -> Iterator[tuple[str, int, str, float]]:
+    """Every number of a run, as (entity, number, metric, value): flows and links count from 1, the network is 0."""
+    entities = [("network", 0, run["network"])]
+    entities += [("flow", index, flow) for index, flow in enumerate(run["flows"], 1)]
+    entities += [("link", index, link) for index, link in enumerate(run["links"], 1)]
+    labels = _labels()
+    for entity, index, table in entities:
+        for name, value in _flat(table, ""):
+            if (entity, name) not in labels:
+                yield entity, index, name, value
+
+
+def _flat(table: dict[str, Any], prefix: str) -> Iterator[tuple[str, float]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield prefix + name, float(value)
+
+
+@cache
+def _labels() -> frozenset[tuple[str, str]]:
+    return frozenset((label["level"], label["name"]) for label in json.loads(_core.labels()))
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a metric means. `layer` and `sampling` follow from the name, by ccperf's rules (reference `ccperf` 6.1)."""
+
+    entity_kind: str
+    name: str
+    layer: str | None
+    sampling: str
+    convention: str
+    unit: str
+    formula: str
+    source: str
+
+
+_LAYER = re.compile(r"_(l[1247])$")
+_REDUCED = re.compile(r"(^|[._])(mean|var|cov|p\d+)([._]|$)")
+
+
+def definition(entity_kind: str, name: str, rest: dict[str, str] | None = None) -> Definition:
+    """The definition of a metric; one that this version does not know (`rest` is missing) has a name only."""
+    layer = _LAYER.search(name)
+    sampling = "statistical" if _REDUCED.search(name) else "singleton"
+    texts = (rest or {}).get
+    return Definition(
+        entity_kind,
+        name,
+        layer[1] if layer else None,
+        sampling,
+        *(texts(key, "") for key in ("convention", "unit", "formula", "source")),
+    )
+
+
+def definitions() -> list[Definition]:
+    """Those of every metric that the core computes."""
+    return [definition(metric["level"], metric["name"], metric) for metric in json.loads(_core.metrics())]

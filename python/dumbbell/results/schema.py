@@ -1,0 +1,169 @@
+"""The schema of the database in ccperf's terms, its versions, and the way from one to the next."""
+
+import sqlite3
+from collections.abc import Collection
+
+from dumbbell import __version__
+from dumbbell.errors import UserError
+from dumbbell.results.environment import now
+
+VERSION = 2
+"""What `PRAGMA user_version` says. Version 1, which set none, had the tables runs, metrics and definitions."""
+APPLICATION = 0x64756D62
+"""`PRAGMA application_id`: the letters "dumb"."""
+
+TABLES = (
+    """CREATE TABLE migration (
+        version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL, code_version TEXT NOT NULL
+    )""",
+    # AUTOINCREMENT: a number that was given once is never given to another experiment
+    """CREATE TABLE experiment (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT, title TEXT, aut TEXT NOT NULL, path TEXT NOT NULL, run INTEGER NOT NULL,
+        parameters_json TEXT NOT NULL, command TEXT, seed INTEGER, run_seed INTEGER,
+        stop_time_s REAL, warmup_s REAL, sample_interval_s REAL,
+        backend TEXT NOT NULL, code_version TEXT, started_at TEXT, ended_at TEXT,
+        status TEXT NOT NULL, reason TEXT, sim_wall_s REAL, events INTEGER,
+        results_id TEXT NOT NULL, results TEXT NOT NULL, directory TEXT NOT NULL,
+        UNIQUE (results_id, directory)
+    )""",
+    """CREATE TABLE parameter (
+        experiment_id INTEGER NOT NULL REFERENCES experiment (id) ON DELETE CASCADE,
+        name TEXT NOT NULL, value TEXT NOT NULL, number REAL,
+        PRIMARY KEY (experiment_id, name)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE flow (
+        experiment_id INTEGER NOT NULL REFERENCES experiment (id) ON DELETE CASCADE,
+        flow_id INTEGER NOT NULL, src TEXT NOT NULL, dst TEXT NOT NULL,
+        transport_protocol TEXT, cca TEXT NOT NULL, controller TEXT, cc_recovery_alg TEXT, traffic_model TEXT,
+        start_time_s REAL, stop_time_s REAL, base_rtt_s REAL,
+        PRIMARY KEY (experiment_id, flow_id)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE link (
+        experiment_id INTEGER NOT NULL REFERENCES experiment (id) ON DELETE CASCADE,
+        link_id INTEGER NOT NULL, name TEXT NOT NULL, role TEXT NOT NULL,
+        bw_bps REAL, delay_s REAL, loss REAL, qlen_pkts INTEGER, qlen_bytes INTEGER, qdisc TEXT,
+        PRIMARY KEY (experiment_id, link_id)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE definition (
+        entity_kind TEXT NOT NULL CHECK (entity_kind IN ('flow', 'link', 'network')), name TEXT NOT NULL,
+        layer TEXT, sampling TEXT NOT NULL CHECK (sampling IN ('singleton', 'statistical')),
+        convention TEXT NOT NULL, unit TEXT NOT NULL, formula TEXT NOT NULL, source TEXT NOT NULL,
+        PRIMARY KEY (entity_kind, name)
+    ) WITHOUT ROWID""",
+    # entity_id counts flows and links from 1 and is 0 for the network. No index by name: every run that is recorded
+    # would touch a page per metric for it, to save 0.1 s in a query over 10,000 runs
+    """CREATE TABLE metric (
+        experiment_id INTEGER NOT NULL REFERENCES experiment (id) ON DELETE CASCADE,
+        entity_kind TEXT NOT NULL, entity_id INTEGER NOT NULL, name TEXT NOT NULL,
+        value REAL NOT NULL, sample_interval_s REAL,
+        PRIMARY KEY (experiment_id, entity_kind, entity_id, name),
+        FOREIGN KEY (entity_kind, name) REFERENCES definition (entity_kind, name)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE series (
+        experiment_id INTEGER NOT NULL REFERENCES experiment (id) ON DELETE CASCADE,
+        entity_kind TEXT NOT NULL, name TEXT NOT NULL, unit TEXT NOT NULL,
+        file TEXT NOT NULL, time_column TEXT NOT NULL, entity_column TEXT NOT NULL, value_column TEXT, filter TEXT,
+        PRIMARY KEY (experiment_id, entity_kind, name)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX experiment_by_name ON experiment (name, aut)",
+    "CREATE INDEX parameter_by_name ON parameter (name, value)",
+)
+
+FROM_VERSION_1 = (
+    """INSERT INTO experiment (id, aut, path, run, parameters_json, run_seed, backend, status, reason, sim_wall_s,
+                               results_id, results, directory)
+        SELECT id, scheme, path, run, json_object('aut', scheme, 'path', path), seed, backend, status, reason,
+               sim_wall_s, '', '.', directory FROM runs""",
+    """INSERT INTO parameter (experiment_id, name, value)
+        SELECT id, 'aut', scheme FROM runs UNION ALL SELECT id, 'path', path FROM runs""",
+    """INSERT INTO flow (experiment_id, flow_id, src, dst, cca)
+        SELECT DISTINCT run_id, number, 'src_' || (number - 1), 'dst_' || (number - 1), scheme
+        FROM metrics JOIN runs ON runs.id = run_id WHERE entity = 'flow'""",
+    """INSERT INTO link (experiment_id, link_id, name, role)
+        SELECT DISTINCT run_id, number, 'link_' || number, CASE number WHEN 1 THEN 'btl_forward' ELSE 'other' END
+        FROM metrics WHERE entity = 'link'""",
+    """INSERT INTO definition (entity_kind, name, sampling, convention, unit, formula, source)
+        SELECT entity, name, 'singleton', convention, unit, formula, source FROM definitions""",
+    """INSERT OR IGNORE INTO definition (entity_kind, name, sampling, convention, unit, formula, source)
+        SELECT DISTINCT entity, name, 'singleton', '', '', '', '' FROM metrics""",
+    """INSERT INTO metric (experiment_id, entity_kind, entity_id, name, value)
+        SELECT run_id, entity, number, name, value FROM metrics WHERE value IS NOT NULL""",
+    "DROP TABLE metrics",
+    "DROP TABLE runs",
+    "DROP TABLE definitions",
+)
+
+_HEAD = "x.id AS experiment_id, x.name AS experiment, x.aut, x.path, x.run, x.status"
+_VIEWS = {
+    "flow": (
+        "e.flow_id, e.cca, e.src, e.dst, e.transport_protocol, e.start_time_s, e.stop_time_s, e.base_rtt_s",
+        "flow e JOIN experiment x ON x.id = e.experiment_id",
+        "e.flow_id",
+    ),
+    "link": (
+        "e.link_id, e.name AS link, e.role, e.bw_bps, e.delay_s, e.loss, e.qlen_pkts, e.qdisc",
+        "link e JOIN experiment x ON x.id = e.experiment_id",
+        "e.link_id",
+    ),
+    "network": ("x.stop_time_s", "experiment x", "0"),
+}
+"""What stands before the metrics of each kind, where its rows come from, and the number of the entity."""
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Brings the open database to this version; to be called within a transaction.
+
+    Raises:
+        UserError: it is a newer version's, or no database of ours.
+    """
+    found = connection.execute("PRAGMA user_version").fetchone()[0]
+    if found > VERSION:
+        raise UserError(
+            f"is of schema version {found}, this dumbbell knows versions up to {VERSION}: "
+            "use a newer dumbbell, or another file"
+        )
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if found == VERSION and connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION:
+        return
+    if tables and not (found == 0 and tables == {"runs", "metrics", "definitions"}):
+        raise UserError("is a database, but not one of dumbbell's: choose another file")
+    for statement in (*TABLES, *(FROM_VERSION_1 if tables else ())):
+        connection.execute(statement)
+    insert = "INSERT INTO migration VALUES (?, ?, ?)"
+    connection.execute(insert, (VERSION, now(), __version__))
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def views(definitions: Collection[tuple[str, str]]) -> dict[str, str]:
+    """The views that have a column per metric, and the long one; `definitions` are kinds and names.
+
+    They depend on which metrics there are, so they are made anew where that changes.
+    """
+    made = {
+        "metric_described": """CREATE VIEW metric_described AS
+SELECT m.experiment_id, x.name AS experiment, x.aut, x.path, x.run, x.status, m.entity_kind,
+       CASE m.entity_kind WHEN 'network' THEN 'net' ELSE m.entity_kind || '_' || m.entity_id END AS entity,
+       m.name, m.value, d.unit, d.layer, d.sampling, d.convention, m.sample_interval_s
+FROM metric m JOIN experiment x ON x.id = m.experiment_id
+JOIN definition d ON d.entity_kind = m.entity_kind AND d.name = m.name"""
+    }
+    for kind, (described, source, entity) in _VIEWS.items():
+        # one look-up for each column that is asked for, and each keeps the type of `value`
+        columns = "".join(
+            f",\n       (SELECT value FROM metric m WHERE m.experiment_id = x.id AND m.entity_kind = '{kind}'"
+            f" AND m.entity_id = {entity} AND m.name = {_text(name)}) AS {_name(name)}"
+            for owner, name in sorted(definitions)
+            if owner == kind
+        )
+        made[f"{kind}_metrics"] = f"CREATE VIEW {kind}_metrics AS\nSELECT {_HEAD}, {described}{columns}\nFROM {source}"
+    return made
+
+
+def _text(name: str) -> str:
+    return "'" + name.replace("'", "''") + "'"
+
+
+def _name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
