@@ -22,7 +22,7 @@ def compact(drawing: str, name: str, titles: Mapping[str, str] | None = None) ->
         r"<metadata>.*?</metadata>|<style type=\"text/css\">.*?</style>|<!--.*?-->", "", drawing, flags=re.S
     )
     drawing = re.sub(r"<defs>\s*</defs>", "", drawing)
-    drawing = re.sub(r"(\d\.\d\d)\d+", r"\1", drawing)
+    drawing = re.sub(r"<[^>]*>", lambda element: re.sub(r"(\d\.\d\d)\d+", r"\1", element[0]), drawing)  # not texts
     drawing = re.sub(r"<svg [^>]*?viewBox=\"([^\"]*)\"[^>]*>", _root, drawing, count=1)
     for group, title in (titles or {}).items():
         opening = f'<g id="{group}">'
