@@ -119,3 +119,6 @@ def export_pantheon(packets: str, data: str, ack: str, init_us: int) -> None:
 
 def bootstrap_interval(values: list[float], level: float) -> tuple[float, float]:
     """The percentile bootstrap interval of the mean, with a fixed seed: equal values give equal intervals."""
+
+def jain_index(rates: list[list[float]]) -> list[float | None]:
+    """Jain's index of each list of rates; None where nothing moved."""

@@ -37,7 +37,8 @@ mod _core {
     use crate::exchange::{export_pantheon, import_mahimahi, import_merged_log, import_raw_logs};
     #[pymodule_export]
     use crate::logs::{
-        bootstrap_interval, delay_points, labels, measure_log, metrics, samples, series, transfers,
+        bootstrap_interval, delay_points, jain_index, labels, measure_log, metrics, samples, series,
+        transfers,
     };
     #[pymodule_export]
     use crate::run::{

@@ -204,3 +204,10 @@ pub(crate) fn bootstrap_interval(values: Vec<f64>, level: f64) -> PyResult<(f64,
     statistics::bootstrap_interval(&values, level, RESAMPLES, &mut rng)
         .ok_or_else(|| error("a bootstrap needs values, and a level between 0 and 1".to_owned()))
 }
+
+/// Jain's index of each list of rates; none where nothing moved.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what Python's lists become")]
+pub(crate) fn jain_index(rates: Vec<Vec<f64>>) -> Vec<Option<f64>> {
+    rates.iter().map(|rates| statistics::jain_index(rates)).collect()
+}
