@@ -1,32 +1,77 @@
 """Figures as SVG, drawn by matplotlib from numbers that others computed."""
 
 from dumbbell.figures.axis import DelayAxis, delay_axis
+from dumbbell.figures.distribution import Distribution, distribution_figure
+from dumbbell.figures.fairness import Share, fairness_figure
+from dumbbell.figures.heatmap import Parameter, heatmap_figure
+from dumbbell.figures.in_flight import OperatingPoint, Optimum, in_flight_figure
+from dumbbell.figures.matrix import matrix_figure
 from dumbbell.figures.media import FlowMedia, media_figure
-from dumbbell.figures.runs import FlowDelays, FlowRates, FlowSamples, delay_figure, samples_figure, throughput_figure
+from dumbbell.figures.operating_point import NetworkParameter, OperatingSeries, Points, operating_point_figure
+from dumbbell.figures.panels import Curve, Panel, Steps, time_figure
+from dumbbell.figures.plane import Bars, Ellipse, PlanePoint, plane_figure
+from dumbbell.figures.queues import QueueSeries, queue_figure
+from dumbbell.figures.runs import FlowDelays, FlowRates, delay_figure, throughput_figure
+from dumbbell.figures.step import Response, step_figure
+from dumbbell.figures.strokes import Stroke, flow_stroke, scheme_strokes
 from dumbbell.figures.style import Style, flow_color, styles
 from dumbbell.figures.summary import Point, summary_figure
 from dumbbell.figures.svg import for_page, for_print, print_ink, theme_ink
 from dumbbell.figures.swatch import swatch
+from dumbbell.figures.sweep import SweepLine, SweepPanel, sweep_figure
+from dumbbell.figures.window import WindowSeries, window_figure
 
 __all__ = [
+    "Bars",
+    "Curve",
     "DelayAxis",
+    "Distribution",
+    "Ellipse",
     "FlowDelays",
     "FlowMedia",
     "FlowRates",
-    "FlowSamples",
+    "NetworkParameter",
+    "OperatingPoint",
+    "OperatingSeries",
+    "Optimum",
+    "Panel",
+    "Parameter",
+    "PlanePoint",
     "Point",
+    "Points",
+    "QueueSeries",
+    "Response",
+    "Share",
+    "Steps",
+    "Stroke",
     "Style",
+    "SweepLine",
+    "SweepPanel",
+    "WindowSeries",
     "delay_axis",
     "delay_figure",
+    "distribution_figure",
+    "fairness_figure",
     "flow_color",
+    "flow_stroke",
     "for_page",
     "for_print",
+    "heatmap_figure",
+    "in_flight_figure",
+    "matrix_figure",
     "media_figure",
+    "operating_point_figure",
+    "plane_figure",
     "print_ink",
-    "samples_figure",
+    "queue_figure",
+    "scheme_strokes",
+    "step_figure",
     "styles",
     "summary_figure",
     "swatch",
+    "sweep_figure",
     "theme_ink",
     "throughput_figure",
+    "time_figure",
+    "window_figure",
 ]

@@ -1,4 +1,4 @@
-"""The frame of a run's figure: plots one above the other over the same time axis, and a legend below them."""
+"""The frame of most figures: plots one above the other, and a legend below them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,15 +12,29 @@ from numpy.typing import NDArray
 
 from dumbbell.figures.canvas import renderer
 
-Layouts = Sequence[tuple[int, float]]
-"""Legends to try in turn: columns and letter size."""
 
-TWO_COLUMNS: Layouts = ((2, 9.0), (2, 8.0), (2, 7.0), (1, 8.0), (1, 7.0))
-THREE_COLUMNS: Layouts = ((3, 9.0), (3, 8.0), (2, 8.5), (2, 7.5), (1, 8.0), (1, 7.0))
+@dataclass(frozen=True)
+class Legend:
+    """Layouts to try in turn, each columns and letter size; and how long the lines in it are, in letters.
+
+    Of `paired` entries one stands left, the next one right of it.
+    """
+
+    layouts: Sequence[tuple[int, float]]
+    handle: float
+    paired: bool = False
+
+
+_THREE = ((3, 9.0), (3, 8.0), (2, 8.5), (2, 7.5), (1, 8.0), (1, 7.0))
+PAIRS = Legend(((2, 9.0), (2, 8.0), (2, 7.0), (1, 8.0), (1, 7.0)), 1.8, paired=True)
+DOTS = Legend(_THREE, 1.0)
+LINES = Legend(((4, 9.0), *_THREE), 3.0)
 
 _WIDTH = 420.0  # points
-_LEFT, _RIGHT, _ABOVE, _BELOW = 52.0, 9.0, 24.0, 44.0
+_LEFT, _RIGHT, _BELOW = 52.0, 9.0, 44.0
+_ABOVE, _TITLE = 9.0, 15.0
 _BETWEEN = 12.0
+_BETWEEN_AXES = 46.0  # where each plot has an x axis of its own
 _INSIDE = _WIDTH - _LEFT - _RIGHT
 _LEGEND_BELOW = 36.0  # from the lowest plot to the legend
 _MOST_ENTRIES = 24  # legend entries; the tables list every flow
@@ -33,6 +47,7 @@ class Frame:
     figure: Figure
     plots: Sequence[Axes]
     heights: Sequence[float]
+    between: float
 
     def __post_init__(self) -> None:
         self._lay_out(0.0)
@@ -43,71 +58,99 @@ class Frame:
 
     def box(self, plot: int) -> tuple[float, float, float, float]:
         """Left, top, width and height of a plot in the drawing, points."""
-        above = sum(self.heights[:plot]) + _BETWEEN * plot
-        return (_LEFT, _ABOVE + above, *self.size(plot))
+        above = sum(self.heights[:plot]) + self.between * plot
+        return (_LEFT, self._above + above, *self.size(plot))
+
+    @property
+    def _above(self) -> float:
+        return _ABOVE + (_TITLE if self.plots[0].get_title() else 0.0)
 
     def _lay_out(self, legend: float) -> None:
         """Gives the plots their size and place, above a legend of the given height."""
-        inner = sum(self.heights) + _BETWEEN * (len(self.heights) - 1)
-        height = _ABOVE + inner + _BELOW + legend
+        inner = sum(self.heights) + self.between * (len(self.heights) - 1)
+        height = self._above + inner + _BELOW + legend
         self.figure.set_size_inches(_WIDTH / 72, height / 72)
         for index, plot in enumerate(self.plots):
             _, top, _, own = self.box(index)
             plot.set_position((_LEFT / _WIDTH, 1 - (top + own) / height, _INSIDE / _WIDTH, own / height))
 
-    def finish(self, y_labels: Sequence[str], layouts: Layouts) -> None:
-        """Labels, and a legend of the first plot's lines in the first of `layouts` that fits the width."""
+    def finish(self, y_labels: Sequence[str], legend: Legend, x_labels: Sequence[str] = ("Time (s)",)) -> None:
+        """Labels, and a legend of what is in any plot in the first of its layouts that fits the width.
+
+        One of `x_labels` stands for all plots, below the lowest.
+        """
         for plot, y_label in zip(self.plots, y_labels, strict=True):
             plot.set_ylabel(y_label)
             plot.yaxis.set_label_coords(-(_LEFT - 12) / _INSIDE, 0.5)  # clear of ticks up to 99999
             for axis in (plot.xaxis, plot.yaxis):
-                axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.5g}"))
-        for plot in self.plots[:-1]:
-            plot.tick_params(labelbottom=False)
-        lowest = self.plots[-1]
-        lowest.set_xlabel("Time (s)")
-        handles, labels = self.plots[0].get_legend_handles_labels()
-        if not handles:
-            return
-        paired = layouts is TWO_COLUMNS  # one of a pair left, the other right: columns are filled from the top
-        if paired:
+                if axis.get_scale() == "linear":
+                    axis.set_major_formatter(FuncFormatter(tick_text))
+        if len(x_labels) == 1:
+            for plot in self.plots[:-1]:
+                plot.tick_params(labelbottom=False)
+        for plot, x_label in zip(self.plots[-len(x_labels) :], x_labels, strict=True):
+            plot.set_xlabel(x_label)
+        handles: list[Any] = []
+        labels: list[str] = []
+        for plot in self.plots:
+            more = [entry for entry in zip(*plot.get_legend_handles_labels(), strict=True) if entry[1] not in labels]
+            handles += [handle for handle, _ in more]
+            labels += [label for _, label in more]
+        self._lay_out(self._write_legend(handles, labels, legend) if handles else 0.0)
+
+    def _write_legend(self, handles: Sequence[Any], labels: Sequence[str], legend: Legend) -> float:
+        """Returns its height."""
+        if legend.paired:  # columns are filled from the top
             handles, labels = [*handles[::2], *handles[1::2]], [*labels[::2], *labels[1::2]]
         if len(handles) > _MOST_ENTRIES:
-            handles, labels = _shortened(handles, labels, paired)
+            handles, labels = _shortened(handles, labels, legend.paired)
         measure = renderer(self.figure)
         middle = (_WIDTH / 2 - _LEFT) / _INSIDE
-        for columns, size in layouts:
-            legend = lowest.legend(
+        for columns, size in legend.layouts:
+            written = self.plots[-1].legend(
                 handles,
                 labels,
                 loc="upper center",
                 bbox_to_anchor=(middle, -_LEGEND_BELOW / self.heights[-1]),
                 ncols=min(columns, len(handles)),
                 fontsize=size,
-                handlelength=1.8 if paired else 1.0,
+                handlelength=legend.handle,
                 handletextpad=0.5,
                 columnspacing=1.2,
             )
-            extent = legend.get_window_extent(measure)
+            extent = written.get_window_extent(measure)
             if extent.width <= _WIDTH - 4:
                 break
-        self._lay_out(extent.height)
+        return float(extent.height)
 
 
-def frame(*heights: float) -> Frame:
-    """A frame with a plot for each height."""
+def frame(*heights: float, own_x: bool = False) -> Frame:
+    """A frame with a plot for each height, with room for an x axis below each of them if `own_x`."""
     figure = Figure()
-    return Frame(figure, [figure.add_axes((0, 0, 1, 1), label=str(index)) for index in range(len(heights))], heights)
+    plots = [figure.add_axes((0, 0, 1, 1), label=str(index)) for index in range(len(heights))]
+    return Frame(figure, plots, heights, _BETWEEN_AXES if own_x else _BETWEEN)
 
 
-def delay_limits(delays_ms: Sequence[NDArray[Any]]) -> tuple[float, float]:
-    """Limits around all delays with a little air."""
-    values = [delays for delays in delays_ms if len(delays)]
-    if not values:
+def tick_text(value: float, _: object = None) -> str:
+    """A number on an axis: five digits, and long ones with a power of ten."""
+    return f"{value:.5g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+
+
+def value_limits(values: Sequence[NDArray[Any]], from_zero: bool = False) -> tuple[float, float]:
+    """Limits around all values with a little air; 0 is one of them if `from_zero`, unless there are negative values."""
+    found = [each for each in values if len(each)]
+    if not found:
         return (0.0, 1.0)
-    low, high = min(float(v.min()) for v in values), max(float(v.max()) for v in values)
+    low, high = min(float(v.min()) for v in found), max(float(v.max()) for v in found)
+    if from_zero:
+        low, high = min(low, 0.0), max(high, 0.0)
     air = 0.05 * (high - low) or max(0.05 * abs(high), 0.5)
-    return (low - air, high + air)
+    return (0.0 if from_zero and low == 0 else low - air, high + air)
+
+
+def say_empty(axes: Axes) -> None:
+    """Says in a plot that there is nothing to draw."""
+    axes.text(0.5, 0.5, "no samples", transform=axes.transAxes, ha="center", va="center", alpha=0.7)
 
 
 def _shortened(handles: Sequence[Any], labels: Sequence[str], paired: bool) -> tuple[list[Any], list[str]]:

@@ -49,8 +49,12 @@ class Label:
     distance: float
 
 
-def place(points: Sequence[Point], sizes: Sequence[Point], bounds: Box, radius: float) -> list[Label]:
+def place(
+    points: Sequence[Point], sizes: Sequence[Point], bounds: Box, radius: float, obstacles: Sequence[Box] = ()
+) -> list[Label]:
     """A place for each name of `sizes` (width, height) near its point, inside `bounds`, clear of dots of `radius`.
+
+    Names also keep clear of the `obstacles`, which lines to names may cross.
 
     Every name has some 200 places with a fixed cost each (distance, dots covered, ambiguity). From several orders of
     the names, each takes the best place given the others until nothing changes; the cheapest outcome wins. It depends
@@ -59,12 +63,14 @@ def place(points: Sequence[Point], sizes: Sequence[Point], bounds: Box, radius: 
     if not points:
         return []
     dots = numpy.array([(x - radius, y - radius, x + radius, y + radius) for x, y in points])
+    blocks = numpy.array([(box.left, box.bottom, box.right, box.top) for box in obstacles]).reshape(-1, 4)
     boxes, costs, lines = [], [], []
     for index, size in enumerate(sizes):
         found, distance = _places(points[index], size)
         boxes.append(found)
         lines.append(_lines(found, points[index]))
-        costs.append(distance * (1 + distance / 40) + _PREFERENCE + _fixed_cost(found, index, points, dots, bounds))
+        cost = distance * (1 + distance / 40) + _PREFERENCE + _fixed_cost(found, index, points, dots, bounds)
+        costs.append(cost + _overlap_cost(found, blocks).sum(axis=1))
     conflicts = _conflicts(boxes, lines)
     outcomes = [_settle(order, costs, conflicts) for order in _orders(points)]
     chosen = min(outcomes, key=lambda outcome: round(outcome[0], 6))[1]

@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from dumbbell.figures.canvas import look, render
-from dumbbell.figures.frame import TWO_COLUMNS, delay_limits, frame
+from dumbbell.figures.frame import PAIRS, frame, value_limits
 from dumbbell.figures.raster import Cloud, dots
 from dumbbell.figures.style import flow_color
 from dumbbell.figures.svg import compact, place_image
@@ -39,7 +39,7 @@ class FlowMedia:
 def media_figure(name: str, flows: Sequence[FlowMedia]) -> str:
     """The encoder's rate (dashed) and the bitrate decoded (solid), and below them the delay of every frame."""
     end_s = max((float(flow.edges_s[-1]) for flow in flows), default=1.0)
-    span = (0.0, float(max(math.ceil(end_s), 1)), *delay_limits([flow.frame_delay_ms for flow in flows]))
+    span = (0.0, float(max(math.ceil(end_s), 1)), *value_limits([flow.frame_delay_ms for flow in flows]))
     with look(name):
         framed = frame(_RATES, _DELAYS)
         rates, delays = framed.plots
@@ -62,7 +62,7 @@ def media_figure(name: str, flows: Sequence[FlowMedia]) -> str:
         delays.set_xlim(span[0], span[1])
         delays.set_ylim(span[2], span[3])
         delays.add_patch(Rectangle((0, 0), 0, 0, gid="frames"))
-        framed.finish(["Bitrate (Mbit/s)", "Frame delay (ms)"], TWO_COLUMNS)
+        framed.finish(["Bitrate (Mbit/s)", "Frame delay (ms)"], PAIRS)
         drawing = render(framed.figure)
     clouds = [Cloud(flow.frame_s, flow.frame_delay_ms, flow_color(flow.flow)) for flow in flows if len(flow.frame_s)]
     if clouds:

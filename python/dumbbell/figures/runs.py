@@ -1,4 +1,4 @@
-"""The figures of a run: throughput over time, the one-way delay of every packet, and what its senders sampled."""
+"""The figures of a run: throughput over time, and the one-way delay of every packet."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from dumbbell.figures.canvas import look, render
-from dumbbell.figures.frame import THREE_COLUMNS, TWO_COLUMNS, delay_limits, frame
+from dumbbell.figures.frame import DOTS, PAIRS, frame, value_limits
 from dumbbell.figures.raster import Cloud, dots
 from dumbbell.figures.style import SHADE, flow_color
 from dumbbell.figures.svg import compact, place_image
@@ -39,16 +39,6 @@ class FlowDelays:
     time_s: NDArray[Any]
     delay_ms: NDArray[Any]
     delay_p95_ms: float | None
-
-
-@dataclass(frozen=True)
-class FlowSamples:
-    """One flow's sampled values: when, and what."""
-
-    flow: int
-    name: str
-    time_s: NDArray[Any]
-    values: NDArray[Any]
 
 
 def throughput_figure(
@@ -84,7 +74,7 @@ def throughput_figure(
         bins = max([len(capacity_mbps), *(len(flow.egress_mbps) for flow in flows)], default=0)
         axes.set_xlim(0, max(bins * bin_s, bin_s))
         axes.set_ylim(bottom=0)
-        framed.finish(["Throughput (Mbit/s)"], TWO_COLUMNS)
+        framed.finish(["Throughput (Mbit/s)"], PAIRS)
         return compact(render(framed.figure), name)
 
 
@@ -94,40 +84,19 @@ def delay_figure(name: str, flows: Sequence[FlowDelays], start_s: float = 0.0) -
         framed = frame(_PLOT)
         axes = framed.plots[0]
         end_s = max((float(flow.time_s.max()) - start_s for flow in flows if len(flow.time_s)), default=1.0)
-        span = (0.0, float(max(math.ceil(end_s), 1)), *delay_limits([flow.delay_ms for flow in flows]))
+        span = (0.0, float(max(math.ceil(end_s), 1)), *value_limits([flow.delay_ms for flow in flows]))
         axes.set_xlim(span[0], span[1])
         axes.set_ylim(span[2], span[3])
         axes.add_patch(Rectangle((0, 0), 0, 0, gid="packets"))
         for flow in flows:
             label = f"Flow {flow.flow}{flow.name} (95th percentile {_mean(flow.delay_p95_ms)} ms)"
             axes.plot([], [], ".", color=flow_color(flow.flow), markersize=8, label=label)
-        framed.finish(["Per-packet one-way delay (ms)"], THREE_COLUMNS)
+        framed.finish(["Per-packet one-way delay (ms)"], DOTS)
         drawing = render(framed.figure)
     clouds = [Cloud(flow.time_s - start_s, flow.delay_ms, flow_color(flow.flow)) for flow in flows if len(flow.time_s)]
     if clouds:
         drawing = place_image(drawing, "packets", dots(clouds, span, framed.size(0)), framed.box(0))
     return compact(drawing, name)
-
-
-def samples_figure(name: str, flows: Sequence[FlowSamples], y_label: str, start_s: float = 0.0) -> str:
-    """A line for every flow's samples, which hold until the next one; times count from `start_s`."""
-    with look(name):
-        framed = frame(_PLOT)
-        axes = framed.plots[0]
-        for flow in flows:
-            axes.plot(
-                flow.time_s - start_s,
-                flow.values,
-                color=flow_color(flow.flow),
-                drawstyle="steps-post",
-                linewidth=1.2,
-                label=f"Flow {flow.flow}{flow.name}",
-            )
-        end_s = max((float(flow.time_s.max()) - start_s for flow in flows if len(flow.time_s)), default=1.0)
-        axes.set_xlim(0, float(max(math.ceil(end_s), 1)))
-        axes.set_ylim(bottom=0)
-        framed.finish([y_label], THREE_COLUMNS)
-        return compact(render(framed.figure), name)
 
 
 def _starts(values: Sequence[float], bin_s: float) -> NDArray[Any]:

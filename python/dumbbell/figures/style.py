@@ -15,10 +15,13 @@ SHADE = "#fbf1e7"
 # Flows take Pantheon's b, g, r, y, c, m in turn, in hues that keep a contrast of about 3:1 on white and on near-black.
 FLOW_COLORS = ("#3f63f0", "#2a9440", "#e0393b", "#b08a0a", "#0c97a6", "#bb45bb")
 
+# The point that no scheme can beat: ccperf's magenta star. [reference ccperf 8.1]
+OPTIMUM = "#d911d0"
+
 UNSTYLED = ("dimgray", "o")  # the catalogue's style for a scheme that names none
 
 _SPARE_COLORS = ("#1b9e77", "#d95f02", "#7570b3", "#e7298a", "#66a61e", "#a6761d", "#1f78b4", "#8c6d31")
-_SPARE_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "h", "<", ">", "d")
+FILLED_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "h", "<", ">", "d")
 LINE_MARKERS = ("1", "+", "x")  # drawn as strokes: they have no inside to fill
 
 
@@ -63,8 +66,8 @@ def _spare(name: str, taken: set[Style]) -> Style:
     start = zlib.crc32(name.encode())
     spares = [
         Style(color, marker)
-        for shift in range(len(_SPARE_MARKERS))
-        for color, marker in zip(_SPARE_COLORS, _SPARE_MARKERS[shift:] + _SPARE_MARKERS[:shift], strict=False)
+        for shift in range(len(FILLED_MARKERS))
+        for color, marker in zip(_SPARE_COLORS, FILLED_MARKERS[shift:] + FILLED_MARKERS[:shift], strict=False)
     ]
     for step in range(len(spares)):
         style = spares[(start + step) % len(spares)]

@@ -12,23 +12,26 @@ from numpy.typing import NDArray
 
 from dumbbell import _core
 from dumbbell.figures import (
+    Curve,
     FlowDelays,
     FlowMedia,
     FlowRates,
-    FlowSamples,
+    Panel,
     Point,
     Style,
     delay_figure,
+    flow_stroke,
     media_figure,
-    samples_figure,
     styles,
     summary_figure,
     throughput_figure,
+    time_figure,
 )
 from dumbbell.report.model import PathEntry, ReportModel, Run
-from dumbbell.report.source import NO_POINTS, Series, delays, rates, samples
+from dumbbell.report.source import delays, rates
 from dumbbell.report.wording import figure_title
 from dumbbell.results.environment import cpus
+from dumbbell.results.samples import NOTHING, Series, read_samples
 from dumbbell.results.summary import cells
 
 BIN_S = 0.5  # Pantheon's
@@ -119,7 +122,7 @@ def draw_run(job: _Job) -> RunFigures:
     try:
         series = rates(job.packets, BIN_S)
         points = delays(job.packets)
-        sampled = samples(job.samples) if job.samples else {}
+        sampled = read_samples(job.samples) if job.samples else {}
     except _core.Error as error:
         return RunFigures(problem=str(error).replace(f"{job.packets.parent}/", ""))
     known = {flow["flow"]: flow for flow in job.flows}
@@ -129,7 +132,7 @@ def draw_run(job: _Job) -> RunFigures:
         title = job.titles.get(flow, "")
         means = (values.get("ingress_mbps"), values.get("throughput_mbps"))
         lines.append(FlowRates(flow, title, series.ingress[flow], series.egress[flow], *means))
-        time_s, delay_ms = points.get(flow, NO_POINTS)
+        time_s, delay_ms = points.get(flow, NOTHING)
         clouds.append(FlowDelays(flow, title, time_s, delay_ms, values.get("delay_p95_ms")))
     capacity, mean_capacity = series.capacity, job.log_capacity_mbps
     if not capacity and job.link_capacity_mbps is not None and lines:
@@ -145,24 +148,27 @@ def draw_run(job: _Job) -> RunFigures:
     )
 
 
-def _samples(job: _Job, suffix: str, found: Mapping[int, Series] | None, label: str, start_s: float) -> str:
+def _samples(job: _Job, suffix: str, found: Mapping[str, Series] | None, label: str, start_s: float) -> str:
     """The figure of a sampled field; nothing if no sender has it."""
     if not found:
         return ""
-    lines = [FlowSamples(flow, job.titles.get(flow, ""), *found[flow]) for flow in sorted(found)]
-    return samples_figure(f"{job.name}{suffix}", lines, label, start_s)
+    curves = []
+    for flow, (time_s, values) in sorted((int(flow), series) for flow, series in found.items()):
+        title = f"Flow {flow}{job.titles.get(flow, '')}"
+        curves.append(Curve(title, flow_stroke(flow), time_s - start_s, values, held=True))
+    return time_figure(f"{job.name}{suffix}", [Panel(label, curves, height=165.0)])
 
 
-def _media(job: _Job, sampled: Mapping[str, Mapping[int, Series]], start_s: float) -> str:
+def _media(job: _Job, sampled: Mapping[str, Mapping[str, Series]], start_s: float) -> str:
     """The figure of the flows that are live sources; nothing if none is."""
     flows = []
     for values in job.flows:
         flow = values["flow"]
-        encoder = sampled.get("encoder_rate", {}).get(flow)
+        encoder = sampled.get("encoder_rate", {}).get(str(flow))
         if not values.get("media") or encoder is None:
             continue
-        frame_s, delay_ms = sampled.get("frame_delay", {}).get(flow, NO_POINTS)
-        _, sizes = sampled.get("frame_size", {}).get(flow, NO_POINTS)
+        frame_s, delay_ms = sampled.get("frame_delay", {}).get(str(flow), NOTHING)
+        _, sizes = sampled.get("frame_size", {}).get(str(flow), NOTHING)
         # senders are sampled before their flow starts and after it stops, too
         alive = (encoder[0] >= values["start_s"]) & (encoder[0] <= values["stop_s"])
         encoder_s, frame_s = encoder[0][alive] - start_s, frame_s - start_s

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from dumbbell import _core
 
-NO_POINTS = (numpy.empty(0), numpy.empty(0))
 _EVERY = 2**53  # more points than any log has: the report draws every packet
 
 
@@ -46,18 +45,6 @@ def delays(packets: Path) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
     flows = numpy.frombuffer(columns[0], dtype=numpy.uint32)
     time_s, delay_ms = (numpy.frombuffer(column, dtype=numpy.float64) for column in columns[1:])
     return {int(flow): (time_s[flows == flow], delay_ms[flows == flow]) for flow in numpy.unique(flows)}
-
-
-Series = tuple[NDArray[Any], NDArray[Any]]
-"""Times (s since the start of the run) and values."""
-
-
-def samples(file: Path) -> dict[str, dict[int, Series]]:
-    """What `flows.parquet` has, by field and flow."""
-    found: dict[str, dict[int, Series]] = {}
-    for flow, field, _, times, values in _core.samples(str(file)):
-        found.setdefault(field, {})[int(flow)] = (numpy.frombuffer(times), numpy.frombuffer(values))
-    return found
 
 
 def definitions() -> list[dict[str, str]]:

@@ -1,0 +1,27 @@
+"""The queue of a link and what it dropped, over time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dumbbell.figures.operating_point import Points
+from dumbbell.figures.panels import Curve, Panel, Steps, time_figure
+from dumbbell.figures.strokes import Stroke
+
+
+@dataclass(frozen=True)
+class QueueSeries:
+    """One link, or the bottleneck under one scheme; drops at a time are those of the interval that ends then."""
+
+    label: str
+    stroke: Stroke
+    queue_packets: Points
+    drops_packets: Points
+
+
+def queue_figure(name: str, links: Sequence[QueueSeries], room_packets: float | None = None) -> str:
+    """Queue length and drops per interval as SVG; what the queue can hold is shaded."""
+    queues = [Curve(link.label, link.stroke, *link.queue_packets) for link in links]
+    drops = [Curve(link.label, link.stroke, *link.drops_packets) for link in links]
+    room = Steps((0.0,), (room_packets,)) if room_packets is not None else None
+    panels = [Panel("Queue (packets)", queues, limit=room, height=140.0), Panel("Drops (packets)", drops, height=70.0)]
+    return time_figure(name, panels)

@@ -1,0 +1,368 @@
+"""The figures of the benchmark: what they show, that lines differ in grey, and that no numbers break them."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+from typing import Any
+
+import numpy
+import pytest
+from numpy.typing import NDArray
+
+from dumbbell import catalog
+from dumbbell.figures import (
+    Bars,
+    Distribution,
+    Ellipse,
+    NetworkParameter,
+    OperatingPoint,
+    OperatingSeries,
+    Optimum,
+    Parameter,
+    PlanePoint,
+    QueueSeries,
+    Response,
+    Share,
+    Steps,
+    Stroke,
+    Style,
+    SweepLine,
+    SweepPanel,
+    WindowSeries,
+    distribution_figure,
+    fairness_figure,
+    flow_stroke,
+    for_print,
+    heatmap_figure,
+    in_flight_figure,
+    matrix_figure,
+    operating_point_figure,
+    plane_figure,
+    queue_figure,
+    scheme_strokes,
+    step_figure,
+    styles,
+    sweep_figure,
+    window_figure,
+)
+from dumbbell.figures.heatmap import COLORS, number_text
+from dumbbell.figures.labels import Box, place
+from dumbbell.figures.strokes import marked
+from dumbbell.figures.style import OPTIMUM
+
+SVG = "{http://www.w3.org/2000/svg}"
+Points = tuple[NDArray[Any], NDArray[Any]]
+
+
+def drawn(drawing: str) -> ElementTree.Element:
+    """The drawing, which must be well-formed on its own and hold finite numbers only."""
+    assert not re.search(r"[\s\"](nan|inf|-inf)[\s\"]", drawing)
+    return ElementTree.fromstring(for_print(drawing).split("\n", 1)[1])
+
+
+def texts(drawing: str) -> list[str]:
+    return [(element.text or "").strip() for element in drawn(drawing).iter(f"{SVG}text")]
+
+
+def lines(drawing: str, color: str) -> int:
+    """Lines of this colour, those of the legend included, without markers."""
+    style = re.compile(rf"fill: none; stroke: {color}; stroke-width: 1.2\b")
+    return sum(1 for path in drawn(drawing).iter(f"{SVG}path") if style.search(f"{path.get('style')} "))
+
+
+def ramp(count: int, top: float = 10.0) -> Points:
+    return numpy.arange(1, count + 1) * 0.1, numpy.linspace(0.0, top, count)
+
+
+NOTHING: Points = (numpy.empty(0), numpy.empty(0))
+ONE: Points = (numpy.array([1.0]), numpy.array([5.0]))
+ZEROS: Points = (numpy.arange(50) * 0.1, numpy.zeros(50))
+HUGE: Points = (numpy.arange(50) * 0.1, numpy.linspace(1e9, 9e15, 50))
+HOLES: Points = (numpy.arange(5) * 1.0, numpy.array([1.0, numpy.nan, numpy.inf, 2.0, 3.0]))
+EXTREMES = {"nothing": NOTHING, "one": ONE, "zeros": ZEROS, "huge": HUGE, "holes": HOLES}
+
+
+def operating(count: int, points: Points) -> list[OperatingSeries]:
+    return [OperatingSeries(f"S<{n}>", flow_stroke(n), points, points, points) for n in range(1, count + 1)]
+
+
+def test_every_shipped_scheme_differs_from_the_others_in_grey() -> None:
+    shipped = list(catalog.schemes())
+    looks = styles((scheme.name, scheme.color, scheme.marker) for scheme in shipped)
+    strokes = scheme_strokes(list(looks.values()))
+    assert len(strokes) > 40
+    assert [stroke.style for stroke in strokes] == list(looks.values())
+    # what grey keeps: marker and dashes; with all schemes in one figure some repeat, with any fifteen none
+    for first in range(0, len(strokes) - 15):
+        some = scheme_strokes(list(looks.values())[first : first + 15])
+        assert len({(stroke.marker, stroke.dashes) for stroke in some}) == 15
+
+
+def test_seventy_flows_differ_in_grey() -> None:
+    assert len({(flow_stroke(n).marker, flow_stroke(n).dashes) for n in range(1, 71)}) == 70
+
+
+def test_markers_stand_evenly_and_those_of_other_lines_between_them() -> None:
+    time_s = numpy.linspace(0.0, 70.0, 7001)
+    first, second = (time_s[marked(time_s, (0.0, 70.0), index, 2)] for index in (0, 1))
+    assert first == pytest.approx([2.5, 12.5, 22.5, 32.5, 42.5, 52.5, 62.5], abs=0.02)
+    assert second == pytest.approx(first + 5.0, abs=0.02)
+    # a flow of 2 s in a figure of 70 s has one, too
+    assert len(marked(time_s[2700:2900], (0.0, 70.0), 0, 2)) == 1
+
+
+def test_the_operating_point_has_three_plots_with_a_line_per_flow() -> None:
+    flows = operating(2, ramp(100))
+    drawing = operating_point_figure("f", flows)
+    labels = texts(drawing)
+    for label in ("In flight (segments)", "sRTT (ms)", "Throughput (Mbit/s)", "Time (s)", "S<1>", "S<2>"):
+        assert labels.count(label) == 1
+    # three plots and the legend
+    assert lines(drawing, flows[0].stroke.color) == 4
+    assert lines(drawing, flows[1].stroke.color) == 4
+
+
+def test_a_changing_parameter_has_a_fourth_plot_and_changes_a_line_in_each() -> None:
+    flows, rate = operating(1, ramp(100)), Steps((0.0, 5.0), (10.0, 40.0))
+    plain = operating_point_figure("f", flows)
+    changing = operating_point_figure(
+        "f", flows, parameter=NetworkParameter("Rate (Mbit/s)", rate), capacity_mbps=rate, changes_s=[5.0, 99.0]
+    )
+    assert "Rate (Mbit/s)" in texts(changing)
+    dotted = "stroke-dasharray: 1.2,1.6"  # the change at 99 s is outside
+    assert (plain.count(dotted), changing.count(dotted)) == (0, 4)
+
+
+@pytest.mark.parametrize("points", EXTREMES.values(), ids=EXTREMES)
+@pytest.mark.parametrize("count", [0, 1, 20])
+def test_figures_over_time_of_any_numbers_are_well_formed(points: Points, count: int) -> None:
+    flows = operating(count, points)
+    strokes = [flow_stroke(n + 1) for n in range(count)]
+    known = numpy.nan_to_num(points[1], posinf=0.0)
+    figures = [
+        operating_point_figure("f", flows),
+        window_figure("f", [WindowSeries("w", stroke, points, points, points) for stroke in strokes]),
+        window_figure("f", [WindowSeries("w", stroke) for stroke in strokes]),
+        queue_figure("f", [QueueSeries("q", stroke, points, points) for stroke in strokes], 20.0),
+        step_figure("f", [Response("r", stroke, points, points, 0.5) for stroke in strokes]),
+        distribution_figure("f", [Distribution("d", stroke, points[1], points[1]) for stroke in strokes]),
+        fairness_figure("f", points[0], [Share("s", stroke.color, known) for stroke in strokes], points),
+    ]
+    for figure in figures:
+        drawn(figure)
+        nothing = not count or not len(points[0])
+        assert ("no samples" in figure) == (nothing or figure == figures[2])
+    assert figures[0].count("S&lt;20&gt;") == (count == 20)
+
+
+def test_a_figure_of_twenty_flows_names_each_once() -> None:
+    labels = texts(operating_point_figure("f", operating(20, ramp(300))))
+    assert [labels.count(f"S<{n}>") for n in range(1, 21)] == [1] * 20
+
+
+def test_the_optimum_is_a_magenta_star_in_both_plots_and_the_legend() -> None:
+    points = [
+        OperatingPoint("A", Style("#ff0000", "o"), 300.0, 60.0, 54.0),
+        OperatingPoint("B", Style("#0000ff", "s"), 500.0, 90.0, 61.0),
+    ]
+    without = in_flight_figure("f", points)
+    drawing = in_flight_figure("f", points, optimum=Optimum(468.1, 96.8, 54.0), joint=(800.0, 150.0, 57.5))
+    star = f"fill: {OPTIMUM}"
+    assert (without.count(star), "Optimum" in without, "Joint" in without) == (0, False, False)
+    assert len(re.findall(rf"<use [^>]*{star}", drawing)) == 3
+    for label in ("A", "B", "Joint", "Optimum", "Mean in flight (segments)", "Throughput (Mbit/s)", "sRTT (ms)"):
+        assert texts(drawing).count(label) == 1
+
+
+@pytest.mark.parametrize("value", [0.0, 1e12])
+def test_operating_points_of_zero_or_huge_numbers_can_be_drawn(value: float) -> None:
+    point = OperatingPoint("A", Style("#ff0000", "o"), value, value, value)
+    drawn(in_flight_figure("f", [point], optimum=Optimum(value, value, value), joint=(value, value, value)))
+    drawn(plane_figure("f", "t", [PlanePoint("A", value, value, point.style)], (value, value)))
+
+
+@pytest.mark.parametrize("annotate", [True, False])
+@pytest.mark.parametrize("count", [0, 1, 20])
+def test_the_plane_names_every_point_and_the_optimum(annotate: bool, count: int) -> None:
+    points = [
+        PlanePoint(
+            f"A{n}",
+            20.0 + n,
+            5.0 + 0.1 * n,
+            flow_stroke(n + 1).style,
+            f"hover & {n}",
+            Bars((19.0 + n, 22.0 + n), (4.0, 6.0)) if n % 2 else Ellipse(2.0, 1.0, 20.0),
+        )
+        for n in range(count)
+    ]
+    drawing = plane_figure("f", "title", points, (18.0, 8.0), annotate)
+    labels = texts(drawing)
+    assert [labels.count(f"A{n}") for n in range(count)] == [1] * count
+    assert [f"<title>hover &amp; {n}</title>" in drawing for n in range(count)] == [True] * count
+    assert labels.count("Optimum") == 1
+    assert "optimum: 8 Mbit/s, 18 ms" in drawing
+    assert "no samples" in plane_figure("f", "title", [])
+
+
+def test_names_keep_clear_of_bars() -> None:
+    bar = Box(90.0, 99.0, 200.0, 101.0)
+    (beside,) = place([(100.0, 100.0)], [(40.0, 10.0)], Box(0, 0, 300, 200), 5.0)
+    (clear,) = place([(100.0, 100.0)], [(40.0, 10.0)], Box(0, 0, 300, 200), 5.0, [bar])
+    assert beside.box.overlap(bar) > 0
+    assert clear.box.overlap(bar) == 0
+
+
+def heatmap(values: list[list[float | None]]) -> str:
+    columns = Parameter("Rate (Mbit/s)", [f"c{n}" for n in range(len(values[0]) if values else 0)])
+    return heatmap_figure(
+        "f", columns, Parameter("RTT (ms)", [f"r{n}" for n in range(len(values))]), values, "Utilization"
+    )
+
+
+def test_a_heat_map_prints_every_value_and_hatches_what_is_missing() -> None:
+    drawing = heatmap([[0.125, None, 3.0], [1e6, -2.5, 0.0]])
+    labels = texts(drawing)
+    for label in ("0.125", "3", "1e6", "-2.5", "0", "Utilization", "Rate (Mbit/s)", "RTT (ms)", "c2", "r1"):
+        assert label in labels
+    assert len(re.findall(r"fill: url\(#", drawing)) == 1
+
+
+def test_numbers_in_texts_keep_all_their_digits() -> None:
+    drawing = heatmap_figure("f", Parameter("x", ["0.12345"]), Parameter("y", ["1"]), [[0.98765]], "1.2345", None, 5)
+    assert {"0.12345", "0.98765", "1.2345"} <= set(texts(drawing))
+    assert not re.search(r'="[^"]*\d\.\d{3}', drawing)  # coordinates have two decimals
+
+
+def test_the_first_row_of_a_heat_map_is_at_the_bottom_and_of_a_matrix_at_the_top() -> None:
+    def heights(drawing: str, *wanted: str) -> list[float]:
+        found = {(text.text or "").strip(): text for text in drawn(drawing).iter(f"{SVG}text")}
+        return [float(re.findall(r"-?[\d.]+", found[each].attrib["transform"])[-1]) for each in wanted]
+
+    first, second = heights(heatmap([[0.25], [0.75]]), "r0", "r1")
+    assert first > second
+    first, second = heights(matrix_figure("f", ["A", "B"], ["C"], [[0.25], [0.75]], "Share"), "A", "B")
+    assert first < second
+    first, second = heights(matrix_figure("f", ["A", "B"], ["C"], [[0.25], [0.75]], "Share"), "0.25", "0.75")
+    assert first < second
+
+
+def test_the_colours_of_heat_maps_grow_lighter_in_grey_and_letters_stand_out() -> None:
+    def lightness(color: str) -> float:
+        """Relative luminance of WCAG 2."""
+        parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    shades = [0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b, _ in COLORS(numpy.linspace(0, 1, 50))]
+    assert (numpy.diff(shades) > 0).all()
+    values: list[list[float | None]] = [[number / 20 for number in range(21)]]
+    drawing = heatmap(values)
+    cells = re.findall(r'<path d="[^"]*" clip-path="[^"]*" style="fill: (#\w{6}); stroke: \1', drawing)
+    letters = re.findall(r"<text [^>]*fill: (#101010|#ffffff)", drawing)
+    assert len(cells) == len(letters) == 21
+    for cell, letter in zip(cells, letters, strict=True):
+        low, high = sorted((lightness(cell), lightness(letter)))
+        assert (high + 0.05) / (low + 0.05) > 3.8
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 20])
+def test_heat_maps_of_any_size_are_well_formed(size: int) -> None:
+    values: list[list[float | None]] = [[0.5 * x * y for x in range(size)] for y in range(size)]
+    drawn(heatmap(values))
+    assert ("no samples" in heatmap(values)) == (size == 0)
+    names = [f"Scheme with a long name {n}" for n in range(size)]
+    shares: list[list[float | None]] = [[0.5 for _ in names] for _ in names]
+    labels = texts(matrix_figure("f", names, names, shares, "Harm"))
+    assert labels.count("0.50") == size * size
+    assert [labels.count(name) for name in names] == [2] * size
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [(0.12345, None, "0.123"), (1234567.0, None, "1.23e6"), (0.0, None, "0"), (1e-7, None, "1e-7"), (0.5, 2, "0.50")],
+)
+def test_numbers_in_cells(value: float, decimals: int | None, text: str) -> None:
+    assert number_text(value, decimals) == text
+
+
+def test_sweeps_have_a_line_per_scheme_a_gap_for_a_missing_value_and_bars() -> None:
+    red, blue = Stroke("#ff0000", "o"), Stroke("#0000ff", "s", (5.0, 1.8))
+    panels = [
+        SweepPanel(
+            "Throughput (Mbit/s)", [SweepLine("A", red, [1.0, None, 3.0, 4.0], [(0.5, 1.5), None, None, (3.0, 5.0)])]
+        ),
+        SweepPanel("Loss", [SweepLine("B", blue, [0.0, 1e-3, 1e-2, 1e-1])], logarithmic=True),
+    ]
+    drawing = sweep_figure("f", "RTT (ms)", ["10", "20", "40", "80"], panels)
+    for label in ("10", "80", "RTT (ms)", "Throughput (Mbit/s)", "Loss", "A", "B"):
+        assert label in texts(drawing)
+    assert lines(drawing, "#ff0000") == 2
+    assert len(re.findall("fill: none; stroke: #ff0000; stroke-width: 0.9", drawing)) == 2
+    # M starts a piece of a line: the gap makes a second one
+    path = next(
+        p for p in drawn(drawing).iter(f"{SVG}path") if "stroke: #ff0000; stroke-width: 1.2" in str(p.get("style"))
+    )
+    assert path.attrib["d"].count("M") == 2
+
+
+@pytest.mark.parametrize("count", [0, 1, 40])
+def test_sweeps_of_any_length_are_well_formed(count: int) -> None:
+    values = [f"{n}" for n in range(count)]
+    line = SweepLine("A", flow_stroke(1), [0.0] * count)
+    for logarithmic in (False, True):
+        drawn(sweep_figure("f", "x", values, [SweepPanel("y", [line] * 20, logarithmic=logarithmic)]))
+
+
+def test_a_step_response_marks_where_its_target_was_met() -> None:
+    red, blue = Stroke("#ff0000", "o"), Stroke("#0000ff", "s")
+    time_s = numpy.linspace(-5.0, 10.0, 151)
+    series = (time_s, numpy.where(time_s < 0, 10.0, 38.0))
+    met, missed = Response("A", red, series, series, 1.0), Response("B", blue, series, series, None)
+    drawing = step_figure(
+        "f", [met, missed], target_mbps=Steps((-5.0, 0.0), (10.0, 40.0)), mark_mbps=Steps((0.0,), (36.0,))
+    )
+    assert "Time since the change (s)" in texts(drawing)
+    assert "-4" in texts(drawing)
+    # markers: those of two lines, of the legend, and one where A met the mark
+    marks = {color: len(re.findall(rf"<use [^>]*fill: {color}", drawing)) for color in ("#ff0000", "#0000ff")}
+    assert marks["#ff0000"] == marks["#0000ff"] + 1
+    pulse = step_figure("f", [missed], changes_s=[0.0, 5.0])
+    assert "Time (s)" in texts(pulse)
+
+
+def test_stacked_shares_fill_the_plot_and_differ_in_hatches() -> None:
+    time_s = numpy.arange(1, 11) * 0.5
+    parts = [numpy.full(10, 3.0), numpy.full(10, 1.0)]
+    shares = [Share("A", "#ff0000", parts[0]), Share("B", "#ff0000", parts[1])]
+    drawing = fairness_figure("f", time_s, shares, (time_s, numpy.full(10, 0.8)))
+    assert {"Jain's index", "Share", "A", "B"} <= set(texts(drawing))
+    areas = re.findall(
+        r'<path d="([^"]*)" clip-path="[^"]*" style="fill: (#ff0000|url\(#[^)]*\)); fill-opacity', drawing
+    )
+    assert len(areas) == 2
+    assert areas[0][1] != areas[1][1]
+    heights = [[float(y) for y in re.findall(r"[ML] [\d.]+ ([\d.]+)", area)] for area, _ in areas]
+    low, high = max(heights[0]), min(heights[1])
+    # 3:1: three quarters of the plot and the rest above it
+    assert (low - min(heights[0])) / (low - high) == pytest.approx(0.75, abs=0.01)
+    assert max(heights[1]) == pytest.approx(min(heights[0]), abs=0.1)
+
+
+def test_distributions_rise_to_one_and_ignore_what_is_no_number() -> None:
+    red = Stroke("#ff0000", "o")
+    drawing = distribution_figure(
+        "f", [Distribution("A", red, numpy.array([3.0, 1.0, numpy.nan, 2.0]), numpy.array([9.0]))]
+    )
+    labels = texts(drawing)
+    assert labels.count("eCDF") == 2
+    assert {"Throughput (Mbit/s)", "sRTT (ms)", "A"} <= set(labels)
+    assert lines(drawing, "#ff0000") == 3
+
+
+def test_a_window_figure_has_what_its_flows_have() -> None:
+    stroke = flow_stroke(1)
+    cwnd = window_figure("f", [WindowSeries("A", stroke, ramp(10), ramp(10))])
+    paced = window_figure("f", [WindowSeries("A", stroke, pacing_mbps=ramp(10))])
+    assert {"cwnd, dashed ssthresh (packets)", "A"} <= set(texts(cwnd))
+    assert "Pacing rate (Mbit/s)" not in texts(cwnd)
+    assert {"Pacing rate (Mbit/s)", "A"} <= set(texts(paced))
+    assert "cwnd (packets)" not in texts(paced)
