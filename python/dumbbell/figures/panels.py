@@ -17,6 +17,9 @@ from dumbbell.figures.svg import compact
 
 Array = NDArray[Any]
 
+_FEW = 8  # lines; more of them are thinner
+_WIDE, _THIN = 1.2, 0.8  # points
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -104,7 +107,7 @@ def draw_panel(axes: Axes, panel: Panel, span: tuple[float, float]) -> None:
                 label=curve.label,
                 drawstyle=drawstyle,
                 markevery=every,
-                **line_look(curve.stroke),
+                **line_look(curve.stroke, _WIDE if len(named) <= _FEW else _THIN),
             )
         else:
             thin = {key: line_look(curve.stroke, 1.0)[key] for key in ("color", "linewidth", "linestyle")}
