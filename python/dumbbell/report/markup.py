@@ -1,6 +1,9 @@
 """HTML elements from Python values."""
 
+from collections.abc import Callable
 from html import escape
+
+from dumbbell.report.cells import Cell, Table
 
 
 def text(value: object) -> str:
@@ -25,3 +28,48 @@ def tag(name: str, *content: str, **attributes: str | int | bool | None) -> str:
 def scroll(label: str, content: str) -> str:
     """A region that scrolls sideways on its own, reachable by keyboard."""
     return tag("div", content, class_="scroll", role="region", aria_label=label, tabindex=0)
+
+
+def link(target: str, name: str) -> str:
+    """A link called `name`."""
+    return tag("a", text(name), href=target)
+
+
+def text_cell(value: object, wide: bool = False) -> str:
+    """A cell of a table with text, broken into lines if `wide`."""
+    return tag("td", text(value), class_="text wrap" if wide else "text")
+
+
+def details(title: str, content: str) -> str:
+    """Plain text behind its title."""
+    return tag("details", tag("summary", text(title)), tag("pre", text(content)))
+
+
+def table_markup(table: Table, label: str, scheme: Callable[[str], str], sortable: bool = False) -> str:
+    """A table that scrolls sideways on its own; `scheme` writes the names of schemes."""
+    heads = ""
+    if table.groups:
+        heads = tag(
+            "tr", *(tag("th", text(name), colspan=n, scope="colgroup", class_="group") for name, n in table.groups)
+        )
+    columns = [
+        tag("th", text(name), scope="col", class_="text" if index < table.names else None)
+        for index, name in enumerate(table.columns)
+    ]
+    rows = [tag("tr", *(_cell(cell, index, table, scheme) for index, cell in enumerate(row))) for row in table.rows]
+    body = tag("thead", heads, tag("tr", *columns)) + tag("tbody", *rows)
+    return scroll(label, tag("table", body, class_="sticky sortable" if sortable else None))
+
+
+def _cell(cell: Cell, index: int, table: Table, scheme: Callable[[str], str]) -> str:
+    content = scheme(cell.scheme) if cell.scheme else text(cell.text)
+    if cell.link:
+        content = tag("a", content, href=cell.link)
+    if cell.best:
+        content = tag("b", content)
+    note = tag("small", text(cell.note)) if cell.note else ""
+    sort = None if cell.sort is None else repr(cell.sort)
+    if index == 0:
+        return tag("th", content, note, scope="row", data_sort=sort)
+    classes = [*(["text"] if index < table.names else []), *(["bad"] if cell.bad else [])]
+    return tag("td", content, note, data_sort=sort, class_=" ".join(classes) or None)

@@ -5,12 +5,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from dumbbell.figures import for_page, swatch, theme_ink
+from dumbbell.report.cells import Table
 from dumbbell.report.drawing import Figures
-from dumbbell.report.markup import scroll, tag, text
+from dumbbell.report.markup import details, link, scroll, table_markup, tag, text, text_cell
 from dumbbell.report.model import PathEntry, ReportModel, Run
 from dumbbell.report.published import published_tables
 from dumbbell.report.source import definitions
-from dumbbell.report.tables import Cell, PathTables, Table, run_flows, run_links, run_media, run_totals
+from dumbbell.report.tables import PathTables, run_flows, run_links, run_media, run_totals
 from dumbbell.report.texts import (
     RunList,
     command_sentence,
@@ -68,12 +69,12 @@ class Page:
         return tag("svg", *symbols, width=0, height=0, style="position:absolute", aria_hidden="true")
 
     def _contents(self) -> str:
-        items = [_link("#overview", "Overview")]
+        items = [link("#overview", "Overview")]
         for path in self.model.paths:
             section = self.sections[path.name]
-            below = [_link(f"#{section}{self.symbols[scheme.name]}", scheme.title) for scheme in self.model.schemes]
-            items.append(_link(f"#{section}", path.heading) + tag("ul", *(tag("li", item) for item in below)))
-        items.append(_link("#definitions", "Definitions of the metrics"))
+            below = [link(f"#{section}{self.symbols[scheme.name]}", scheme.title) for scheme in self.model.schemes]
+            items.append(link(f"#{section}", path.heading) + tag("ul", *(tag("li", item) for item in below)))
+        items.append(link("#definitions", "Definitions of the metrics"))
         return tag("nav", tag("h2", "Contents"), tag("ul", *(tag("li", item) for item in items)), aria_label="Contents")
 
     def _main(self) -> Iterator[str]:
@@ -96,15 +97,15 @@ class Page:
         if model.command:
             yield tag("p", text(command_sentence(model)))
             yield tag("pre", tag("code", text(model.command)))
-        yield _details("System info, recorded when the tests were run", model.system_info)
-        yield _details("Git summary", model.git_summary)
+        yield details("System info, recorded when the tests were run", model.system_info)
+        yield details("Git summary", model.git_summary)
 
     def _run_list(self, found: RunList) -> str:
         rows = []
         for run, reason in found.rows:
-            link = _link(f"#{self.anchors[run.folder]}", f"run {run.number}")
-            cells = [tag("td", self._scheme(run.scheme), class_="text"), tag("td", link, class_="text")]
-            cells += [_text_cell(run.path), _text_cell(run.status), _text_cell(reason, wide=True)]
+            anchor = link(f"#{self.anchors[run.folder]}", f"run {run.number}")
+            cells = [tag("td", self._scheme(run.scheme), class_="text"), tag("td", anchor, class_="text")]
+            cells += [text_cell(run.path), text_cell(run.status), text_cell(reason, wide=True)]
             rows.append(tag("tr", *cells))
         heads = [tag("th", head, scope="col", class_="text") for head in ("scheme", "run", "path", "status", "reason")]
         return scroll(found.sentence, tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)))
@@ -137,26 +138,7 @@ class Page:
         return tag("svg", use, class_="swatch", aria_hidden="true") + title
 
     def _table(self, table: Table, label: str, sortable: bool = False) -> str:
-        heads = ""
-        if table.groups:
-            heads = tag(
-                "tr", *(tag("th", text(name), colspan=n, scope="colgroup", class_="group") for name, n in table.groups)
-            )
-        columns = [
-            tag("th", text(name), scope="col", class_="text" if index < table.names else None)
-            for index, name in enumerate(table.columns)
-        ]
-        rows = [tag("tr", *(self._cell(cell, index, table) for index, cell in enumerate(row))) for row in table.rows]
-        body = tag("thead", heads, tag("tr", *columns)) + tag("tbody", *rows)
-        return scroll(label, tag("table", body, class_="sticky sortable" if sortable else None))
-
-    def _cell(self, cell: Cell, index: int, table: Table) -> str:
-        content = self._scheme(cell.scheme) if cell.scheme else text(cell.text)
-        note = tag("small", text(cell.note)) if cell.note else ""
-        sort = None if cell.sort is None else repr(cell.sort)
-        if index == 0:
-            return tag("th", content, note, scope="row", data_sort=sort)
-        return tag("td", content, note, data_sort=sort, class_="text" if index < table.names else None)
+        return table_markup(table, label, self._scheme, sortable)
 
     def _run(self, run: Run) -> Iterator[str]:
         name = self.model.scheme_title(run.scheme)
@@ -197,7 +179,7 @@ class Page:
         wall = run.content.get("sim_wall_s")
         if wall is not None:
             yield _fact("simulated in", f"{wall:.2f} s" if wall >= 1 else f"{wall * 1e3:.0f} ms")
-        links = [_link(quote(f"{run.folder}/{name}"), name) for name in run.files]
+        links = [link(quote(f"{run.folder}/{name}"), name) for name in run.files]
         yield _fact("raw logs", ", ".join(links) or "none")
 
     def _run_figures(self, run: Run, name: str) -> str:
@@ -226,22 +208,10 @@ def _definitions() -> Iterator[str]:
     heads = [tag("th", key, scope="col", class_="text") for key in keys]
     rows = []
     for definition in definitions():
-        cells = [_text_cell(definition[key], key == "formula") for key in keys]
+        cells = [text_cell(definition[key], key == "formula") for key in keys]
         rows.append(tag("tr", *cells))
     yield scroll("Definitions of the metrics", tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)))
 
 
-def _link(target: str, name: str) -> str:
-    return tag("a", text(name), href=target)
-
-
 def _fact(name: str, value: str) -> str:
     return tag("dt", text(name)) + tag("dd", value)
-
-
-def _text_cell(value: object, wide: bool = False) -> str:
-    return tag("td", text(value), class_="text wrap" if wide else "text")
-
-
-def _details(title: str, content: str) -> str:
-    return tag("details", tag("summary", text(title)), tag("pre", text(content)))

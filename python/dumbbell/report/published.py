@@ -1,8 +1,9 @@
 """The report's table of our numbers beside published ones."""
 
 from dumbbell.catalog.published import Figure
+from dumbbell.report.cells import Cell, Table
 from dumbbell.report.model import ReportModel
-from dumbbell.report.tables import PANTHEON, Cell, Metric, Table
+from dumbbell.report.tables import PANTHEON, Metric
 
 
 def published_tables(model: ReportModel, path: str) -> list[tuple[str, Table]]:

@@ -10,11 +10,12 @@ import matplotlib
 import typst
 
 from dumbbell.figures import for_print, print_ink, swatch
+from dumbbell.report.cells import Cell, Table
 from dumbbell.report.drawing import Figures
 from dumbbell.report.model import PathEntry, ReportModel, Run
 from dumbbell.report.published import published_tables
 from dumbbell.report.source import definitions
-from dumbbell.report.tables import Cell, PathTables, Table, run_flows, run_links, run_media, run_totals
+from dumbbell.report.tables import PathTables, run_flows, run_links, run_media, run_totals
 from dumbbell.report.texts import (
     command_sentence,
     kind_sentence,

@@ -5,32 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell.report.cells import Cell, Table
 from dumbbell.report.model import ReportModel, Run
 from dumbbell.report.wording import NO_DATA
 from dumbbell.results.summary import Cell as RunsOf
 from dumbbell.results.summary import Estimate, cells
 from dumbbell.results.transfers import SUM
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell: its text, a smaller second line, and what sorting goes by."""
-
-    text: str
-    note: str = ""
-    sort: float | None = None
-    scheme: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table. `groups` are (title, number of columns) above the columns; the first `names` columns are texts."""
-
-    caption: str
-    groups: tuple[tuple[str, int], ...]
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    names: int = 1
 
 
 @dataclass(frozen=True)
