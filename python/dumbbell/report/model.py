@@ -17,7 +17,7 @@ from dumbbell.experiment import Run as Planned
 from dumbbell.interchange.pantheon_stats import RunTimes
 from dumbbell.report.environment import git_text, system_text
 from dumbbell.report.wording import path_sentence
-from dumbbell.results import Results, open_results, unsuccessful
+from dumbbell.results import Results, open_results
 from dumbbell.results.published import Beside, beside
 from dumbbell.results.transfers import Transfers, measure_transfers
 
@@ -225,12 +225,7 @@ def _path(path: PathModel, backend: str) -> PathEntry:
 
 def _run(results: Results, planned: Planned) -> Run:
     folder = results.folder(planned)
-    try:
-        content = results.run(planned)
-    except UserError as error:
-        problem = str(error).replace(f"{folder}/", "")
-        damaged = unsuccessful(results.experiment.backend, "damaged", problem)
-        content = results.complete(planned, damaged)
+    content = results.readable(planned)
     network = content["network"]
     good = content["status"] == _GOOD
     return Run(

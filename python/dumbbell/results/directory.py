@@ -82,6 +82,14 @@ class Results:
             statistics = unsuccessful(self.experiment.backend, "missing", MISSING)
         return self.complete(run, statistics)
 
+    def readable(self, run: Run) -> dict[str, Any]:
+        """One run as in `show --json`; where its statistics are damaged, what is wrong with them is its reason."""
+        try:
+            return self.run(run)
+        except UserError as error:
+            problem = str(error).replace(f"{self.folder(run)}/", "")
+            return self.complete(run, unsuccessful(self.experiment.backend, "damaged", problem))
+
     def complete(self, run: Run, statistics: dict[str, Any]) -> dict[str, Any]:
         """The statistics of a run together with what it is. Imported runs have no seed."""
         seed = None if self.experiment.backend == "import" else run.seed
