@@ -35,6 +35,7 @@ mod scream;
 mod scream_v1;
 mod sourdough;
 mod sprout;
+mod unresponsive;
 mod vegas;
 mod verus;
 mod vivace;

@@ -48,6 +48,7 @@ pub const REGISTRY: &[Entry] = &[
     crate::scream_v1::ENTRY,
     crate::sourdough::ENTRY,
     crate::sprout::ENTRY,
+    crate::unresponsive::ENTRY,
     crate::vegas::ENTRY,
     crate::verus::ENTRY,
     crate::vivace::ENTRY,

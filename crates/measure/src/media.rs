@@ -25,6 +25,8 @@ pub struct FrameDelivery {
     pub captured: Time,
     /// When it, and everything it depends on, had arrived.
     pub decoded: Time,
+    /// How long the source has been paused by plan before it, all pauses together.
+    pub paused: Span,
 }
 
 /// Counters of one live flow.
@@ -35,6 +37,9 @@ pub(crate) struct MediaMeter {
     measured_bytes: u64,
     delay: DelayHistogram,
     last_decoded: Option<Time>,
+    /// Planned pauses up to the last frame, and those of the measured time.
+    paused: Span,
+    measured_pauses: Span,
     /// The latest intervals between decoded frames, and their sum.
     intervals: VecDeque<Span>,
     interval_sum: Span,
@@ -47,8 +52,14 @@ impl MediaMeter {
     pub(crate) fn frame(&mut self, frame: &FrameDelivery, is_measured: bool) {
         self.decoded += 1;
         if let Some(last) = self.last_decoded {
-            self.interval(frame.decoded - last, is_measured);
+            // While it is paused by plan a picture does not stall.
+            let paused = frame.paused - self.paused;
+            self.interval((frame.decoded - last) - paused, is_measured);
+            if is_measured {
+                self.measured_pauses += paused;
+            }
         }
+        self.paused = frame.paused;
         self.last_decoded = Some(frame.decoded);
         if is_measured {
             self.measured_bytes += frame.bytes;
@@ -85,6 +96,7 @@ impl MediaMeter {
         end: Time,
         share_mbps: Option<f64>,
     ) -> MediaStats {
+        let active = active - self.measured_pauses;
         if let Some(last) = self.last_decoded {
             // What stands still at the end is not known ever to move again.
             self.interval(end - last, true);
@@ -123,7 +135,13 @@ mod tests {
     }
 
     fn frame(decoded_ms: u64) -> FrameDelivery {
-        FrameDelivery { flow: 1, bytes: 5_000, captured: at(decoded_ms - 60), decoded: at(decoded_ms) }
+        FrameDelivery {
+            flow: 1,
+            bytes: 5_000,
+            captured: at(decoded_ms - 60),
+            decoded: at(decoded_ms),
+            paused: Span::ZERO,
+        }
     }
 
     fn counters(max_mbps: f64) -> MediaCounters {
@@ -154,6 +172,16 @@ mod tests {
         assert_eq!(stalls(149).stalls, 0);
         let stats = stalls(150);
         assert_eq!((stats.stalls, stats.stall_ratio), (1, Some(0.19 / 4.0)));
+    }
+
+    #[test]
+    fn a_planned_pause_is_no_stall_and_no_time_to_fill() {
+        let mut meter = meter(0);
+        for number in 0..100_u64 {
+            meter.frame(&FrameDelivery { paused: Span::from_secs(20), ..frame(24_100 + number * 40) }, true);
+        }
+        let stats = meter.stats(&counters(2.0), Span::from_secs(28), at(28_100), None);
+        assert_eq!((stats.stalls, stats.stall_time_s, stats.media_rate_mbps), (0, 0.0, Some(1.0)));
     }
 
     #[test]

@@ -125,7 +125,8 @@ impl Recorder {
     /// [`Recorder::finish`].
     pub fn frame(&mut self, flow: u32, frame: &DecodedFrame) {
         let (captured, decoded) = (frame.mark.captured_at, frame.decoded_at);
-        self.meter.frame(&FrameDelivery { flow, bytes: u64::from(frame.mark.bytes), captured, decoded });
+        let (bytes, paused) = (u64::from(frame.mark.bytes), frame.mark.paused);
+        self.meter.frame(&FrameDelivery { flow, bytes, captured, decoded, paused });
         let written = self.sample_flow(decoded, flow, |sink| {
             sink.put("frame_delay", "ms", (decoded - captured).as_ms_f64());
             sink.put("frame_size", "bytes", f64::from(frame.mark.bytes));

@@ -236,7 +236,8 @@ impl World {
                 self.advance_to(direction, at - Span::from_ns(1), recorder);
             }
         }
-        for (index, flow) in self.flows.iter().enumerate() {
+        let active = self.flows.iter().enumerate().filter(|(_, flow)| flow.sender.is_active(at));
+        for (index, flow) in active {
             recorder.sample_flow(at, index as u32 + 1, |sink| flow.sender.fields(sink))?;
         }
         for (direction, name) in self.directions.iter().zip(["data", "ack"]) {

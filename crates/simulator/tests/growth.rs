@@ -129,6 +129,7 @@ const PROMISES: &[Promise] = &[
     ),
     promise("sourdough", times(1.0), times(1.0), "a fixed window"),
     promise("sprout", ANY, ANY, "sends what a forecast says, whatever was sent before"),
+    promise("unresponsive", times(1.0), times(1.0), "the rate of its line"),
     promise("vegas", times(2.0), plus(1.0), "Linux: doubles every round, then one packet"),
     promise("verus", times(2.0), ANY, "slow start doubles; then windows are looked up in the delay profile"),
     promise("vivace", times(2.0), times(2.0), "as PCC"),

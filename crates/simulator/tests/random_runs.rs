@@ -39,10 +39,15 @@ fn application() -> impl Strategy<Value = Value> {
     prop_oneof![
         3 => Just(json!({"kind": "greedy"})),
         1 => (1u64..300_000).prop_map(|bytes| json!({"kind": "fixed", "bytes": bytes})),
-        1 => (0.1f64..5.0).prop_map(|rate| json!({"kind": "constant", "rate_mbps": rate})),
+        1 => (0.1f64..5.0, 0u64..200_000)
+            .prop_map(|(rate, bytes)| json!({"kind": "constant", "rate_mbps": rate, "bytes": bytes})),
+        1 => (0.1f64..5.0, 0u64..200_000, 0u64..3000).prop_map(|(rate, bytes, packet)| json!({"kind": "poisson",
+            "rate_mbps": rate, "bytes": bytes, "packet_bytes": packet})),
+        1 => (1u64..50_000, 0u64..50_000, any::<bool>()).prop_map(|(least, more, idle)| json!({"kind": "files",
+            "least_bytes": least, "most_bytes": least + more, "idle_ms": 100.0, "idle_first": idle})),
         1 => Just(json!({"kind": "on-off", "on_ms": 100.0, "off_ms": 200.0, "exponential": true})),
         1 => Just(json!({"kind": "trace", "writes": [[150.0, 4000], [700.0, 20_000]]})),
-        1 => Just(json!({"kind": "encoder", "max_rate_mbps": 3.0, "key_interval_s": 0.3})),
+        1 => Just(json!({"kind": "encoder", "max_rate_mbps": 3.0, "key_interval_s": 0.3, "pauses": [[0.4, 0.8]]})),
     ]
 }
 

@@ -22,6 +22,33 @@ pub enum ApplicationSpec {
     Constant {
         /// Payload rate.
         rate_mbps: f64,
+        /// Bytes in all; 0: no end.
+        #[serde(default)]
+        bytes: u64,
+    },
+    /// Packets at exponentially distributed distances.
+    Poisson {
+        /// Mean payload rate.
+        rate_mbps: f64,
+        /// Bytes in all; 0: no end.
+        #[serde(default)]
+        bytes: u64,
+        /// Payload of a packet; 0: a full one.
+        #[serde(default)]
+        packet_bytes: u64,
+    },
+    /// Files of uniformly distributed sizes, one after the other, with exponentially distributed pauses between the last
+    /// byte of one leaving and the next (RFC 8867 5.7).
+    Files {
+        /// Smallest file.
+        least_bytes: u64,
+        /// Largest file.
+        most_bytes: u64,
+        /// Mean pause.
+        idle_ms: f64,
+        /// Whether it begins with a pause.
+        #[serde(default)]
+        idle_first: bool,
     },
     /// Greedy for a while, silent for a while; durations are fixed or exponential.
     OnOff {
@@ -58,7 +85,18 @@ impl ApplicationSpec {
         match self {
             Self::Greedy => Ok(()),
             Self::Fixed { bytes } => above("bytes", *bytes as f64, 0.0),
-            Self::Constant { rate_mbps } => above("rate_mbps", *rate_mbps, 0.0),
+            Self::Constant { rate_mbps, .. } | Self::Poisson { rate_mbps, .. } => {
+                above("rate_mbps", *rate_mbps, 0.0)
+            }
+            Self::Files { least_bytes, most_bytes, idle_ms, .. } => {
+                above("least_bytes", *least_bytes as f64, 0.0)?;
+                if most_bytes < least_bytes {
+                    return Err(format!(
+                        "application.most_bytes = {most_bytes}: must be at least least_bytes = {least_bytes}"
+                    ));
+                }
+                above("idle_ms", *idle_ms, 0.0)
+            }
             Self::OnOff { on_ms, off_ms, .. } => {
                 above("on_ms", *on_ms, 0.0).and(above("off_ms", *off_ms, 0.0))
             }
@@ -109,6 +147,9 @@ impl Application {
             ApplicationSpec::Fixed { bytes } => {
                 (application.written, application.next_change) = (*bytes, Time::NEVER);
             }
+            ApplicationSpec::Poisson { .. } | ApplicationSpec::Files { idle_first: true, .. } => {
+                application.next_change = start + application.gap();
+            }
             ApplicationSpec::Trace { writes } => {
                 application.next_change = writes.first().map_or(Time::NEVER, |write| start + ms(write.0));
             }
@@ -124,6 +165,12 @@ impl Application {
         }
         while self.next_change <= now {
             self.advance(sent);
+        }
+        if matches!(self.spec, ApplicationSpec::Files { .. })
+            && self.written <= sent
+            && !self.next_change.is_finite()
+        {
+            self.next_change = now + self.gap();
         }
         self.written.saturating_sub(sent)
     }
@@ -189,9 +236,39 @@ impl Application {
     pub fn total(&self) -> Option<u64> {
         match &self.spec {
             ApplicationSpec::Fixed { bytes } => Some(*bytes),
+            ApplicationSpec::Constant { bytes, .. } | ApplicationSpec::Poisson { bytes, .. } => {
+                (*bytes > 0).then_some(*bytes)
+            }
             ApplicationSpec::Trace { writes } => Some(writes.iter().map(|write| write.1).sum()),
             _ => None,
         }
+    }
+
+    /// The time to the next packet or file.
+    fn gap(&mut self) -> Span {
+        let mean = match &self.spec {
+            ApplicationSpec::Poisson { rate_mbps, packet_bytes, .. } => {
+                Rate::from_mbps(*rate_mbps).time_for(self.packet_bytes(*packet_bytes))
+            }
+            ApplicationSpec::Files { idle_ms, .. } => ms(*idle_ms),
+            _ => return Span::ZERO,
+        };
+        self.rng.exponential_span(mean).max(Span::from_ns(1))
+    }
+
+    /// Payload of a packet for which `given` is written in the experiment.
+    fn packet_bytes(&self, given: u64) -> u64 {
+        if given > 0 { given } else { u64::from(self.payload_bytes) }
+    }
+
+    /// Writes a packet of `bytes`, or what is left of `total` (0: no end); returns whether more follows.
+    const fn write(&mut self, bytes: u64, total: u64) -> bool {
+        self.written += bytes;
+        if total > 0 && self.written >= total {
+            self.written = total;
+            return false;
+        }
+        true
     }
 
     /// One change: the write, frame, packet or phase that is due at `next_change`.
@@ -199,11 +276,22 @@ impl Application {
         let due = self.next_change;
         match &self.spec {
             ApplicationSpec::Greedy | ApplicationSpec::Fixed { .. } => self.next_change = Time::NEVER,
-            ApplicationSpec::Constant { rate_mbps } => {
-                self.written += u64::from(self.payload_bytes);
+            ApplicationSpec::Constant { rate_mbps, bytes } => {
+                let (rate, total) = (Rate::from_mbps(*rate_mbps), *bytes);
+                let more = self.write(u64::from(self.payload_bytes), total);
                 self.step += 1;
-                let rate = Rate::from_mbps(*rate_mbps);
-                self.next_change = self.start + rate.time_for(self.step * u64::from(self.payload_bytes));
+                let next = self.start + rate.time_for(self.step * u64::from(self.payload_bytes));
+                self.next_change = if more { next } else { Time::NEVER };
+            }
+            ApplicationSpec::Poisson { bytes, packet_bytes, .. } => {
+                let (total, packet) = (*bytes, self.packet_bytes(*packet_bytes));
+                let more = self.write(packet, total);
+                self.next_change = if more { due + self.gap() } else { Time::NEVER };
+            }
+            ApplicationSpec::Files { least_bytes, most_bytes, .. } => {
+                self.written = sent + least_bytes + self.rng.below(most_bytes - least_bytes + 1);
+                // The next one waits until this one has left.
+                self.next_change = Time::NEVER;
             }
             ApplicationSpec::OnOff { on_ms, off_ms, exponential } => {
                 let on = self.step.is_multiple_of(2);
@@ -247,9 +335,62 @@ mod tests {
 
     #[test]
     fn constant_rate_is_exact_over_a_second() {
-        let mut application = Application::new(ApplicationSpec::Constant { rate_mbps: 8.0 }, at(0), 1000, 1);
+        let mut application =
+            Application::new(ApplicationSpec::Constant { rate_mbps: 8.0, bytes: 0 }, at(0), 1000, 1);
         // 8 Mbit/s are 1000 packets of 1000 B per second; the one at t = 0 comes on top.
         assert_eq!(application.available(at(1000), 0), 1_001_000);
+    }
+
+    #[test]
+    fn a_limit_ends_constant_and_poisson_traffic_in_the_middle_of_a_packet() {
+        for spec in [
+            ApplicationSpec::Constant { rate_mbps: 8.0, bytes: 10_500 },
+            ApplicationSpec::Poisson { rate_mbps: 8.0, bytes: 10_500, packet_bytes: 0 },
+        ] {
+            let mut application = Application::new(spec, at(0), 1000, 1);
+            assert_eq!(application.available(at(1000), 0), 10_500);
+            assert_eq!((application.next_change(), application.total()), (Time::NEVER, Some(10_500)));
+        }
+    }
+
+    #[test]
+    fn poisson_packets_have_exponential_gaps_of_the_given_rate() {
+        let spec = ApplicationSpec::Poisson { rate_mbps: 8.0, bytes: 0, packet_bytes: 500 };
+        let mut application = Application::new(spec, at(0), 1000, 7);
+        let (mut sent, mut last, mut gaps) = (0, at(0), Vec::new());
+        while gaps.len() < 20_000 {
+            let now = application.next_change();
+            assert_eq!(application.available(now, sent), 500);
+            sent += 500;
+            gaps.push((now - last).as_ms_f64());
+            last = now;
+        }
+        // 500 B at 8 Mbit/s: every 0.5 ms on average; of an exponential distribution 1/e of the gaps, 0.368, are longer.
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let longer = gaps.iter().filter(|gap| **gap > 0.5).count() as f64 / gaps.len() as f64;
+        assert!((mean / 0.5 - 1.0).abs() < 0.03 && (longer / 0.368 - 1.0).abs() < 0.03);
+    }
+
+    #[test]
+    fn a_file_waits_until_the_one_before_has_left_and_a_pause() {
+        let spec =
+            ApplicationSpec::Files { least_bytes: 1000, most_bytes: 3000, idle_ms: 50.0, idle_first: false };
+        let mut application = Application::new(spec, at(0), 1000, 3);
+        let (mut sent, mut sizes, mut pauses) = (0, Vec::new(), Vec::new());
+        let mut now = at(0);
+        for _ in 0..2000 {
+            let size = application.available(now, sent);
+            assert!((1000..=3000).contains(&size));
+            assert_eq!(application.next_change(), Time::NEVER, "the file has not left yet");
+            sizes.push(size as f64);
+            sent += size;
+            now += Span::from_ms(20);
+            assert_eq!(application.available(now, sent), 0);
+            pauses.push((application.next_change() - now).as_ms_f64());
+            now = application.next_change();
+        }
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        assert!((mean(&sizes) / 2000.0 - 1.0).abs() < 0.03 && (mean(&pauses) / 50.0 - 1.0).abs() < 0.06);
     }
 
     #[test]
@@ -266,7 +407,7 @@ mod tests {
     fn bad_values_are_refused_by_name() {
         let refusal = ApplicationSpec::Fixed { bytes: 0 }.validate().unwrap_err();
         assert_eq!(refusal, "application.bytes = 0: must be above 0");
-        assert!(ApplicationSpec::Constant { rate_mbps: f64::NAN }.validate().is_err());
+        assert!(ApplicationSpec::Constant { rate_mbps: f64::NAN, bytes: 0 }.validate().is_err());
         assert!(ApplicationSpec::Trace { writes: vec![(5.0, 1), (1.0, 1)] }.validate().is_err());
     }
 }

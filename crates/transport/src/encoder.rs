@@ -46,6 +46,8 @@ pub struct EncoderSpec {
     pub key_after_loss: bool,
     /// Lost packets of frames captured longer ago are not sent again (libwebrtc keeps them for a second); 0: always sent again.
     pub resend_within_ms: f64,
+    /// Times at which the source is paused by plan, s since its start: beginning and end of each.
+    pub pauses: Vec<(f64, f64)>,
 }
 
 impl Default for EncoderSpec {
@@ -64,6 +66,7 @@ impl Default for EncoderSpec {
             skip_queue_ms: 400.0,
             key_after_loss: true,
             resend_within_ms: 1000.0,
+            pauses: Vec::new(),
         }
     }
 }
@@ -91,7 +94,14 @@ impl EncoderSpec {
         check("reaction_ms", self.reaction_ms, 0.0, 10_000.0)?;
         check("ramp_mbps_per_s", self.ramp_mbps_per_s, 0.0, 100_000.0)?;
         check("skip_queue_ms", self.skip_queue_ms, 1.0, 100_000.0)?;
-        check("resend_within_ms", self.resend_within_ms, 0.0, 100_000.0)
+        check("resend_within_ms", self.resend_within_ms, 0.0, 100_000.0)?;
+        let mut last = 0.0;
+        for &(from, to) in &self.pauses {
+            check("pauses", from, last, 1e6)?;
+            check("pauses", to, from, 1e6)?;
+            last = to;
+        }
+        Ok(())
     }
 }
 
@@ -106,6 +116,8 @@ pub struct FrameMark {
     pub key: bool,
     /// When it was captured (sender's clock).
     pub captured_at: Time,
+    /// How long the source has been paused by plan before it, all pauses together.
+    pub paused: Span,
 }
 
 /// What an encoder has done.
@@ -137,6 +149,9 @@ pub(crate) struct Encoder {
     start: Time,
     /// Frame times so far.
     ticks: u64,
+    /// Planned pauses so far: their number, and how long they lasted.
+    pauses: usize,
+    paused: Span,
     bitrate_bps: f64,
     frames: VecDeque<Written>,
     written: u64,
@@ -150,10 +165,12 @@ pub(crate) struct Encoder {
 
 impl Encoder {
     pub(crate) fn new(spec: EncoderSpec, start: Time, seed: u64) -> Self {
-        Self {
+        let mut encoder = Self {
             rng: Rng::new(seed, "encoder"),
             start,
             ticks: 0,
+            pauses: 0,
+            paused: Span::ZERO,
             bitrate_bps: spec.start_rate_mbps * 1e6,
             frames: VecDeque::with_capacity(REMEMBERED_FRAMES),
             written: 0,
@@ -163,7 +180,9 @@ impl Encoder {
             debt: 0.0,
             stats: EncoderStats::default(),
             spec,
-        }
+        };
+        encoder.pass_pauses();
+        encoder
     }
 
     pub(crate) const fn stats(&self) -> &EncoderStats {
@@ -183,6 +202,20 @@ impl Encoder {
     /// Stream offset of the last byte written.
     pub(crate) const fn written(&self) -> u64 {
         self.written
+    }
+
+    /// Moves the next frame behind the planned pause that it falls into.
+    fn pass_pauses(&mut self) {
+        while let Some(&(from, to)) = self.spec.pauses.get(self.pauses) {
+            if (self.ticks as f64) < from * self.spec.fps {
+                return;
+            }
+            self.ticks = self.ticks.max((to * self.spec.fps).ceil() as u64);
+            self.pauses += 1;
+            self.paused += Span::from_secs_f64(to - from);
+            // Whoever watches has lost the thread meanwhile.
+            self.key_requested = true;
+        }
     }
 
     /// Index of the frame that byte `offset` belongs to.
@@ -227,6 +260,12 @@ impl Encoder {
         }
         self.ticks += 1;
         self.follow(target);
+        let frame = self.write(now, captured_at, sent);
+        self.pass_pauses();
+        frame
+    }
+
+    fn write(&mut self, now: Time, captured_at: Time, sent: u64) -> Option<Frame> {
         if self.queue_delay(now, sent) > ms(self.spec.skip_queue_ms) {
             self.stats.frames_skipped += 1;
             return None;
@@ -237,7 +276,8 @@ impl Encoder {
         self.stats.frames += 1;
         self.stats.key_frames += u64::from(key);
         self.stats.bytes += u64::from(bytes);
-        let mark = FrameMark { number: self.stats.frames as u32, bytes, key, captured_at };
+        let mark =
+            FrameMark { number: self.stats.frames as u32, bytes, key, captured_at, paused: self.paused };
         if key {
             self.last_key_number = mark.number;
         }
@@ -407,7 +447,26 @@ mod tests {
     }
 
     #[test]
+    fn a_planned_pause_has_no_frames_and_ends_with_a_key_frame() {
+        let mut encoder = encoder(|spec| (spec.fps, spec.pauses) = (10.0, vec![(0.25, 1.0), (2.0, 2.5)]));
+        let mut times = Vec::new();
+        let mut keys = Vec::new();
+        while encoder.next_frame_at() < at(3000) {
+            let now = encoder.next_frame_at();
+            let frame = encoder.capture(now, encoder.written(), None).unwrap();
+            times.push(now.as_ns() / 1_000_000);
+            keys.extend(frame.key.then_some(now.as_ns() / 1_000_000));
+        }
+        let expected = [0, 100, 200].into_iter().chain((10..20).chain(25..30).map(|tick| tick * 100));
+        assert_eq!(times, expected.collect::<Vec<_>>());
+        assert_eq!(keys, [0, 1000, 2500]);
+        assert_eq!(encoder.frame_at(encoder.written() - 1).paused, Span::from_ms(1250));
+    }
+
+    #[test]
     fn bad_values_are_refused_by_name() {
+        let spec = EncoderSpec { pauses: vec![(40.0, 60.0), (50.0, 70.0)], ..EncoderSpec::default() };
+        assert_eq!(spec.validate().unwrap_err(), "application.pauses = 50: allowed is 60 to 1000000");
         let spec = EncoderSpec { max_rate_mbps: 0.01, ..EncoderSpec::default() };
         assert_eq!(
             spec.validate().unwrap_err(),

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     fn mark(number: u32, key: bool) -> FrameMark {
-        FrameMark { number, bytes: 2000, key, captured_at: Time::ZERO }
+        FrameMark { number, bytes: 2000, key, ..FrameMark::default() }
     }
 
     fn decoded(assembler: &mut FrameAssembler) -> Vec<u32> {

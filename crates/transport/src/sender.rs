@@ -204,6 +204,12 @@ impl Sender {
         window.min(self.config.max_window_bytes)
     }
 
+    /// Whether the flow has begun and is not over: later its state says nothing any more.
+    pub fn is_active(&self, now: Time) -> bool {
+        let is_over = now > self.stop || (self.stats.completed_at.is_some() && self.in_flight == 0);
+        now >= self.start && !is_over
+    }
+
     /// State of transport and controller by name and unit, for time series.
     pub fn fields(&self, sink: &mut dyn FieldSink) {
         sink.put("in_flight", "bytes", self.in_flight as f64);

@@ -53,6 +53,11 @@ class Scheme:
         """Whether it needs real packets."""
         return self.kind != "core"
 
+    @property
+    def is_traffic(self) -> bool:
+        """Whether it knows no congestion control: something to run beside schemes, not one of them."""
+        return self.controller == "unresponsive"
+
     def table(self) -> dict[str, Any]:
         """As written to an experiment file under `[scheme.NAME]`."""
         table: dict[str, Any] = {

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! data  kind+flags | number | number - least_unacked | offset | payload_bytes | header_bytes | sent_at
-//!       | [message: 16 bytes] | [frame: number, bytes * 2 + key, captured_at] | padding
+//!       | [message: 16 bytes] | [frame: number, bytes * 2 + key, captured_at, paused] | padding
 //! ack   kind+flags | counts | [part: index, count] | number | largest | next_offset | at of the newest arrival | [delay] | [ect0 ect1 ce]
 //!       | ranges: gap below the one above, length | arrivals, newest first: steps back in time and number
 //!       | [feedback: length, bytes] | padding
@@ -97,6 +97,7 @@ pub(crate) fn encode_data(data: &Data, bytes: &mut Vec<u8>) {
         put(bytes, u64::from(data.frame.number));
         put(bytes, u64::from(data.frame.bytes) * 2 + u64::from(data.frame.key));
         put(bytes, data.frame.captured_at.as_ns());
+        put(bytes, data.frame.paused.as_ns());
     }
     pad(bytes, begin, data.datagram_bytes);
 }
@@ -142,8 +143,8 @@ fn get_word(rest: &mut &[u8]) -> Option<u64> {
 
 fn get_frame(rest: &mut &[u8]) -> Option<FrameMark> {
     let number = u32::try_from(get(rest)?).ok()?;
-    let (size, captured_at) = (get(rest)?, Time::from_ns(get(rest)?));
-    Some(FrameMark { number, bytes: u32::try_from(size / 2).ok()?, key: size % 2 == 1, captured_at })
+    let (size, captured_at, paused) = (get(rest)?, Time::from_ns(get(rest)?), Span::from_ns(get(rest)?));
+    Some(FrameMark { number, bytes: u32::try_from(size / 2).ok()?, key: size % 2 == 1, captured_at, paused })
 }
 
 /// Size of the IP datagram of an ACK: the same as in the simulator.
@@ -411,8 +412,8 @@ mod tests {
     }
 
     prop_compose! {
-        fn any_frame()(number in 1u32.., bytes: u32, key: bool, captured_at in number()) -> FrameMark {
-            FrameMark { number, bytes, key, captured_at: Time::from_ns(captured_at) }
+        fn any_frame()(number in 1u32.., bytes: u32, key: bool, captured_at in number(), paused in number()) -> FrameMark {
+            FrameMark { number, bytes, key, captured_at: Time::from_ns(captured_at), paused: Span::from_ns(paused) }
         }
     }
 

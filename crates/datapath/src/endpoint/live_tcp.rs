@@ -59,7 +59,7 @@ mod tests {
         let at = |ms: u64| Time::from_ns(ms * 1_000_000);
         let frame = |number: u32, end: u64| StreamedFrame {
             end,
-            mark: FrameMark { number, bytes: 1000, key: number == 1, captured_at: at(0) },
+            mark: FrameMark { number, bytes: 1000, key: number == 1, ..FrameMark::default() },
         };
         let frames = [frame(1, 1000), frame(2, 2000), frame(3, 3000), frame(4, 4000)];
         let progress = [(10, 999), (11, 1000), (20, 3500)].map(|(ms, bytes)| Progress { at: at(ms), bytes });
