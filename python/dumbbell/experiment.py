@@ -10,6 +10,7 @@ from typing import Any
 
 from dumbbell import _core, catalog
 from dumbbell.catalog import FlowPlan, PathModel, Plan, Scheme, mix_label, parse_mix
+from dumbbell.catalog.arrivals import expand
 from dumbbell.catalog.available import missing
 from dumbbell.catalog.grid import Scenario, scenarios
 from dumbbell.catalog.published import Publication
@@ -113,7 +114,7 @@ class Experiment:
         """The flows of a run, each up to `start_spread_ms` late: repetitions on a path without chance differ by it."""
         draw = random.Random(run.seed)
         spread_s = self.start_spread_ms / 1e3
-        plans = self.flow_plans(run.scheme, run.path)
+        plans = expand(self.flow_plans(run.scheme, run.path), run.seed, self.duration_s - spread_s)
         if not spread_s:
             return plans
         return [replace(flow, start_s=flow.start_s + round(draw.uniform(0.0, spread_s), 6)) for flow in plans]
@@ -362,7 +363,7 @@ def _check_real(scheme: Scheme, backend: str) -> None:
 
 def everything(plan: Plan) -> tuple[list[Scheme], dict[str, str]]:
     """What `all` stands for, and what is left out with the reason: in simulation, all that needs real packets."""
-    known = {scheme.name: scheme for scheme in catalog.schemes()} | plan.own_schemes
+    known = {scheme.name: scheme for scheme in catalog.schemes() if not scheme.is_traffic} | plan.own_schemes
     if plan.backend == "sim":
         return [scheme for scheme in known.values() if not scheme.real], {}
     reasons = {name: missing(scheme) for name, scheme in known.items()}
@@ -461,9 +462,9 @@ def _scheme_settings(schemes: dict[str, Scheme], settings: list[tuple[str, str]]
 
 
 def _literal(value: str) -> object:
-    """A value typed on the command line: a number or a switch where it reads as one, else a text."""
+    """A value typed on the command line: a number, a switch or a table where it reads as one, else a text."""
     try:
         literal: object = json.loads(value)
     except ValueError:
         return value
-    return literal if isinstance(literal, int | float | bool) else value
+    return literal if isinstance(literal, int | float | bool | dict) else value

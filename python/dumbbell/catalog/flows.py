@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from dumbbell.catalog.arrivals import parse_arrivals
 from dumbbell.catalog.tables import Table
 
 
@@ -10,7 +11,8 @@ from dumbbell.catalog.tables import Table
 class FlowPlan:
     """One flow of an experiment that lists its flows. Empty: `scheme` is the run's own, `application` the scheme's.
 
-    `transport` are keys that differ from the scheme's transport.
+    `transport` are keys that differ from the scheme's transport. A plan stands for `count` flows (`None`: as many
+    as arrive), `every_s` apart or as `arrivals` says.
     """
 
     scheme: str = ""
@@ -20,6 +22,9 @@ class FlowPlan:
     reverse: bool = False
     application: dict[str, Any] = field(default_factory=dict)
     transport: dict[str, Any] = field(default_factory=dict)
+    count: int | None = 1
+    every_s: float | None = None
+    arrivals: dict[str, Any] = field(default_factory=dict)
 
     def table(self) -> dict[str, Any]:
         """As written to an experiment file under `[[flow]]`."""
@@ -30,12 +35,16 @@ class FlowPlan:
             "rtt_ms": self.rtt_ms,
             "application": self.application or None,
             "transport": self.transport or None,
+            "count": self.count if self.arrivals or self.every_s or self.count != 1 else None,
+            "every_s": self.every_s,
+            "arrivals": self.arrivals or None,
         }
         return table | {key: value for key, value in optional.items() if value is not None}
 
 
 def parse_flow(table: Table) -> FlowPlan:
     """A flow from its `[[flow]]` table."""
+    count, every_s, arrivals = parse_arrivals(table)
     flow = FlowPlan(
         scheme=table.text("scheme", ""),
         start_s=table.number("start_s", 0.0, least=0.0),
@@ -44,6 +53,9 @@ def parse_flow(table: Table) -> FlowPlan:
         reverse=table.flag("reverse", False),
         application=dict(table.table("application").raw),
         transport=dict(table.table("transport").raw),
+        count=count,
+        every_s=every_s,
+        arrivals=arrivals,
     )
     table.finish()
     return flow

@@ -1,0 +1,137 @@
+"""Many flows from one table: their starts and sizes, drawn from the run's seed."""
+
+import itertools
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from conftest import Dumbbell, show
+from dumbbell import catalog
+from dumbbell.catalog.experiments import parse_plan
+from dumbbell.catalog.tables import Table
+from dumbbell.experiment import Experiment, Options, resolve
+
+PLAN = """
+schemes = ["reno"]
+paths = ["default"]
+runs = 2
+duration_s = {duration}
+{more}
+
+[[flow]]
+{flow}
+"""
+
+
+def experiment(flow: str, duration: float = 60.0, more: str = "") -> Experiment:
+    text = PLAN.format(flow=flow, duration=duration, more=more)
+    return resolve(parse_plan(Table(tomllib.loads(text), "plan.toml")), Options())
+
+
+def drawn(given: Experiment, run: int = 0) -> list[tuple[float, int]]:
+    """Start and bytes of every flow of a run."""
+    flows = given.specification(given.all_runs()[run])["flows"]
+    return [(flow["start_s"], flow["application"].get("bytes", 0)) for flow in flows]
+
+
+def test_poisson_arrivals_come_at_their_rate_and_repeat_with_the_seed() -> None:
+    given = experiment('arrivals = { kind = "poisson", per_s = 20.0 }\napplication = { kind = "fixed", bytes = 1000 }')
+    starts = [start for start, _ in drawn(given)]
+    # 1200 expected; three standard deviations of a Poisson count are 104
+    assert 1096 < len(starts) < 1304
+    assert starts == sorted(starts)
+    assert starts[-1] < 60.0
+    gaps = [later - earlier for earlier, later in itertools.pairwise(starts)]
+    # e^-1 of exponential gaps are longer than their mean
+    assert sum(gap > 0.05 for gap in gaps) / len(gaps) == pytest.approx(0.368, abs=0.05)
+    assert drawn(given) == drawn(given)
+    assert drawn(given, 0) != drawn(given, 1)
+
+
+def test_a_count_limits_arrivals_and_the_end_of_the_run_does_too() -> None:
+    assert len(drawn(experiment('count = 50\narrivals = { kind = "poisson", per_s = 20.0 }'))) == 50
+    assert len(drawn(experiment('count = 500\narrivals = { kind = "poisson", per_s = 4.0 }', 10.0))) < 80
+    every = drawn(experiment("every_s = 0.5\nstart_s = 1.0", 3.0))
+    assert [start for start, _ in every] == [1.0, 1.5, 2.0, 2.5]
+    assert len(drawn(experiment("every_s = 0.5\ncount = 2", 3.0))) == 2
+    assert len(drawn(experiment("every_s = 0.5\nstop_s = 1.6", 3.0))) == 4
+    assert drawn(experiment("count = 3")) == [(0.0, 0)] * 3
+
+
+def test_starts_that_are_spread_stay_within_the_run() -> None:
+    given = experiment("every_s = 0.1", 2.0, "start_spread_ms = 150.0")
+    assert all(start < 2.0 for start, _ in drawn(given))
+
+
+SIZES = {
+    '{ kind = "choice", values = [10000, 1000000], weights = [3, 1] }': 257_500,
+    '{ kind = "uniform", least = 100000, most = 1000000 }': 550_000,
+    '{ kind = "lognormal", mean = 50000, sigma = 1.0 }': 50_000,
+    '{ kind = "pareto", mean = 20000, shape = 2.5 }': 20_000,
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_sizes_have_the_mean_of_their_distribution(size: str) -> None:
+    given = experiment(f'every_s = 0.01\napplication = {{ kind = "fixed", bytes = {size} }}')
+    sizes = [size for _, size in drawn(given)]
+    assert len(sizes) == 6000
+    assert sum(sizes) / len(sizes) == pytest.approx(SIZES[size], rel=0.06)
+    # The same arrivals whatever the sizes
+    other = experiment('every_s = 0.01\napplication = { kind = "fixed", bytes = 5 }')
+    assert [start for start, _ in drawn(given)] == [start for start, _ in drawn(other)]
+
+
+def test_a_resolved_experiment_with_arrivals_reads_back_as_itself() -> None:
+    given = experiment('count = 1\narrivals = { kind = "poisson", per_s = 4.0 }\napplication = { kind = "greedy" }')
+    again = resolve(parse_plan(Table(given.table(), "again.toml")), Options())
+    assert drawn(again) == drawn(given)
+    endless = experiment("every_s = 10.0")
+    assert drawn(resolve(parse_plan(Table(endless.table(), "again.toml")), Options())) == drawn(endless)
+
+
+@pytest.mark.parametrize(
+    ("flow", "message"),
+    [
+        (
+            'arrivals = { kind = "pareto", per_s = 1.0 }',
+            '`flow[0].arrivals.kind` = "pareto": allowed is one of poisson',
+        ),
+        ('arrivals = { kind = "poisson", per_s = 0 }', "`flow[0].arrivals.per_s` = 0"),
+        ('arrivals = { kind = "poisson" }', "key `flow[0].arrivals.per_s` is missing"),
+        ('every_s = 1.0\narrivals = { kind = "poisson", per_s = 1.0 }', "`flow[0].every_s` = 1.0: allowed is one of"),
+        ("count = 0", "`flow[0].count` = 0"),
+        ('application = { kind = "fixed", bytes = { kind = "gauss" } }', '`flow[0].application.bytes.kind` = "gauss"'),
+        (
+            'application = { kind = "fixed", bytes = { kind = "choice", values = [1, 2], weights = [1] } }',
+            "one for each of",
+        ),
+        ('application = { kind = "fixed", bytes = { kind = "pareto", mean = 10, shape = 1.0 } }', "shape` = 1.0"),
+        ("every_s = 0.001", "more than 10000 flows"),
+    ],
+)
+def test_bad_arrivals_are_refused_in_one_line(flow: str, message: str, dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "plan.toml").write_text(PLAN.format(flow=flow, duration=60.0, more=""))
+    assert message in dumbbell("run", "plan.toml", expect=2).stderr
+
+
+def test_the_drawn_flows_are_in_the_runs_specification(dumbbell: Dumbbell, folder: Path) -> None:
+    flow = 'every_s = 0.5\napplication = { kind = "fixed", bytes = { kind = "uniform", least = 1000, most = 9000 } }'
+    (folder / "plan.toml").write_text(PLAN.format(flow=flow, duration=2.0, more="").replace("runs = 2", "runs = 1"))
+    dumbbell("run", "plan.toml", "--out", "out")
+    run = show(dumbbell, folder / "out")["runs"][0]
+    sizes = [flow["data_bytes_delivered"] for flow in run["flows"]]
+    assert len(sizes) == 4
+    log = (folder / "out" / run["directory"] / "log.txt").read_text()
+    line = next(line for line in log.splitlines() if '"flows"' in line)
+    given = json.loads(line[line.index("{") :])
+    assert [flow["application"]["bytes"] for flow in given["flows"]] == sizes
+
+
+def test_unresponsive_traffic_is_no_scheme_to_compare() -> None:
+    names = {scheme.name for scheme in catalog.schemes()}
+    assert {"udp-cbr", "udp-poisson"} <= names
+    everything = resolve(catalog.experiments().find("pantheon"), Options(schemes=("all",))).labels
+    assert not {"udp-cbr", "udp-poisson"} & set(everything)
