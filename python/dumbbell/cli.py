@@ -95,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     _run_parser(commands.add_parser("run", help="run an experiment", allow_abbrev=False))
 
+    _benchmark_parser(commands.add_parser("benchmark", help="every standard scenario for schemes", allow_abbrev=False))
     _emulate_parser(commands.add_parser("emulate", help="run any command behind an emulated path", allow_abbrev=False))
 
     report = commands.add_parser("report", help="write report.html and report.pdf")
@@ -166,6 +167,29 @@ def _run_parser(run: argparse.ArgumentParser) -> None:
     add("--db-path", type=Path, metavar="FILE", help="the results also go to this database, which may hold many")
     add("--resume", action="store_true", help="continue what is in DIR")
     add("--json", action="store_true", help="results as JSON on stdout")
+
+
+def _benchmark_parser(benchmark: argparse.ArgumentParser) -> None:
+    add = benchmark.add_argument
+    add(
+        "--schemes",
+        type=_names,
+        required=True,
+        metavar="A[,B]",
+        help="the schemes under test; reference schemes are added",
+    )
+    level = benchmark.add_mutually_exclusive_group()
+    level.add_argument(
+        "--quick", action="store_true", help="fewer cells, one run each: under three minutes for one scheme"
+    )
+    level.add_argument("--full", action="store_true", help="everything (the default)")
+    add("--only", type=_names, default=(), metavar="NAME[,NAME]", help="only these experiments")
+    add("--jobs", type=_count, metavar="N", help="processes; default: one per processor")
+    add("--cluster", metavar="tcp://HOST:PORT", help="a Dask scheduler whose workers execute the runs")
+    add("--out", type=Path, metavar="DIR", help="default: results/benchmark-SCHEMES-quick or -full")
+    add("--db-path", type=Path, metavar="FILE", help="database; default: benchmark.sqlite in DIR")
+    add("--resume", action="store_true", help="continue what is in DIR")
+    add("--json", action="store_true", help="what was written as JSON on stdout")
 
 
 def _emulate_parser(emulate: argparse.ArgumentParser) -> None:
@@ -244,6 +268,23 @@ def _run(arguments: argparse.Namespace) -> int:
     return run(command)
 
 
+def _benchmark(arguments: argparse.Namespace) -> int:
+    from dumbbell.commands.benchmark import BenchmarkCommand, benchmark
+
+    command = BenchmarkCommand(
+        schemes=arguments.schemes,
+        quick=arguments.quick,
+        only=arguments.only,
+        jobs=arguments.jobs,
+        out=arguments.out,
+        resume=arguments.resume,
+        json=arguments.json,
+        cluster=arguments.cluster,
+        database=arguments.db_path,
+    )
+    return benchmark(command)
+
+
 def _emulate(arguments: argparse.Namespace) -> int:
     from dumbbell.commands.emulate import EmulateCommand, emulate
 
@@ -272,6 +313,8 @@ def _dispatch(arguments: argparse.Namespace) -> int:
     match arguments.command:
         case "run":
             return _run(arguments)
+        case "benchmark":
+            return _benchmark(arguments)
         case "emulate":
             return _emulate(arguments)
         case "kernel":

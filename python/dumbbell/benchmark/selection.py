@@ -10,27 +10,40 @@ from dumbbell.benchmark.model import Benchmark, Part
 from dumbbell.catalog.experiments import Plan
 from dumbbell.catalog.grid import Axis
 from dumbbell.catalog.suite import GROUPS
-from dumbbell.errors import UserError, one_line
+from dumbbell.errors import UserError, listed, nearest, one_line
 from dumbbell.experiment import Experiment, Options, resolve
 from dumbbell.results import Results, open_results
 
 NOTE = "benchmark.json"
 
 
-def suite(schemes: tuple[str, ...], quick: bool) -> list[tuple[Plan, Experiment]]:
+def suite(schemes: tuple[str, ...], quick: bool, only: tuple[str, ...] = ()) -> list[tuple[Plan, Experiment]]:
     """The experiments for `schemes`, in the order of the index, each with its reference schemes beside them.
 
+    `only` names those that are wanted, if not all.
+
     Raises:
-        UserError: an unknown scheme, or one that needs real packets.
+        UserError: an unknown scheme or experiment, or a scheme that needs real packets.
     """
     plans = [plan for plan in catalog.experiments() if plan.chapter is not None]
     if quick:
         plans = [shortened(plan) for plan in plans if not plan.shorter.leave_out]
+    plans = _chosen(plans, only)
     plans.sort(key=lambda plan: (GROUPS.index(plan.chapter.group) if plan.chapter else 0, plan.name))
     for name in schemes:
         if catalog.schemes().find(name).real:
             raise UserError(f"scheme `{name}` needs real packets: the benchmark takes schemes that can be simulated")
     return [(plan, resolve(plan, Options(schemes=_labels(plan, schemes)))) for plan in plans]
+
+
+def _chosen(plans: list[Plan], only: tuple[str, ...]) -> list[Plan]:
+    names = [plan.name for plan in plans]
+    for name in only:
+        if name not in names:
+            raise UserError(
+                f"unknown part `{name}` of the benchmark{nearest(name, names)}: allowed are {listed(names)}"
+            )
+    return [plan for plan in plans if not only or plan.name in only]
 
 
 def _labels(plan: Plan, schemes: tuple[str, ...]) -> tuple[str, ...]:

@@ -139,14 +139,19 @@ def tell(results: Results, outcome: Outcome, command: RunCommand) -> int:
         sys.stdout.write(to_json(results.as_json() | {"directory": str(results.directory)}))
     else:
         print_summary(results)
-    _list_runs("failed", outcome.failed)
-    _list_runs("are degraded and stay out of averages", outcome.degraded)
+    tell_failures(outcome)
     if outcome.interrupted:
         print(f"interrupted: `dumbbell run --resume --out {results.directory}` continues", file=sys.stderr)
-    for failure in outcome.unrecorded:
-        print(f"not all runs are in the database, the same command with --resume adds them: {failure}", file=sys.stderr)
     print(f"results: {results.directory}", file=sys.stderr)
     return 1 if outcome.failed or outcome.interrupted or outcome.unrecorded else 0
+
+
+def tell_failures(outcome: Outcome) -> None:
+    """Lists what failed, is degraded, or is not in a database."""
+    _list_runs("failed", outcome.failed)
+    _list_runs("are degraded and stay out of averages", outcome.degraded)
+    for failure in outcome.unrecorded:
+        print(f"not all runs are in the database, the same command with --resume adds them: {failure}", file=sys.stderr)
 
 
 def _list_runs(what: str, runs: list[tuple[Run, str]]) -> None:

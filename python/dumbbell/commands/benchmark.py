@@ -1,0 +1,95 @@
+"""`dumbbell benchmark`: runs every standard scenario for some schemes and writes the pages."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from dumbbell import backends
+from dumbbell.backends.cluster import require_cluster
+from dumbbell.benchmark import Benchmark, suite
+from dumbbell.benchmark.selection import NOTE, part, part_directory
+from dumbbell.commands.run import execute_unfinished, tell_failures
+from dumbbell.errors import UserError
+from dumbbell.experiment import check
+from dumbbell.results import Gathering, locked, prepare, to_json, write_atomically, write_environment
+from dumbbell.results.environment import cpus, environment
+
+
+@dataclass(frozen=True)
+class BenchmarkCommand:
+    """The command's arguments."""
+
+    schemes: tuple[str, ...]
+    quick: bool
+    only: tuple[str, ...]
+    jobs: int | None
+    out: Path | None
+    resume: bool
+    json: bool
+    cluster: str | None
+    database: Path | None
+
+
+def benchmark(command: BenchmarkCommand) -> int:
+    """Runs what is not finished, writes database and pages; 0 if every run is good, 1 if not."""
+    from dumbbell.benchmark.site import write_site
+
+    if command.resume and command.out is None:
+        raise UserError("--resume needs --out DIR: the benchmark to continue")
+    experiments = suite(command.schemes, command.quick, command.only)
+    for _, experiment in experiments:
+        check(experiment)
+    level = "quick" if command.quick else "full"
+    directory = command.out or Path("results") / f"benchmark-{'-'.join(command.schemes)}-{level}"
+    jobs = backends.choose_jobs("sim", command.jobs, cpus())
+    if command.cluster is not None:
+        require_cluster(command.cluster)
+    _take(directory, command)
+    with locked(directory):
+        made = environment(sys.argv)
+        results = []
+        for plan, experiment in experiments:
+            folder = part_directory(directory, plan)
+            results.append(prepare(folder, experiment, resume=(folder / "experiment.toml").exists()))
+            write_environment(results[-1], made)
+        parts = tuple(part(directory, plan, experiment) for plan, experiment in experiments)
+        whole = Benchmark(directory, command.schemes, command.quick, parts)
+        gathering = Gathering(command.database or whole.database, copies=command.database is not None)
+        outcome = execute_unfinished(results, jobs, command.cluster, gathering)
+        if outcome.interrupted:
+            print(f"interrupted: the same command with --resume --out {directory} continues", file=sys.stderr)
+            return 1
+        index = write_site(whole, jobs)
+    tell_failures(outcome)
+    if command.json:
+        note = {"directory": str(directory), "index": str(index), "database": str(gathering.file)}
+        sys.stdout.write(to_json(note | {"finished": outcome.finished, "failed": len(outcome.failed)}))
+    else:
+        print(index)
+    return 1 if outcome.failed or outcome.unrecorded else 0
+
+
+def _take(directory: Path, command: BenchmarkCommand) -> None:
+    """Makes the directory this benchmark's, or sees that it is."""
+    note = {"schemes": list(command.schemes), "quick": command.quick}
+    file = directory / NOTE
+    if file.is_file():
+        if not command.resume:
+            raise UserError(
+                f"{directory}: has a benchmark already: add --resume to continue it, or choose another --out"
+            )
+        try:
+            stored = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError:
+            raise UserError(f"{file}: not valid JSON: the file is damaged") from None
+        if stored != note:
+            raise UserError(f"{directory}: cannot resume: it is the benchmark of {stored}, not of {note}")
+        return
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise UserError(f"{directory}: is neither empty nor a benchmark's directory: choose another --out")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, to_json(note))
+    except OSError as error:
+        raise UserError(f"cannot write to {directory}: {error.strerror or error}") from None
