@@ -5,6 +5,7 @@ use crate::flow_meter::FlowMeter;
 use crate::inputs::{LinkCounters, SenderCounters};
 use crate::sampling::Sampling;
 use crate::stats::{CcperfFlow, CcperfLink, CcperfNetwork, LinkStats, ResponseStats};
+use crate::tally::mbps;
 use units::{Span, Time};
 
 /// What a log tells.
@@ -76,11 +77,6 @@ impl<'a> Measured<'a> {
         self.segments(time_mean(sender.in_flight_byte_ns, sender.active)?)
     }
 
-    /// Mean over `span` of a rate, Mbit/s.
-    fn mbps(&self, bytes: u64, span: Span) -> Option<f64> {
-        (!span.is_zero()).then(|| (bytes * 8) as f64 * 1_000.0 / span.as_ns() as f64)
-    }
-
     fn completion_s(&self) -> Option<f64> {
         if self.flow.info.plan.total_bytes.is_some() {
             let completed = self.sender?.completed?;
@@ -91,7 +87,7 @@ impl<'a> Measured<'a> {
 
     pub(crate) fn stats(&self, told: Told) -> CcperfFlow {
         let (flow, samples, sender) = (self.flow, &self.flow.samples, self.sender);
-        let payload_mbps = |bytes| self.mbps(bytes, self.active()).filter(|_| told.payload);
+        let payload_mbps = |bytes| mbps(bytes, self.active()).filter(|_| told.payload);
         let throughput = payload_mbps(samples.read_bytes);
         // Statistics over samples of a log that tells no payload would be of zeros.
         let sampled = |value: Option<f64>| value.filter(|_| told.payload);
@@ -108,7 +104,7 @@ impl<'a> Measured<'a> {
             mean_sending_rate_l4: payload_mbps(samples.sent_payload_bytes),
             mean_sending_rate_l7: sender
                 .and_then(|sender| sender.accepted_bytes)
-                .and_then(|bytes| self.mbps(bytes, self.active())),
+                .and_then(|bytes| mbps(bytes, self.active())),
             mean_delivery_rate_l4: sender
                 .and_then(|sender| time_mean(sender.delivery_rate_ns, sender.delivery_rate_active))
                 .map(|bps| bps / 1e6),
@@ -180,11 +176,10 @@ pub(crate) fn network(flows: &[Measured<'_>], sampling: &Sampling, told: Told) -
     let read: u64 = flows.iter().map(|flow| flow.flow.samples.read_bytes).sum();
     let sampled = |value: Option<f64>| value.filter(|_| told.payload);
     CcperfNetwork {
-        mean_agg_throughput_l4: (told.payload && !span.is_zero())
-            .then(|| (read * 8) as f64 * 1_000.0 / span.as_ns() as f64),
+        mean_agg_throughput_l4: sampled(mbps(read, span)),
         mean_agg_in_flight_l4: sum(&|flow| flow.in_flight_segments()),
         mean_agg_utilization_bw_l4: sampled(sum(&|flow| {
-            of_capacity(flow, flow.mbps(flow.flow.samples.read_bytes, flow.active()))
+            of_capacity(flow, mbps(flow.flow.samples.read_bytes, flow.active()))
         })),
         mean_agg_utilization_bdp_l4: sum(&|flow| Some(flow.in_flight_segments()? / flow.bdp_packets()?)),
         mean_agg_utility_pf_l4: sampled(sampling.utility_pf.mean()),

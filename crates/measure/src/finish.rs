@@ -11,7 +11,7 @@ use crate::inputs::{LinkCounters, SenderCounters};
 use crate::ledger::Fate;
 use crate::meter::RunMeter;
 use crate::stats::{CcperfLink, FlowStats, LinkStats, NetworkStats, RunStats};
-use crate::tally::{Tally, byte_loss, us_to_ms};
+use crate::tally::{Tally, byte_loss, mbps, us_to_ms};
 use units::{Span, Time};
 
 /// A run must deliver over at least this part of its planned length to be valid. [reference pantheon 6]
@@ -217,12 +217,6 @@ fn measured_span(flows: &[FlowMeter], scope: &Scope) -> Span {
     let from_ns = flows.iter().map(|flow| flow.from_ns).min().unwrap_or(0);
     let to_ns = flows.iter().map(|flow| flow.to_ns.min(scope.end_ns)).max().unwrap_or(0);
     Span::from_ns(to_ns.saturating_sub(from_ns))
-}
-
-/// Mbit/s; `None` over no time.
-fn mbps(bytes: u64, span: Span) -> Option<f64> {
-    // bit/ns are 1000 Mbit/s.
-    (!span.is_zero()).then(|| (bytes * 8) as f64 * 1_000.0 / span.as_ns() as f64)
 }
 
 fn link_stats(link: &LinkCounters) -> LinkStats {

@@ -3,6 +3,7 @@
 use crate::inputs::FlowState;
 use crate::moments::Moments;
 use crate::response::{Rates, Response};
+use crate::tally::mbps;
 use units::Span;
 
 /// A flow with less than this part of its fair share starves.
@@ -59,11 +60,6 @@ pub(crate) struct Surroundings {
     pub(crate) since_change: Option<(Span, bool)>,
 }
 
-/// Mbit/s of `bytes` in `span`.
-fn mbps(bytes: u64, span: Span) -> f64 {
-    (bytes * 8) as f64 * 1_000.0 / span.as_ns() as f64
-}
-
 impl FlowSamples {
     #[inline]
     pub(crate) fn send(&mut self, size_bytes: u32, payload_bytes: u32) {
@@ -92,7 +88,7 @@ impl FlowSamples {
 
     /// An interval ends; `active` says whether the flow was active in all of it.
     pub(crate) fn measure(&mut self, span: Span, active: bool) {
-        self.active_mbps = active.then(|| mbps(self.stream_bytes, span));
+        self.active_mbps = mbps(self.stream_bytes, span).filter(|_| active);
     }
 
     /// The statistics take in an interval in which the flow was active.
@@ -123,11 +119,9 @@ impl FlowSamples {
             *starved += if starving { around.span } else { Span::ZERO };
         }
         if let Some((since, is_drop)) = around.since_change {
-            let rates = Rates {
-                sent_mbps: mbps(self.sent_bytes, around.span),
-                delivered_mbps: mbps(self.delivered_bytes, around.span),
-                fair_mbps,
-            };
+            let mean = |bytes| mbps(bytes, around.span).unwrap_or(0.0);
+            let rates =
+                Rates { sent: mean(self.sent_bytes), delivered: mean(self.delivered_bytes), fair: fair_mbps };
             self.response.observe(since, rates, is_drop);
         }
     }
@@ -166,7 +160,7 @@ mod tests {
         // 125,000 B per 100 ms are 10 Mbit/s: power 10 / 0.05 s, ln 10, -1/10, no variation. [reference ccperf 12]
         let samples = samples(&[125_000; 9]);
         assert_eq!(samples.network_power.mean(), Some(200.0));
-        assert!((samples.utility_pf.mean().unwrap() - 2.3026).abs() < 2e-5);
+        assert!((samples.utility_pf.mean().unwrap() - core::f64::consts::LN_10).abs() < 1e-12);
         assert_eq!(samples.utility_mpdf.mean(), Some(-0.1));
         assert_eq!(
             (samples.throughput_mbps.variation(), samples.throughput_mbps.variance()),

@@ -12,10 +12,10 @@ const SETTLED: f64 = 0.2;
 /// Rates of one flow over one sample interval, on the path, Mbit/s.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rates {
-    pub(crate) sent_mbps: f64,
-    pub(crate) delivered_mbps: f64,
+    pub(crate) sent: f64,
+    pub(crate) delivered: f64,
     /// What the bottleneck could carry / number of active flows.
-    pub(crate) fair_mbps: f64,
+    pub(crate) fair: f64,
 }
 
 /// What is known of one flow since the change.
@@ -30,13 +30,12 @@ pub(crate) struct Response {
 impl Response {
     /// A sample interval that lies after the change ends `since` after it. `is_drop`: the change took capacity away.
     pub(crate) fn observe(&mut self, since: Span, rates: Rates, is_drop: bool) {
-        let Rates { sent_mbps, delivered_mbps, fair_mbps } = rates;
-        let reached =
-            if is_drop { sent_mbps <= COME_DOWN * fair_mbps } else { delivered_mbps >= REACHED * fair_mbps };
+        let Rates { sent, delivered, fair } = rates;
+        let reached = if is_drop { sent <= COME_DOWN * fair } else { delivered >= REACHED * fair };
         if reached && self.to_90.is_none() {
             self.to_90 = Some(since);
         }
-        if (delivered_mbps - fair_mbps).abs() > SETTLED * fair_mbps {
+        if (delivered - fair).abs() > SETTLED * fair {
             self.settling = None;
         } else if self.settling.is_none() {
             self.settling = Some(since);
@@ -51,8 +50,8 @@ mod tests {
     /// Times in ms after a change to 10 Mbit/s, from rates (sent, delivered) per 100 ms.
     fn response(is_drop: bool, rates: &[(f64, f64)]) -> (Option<f64>, Option<f64>) {
         let mut response = Response::default();
-        for (index, &(sent_mbps, delivered_mbps)) in rates.iter().enumerate() {
-            let rates = Rates { sent_mbps, delivered_mbps, fair_mbps: 10.0 };
+        for (index, &(sent, delivered)) in rates.iter().enumerate() {
+            let rates = Rates { sent, delivered, fair: 10.0 };
             response.observe(Span::from_ms(100 * (index as u64 + 1)), rates, is_drop);
         }
         (response.to_90.map(Span::as_ms_f64), response.settling.map(Span::as_ms_f64))

@@ -67,7 +67,9 @@ impl Sampling {
         if active[0] + active[1] == flows.len() as u64 {
             self.convergence.advance(sample.at.as_ns(), flows);
         }
-        flows.iter_mut().for_each(|flow| flow.samples.restart());
+        for flow in flows {
+            flow.samples.restart();
+        }
     }
 
     fn surroundings(

@@ -94,9 +94,9 @@ fn one_flow_by_ccperfs_names() {
     assert_eq!((flow.mean_cwnd_l4, flow.mean_in_flight_l4), (Some(15.0), Some(12.0)));
     // The base RTT since 0.4 s is 50 ms for half of the time, 60 ms for the other.
     assert_eq!(flow.mean_est_qdelay_l4, Some(7.5));
-    // Samples 8 and 4 Mbit/s at 50 ms: power 160 and 80; ln 8 and ln 4; -1/8 and -1/4; deviations 2 and -2.
+    // Samples 8 and 4 Mbit/s at 50 ms: power 160 and 80; ln 8 and ln 4, together 5 ln 2; -1/8 and -1/4; deviations 2 and -2.
     assert_eq!(flow.mean_network_power_l4, Some(120.0));
-    assert!((flow.mean_utility_pf_l4.expect("samples") - 32.0_f64.ln() / 2.0).abs() < 1e-12);
+    assert!((flow.mean_utility_pf_l4.expect("samples") - 2.5 * core::f64::consts::LN_2).abs() < 1e-12);
     assert_eq!((flow.mean_utility_mpdf_l4, flow.zero_samples_l4), (Some(-0.1875), Some(0)));
     assert_eq!((flow.var_throughput_l4, flow.cov_throughput_l4), (Some(8.0), Some(8.0_f64.sqrt() / 6.0)));
     assert_eq!(flow.cov_in_flight_l4, Some(0.0));

@@ -213,7 +213,7 @@ impl ElementSpec {
     fn fixed_delay_at(&self, at: Time) -> Span {
         let states = self.states().unwrap_or_default();
         let states = self.schedule().iter().zip(&states).filter(|(change, _)| change.at() <= at);
-        let state = states.filter_map(|(_, state)| state.as_ref()).last();
+        let state = states.filter_map(|(_, state)| state.as_ref()).next_back();
         state.unwrap_or(self).fixed_delay()
     }
 }

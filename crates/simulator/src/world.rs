@@ -10,7 +10,7 @@ use runs::{
     Backend, CapacityMeter, Ends, LogLevel, OPPORTUNITIES, Recorder, RunSpec, flow_state, last_change,
     logged_event,
 };
-use transport::{Config, EcnCounts, Receiver, Sender};
+use transport::{Config, Data, EcnCounts, Receiver, Sender};
 use units::{Span, Time};
 
 /// Actors that are not flows: the two directions.
@@ -53,6 +53,18 @@ impl Flow {
             extra: DelayLine::new(spec.extra_delay(flow)),
             writes: config.reliable.then(Writes::default),
         })
+    }
+}
+
+impl Flow {
+    /// What the application can read now that `data` has arrived with `new_bytes` new bytes: how much, and the sum over
+    /// its bytes of the time since they were written, byte ns.
+    #[inline]
+    fn read(&mut self, now: Time, data: &Data, new_bytes: u32) -> (u64, u128) {
+        if let Some(writes) = &mut self.writes {
+            return writes.read(now, self.receiver.in_order_bytes());
+        }
+        (u64::from(new_bytes), u128::from(new_bytes) * u128::from((now - data.sent_at).as_ns()))
     }
 }
 
@@ -148,7 +160,9 @@ impl World {
             Direction::build(&spec.path.ack, "ack", spec.seed)?,
         ];
         if let Some(at) = last_change(spec) {
-            directions.iter_mut().for_each(|direction| direction.watch_from(at));
+            for direction in &mut directions {
+                direction.watch_from(at);
+            }
         }
         for direction in [DATA, ACK] {
             schedule.set(DIRECTIONS[direction], directions[direction].next_event());
@@ -347,13 +361,7 @@ impl World {
                 };
                 let data = self.contents.data(slot);
                 let new_bytes = flow.receiver.on_data(self.now, data, seen);
-                (read.bytes, read.waited_byte_ns) = match &mut flow.writes {
-                    Some(writes) => writes.read(self.now, flow.receiver.in_order_bytes()),
-                    None => {
-                        let waited = u128::from((self.now - data.sent_at).as_ns());
-                        (u64::from(new_bytes), u128::from(new_bytes) * waited)
-                    }
-                };
+                (read.bytes, read.waited_byte_ns) = flow.read(self.now, data, new_bytes);
                 (Event::Deliver, new_bytes)
             }
             Handle::Data(_) => (Event::Deliver, 0),
