@@ -89,7 +89,7 @@ impl FlowMeter {
     #[inline]
     pub(crate) fn deliver(&mut self, record: &Record) {
         self.delivered.add(record.time_ns, record.size_bytes);
-        self.samples.deliver(record.time_ns, record.size_bytes);
+        self.samples.deliver(record.time_ns, record.size_bytes, record.data_bytes);
         self.data_bytes += u64::from(record.data_bytes);
         let delay_us = round_to_us(record.one_way_delay_ns);
         if self.is_measured(record.time_ns) {

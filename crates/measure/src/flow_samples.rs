@@ -68,8 +68,12 @@ impl FlowSamples {
     }
 
     #[inline]
-    pub(crate) fn deliver(&mut self, time_ns: u64, size_bytes: u32) {
+    pub(crate) fn deliver(&mut self, time_ns: u64, size_bytes: u32, payload_bytes: u32) {
         self.delivered_bytes += u64::from(size_bytes);
+        if payload_bytes == 0 {
+            // The long gap between the set-up of a connection and its first data says nothing about spacing.
+            return;
+        }
         if let Some(last_ns) = self.last_delivery_ns.replace(time_ns) {
             let gap_ms = time_ns.saturating_sub(last_ns) as f64 / 1e6;
             self.spacing_ms = Some(self.spacing_ms.map_or(gap_ms, |ms| ms + SPACING_GAIN * (gap_ms - ms)));
@@ -189,8 +193,8 @@ mod tests {
     #[test]
     fn spacing_follows_the_gaps_between_deliveries() {
         let mut samples = FlowSamples::default();
-        for ms in [0, 8, 16, 32] {
-            samples.deliver(ms * 1_000_000, 1500);
+        for ms in [0, 100, 108, 116, 132] {
+            samples.deliver(ms * 1_000_000, 1500, if ms == 0 { 0 } else { 1448 });
         }
         samples.measure(SPAN, true);
         samples.take_in(None, &around(None), true);

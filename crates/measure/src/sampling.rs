@@ -131,7 +131,7 @@ mod tests {
             for (flow, &bytes) in flows.iter_mut().zip(*bytes) {
                 flow.samples.read(0, bytes, None);
                 flow.samples.send(bytes as u32, 0);
-                flow.samples.deliver(0, bytes as u32);
+                flow.samples.deliver(0, bytes as u32, 0);
             }
             let capacity_bits = [Some((capacity_mbps * 1e5) as u128), None];
             let at = Time::ZERO + INTERVAL * (index as u64 + 1);
@@ -179,7 +179,7 @@ mod tests {
         let (mut sampling, mut flows) = (sampling(Some(150)), [flow(0, 1_000)]);
         let intervals = [(4.0, 50_000), (6.0, 100_000), (8.0, 75_000), (8.0, 90_000), (8.0, 100_000)];
         for (index, (capacity_mbps, bytes)) in intervals.into_iter().enumerate() {
-            flows[0].samples.deliver(0, bytes);
+            flows[0].samples.deliver(0, bytes, 0);
             let at = Time::ZERO + INTERVAL * (index as u64 + 1);
             let capacity_bits = [Some((capacity_mbps * 1e5) as u128), None];
             sampling.close(&Sample { at, flows: &[], capacity_bits }, &mut flows);

@@ -142,7 +142,7 @@ pub(super) const METRICS: &[Definition] = &[
     flow("var_throughput_l4", "(Mbit/s)^2", Ccperf, "sample variance of the throughput of the samples", CCPERF).sampled(),
     flow("cov_in_flight_l4", "", Ccperf, "sample standard deviation / mean of the bytes in flight at the ends of the samples", CCPERF).sampled(),
     flow("flow_completion_time_l4", "s", Ccperf, "start of the flow to the acknowledgement of the last byte of a finite transfer, null if that never came; of other flows the time until they stop", CCPERF),
-    flow("mean_idt_ewma_l4", "ms", Ccperf, "mean over the ends of the samples of the smoothed time between packets that leave the path (gain 1/8)", CCPERF).sampled(),
+    flow("mean_idt_ewma_l4", "ms", Ccperf, "mean over the ends of the samples of the smoothed time between arrivals of new payload (gain 1/8)", CCPERF).sampled(),
     flow("mean_one_way_delay_l7", "ms", Ccperf, "mean over the bytes read of the time from the application's write to the application's read, in order; written when the sending socket takes it (transport key send_buffer_bytes)", CCPERF),
     flow("mean_recovery_time_l4", "ms", Ccperf, "mean length of the loss episodes that are over; null without any", CCPERF),
     flow("total_retransmissions_l4", "segments", Ccperf, "retransmissions", CCPERF),
