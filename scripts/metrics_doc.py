@@ -7,6 +7,7 @@ With `--check` nothing is written; the exit status is 1 if the page differs from
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from dumbbell import _core
 
@@ -20,7 +21,7 @@ defined. Do not edit.
 
 `dumbbell list metrics` prints the same list, `dumbbell show DIR --json` the values. In the
 [database](database.md) they are rows of the table `metric`, and these definitions are the table `definition`. `a.b` is
-key `b` of the object `a`. An empty unit is a plain number.
+key `b` of the object `a`, or of each object of the list `a`. An empty unit is a plain number.
 
 ## Conventions
 
@@ -30,6 +31,17 @@ key `b` of the object `a`. An empty unit is a plain number.
 - **corrected**: payload only, from the end of the warm-up (`warmup_s`), without packets under way at the end. Use it
   for new work.
 - **counter**: counted over the whole run, or a time mean of a counted quantity.
+- **ccperf**: ccperf's names and formulas: payload, from the start of each flow until it stops, its transfer is
+  complete, or the run ends. The suffix is the layer: `l1` the wire, `l2` the queue, `l4` the transport (windows in
+  segments), `l7` the application. Means are exact time integrals; null where a log does not tell.
+
+Metrics marked "sampled" are computed from values per sample interval (`sample_interval_s`, 0.1 s unless the experiment
+says otherwise; `network.sample_interval_s` repeats it): variances, utilities and fairness depend on its length. A flow
+counts in the intervals in all of which it is active. A run whose numbers contradict each other (one flow with a Jain
+index other than 1, flows that do not sum to their aggregate) fails.
+
+`dumbbell._core.harm(solo, with, more_is_better)` is the harm that a competitor does to a victim by any of these metrics
+(Ware et al. 2019).
 
 Delays are one-way, from the packet's entry into the path to its exit. Percentiles are by nearest rank, at a
 resolution of one microsecond.
@@ -49,13 +61,14 @@ def cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def section(level: str, metrics: list[dict[str, str]], labels: list[dict[str, str]]) -> str:
+def section(level: str, metrics: list[dict[str, Any]], labels: list[dict[str, str]]) -> str:
     """The part of the page on one level."""
     lines = [f"## {TITLES[level]}", "", WHERE[level], ""]
     lines += ["| name | unit | convention | formula | source |", "|---|---|---|---|---|"]
     for metric in metrics:
         if metric["level"] == level:
-            rest = (cell(metric[key]) for key in ("unit", "convention", "formula", "source"))
+            convention = metric["convention"] + (", sampled" if metric["sampled"] else "")
+            rest = (metric["unit"], convention, cell(metric["formula"]), cell(metric["source"]))
             lines.append(f"| `{metric['name']}` | {' | '.join(rest)} |")
     meanings = [f"`{label['name']}` ({cell(label['meaning'])})" for label in labels if label["level"] == level]
     if meanings:

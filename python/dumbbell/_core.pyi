@@ -19,7 +19,10 @@ def transport(table: str) -> str:
     """JSON: the complete configuration that a transport table (JSON) stands for."""
 
 def metrics() -> str:
-    """JSON: every metric with `name`, `unit`, `convention`, `level`, `formula`, `source`."""
+    """JSON: every metric with `name`, `unit`, `convention`, `level`, `formula`, `source`, `sampled`.
+
+    `sampled` says whether it is computed from values per sample interval (`network.sample_interval_s`).
+    """
 
 def labels() -> str:
     """JSON: the keys of statistics that are no metrics, with `name`, `level`, `meaning`."""
@@ -122,3 +125,9 @@ def bootstrap_interval(values: list[float], level: float) -> tuple[float, float]
 
 def jain_index(rates: list[list[float]]) -> list[float | None]:
     """Jain's index of each list of rates; None where nothing moved."""
+
+def harm(solo: float, with_competitor: float, more_is_better: bool) -> float | None:
+    """Harm (Ware et al. 2019): the fraction of a victim's performance that a competitor takes; negative is a gain.
+
+    None where it is not defined: of negative values, and of nothing.
+    """

@@ -78,6 +78,7 @@ class Experiment:
     flow: tuple[FlowPlan, ...]
     labels: tuple[str, ...]
     mixes: tuple[str, ...]
+    convergence_delta: float = 0.2
     intervals_s: float | None = None
     published: Publication = field(default_factory=Publication)
     schemes: dict[str, Scheme] = field(default_factory=dict)
@@ -104,6 +105,7 @@ class Experiment:
             "seed": run.seed,
             "duration_s": self.duration_s,
             "sample_interval_s": self.sample_interval_s,
+            "convergence_delta": self.convergence_delta,
             "warmup_s": self.warmup_s,
             "log": self.log,
             "path": path.spec(),
@@ -163,6 +165,7 @@ class Experiment:
             "seed": self.seed,
             "random_order": self.random_order,
             "sample_interval_s": self.sample_interval_s,
+            "convergence_delta": self.convergence_delta,
             "log": self.log,
         }
         if self.intervals_s is not None:
@@ -264,6 +267,7 @@ def resolve(plan: Plan, options: Options) -> Experiment:
         seed=plan.seed,
         random_order=plan.random_order,
         sample_interval_s=plan.sample_interval_s,
+        convergence_delta=plan.convergence_delta,
         log=plan.log,
         flows=plan.flows,
         interval_s=plan.interval_s,
@@ -402,6 +406,7 @@ EXPERIMENT_SETTINGS: dict[str, type] = {
     "warmup_s": float,
     "start_spread_ms": float,
     "sample_interval_s": float,
+    "convergence_delta": float,
     "random_order": bool,
 }
 
@@ -433,7 +438,7 @@ def _typed(setting: str, value: str, kind: type) -> float | bool:
     except ValueError:
         number = -1.0
     if not 0.0 <= number < 1e6:
-        raise UserError(f"--set `{setting}`: allowed is a number of seconds, at least 0")
+        raise UserError(f"--set `{setting}`: allowed is a number, at least 0")
     return number
 
 

@@ -136,7 +136,10 @@ pub(crate) fn start_lanes<'scope, 'env>(
 ) -> Result<[LaneThread<'scope>; 2], String> {
     let start = |number: usize| -> Result<LaneThread<'scope>, String> {
         let (elements, name) = [(&work.path.data, "data"), (&work.path.ack, "ack")][number];
-        let direction = Direction::build(elements, name, work.seed)?;
+        let mut direction = Direction::build(elements, name, work.seed)?;
+        if let Some(at) = work.path.last_change(work.end) {
+            direction.watch_from(at);
+        }
         let ports = pairs.iter().zip(traffic).map(|(pair, traffic)| {
             let (from, to) = if number == 0 { (&pair.left, &pair.right) } else { (&pair.right, &pair.left) };
             let reading = if number == 0 { traffic.data } else { traffic.ack };

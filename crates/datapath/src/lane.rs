@@ -349,6 +349,7 @@ impl Lane {
         while self.next_sample <= now {
             let at = self.next_sample;
             self.next_sample += self.config.sample_interval;
+            self.direction.finish(at);
             let links: Vec<LinkStats> = self.direction.links().cloned().collect();
             let queued = links.iter().map(|link| link.queue_packets).sum::<u64>();
             self.progress.queued_packets.store(queued, Ordering::Relaxed);

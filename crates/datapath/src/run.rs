@@ -10,8 +10,9 @@ use crate::program::{Owner, clean_up};
 use crate::program_flow::{ProgramFlow, ProgramReport};
 use crate::program_samples::ProgramSample;
 use crate::turn::Turn;
-use measure::{RunStats, SenderCounters};
-use runs::{Backend, LogLevel, Recorder, RunSpec, link_counters, meter_config};
+use measure::{RunStats, Sample, SenderCounters};
+use path::LinkStats;
+use runs::{Backend, CapacityMeter, LogLevel, Recorder, RunSpec, link_counters, meter_config};
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -250,7 +251,24 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
         socket_dropped,
     } = outcome;
     let mut recorder = Recorder::create(meter_config(spec), directory, spec.log != LogLevel::None)?;
-    merged(&data.log, &ack.log).for_each(|record| recorder.record(&record));
+    // Both directions sample at the same times; one may have been stopped a sample earlier.
+    let samples_of_links = || data.samples.iter().zip(&ack.samples);
+    let mut capacities = [CapacityMeter::default(), CapacityMeter::default()];
+    let mut sample = |recorder: &mut Recorder, (at, data): &(Time, Vec<LinkStats>), ack: &[LinkStats]| {
+        let states: Vec<_> =
+            flows.iter().map(|flow| flow.as_ref().and_then(|flow| flow.samples.state(*at))).collect();
+        let [of_data, of_ack] = &mut capacities;
+        let capacity_bits = [of_data.take(data.iter()), of_ack.take(ack.iter())];
+        recorder.sample(&Sample { at: *at, flows: &states, capacity_bits });
+    };
+    let mut due = samples_of_links().peekable();
+    for record in merged(&data.log, &ack.log) {
+        while let Some((data, ack)) = due.next_if(|(data, _)| data.0.as_ns() <= record.time_ns) {
+            sample(&mut recorder, data, &ack.1);
+        }
+        recorder.record(&record);
+    }
+    due.for_each(|(data, ack)| sample(&mut recorder, data, &ack.1));
     for (index, flow) in flows.iter().enumerate() {
         if let Some(flow) = flow {
             flow.samples.record(&mut recorder, index as u32 + 1)?;
@@ -262,8 +280,7 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
             recorder.sample_flow_field(*at, index as u32 + 1, field, unit, *value)?;
         }
     }
-    // Both directions sample at the same times; one may have been stopped a sample earlier.
-    for ((at, data), (_, ack)) in data.samples.iter().zip(&ack.samples) {
+    for ((at, data), (_, ack)) in samples_of_links() {
         for (links, name) in [(data, "data"), (ack, "ack")] {
             for link in links {
                 recorder.sample_link(*at, name, link)?;
@@ -271,7 +288,7 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
         }
     }
     let senders: Vec<SenderCounters> = flows.iter().flatten().map(|flow| flow.counters.clone()).collect();
-    let links = link_counters(&data.direction, &ack.direction, spec.duration());
+    let links = link_counters(&data.direction, &ack.direction, spec);
     let stats = recorder.finish(&links, &senders)?;
     for (flow, silence) in stats.flows.iter().zip(silences) {
         // Handshakes carry nothing: a program that only connects is silent too.

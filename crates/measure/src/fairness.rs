@@ -109,7 +109,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn flows(n: u32) -> Vec<FlowMeter> {
-        let info = |flow| FlowInfo { flow, scheme: String::new(), start: Time::ZERO, stop: Time::NEVER };
+        let info = |flow| FlowInfo { flow, stop: Time::NEVER, ..FlowInfo::default() };
         (1..=n).map(|flow| FlowMeter::new(info(flow), 0)).collect()
     }
 

@@ -1,13 +1,17 @@
 //! From counters to statistics.
 
 use crate::ack_direction::AckDirection;
+use crate::ccperf::{self, Measured, Told, mean_cwnd_bytes, mean_srtt_ms, time_mean};
+use crate::completions::Completions;
+use crate::consistency::contradiction;
+use crate::convergence;
 use crate::flow_meter::FlowMeter;
 use crate::histogram::DelayHistogram;
 use crate::inputs::{LinkCounters, SenderCounters};
 use crate::ledger::Fate;
 use crate::meter::RunMeter;
-use crate::stats::{FlowStats, LinkStats, NetworkStats, RunStats};
-use crate::tally::{Tally, byte_loss, us_to_ms};
+use crate::stats::{CcperfLink, FlowStats, LinkStats, NetworkStats, RunStats};
+use crate::tally::{Tally, byte_loss, mbps, us_to_ms};
 use units::{Span, Time};
 
 /// A run must deliver over at least this part of its planned length to be valid. [reference pantheon 6]
@@ -57,10 +61,19 @@ pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[
         .filter(|link| link.capacity_bits > 0)
         .and_then(|link| time_mean(link.capacity_bits, link.elapsed))
         .map(|bits_per_ns| bits_per_ns * 1_000.0 / meter.flows.len() as f64);
+    let sender_of = |flow: &FlowMeter| senders.iter().find(|sender| sender.flow == flow.info.flow);
     let mut flows = Vec::with_capacity(meter.flows.len());
     for flow in &mut meter.flows {
-        let sender = senders.iter().find(|sender| sender.flow == flow.info.flow);
-        flows.push(flow_stats(flow, sender, &scope, share_mbps, &mut totals));
+        flows.push(flow_stats(flow, sender_of(flow), &scope, share_mbps, &mut totals));
+    }
+    let measured_flows: Vec<Measured<'_>> =
+        meter.flows.iter().map(|flow| Measured::new(flow, sender_of(flow), links, scope.end_ns)).collect();
+    let told = Told { payload: scope.tells_payload, reads: meter.tells_reads };
+    let mut completions = Completions::default();
+    for (stats, flow) in flows.iter_mut().zip(&measured_flows) {
+        stats.ccperf = flow.stats(told);
+        stats.response = flow.response(told);
+        completions.flow(&flow.flow.info, flow.sender.and_then(|sender| sender.completed));
     }
     let links: Vec<_> = links.iter().map(link_stats).collect();
     let owd = totals.delay.summary();
@@ -87,8 +100,25 @@ pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[
         jain_index: jain.overall,
         jain_index_mean: jain.mean,
         utilization: links.first().and_then(|link| link.utilization),
+        ccperf: ccperf::network(&measured_flows, &meter.sampling, told),
+        convergence_time_s: meter
+            .sampling
+            .convergence
+            .time(&meter.flows)
+            .filter(|_| scope.tells_payload)
+            .map(Span::as_secs_f64),
+        convergence_delta: meter.sampling.convergence.delta(),
+        convergence_window_s: convergence::WINDOW.as_secs_f64(),
+        sample_interval_s: (!meter.sampling.interval.is_zero())
+            .then(|| meter.sampling.interval.as_secs_f64()),
+        transfers: completions.stats(),
     };
-    RunStats { flows, links, network }
+    let mut stats = RunStats { flows, links, network, contradiction: None };
+    let sampled: Vec<_> = meter.flows.iter().map(|flow| flow.samples.throughput_mbps.mean()).collect();
+    let active_s: Vec<_> = measured_flows.iter().map(|flow| flow.active().as_secs_f64()).collect();
+    let aggregate_s = ccperf::aggregate_span(&measured_flows).as_secs_f64();
+    stats.contradiction = contradiction(&stats, &sampled, &active_s, aggregate_s);
+    stats
 }
 
 fn flow_stats(
@@ -140,12 +170,13 @@ fn flow_stats(
         retransmissions: sender.map(|sender| sender.retransmissions),
         timeouts: sender.map(|sender| sender.timeouts),
         loss_episodes: sender.map(|sender| sender.loss_episodes),
-        mean_cwnd_bytes: sender.and_then(|sender| time_mean(sender.cwnd_byte_ns, sender.active)),
+        mean_cwnd_bytes: sender.and_then(mean_cwnd_bytes),
         mean_in_flight_bytes: sender.and_then(|sender| time_mean(sender.in_flight_byte_ns, sender.active)),
         mean_srtt_ms: sender.and_then(mean_srtt_ms),
         media: sender
             .and_then(|sender| sender.media.as_ref())
             .map(|counters| media.stats(counters, active, stop, share_mbps)),
+        ..FlowStats::default()
     }
 }
 
@@ -188,27 +219,11 @@ fn measured_span(flows: &[FlowMeter], scope: &Scope) -> Span {
     Span::from_ns(to_ns.saturating_sub(from_ns))
 }
 
-/// Mbit/s; `None` over no time.
-fn mbps(bytes: u64, span: Span) -> Option<f64> {
-    // bit/ns are 1000 Mbit/s.
-    (!span.is_zero()).then(|| (bytes * 8) as f64 * 1_000.0 / span.as_ns() as f64)
-}
-
-/// Mean of a quantity over time from its integral; `None` over no time.
-fn time_mean(integral_ns: u128, span: Span) -> Option<f64> {
-    (!span.is_zero()).then(|| integral_ns as f64 / span.as_ns() as f64)
-}
-
-fn mean_srtt_ms(sender: &SenderCounters) -> Option<f64> {
-    let span = if sender.srtt_active.is_zero() { sender.active } else { sender.srtt_active };
-    // Without a single RTT sample there is no smoothed RTT.
-    time_mean(sender.srtt_ns_ns, span).filter(|&srtt_ns| srtt_ns > 0.0).map(|srtt_ns| srtt_ns / 1e6)
-}
-
 fn link_stats(link: &LinkCounters) -> LinkStats {
     let per_time = |integral_ns| time_mean(integral_ns, link.elapsed);
     let has_capacity = link.capacity_bits > 0;
-    LinkStats {
+    let ms = |ns: u64| ns as f64 / 1e6;
+    let mut stats = LinkStats {
         link: link.name.clone(),
         direction: link.direction.clone(),
         capacity_mbps: per_time(link.capacity_bits).map(|rate| rate * 1_000.0).filter(|_| has_capacity),
@@ -224,7 +239,13 @@ fn link_stats(link: &LinkCounters) -> LinkStats {
         packets_out: link.packets_out,
         packets_dropped: link.packets_dropped,
         packets_marked: link.packets_marked,
-    }
+        ecn_mark_rate: (link.packets_out > 0).then(|| link.packets_marked as f64 / link.packets_out as f64),
+        max_queue_delay_ms: ms(link.max_queueing_delay_ns),
+        peak_queue_ms: link.peak_queueing_delay_ns.map(ms),
+        ccperf: CcperfLink::default(),
+    };
+    stats.ccperf = ccperf::link(&stats);
+    stats
 }
 
 /// Why Pantheon would not count the run, if so. [reference pantheon 6, Validity]

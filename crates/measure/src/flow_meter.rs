@@ -1,6 +1,7 @@
 //! Everything counted for one flow while records pass.
 
 use crate::ack_direction::AckDirection;
+use crate::flow_samples::FlowSamples;
 use crate::histogram::DelayHistogram;
 use crate::inputs::FlowInfo;
 use crate::ledger::SendLedger;
@@ -33,6 +34,7 @@ pub(crate) struct FlowMeter {
     pub(crate) ledger: SendLedger,
     pub(crate) ack: AckDirection,
     pub(crate) media: MediaMeter,
+    pub(crate) samples: FlowSamples,
     /// Bytes of the current interval of [`Fairness`](crate::fairness::Fairness).
     pub(crate) bin_bytes: u64,
     /// Bytes of the interval in which all flows are active.
@@ -58,6 +60,7 @@ impl FlowMeter {
             ledger: SendLedger::default(),
             ack: AckDirection::default(),
             media: MediaMeter::default(),
+            samples: FlowSamples::default(),
             bin_bytes: 0,
             common_bytes: 0,
         }
@@ -71,6 +74,7 @@ impl FlowMeter {
     #[inline]
     pub(crate) fn send(&mut self, record: &Record) {
         self.sent.add(record.time_ns, record.size_bytes);
+        self.samples.send(record.size_bytes, record.data_bytes);
         if record.time_ns >= self.from_ns {
             self.ledger.sent(record.time_ns);
         }
@@ -85,6 +89,7 @@ impl FlowMeter {
     #[inline]
     pub(crate) fn deliver(&mut self, record: &Record) {
         self.delivered.add(record.time_ns, record.size_bytes);
+        self.samples.deliver(record.time_ns, record.size_bytes, record.data_bytes);
         self.data_bytes += u64::from(record.data_bytes);
         let delay_us = round_to_us(record.one_way_delay_ns);
         if self.is_measured(record.time_ns) {
@@ -97,6 +102,12 @@ impl FlowMeter {
         if sent_ns >= self.from_ns {
             self.ledger.delivered(sent_ns);
         }
+    }
+
+    /// Payload reached the application.
+    #[inline]
+    pub(crate) fn read(&mut self, time_ns: u64, bytes: u64) {
+        self.samples.read(time_ns, bytes, self.info.plan.total_bytes);
     }
 
     pub(crate) fn frame(&mut self, frame: &FrameDelivery) {

@@ -3,7 +3,7 @@
 use units::{Rate, Span, Time};
 
 /// One flow as it was planned.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowInfo {
     /// Number of the flow in the records.
     pub flow: u32,
@@ -13,10 +13,29 @@ pub struct FlowInfo {
     pub start: Time,
     /// When its application stops; [`Time::NEVER`] for "with the run".
     pub stop: Time,
+    /// What else is known of it.
+    pub plan: FlowPlan,
+}
+
+/// What a driver knows of a flow in advance; nothing is known of imported ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowPlan {
+    /// Payload of a full packet, bytes: the segment that windows are counted in. 0 where unknown.
+    pub segment_bytes: u32,
+    /// The same packet on the path, overhead included, bytes.
+    pub wire_bytes: u32,
+    /// Round-trip time without queues and serialization, and from when on; empty where unknown.
+    pub base_rtt: Vec<(Time, Span)>,
+    /// Bytes of its application, if that ends.
+    pub total_bytes: Option<u64>,
+    /// Whether its application takes whatever rate it gets, until it ends.
+    pub elastic: bool,
+    /// Whether its data takes the ACK direction of the path.
+    pub reverse: bool,
 }
 
 /// What to measure.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeterConfig {
     /// The planned flows. Flows that only appear in the records are added: without scheme, from their first record to
     /// the end of the run.
@@ -28,6 +47,49 @@ pub struct MeterConfig {
     pub warmup: Span,
     /// Interval of Jain's index over time; zero means 500 ms.
     pub bin: Span,
+    /// Interval between samples; zero without any.
+    pub sample_interval: Span,
+    /// How far from its fair share a flow may be, as a fraction of it, and count as converged; zero means 0.2.
+    pub convergence_delta: f64,
+    /// When the path changes for the last time, if it does.
+    pub last_change: Option<Time>,
+    /// Whether the driver says what applications read ([`RunMeter::read`](crate::RunMeter::read)); if not, payload new to
+    /// the receiver counts as read.
+    pub tells_reads: bool,
+}
+
+/// What applications of a flow read at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Read {
+    /// Number of the flow.
+    pub flow: u32,
+    /// When.
+    pub at: Time,
+    /// Bytes, in order.
+    pub bytes: u64,
+    /// Sum over the bytes of the time since they were written, byte ns.
+    pub waited_byte_ns: u128,
+}
+
+/// The state of a run at the end of a sample interval.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sample<'a> {
+    /// When; the interval starts with the sample before.
+    pub at: Time,
+    /// In the order of the planned flows; missing where unknown.
+    pub flows: &'a [Option<FlowState>],
+    /// What the narrowest link of the data and of the ACK direction could have carried in the interval, bits; `None`
+    /// without a limit.
+    pub capacity_bits: [Option<u128>; 2],
+}
+
+/// The state of a sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowState {
+    /// Bytes in flight.
+    pub in_flight_bytes: u64,
+    /// Smoothed RTT, once there is one.
+    pub srtt: Option<Span>,
 }
 
 /// What one link counted over a run.
@@ -39,6 +101,8 @@ pub struct LinkCounters {
     pub direction: String,
     /// Time over which the counters ran.
     pub elapsed: Span,
+    /// Bytes that the link adds to every packet; in `bytes_in` and `bytes_out`.
+    pub framing_bytes: u32,
     /// Bits the link could have carried in `elapsed`; 0 for a link without a limit.
     pub capacity_bits: u128,
     /// Bytes offered to the link.
@@ -63,6 +127,10 @@ pub struct LinkCounters {
     pub max_queue_bytes: u64,
     /// Sum over the packets that left the queue of their time in it, ns.
     pub queueing_delay_ns: u128,
+    /// Longest time in the queue, ns.
+    pub max_queueing_delay_ns: u64,
+    /// The same of the packets that left it after the path's last change; `None` without a change.
+    pub peak_queueing_delay_ns: Option<u64>,
 }
 
 /// What one sender counted over a run.
@@ -82,10 +150,22 @@ pub struct SenderCounters {
     pub in_flight_byte_ns: u128,
     /// Time integral of the smoothed RTT, ns squared.
     pub srtt_ns_ns: u128,
-    /// Time over which cwnd and bytes in flight were integrated.
+    /// Integral of the delivery rate over time, bit/s * ns.
+    pub delivery_rate_ns: u128,
+    /// Time over which the bytes in flight were integrated.
     pub active: Span,
-    /// Time over which the smoothed RTT was integrated, that is since its first sample; zero means `active`.
+    /// Time over which cwnd was integrated: that in which there was one.
+    pub cwnd_active: Span,
+    /// Time over which the smoothed RTT was integrated, that is since its first sample.
     pub srtt_active: Span,
+    /// Time over which the delivery rate was integrated, that is since its first sample.
+    pub delivery_rate_active: Span,
+    /// Loss episodes that are over and how long they took together; `None` where unknown.
+    pub recoveries: Option<(u64, Span)>,
+    /// Bytes that the sending socket took from the application; `None` where unknown.
+    pub accepted_bytes: Option<u64>,
+    /// When the last byte of a finite transfer was acknowledged.
+    pub completed: Option<Time>,
     /// What the encoder of a live source counted.
     pub media: Option<MediaCounters>,
 }

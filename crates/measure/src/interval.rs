@@ -256,7 +256,7 @@ impl IntervalMeter {
     #[inline]
     fn flow(&mut self, flow: u32) -> &mut FlowIntervals {
         let position = self.table.get(flow).unwrap_or_else(|| {
-            self.insert(FlowInfo { flow, scheme: String::new(), start: Time::NEVER, stop: Time::NEVER })
+            self.insert(FlowInfo { flow, start: Time::NEVER, stop: Time::NEVER, ..FlowInfo::default() })
         });
         &mut self.flows[position]
     }

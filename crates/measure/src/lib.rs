@@ -3,17 +3,22 @@
 //! Two conventions stand side by side and are never mixed. The **Pantheon** convention repeats Pantheon's analysis to
 //! the last bit (reference `pantheon` section 6): whole log, sizes with overhead, packets in flight at the end are
 //! losses. The **corrected** convention counts payload, leaves out the warm-up and what was still under way at the end.
-//! [`METRICS`] defines every number.
+//! [`metrics`] defines every number.
 //!
 //! A [`RunMeter`] reads [`Record`](packetlog::Record)s in time order and keeps counters and [`DelayHistogram`]s, so its
 //! memory depends on the number of flows and the range of delays, not on the length of the run. [`SeriesMeter`] makes
 //! the time series of plots, [`IntervalMeter`] the rows of transfer benchmarks; [`statistics`] compares runs.
 
 mod ack_direction;
+mod ccperf;
+mod completions;
+mod consistency;
+mod convergence;
 mod definitions;
 mod fairness;
 mod finish;
 mod flow_meter;
+mod flow_samples;
 mod flow_table;
 mod histogram;
 mod inputs;
@@ -21,18 +26,26 @@ mod interval;
 mod ledger;
 mod media;
 mod meter;
+mod moments;
 mod pages;
+mod response;
+mod sampling;
 mod series;
 pub mod statistics;
 mod stats;
 mod tally;
 
-pub use definitions::{Convention, Definition, LABELS, Label, Level, METRICS};
+pub use definitions::{Convention, Definition, LABELS, Label, Level, metrics};
 pub use histogram::{DelayHistogram, DelaySummary};
-pub use inputs::{FlowInfo, LinkCounters, MediaCounters, MeterConfig, SenderCounters};
+pub use inputs::{
+    FlowInfo, FlowPlan, FlowState, LinkCounters, MediaCounters, MeterConfig, Read, Sample, SenderCounters,
+};
 pub use interval::{IntervalMeter, TransferRow, Transfers, View};
 pub use media::FrameDelivery;
 pub use meter::RunMeter;
 pub use series::{FlowSeries, Series, SeriesMeter};
-pub use stats::{AckLinkStats, FlowStats, LinkStats, MediaStats, NetworkStats, RunStats};
+pub use stats::{
+    AckLinkStats, CcperfFlow, CcperfLink, CcperfNetwork, Completion, FlowStats, LinkStats, MediaStats,
+    NetworkStats, ResponseStats, RunStats, TransferStats,
+};
 pub use tally::{round_to_us, time_to_us};

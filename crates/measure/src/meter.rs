@@ -4,8 +4,9 @@ use crate::fairness::Fairness;
 use crate::finish;
 use crate::flow_meter::FlowMeter;
 use crate::flow_table::FlowTable;
-use crate::inputs::{FlowInfo, LinkCounters, MeterConfig, SenderCounters};
+use crate::inputs::{FlowInfo, LinkCounters, MeterConfig, Read, Sample, SenderCounters};
 use crate::media::FrameDelivery;
+use crate::sampling::Sampling;
 use crate::stats::RunStats;
 use crate::tally::Tally;
 use packetlog::{Event, Record};
@@ -19,6 +20,8 @@ pub struct RunMeter {
     awaited: Vec<FlowInfo>,
     table: FlowTable,
     pub(crate) fairness: Fairness,
+    pub(crate) sampling: Sampling,
+    pub(crate) tells_reads: bool,
     /// Planned length of the run.
     pub(crate) duration: Span,
     warmup_ns: u64,
@@ -51,6 +54,8 @@ impl RunMeter {
             awaited,
             table,
             fairness: Fairness::new(config.bin, from_ns, to_ns),
+            sampling: Sampling::new(config.sample_interval, config.convergence_delta, config.last_change),
+            tells_reads: config.tells_reads,
             duration: config.duration,
             warmup_ns,
             last_record_ns: 0,
@@ -81,6 +86,21 @@ impl RunMeter {
             // No metric counts these. ACKs that are dropped show as sent and not delivered.
             Event::Enqueue | Event::Dequeue | Event::AckDrop | Event::AckMark | Event::AckOpportunity => {}
         }
+    }
+
+    /// An application read. Reads come in time order among the records; those of flows that are not planned are ignored.
+    #[inline]
+    pub fn read(&mut self, read: &Read) {
+        if let Some(position) = self.table.get(read.flow) {
+            let flow = &mut self.flows[position];
+            flow.samples.waited_byte_ns += read.waited_byte_ns;
+            flow.read(read.at.as_ns(), read.bytes);
+        }
+    }
+
+    /// A sample interval ends, before anything that happens at its end.
+    pub fn sample(&mut self, sample: &Sample<'_>) {
+        self.sampling.close(sample, &mut self.flows);
     }
 
     /// A frame of a planned flow was decoded; those of one flow come in time order. Others are ignored.
@@ -119,6 +139,9 @@ impl RunMeter {
         let flow = &mut self.flows[position];
         flow.bin_bytes += u64::from(share_bytes);
         flow.deliver(record);
+        if !self.tells_reads {
+            flow.read(record.time_ns, u64::from(record.data_bytes));
+        }
     }
 
     #[inline]
@@ -142,7 +165,7 @@ impl RunMeter {
                 self.insert(FlowInfo { start, ..info })
             }
             None => {
-                self.insert(FlowInfo { flow: record.flow, scheme: String::new(), start, stop: Time::NEVER })
+                self.insert(FlowInfo { flow: record.flow, start, stop: Time::NEVER, ..FlowInfo::default() })
             }
         };
         let flow = &self.flows[position];

@@ -1,5 +1,7 @@
 //! Packets, bytes and times of one direction of one flow, and Pantheon's formulas over them.
 
+use units::Span;
+
 /// Nearest whole microsecond of a time span in ns, halves away from zero (as logs are exported).
 ///
 /// All delay metrics are computed from delays rounded this way, so that percentile, minimum and mean fit together.
@@ -25,6 +27,12 @@ pub(crate) fn time_to_ms(time_ns: u64) -> f64 {
 /// Milliseconds of a delay in µs.
 pub(crate) fn us_to_ms(us: i64) -> f64 {
     us as f64 / 1_000.0
+}
+
+/// Mean rate of `bytes` over `span`, Mbit/s; `None` over no time.
+pub(crate) fn mbps(bytes: u64, span: Span) -> Option<f64> {
+    // bit/ns are 1000 Mbit/s.
+    (!span.is_zero()).then(|| (bytes * 8) as f64 * 1_000.0 / span.as_ns() as f64)
 }
 
 /// Packets that passed one point.

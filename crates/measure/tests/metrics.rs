@@ -31,7 +31,13 @@ fn drop(time_ms: f64, flow: u32) -> Record {
 
 fn flow(flow: u32, start_ms: u64, stop_ms: u64) -> FlowInfo {
     let time = |ms| if ms == u64::MAX { Time::NEVER } else { Time::from_ns(ms * 1_000_000) };
-    FlowInfo { flow, scheme: format!("scheme-{flow}"), start: time(start_ms), stop: time(stop_ms) }
+    FlowInfo {
+        flow,
+        scheme: format!("scheme-{flow}"),
+        start: time(start_ms),
+        stop: time(stop_ms),
+        ..FlowInfo::default()
+    }
 }
 
 fn config(flows: Vec<FlowInfo>, duration_ms: u64, warmup_ms: u64) -> MeterConfig {
@@ -40,6 +46,7 @@ fn config(flows: Vec<FlowInfo>, duration_ms: u64, warmup_ms: u64) -> MeterConfig
         duration: Span::from_ms(duration_ms),
         warmup: Span::from_ms(warmup_ms),
         bin: Span::from_ms(500),
+        ..MeterConfig::default()
     }
 }
 
@@ -267,7 +274,13 @@ fn flows_that_only_records_know_are_added_from_their_first_record_on() {
 
 #[test]
 fn a_planned_flow_of_unknown_start_starts_with_its_first_record() {
-    let unknown = |flow| FlowInfo { flow, scheme: "copa".into(), start: Time::NEVER, stop: Time::NEVER };
+    let unknown = |flow| FlowInfo {
+        flow,
+        scheme: "copa".into(),
+        start: Time::NEVER,
+        stop: Time::NEVER,
+        ..FlowInfo::default()
+    };
     let records = [send(200.0, 1), deliver(300.0, 1, 100.0), deliver(700.0, 1, 100.0)];
     let stats = measure(config(vec![unknown(1), unknown(2)], 0, 0), &records);
     let flow = &stats.flows[0];
@@ -352,6 +365,7 @@ fn links_are_time_means_over_their_counters() {
         name: "bottleneck".into(),
         direction: "data".into(),
         elapsed: Span::from_secs(2),
+        framing_bytes: 2,
         capacity_bits: 24_000_000,
         bytes_in: 2_400_000,
         bytes_out: 2_250_000,
@@ -364,6 +378,8 @@ fn links_are_time_means_over_their_counters() {
         max_queue_packets: 40,
         max_queue_bytes: 60_000,
         queueing_delay_ns: 4_500_000_000,
+        max_queueing_delay_ns: 40_000_000,
+        peak_queueing_delay_ns: Some(20_000_000),
     };
     let unlimited = LinkCounters { name: "wire".into(), direction: "ack".into(), ..LinkCounters::default() };
     let stats = RunMeter::new(config(vec![], 2_000, 0)).finish(&[link, unlimited], &[]);
@@ -378,6 +394,12 @@ fn links_are_time_means_over_their_counters() {
     assert_eq!((link.max_queue_packets, link.max_queue_bytes), (40, 60_000));
     // 4.5 s in all over 1,500 packets.
     assert_eq!(link.mean_queue_delay_ms, Some(3.0));
+    assert_eq!((link.max_queue_delay_ms, link.peak_queue_ms), (40.0, Some(20.0)));
+    assert_eq!(link.ecn_mark_rate, Some(7.0 / 1_500.0));
+    // ccperf's names for the same.
+    let ccperf = &link.ccperf;
+    assert_eq!((ccperf.mean_qdisc_length_l2, ccperf.mean_qdisc_delay_l2), (Some(2.5), Some(3.0)));
+    assert_eq!((ccperf.mean_sending_rate_l1, ccperf.total_qdisc_drops_l2), (Some(9.0), 60));
     assert_eq!(
         (link.packets_in, link.packets_out, link.packets_dropped, link.packets_marked),
         (1_600, 1_500, 60, 7)
@@ -390,6 +412,10 @@ fn links_are_time_means_over_their_counters() {
 
 #[test]
 fn senders_are_time_means_over_their_active_time() {
+    let measure = |sender| {
+        let meter = RunMeter::new(config(vec![flow(1, 0, 2_000)], 2_000, 0));
+        meter.finish(&[], &[SenderCounters { flow: 9, ..SenderCounters::default() }, sender]).flows.remove(0)
+    };
     let sender = SenderCounters {
         flow: 1,
         retransmissions: 5,
@@ -399,19 +425,14 @@ fn senders_are_time_means_over_their_active_time() {
         in_flight_byte_ns: 24_000_000_000_000,
         srtt_ns_ns: 100_000_000_000_000_000,
         active: Span::from_secs(2),
-        srtt_active: Span::ZERO,
-        media: None,
+        cwnd_active: Span::from_secs(2),
+        srtt_active: Span::from_ms(1_600),
+        ..SenderCounters::default()
     };
-    let measure = |sender| {
-        let meter = RunMeter::new(config(vec![flow(1, 0, 2_000)], 2_000, 0));
-        meter.finish(&[], &[SenderCounters { flow: 9, ..SenderCounters::default() }, sender]).flows.remove(0)
-    };
-    let flow = measure(sender.clone());
+    let flow = measure(sender);
     assert_eq!((flow.retransmissions, flow.timeouts, flow.loss_episodes), (Some(5), Some(1), Some(2)));
     assert_eq!((flow.mean_cwnd_bytes, flow.mean_in_flight_bytes), (Some(15_000.0), Some(12_000.0)));
-    // 10^17 ns^2 over 2 s are 50 ms; over the 1.6 s since the first sample 62.5 ms.
-    assert_eq!(flow.mean_srtt_ms, Some(50.0));
-    let flow = measure(SenderCounters { srtt_active: Span::from_ms(1_600), ..sender });
+    // 10^17 ns^2 over the 1.6 s since the first sample are 62.5 ms.
     assert_eq!(flow.mean_srtt_ms, Some(62.5));
     let flow = measure(SenderCounters { flow: 1, ..SenderCounters::default() });
     assert_eq!((flow.mean_cwnd_bytes, flow.mean_srtt_ms), (None, None));

@@ -55,8 +55,7 @@ fn read(folder: &std::path::Path, name: &str) -> Vec<Record> {
 
 fn measure(records: &[Record]) -> RunStats {
     let duration = Span::from_secs(60);
-    let mut meter =
-        RunMeter::new(MeterConfig { flows: Vec::new(), duration, warmup: Span::ZERO, bin: Span::ZERO });
+    let mut meter = RunMeter::new(MeterConfig { duration, ..MeterConfig::default() });
     for record in records {
         meter.record(record);
     }

@@ -28,12 +28,11 @@ fn records(flows: u32, packets: u64, jitter_ns: u64) -> Vec<Record> {
 }
 
 fn measure(flows: u32, records: &[Record]) -> (f64, f64, RunStats) {
-    let plan = |flow| FlowInfo { flow, scheme: "cubic".into(), start: Time::ZERO, stop: Time::NEVER };
+    let plan = |flow| FlowInfo { flow, scheme: "cubic".into(), stop: Time::NEVER, ..FlowInfo::default() };
     let mut meter = RunMeter::new(MeterConfig {
         flows: (1..=flows).map(plan).collect(),
-        duration: Span::ZERO,
         warmup: Span::from_secs(1),
-        bin: Span::ZERO,
+        ..MeterConfig::default()
     });
     let started = Instant::now();
     for record in records {

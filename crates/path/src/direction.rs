@@ -155,6 +155,12 @@ impl Direction {
         self.stages.iter_mut().for_each(|stage| stage.finish(now));
     }
 
+    /// Keeps the longest waiting time of the packets that leave a queue at `at` or later apart
+    /// ([`LinkStats::watched_queueing_delay_ns`]).
+    pub fn watch_from(&mut self, at: Time) {
+        self.stages.iter_mut().for_each(|stage| stage.watch_from(at));
+    }
+
     /// The counters of the link-like elements, in order: links, traces, Poisson links, shapers, policers, netem.
     pub fn links(&self) -> impl Iterator<Item = &LinkStats> {
         self.stages.iter().filter_map(Stage::stats)

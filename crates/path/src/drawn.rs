@@ -118,6 +118,10 @@ impl<P: Process> Element for Drawn<P> {
         Some(&self.server.buffer.meter.stats)
     }
 
+    fn watch_from(&mut self, at: Time) {
+        self.server.buffer.meter.watch_from(at);
+    }
+
     fn finish(&mut self, now: Time) {
         self.skip(now);
         let meter = &mut self.server.buffer.meter;

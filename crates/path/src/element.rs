@@ -45,6 +45,8 @@ pub(crate) trait Element {
     }
     /// Brings the counters up to `now`.
     fn finish(&mut self, _now: Time) {}
+    /// From when the longest waiting time is to be kept a second time, if it is a link with a queue.
+    fn watch_from(&mut self, _at: Time) {}
 }
 
 /// Which random streams an element draws from.
@@ -181,5 +183,9 @@ impl Stage {
 
     pub(crate) fn finish(&mut self, now: Time) {
         dispatch!(self, element => element.finish(now));
+    }
+
+    pub(crate) fn watch_from(&mut self, at: Time) {
+        dispatch!(self, element => element.watch_from(at));
     }
 }

@@ -85,7 +85,7 @@ impl Link {
             .with_in_service(spec.count_in_service, &spec.queue);
         let rate = Rate::from_mbps(spec.rate_mbps);
         buffer.set_rate(rate);
-        buffer.meter.framing_bytes = spec.framing_bytes;
+        buffer.meter.stats.framing_bytes = spec.framing_bytes;
         Ok(Self {
             buffer,
             rate,
@@ -99,7 +99,7 @@ impl Link {
     }
 
     pub(crate) fn change(&mut self, now: Time, spec: &LinkSpec) {
-        self.buffer.meter.framing_bytes = spec.framing_bytes;
+        self.buffer.meter.stats.framing_bytes = spec.framing_bytes;
         self.device_packets = spec.device_packets as usize;
         let new = Rate::from_mbps(spec.rate_mbps);
         if new == self.rate {
@@ -131,7 +131,7 @@ impl Link {
 
     #[inline]
     fn start(&mut self, now: Time, packet: Packet) {
-        let bytes = packet.size_bytes + self.buffer.meter.framing_bytes;
+        let bytes = packet.size_bytes + self.buffer.meter.stats.framing_bytes;
         if self.rate == Rate::ZERO {
             self.work_on(now, u64::from(bytes) * BYTE_WORK + self.remainder);
         } else {
@@ -195,6 +195,10 @@ impl Element for Link {
 
     fn stats(&self) -> Option<&LinkStats> {
         Some(&self.buffer.meter.stats)
+    }
+
+    fn watch_from(&mut self, at: Time) {
+        self.buffer.meter.watch_from(at);
     }
 
     fn finish(&mut self, now: Time) {

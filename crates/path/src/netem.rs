@@ -163,7 +163,7 @@ impl Element for Netem {
     fn step<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
         let (delayed_until, packet) = self.inside.pop_front()?;
         self.count(now, -i64::from(packet.size_bytes), -1);
-        self.meter.waited((now - delayed_until).as_ns());
+        self.meter.waited(delayed_until, now);
         self.meter.sent(packet.size_bytes);
         if let Some(bucket) = &mut self.bucket {
             bucket.update(now);
@@ -180,6 +180,10 @@ impl Element for Netem {
 
     fn stats(&self) -> Option<&LinkStats> {
         Some(&self.meter.stats)
+    }
+
+    fn watch_from(&mut self, at: Time) {
+        self.meter.watch_from(at);
     }
 
     fn finish(&mut self, now: Time) {

@@ -132,6 +132,10 @@ impl Element for Shaper {
         Some(&self.buffer.meter.stats)
     }
 
+    fn watch_from(&mut self, at: Time) {
+        self.buffer.meter.watch_from(at);
+    }
+
     fn finish(&mut self, now: Time) {
         self.buffer.meter.integrate(now);
         self.buffer.meter.offer(now, self.bucket.rate());

@@ -208,6 +208,16 @@ impl ElementSpec {
     }
 }
 
+impl ElementSpec {
+    /// [`Self::fixed_delay`] after the changes up to `at`. Of a checked specification.
+    fn fixed_delay_at(&self, at: Time) -> Span {
+        let states = self.states().unwrap_or_default();
+        let states = self.schedule().iter().zip(&states).filter(|(change, _)| change.at() <= at);
+        let state = states.filter_map(|(_, state)| state.as_ref()).next_back();
+        state.unwrap_or(self).fixed_delay()
+    }
+}
+
 /// Checks the elements of the direction called `direction`.
 pub(crate) fn validate_direction(elements: &[ElementSpec], direction: &str) -> Result<(), String> {
     for (index, element) in elements.iter().enumerate() {
@@ -250,6 +260,30 @@ impl PathSpec {
         self.data.iter().chain(&self.ack).fold(Span::ZERO, |sum, element| sum + element.fixed_delay())
     }
 
+    /// The fixed delays of both directions together, and from when on: at the start and after every change of them.
+    pub fn base_rtts(&self) -> Vec<(Time, Span)> {
+        let elements = || self.data.iter().chain(&self.ack);
+        let mut times = vec![Time::ZERO];
+        times.extend(elements().flat_map(ElementSpec::schedule).map(Change::at));
+        times.sort_unstable();
+        times.dedup();
+        let mut rtts: Vec<(Time, Span)> = Vec::with_capacity(times.len());
+        for at in times {
+            let rtt = elements().fold(Span::ZERO, |sum, element| sum + element.fixed_delay_at(at));
+            if rtts.last().is_none_or(|last| last.1 != rtt) {
+                rtts.push((at, rtt));
+            }
+        }
+        rtts
+    }
+
+    /// When a schedule last changes an element before `end`; changes of queues do not count.
+    pub fn last_change(&self, end: Time) -> Option<Time> {
+        let changes = self.data.iter().chain(&self.ack).flat_map(ElementSpec::schedule);
+        let changes = changes.filter(|change| !change.parameters.is_empty()).map(Change::at);
+        changes.filter(|&at| at > Time::ZERO && at < end).max()
+    }
+
     /// How datagrams become packets.
     pub fn encapsulation(&self) -> Encapsulation {
         Encapsulation {
@@ -288,6 +322,22 @@ mod tests {
         let written = serde_json::to_string(&spec).unwrap();
         let again: PathSpec = serde_json::from_str(&written).unwrap();
         assert_eq!(serde_json::to_string(&again).unwrap(), written);
+    }
+
+    #[test]
+    fn schedules_say_when_delays_change_and_when_anything_does_last() {
+        let json = r#"{
+            "data": [{"kind": "link", "rate_mbps": 12, "queue": {"kind": "droptail", "packets": 9},
+                      "schedule": [{"at_s": 7, "rate_mbps": 6}, {"at_s": 9, "queue": {"packets": 5}}]},
+                     {"kind": "delay", "delay_ms": 20, "schedule": [{"at_s": 3, "delay_ms": 40}]}],
+            "ack": [{"kind": "delay", "delay_ms": 20, "schedule": [{"at_s": 3, "delay_ms": 30},
+                     {"at_s": 5, "delay_ms": 10}]}]}"#;
+        let spec: PathSpec = serde_json::from_str(json).unwrap();
+        let at = |s: u64| Time::ZERO + Span::from_secs(s);
+        let expected = [(0, 40), (3, 70), (5, 50)].map(|(s, ms)| (at(s), Span::from_ms(ms)));
+        assert_eq!(spec.base_rtts(), expected);
+        assert_eq!((spec.last_change(at(20)), spec.last_change(at(7))), (Some(at(7)), Some(at(5))));
+        assert_eq!(spec.last_change(at(3)), None);
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub(crate) const BYTE_WORK: u64 = 8_000_000_000;
 pub struct LinkStats {
     /// Name of the element; its kind if it was given none.
     pub name: String,
+    /// Bytes that the link adds to every packet.
+    pub framing_bytes: u32,
     /// Bits the link could have sent until the last [`crate::Direction::finish`]; 0 for one without a rate.
     pub capacity_bits: u128,
     /// Packets that arrived.
@@ -45,6 +47,8 @@ pub struct LinkStats {
     pub queueing_delay_ns: u128,
     /// Longest waiting time, ns.
     pub max_queueing_delay_ns: u64,
+    /// The same of the packets that left the queue from [`crate::Direction::watch_from`] on.
+    pub watched_queueing_delay_ns: u64,
     /// Packets that left the queue towards the link.
     pub packets_dequeued: u64,
 }
@@ -53,18 +57,22 @@ pub struct LinkStats {
 #[derive(Clone, Debug)]
 pub(crate) struct Meter {
     pub(crate) stats: LinkStats,
-    /// Bytes that the link adds to every packet.
-    pub(crate) framing_bytes: u32,
     until: Time,
     /// Capacity up to `capacity_until`, in 10^-9 bit.
     capacity: u128,
     capacity_until: Time,
+    /// From when the longest waiting time is kept a second time.
+    watch_from: Time,
 }
 
 impl Meter {
     pub(crate) fn new(name: String) -> Self {
         let stats = LinkStats { name, ..LinkStats::default() };
-        Self { stats, framing_bytes: 0, until: Time::ZERO, capacity: 0, capacity_until: Time::ZERO }
+        Self { stats, until: Time::ZERO, capacity: 0, capacity_until: Time::ZERO, watch_from: Time::NEVER }
+    }
+
+    pub(crate) const fn watch_from(&mut self, at: Time) {
+        self.watch_from = at;
     }
 
     /// Brings the integrals up to `now`. States that lasted no time leave no trace.
@@ -86,6 +94,8 @@ impl Meter {
 
     /// Accounts for `rate` having been on offer since the last call.
     pub(crate) fn offer(&mut self, now: Time, rate: Rate) {
+        // A driver that samples late may be past a change already.
+        let now = now.max(self.capacity_until);
         self.capacity += u128::from(rate.bps()) * u128::from((now - self.capacity_until).as_ns());
         self.capacity_until = now;
         self.stats.capacity_bits = self.capacity / 1_000_000_000;
@@ -94,20 +104,24 @@ impl Meter {
     #[inline]
     pub(crate) fn arrived(&mut self, bytes: u32) {
         self.stats.packets_in += 1;
-        self.stats.bytes_in += u64::from(bytes + self.framing_bytes);
+        self.stats.bytes_in += u64::from(bytes + self.stats.framing_bytes);
     }
 
     #[inline]
     pub(crate) fn sent(&mut self, bytes: u32) {
         self.stats.packets_out += 1;
-        self.stats.bytes_out += u64::from(bytes + self.framing_bytes);
+        self.stats.bytes_out += u64::from(bytes + self.stats.framing_bytes);
     }
 
     #[inline]
-    pub(crate) fn waited(&mut self, ns: u64) {
+    pub(crate) fn waited(&mut self, since: Time, now: Time) {
+        let ns = (now - since).as_ns();
         self.stats.packets_dequeued += 1;
         self.stats.queueing_delay_ns += u128::from(ns);
         self.stats.max_queueing_delay_ns = self.stats.max_queueing_delay_ns.max(ns);
+        if now >= self.watch_from {
+            self.stats.watched_queueing_delay_ns = self.stats.watched_queueing_delay_ns.max(ns);
+        }
     }
 
     /// Reports `packet` as dropped.
@@ -117,7 +131,7 @@ impl Meter {
 
     #[inline]
     fn counter<'a, T: Tap>(&'a mut self, header_bytes: u32, tap: &'a mut T) -> Counter<'a, T> {
-        Counter { tap, stats: &mut self.stats, header_bytes, framing_bytes: self.framing_bytes }
+        Counter { tap, stats: &mut self.stats, header_bytes }
     }
 }
 
@@ -126,7 +140,6 @@ struct Counter<'a, T> {
     tap: &'a mut T,
     stats: &'a mut LinkStats,
     header_bytes: u32,
-    framing_bytes: u32,
 }
 
 impl<T: Tap> Tap for Counter<'_, T> {
@@ -136,7 +149,7 @@ impl<T: Tap> Tap for Counter<'_, T> {
             PacketEvent::Dropped => {
                 self.stats.packets_dropped += 1;
                 self.stats.bytes_dropped +=
-                    u64::from(packet.size_bytes + self.framing_bytes - self.header_bytes);
+                    u64::from(packet.size_bytes + self.stats.framing_bytes - self.header_bytes);
             }
             PacketEvent::Marked => self.stats.packets_marked += 1,
             PacketEvent::Enqueued | PacketEvent::Dequeued | PacketEvent::Duplicated => {}
@@ -230,7 +243,7 @@ impl Buffer {
         self.observe();
         let mut packet = packet?;
         packet.size_bytes -= self.header_bytes;
-        self.meter.waited((now - packet.queued).as_ns());
+        self.meter.waited(packet.queued, now);
         Some(packet)
     }
 
@@ -277,6 +290,7 @@ mod tests {
         let spec = QueueSpec::Droptail { packets: Some(2), bytes: None };
         let mut buffer = Buffer::build(&spec, "link".to_owned(), Rng::new(1, "queue")).unwrap();
         let packet = |number, size| Packet::new(0, number, size, 0, Time::ZERO);
+        buffer.meter.watch_from(at_ms(8));
         buffer.enqueue(at_ms(1), packet(0, 1000), None, &mut NoTap);
         buffer.enqueue(at_ms(3), packet(1, 500), None, &mut NoTap);
         buffer.enqueue(at_ms(3), packet(2, 500), None, &mut NoTap);
@@ -291,6 +305,7 @@ mod tests {
         assert_eq!(stats.queue_byte_ns, 8_500_000_000);
         // 6 - 1 and 10 - 3 ms.
         assert_eq!((stats.queueing_delay_ns, stats.max_queueing_delay_ns), (12_000_000, 7_000_000));
+        assert_eq!(stats.watched_queueing_delay_ns, 7_000_000);
         assert_eq!((stats.max_queue_packets, stats.max_queue_bytes), (2, 1500));
         assert_eq!((stats.packets_dropped, stats.bytes_dropped), (1, 500));
     }

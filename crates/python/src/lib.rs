@@ -37,7 +37,7 @@ mod _core {
     use crate::exchange::{export_pantheon, import_mahimahi, import_merged_log, import_raw_logs};
     #[pymodule_export]
     use crate::logs::{
-        bootstrap_interval, delay_points, jain_index, labels, measure_log, metrics, samples, series,
+        bootstrap_interval, delay_points, harm, jain_index, labels, measure_log, metrics, samples, series,
         transfers,
     };
     #[pymodule_export]

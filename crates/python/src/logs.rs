@@ -1,7 +1,7 @@
 //! Packet logs and samples: measured, drawn from, imported, exported.
 
 use crate::{error, text};
-use measure::{FlowInfo, IntervalMeter, METRICS, MeterConfig, RunMeter, SeriesMeter, statistics};
+use measure::{FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, statistics};
 use packetlog::{Event, PacketLogReader, Table, read_samples};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -16,7 +16,7 @@ const RESAMPLES: usize = 10_000;
 /// The definitions of all metrics as JSON.
 #[pyfunction]
 pub(crate) fn metrics() -> PyResult<String> {
-    serde_json::to_string(METRICS).map_err(text)
+    serde_json::to_string(&measure::metrics().collect::<Vec<_>>()).map_err(text)
 }
 
 /// The keys of statistics that are no metrics, as JSON.
@@ -57,6 +57,7 @@ impl From<PlannedFlow> for FlowInfo {
             scheme: flow.scheme,
             start: flow.start_s.map_or(Time::NEVER, Time::from_secs_f64),
             stop: flow.stop_s.map_or(Time::NEVER, Time::from_secs_f64),
+            ..Self::default()
         }
     }
 }
@@ -70,6 +71,7 @@ pub(crate) fn measure_log(py: Python<'_>, packets: PathBuf, options: &str) -> Py
         duration: Span::from_secs_f64(options.duration_s),
         warmup: Span::from_secs_f64(options.warmup_s),
         bin: Span::from_secs_f64(options.bin_s),
+        ..MeterConfig::default()
     });
     let stats = py.detach(|| {
         PacketLogReader::open(packets)?.for_each(|record| meter.record(record))?;
@@ -192,6 +194,12 @@ pub(crate) fn samples(py: Python<'_>, file: PathBuf) -> PyResult<Vec<SampleSerie
         (key, field, unit, PyBytes::new(py, &times), PyBytes::new(py, &values))
     };
     Ok(series.into_iter().map(to_python).collect())
+}
+
+/// The harm that a competitor does to a victim by one metric; `None` where it is not defined.
+#[pyfunction]
+pub(crate) fn harm(solo: f64, with_competitor: f64, more_is_better: bool) -> Option<f64> {
+    statistics::harm(solo, with_competitor, more_is_better)
 }
 
 /// The bootstrap interval of the mean at `level`; a single value is its own interval.

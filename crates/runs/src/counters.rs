@@ -1,10 +1,10 @@
 //! From the counters of links and senders to what the meter takes.
 
-use crate::RunSpec;
-use measure::{FlowInfo, LinkCounters, MediaCounters, MeterConfig, SenderCounters};
+use crate::{FlowSpec, RunSpec};
+use measure::{FlowInfo, FlowPlan, FlowState, LinkCounters, MediaCounters, MeterConfig, SenderCounters};
 use path::{Direction, LinkStats};
-use transport::{ApplicationSpec, EncoderStats, Sender};
-use units::{Rate, Span};
+use transport::{ApplicationSpec, Config, EncoderStats, Sender};
+use units::{Rate, Span, Time};
 
 /// Interval of Jain's index over time.
 const BIN: Span = Span::from_ms(500);
@@ -21,19 +21,79 @@ pub fn meter_config(spec: &RunSpec) -> MeterConfig {
         scheme: flow.scheme.clone(),
         start: flow.start(),
         stop: flow.stop(spec.duration()),
+        plan: plan(spec, flow),
     });
     MeterConfig {
         flows: flows.collect(),
         duration: spec.duration(),
         warmup: Span::from_secs_f64(spec.warmup_s),
         bin: BIN,
+        sample_interval: Span::from_secs_f64(spec.sample_interval_s),
+        convergence_delta: spec.convergence_delta,
+        last_change: last_change(spec),
+        tells_reads: false,
     }
 }
 
+/// When the path of a run changes for the last time, if it does.
+pub fn last_change(spec: &RunSpec) -> Option<Time> {
+    spec.path.last_change(Time::ZERO + spec.duration())
+}
+
+fn plan(spec: &RunSpec, flow: &FlowSpec) -> FlowPlan {
+    // The kernel's segments are those of our TCP; what programs send is not known in advance.
+    let config =
+        if flow.is_core() { flow.config().ok() } else { flow.kernel.as_ref().map(|_| Config::tcp()) };
+    let sizes =
+        config.as_ref().and_then(|config| spec.path.encapsulation().split(config.datagram_bytes()).ok());
+    let extra = spec.extra_delay(flow) * 2;
+    FlowPlan {
+        segment_bytes: config.as_ref().map_or(0, |config| config.payload_bytes),
+        wire_bytes: sizes.map_or(0, Iterator::sum),
+        base_rtt: spec.path.base_rtts().into_iter().map(|(at, rtt)| (at, rtt + extra)).collect(),
+        total_bytes: flow.application.total().filter(|_| flow.program.is_none()),
+        elastic: matches!(flow.application, ApplicationSpec::Greedy | ApplicationSpec::Fixed { .. })
+            && flow.program.is_none(),
+        reverse: flow.reverse,
+    }
+}
+
+/// What the narrowest link of one direction could have carried in each sample interval.
+#[derive(Clone, Debug, Default)]
+pub struct CapacityMeter {
+    /// Capacity of each link up to the sample before, bits.
+    before: Vec<u128>,
+}
+
+impl CapacityMeter {
+    /// A sample interval ends, with these counters of the direction's links; bits, or `None` without a limit.
+    pub fn take<'a>(&mut self, links: impl Iterator<Item = &'a LinkStats>) -> Option<u128> {
+        let mut narrowest = None;
+        for (index, link) in links.enumerate() {
+            if self.before.len() <= index {
+                self.before.push(0);
+            }
+            let before = core::mem::replace(&mut self.before[index], link.capacity_bits);
+            // A link that is switched off has a limit all the same: its capacity stays what it was.
+            if link.capacity_bits > 0 {
+                let bits = link.capacity_bits - before;
+                narrowest = Some(narrowest.map_or(bits, |least: u128| least.min(bits)));
+            }
+        }
+        narrowest
+    }
+}
+
+/// The state of a sender at the end of a sample interval.
+pub fn flow_state(sender: &Sender) -> FlowState {
+    FlowState { in_flight_bytes: sender.in_flight_bytes(), srtt: sender.smoothed_rtt() }
+}
+
 /// The counters of all links of a run, those of the data direction first, the bottleneck before all.
-pub fn link_counters(data: &Direction, ack: &Direction, elapsed: Span) -> Vec<LinkCounters> {
+pub fn link_counters(data: &Direction, ack: &Direction, spec: &RunSpec) -> Vec<LinkCounters> {
+    let (elapsed, watched) = (spec.duration(), last_change(spec).is_some());
     let counters = |direction: &Direction, name: &str| -> Vec<LinkCounters> {
-        direction.links().map(|link| counters_of(name, link, elapsed)).collect()
+        direction.links().map(|link| counters_of(name, link, elapsed, watched)).collect()
     };
     let mut links = counters(data, "data");
     bottleneck_first(&mut links);
@@ -49,11 +109,12 @@ fn bottleneck_first(links: &mut [LinkCounters]) {
     }
 }
 
-fn counters_of(direction: &str, link: &LinkStats, elapsed: Span) -> LinkCounters {
+fn counters_of(direction: &str, link: &LinkStats, elapsed: Span, watched: bool) -> LinkCounters {
     LinkCounters {
         name: link_name(direction, &link.name),
         direction: direction.to_owned(),
         elapsed,
+        framing_bytes: link.framing_bytes,
         capacity_bits: link.capacity_bits,
         bytes_in: link.bytes_in,
         bytes_out: link.bytes_out,
@@ -66,6 +127,8 @@ fn counters_of(direction: &str, link: &LinkStats, elapsed: Span) -> LinkCounters
         max_queue_packets: link.max_queue_packets,
         max_queue_bytes: link.max_queue_bytes,
         queueing_delay_ns: link.queueing_delay_ns,
+        max_queueing_delay_ns: link.max_queueing_delay_ns,
+        peak_queueing_delay_ns: watched.then_some(link.watched_queueing_delay_ns),
     }
 }
 
@@ -80,8 +143,14 @@ pub fn sender_counters(spec: &RunSpec, index: usize, sender: &Sender) -> SenderC
         cwnd_byte_ns: stats.window_byte_ns,
         in_flight_byte_ns: stats.in_flight_byte_ns,
         srtt_ns_ns: stats.srtt_ns_ns,
+        delivery_rate_ns: stats.delivery_rate_ns,
         active: stats.active,
-        srtt_active: stats.active,
+        cwnd_active: stats.window_active,
+        srtt_active: stats.srtt_active,
+        delivery_rate_active: stats.delivery_rate_active,
+        recoveries: Some((stats.recoveries, stats.recovery)),
+        accepted_bytes: Some(sender.accepted_bytes()),
+        completed: stats.completed_at,
         media: sender.encoder_stats().map(|stats| media_counters(&spec.flows[index].application, &stats)),
     }
 }

@@ -7,7 +7,9 @@ mod real;
 mod recorder;
 mod spec;
 
-pub use counters::{link_counters, media_counters, meter_config, sender_counters};
+pub use counters::{
+    CapacityMeter, flow_state, last_change, link_counters, media_counters, meter_config, sender_counters,
+};
 pub use events::{OPPORTUNITIES, logged_event};
 pub use real::{KernelSpec, ProgramSpec, Readiness, Side};
 pub use recorder::Recorder;

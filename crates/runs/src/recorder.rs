@@ -2,7 +2,7 @@
 
 use crate::counters::link_name;
 use congestion::FieldSink;
-use measure::{FrameDelivery, LinkCounters, MeterConfig, RunMeter, RunStats, SenderCounters};
+use measure::{FrameDelivery, LinkCounters, MeterConfig, Read, RunMeter, RunStats, Sample, SenderCounters};
 use packetlog::{PacketLogWriter, Record, SampleWriter, Table};
 use path::LinkStats;
 use std::path::Path;
@@ -58,6 +58,17 @@ impl Recorder {
             self.failure.get_or_insert_with(|| error.to_string());
             self.log = None;
         }
+    }
+
+    /// An application read.
+    #[inline]
+    pub fn read(&mut self, read: &Read) {
+        self.meter.read(read);
+    }
+
+    /// A sample interval ends, before anything that happens at its end.
+    pub fn sample(&mut self, sample: &Sample<'_>) {
+        self.meter.sample(sample);
     }
 
     /// Whether something could not be written.
@@ -139,7 +150,7 @@ impl Recorder {
     /// Completes the files and computes the metrics.
     ///
     /// # Errors
-    /// One line about what could not be written.
+    /// One line about what could not be written, or how the metrics contradict each other.
     pub fn finish(self, links: &[LinkCounters], senders: &[SenderCounters]) -> Result<RunStats, String> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -152,7 +163,11 @@ impl Recorder {
             samples.flows.finish().map_err(text)?;
             samples.links.finish().map_err(text)?;
         }
-        Ok(self.meter.finish(links, senders))
+        let stats = self.meter.finish(links, senders);
+        match &stats.contradiction {
+            Some(why) => Err(format!("the statistics contradict each other: {why}")),
+            None => Ok(stats),
+        }
     }
 }
 

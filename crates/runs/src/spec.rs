@@ -93,6 +93,9 @@ pub struct RunSpec {
     /// Start-up time that the corrected metrics leave out, s.
     #[serde(default)]
     pub warmup_s: f64,
+    /// How far from its fair share a flow may be, as a fraction of it, and count as converged.
+    #[serde(default = "default_convergence_delta")]
+    pub convergence_delta: f64,
     /// What goes into the packet log.
     #[serde(default)]
     pub log: LogLevel,
@@ -104,6 +107,10 @@ pub struct RunSpec {
 
 const fn default_sample_interval() -> f64 {
     0.1
+}
+
+const fn default_convergence_delta() -> f64 {
+    0.2
 }
 
 impl RunSpec {
@@ -126,6 +133,10 @@ impl RunSpec {
                 "warmup_s = {}: must be at least 0 and below duration_s = {}",
                 self.warmup_s, self.duration_s
             ));
+        }
+        let delta = self.convergence_delta;
+        if !(delta > 0.0 && delta < 1.0) {
+            return Err(format!("convergence_delta = {delta}: must be above 0 and below 1"));
         }
         self.path.validate()?;
         if self.flows.is_empty() {

@@ -6,6 +6,7 @@
 mod content;
 mod run;
 mod schedule;
+mod stream;
 mod world;
 
 pub use run::{RunReport, run};

@@ -1,7 +1,7 @@
 //! One run from specification to statistics.
 
 use crate::world::World;
-use measure::{RunStats, SenderCounters};
+use measure::{MeterConfig, RunStats, SenderCounters};
 use runs::{LogLevel, Recorder, RunSpec, link_counters, meter_config, sender_counters};
 use serde::Serialize;
 use std::path::Path;
@@ -26,7 +26,8 @@ pub struct RunReport {
 /// One line: what is wrong with the specification, what could not be written, or that the run was stopped.
 pub fn run(spec: &RunSpec, directory: Option<&Path>, stop: &dyn Fn() -> bool) -> Result<RunReport, String> {
     let mut world = World::build(spec)?;
-    let mut recorder = Recorder::create(meter_config(spec), directory, spec.log != LogLevel::None)?;
+    let config = MeterConfig { tells_reads: true, ..meter_config(spec) };
+    let mut recorder = Recorder::create(config, directory, spec.log != LogLevel::None)?;
     #[expect(
         clippy::disallowed_methods,
         reason = "how long a run took is reported; nothing in the run depends on it"
@@ -38,7 +39,7 @@ pub fn run(spec: &RunSpec, directory: Option<&Path>, stop: &dyn Fn() -> bool) ->
         return Err("stopped".to_owned());
     }
     let [data, ack] = world.directions();
-    let links = link_counters(data, ack, spec.duration());
+    let links = link_counters(data, ack, spec);
     let senders: Vec<SenderCounters> =
         world.senders().enumerate().map(|(index, sender)| sender_counters(spec, index, sender)).collect();
     let stats = recorder.finish(&links, &senders)?;

@@ -2,10 +2,15 @@
 
 use crate::content::{Contents, Handle};
 use crate::schedule::{Actor, Schedule};
+use crate::stream::Writes;
+use measure::{FlowState, Read, Sample};
 use packetlog::{Event, Record};
 use path::{DelayLine, Direction, Ecn, Encapsulation, Packet, PacketEvent, Reassembler, Tap};
-use runs::{Backend, Ends, LogLevel, OPPORTUNITIES, Recorder, RunSpec, logged_event};
-use transport::{Config, EcnCounts, Receiver, Sender};
+use runs::{
+    Backend, CapacityMeter, Ends, LogLevel, OPPORTUNITIES, Recorder, RunSpec, flow_state, last_change,
+    logged_event,
+};
+use transport::{Config, Data, EcnCounts, Receiver, Sender};
 use units::{Span, Time};
 
 /// Actors that are not flows: the two directions.
@@ -31,6 +36,8 @@ struct Flow {
     ecn: Ecn,
     /// Additional delay, data and ACKs.
     extra: DelayLine,
+    /// What was written and not read; of unreliable flows what arrives is read, and was written when it was sent.
+    writes: Option<Writes>,
 }
 
 impl Flow {
@@ -44,7 +51,20 @@ impl Flow {
             ack_range_bytes: config.ack_range_bytes,
             ecn: codepoint(&config),
             extra: DelayLine::new(spec.extra_delay(flow)),
+            writes: config.reliable.then(Writes::default),
         })
+    }
+}
+
+impl Flow {
+    /// What the application can read now that `data` has arrived with `new_bytes` new bytes: how much, and the sum over
+    /// its bytes of the time since they were written, byte ns.
+    #[inline]
+    fn read(&mut self, now: Time, data: &Data, new_bytes: u32) -> (u64, u128) {
+        if let Some(writes) = &mut self.writes {
+            return writes.read(now, self.receiver.in_order_bytes());
+        }
+        (u64::from(new_bytes), u128::from(new_bytes) * u128::from((now - data.sent_at).as_ns()))
     }
 }
 
@@ -70,6 +90,9 @@ pub(crate) struct World {
     full_log: bool,
     sample_interval: Span,
     next_sample: Time,
+    /// The senders at the end of the latest sample interval.
+    states: Vec<Option<FlowState>>,
+    capacities: [CapacityMeter; 2],
     events: u64,
 }
 
@@ -132,10 +155,15 @@ impl World {
         for (index, flow) in flows.iter().enumerate() {
             schedule.set(sender_actor(index), flow.sender.next_timer());
         }
-        let directions = [
+        let mut directions = [
             Direction::build(&spec.path.data, "data", spec.seed)?,
             Direction::build(&spec.path.ack, "ack", spec.seed)?,
         ];
+        if let Some(at) = last_change(spec) {
+            for direction in &mut directions {
+                direction.watch_from(at);
+            }
+        }
         for direction in [DATA, ACK] {
             schedule.set(DIRECTIONS[direction], directions[direction].next_event());
         }
@@ -146,6 +174,8 @@ impl World {
             directions,
             encapsulation: spec.path.encapsulation(),
             reassembler: Reassembler::default(),
+            states: Vec::with_capacity(flows.len()),
+            capacities: [CapacityMeter::default(), CapacityMeter::default()],
             flows,
             contents: Contents::default(),
             schedule,
@@ -227,14 +257,20 @@ impl World {
     fn sample(&mut self, recorder: &mut Recorder) -> Result<(), String> {
         let at = self.next_sample;
         self.next_sample += self.sample_interval;
-        if !recorder.wants_samples() {
-            return Ok(());
-        }
         // What is due inside before `at` has no event of its own; packets leave at their own times all the same.
         for direction in [DATA, ACK] {
             if self.directions[direction].next_event() < at {
                 self.advance_to(direction, at - Span::from_ns(1), recorder);
             }
+            self.directions[direction].finish(at);
+        }
+        self.states.clear();
+        self.states.extend(self.flows.iter().map(|flow| Some(flow_state(&flow.sender))));
+        let capacity_bits =
+            [DATA, ACK].map(|direction| self.capacities[direction].take(self.directions[direction].links()));
+        recorder.sample(&Sample { at, flows: &self.states, capacity_bits });
+        if !recorder.wants_samples() {
+            return Ok(());
         }
         let active = self.flows.iter().enumerate().filter(|(_, flow)| flow.sender.is_active(at));
         for (index, flow) in active {
@@ -316,6 +352,7 @@ impl World {
         let complete = packet.fragments == 1 || self.reassembler.accept(packet);
         let flow = &mut self.flows[index];
         let handle = Handle::of(packet.token);
+        let mut read = Read::default();
         let (event, data_bytes) = match handle {
             Handle::Data(slot) if complete => {
                 let seen = EcnCounts {
@@ -323,7 +360,10 @@ impl World {
                     ect1: u64::from(packet.ecn == Ecn::ECT1),
                     ce: u64::from(packet.ecn == Ecn::CE),
                 };
-                (Event::Deliver, flow.receiver.on_data(self.now, self.contents.data(slot), seen))
+                let data = self.contents.data(slot);
+                let new_bytes = flow.receiver.on_data(self.now, data, seen);
+                (read.bytes, read.waited_byte_ns) = flow.read(self.now, data, new_bytes);
+                (Event::Deliver, new_bytes)
             }
             Handle::Data(_) => (Event::Deliver, 0),
             Handle::Ack(_) => (Event::AckDeliver, 0),
@@ -337,6 +377,9 @@ impl World {
             data_bytes,
             one_way_delay_ns: (self.now - packet.entered).as_ns() as i64,
         });
+        if read.bytes > 0 {
+            recorder.read(&Read { flow: packet.flow + 1, at: self.now, ..read });
+        }
         if complete {
             match handle {
                 Handle::Data(_) => {
@@ -368,7 +411,11 @@ impl World {
             let (direction, payload_bytes) = (flow.direction, data.application_bytes());
             self.launch(direction, packet, Event::Send, payload_bytes, recorder);
         }
-        self.schedule.set(sender_actor(index), self.flows[index].sender.next_timer());
+        let flow = &mut self.flows[index];
+        if let Some(writes) = &mut flow.writes {
+            writes.note(self.now, flow.sender.accepted_bytes());
+        }
+        self.schedule.set(sender_actor(index), flow.sender.next_timer());
     }
 
     #[inline]

@@ -119,11 +119,24 @@ proptest! {
         for flow in stats["flows"].as_array().expect("a list") {
             let count = |key: &str| flow[key].as_u64().unwrap_or(0);
             prop_assert!(count("data_bytes_delivered") <= count("bytes_sent"), "{flow} for {value}");
+            let rate = |key: &str| flow[key].as_f64().unwrap_or(0.0);
+            // What is read was sent, and before that accepted.
+            prop_assert!(rate("mean_throughput_l4") <= rate("mean_sending_rate_l4") + 1e-9, "{flow} for {value}");
+            prop_assert!(rate("mean_throughput_l7") <= rate("mean_sending_rate_l7") + 1e-9, "{flow} for {value}");
+        }
+        let mut payload_bytes = [0, 0];
+        for (index, flow) in stats["flows"].as_array().expect("a list").iter().enumerate() {
+            let reverse = value["flows"][index]["reverse"] == true;
+            payload_bytes[usize::from(reverse)] += flow["data_bytes_delivered"].as_u64().unwrap_or(0);
         }
         for link in stats["links"].as_array().expect("a list") {
             let count = |key: &str| link[key].as_u64().unwrap_or(0);
             prop_assert!(count("packets_out") + count("packets_dropped") <= count("packets_in"), "{link}");
             prop_assert!(link["utilization"].as_f64().is_none_or(|share| share <= 1.001), "{link}");
+            // Whatever payload arrived was on the wire of every link of its direction.
+            let payload_mbps = (payload_bytes[usize::from(link["direction"] == "ack")] * 8) as f64 / 1.5e6;
+            let wire_mbps = link["mean_sending_rate_l1"].as_f64().unwrap_or(0.0);
+            prop_assert!(wire_mbps >= payload_mbps - 1e-9, "{link}: {payload_mbps} for {value}");
         }
     }
 }

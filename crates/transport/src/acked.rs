@@ -29,6 +29,7 @@ impl Sender {
     pub fn on_ack(&mut self, now: Time, frame: &AckFrame) {
         self.integrate(now);
         self.note_event(now);
+        self.free_buffer(frame.next_offset);
         let in_flight_before_bytes = self.in_flight;
         let lower_edge = self.sent.first_in_flight();
         let (newest, is_false_alarm) = self.collect_acked(frame);
@@ -57,9 +58,11 @@ impl Sender {
         }
         if self.episode.on_ack(newest_number, frame.next_offset) {
             self.prr = None;
+            self.leave_recovery(now);
         }
         if is_false_alarm {
             self.episode.end();
+            self.leave_recovery(now);
             self.prr = None;
             self.controller.on_spurious_loss(now);
         }
@@ -258,6 +261,9 @@ impl Sender {
         let new_episode = self.episode.on_congestion(newest, next_number, self.next_offset);
         self.episode.count_lost(self.lost.len() as u64);
         self.stats.episodes += u64::from(new_episode);
+        if new_episode {
+            self.enter_recovery(now);
+        }
         self.controller.on_loss(&Loss {
             now,
             packets: &self.lost,

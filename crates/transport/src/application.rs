@@ -112,6 +112,16 @@ impl ApplicationSpec {
             Self::Encoder(spec) => spec.validate(),
         }
     }
+
+    /// Bytes in all, if the application ends.
+    pub fn total(&self) -> Option<u64> {
+        match self {
+            Self::Fixed { bytes } => Some(*bytes),
+            Self::Constant { bytes, .. } | Self::Poisson { bytes, .. } => (*bytes > 0).then_some(*bytes),
+            Self::Trace { writes } => Some(writes.iter().map(|write| write.1).sum()),
+            _ => None,
+        }
+    }
 }
 
 /// A running application: counts the bytes it has written so far.
@@ -122,6 +132,8 @@ pub struct Application {
     start: Time,
     /// Bytes written up to now; `u64::MAX` while greedy.
     written: u64,
+    /// Bytes that the socket takes in all, as far as it has said; `None` if it takes only what is sent at once.
+    room: Option<u64>,
     /// When the amount changes next.
     next_change: Time,
     /// Index of the next write, frame or phase.
@@ -138,8 +150,17 @@ impl Application {
             ApplicationSpec::Encoder(spec) => Some(Encoder::new(spec.clone(), start, seed)),
             _ => None,
         };
-        let mut application =
-            Self { spec, rng, start, written: 0, next_change: start, step: 0, payload_bytes, encoder };
+        let mut application = Self {
+            spec,
+            rng,
+            start,
+            written: 0,
+            room: None,
+            next_change: start,
+            step: 0,
+            payload_bytes,
+            encoder,
+        };
         match &application.spec {
             ApplicationSpec::Greedy => {
                 (application.written, application.next_change) = (u64::MAX, Time::NEVER);
@@ -172,7 +193,17 @@ impl Application {
         {
             self.next_change = now + self.gap();
         }
-        self.written.saturating_sub(sent)
+        self.written.min(self.room.unwrap_or(u64::MAX)).saturating_sub(sent)
+    }
+
+    /// The socket has room for the first `bytes` bytes.
+    pub fn make_room(&mut self, bytes: u64) {
+        self.room = self.room.max(Some(bytes));
+    }
+
+    /// Bytes written to the socket so far, of which `sent` have left.
+    pub fn accepted(&self, sent: u64) -> u64 {
+        self.room.map_or(sent, |room| self.written.min(room).max(sent))
     }
 
     /// When more may become available; [`Time::NEVER`] for never.
@@ -234,14 +265,7 @@ impl Application {
 
     /// Bytes in all, if the application ends.
     pub fn total(&self) -> Option<u64> {
-        match &self.spec {
-            ApplicationSpec::Fixed { bytes } => Some(*bytes),
-            ApplicationSpec::Constant { bytes, .. } | ApplicationSpec::Poisson { bytes, .. } => {
-                (*bytes > 0).then_some(*bytes)
-            }
-            ApplicationSpec::Trace { writes } => Some(writes.iter().map(|write| write.1).sum()),
-            _ => None,
-        }
+        self.spec.total()
     }
 
     /// The time to the next packet or file.
@@ -296,8 +320,8 @@ impl Application {
             ApplicationSpec::OnOff { on_ms, off_ms, exponential } => {
                 let on = self.step.is_multiple_of(2);
                 let mean = ms(if on { *on_ms } else { *off_ms });
-                // Leaving a greedy phase, what was not sent in it is gone.
-                self.written = if on { u64::MAX } else { sent };
+                // Leaving a greedy phase, what the socket did not take in it is gone.
+                self.written = if on { u64::MAX } else { self.accepted(sent) };
                 let length = if *exponential { self.rng.exponential_span(mean) } else { mean };
                 self.next_change = due + length.max(Span::from_ns(1));
                 self.step += 1;
@@ -401,6 +425,30 @@ mod tests {
         assert_eq!(application.available(at(10), 7000), 0);
         assert_eq!(application.next_change(), at(40));
         assert!(application.available(at(40), 7000) > 1_000_000);
+    }
+
+    #[test]
+    fn a_socket_with_room_takes_more_than_is_sent() {
+        let mut application = Application::new(ApplicationSpec::Greedy, at(0), 1000, 1);
+        assert_eq!(application.accepted(3000), 3000);
+        application.make_room(5000);
+        assert_eq!((application.available(at(1), 3000), application.accepted(3000)), (2000, 5000));
+        application.make_room(4000);
+        assert_eq!(application.available(at(2), 5000), 0);
+        let mut application = Application::new(ApplicationSpec::Fixed { bytes: 4000 }, at(0), 1000, 1);
+        application.make_room(5000);
+        assert_eq!((application.available(at(1), 3000), application.accepted(3000)), (1000, 4000));
+    }
+
+    #[test]
+    fn a_silent_phase_sends_what_the_socket_has_taken() {
+        let spec = ApplicationSpec::OnOff { on_ms: 10.0, off_ms: 30.0, exponential: false };
+        let mut application = Application::new(spec, at(0), 1000, 1);
+        application.make_room(9000);
+        assert_eq!(application.available(at(9), 7000), 2000);
+        assert_eq!((application.available(at(10), 7000), application.accepted(7000)), (2000, 9000));
+        application.make_room(12_000);
+        assert_eq!(application.available(at(20), 9000), 0);
     }
 
     #[test]

@@ -112,6 +112,9 @@ pub struct Config {
     pub initial_window: u32,
     /// Most bytes in flight whatever the controller says: receive window and socket buffers.
     pub max_window_bytes: u64,
+    /// Bytes the sending socket holds until they are acknowledged: applications write ahead into it. 0: what is written
+    /// is sent at once, applications write when something may be sent.
+    pub send_buffer_bytes: u64,
     /// How a fractional window counts.
     pub window_rounding: WindowRounding,
     /// For controllers without a pacing rate: pace at this multiple of window / srtt; 0 sends unpaced.
@@ -159,6 +162,7 @@ impl Config {
             initial_window: 10,
             // Beyond any path's BDP; a rate that runs away without feedback fills no more memory than this.
             max_window_bytes: 1 << 30,
+            send_buffer_bytes: 0,
             window_rounding: WindowRounding::Down,
             pacing_gain: 0.0,
             quirk_pace_after_block: false,
@@ -259,6 +263,15 @@ impl Config {
         check("timeout_max_ms", self.timeout_max_ms, self.timeout_min_ms.max(1.0), 6_000_000.0)?;
         check("initial_window", f64::from(self.initial_window), 1.0, 100_000.0)?;
         check("max_window_bytes", self.max_window_bytes as f64, f64::from(self.payload_bytes), f64::MAX)?;
+        if self.send_buffer_bytes > 0 {
+            if !self.reliable {
+                let bytes = self.send_buffer_bytes;
+                return Err(format!(
+                    "transport.send_buffer_bytes = {bytes}: must be 0 unless reliable is true"
+                ));
+            }
+            check("send_buffer_bytes", self.send_buffer_bytes as f64, f64::from(self.payload_bytes), 1e12)?;
+        }
         check("pacing_gain", self.pacing_gain, 0.0, 100.0)?;
         check("keepalive_ms", self.keepalive_ms, 0.0, 60_000.0)?;
         self.receiver.validate()
@@ -299,6 +312,14 @@ mod tests {
         assert_eq!(
             refusal(json!({"profile": "sctp"})),
             "transport.profile = \"sctp\": allowed are tcp, quic, datagram"
+        );
+        assert_eq!(
+            refusal(json!({"send_buffer_bytes": 1447})),
+            "transport.send_buffer_bytes = 1447: allowed is 1448 to 1000000000000"
+        );
+        assert_eq!(
+            refusal(json!({"profile": "datagram", "send_buffer_bytes": 9000})),
+            "transport.send_buffer_bytes = 9000: must be 0 unless reliable is true"
         );
         assert!(refusal(json!({"timer": "rtp"})).contains("unknown variant `rtp`"));
     }

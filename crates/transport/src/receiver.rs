@@ -228,6 +228,11 @@ impl Receiver {
         self.frames.take()
     }
 
+    /// Bytes of the stream that have arrived in order: what an application could read. Unreliable schemes have no order.
+    pub const fn in_order_bytes(&self) -> u64 {
+        self.next_offset
+    }
+
     /// Counters so far.
     pub const fn stats(&self) -> &ReceiverStats {
         &self.stats

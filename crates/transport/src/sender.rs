@@ -36,12 +36,24 @@ pub struct SenderStats {
     pub probes: u64,
     /// Integral of the window over time, byte * ns.
     pub window_byte_ns: u128,
+    /// Time in which there was a window.
+    pub window_active: Span,
     /// Integral of bytes in flight over time, byte * ns.
     pub in_flight_byte_ns: u128,
     /// Integral of the smoothed RTT over time, ns * ns.
     pub srtt_ns_ns: u128,
-    /// Time the integrals cover: from the first RTT sample on.
+    /// Time since the first RTT sample.
+    pub srtt_active: Span,
+    /// Integral of the latest delivery rate over time, bit/s * ns.
+    pub delivery_rate_ns: u128,
+    /// Time since the first delivery rate.
+    pub delivery_rate_active: Span,
+    /// Time the integrals cover: from the start until the stop, or until a finite transfer is complete.
     pub active: Span,
+    /// Loss episodes that are over.
+    pub recoveries: u64,
+    /// How long they took together.
+    pub recovery: Span,
     /// When the last byte of a finite transfer was acknowledged.
     pub completed_at: Option<Time>,
 }
@@ -98,6 +110,8 @@ pub struct Sender {
     pub(crate) timers: Timers,
     pub(crate) episode: Episode,
     pub(crate) prr: Option<Prr>,
+    /// When the present loss episode began.
+    recovery_since: Option<Time>,
     pub(crate) resend: VecDeque<Load>,
     pub(crate) next_offset: u64,
     pub(crate) largest_acked: Option<u64>,
@@ -132,11 +146,14 @@ impl Sender {
     pub fn new(
         config: Config,
         controller: Box<dyn Controller>,
-        application: Application,
+        mut application: Application,
         start: Time,
         stop: Time,
     ) -> Self {
         let keepalive_at = if config.keepalive_ms > 0.0 { start } else { Time::NEVER };
+        if config.send_buffer_bytes > 0 {
+            application.make_room(config.send_buffer_bytes);
+        }
         Self {
             control: controller.control(),
             timers: Timers::new(&config, start),
@@ -153,6 +170,7 @@ impl Sender {
             pacer: Pacer::new(start),
             episode: Episode::new(config.timer == TimerKind::Rto && config.reliable),
             prr: None,
+            recovery_since: None,
             resend: VecDeque::new(),
             next_offset: 0,
             largest_acked: None,
@@ -198,6 +216,16 @@ impl Sender {
         self.integrate(now.min(self.stop));
     }
 
+    /// Bytes in flight now.
+    pub const fn in_flight_bytes(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// The smoothed RTT, once there is one.
+    pub fn smoothed_rtt(&self) -> Option<Span> {
+        self.rtt.has_sample().then(|| self.rtt.smoothed())
+    }
+
     /// Bytes that may be in flight now.
     pub fn window_bytes(&self) -> u64 {
         let window = self.prr.as_ref().map_or(self.control.window_bytes, Prr::window);
@@ -226,19 +254,53 @@ impl Sender {
     }
 
     pub(crate) fn integrate(&mut self, now: Time) {
+        let now = now.min(self.stop);
         let span = now - self.integrated_at;
         self.integrated_at = self.integrated_at.max(now);
-        if !self.rtt.has_sample() || span.is_zero() {
+        if span.is_zero() || self.stats.completed_at.is_some() {
             return;
         }
         let ns = u128::from(span.as_ns());
-        let window = self.window_bytes();
-        if window != u64::MAX {
-            self.stats.window_byte_ns += u128::from(window) * ns;
+        if self.prr.is_some() || self.control.window_bytes != u64::MAX {
+            self.stats.window_byte_ns += u128::from(self.window_bytes()) * ns;
+            self.stats.window_active += span;
         }
         self.stats.in_flight_byte_ns += u128::from(self.in_flight) * ns;
-        self.stats.srtt_ns_ns += u128::from(self.rtt.smoothed().as_ns()) * ns;
         self.stats.active += span;
+        if self.rtt.has_sample() {
+            self.stats.srtt_ns_ns += u128::from(self.rtt.smoothed().as_ns()) * ns;
+            self.stats.srtt_active += span;
+        }
+        if self.latest_rate != Rate::ZERO {
+            self.stats.delivery_rate_ns += u128::from(self.latest_rate.bps()) * ns;
+            self.stats.delivery_rate_active += span;
+        }
+    }
+
+    /// A loss episode begins; one that QUIC has going on ends with it.
+    pub(crate) fn enter_recovery(&mut self, now: Time) {
+        self.leave_recovery(now);
+        self.recovery_since = Some(now);
+    }
+
+    /// The loss episode, if there was one, is over.
+    pub(crate) fn leave_recovery(&mut self, now: Time) {
+        if let Some(since) = self.recovery_since.take() {
+            self.stats.recoveries += 1;
+            self.stats.recovery += now - since;
+        }
+    }
+
+    /// The receiver has the first `bytes` bytes in order: the socket forgets them.
+    pub(crate) fn free_buffer(&mut self, bytes: u64) {
+        if self.config.send_buffer_bytes > 0 {
+            self.application.make_room(bytes + self.config.send_buffer_bytes);
+        }
+    }
+
+    /// Bytes the application has written to the socket.
+    pub fn accepted_bytes(&self) -> u64 {
+        if self.established { self.application.accepted(self.next_offset) } else { 0 }
     }
 
     /// Reads what the controller allows after an event.
@@ -301,6 +363,7 @@ impl Sender {
         }
         self.lost.clear();
         self.episode.on_timeout(self.sent.next_number());
+        self.leave_recovery(now);
         self.prr = None;
         self.loss_at = Time::NEVER;
         self.duplicates = 0;

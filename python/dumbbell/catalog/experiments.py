@@ -39,6 +39,7 @@ class Plan:
     seed: int = 1
     random_order: bool = False
     sample_interval_s: float = 0.1
+    convergence_delta: float = 0.2
     log: str = "packets"
     intervals_s: float | None = None
     flow: tuple[FlowPlan, ...] = ()
@@ -74,6 +75,7 @@ def parse_plan(table: Table) -> Plan:
         seed=table.integer("seed", 1),
         random_order=table.flag("random_order", False),
         sample_interval_s=table.number("sample_interval_s", 0.1, least=1e-3),
+        convergence_delta=table.number("convergence_delta", 0.2, least=1e-3, most=0.999),
         log=table.text("log", "packets", LOGS),
         intervals_s=table.number("intervals_s", least=1e-3, most=1e6) if table.has("intervals_s") else None,
         flow=tuple(parse_flow(flow) for flow in table.tables("flow")),

@@ -17,7 +17,7 @@ from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment
 from dumbbell.results import rows
 from dumbbell.results.directory import Results
-from dumbbell.results.numbers import definition, definitions, numbers
+from dumbbell.results.numbers import definition, definitions, numbers, sampled_metrics
 from dumbbell.results.schema import upgrade, views
 
 INDEX = "results.sqlite"
@@ -149,13 +149,15 @@ class Database:
             self.connection.executemany(statement, [tuple(row.values()) for row in values])
 
     def _add_metrics(self, number: int, experiment: Experiment, run: dict[str, Any]) -> None:
-        values = [(number, *value) for value in numbers(run)]
-        for _, kind, _, name, _ in values:
+        sampled, interval_s = sampled_metrics(), experiment.sample_interval_s
+        values = [(number, *value, interval_s if (value[0], value[2]) in sampled else None) for value in numbers(run)]
+        for _, kind, _, name, *_ in values:
             if (kind, name) not in self._known:
                 insert = "INSERT OR IGNORE INTO definition VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
                 self.connection.execute(insert, astuple(definition(kind, name)))
                 self._known.add((kind, name))
-        insert = "INSERT INTO metric (experiment_id, entity_kind, entity_id, name, value) VALUES (?, ?, ?, ?, ?)"
+        columns = "experiment_id, entity_kind, entity_id, name, value, sample_interval_s"
+        insert = f"INSERT INTO metric ({columns}) VALUES (?, ?, ?, ?, ?, ?)"
         self.connection.executemany(insert, values)
 
     def _add_series(self, number: int, folder: Path, run: dict[str, Any]) -> None:

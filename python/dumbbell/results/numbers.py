@@ -35,6 +35,12 @@ def _labels() -> frozenset[tuple[str, str]]:
     return frozenset((label["level"], label["name"]) for label in json.loads(_core.labels()))
 
 
+@cache
+def sampled_metrics() -> frozenset[tuple[str, str]]:
+    """(entity, metric) of those that are computed from values per sample interval."""
+    return frozenset((metric["level"], metric["name"]) for metric in json.loads(_core.metrics()) if metric["sampled"])
+
+
 @dataclass(frozen=True)
 class Definition:
     """What a metric means. `layer` and `sampling` follow from the name, by ccperf's rules (reference `ccperf` 6.1)."""

@@ -80,8 +80,13 @@ impl TcpSenderOutcome {
             in_flight_byte_ns: self.in_flight_byte_ns,
             srtt_ns_ns: self.srtt_ns_ns,
             active: self.active,
+            cwnd_active: self.active,
             srtt_active: self.active,
+            accepted_bytes: Some(self.bytes_written),
+            completed: self.completed_at,
             media,
+            // The kernel's samples of the delivery rate are not kept, and readings do not see every loss episode.
+            ..SenderCounters::default()
         }
     }
 }

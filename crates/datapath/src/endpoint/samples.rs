@@ -1,6 +1,7 @@
 //! Time series of a flow, kept by the thread that runs it until the run is over.
 
 use congestion::FieldSink;
+use measure::FlowState;
 use runs::Recorder;
 use units::{Span, Time};
 
@@ -57,6 +58,16 @@ impl Samples {
         fields(self);
     }
 
+    /// The state of the sender at `at`, if it was sampled then.
+    pub(crate) fn state(&self, at: Time) -> Option<FlowState> {
+        let first = self.rows.partition_point(|row| row.at < at);
+        let rows = || self.rows[first..].iter().take_while(|row| row.at == at);
+        let value =
+            |name| rows().find(|row| row.name == name).map(|row| row.value).filter(|value| value.is_finite());
+        let srtt = value("srtt").map(|ms| Span::from_secs_f64(ms / 1e3));
+        Some(FlowState { in_flight_bytes: value("in_flight")? as u64, srtt })
+    }
+
     /// Hands everything to the recorder.
     ///
     /// # Errors
@@ -97,6 +108,21 @@ mod tests {
         assert_eq!(rows, [(at(100), 101.0), (at(400), 430.0), (at(500), 500.0)]);
         assert_eq!(samples.next(), at(600));
         assert_eq!(samples.latest(), Span::from_ms(230));
+    }
+
+    #[test]
+    fn the_state_at_a_time_is_what_was_sampled_then() {
+        let mut samples = Samples::every(Span::from_ms(100));
+        for (ms, srtt) in [(100, f64::NAN), (200, 50.0)] {
+            samples.take_due(at(ms), |sink| {
+                sink.put("in_flight", "bytes", ms as f64 * 10.0);
+                sink.put("srtt", "ms", srtt);
+            });
+        }
+        assert_eq!(samples.state(at(100)), Some(FlowState { in_flight_bytes: 1000, srtt: None }));
+        let srtt = Some(Span::from_ms(50));
+        assert_eq!(samples.state(at(200)), Some(FlowState { in_flight_bytes: 2000, srtt }));
+        assert_eq!((samples.state(at(150)), samples.state(at(300))), (None, None));
     }
 
     #[test]

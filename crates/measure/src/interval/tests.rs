@@ -16,7 +16,7 @@ fn arrival(time_ms: u64, flow: u32, seq: u64, data_bytes: u32, delay_ms: i64) ->
 
 fn planned(flow: u32, start_ms: u64, stop_ms: u64) -> FlowInfo {
     let at = |ms: u64| Time::from_ns(ms * MS);
-    FlowInfo { flow, scheme: "x".to_owned(), start: at(start_ms), stop: at(stop_ms) }
+    FlowInfo { flow, scheme: "x".to_owned(), start: at(start_ms), stop: at(stop_ms), ..FlowInfo::default() }
 }
 
 fn measure(duration_ms: u64, flows: Vec<FlowInfo>, records: &[Record]) -> Transfers {

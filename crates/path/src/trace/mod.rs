@@ -103,6 +103,10 @@ impl Element for Trace {
         Some(&self.server.buffer.meter.stats)
     }
 
+    fn watch_from(&mut self, at: Time) {
+        self.server.buffer.meter.watch_from(at);
+    }
+
     fn finish(&mut self, now: Time) {
         let bytes = self.server.net_bytes();
         let meter = &mut self.server.buffer.meter;

@@ -1,0 +1,126 @@
+//! What every key of the statistics means: name, unit, convention, formula, source.
+
+mod flow;
+mod link;
+mod network;
+
+use serde::Serialize;
+
+/// The rules a metric follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Convention {
+    /// As Pantheon's analysis computes it: whole log, sizes with overhead, packets under way at the end are lost.
+    Pantheon,
+    /// Payload only, from the end of the warm-up, without packets under way at the end.
+    Corrected,
+    /// Counted over the whole run, or a time mean of a counted quantity.
+    Counter,
+    /// By ccperf's names and formulas (reference `ccperf` 6): payload, from the start of a flow to its end.
+    Ccperf,
+}
+
+/// What a metric belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// An entry of `flows`.
+    Flow,
+    /// An entry of `links`.
+    Link,
+    /// `network`.
+    Network,
+}
+
+/// Definition of one metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Definition {
+    /// Key in the JSON; `a.b` is key `b` of the object `a`.
+    pub name: &'static str,
+    /// Unit; empty for plain numbers.
+    pub unit: &'static str,
+    /// The rules it follows.
+    pub convention: Convention,
+    /// What it belongs to.
+    pub level: Level,
+    /// How it is computed.
+    pub formula: &'static str,
+    /// Where the definition comes from.
+    pub source: &'static str,
+    /// Whether it is computed from values per sample interval, and so depends on its length.
+    pub sampled: bool,
+}
+
+/// A key of the statistics that names or dates something and is no metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Label {
+    /// Key in the JSON.
+    pub name: &'static str,
+    /// What it belongs to.
+    pub level: Level,
+    /// What it says.
+    pub meaning: &'static str,
+}
+
+use Level::{Flow, Link, Network};
+
+const PANTHEON: &str = "Pantheon, src/analysis/tunnel_graph.py";
+const OWN: &str = "dumbbell: what Pantheon's metrics lack";
+const RFC5166: &str = "RFC 5166";
+const RFC7679: &str = "RFC 7679 (delay); percentile by nearest rank as Pantheon's";
+const RFC7680: &str = "RFC 7680 (loss); RFC 5166";
+const RFC7928: &str = "RFC 7928";
+const RFC9743: &str = "for RFC 9743";
+const CCPERF: &str = "ccperf, as exact time integral";
+
+impl Definition {
+    const fn new(
+        (level, name, unit): (Level, &'static str, &'static str),
+        convention: Convention,
+        formula: &'static str,
+        source: &'static str,
+    ) -> Self {
+        Self { name, unit, convention, level, formula, source, sampled: false }
+    }
+
+    /// The same, computed from values per sample interval.
+    const fn sampled(self) -> Self {
+        Self { sampled: true, ..self }
+    }
+}
+
+/// Every metric: flows, links, network, each in the order of the JSON.
+pub fn metrics() -> impl Iterator<Item = &'static Definition> {
+    flow::METRICS.iter().chain(link::METRICS).chain(network::METRICS)
+}
+
+/// Keys that are no metrics.
+pub const LABELS: &[Label] = &[
+    Label { name: "flow", level: Flow, meaning: "number of the flow" },
+    Label { name: "scheme", level: Flow, meaning: "name of the scheme; empty where unknown" },
+    Label { name: "start_s", level: Flow, meaning: "planned start, or time of the first record, s" },
+    Label { name: "stop_s", level: Flow, meaning: "planned stop, or end of the run, s" },
+    Label { name: "link", level: Link, meaning: "name of the link" },
+    Label { name: "direction", level: Link, meaning: "data or ack" },
+    Label {
+        name: "invalid_reason",
+        level: Network,
+        meaning: "why valid is false, one line; null for valid runs",
+    },
+    Label {
+        name: "sample_interval_s",
+        level: Network,
+        meaning: "length of the sample intervals that sampled metrics are computed from, s; null without samples",
+    },
+    Label {
+        name: "convergence_delta",
+        level: Network,
+        meaning: "distance from the fair share, as a fraction of it, that convergence_time_s allows",
+    },
+    Label {
+        name: "convergence_window_s",
+        level: Network,
+        meaning: "length of time whose shares convergence_time_s looks at, s",
+    },
+    Label { name: "completions.bytes", level: Network, meaning: "size of the transfers" },
+];
