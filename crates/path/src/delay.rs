@@ -3,6 +3,7 @@
 use crate::element::Element;
 use crate::parameters::{Parameters, milliseconds, milliseconds_above_zero, settable};
 use crate::spec::Change;
+use crate::walk::WalkSpec;
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -22,6 +23,8 @@ pub struct DelaySpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 impl Parameters for DelaySpec {

@@ -2,6 +2,7 @@
 
 use crate::element::{Stage, Streams};
 use crate::spec::validate_direction;
+use crate::walk::Walker;
 use crate::{ElementSpec, LinkStats, Packet, Tap};
 use std::collections::VecDeque;
 use units::Time;
@@ -23,6 +24,10 @@ pub struct Direction {
     ready: VecDeque<Packet>,
     /// Scheduled changes, the next one last.
     changes: Vec<Planned>,
+    /// The elements with parameters that walk.
+    walkers: Vec<Walker>,
+    /// When the next scheduled change or step of a walk is.
+    next_change: Time,
     /// Whether nothing inside but a departure concerns anybody outside (see [`Direction::next_departure`]).
     quiet: bool,
 }
@@ -64,20 +69,35 @@ impl Direction {
         validate_direction(elements, name)?;
         let mut stages = Vec::with_capacity(elements.len());
         let mut changes = Vec::new();
+        let mut walkers = Vec::new();
         for (index, element) in elements.iter().enumerate() {
             let prefix = format!("{name}/{index}/{}", element.kind());
             let streams = Streams { seed, prefix: &prefix };
             let explain = |why| format!("{name}[{index}] ({}): {why}", element.kind());
-            stages.push(Stage::build(element, link_name(elements, index), &streams).map_err(explain)?);
+            stages.push(
+                Stage::build(&element.at_start(), link_name(elements, index), &streams).map_err(explain)?,
+            );
             plan(element, index, &mut changes).map_err(explain)?;
+            walkers.extend(Walker::build(element, index, seed, &prefix));
         }
         // Sorting is stable, so changes at one time stay in the order of elements and schedules.
         changes.sort_by_key(|planned| planned.at);
         changes.reverse();
         let due: Vec<Time> = stages.iter().map(Stage::next_event).collect();
-        let quiet = changes.is_empty() && is_quiet(elements);
+        let quiet = changes.is_empty() && walkers.is_empty() && is_quiet(elements);
         let ready = VecDeque::with_capacity(64);
-        let mut direction = Self { stages, due, next: Time::NEVER, clock: Time::ZERO, ready, changes, quiet };
+        let mut direction = Self {
+            stages,
+            due,
+            next: Time::NEVER,
+            clock: Time::ZERO,
+            ready,
+            changes,
+            walkers,
+            next_change: Time::NEVER,
+            quiet,
+        };
+        direction.plan_change();
         direction.next = direction.earliest().0;
         Ok(direction)
     }
@@ -163,8 +183,7 @@ impl Direction {
     /// The earliest event and whose it is; the number of stages stands for the next change.
     #[inline]
     fn earliest(&self) -> (Time, usize) {
-        let changes = self.changes.last().map_or(Time::NEVER, |planned| planned.at);
-        let mut earliest = (changes, self.due.len());
+        let mut earliest = (self.next_change, self.due.len());
         for (stage, &due) in self.due.iter().enumerate().rev() {
             if due < earliest.0 {
                 earliest = (due, stage);
@@ -188,17 +207,43 @@ impl Direction {
         self.ready.push_back(packet);
     }
 
+    /// Makes the next change: a scheduled one, or else a step of a walk.
     fn change(&mut self, now: Time) {
-        let Some(Planned { stage, change, .. }) = self.changes.pop() else { return };
+        let planned = self.changes.pop_if(|planned| planned.at <= now);
+        let stage = match planned {
+            Some(planned) => self.change_as_planned(now, planned),
+            None => self.step_walk(now),
+        };
+        if let Some(stage) = stage {
+            self.due[stage] = self.stages[stage].next_event();
+        }
+        self.plan_change();
+    }
+
+    fn change_as_planned(&mut self, now: Time, Planned { stage, change, .. }: Planned) -> Option<usize> {
         let element = &mut self.stages[stage];
         match change {
-            Change::Parameters(spec) => element.change(now, &spec),
+            Change::Parameters(spec) => {
+                let walker = self.walkers.iter_mut().find(|walker| walker.stage == stage);
+                element.change(now, walker.map_or(&spec, |walker| walker.adopt(&spec)));
+            }
             Change::Queue(name, value) => {
                 let result = element.set_queue(&name, value);
                 debug_assert!(result.is_ok(), "checked when the direction was built: {result:?}");
             }
         }
-        self.due[stage] = element.next_event();
+        Some(stage)
+    }
+
+    fn step_walk(&mut self, now: Time) -> Option<usize> {
+        let walker = self.walkers.iter_mut().find(|walker| walker.next <= now)?;
+        self.stages[walker.stage].change(now, walker.step());
+        Some(walker.stage)
+    }
+
+    fn plan_change(&mut self) {
+        let scheduled = self.changes.last().map_or(Time::NEVER, |planned| planned.at);
+        self.next_change = self.walkers.iter().fold(scheduled, |next, walker| next.min(walker.next));
     }
 }
 

@@ -7,6 +7,7 @@ use crate::delay::Line;
 use crate::element::Element;
 use crate::parameters::{Parameters, milliseconds, milliseconds_above_zero, refuse, settable};
 use crate::spec::Change;
+use crate::walk::WalkSpec;
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -35,6 +36,8 @@ pub struct JitterSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 fn yes() -> bool {

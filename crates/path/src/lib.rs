@@ -39,6 +39,7 @@ mod tap;
 #[cfg(test)]
 mod testing;
 mod trace;
+mod walk;
 
 pub use aggregate::AggregateSpec;
 pub use cellular::CellularSpec;
@@ -64,3 +65,4 @@ pub use spec::{Change, ElementSpec, PathSpec};
 pub use stats::LinkStats;
 pub use tap::{NoTap, PacketEvent, Tap};
 pub use trace::{EvenSpec, PoissonTraceSpec, TraceMode, TraceSpec, parse_trace};
+pub use walk::{KeyWalk, WalkSpec};

@@ -8,6 +8,7 @@ use crate::delay::Line;
 use crate::element::Element;
 use crate::parameters::{Parameters, milliseconds, refuse, settable};
 use crate::spec::Change;
+use crate::walk::WalkSpec;
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rng, Span, Time};
@@ -26,6 +27,8 @@ pub struct SlottedSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 impl Parameters for SlottedSpec {
