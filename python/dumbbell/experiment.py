@@ -142,6 +142,8 @@ class Experiment:
             "stop_s": flow.stop_s,
             "rtt_ms": flow.rtt_ms,
             "reverse": flow.reverse,
+            "enter": flow.enter,
+            "leave": flow.leave,
         }
 
     def table(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 use crate::element::{Stage, Streams};
 use crate::spec::validate_direction;
 use crate::walk::Walker;
-use crate::{ElementSpec, LinkStats, Packet, Tap};
+use crate::{ElementSpec, LinkStats, Packet, Section, Tap};
 use std::collections::VecDeque;
 use units::Time;
 
@@ -28,6 +28,8 @@ pub struct Direction {
     walkers: Vec<Walker>,
     /// When the next scheduled change or step of a walk is.
     next_change: Time,
+    /// What each flow passes; flows beyond the end pass everything.
+    sections: Vec<Section>,
     /// Whether nothing inside but a departure concerns anybody outside (see [`Direction::next_departure`]).
     quiet: bool,
 }
@@ -95,11 +97,21 @@ impl Direction {
             changes,
             walkers,
             next_change: Time::NEVER,
+            sections: Vec::new(),
             quiet,
         };
         direction.plan_change();
         direction.next = direction.earliest().0;
         Ok(direction)
+    }
+
+    /// Makes packets of flow number `flow` pass `section` only. To be called before any packet enters.
+    pub fn confine(&mut self, flow: u32, section: Section) {
+        let whole = Section { from: 0, to: self.stages.len() };
+        let flow = flow as usize;
+        self.sections.resize(self.sections.len().max(flow + 1), whole);
+        self.sections[flow] = section;
+        self.quiet = false;
     }
 
     /// A packet enters at `now`. It may leave at once: see [`Direction::pop`].
@@ -110,7 +122,8 @@ impl Direction {
         }
         debug_assert!(now >= self.clock, "time must not go backwards");
         self.clock = now;
-        self.pass(0, now, packet, tap);
+        let first = self.sections.get(packet.flow as usize).map_or(0, |section| section.from);
+        self.pass(first, now, packet, tap);
         self.next = self.earliest().0;
         if self.next <= now {
             self.advance(now, tap);
@@ -196,7 +209,8 @@ impl Direction {
     #[inline]
     fn pass<T: Tap>(&mut self, first: usize, now: Time, packet: Packet, tap: &mut T) {
         let mut packet = packet;
-        for (stage, due) in self.stages[first..].iter_mut().zip(&mut self.due[first..]) {
+        let end = self.sections.get(packet.flow as usize).map_or(self.stages.len(), |section| section.to);
+        for (stage, due) in self.stages[first..end].iter_mut().zip(&mut self.due[first..end]) {
             let passed = stage.arrive(now, packet, tap);
             *due = stage.next_event();
             match passed {
@@ -211,7 +225,7 @@ impl Direction {
     fn change(&mut self, now: Time) {
         let planned = self.changes.pop_if(|planned| planned.at <= now);
         let stage = match planned {
-            Some(planned) => self.change_as_planned(now, planned),
+            Some(planned) => Some(self.change_as_planned(now, planned)),
             None => self.step_walk(now),
         };
         if let Some(stage) = stage {
@@ -220,7 +234,7 @@ impl Direction {
         self.plan_change();
     }
 
-    fn change_as_planned(&mut self, now: Time, Planned { stage, change, .. }: Planned) -> Option<usize> {
+    fn change_as_planned(&mut self, now: Time, Planned { stage, change, .. }: Planned) -> usize {
         let element = &mut self.stages[stage];
         match change {
             Change::Parameters(spec) => {
@@ -232,7 +246,7 @@ impl Direction {
                 debug_assert!(result.is_ok(), "checked when the direction was built: {result:?}");
             }
         }
-        Some(stage)
+        stage
     }
 
     fn step_walk(&mut self, now: Time) -> Option<usize> {
@@ -341,6 +355,26 @@ mod tests {
             dropped(""),
             dropped(r#", {"kind": "jitter", "distribution": "exponential", "mean_ms": 3}"#)
         );
+    }
+
+    /// Three links of 12, 6 and 12 Mbit/s: what enters at the second meets there what came through the first.
+    #[test]
+    fn flows_pass_their_sections_only_and_share_what_they_meet_in() {
+        let mut bench = Bench::new(
+            r#"[{"kind": "link", "rate_mbps": 12}, {"kind": "link", "rate_mbps": 6}, {"kind": "link", "rate_mbps": 12}]"#,
+        );
+        bench.direction.confine(1, Section { from: 1, to: 2 });
+        bench.direction.confine(3, Section { from: 3, to: 3 });
+        for (ms, flow) in [(0, 0), (1, 1), (1, 2), (2, 3)] {
+            bench.send_of(flow, at_ms(ms), 1500);
+        }
+        bench.run_until(at_ms(100));
+        // 0: 1 + 2 + 1 ms. 1 enters the second link at 1 ms behind it and leaves at 5. 2 is through the first link at 2 ms,
+        // through the second at 7, the third at 8. 3 passes nothing.
+        let left: Vec<(u64, u32)> =
+            bench.out.iter().map(|(time, packet)| (time.as_ns() / 1_000_000, packet.flow)).collect();
+        assert_eq!(left, [(2, 3), (4, 0), (5, 1), (8, 2)]);
+        assert!(bench.is_conserved());
     }
 
     #[test]

@@ -227,7 +227,7 @@ impl ElementSpec {
     }
 
     /// Delay that every packet has at least.
-    fn fixed_delay(&self) -> Span {
+    pub(crate) fn fixed_delay(&self) -> Span {
         let ms = match &*self.at_start() {
             Self::Delay(spec) => spec.delay_ms,
             Self::Netem(spec) => spec.delay_ms,

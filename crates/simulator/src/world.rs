@@ -132,10 +132,15 @@ impl World {
         for (index, flow) in flows.iter().enumerate() {
             schedule.set(sender_actor(index), flow.sender.next_timer());
         }
-        let directions = [
+        let mut directions = [
             Direction::build(&spec.path.data, "data", spec.seed)?,
             Direction::build(&spec.path.ack, "ack", spec.seed)?,
         ];
+        for (index, flow) in spec.flows.iter().enumerate().filter(|(_, flow)| flow.is_confined()) {
+            for (direction, section) in directions.iter_mut().zip(spec.sections(flow)?) {
+                direction.confine(index as u32, section);
+            }
+        }
         for direction in [DATA, ACK] {
             schedule.set(DIRECTIONS[direction], directions[direction].next_event());
         }

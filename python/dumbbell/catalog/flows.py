@@ -10,6 +10,7 @@ from dumbbell.catalog.tables import Table
 class FlowPlan:
     """One flow of an experiment that lists its flows. Empty: `scheme` is the run's own, `application` the scheme's.
 
+    `enter` and `leave` are the names of the first and the last element that its data passes, `None` for the whole path;
     `transport` are keys that differ from the scheme's transport.
     """
 
@@ -18,6 +19,8 @@ class FlowPlan:
     stop_s: float | None = None
     rtt_ms: float | None = None
     reverse: bool = False
+    enter: str | None = None
+    leave: str | None = None
     application: dict[str, Any] = field(default_factory=dict)
     transport: dict[str, Any] = field(default_factory=dict)
 
@@ -28,6 +31,8 @@ class FlowPlan:
             "scheme": self.scheme or None,
             "stop_s": self.stop_s,
             "rtt_ms": self.rtt_ms,
+            "enter": self.enter,
+            "leave": self.leave,
             "application": self.application or None,
             "transport": self.transport or None,
         }
@@ -42,6 +47,8 @@ def parse_flow(table: Table) -> FlowPlan:
         stop_s=table.number("stop_s", 0.0, least=0.0) if table.has("stop_s") else None,
         rtt_ms=table.number("rtt_ms", 0.0, least=0.0) if table.has("rtt_ms") else None,
         reverse=table.flag("reverse", False),
+        enter=table.text("enter", "") or None,
+        leave=table.text("leave", "") or None,
         application=dict(table.table("application").raw),
         transport=dict(table.table("transport").raw),
     )
