@@ -48,9 +48,9 @@ def test_they_run(name: str) -> None:
 
 
 def test_random_loss_loses_its_share() -> None:
-    # all flows' packets that reach the loss, less those that the retransmissions add
-    flow = simulated("random-loss")["flows"][0]
-    assert flow["packets_dropped"] / flow["packets_sent"] == pytest.approx(0.3, abs=0.1)
+    flow = steady("random-loss")
+    assert flow["packets_sent"] > 2000
+    assert flow["packets_dropped"] / flow["packets_sent"] == pytest.approx(0.3, abs=0.04)
 
 
 def test_lost_acks_cost_little() -> None:
@@ -70,7 +70,7 @@ def test_delays_are_those_of_the_recipe() -> None:
     assert (route["owd_min_ms"], route["owd_p99_ms"]) == (pytest.approx(21, abs=1), pytest.approx(61, abs=1))
     assert jitter["owd_min_ms"] == pytest.approx(21, abs=1)
     assert jitter["owd_p99_ms"] == pytest.approx(31, abs=1)
-    assert reordering["owd_mean_ms"] - reordering["owd_min_ms"] == pytest.approx(0.1, abs=0.1)
+    assert (reordering["owd_p95_ms"], reordering["owd_p99_ms"]) == (21.2, pytest.approx(31.2))
     assert steady("geostationary")["owd_min_ms"] == pytest.approx(300, abs=1)
 
 
@@ -88,4 +88,6 @@ def test_the_parking_lot_runs_as_written(tmp_path: Path) -> None:
     assert [(flow.enter, flow.leave) for flow in again.flow] == [(None, None), ("hop-1", "hop-1"), ("hop-2", "hop-2")]
     run = experiment.all_runs()[0]
     flows = json.loads(_core.simulate(json.dumps(experiment.specification(run))))["flows"]
-    assert flows[0]["goodput_mbps"] < min(flows[1]["goodput_mbps"], flows[2]["goodput_mbps"])
+    for cross in flows[1:]:
+        # each hop is full, which carries 10 Mbit/s of packets
+        assert 8.5 < flows[0]["goodput_mbps"] + cross["goodput_mbps"] < 10.0 * 1448 / 1500 + 0.05

@@ -142,8 +142,7 @@ class Experiment:
             "stop_s": flow.stop_s,
             "rtt_ms": flow.rtt_ms,
             "reverse": flow.reverse,
-            "enter": flow.enter,
-            "leave": flow.leave,
+            **flow.section(),
         }
 
     def table(self) -> dict[str, Any]:

@@ -31,12 +31,14 @@ class FlowPlan:
             "scheme": self.scheme or None,
             "stop_s": self.stop_s,
             "rtt_ms": self.rtt_ms,
-            "enter": self.enter,
-            "leave": self.leave,
             "application": self.application or None,
             "transport": self.transport or None,
         }
-        return table | {key: value for key, value in optional.items() if value is not None}
+        return table | {key: value for key, value in optional.items() if value is not None} | self.section()
+
+    def section(self) -> dict[str, str]:
+        """`enter` and `leave` as far as they are given."""
+        return {key: name for key, name in (("enter", self.enter), ("leave", self.leave)) if name is not None}
 
 
 def parse_flow(table: Table) -> FlowPlan:
@@ -47,8 +49,8 @@ def parse_flow(table: Table) -> FlowPlan:
         stop_s=table.number("stop_s", 0.0, least=0.0) if table.has("stop_s") else None,
         rtt_ms=table.number("rtt_ms", 0.0, least=0.0) if table.has("rtt_ms") else None,
         reverse=table.flag("reverse", False),
-        enter=table.text("enter", "") or None,
-        leave=table.text("leave", "") or None,
+        enter=table.text("enter", "") if table.has("enter") else None,
+        leave=table.text("leave", "") if table.has("leave") else None,
         application=dict(table.table("application").raw),
         transport=dict(table.table("transport").raw),
     )
