@@ -74,6 +74,11 @@ def test_options(dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], p
     ("old", "new", "parts"),
     [
         ("delay_ms = 10.0", "delay_ms = -10.0", ["bad.toml", "delay_ms = -10", "must not be negative"]),
+        (
+            "delay_ms = 10.0",
+            "delay_ms = 10.0\nwalk = { delay_ms = { corr = 2.0, std = 1.0, min = 1.0, max = 9.0 } }",
+            ["bad.toml", "walk: delay_ms: corr = 2", "from 0 to 1"],
+        ),
         ("rate_mbps = 10.0", "rate_mbps = 0.0", ["bad.toml", "rate_mbps = 0", "above 0"]),
         ("rate_mbps = 10.0", "rate_mbps = '10'", ["bad.toml"]),
         ("rate_mbps", "rate_mbs", ["bad.toml", "rate_mbs", "did you mean `rate_mbps`"]),
@@ -108,6 +113,8 @@ def test_path_files(dumbbell: Dumbbell, folder: Path, old: str, new: str, parts:
         ("[[flow]]\nstart = 1", ["`flow[0].start`", "`start_s`"]),
         ("[[flow]]\nstart_s = 90.0", ["start_s = 90"]),
         ("[[flow]]\nrtt_ms = 1.0", ["rtt_ms = 1", "20 ms"]),
+        ("[[flow]]\nenter = 'hop'", ["enter = `hop`", "the name of an element of the data direction"]),
+        ("[[flow]]\nleave = 3", ["`flow[0].leave` = 3", "a text"]),
         ("[[flow]]\napplication = { kind = 'greeedy' }", ["greeedy", "did you mean `greedy`"]),
         ("[scheme.mine]\ncolour = 'red'", ["`scheme.mine.colour`", "`color`"]),
         ("[scheme.mine]\nmarker = 'q'", ["`scheme.mine.marker`"]),

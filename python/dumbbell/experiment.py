@@ -145,6 +145,7 @@ class Experiment:
             "stop_s": flow.stop_s,
             "rtt_ms": flow.rtt_ms,
             "reverse": flow.reverse,
+            **flow.section(),
         }
 
     def table(self) -> dict[str, Any]:

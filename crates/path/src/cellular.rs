@@ -14,6 +14,7 @@ use crate::opportunities::Server;
 use crate::parameters::{Parameters, above_zero, packet_bytes, rate, refuse, settable};
 use crate::spec::Change;
 use crate::stats::Buffer;
+use crate::walk::WalkSpec;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 use wander::{Shape, Stationary, TICK_S, Wander};
@@ -51,6 +52,8 @@ pub struct CellularSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 fn one() -> f64 {

@@ -1,11 +1,14 @@
-//! A constant delay. Order is kept: after a scheduled decrease, packets wait for those before them.
+//! A constant delay. After a scheduled decrease packets wait for those before them, or overtake them.
+//!
+//! Waiting is what a queue in the network does; overtaking is what a change of route does.
 
 use crate::element::Element;
 use crate::parameters::{Parameters, milliseconds, milliseconds_above_zero, settable};
 use crate::spec::Change;
+use crate::store::Store;
+use crate::walk::WalkSpec;
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 use units::{Span, Time};
 
 /// Parameters of a delay.
@@ -19,9 +22,18 @@ pub struct DelaySpec {
     /// Round times of arrival down to multiples of this, ms; 1 is the clock of Mahimahi's `mm-delay` (reference
     /// `emulation` 1.3). The delay is then up to one tick shorter.
     pub tick_ms: Option<f64>,
+    /// Packets wait for those before them; without, they overtake after a decrease.
+    #[serde(default = "yes")]
+    pub preserve_order: bool,
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Parameters for DelaySpec {
@@ -39,52 +51,13 @@ pub(crate) struct Delay {
     span: Span,
     /// Zero for none.
     tick: Span,
-    line: Line,
-}
-
-/// Packets in order, each with the time it leaves.
-#[derive(Clone, Debug)]
-pub(crate) struct Line {
-    packets: VecDeque<(Time, Packet)>,
-    /// When the first one leaves.
-    due: Time,
-}
-
-impl Line {
-    pub(crate) fn new() -> Self {
-        Self { packets: VecDeque::new(), due: Time::NEVER }
-    }
-
-    /// Appends `packet`, to leave at `time` but not before those ahead of it.
-    #[inline]
-    pub(crate) fn push(&mut self, time: Time, packet: Packet) {
-        let time = self.packets.back().map_or(time, |(last, _)| time.max(*last));
-        if self.packets.is_empty() {
-            self.due = time;
-        }
-        self.packets.push_back((time, packet));
-    }
-
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Packet> {
-        let (_, packet) = self.packets.pop_front()?;
-        self.due = self.packets.front().map_or(Time::NEVER, |(time, _)| *time);
-        Some(packet)
-    }
-
-    #[inline]
-    pub(crate) fn due(&self) -> Time {
-        self.due
-    }
-
-    pub(crate) fn packets(&self) -> u64 {
-        self.packets.len() as u64
-    }
+    store: Store,
 }
 
 impl Delay {
     pub(crate) fn new(spec: &DelaySpec) -> Self {
-        let mut delay = Self { span: Span::ZERO, tick: Span::ZERO, line: Line::new() };
+        let store = Store::new(spec.preserve_order);
+        let mut delay = Self { span: Span::ZERO, tick: Span::ZERO, store };
         delay.change(spec);
         delay
     }
@@ -103,25 +76,25 @@ impl Element for Delay {
             from = from - Span::from_ns(from.as_ns() % self.tick.as_ns());
         }
         let time = from + self.span;
-        if time <= now && self.line.packets.is_empty() {
+        if time <= now && self.store.due() == Time::NEVER {
             return Some(packet);
         }
-        self.line.push(time.max(now), packet);
+        self.store.push(time.max(now), packet);
         None
     }
 
     #[inline]
     fn next_event(&self) -> Time {
-        self.line.due()
+        self.store.due()
     }
 
     #[inline]
     fn step<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
-        self.line.pop()
+        self.store.pop()
     }
 
     fn packets(&self) -> u64 {
-        self.line.packets()
+        self.store.packets()
     }
 }
 
@@ -149,6 +122,18 @@ mod tests {
         }
         bench.run_until(at_ms(100));
         assert_eq!((bench.times_us(), bench.numbers()), (vec![25_000, 25_000, 31_000], vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn packets_overtake_when_the_delay_falls_if_asked_to() {
+        let mut bench = Bench::new(
+            r#"[{"kind": "delay", "delay_ms": 20, "preserve_order": false, "schedule": [{"at_s": 0.01, "delay_ms": 1}]}]"#,
+        );
+        for ms in [5, 10, 30] {
+            bench.send(at_ms(ms), 100);
+        }
+        bench.run_until(at_ms(100));
+        assert_eq!((bench.times_us(), bench.numbers()), (vec![11_000, 25_000, 31_000], vec![1, 0, 2]));
     }
 
     #[test]

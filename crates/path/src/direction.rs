@@ -2,7 +2,8 @@
 
 use crate::element::{Stage, Streams};
 use crate::spec::validate_direction;
-use crate::{ElementSpec, LinkStats, Packet, Tap};
+use crate::walk::Walker;
+use crate::{ElementSpec, LinkStats, Packet, Section, Tap};
 use std::collections::VecDeque;
 use units::Time;
 
@@ -23,6 +24,12 @@ pub struct Direction {
     ready: VecDeque<Packet>,
     /// Scheduled changes, the next one last.
     changes: Vec<Planned>,
+    /// The elements with parameters that walk.
+    walkers: Vec<Walker>,
+    /// When the next scheduled change or step of a walk is.
+    next_change: Time,
+    /// What each flow passes; flows beyond the end pass everything.
+    sections: Vec<Section>,
     /// Whether nothing inside but a departure concerns anybody outside (see [`Direction::next_departure`]).
     quiet: bool,
 }
@@ -64,22 +71,47 @@ impl Direction {
         validate_direction(elements, name)?;
         let mut stages = Vec::with_capacity(elements.len());
         let mut changes = Vec::new();
+        let mut walkers = Vec::new();
         for (index, element) in elements.iter().enumerate() {
             let prefix = format!("{name}/{index}/{}", element.kind());
             let streams = Streams { seed, prefix: &prefix };
             let explain = |why| format!("{name}[{index}] ({}): {why}", element.kind());
-            stages.push(Stage::build(element, link_name(elements, index), &streams).map_err(explain)?);
+            stages.push(
+                Stage::build(&element.at_start(), link_name(elements, index), &streams).map_err(explain)?,
+            );
             plan(element, index, &mut changes).map_err(explain)?;
+            walkers.extend(Walker::build(element, index, seed, &prefix));
         }
         // Sorting is stable, so changes at one time stay in the order of elements and schedules.
         changes.sort_by_key(|planned| planned.at);
         changes.reverse();
         let due: Vec<Time> = stages.iter().map(Stage::next_event).collect();
-        let quiet = changes.is_empty() && is_quiet(elements);
+        let quiet = changes.is_empty() && walkers.is_empty() && is_quiet(elements);
         let ready = VecDeque::with_capacity(64);
-        let mut direction = Self { stages, due, next: Time::NEVER, clock: Time::ZERO, ready, changes, quiet };
+        let mut direction = Self {
+            stages,
+            due,
+            next: Time::NEVER,
+            clock: Time::ZERO,
+            ready,
+            changes,
+            walkers,
+            next_change: Time::NEVER,
+            sections: Vec::new(),
+            quiet,
+        };
+        direction.plan_change();
         direction.next = direction.earliest().0;
         Ok(direction)
+    }
+
+    /// Makes packets of flow number `flow` pass `section` only. To be called before any packet enters.
+    pub fn confine(&mut self, flow: u32, section: Section) {
+        let whole = Section { from: 0, to: self.stages.len() };
+        let flow = flow as usize;
+        self.sections.resize(self.sections.len().max(flow + 1), whole);
+        self.sections[flow] = section;
+        self.quiet = false;
     }
 
     /// A packet enters at `now`. It may leave at once: see [`Direction::pop`].
@@ -90,7 +122,8 @@ impl Direction {
         }
         debug_assert!(now >= self.clock, "time must not go backwards");
         self.clock = now;
-        self.pass(0, now, packet, tap);
+        let first = self.sections.get(packet.flow as usize).map_or(0, |section| section.from);
+        self.pass(first, now, packet, tap);
         self.next = self.earliest().0;
         if self.next <= now {
             self.advance(now, tap);
@@ -169,8 +202,7 @@ impl Direction {
     /// The earliest event and whose it is; the number of stages stands for the next change.
     #[inline]
     fn earliest(&self) -> (Time, usize) {
-        let changes = self.changes.last().map_or(Time::NEVER, |planned| planned.at);
-        let mut earliest = (changes, self.due.len());
+        let mut earliest = (self.next_change, self.due.len());
         for (stage, &due) in self.due.iter().enumerate().rev() {
             if due < earliest.0 {
                 earliest = (due, stage);
@@ -183,7 +215,8 @@ impl Direction {
     #[inline]
     fn pass<T: Tap>(&mut self, first: usize, now: Time, packet: Packet, tap: &mut T) {
         let mut packet = packet;
-        for (stage, due) in self.stages[first..].iter_mut().zip(&mut self.due[first..]) {
+        let end = self.sections.get(packet.flow as usize).map_or(self.stages.len(), |section| section.to);
+        for (stage, due) in self.stages[first..end].iter_mut().zip(&mut self.due[first..end]) {
             let passed = stage.arrive(now, packet, tap);
             *due = stage.next_event();
             match passed {
@@ -194,17 +227,43 @@ impl Direction {
         self.ready.push_back(packet);
     }
 
+    /// Makes the next change: a scheduled one, or else a step of a walk.
     fn change(&mut self, now: Time) {
-        let Some(Planned { stage, change, .. }) = self.changes.pop() else { return };
+        let planned = self.changes.pop_if(|planned| planned.at <= now);
+        let stage = match planned {
+            Some(planned) => Some(self.change_as_planned(now, planned)),
+            None => self.step_walk(now),
+        };
+        if let Some(stage) = stage {
+            self.due[stage] = self.stages[stage].next_event();
+        }
+        self.plan_change();
+    }
+
+    fn change_as_planned(&mut self, now: Time, Planned { stage, change, .. }: Planned) -> usize {
         let element = &mut self.stages[stage];
         match change {
-            Change::Parameters(spec) => element.change(now, &spec),
+            Change::Parameters(spec) => {
+                let walker = self.walkers.iter_mut().find(|walker| walker.stage == stage);
+                element.change(now, walker.map_or(&spec, |walker| walker.adopt(&spec)));
+            }
             Change::Queue(name, value) => {
                 let result = element.set_queue(&name, value);
                 debug_assert!(result.is_ok(), "checked when the direction was built: {result:?}");
             }
         }
-        self.due[stage] = element.next_event();
+        stage
+    }
+
+    fn step_walk(&mut self, now: Time) -> Option<usize> {
+        let walker = self.walkers.iter_mut().find(|walker| walker.next <= now)?;
+        self.stages[walker.stage].change(now, walker.step());
+        Some(walker.stage)
+    }
+
+    fn plan_change(&mut self) {
+        let scheduled = self.changes.last().map_or(Time::NEVER, |planned| planned.at);
+        self.next_change = self.walkers.iter().fold(scheduled, |next, walker| next.min(walker.next));
     }
 }
 
@@ -302,6 +361,26 @@ mod tests {
             dropped(""),
             dropped(r#", {"kind": "jitter", "distribution": "exponential", "mean_ms": 3}"#)
         );
+    }
+
+    /// Three links of 12, 6 and 12 Mbit/s: what enters at the second meets there what came through the first.
+    #[test]
+    fn flows_pass_their_sections_only_and_share_what_they_meet_in() {
+        let mut bench = Bench::new(
+            r#"[{"kind": "link", "rate_mbps": 12}, {"kind": "link", "rate_mbps": 6}, {"kind": "link", "rate_mbps": 12}]"#,
+        );
+        bench.direction.confine(1, Section { from: 1, to: 2 });
+        bench.direction.confine(3, Section { from: 3, to: 3 });
+        for (ms, flow) in [(0, 0), (1, 1), (1, 2), (2, 3)] {
+            bench.send_of(flow, at_ms(ms), 1500);
+        }
+        bench.run_until(at_ms(100));
+        // 0: 1 + 2 + 1 ms. 1 enters the second link at 1 ms behind it and leaves at 5. 2 is through the first link at 2 ms,
+        // through the second at 7, the third at 8. 3 passes nothing.
+        let left: Vec<(u64, u32)> =
+            bench.out.iter().map(|(time, packet)| (time.as_ns() / 1_000_000, packet.flow)).collect();
+        assert_eq!(left, [(2, 3), (4, 0), (5, 1), (8, 2)]);
+        assert!(bench.is_conserved());
     }
 
     #[test]

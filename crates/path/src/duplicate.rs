@@ -3,6 +3,7 @@
 use crate::element::Element;
 use crate::parameters::{Parameters, probability, settable};
 use crate::spec::Change;
+use crate::walk::WalkSpec;
 use crate::{Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};
@@ -18,6 +19,8 @@ pub struct DuplicateSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 impl Parameters for DuplicateSpec {

@@ -7,6 +7,7 @@
 use crate::element::Element;
 use crate::parameters::{Parameters, probability, settable};
 use crate::spec::Change;
+use crate::walk::WalkSpec;
 use crate::{Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};
@@ -30,6 +31,8 @@ pub struct GilbertElliottSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 fn one() -> f64 {

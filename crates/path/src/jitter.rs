@@ -3,14 +3,13 @@
 //! With `redraw_min_ms` and `redraw_max_ms` the delay is drawn anew after a time uniform between them, whatever the
 //! traffic (reference `schemes-learned` 2.4: every 8 to 24 ms); otherwise for every packet. Draws below zero count as 0.
 
-use crate::delay::Line;
 use crate::element::Element;
 use crate::parameters::{Parameters, milliseconds, milliseconds_above_zero, refuse, settable};
 use crate::spec::Change;
+use crate::store::Store;
+use crate::walk::WalkSpec;
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use units::{Rng, Span, Time};
 
 /// Parameters of jitter.
@@ -35,6 +34,8 @@ pub struct JitterSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 fn yes() -> bool {
@@ -101,33 +102,6 @@ impl Parameters for JitterSpec {
     settable!(mean_ms, deviation_ms, redraw_min_ms, redraw_max_ms);
 }
 
-/// A packet and when it leaves; ordered by time, then arrival.
-#[derive(Clone, Copy, Debug)]
-struct Leaving {
-    key: (Time, u64),
-    packet: Packet,
-}
-
-impl PartialEq for Leaving {
-    fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
-    }
-}
-
-impl Eq for Leaving {}
-
-impl PartialOrd for Leaving {
-    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Leaving {
-    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
-        self.key.cmp(&other.key)
-    }
-}
-
 /// How long delays hold, ns, and the present one.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
@@ -135,12 +109,6 @@ struct Hold {
     max_ns: f64,
     delay: Span,
     until: Time,
-}
-
-#[derive(Clone, Debug)]
-enum Store {
-    Ordered(Line),
-    Free { heap: BinaryHeap<Reverse<Leaving>>, arrivals: u64 },
 }
 
 /// A random delay.
@@ -161,18 +129,13 @@ fn hold(spec: &JitterSpec) -> Option<Hold> {
 
 impl Jitter {
     pub(crate) fn new(spec: &JitterSpec, rng: Rng) -> Self {
-        let store = if spec.preserve_order {
-            Store::Ordered(Line::new())
-        } else {
-            Store::Free { heap: BinaryHeap::new(), arrivals: 0 }
-        };
         Self {
             distribution: spec.distribution,
             mean_ns: spec.mean_ms * 1e6,
             deviation_ns: spec.deviation_ms.unwrap_or(0.0) * 1e6,
             hold: hold(spec),
             rng,
-            store,
+            store: Store::new(spec.preserve_order),
         }
     }
 
@@ -223,37 +186,22 @@ impl Element for Jitter {
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, _tap: &mut T) -> Option<Packet> {
         let time = now + self.delay(now);
-        match &mut self.store {
-            Store::Ordered(line) => line.push(time, packet),
-            Store::Free { heap, arrivals } => {
-                heap.push(Reverse(Leaving { key: (time, *arrivals), packet }));
-                *arrivals += 1;
-            }
-        }
+        self.store.push(time, packet);
         None
     }
 
     #[inline]
     fn next_event(&self) -> Time {
-        match &self.store {
-            Store::Ordered(line) => line.due(),
-            Store::Free { heap, .. } => heap.peek().map_or(Time::NEVER, |Reverse(first)| first.key.0),
-        }
+        self.store.due()
     }
 
     #[inline]
     fn step<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
-        match &mut self.store {
-            Store::Ordered(line) => line.pop(),
-            Store::Free { heap, .. } => heap.pop().map(|Reverse(first)| first.packet),
-        }
+        self.store.pop()
     }
 
     fn packets(&self) -> u64 {
-        match &self.store {
-            Store::Ordered(line) => line.packets(),
-            Store::Free { heap, .. } => heap.len() as u64,
-        }
+        self.store.packets()
     }
 }
 

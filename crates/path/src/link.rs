@@ -11,6 +11,7 @@ use crate::element::{Element, Streams};
 use crate::parameters::{Parameters, not_negative, rate, refuse, settable};
 use crate::spec::Change;
 use crate::stats::{BYTE_WORK, Buffer};
+use crate::walk::WalkSpec;
 use crate::{LinkStats, Packet, QueueSpec, Tap};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -44,6 +45,8 @@ pub struct LinkSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 impl Parameters for LinkSpec {

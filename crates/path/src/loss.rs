@@ -5,6 +5,7 @@
 use crate::element::Element;
 use crate::parameters::{Parameters, probability, refuse, settable};
 use crate::spec::Change;
+use crate::walk::WalkSpec;
 use crate::{Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};
@@ -25,6 +26,8 @@ pub struct LossSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 impl Parameters for LossSpec {

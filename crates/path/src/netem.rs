@@ -13,6 +13,7 @@ use crate::element::Element;
 use crate::parameters::{Parameters, burst, milliseconds, rate, refuse, settable};
 use crate::spec::Change;
 use crate::stats::Meter;
+use crate::walk::WalkSpec;
 use crate::{LinkStats, Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -39,6 +40,8 @@ pub struct NetemSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 fn thousand() -> u64 {

@@ -10,6 +10,7 @@ use crate::opportunities::Server;
 use crate::parameters::{Parameters, milliseconds_above_zero, not_negative, packet_bytes, rate, settable};
 use crate::spec::Change;
 use crate::stats::Buffer;
+use crate::walk::WalkSpec;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 
@@ -36,6 +37,8 @@ pub struct PoissonSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 fn full_packet() -> u32 {

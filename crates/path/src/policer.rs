@@ -5,6 +5,7 @@ use crate::element::Element;
 use crate::parameters::{Parameters, burst, rate, settable};
 use crate::spec::Change;
 use crate::stats::Meter;
+use crate::walk::WalkSpec;
 use crate::{Ecn, LinkStats, Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Time};
@@ -25,6 +26,8 @@ pub struct PolicerSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 /// What a policer does with a packet in excess.

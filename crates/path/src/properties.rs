@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use units::Time;
 
 /// Elements that keep the order of packets.
-const ORDERED: [&str; 18] = [
+const ORDERED: [&str; 19] = [
     r#"{"kind": "link", "rate_mbps": 10, "queue": {"kind": "droptail", "packets": 10}}"#,
     r#"{"kind": "link", "rate_mbps": 4, "device_packets": 1, "framing_bytes": 2,
         "queue": {"kind": "droptail", "bytes": 9000},
@@ -30,15 +30,19 @@ const ORDERED: [&str; 18] = [
     r#"{"kind": "slotted", "slot_ms": 4, "schedule": [{"at_s": 0.03, "slot_ms": 1}]}"#,
     r#"{"kind": "gilbert-elliott", "p": 0.1, "r": 0.4}"#,
     r#"{"kind": "netem", "delay_ms": 4, "limit_packets": 30, "rate_mbps": 9, "burst_bytes": 4000}"#,
+    r#"{"kind": "link", "rate_mbps": 5, "queue": {"kind": "droptail", "packets": 9},
+        "walk": {"interval_ms": 3, "rate_mbps": {"corr": 0.5, "std": 3, "min": 0, "max": 20}}}"#,
 ];
 
 /// Elements that do not, or that add packets.
-const DISORDERED: [&str; 4] = [
+const DISORDERED: [&str; 5] = [
     r#"{"kind": "duplicate", "probability": 0.3}"#,
     r#"{"kind": "reorder", "probability": 0.2, "gap": 3, "delay_ms": 6}"#,
     r#"{"kind": "jitter", "distribution": "exponential", "mean_ms": 3, "preserve_order": false,
         "redraw_min_ms": 1, "redraw_max_ms": 2, "schedule": [{"at_s": 0.03, "mean_ms": 0.1}]}"#,
     r#"{"kind": "link", "rate_mbps": 5, "queue": {"kind": "fq-codel", "flows": 4}}"#,
+    r#"{"kind": "delay", "delay_ms": 9, "preserve_order": false,
+        "walk": {"interval_ms": 2, "delay_ms": {"corr": 0.9, "std": 3, "min": 0, "max": 20}}}"#,
 ];
 
 fn run(parts: &[&str], seed: u64, traffic: &[(u64, u32)], wants_opportunities: bool) -> Bench {
@@ -117,7 +121,7 @@ fn traffic() -> impl Strategy<Value = Vec<(u64, u32)>> {
 proptest! {
     #[test]
     fn packets_are_conserved_and_repeat_by_seed(
-        picks in prop::collection::vec(0usize..22, 0..5), traffic in traffic(), seed in any::<u64>(),
+        picks in prop::collection::vec(0usize..24, 0..5), traffic in traffic(), seed in any::<u64>(),
     ) {
         let all: Vec<&str> = ORDERED.iter().chain(&DISORDERED).copied().collect();
         let parts: Vec<&str> = picks.iter().map(|pick| all[*pick]).collect();
@@ -136,7 +140,7 @@ proptest! {
 
     #[test]
     fn order_is_kept_by_all_that_should(
-        picks in prop::collection::vec(0usize..18, 1..5), traffic in traffic(), seed in any::<u64>(),
+        picks in prop::collection::vec(0usize..19, 1..5), traffic in traffic(), seed in any::<u64>(),
     ) {
         let parts: Vec<&str> = picks.iter().map(|pick| ORDERED[*pick]).collect();
         let bench = run(&parts, seed, &traffic, false);

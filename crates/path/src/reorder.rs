@@ -6,6 +6,7 @@
 use crate::element::Element;
 use crate::parameters::{Parameters, milliseconds_above_zero, probability, refuse, settable};
 use crate::spec::Change;
+use crate::walk::WalkSpec;
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -26,6 +27,8 @@ pub struct ReorderSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 impl Parameters for ReorderSpec {

@@ -10,6 +10,7 @@ use crate::element::{Element, Streams};
 use crate::parameters::{Parameters, burst, rate, settable};
 use crate::spec::Change;
 use crate::stats::Buffer;
+use crate::walk::WalkSpec;
 use crate::{LinkStats, Packet, QueueSpec, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Time};
@@ -33,6 +34,8 @@ pub struct ShaperSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 impl Parameters for ShaperSpec {

@@ -4,10 +4,11 @@
 //! A packet leaves at the first multiple of `slot_ms` not before its arrival, plus that slot's offset, uniform in
 //! [0, `slot_ms`). Order is kept: a packet waits for those before it. The store is not limited.
 
-use crate::delay::Line;
 use crate::element::Element;
 use crate::parameters::{Parameters, milliseconds, refuse, settable};
 use crate::spec::Change;
+use crate::store::Line;
+use crate::walk::WalkSpec;
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rng, Span, Time};
@@ -26,6 +27,8 @@ pub struct SlottedSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 impl Parameters for SlottedSpec {

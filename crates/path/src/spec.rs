@@ -5,9 +5,10 @@ use crate::encapsulation::Encapsulation;
 use crate::parameters::{Parameters, not_negative, refuse};
 use crate::{
     AggregateSpec, CellularSpec, DelaySpec, DuplicateSpec, GilbertElliottSpec, JitterSpec, LinkSpec,
-    LossSpec, NetemSpec, PoissonSpec, PolicerSpec, ReorderSpec, ShaperSpec, SlottedSpec, TraceSpec,
+    LossSpec, NetemSpec, PoissonSpec, PolicerSpec, ReorderSpec, ShaperSpec, SlottedSpec, TraceSpec, WalkSpec,
 };
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use units::{Span, Time};
 
@@ -123,7 +124,32 @@ impl ElementSpec {
         dispatch!(self, spec => &spec.schedule)
     }
 
-    fn check(&self, running: bool) -> Result<(), String> {
+    pub(crate) fn walk(&self) -> Option<&WalkSpec> {
+        dispatch!(self, spec => spec.walk.as_ref())
+    }
+
+    /// Sets the numeric parameter `name`, without checking its range.
+    pub(crate) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+        dispatch!(self, spec => spec.set(name, value))
+    }
+
+    /// The same to the nearest value that the parameter takes: whole numbers are rounded.
+    pub(crate) fn set_nearest(&mut self, name: &str, value: f64) -> Result<(), String> {
+        self.set(name, value).or_else(|_| self.set(name, value.round()))
+    }
+
+    /// The element as it is at the start, before a step of its walks.
+    pub(crate) fn at_start(&self) -> Cow<'_, Self> {
+        let Some(walk) = self.walk() else { return Cow::Borrowed(self) };
+        let mut element = self.clone();
+        for (name, value) in walk.starts() {
+            let result = element.set_nearest(name, value);
+            debug_assert!(result.is_ok(), "checked before: {result:?}");
+        }
+        Cow::Owned(element)
+    }
+
+    pub(crate) fn check(&self, running: bool) -> Result<(), String> {
         dispatch!(self, spec => spec.check(running))
     }
 
@@ -163,7 +189,7 @@ impl ElementSpec {
         }
         let state = state.get_or_insert_with(|| self.without_schedule());
         for (name, &value) in &change.parameters {
-            dispatch!(state, spec => spec.set(name, value))?;
+            state.set(name, value)?;
         }
         state.check(true)?;
         Ok(Some(state.clone()))
@@ -181,7 +207,10 @@ impl ElementSpec {
     /// One line naming the key, its value and what is allowed.
     pub fn validate(&self) -> Result<(), String> {
         self.check(false)?;
-        self.states()?;
+        let states = self.states()?;
+        if let Some(walk) = self.walk() {
+            walk.check(self, &states).map_err(|why| format!("walk: {why}"))?;
+        }
         let queue_changes = self.schedule().iter().enumerate().filter(|(_, change)| !change.queue.is_empty());
         let mut stage = None;
         for (index, change) in queue_changes {
@@ -198,8 +227,8 @@ impl ElementSpec {
     }
 
     /// Delay that every packet has at least.
-    fn fixed_delay(&self) -> Span {
-        let ms = match self {
+    pub(crate) fn fixed_delay(&self) -> Span {
+        let ms = match &*self.at_start() {
             Self::Delay(spec) => spec.delay_ms,
             Self::Netem(spec) => spec.delay_ms,
             _ => 0.0,

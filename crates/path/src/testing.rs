@@ -69,10 +69,20 @@ impl Bench {
         self.send_with(at, size_bytes, Ecn::NOT_ECT);
     }
 
+    /// A packet of another flow than 0.
+    pub(crate) fn send_of(&mut self, flow: u32, at: Time, size_bytes: u32) {
+        self.put(Packet::new(flow, self.sent, size_bytes, self.sent as u32, at));
+    }
+
     pub(crate) fn send_with(&mut self, at: Time, size_bytes: u32, ecn: Ecn) {
-        self.run_until(at);
         let mut packet = Packet::new(0, self.sent, size_bytes, self.sent as u32, at);
         packet.ecn = ecn;
+        self.put(packet);
+    }
+
+    fn put(&mut self, packet: Packet) {
+        let at = packet.entered;
+        self.run_until(at);
         self.direction.arrive(at, packet, &mut self.log);
         self.sent += 1;
         self.collect(at);

@@ -2,7 +2,7 @@
 
 use crate::real::{KernelSpec, ProgramSpec};
 use congestion::{Parameters, Start};
-use path::PathSpec;
+use path::{PathSpec, Section};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use transport::{Application, ApplicationSpec, Config, Receiver, Sender};
@@ -74,6 +74,12 @@ pub struct FlowSpec {
     /// Base RTT of this flow, ms; the path's own if absent.
     #[serde(default)]
     pub rtt_ms: Option<f64>,
+    /// Name of the element where data enters; the first of its direction if absent. Simulated runs only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enter: Option<String>,
+    /// Name of the last element that data passes; the last of its direction if absent. Simulated runs only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leave: Option<String>,
     /// Data travels over the path's `ack` direction.
     #[serde(default)]
     pub reverse: bool,
@@ -157,9 +163,15 @@ impl RunSpec {
                 flow.start_s, self.duration_s
             ));
         }
-        let base_ms = self.path.base_rtt().as_ms_f64();
+        let base_ms = self.path.base_rtt_within(self.sections(flow)?).as_ms_f64();
         if let Some(rtt) = flow.rtt_ms.filter(|rtt| !(*rtt >= base_ms && *rtt <= 1e6)) {
             return Err(format!("rtt_ms = {rtt}: must be at least the path's own {base_ms} ms"));
+        }
+        if flow.is_confined() && backend == Backend::Emulation {
+            return Err(
+                "enter, leave: real packets pass the whole path; only simulated ones can take a part"
+                    .to_owned(),
+            );
         }
         flow.application.validate()?;
         if flow.is_core() {
@@ -184,8 +196,17 @@ impl RunSpec {
 
     /// Additional delay of a flow in each direction, beyond what the path has.
     pub fn extra_delay(&self, flow: &FlowSpec) -> Span {
-        let base = self.path.base_rtt();
+        // Names are checked with the specification.
+        let base = self.sections(flow).map_or(Span::ZERO, |sections| self.path.base_rtt_within(sections));
         flow.rtt_ms.map_or(Span::ZERO, |ms| (Span::from_secs_f64(ms / 1e3) - base) / 2)
+    }
+
+    /// What a flow passes of the data and of the ack direction.
+    ///
+    /// # Errors
+    /// One line naming what is wrong with `enter` or `leave`.
+    pub fn sections(&self, flow: &FlowSpec) -> Result<[Section; 2], String> {
+        self.path.sections(flow.enter.as_deref(), flow.leave.as_deref(), flow.reverse)
     }
 
     /// The random seed of flow number `index`: distinct, so that two flows of one scheme do not draw the same numbers.
@@ -226,6 +247,11 @@ impl FlowSpec {
     /// Whether one of our controllers and our transport make the flow.
     pub const fn is_core(&self) -> bool {
         self.kernel.is_none() && self.program.is_none()
+    }
+
+    /// Whether the flow passes a part of the path only.
+    pub const fn is_confined(&self) -> bool {
+        self.enter.is_some() || self.leave.is_some()
     }
 
     /// The transport's configuration.

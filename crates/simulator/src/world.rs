@@ -164,6 +164,11 @@ impl World {
                 direction.watch_from(at);
             }
         }
+        for (index, flow) in spec.flows.iter().enumerate().filter(|(_, flow)| flow.is_confined()) {
+            for (direction, section) in directions.iter_mut().zip(spec.sections(flow)?) {
+                direction.confine(index as u32, section);
+            }
+        }
         for direction in [DATA, ACK] {
             schedule.set(DIRECTIONS[direction], directions[direction].next_event());
         }

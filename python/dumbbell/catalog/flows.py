@@ -11,6 +11,7 @@ from dumbbell.catalog.tables import Table
 class FlowPlan:
     """One flow of an experiment that lists its flows. Empty: `scheme` is the run's own, `application` the scheme's.
 
+    `enter` and `leave` are the names of the first and the last element that its data passes, `None` for the whole path;
     `transport` are keys that differ from the scheme's transport. A plan stands for `count` flows (`None`: as many
     as arrive), `every_s` apart or as `arrivals` says.
     """
@@ -20,6 +21,8 @@ class FlowPlan:
     stop_s: float | None = None
     rtt_ms: float | None = None
     reverse: bool = False
+    enter: str | None = None
+    leave: str | None = None
     application: dict[str, Any] = field(default_factory=dict)
     transport: dict[str, Any] = field(default_factory=dict)
     count: int | None = 1
@@ -39,7 +42,11 @@ class FlowPlan:
             "every_s": self.every_s,
             "arrivals": self.arrivals or None,
         }
-        return table | {key: value for key, value in optional.items() if value is not None}
+        return table | {key: value for key, value in optional.items() if value is not None} | self.section()
+
+    def section(self) -> dict[str, str]:
+        """`enter` and `leave` as far as they are given."""
+        return {key: name for key, name in (("enter", self.enter), ("leave", self.leave)) if name is not None}
 
 
 def parse_flow(table: Table) -> FlowPlan:
@@ -51,6 +58,8 @@ def parse_flow(table: Table) -> FlowPlan:
         stop_s=table.number("stop_s", 0.0, least=0.0) if table.has("stop_s") else None,
         rtt_ms=table.number("rtt_ms", 0.0, least=0.0) if table.has("rtt_ms") else None,
         reverse=table.flag("reverse", False),
+        enter=table.text("enter", "") if table.has("enter") else None,
+        leave=table.text("leave", "") if table.has("leave") else None,
         application=dict(table.table("application").raw),
         transport=dict(table.table("transport").raw),
         count=count,

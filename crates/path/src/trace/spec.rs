@@ -7,6 +7,7 @@ use crate::parameters::{
 };
 use crate::spec::Change;
 use crate::stats::Buffer;
+use crate::walk::WalkSpec;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng};
 
@@ -54,6 +55,8 @@ pub struct TraceSpec {
     /// Changes during the run: of the queue only.
     #[serde(default)]
     pub schedule: Vec<Change>,
+    /// Random walks of parameters.
+    pub walk: Option<WalkSpec>,
 }
 
 /// How a trace link counts and rounds.

@@ -1,0 +1,93 @@
+"""The recipes of docs/paths.md do what they say."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell import _core
+from dumbbell.catalog.experiments import parse_plan
+from dumbbell.catalog.paths import parse_path
+from dumbbell.catalog.tables import Table
+from dumbbell.experiment import Options, check, resolve
+from test_docs import ROOT, blocks
+
+PAGE = ROOT / "docs" / "paths.md"
+RECIPES = {
+    table["name"]: table for table in map(tomllib.loads, blocks(PAGE, "toml")) if {"name", "data"} <= table.keys()
+}
+
+
+def simulated(name: str, folder: Path | None = None, scheme: str = "reno", **application: Any) -> dict[str, Any]:  # noqa: ANN401
+    """The statistics of one flow over the recipe, for 10 s."""
+    path = parse_path(Table(RECIPES[name], "paths.md"))
+    flow = {"scheme": scheme, "controller": scheme, "application": application or {"kind": "greedy"}}
+    if scheme == "prague":
+        flow["transport"] = {"profile": "tcp", "ecn": "ect1"}
+    run = {"seed": 1, "duration_s": 10.0, "path": path.spec(), "flows": [flow], "log": "none"}
+    stats: dict[str, Any] = json.loads(_core.simulate(json.dumps(run), folder and str(folder)))
+    return stats
+
+
+def steady(name: str) -> dict[str, Any]:
+    """The flow's statistics where it sends 200 packets per second, whatever happens to them."""
+    flow: dict[str, Any] = simulated(name, None, "sourdough", kind="constant", rate_mbps=2.4)["flows"][0]
+    return flow
+
+
+def test_all_are_known() -> None:
+    assert RECIPES.keys() >= {"office", "random-loss", "ack-loss", "blackout", "route-change", "reordering", "jitter"}
+    assert RECIPES.keys() >= {"ack-bursts", "geostationary", "walking", "l4s"}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_they_run(name: str) -> None:
+    assert simulated(name)["flows"][0]["goodput_mbps"] > 0.01
+
+
+def test_random_loss_loses_its_share() -> None:
+    flow = steady("random-loss")
+    assert flow["packets_sent"] > 2000
+    assert flow["packets_dropped"] / flow["packets_sent"] == pytest.approx(0.3, abs=0.04)
+
+
+def test_lost_acks_cost_little() -> None:
+    stats = simulated("ack-loss")
+    assert stats["flows"][0]["packets_dropped"] < stats["flows"][0]["packets_sent"] / 50
+    assert stats["flows"][0]["goodput_mbps"] > 5.0
+
+
+def test_a_blackout_lasts() -> None:
+    link = simulated("blackout")["links"][0]
+    assert link["capacity_mbps"] == pytest.approx(8.0, abs=0.01)
+
+
+def test_delays_are_those_of_the_recipe() -> None:
+    # 1.2 ms of serialization at most
+    route, jitter, reordering = steady("route-change"), steady("jitter"), steady("reordering")
+    assert (route["owd_min_ms"], route["owd_p99_ms"]) == (pytest.approx(21, abs=1), pytest.approx(61, abs=1))
+    assert jitter["owd_min_ms"] == pytest.approx(21, abs=1)
+    assert jitter["owd_p99_ms"] == pytest.approx(31, abs=1)
+    assert (reordering["owd_p95_ms"], reordering["owd_p99_ms"]) == (21.2, pytest.approx(31.2))
+    assert steady("geostationary")["owd_min_ms"] == pytest.approx(300, abs=1)
+
+
+def test_a_dual_queue_marks_what_is_l4s() -> None:
+    stats = simulated("l4s", None, "prague")
+    assert stats["flows"][0]["packets_marked"] > 0
+    assert stats["links"][0]["packets_dropped"] == 0
+
+
+def test_the_parking_lot_runs_as_written(tmp_path: Path) -> None:
+    table = next(table for table in map(tomllib.loads, blocks(PAGE, "toml")) if table.get("name") == "two-hops")
+    experiment = resolve(parse_plan(Table(table, "paths.md")), Options())
+    check(experiment)
+    again = parse_plan(Table(experiment.table(), "again.toml"))
+    assert [(flow.enter, flow.leave) for flow in again.flow] == [(None, None), ("hop-1", "hop-1"), ("hop-2", "hop-2")]
+    run = experiment.all_runs()[0]
+    flows = json.loads(_core.simulate(json.dumps(experiment.specification(run))))["flows"]
+    for cross in flows[1:]:
+        # each hop is full, which carries 10 Mbit/s of packets
+        assert 8.5 < flows[0]["goodput_mbps"] + cross["goodput_mbps"] < 10.0 * 1448 / 1500 + 0.05
