@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from dumbbell import __version__, _core
+from dumbbell.ccperf.arguments import add_arguments
 from dumbbell.errors import UserError, nearest, one_line, with_hint
 
 GOOD, SOME_FAILED, BAD_USAGE = 0, 1, 2
@@ -96,6 +97,8 @@ def _parser() -> argparse.ArgumentParser:
     _run_parser(commands.add_parser("run", help="run an experiment", allow_abbrev=False))
 
     _emulate_parser(commands.add_parser("emulate", help="run any command behind an emulated path", allow_abbrev=False))
+
+    add_arguments(commands.add_parser("ccperf", help="run a command that ccperf prints", allow_abbrev=False))
 
     report = commands.add_parser("report", help="write report.html and report.pdf")
     report.add_argument("directory", type=Path, metavar="DIR")
@@ -272,6 +275,10 @@ def _dispatch(arguments: argparse.Namespace) -> int:
     match arguments.command:
         case "run":
             return _run(arguments)
+        case "ccperf":
+            from dumbbell.commands.ccperf import ccperf
+
+            return ccperf(arguments)
         case "emulate":
             return _emulate(arguments)
         case "kernel":

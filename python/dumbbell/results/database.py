@@ -17,7 +17,7 @@ from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment
 from dumbbell.results import rows
 from dumbbell.results.directory import Results
-from dumbbell.results.numbers import definition, definitions, numbers
+from dumbbell.results.numbers import definition, definitions, numbers, sampled
 from dumbbell.results.schema import upgrade, views
 
 INDEX = "results.sqlite"
@@ -43,6 +43,7 @@ class Database:
         self.gathers = gathers
         self.copies = gathers and copies
         self._known: set[tuple[str, str]] = set()
+        self._sampled = sampled()
         self._origins: dict[Path, rows.Origin] = {}
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -155,8 +156,12 @@ class Database:
                 insert = "INSERT OR IGNORE INTO definition VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
                 self.connection.execute(insert, astuple(definition(kind, name)))
                 self._known.add((kind, name))
-        insert = "INSERT INTO metric (experiment_id, entity_kind, entity_id, name, value) VALUES (?, ?, ?, ?, ?)"
-        self.connection.executemany(insert, values)
+        interval_s = run["network"].get("sample_interval_s", experiment.sample_interval_s)
+        intervals = [interval_s if (kind, name) in self._sampled else None for _, kind, _, name, _ in values]
+        self.connection.executemany(
+            "INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?)",
+            [(*value, interval) for value, interval in zip(values, intervals, strict=True)],
+        )
 
     def _add_series(self, number: int, folder: Path, run: dict[str, Any]) -> None:
         """Registers the time series, by names relative to the database; copies outlive the results directory."""
