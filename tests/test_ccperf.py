@@ -143,6 +143,16 @@ def test_every_name_has_its_counterpart() -> None:
         assert names().recovery_name(value) == name
 
 
+def test_the_page_has_every_name() -> None:
+    page = (Path(__file__).parent.parent / "docs/ccperf.md").read_text(encoding="utf-8")
+    for name, schemes in names().cca.items():
+        assert f"| `{name}` | `{schemes['ns3-compat']}` | `{schemes['linux-like']}` |" in page
+    for name in (*names().qdisc, *names().recovery):
+        assert f"| `{name}` |" in page
+    for option in EXPERIMENT_15.split():
+        assert option in page
+
+
 BAD = [
     (("--algs=TcpHybla",), ["--algs `TcpHybla`: has no counterpart here", "TcpNewReno", "TcpCubic"]),
     (("--algs=TcpNewRno",), ["did you mean `TcpNewReno`"]),
