@@ -55,6 +55,11 @@ def test_experiment_15_runs_as_it_is_printed(dumbbell: Dumbbell, folder: Path) -
     assert 27.0 < run["flows"][0]["owd_min_ms"] < 27.3
     assert run["flows"][0]["owd_p99_ms"] < 27.3 + 20.9
     assert run["links"][0]["max_queue_packets"] == 173
+    # published: 402 drops, 403 retransmissions, no timeout, 75.60 Mbit/s
+    assert run["links"][0]["packets_dropped"] == pytest.approx(402, abs=8)
+    assert run["flows"][0]["retransmissions"] == pytest.approx(403, abs=8)
+    assert run["flows"][0]["timeouts"] == 0
+    assert run["flows"][0]["goodput_mbps"] == pytest.approx(75.60, rel=0.02)
     file = folder / "benchmark_TcpNewReno.db"
     experiment = "SELECT name, aut, seed, stop_time_s, parameters_json FROM experiment"
     given = '{"aut": "TcpNewReno", "path": "static.india_to_aws_india"}'
@@ -136,11 +141,13 @@ def test_every_name_has_its_counterpart() -> None:
         for profile, scheme in schemes.items():
             found = catalog.schemes().find(scheme)
             assert _core.transport(json.dumps(found.transport | {"profile": profile}))
-    for name, value in names().recovery.items():
-        assert (
-            json.loads(_core.transport(json.dumps({"profile": "ns3-compat", "recovery": value})))["recovery"] == value
-        )
-        assert names().recovery_name(value) == name
+    for name, values in names().recovery.items():
+        for profile, value in values.items():
+            table = json.loads(_core.transport(json.dumps({"profile": profile, "recovery": value})))
+            assert table["recovery"] == value
+            assert names().recovery_name(value) == name
+    usual = json.loads(_core.transport('{"profile": "ns3-compat"}'))["recovery"]
+    assert usual == names().recovery["TcpPrrRecovery"]["ns3-compat"]
 
 
 def test_the_page_has_every_name() -> None:

@@ -102,7 +102,7 @@ def _flows(
         scheme = _flow_scheme(index + 1, protocols[index], algorithms[index], traffic, arguments.profile)
         schemes[scheme.name] = scheme
         tcp = protocols[index] == "TCP"
-        recovery = names().recovery[known("--recoveries", recoveries[index], dict(names().recovery))] if tcp else None
+        recovery = names().recovery[known("--recoveries", recoveries[index], dict(names().recovery))]
         start, stop = seconds("--start-times", starts[index]), seconds("--stop-times", stops[index])
         if not start < stop <= duration_s:
             raise UserError(
@@ -116,7 +116,7 @@ def _flows(
                 stop_s=stop,
                 rtt_ms=rtts_ms[index] if rtts_ms[index] != min(rtts_ms) else None,
                 application=traffic,
-                transport={} if recovery is None else {"recovery": recovery},
+                transport={"recovery": recovery[arguments.profile]} if tcp else {},
             )
         )
     return flows, schemes

@@ -71,7 +71,7 @@ def definition(entity_kind: str, name: str, rest: dict[str, Any] | None = None) 
 
 def sampled() -> set[tuple[str, str]]:
     """Kinds and names of the metrics that are computed from values per sample interval, and so depend on its length."""
-    return {(metric["level"], metric["name"]) for metric in json.loads(_core.metrics()) if metric["sampled"]}
+    return {(metric["level"], metric["name"]) for metric in json.loads(_core.metrics()) if metric.get("sampled")}
 
 
 def definitions() -> list[Definition]:
