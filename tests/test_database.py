@@ -137,6 +137,27 @@ def test_series_lead_to_the_samples(results: Results) -> None:
     assert polars.read_parquet(results.directory / rows(file, found + "'packets'")[0][0]).height > 100
 
 
+def test_a_gathering_file_may_refer_to_the_results_instead_of_copying(results: Results, folder: Path) -> None:
+    Recording([results], Gathering(folder / "sub/all.db", copies=False)).close()
+    files = {row[0] for row in rows(folder / "sub/all.db", "SELECT file FROM series WHERE experiment_id = 1")}
+    names = ("flows.parquet", "links.parquet", "packets.parquet")
+    assert files == {f"../out/runs/small/reno/1/{name}" for name in names}
+    assert all((folder / "sub" / file).is_file() for file in files)
+    assert not (folder / "sub/all.db.series").exists()
+
+
+def test_runs_of_earlier_versions_are_recorded_with_their_series(results: Results, folder: Path) -> None:
+    runs = [{key: value for key, value in run.items() if key != "samples"} for run in results.settled()]
+    (folder / "out" / runs[1]["directory"] / "flows.parquet").write_bytes(b"damaged")
+    index = Database(folder / "out/results.sqlite")
+    index.rebuild(results, runs)
+    index.close()
+    found = "SELECT count(*) FROM series WHERE entity_kind = 'flow' AND value_column IS NOT NULL AND experiment_id = "
+    assert rows(folder / "out/results.sqlite", f"{found} 1")[0][0] >= 4
+    assert rows(folder / "out/results.sqlite", f"{found} 2") == [(0,)]
+    assert rows(folder / "out/results.sqlite", "SELECT count(*) FROM flow WHERE experiment_id = 2") == [(2,)]
+
+
 def test_one_file_gathers_the_experiments_of_many_commands(dumbbell: Dumbbell, folder: Path) -> None:
     for scheme, out in (("reno", "a"), ("cubic", "b")):
         dumbbell("run", "--schemes", scheme, *QUICK, "--runs", "2", "--out", out, "--db-path", "all.db")

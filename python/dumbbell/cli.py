@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from dumbbell import __version__, _core
+from dumbbell.ccperf.arguments import add_arguments
 from dumbbell.errors import UserError, nearest, one_line, with_hint
 
 GOOD, SOME_FAILED, BAD_USAGE = 0, 1, 2
@@ -97,6 +98,8 @@ def _parser() -> argparse.ArgumentParser:
 
     _benchmark_parser(commands.add_parser("benchmark", help="every standard scenario for schemes", allow_abbrev=False))
     _emulate_parser(commands.add_parser("emulate", help="run any command behind an emulated path", allow_abbrev=False))
+
+    add_arguments(commands.add_parser("ccperf", help="run a command that ccperf prints", allow_abbrev=False))
 
     report = commands.add_parser("report", help="write report.html and report.pdf")
     report.add_argument("directory", type=Path, metavar="DIR")
@@ -315,6 +318,10 @@ def _dispatch(arguments: argparse.Namespace) -> int:
             return _run(arguments)
         case "benchmark":
             return _benchmark(arguments)
+        case "ccperf":
+            from dumbbell.commands.ccperf import ccperf
+
+            return ccperf(arguments)
         case "emulate":
             return _emulate(arguments)
         case "kernel":

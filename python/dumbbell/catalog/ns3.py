@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dumbbell.catalog.tables import read_toml
+from dumbbell.catalog.tables import Table, read_toml
 
 PROFILES = ("ns3-compat", "linux-like")
 """Transport profiles that a TypeId has a scheme for."""
@@ -13,15 +13,15 @@ PROFILES = ("ns3-compat", "linux-like")
 
 @dataclass(frozen=True)
 class Names:
-    """The table: `cca` to schemes by profile, `recovery` to transport values, `qdisc` to queue tables."""
+    """The table: `cca` to schemes and `recovery` to transport values, both by profile; `qdisc` to queue tables."""
 
     cca: dict[str, dict[str, str]]
-    recovery: dict[str, str]
+    recovery: dict[str, dict[str, str]]
     qdisc: dict[str, dict[str, Any]]
 
     def recovery_name(self, value: str) -> str:
         """ns-3's name for a value of the transport's `recovery`; the value itself where it has none."""
-        return next((name for name, ours in self.recovery.items() if ours == value), value)
+        return next((name for name, ours in self.recovery.items() if value in ours.values()), value)
 
     def qdisc_name(self, kind: str) -> str:
         """ns-3's name for a kind of queue; the kind itself where it has none."""
@@ -32,13 +32,15 @@ class Names:
 def names() -> Names:
     """The names as shipped."""
     table = read_toml(Path(__file__).parent / "ns3.toml")
-    ccas = table.table("cca")
-    recovery = table.table("recovery")
     qdisc = table.table("qdisc")
     found = Names(
-        cca={name: {profile: ccas.table(name).text(profile) for profile in PROFILES} for name in ccas.raw},
-        recovery={name: recovery.text(name) for name in recovery.raw},
+        cca=_by_profile(table.table("cca")),
+        recovery=_by_profile(table.table("recovery")),
         qdisc={name: dict(qdisc.table(name).raw) for name in qdisc.raw},
     )
     table.finish()
     return found
+
+
+def _by_profile(table: Table) -> dict[str, dict[str, str]]:
+    return {name: {profile: table.table(name).text(profile) for profile in PROFILES} for name in table.raw}

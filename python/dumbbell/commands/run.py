@@ -3,6 +3,7 @@
 import datetime
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
@@ -45,7 +46,12 @@ def run(command: RunCommand) -> int:
         raise UserError("--resume needs --out DIR: the results to continue")
     if command.options.backend is not None:
         backends.require(command.options.backend)
-    plan = _with_pantheon(_plan(command), command)
+    results, outcome = perform(_with_pantheon(_plan(command), command), command)
+    return tell(results, outcome, command)
+
+
+def perform(plan: Plan, command: RunCommand) -> tuple[Results, Outcome]:
+    """Executes the experiment that `plan` and the command's options describe."""
     experiment = resolve(plan, command.options)
     backends.require(experiment.backend)
     jobs = backends.choose_jobs(experiment.backend, command.jobs, cpus())
@@ -64,8 +70,7 @@ def run(command: RunCommand) -> int:
     with held(bpf_controllers(experiment.schemes.values())):
         results = prepare(directory, experiment, command.resume)
         with locked(directory):
-            outcome = _execute(results, jobs, command)
-    return tell(results, outcome, command)
+            return results, _execute(results, jobs, command)
 
 
 def _with_pantheon(plan: Plan, command: RunCommand) -> Plan:
@@ -133,12 +138,14 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def tell(results: Results, outcome: Outcome, command: RunCommand) -> int:
+def tell(
+    results: Results, outcome: Outcome, command: RunCommand, show: Callable[[Results], None] = print_summary
+) -> int:
     """Prints what came out, and what did not; the exit status."""
     if command.json:
         sys.stdout.write(to_json(results.as_json() | {"directory": str(results.directory)}))
     else:
-        print_summary(results)
+        show(results)
     tell_failures(outcome)
     if outcome.interrupted:
         print(f"interrupted: `dumbbell run --resume --out {results.directory}` continues", file=sys.stderr)

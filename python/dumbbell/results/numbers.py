@@ -59,17 +59,19 @@ _LAYER = re.compile(r"_(l[1247])$")
 _REDUCED = re.compile(r"(^|[._])(mean|var|cov|p\d+)([._]|$)")
 
 
-def definition(entity_kind: str, name: str, rest: dict[str, str] | None = None) -> Definition:
+def definition(entity_kind: str, name: str, rest: dict[str, Any] | None = None) -> Definition:
     """The definition of a metric; one that this version does not know (`rest` is missing) has a name only."""
     layer = _LAYER.search(name)
-    sampling = "statistical" if _REDUCED.search(name) else "singleton"
-    texts = (rest or {}).get
+    found = rest or {}
     return Definition(
-        entity_kind,
-        name,
-        layer[1] if layer else None,
-        sampling,
-        *(texts(key, "") for key in ("convention", "unit", "formula", "source")),
+        entity_kind=entity_kind,
+        name=name,
+        layer=layer[1] if layer else None,
+        sampling="statistical" if _REDUCED.search(name) else "singleton",
+        convention=found.get("convention", ""),
+        unit=found.get("unit", ""),
+        formula=found.get("formula", ""),
+        source=found.get("source", ""),
     )
 
 

@@ -41,10 +41,9 @@ class Recording:
                 self._gathering = Database(gathering.file, gathers=True, copies=gathering.copies)
             for results in parts:
                 index = self._indexes[results.directory] = Database(results.directory / INDEX)
-                finished = list(results.settled())
-                index.rebuild(results, finished)
+                index.rebuild(results, results.settled())
                 if self._gathering is not None:
-                    self._gathering.rebuild(results, finished)
+                    self._gathering.rebuild(results, results.settled())
         except BaseException:
             self.close()
             raise

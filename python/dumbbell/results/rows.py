@@ -257,9 +257,17 @@ def series_rows(folder: Path, run: Row, place: str, packet_log: bool) -> Iterato
 
 
 def sampled(folder: Path, run: Row) -> dict[str, dict[str, str]]:
-    """The names and units of the quantities that the run's files hold: as noted when it was made, or from the files."""
+    """The names and units of the quantities that the run's files hold: as noted when it was made, or from the files.
+
+    Damaged files hold none: the run's other numbers count all the same.
+    """
     noted: dict[str, dict[str, str]] | None = run.get("samples")
-    return noted if noted is not None else read_sampled(folder)
+    if noted is not None:
+        return noted
+    try:
+        return read_sampled(folder)
+    except _core.Error:
+        return {}
 
 
 def read_sampled(folder: Path) -> dict[str, dict[str, str]]:

@@ -1,0 +1,1 @@
+"""ccperf's command line and tables on our schemes, paths and runs."""

@@ -1,0 +1,52 @@
+"""The tables that ccperf prints for an experiment: a row per quantity, a column per flow or link."""
+
+import json
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.commands.text import columns
+from dumbbell.results import Results
+from dumbbell.results.rows import flow_rows, link_rows
+
+CONVENTION = "ccperf"
+FLOW = ("src", "dst", "transport_protocol", "cca", "cc_recovery_alg", "traffic_model")
+TIMES = (("start_time", "start_time_s"), ("stop_time", "stop_time_s"))
+
+
+def print_tables(results: Results) -> None:
+    """Flow, link and network metrics of every run."""
+    for run in results.runs():
+        if run["status"] != "done":
+            continue
+        flows = list(flow_rows(results.experiment, run))
+        links = [row["role"] for row in link_rows(results.experiment, run)]
+        shown = [index for index, role in enumerate(links) if role == "btl_forward"]
+        interval_s = run["network"].get("sample_interval_s", results.experiment.sample_interval_s)
+        described = [[key, *(str(row[key] or "-") for row in flows)] for key in FLOW]
+        described += [[name, *(f"{row[key]:g}s" for row in flows)] for name, key in TIMES]
+        names = [f"flow_{row['flow_id']}" for row in flows]
+        print(f"Flow Metrics\n{columns(['', *names], described + _rows('flow', run['flows'], interval_s))}\n")
+        forward = [run["links"][index] for index in shown]
+        print(
+            f"Link Metrics\n{columns(['', *(links[index] for index in shown)], _rows('link', forward, interval_s))}\n"
+        )
+        print(f"Network Metrics\n{columns(['', 'net'], _rows('network', [run['network']], interval_s))}")
+
+
+def _rows(level: str, entities: list[dict[str, Any]], interval_s: float) -> list[list[str]]:
+    """A row for each of ccperf's metrics of this level, with its unit and the interval it was sampled at."""
+    made = []
+    for metric in json.loads(_core.metrics()):
+        if (metric["level"], metric["convention"]) == (level, CONVENTION):
+            notes = [metric["unit"], f"per {interval_s * 1e3:g} ms" if metric["sampled"] else ""]
+            shown = ", ".join(note for note in notes if note)
+            name = f"{metric['name']} ({shown})" if shown else metric["name"]
+            made.append([name, *(_value(metric, entity) for entity in entities)])
+    return made
+
+
+def _value(metric: dict[str, str], entity: dict[str, Any]) -> str:
+    value = entity.get(metric["name"])
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
