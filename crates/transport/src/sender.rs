@@ -241,6 +241,7 @@ impl Sender {
     /// State of transport and controller by name and unit, for time series.
     pub fn fields(&self, sink: &mut dyn FieldSink) {
         sink.put("in_flight", "bytes", self.in_flight as f64);
+        sink.put("delivered", "bytes", self.sampler.delivered_bytes as f64);
         sink.put(
             "srtt",
             "ms",

@@ -74,7 +74,7 @@ def scenarios(path: PathModel, flows: tuple[FlowPlan, ...], grid: tuple[Axis, ..
         if name in made:
             raise UserError(f"{source}: `grid`: two combinations are called `{name}`: give their values a `label`")
         shown = ", ".join(f"{key} {_text(value)}" for key, value in given.items() if value != "")
-        model = replace(cell.path, name=name, title=f"{path.title}; {shown}", aliases=())
+        model = replace(cell.path, name=name, title="; ".join(part for part in (path.title, shown) if part), aliases=())
         # Flows that no parameter touched stay with the experiment's `flows` and mixes.
         untouched = not flows and cell.flows == (FlowPlan(),)
         made[name] = Scenario(model, () if untouched else cell.flows, given, path.name)

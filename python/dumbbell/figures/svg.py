@@ -9,6 +9,10 @@ from dumbbell.figures.style import INK, SHADE
 
 _PRINTED = {INK: "#1c1e21", SHADE: "#faf0e6"}
 _THEMED = {INK: "currentColor", SHADE: "var(--shade)"}
+_THEMES = (
+    "svg{color:#1c1e21;--shade:#faf0e6}@media(prefers-color-scheme:dark){svg{color:#e4e6ea;--shade:#322b23}}"
+    "@media print{svg{color:#1c1e21;--shade:#faf0e6}}"
+)
 _GENERIC = "font-family: inherit"
 
 
@@ -71,6 +75,14 @@ def for_page(drawing: str, label: str) -> str:
 def for_print(drawing: str) -> str:
     """The drawing as a file of its own, in dark ink on white."""
     return '<?xml version="1.0" encoding="utf-8"?>\n' + print_ink(drawing)
+
+
+def for_file(drawing: str) -> str:
+    """The drawing as a file of its own that follows the theme of its reader, for pages that show it as an image."""
+    drawing = theme_ink(drawing)
+    drawing = re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", r"font: \1\2 sans-serif", drawing)
+    head, mark, rest = drawing.partition(">")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{head}{mark}<style>{_THEMES}</style>{rest}\n'
 
 
 def theme_ink(drawing: str) -> str:

@@ -21,9 +21,10 @@ NOTHING: Series = (numpy.empty(0), numpy.empty(0))
 
 @dataclass(frozen=True)
 class FlowSamples:
-    """One flow while it was active. What its sender does not sample, or the run kept no packet log for, is empty.
+    """One flow while it was active. What its sender does not sample is empty.
 
-    Throughput at a time is new payload that arrived in the interval that ends then.
+    Throughput at a time is new payload that arrived in the interval that ends then; of a run without a packet log, what
+    was acknowledged in it.
     """
 
     flow: int
@@ -93,7 +94,7 @@ def run_samples(folder: Path, statistics: Mapping[str, Any], specification: Mapp
     sampled = read_samples(folder / "flows.parquet") if (folder / "flows.parquet").is_file() else {}
     queues = read_samples(folder / "links.parquet") if (folder / "links.parquet").is_file() else {}
     transfers = measure_transfers(folder, statistics, float(specification["duration_s"]), interval_s)
-    received = _throughput(transfers, interval_s) if transfers else {}
+    received = _throughput(transfers, interval_s) if transfers else _acknowledged(statistics, sampled)
     flows = [_flow(flow, specification, sampled, received) for flow in statistics["flows"]]
     links = [_link(link["link"], queues) for link in statistics["links"]]
     return RunSamples(interval_s, tuple(flows), tuple(links), _jain(received))
@@ -154,6 +155,19 @@ def _throughput(transfers: Transfers, interval_s: float) -> dict[int, _Received]
         flow.time_s.append(row.end_s)
         flow.mbps.append(row.bytes * 8e-6 / length_s)
         flow.whole.append(length_s > interval_s * (1 - 1e-6))
+    return received
+
+
+def _acknowledged(statistics: Mapping[str, Any], sampled: Mapping[str, Mapping[str, Series]]) -> dict[int, _Received]:
+    """The same of a run without a packet log: what its senders learnt to have arrived between their samples."""
+    received: dict[int, _Received] = {}
+    for flow in statistics["flows"]:
+        time_s, total = sampled.get("delivered", {}).get(str(flow["flow"]), NOTHING)
+        active = (time_s >= flow["start_s"]) & (time_s <= flow["stop_s"])
+        time_s, total = time_s[active], total[active]
+        if len(time_s) > 1:
+            mbps = numpy.diff(total) * 8e-6 / numpy.diff(time_s)
+            received[int(flow["flow"])] = _Received(list(time_s[1:]), list(mbps), [True] * len(mbps))
     return received
 
 

@@ -1,0 +1,235 @@
+"""The page of one experiment."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from dumbbell.benchmark.site.ccperf_line import ccperf_line
+from dumbbell.benchmark.site.checks import Contradiction
+from dumbbell.benchmark.site.competition import has_matches, matches
+from dumbbell.benchmark.site.findings import Cell, Findings, Run, Site
+from dumbbell.benchmark.site.matrix import HARM_RULE, SHARE_RULE, match_tables
+from dumbbell.benchmark.site.picture import MOST, Picture
+from dumbbell.benchmark.site.shell import Shell, command, experiment_file, facts, paragraphs
+from dumbbell.benchmark.site.tables import BOLD, INTERVALS, CellTables, overview, parameter_table
+from dumbbell.report import cells
+from dumbbell.report.markup import scroll, tag, text, text_cell
+from dumbbell.report.model import RAW_FILES
+from dumbbell.report.wording import path_sentence, plain
+from dumbbell.results.directory import MISSING
+
+MOST_OPEN_CELLS = 4
+"""Cells of an experiment whose tables are unfolded at once; of more, each unfolds by itself."""
+
+MOST_OVERVIEWS = 4
+_LEVELS = ("network", "flow", "link")
+
+
+class ExperimentPage:
+    """One experiment as a page."""
+
+    def __init__(
+        self,
+        site: Site,
+        findings: Findings,
+        pictures: Sequence[Picture],
+        left_out: int,
+        contradictions: Sequence[Contradiction],
+    ) -> None:
+        self.site, self.findings = site, findings
+        self.shell = Shell(site, experiment_file(findings.name))
+        self.whole = [picture for picture in pictures if not picture.cell]
+        self.of_cell: dict[str, list[Picture]] = {}
+        for picture in pictures:
+            if picture.cell:
+                self.of_cell.setdefault(picture.cell, []).append(picture)
+        self.left_out = left_out
+        self.contradictions = contradictions
+
+    def render(self) -> str:
+        """The whole file."""
+        sections = [("parameters", "Parameters"), ("results", "Results"), ("runs", "Runs"), ("metrics", "Metrics")]
+        title = f"{self.findings.title} \u2014 dumbbell benchmark"
+        return self.shell.page(title, sections, self._content())
+
+    def _content(self) -> Iterator[str]:
+        found = self.findings
+        yield tag("h1", text(found.title))
+        yield tag("p", text(f"#{found.number} {found.name}, {found.chapter.group.lower()}"), class_="lead")
+        yield paragraphs(found.chapter.text)
+        yield self._schemes()
+        yield from self._problems()
+        yield tag("h2", "Parameters", id="parameters")
+        yield from self._parameters()
+        yield tag("h2", "Results", id="results")
+        yield tag("p", text(f"{INTERVALS if found.experiment.runs > 1 else ''}{BOLD}".strip()), class_="note")
+        yield self.shell.figures(self.whole)
+        if self.left_out:
+            form = "a quick" if self.site.benchmark.quick else "one"
+            noun = "figure is" if self.left_out == 1 else "figures are"
+            words = f"{self.left_out} more {noun} left out: {form} benchmark draws {MOST[self.site.benchmark.quick]}."
+            yield tag("p", words, class_="note")
+        if has_matches(found):
+            yield tag("p", text(f"{SHARE_RULE} {HARM_RULE}"), class_="note")
+            for sheet in match_tables(self.shell, found, matches(found)):
+                yield tag("h3", text(sheet.heading))
+                yield self.shell.table(sheet.table, f"{sheet.heading}, {found.title}")
+        if len(found.cells) > 1:
+            yield from self._overviews()
+        for cell in found.cells:
+            yield from self._cell(cell)
+        yield tag("h2", "Runs", id="runs")
+        yield from self._runs()
+        yield tag("h2", "Metrics", id="metrics")
+        yield self._metrics()
+
+    def _schemes(self) -> str:
+        items = [tag("li", self.shell.scheme_link(name)) for name in self.findings.labels]
+        others = dict.fromkeys(
+            plan.scheme
+            for cell in self.findings.cells
+            for plans in cell.plans.values()
+            for plan in plans
+            if plan.scheme not in self.findings.labels
+        )
+        items += [tag("li", self.shell.scheme(name), " (beside them)") for name in others]
+        return tag("ul", *items, class_="swatches")
+
+    def _problems(self) -> Iterator[str]:
+        if self.contradictions:
+            rows = [
+                tag("tr", *(text_cell(item) for item in (*_run_names(self.site, each.run), each.text)))
+                for each in self.contradictions
+            ]
+            heading = tag("p", "These numbers contradict each other: do not rely on them.", class_="bad")
+            yield tag("div", heading, _plain_table(("scheme", "cell", "run", "contradiction"), rows), class_="alarm")
+        bad = self.findings.unsuccessful
+        if bad:
+            total = len(self.findings.all_runs)
+            rows = [
+                tag(
+                    "tr",
+                    *(text_cell(item) for item in (*_run_names(self.site, run), run.content["status"])),
+                    text_cell(run.content.get("reason") or MISSING, wide=True),
+                )
+                for run in bad
+            ]
+            heading = tag("p", f"{total - len(bad)} of {total} runs succeeded. In no number here:", class_="bad")
+            yield tag("div", heading, _plain_table(("scheme", "cell", "run", "status", "reason"), rows), class_="alarm")
+
+    def _parameters(self) -> Iterator[str]:
+        found = self.findings
+        experiment = found.experiment
+        fixed = [
+            (axis.name, f"{axis.name} {found.cells[0].place(axis.name)}")
+            for axis in found.part.plan.grid
+            if axis.name not in found.axes
+        ]
+        listed = ", ".join(value for _, value in fixed)
+        rows = [
+            ("varied", text(", ".join(found.axes) if len(found.cells) > 1 else "nothing: one cell")),
+            ("fixed", text(listed)),
+            ("duration", f"{plain(experiment.duration_s)} s, warm-up of {plain(experiment.warmup_s)} s"),
+            ("runs per cell and scheme", str(experiment.runs)),
+            ("starts", f"up to {plain(experiment.start_spread_ms)} ms late" if experiment.start_spread_ms else ""),
+            ("sampling interval", f"{plain(experiment.sample_interval_s)} s"),
+            ("seed", str(experiment.seed)),
+            ("backend", text(experiment.backend)),
+        ]
+        yield facts([(name, value) for name, value in rows if value])
+        yield self.shell.table(parameter_table(found, lambda cell: f"#{cell.anchor}"), f"Cells of {found.title}")
+        yield tag("p", "To repeat these runs exactly, in the directory of the benchmark:")
+        yield command(f"dumbbell run experiments/{found.name}/experiment.toml --out NEW")
+        yield tag("p", "The experiment as it is shipped, with the same schemes:")
+        yield command(shlex.join(["dumbbell", "run", found.name, "--schemes", ",".join(found.labels)]))
+
+    def _overviews(self) -> Iterator[str]:
+        """The headline first, then the other metrics that say most, each in every cell."""
+        found = self.findings
+        for metric in found.telling[:MOST_OVERVIEWS]:
+            sheet = overview(self.site, found, metric, lambda cell: f"#{cell.anchor}")
+            yield tag("h3", text(sheet.heading))
+            yield self.shell.table(sheet.table, f"{sheet.heading}, {found.title}", sortable=True)
+
+    def _cell(self, cell: Cell) -> Iterator[str]:
+        """One cell. Among many, tables are folded, and with them all of a cell without figures."""
+        name = cell.label(self.findings.axes)
+        folded = len(self.findings.cells) > MOST_OPEN_CELLS
+        pictures = self.of_cell.get(cell.name, [])
+        tables = "\n".join(self._tables(cell))
+        note = tag("p", text(path_sentence(cell.path, self.findings.experiment.backend)), class_="note")
+        if folded and not pictures:
+            yield tag("details", tag("summary", text(name)), note, tables, class_="cell", id=cell.anchor)
+            return
+        if folded:
+            tables = tag("details", tag("summary", text(f"Tables: {name}")), tables, class_="cell")
+        yield tag("section", tag("h3", text(name)), note, self.shell.figures(pictures), tables, id=cell.anchor)
+
+    def _tables(self, cell: Cell) -> Iterator[str]:
+        yield self._ccperf(cell)
+        for sheet in CellTables(self.site, self.findings, cell).all():
+            if sheet.table.rows:
+                yield tag("h4", text(sheet.heading))
+                yield self.shell.table(sheet.table, f"{sheet.heading}: {cell.label(self.findings.axes)}")
+
+    def _ccperf(self, cell: Cell) -> str:
+        """What ccperf would be told, for the schemes under test that it has."""
+        found = self.findings
+        lines = [ccperf_line(found, cell, label) for label in found.labels if label in self.site.examined]
+        known = [line for line in lines if line]
+        if not known:
+            return ""
+        return tag("details", tag("summary", "In ccperf's command line"), *map(command, known))
+
+    def _runs(self) -> Iterator[str]:
+        runs = self.findings.all_runs
+        yield tag("p", f"{len(runs)} runs, each with its files: numbers, samples and, where kept, every packet.")
+        rows = []
+        for run in runs:
+            name = cells.Cell(self.site.title(run.planned.scheme), scheme=run.planned.scheme)
+            rows.append((name, *self._run_cells(run), *self._raw(run)))
+        columns = ("scheme", "cell", "run", "seed", "status", *RAW_FILES)
+        table = cells.Table("", (), columns, tuple(rows), len(columns))
+        content = self.shell.table(table, f"Runs of {self.findings.title}", sortable=True)
+        yield tag("details", tag("summary", f"All {len(runs)} runs"), content)
+
+    def _run_cells(self, run: Run) -> list[cells.Cell]:
+        status, bad = run.content["status"], not run.good
+        place = next(cell for cell in self.findings.cells if cell.name == run.planned.path).label(self.findings.axes)
+        number = cells.Cell(str(run.planned.run), sort=run.planned.run)
+        return [cells.Cell(place), number, cells.Cell(str(run.planned.seed)), cells.Cell(status, bad=bad)]
+
+    def _raw(self, run: Run) -> Iterator[cells.Cell]:
+        folder = self.findings.part.results.directory / run.folder
+        for name in RAW_FILES:
+            there = (folder / name).is_file()
+            target = self.shell.to(f"experiments/{self.findings.name}/{run.folder}/{name}")
+            yield cells.Cell(name, link=target) if there else cells.Cell("")
+
+    def _metrics(self) -> str:
+        found = self.findings
+        interval = f"{plain(found.experiment.sample_interval_s)} s"
+        rows = []
+        for level in _LEVELS:
+            for metric in found.metrics[level]:
+                better = {1: "more", -1: "less", 0: ""}[metric.better]
+                sampled = interval if metric.sampled else ""
+                items = (metric.name, level, metric.unit, better, sampled)
+                rows.append(
+                    tag(
+                        "tr",
+                        *(text_cell(item) for item in items),
+                        *(text_cell(metric.formula, wide=True),),
+                        text_cell(metric.source),
+                    )
+                )
+        heads = ("name", "level", "unit", "better", "sampled every", "formula", "source")
+        return _plain_table(heads, rows)
+
+
+def _run_names(site: Site, run: Run) -> tuple[str, str, str]:
+    return (site.title(run.planned.scheme), run.planned.path, str(run.planned.run))
+
+
+def _plain_table(heads: Sequence[str], rows: Sequence[str]) -> str:
+    head = tag("thead", tag("tr", *(tag("th", text(name), scope="col", class_="text") for name in heads)))
+    return scroll(", ".join(heads), tag("table", head, tag("tbody", *rows)))

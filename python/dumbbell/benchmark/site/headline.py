@@ -1,0 +1,41 @@
+"""The number that stands for an experiment, for each scheme."""
+
+from collections.abc import Sequence
+
+from dumbbell.benchmark.site.competition import Match, has_matches, matches
+from dumbbell.benchmark.site.direction import best, decimals, number
+from dumbbell.benchmark.site.findings import Findings
+from dumbbell.benchmark.site.tables import NONE
+from dumbbell.report.cells import Cell
+
+_PLACES = 2
+
+
+def headline_cells(found: Findings, labels: Sequence[str]) -> list[Cell]:
+    """One cell for each label: the mean over the experiment's cells with their range, or the share beside others."""
+    if has_matches(found):
+        every = matches(found)
+        return [_share([match for match in every if match.label == label]) for label in labels]
+    own = [[value for _, value in found.headline_of(label)] for label in labels]
+    places = decimals(value for values in own for value in values)
+    means = [sum(values) / len(values) if values else None for values in own]
+    shown = [None if mean is None else number(mean, places) for mean in means]
+    # means over different cells cannot be compared
+    comparable = len({len(values) for values in own if values}) == 1
+    bold = best(shown, means, found.headline.better if comparable else 0)
+    made = []
+    for values, mean, said, is_best in zip(own, means, shown, bold, strict=True):
+        if said is None:
+            made.append(Cell(NONE))
+            continue
+        note = f"[{number(min(values), places)}, {number(max(values), places)}]" if len(values) > 1 else ""
+        made.append(Cell(said, note, mean, best=is_best))
+    return made
+
+
+def _share(own: Sequence[Match]) -> Cell:
+    known = [(match.share.mean, match.fair) for match in own if match.share]
+    if not known:
+        return Cell(NONE)
+    mean, fair = (sum(values) / len(values) for values in zip(*known, strict=True))
+    return Cell(number(mean, _PLACES), f"equal: {number(fair, _PLACES)}", mean)

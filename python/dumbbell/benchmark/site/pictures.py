@@ -1,0 +1,116 @@
+"""The figures of the site: which there are, and drawing them on several processors into files of their own."""
+
+import multiprocessing
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dumbbell import _core
+from dumbbell.benchmark.site.findings import Cell, Findings, Site
+from dumbbell.benchmark.site.mean_figures import completion, in_flight, matrices, plane, sweep
+from dumbbell.benchmark.site.picture import MOST, Picture
+from dumbbell.benchmark.site.series_figures import distribution, fairness, operating_point, step
+from dumbbell.benchmark.site.sketch import Sketch
+from dumbbell.experiment import slug
+from dumbbell.figures.svg import for_file
+from dumbbell.results import write_atomically
+
+FOLDER = "figures"
+
+_OF_CELLS = {
+    "operating-point": operating_point,
+    "in-flight": in_flight,
+    "distribution": distribution,
+    "plane": plane,
+    "fairness": fairness,
+    "step": step,
+}
+_OF_EXPERIMENTS = {"sweep": sweep, "matrix": matrices, "completion": completion}
+_WORTH_A_POOL = 6
+
+
+@dataclass(frozen=True)
+class Album:
+    """All figures, and how many were left out by experiment."""
+
+    pictures: tuple[Picture, ...]
+    left_out: dict[str, int]
+
+    def of(self, experiment: str) -> list[Picture]:
+        """Those of one experiment."""
+        return [picture for picture in self.pictures if picture.experiment == experiment]
+
+
+def draw(site: Site, jobs: int) -> Album:
+    """Draws the figures and writes them below the benchmark's directory."""
+    chosen, left_out = _choose([_sketches(site, found) for found in site.findings], MOST[site.benchmark.quick])
+    folder = site.benchmark.directory / FOLDER
+    folder.mkdir(exist_ok=True)
+    tasks = [(_name(found, sketch), sketch, folder) for found, sketch in chosen]
+    pictures = []
+    for (found, sketch), (name, _, _), problem in zip(chosen, tasks, _map(tasks, jobs), strict=True):
+        alt = f"{sketch.title}. {sketch.in_words}".strip()
+        pictures.append(
+            Picture(found.name, sketch.cell, sketch.kind, f"{FOLDER}/{name}.svg", sketch.title, alt, problem)
+        )
+    kept = {f"{name}.svg" for name, _, _ in tasks}
+    for file in folder.glob("*.svg"):
+        if file.name not in kept:
+            file.unlink()  # of results that are no more
+    return Album(tuple(pictures), {found.name: count for found, count in zip(site.findings, left_out, strict=True)})
+
+
+def _sketches(site: Site, found: Findings) -> list[tuple[Findings, Sketch]]:
+    """The figures of an experiment, what shows all cells first, then cell by cell."""
+    kinds = found.chapter.figures
+    whole = [sketch for kind in kinds if kind in _OF_EXPERIMENTS for sketch in _OF_EXPERIMENTS[kind](site, found)]
+    of_cells = [sketch for cell in found.cells for sketch in _of_cell(site, found, cell, kinds)]
+    return [(found, sketch) for sketch in (*whole, *of_cells)]
+
+
+def _of_cell(site: Site, found: Findings, cell: Cell, kinds: Sequence[str]) -> Iterator[Sketch]:
+    for kind in kinds:
+        if kind in _OF_CELLS:
+            for sketch in _OF_CELLS[kind](site, found, cell):
+                yield replace(sketch, cell=cell.name)
+
+
+def _choose(
+    sketches: Sequence[list[tuple[Findings, Sketch]]], most: int
+) -> tuple[list[tuple[Findings, Sketch]], list[int]]:
+    """At most so many, taken from the experiments in turn, and how many of each are left out."""
+    kept = [0] * len(sketches)
+    while sum(kept) < most and any(count < len(own) for count, own in zip(kept, sketches, strict=True)):
+        for index, own in enumerate(sketches):
+            if kept[index] < len(own) and sum(kept) < most:
+                kept[index] += 1
+    chosen = [each for own, count in zip(sketches, kept, strict=True) for each in own[:count]]
+    return chosen, [len(own) - count for own, count in zip(sketches, kept, strict=True)]
+
+
+def _name(found: Findings, sketch: Sketch) -> str:
+    return slug(".".join(part for part in (found.name, sketch.cell, sketch.kind, sketch.part) if part))
+
+
+_Task = tuple[str, Sketch, Path]
+
+
+def _map(tasks: Sequence[_Task], jobs: int) -> Iterator[str]:
+    if jobs < 2 or len(tasks) < _WORTH_A_POOL:
+        yield from map(_draw, tasks)
+        return
+    # spawned, not forked: the caller may have threads
+    with ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(_draw, tasks)
+
+
+def _draw(task: _Task) -> str:
+    """Draws and writes one figure; why not, if that fails. An unreadable run is a reason: the others matter."""
+    name, sketch, folder = task
+    try:
+        drawing = sketch.draw(name)
+    except _core.Error as error:
+        return str(error)
+    write_atomically(folder / f"{name}.svg", for_file(drawing))
+    return ""

@@ -1,0 +1,186 @@
+"""Figures over time, from what runs sampled: operating point, distribution, fairness, response to a change."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy
+
+from dumbbell.benchmark.site.findings import Cell, Findings, Site
+from dumbbell.benchmark.site.sketch import Sketch, Source, place, sources
+from dumbbell.figures import (
+    Distribution,
+    NetworkParameter,
+    OperatingSeries,
+    Response,
+    Share,
+    Steps,
+    distribution_figure,
+    fairness_figure,
+    flow_color,
+    flow_stroke,
+    operating_point_figure,
+    step_figure,
+)
+from dumbbell.results.network import Network, network
+from dumbbell.results.samples import FlowSamples, RunSamples, run_samples
+
+MOST_FLOWS = 12
+"""Flows of one run that a figure shows one by one."""
+
+_MARK = 0.9
+
+
+def _samples(source: Source) -> RunSamples:
+    return run_samples(source.folder, source.content, source.specification)
+
+
+@dataclass(frozen=True)
+class _OverTime(Sketch):
+    """Runs whose series become lines: the first flow of each, or every flow of a single one."""
+
+    runs: tuple[Source, ...] = ()
+    every_flow: bool = False
+
+    def lines(self) -> Iterator[tuple[str, Source, FlowSamples]]:
+        """Each line's name, run and series."""
+        for run in self.runs:
+            flows = _samples(run).flows
+            for flow in flows[:MOST_FLOWS] if self.every_flow else flows[:1]:
+                yield (f"flow {flow.flow}" if self.every_flow else run.title), run, flow
+
+    @property
+    def network(self) -> Network:
+        """What the path does; it is the same in all of the runs."""
+        return network(self.runs[0].specification)
+
+
+@dataclass(frozen=True)
+class _OperatingPoint(_OverTime):
+    def draw(self, name: str) -> str:
+        flows = [
+            OperatingSeries(
+                title,
+                flow_stroke(flow.flow) if self.every_flow else run.stroke,
+                flow.in_flight_segments,
+                flow.srtt_ms,
+                flow.throughput_mbps,
+            )
+            for title, run, flow in self.lines()
+        ]
+        path = self.network
+        rate = Steps(*path.rate_mbps) if path.rate_mbps else None
+        return operating_point_figure(
+            name, flows, parameter=_changing(path), capacity_mbps=rate, changes_s=path.changes_s
+        )
+
+
+def _changing(path: Network) -> NetworkParameter | None:
+    """The RTT or loss if it changes; a changing rate is the ground of the throughput already."""
+    if path.base_rtt_ms and len(path.base_rtt_ms[0]) > 1:
+        return NetworkParameter("Base RTT (ms)", Steps(*path.base_rtt_ms))
+    if path.loss and len(path.loss[0]) > 1:
+        return NetworkParameter("Loss (%)", Steps(path.loss[0], [100.0 * value for value in path.loss[1]]))
+    return None
+
+
+@dataclass(frozen=True)
+class _Distributions(_OverTime):
+    def draw(self, name: str) -> str:
+        lines = [
+            Distribution(title, run.stroke, flow.throughput_mbps[1], flow.srtt_ms[1])
+            for title, run, flow in self.lines()
+        ]
+        return distribution_figure(name, lines)
+
+
+@dataclass(frozen=True)
+class _Step(_OverTime):
+    def draw(self, name: str) -> str:
+        path = self.network
+        changes_s = path.changes_s
+        origin_s = changes_s[0] if len(changes_s) == 1 else 0.0
+        responses = []
+        for title, run, flow in self.lines():
+            reached_s = flow_metric(run, "time_to_90_s")
+            responses.append(
+                Response(
+                    title,
+                    run.stroke,
+                    (flow.throughput_mbps[0] - origin_s, flow.throughput_mbps[1]),
+                    (flow.srtt_ms[0] - origin_s, flow.srtt_ms[1]),
+                    reached_s if reached_s is None or len(changes_s) == 1 else changes_s[-1] + reached_s,
+                )
+            )
+        rate = path.rate_mbps
+        target = Steps([time_s - origin_s for time_s in rate[0]], rate[1]) if rate else None
+        mark = Steps(target.time_s, [_MARK * value for value in target.values]) if target else None
+        rtt = path.base_rtt_ms
+        base = Steps([time_s - origin_s for time_s in rtt[0]], rtt[1]) if rtt else None
+        return step_figure(
+            name,
+            responses,
+            target_mbps=target,
+            mark_mbps=mark,
+            base_rtt_ms=base,
+            changes_s=[time_s - origin_s for time_s in changes_s],
+        )
+
+
+def flow_metric(run: Source, name: str) -> float | None:
+    """A metric of the run's first flow."""
+    value = run.content["flows"][0].get(name) if run.content["flows"] else None
+    return float(value) if value is not None else None
+
+
+@dataclass(frozen=True)
+class _Fairness(_OverTime):
+    def draw(self, name: str) -> str:
+        samples = _samples(self.runs[0])
+        times = sorted({float(time_s) for flow in samples.flows for time_s in flow.throughput_mbps[0]})
+        grid = numpy.array(times)
+        shares = []
+        for flow in samples.flows[:MOST_FLOWS]:
+            rates = numpy.zeros(len(grid))
+            rates[numpy.searchsorted(grid, flow.throughput_mbps[0])] = flow.throughput_mbps[1]
+            shares.append(Share(f"flow {flow.flow}, {flow.scheme}", flow_color(flow.flow), rates))
+        return fairness_figure(name, grid, shares, samples.jain)
+
+
+def operating_point(site: Site, found: Findings, cell: Cell) -> Iterator[Sketch]:
+    """In flight, sRTT and throughput over time: all schemes where each has one flow, else each one's flows."""
+    title = f"Operating point over time{place(found, cell)}"
+    if _alone(found, cell):
+        runs = tuple(sources(site, found, cell, found.labels))
+        if runs:
+            yield _OperatingPoint("operating-point", f"{title}: run 1 of each scheme", runs=runs)
+        return
+    for run in sources(site, found, cell, site.examined):
+        heading = f"{title}: flows of {run.title}"
+        yield _OperatingPoint("operating-point", heading, run.label, runs=(run,), every_flow=True)
+
+
+def distribution(site: Site, found: Findings, cell: Cell) -> Iterator[Sketch]:
+    """ECDFs of throughput and sRTT, a line for each scheme."""
+    runs = tuple(sources(site, found, cell, found.labels))
+    if runs:
+        title = f"Distribution of the operating point{place(found, cell)}: run 1, flow 1 of each scheme"
+        yield _Distributions("distribution", title, runs=runs)
+
+
+def step(site: Site, found: Findings, cell: Cell) -> Iterator[Sketch]:
+    """Throughput and sRTT around the path's changes."""
+    runs = tuple(sources(site, found, cell, found.labels))
+    if runs and network(runs[0].specification).changes_s:
+        yield _Step("step", f"Response to the change{place(found, cell)}: run 1, flow 1 of each scheme", runs=runs)
+
+
+def fairness(site: Site, found: Findings, cell: Cell) -> Iterator[Sketch]:
+    """Jain's index and shares over time, a figure for each scheme under test."""
+    if _alone(found, cell):
+        return
+    for run in sources(site, found, cell, site.examined):
+        yield _Fairness("fairness", f"Fairness over time{place(found, cell)}: {run.title}", run.label, runs=(run,))
+
+
+def _alone(found: Findings, cell: Cell) -> bool:
+    return all(cell.single(label) for label in found.labels)

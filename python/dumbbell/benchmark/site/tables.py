@@ -1,0 +1,179 @@
+"""The tables of an experiment's page: its cells, and flows, links and network of each with the schemes side by side."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell.benchmark.site.direction import Metric, best, decimals, number
+from dumbbell.benchmark.site.findings import PATH, Cell, Findings, Site, estimate, link_of, words
+from dumbbell.catalog import parameters
+from dumbbell.errors import UserError
+from dumbbell.report import cells
+from dumbbell.results.summary import Estimate
+
+NONE = "\u2013"
+INTERVALS = "In brackets: the 95 % bootstrap confidence interval of the mean over the runs. "
+BOLD = "The best value is bold where one direction is better (\u2191 more, \u2193 less). "
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table with its heading."""
+
+    heading: str
+    table: cells.Table
+
+
+def row_of(estimates: Sequence[Estimate | None], better: int) -> list[cells.Cell]:
+    """Means beside each other in one row, the best of them marked."""
+    every = [value for each in estimates if each for value in (each.mean, each.low, each.high) if value is not None]
+    places = decimals(every)
+    shown = [number(each.mean, places) if each else None for each in estimates]
+    bold = best(shown, [each.mean if each else None for each in estimates], better)
+    found = []
+    for text, each, is_best in zip(shown, estimates, bold, strict=True):
+        if text is None or each is None:
+            found.append(cells.Cell(NONE))
+            continue
+        note = ""
+        if each.low is not None and each.high is not None:
+            note = f"[{number(each.low, places)}, {number(each.high, places)}]"
+        found.append(cells.Cell(text, note, each.mean, best=is_best))
+    return found
+
+
+def name_of(metric: Metric, interval_s: float, entity: str = "") -> cells.Cell:
+    """The cell that names a metric: its unit, its better direction and, if it depends on one, the sampling interval."""
+    unit = " ".join(part for part in (metric.unit, metric.arrow) if part)
+    sampled = f"every {interval_s:g} s" if metric.sampled else ""
+    return cells.Cell(metric.name, ", ".join(part for part in (unit, sampled, entity) if part))
+
+
+class CellTables:
+    """The tables of one cell."""
+
+    def __init__(self, site: Site, findings: Findings, cell: Cell) -> None:
+        self.site, self.findings, self.cell = site, findings, cell
+        self.labels = findings.labels
+        self.interval_s = findings.experiment.sample_interval_s
+
+    def all(self) -> list[Sheet]:
+        """Those that have rows."""
+        return [self.flows(), self.links(), self.network()]
+
+    def flows(self) -> Sheet:
+        """A column for each flow of each scheme, or for each reduction where they are many."""
+        columns = {label: self.cell.columns(label, self.site.titles) for label in self.labels}
+        flat = [flows for found in columns.values() for flows in found]
+        rows = []
+        for metric in self.findings.metrics["flow"]:
+            means = [estimate(self.cell.flow_values(flows, metric.name)) for flows in flat]
+            rows.append((name_of(metric, self.interval_s), *row_of(means, metric.better)))
+        single = all(len(found) == 1 for found in columns.values())
+        groups = () if single else (("", 1), *((self.site.title(label), len(columns[label])) for label in self.labels))
+        names = [self.site.title(flows.label) if single else flows.heading for flows in flat]
+        return Sheet("Flows" if not single else "Flow", self._table("flow", groups, names, rows))
+
+    def links(self) -> Sheet:
+        """The links that data passes, below each other."""
+        rows = []
+        links = self.cell.links
+        for index in links:
+            for metric in self.findings.metrics["link"]:
+                means = [self.cell.estimate(label, metric, index) for label in self.labels]
+                entity = self._link_name(index) if len(links) > 1 else ""
+                rows.append((name_of(metric, self.interval_s, entity), *row_of(means, metric.better)))
+        return Sheet("Links" if len(links) > 1 else "Link", self._table("link", (), self._titles(), rows))
+
+    def network(self) -> Sheet:
+        """Over all flows of a run."""
+        rows = []
+        for metric in self.findings.metrics["network"]:
+            means = [self.cell.estimate(label, metric) for label in self.labels]
+            rows.append((name_of(metric, self.interval_s), *row_of(means, metric.better)))
+        return Sheet("Network", self._table("network", (), self._titles(), rows))
+
+    def _titles(self) -> list[str]:
+        return [self.site.title(label) for label in self.labels]
+
+    def _link_name(self, index: int) -> str:
+        names = (link_of(run, index).get("link") for label in self.labels for run in self.cell.good(label))
+        return str(next(names, None) or index)
+
+    def _table(
+        self,
+        level: str,
+        groups: tuple[tuple[str, int], ...],
+        columns: Sequence[str],
+        rows: list[tuple[cells.Cell, ...]],
+    ) -> cells.Table:
+        caption = f"#{self.findings.number} {self.findings.name}, {self.cell.name}: {level}."
+        return cells.Table(caption, groups, ("metric", *columns), tuple(rows))
+
+
+def parameter_table(findings: Findings, link: Callable[[Cell], str]) -> cells.Table:
+    """What each cell is: its place on the axes of the grid, and what its path comes to."""
+    rows = []
+    for cell in findings.cells:
+        place = cells.Cell(cell.label(findings.axes), link=link(cell))
+        rest = {key: value for key, value in cell.parameters.items() if value != ""}
+        count = len(cell.plans[findings.labels[0]])
+        rows.append(
+            (
+                place,
+                cells.Cell(cell.base),
+                cells.Cell(words(rest) or NONE),
+                cells.Cell(queue_text(cell)),
+                *path_figures(cell),
+                cells.Cell(str(count), sort=count),
+            )
+        )
+    columns = ("cell", "path", "parameters", "queue", "bw (Mbit/s)", "base RTT (ms)", "BDP (packets)", "flows")
+    caption = (
+        "bw is the rate of the narrowest link of the data direction, base RTT the sum of the constant delays, both as "
+        "the run starts; the BDP counts packets of 1500 bytes."
+    )
+    return cells.Table(caption, (), columns, tuple(rows), 4)
+
+
+def _bottleneck(cell: Cell) -> dict[str, Any]:
+    try:
+        return parameters.Cell(cell.path, ()).bottleneck
+    except UserError:
+        return {}
+
+
+def queue_text(cell: Cell) -> str:
+    """The queue of the bottleneck and its limit."""
+    queue = _bottleneck(cell).get("queue", {})
+    size = ", ".join(f"{queue[key]} {key}" for key in ("packets", "bytes", "ms") if key in queue)
+    return f"{queue.get('kind', 'infinite')} {size}".strip()
+
+
+def path_figures(cell: Cell) -> list[cells.Cell]:
+    """Rate, base RTT and their product, where the path has them."""
+    model, bottleneck = parameters.Cell(cell.path, ()), _bottleneck(cell)
+    rtt = model.base_rtt_ms
+    rate = bottleneck.get("rate_mbps", bottleneck.get("mean_mbps"))
+    bdp = model.bdp_packets if rate is not None else None
+    return [
+        cells.Cell(NONE if rate is None else f"{float(rate):g}", sort=rate),
+        cells.Cell(f"{rtt:g}", sort=rtt),
+        cells.Cell(NONE if bdp is None else f"{bdp:.1f}", sort=bdp),
+    ]
+
+
+def overview(site: Site, findings: Findings, metric: Metric, link: Callable[[Cell], str]) -> Sheet:
+    """One metric in every cell, a row for each."""
+    axes = findings.axes
+    rows = []
+    for cell in findings.cells:
+        names = [cells.Cell(cell.place(axis), link=link(cell) if axis == axes[0] else "") for axis in axes]
+        means = [cell.estimate(label, metric) for label in findings.labels]
+        rows.append((*names, *row_of(means, metric.better)))
+    unit = f" ({metric.unit})" if metric.unit else ""
+    heading = f"{metric.name}{unit}{f' {metric.arrow}' if metric.arrow else ''} in every cell"
+    whose = "the mean over the flows under test" if metric.level == "flow" else f"of the {metric.level}"
+    caption = f"#{findings.number} {findings.name}: {metric.name}, {whose}; means over the runs."
+    columns = (*(axis if axis != PATH else "path" for axis in axes), *(site.title(name) for name in findings.labels))
+    return Sheet(heading, cells.Table(caption, (), columns, tuple(rows), len(axes)))
