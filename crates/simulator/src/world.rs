@@ -10,7 +10,7 @@ use runs::{
     Backend, CapacityMeter, Ends, LogLevel, OPPORTUNITIES, Recorder, RunSpec, flow_state, last_change,
     logged_event,
 };
-use transport::{Config, Data, EcnCounts, Receiver, Sender};
+use transport::{ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
 use units::{Span, Time};
 
 /// Actors that are not flows: the two directions.
@@ -36,13 +36,16 @@ struct Flow {
     ecn: Ecn,
     /// Additional delay, data and ACKs.
     extra: DelayLine,
-    /// What was written and not read; of unreliable flows what arrives is read, and was written when it was sent.
+    /// What was written and not read, of reliable streams. Of other flows (unreliable ones, and those of an encoder, whose
+    /// frames are read as they are and sent again only while they are young) what arrives is read, and was written when
+    /// it was sent.
     writes: Option<Writes>,
 }
 
 impl Flow {
     fn build(index: usize, spec: &RunSpec) -> Result<Self, String> {
         let (flow, Ends { config, sender, receiver }) = (&spec.flows[index], spec.ends(index)?);
+        let is_encoder = matches!(flow.application, ApplicationSpec::Encoder(_));
         Ok(Self {
             sender,
             receiver,
@@ -51,7 +54,7 @@ impl Flow {
             ack_range_bytes: config.ack_range_bytes,
             ecn: codepoint(&config),
             extra: DelayLine::new(spec.extra_delay(flow)),
-            writes: config.reliable.then(Writes::default),
+            writes: (config.reliable && !is_encoder).then(Writes::default),
         })
     }
 }
