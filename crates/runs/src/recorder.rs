@@ -224,18 +224,15 @@ impl FieldSink for ChangeSink<'_> {
         let expected = self.position..self.state.len();
         let found = expected.clone().find(|&position| self.state[position].name == name);
         let bits = value.to_bits();
-        match found {
-            Some(position) => {
-                self.position = position + 1;
-                if self.state[position].bits == bits {
-                    return;
-                }
-                self.state[position].bits = bits;
+        if let Some(position) = found {
+            self.position = position + 1;
+            if self.state[position].bits == bits {
+                return;
             }
-            None => {
-                self.state.insert(expected.start, Field { name, bits });
-                self.position = expected.start + 1;
-            }
+            self.state[position].bits = bits;
+        } else {
+            self.state.insert(expected.start, Field { name, bits });
+            self.position = expected.start + 1;
         }
         self.sink.put(name, unit, value);
     }
