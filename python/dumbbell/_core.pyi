@@ -124,7 +124,7 @@ def export_qlog(packets: str, samples: str | None, out: str, flow: int, draft: s
     """Writes one flow of a run as a qlog text sequence; returns the number of events.
 
     `samples` is its `flows.parquet`, if there is one, `draft` is `0.3` or `quic-13`, and `trace` is JSON: `title`,
-    `description`, `name` and `payload_bytes` (of a full packet, or null).
+    `description` and `name`.
     """
 
 def import_qlog(file: str, directory: str) -> str:

@@ -147,13 +147,8 @@ pub(crate) fn export_qlog(
         error(format!("draft `{draft}`: allowed are {}", names.join(", ")))
     })?;
     let trace: Trace = serde_json::from_str(trace).map_err(text)?;
-    let info = TraceInfo {
-        title: trace.title,
-        description: trace.description,
-        name: trace.name,
-        payload_bytes: trace.payload_bytes,
-    };
-    py.detach(|| QlogExport::create(out, draft, flow, &info)?.write_run(&packets, samples.as_deref(), &info))
+    let info = TraceInfo { title: trace.title, description: trace.description, name: trace.name };
+    py.detach(|| QlogExport::create(out, draft, flow, &info)?.write_run(&packets, samples.as_deref()))
         .map_err(|cause: Error| text(cause))
 }
 
@@ -164,7 +159,6 @@ struct Trace {
     title: String,
     description: String,
     name: String,
-    payload_bytes: Option<u32>,
 }
 
 /// Imports the traces of a qlog file, each into a directory of its own below `directory`; JSON with what they held.

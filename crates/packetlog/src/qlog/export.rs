@@ -24,8 +24,6 @@ pub struct TraceInfo {
     pub description: String,
     /// Name of the vantage point: the scheme.
     pub name: String,
-    /// Payload bytes of a full packet, for windows that are sampled in packets.
-    pub payload_bytes: Option<u32>,
 }
 
 /// The qlog of one flow in the making; appears under its name only when it is complete.
@@ -64,19 +62,17 @@ impl QlogExport {
     ///
     /// # Errors
     /// A file that cannot be read or written.
-    pub fn write_run(
-        mut self,
-        packets: &Path,
-        samples: Option<&Path>,
-        info: &TraceInfo,
-    ) -> Result<u64, Error> {
-        let mut updates = Updates::open(samples, self.flow, info.payload_bytes)?;
+    pub fn write_run(mut self, packets: &Path, samples: Option<&Path>) -> Result<u64, Error> {
+        let mut updates = Updates::open(samples, self.flow)?;
         for record in PacketLogReader::open(packets)? {
             let record = record?;
             while let Some(update) = updates.before(record.time_ns)? {
                 self.update(&update)?;
             }
             if record.flow == self.flow {
+                if record.event == Event::Send {
+                    updates.gather.note_payload(record.data_bytes);
+                }
                 self.record(&record)?;
             }
         }
@@ -252,10 +248,9 @@ struct Updates {
 }
 
 impl Updates {
-    fn open(samples: Option<&Path>, flow: u32, payload_bytes: Option<u32>) -> Result<Self, Error> {
+    fn open(samples: Option<&Path>, flow: u32) -> Result<Self, Error> {
         let samples = samples.map(|path| SampleReader::open(path, Table::Flows)).transpose()?;
-        let mut updates =
-            Self { samples, flow: Key::Flow(flow), gather: Gather::new(payload_bytes), next: None };
+        let mut updates = Self { samples, flow: Key::Flow(flow), gather: Gather::default(), next: None };
         updates.next = updates.read()?;
         Ok(updates)
     }

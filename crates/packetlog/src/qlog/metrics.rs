@@ -14,10 +14,10 @@ pub(crate) struct Update {
 }
 
 /// Gathers samples of one flow into updates.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Gather {
-    /// Payload bytes of a full packet, for windows that are kept in packets; without it those are left out.
-    payload_bytes: Option<u32>,
+    /// Payload bytes of a full packet, for windows that are kept in packets: the largest so far.
+    payload_bytes: u32,
     time_ns: u64,
     metrics: Map<String, Value>,
     /// Fields seen since the update began: one that comes again begins the next.
@@ -39,9 +39,9 @@ struct Known {
 }
 
 impl Gather {
-    pub(crate) fn new(payload_bytes: Option<u32>) -> Self {
-        let (seen, known) = (Vec::new(), Known::default());
-        Self { payload_bytes, time_ns: 0, metrics: Map::new(), seen, known, state: None }
+    /// A packet with so much payload was sent.
+    pub(crate) fn note_payload(&mut self, bytes: u32) {
+        self.payload_bytes = self.payload_bytes.max(bytes);
     }
 
     /// Takes the next sample; returns the update that it ends, if it ends one.
@@ -108,7 +108,7 @@ impl Gather {
     fn bytes(&self, unit: &str, value: f64) -> Option<Number> {
         match unit {
             "bytes" => whole(value),
-            "packets" => whole(value * f64::from(self.payload_bytes?)),
+            "packets" if self.payload_bytes > 0 => whole(value * f64::from(self.payload_bytes)),
             _ => None,
         }
     }
@@ -149,8 +149,9 @@ mod tests {
     use crate::Key;
     use std::sync::Arc;
 
-    fn updates(payload_bytes: Option<u32>, samples: &[(u64, &str, &str, f64)]) -> Vec<Update> {
-        let mut gather = Gather::new(payload_bytes);
+    fn updates(payload_bytes: u32, samples: &[(u64, &str, &str, f64)]) -> Vec<Update> {
+        let mut gather = Gather::default();
+        gather.note_payload(payload_bytes);
         let mut updates = Vec::new();
         for (time_ns, field, unit, value) in samples {
             let (field, unit) = (Arc::from(*field), Arc::from(*unit));
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn samples_of_one_time_are_one_update_until_a_field_comes_again() {
         let found = updates(
-            Some(1000),
+            1000,
             &[
                 (5, "in_flight", "bytes", 2000.0),
                 (5, "srtt", "ms", 12.5),
@@ -183,7 +184,7 @@ mod tests {
     #[test]
     fn states_have_the_names_of_the_controller_or_of_rfc_9002() {
         let states = |samples: &[(u64, &str, &str, f64)]| -> Vec<String> {
-            updates(None, samples).into_iter().filter_map(|update| update.state).map(|(_, new)| new).collect()
+            updates(0, samples).into_iter().filter_map(|update| update.state).map(|(_, new)| new).collect()
         };
         let reno = [
             (1, "cwnd", "packets", 10.0),
