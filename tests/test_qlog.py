@@ -80,8 +80,8 @@ def test_exported_flows_are_imported_beside_each_other(dumbbell: Dumbbell, folde
         assert run["status"] == "done"
         assert run["flows"][0]["packets_sent"] == flow["packets_sent"]
         assert run["flows"][0]["packets_delivered"] == run["qlog"]["acked"] > 100
-        # There and back: 10 ms more, and little else on the idle way back.
-        assert 10.0 < run["flows"][0]["owd_min_ms"] - flow["owd_min_ms"] < 11.0
+        # There and back: 10 ms more, and at most a packet that the receiver waits for.
+        assert 10.0 < run["flows"][0]["owd_min_ms"] - flow["owd_min_ms"] < 12.0
     for file in ("packets.parquet", "flows.parquet", "stats.json", "log.txt"):
         assert (folder / "back/runs/qlogs/small_reno_1_flow1/1" / file).is_file()
     dumbbell("report", "back", "--html")

@@ -18,10 +18,10 @@ from dumbbell.interchange.pantheon_import import imported_scheme, measure, refus
 from dumbbell.interchange.staging import add_run, begin, finish, staging
 from dumbbell.results import Results
 
-NOTES = (
-    "Imported from qlogs: what the senders saw. A packet counts as delivered when its acknowledgement arrived, so every\n"
-    "delay is a round-trip time, throughput is what was acknowledged, and losses are packets without acknowledgement.\n"
-)
+NOTES = """\
+Imported from qlogs: what the senders saw. A packet counts as delivered when its acknowledgement arrived.
+Every delay is a round-trip time, throughput is what was acknowledged, losses are packets without acknowledgement.
+"""
 SUFFIXES = (".qlog", ".sqlog")
 
 
