@@ -128,6 +128,13 @@ def _parser() -> argparse.ArgumentParser:
 
     _export_parser(commands.add_parser("export", help="write for other tools", allow_abbrev=False))
 
+    vectors = commands.add_parser(
+        "vectors", help="golden traces of a controller, for its implementers", allow_abbrev=False
+    )
+    vectors.add_argument("scheme", nargs="?", metavar="SCHEME")
+    vectors.add_argument("--out", type=Path, metavar="DIR", help="default: vectors-SCHEME")
+    vectors.add_argument("--check", type=Path, metavar="DIR", help="compare what is in DIR with what comes out today")
+
     diff = commands.add_parser("diff", help="compare two results directories")
     diff.add_argument("first", type=Path, metavar="DIR_A")
     diff.add_argument("second", type=Path, metavar="DIR_B")
@@ -359,6 +366,10 @@ def _dispatch(arguments: argparse.Namespace) -> int:
             return export_trace(
                 arguments.source, arguments.direction, arguments.seed, arguments.duration, arguments.out
             )
+        case "vectors":
+            from dumbbell.commands.vectors import vectors
+
+            return vectors(arguments.scheme, arguments.out, arguments.check)
         case "diff":
             from dumbbell.commands.show import diff
 

@@ -100,13 +100,20 @@ impl Recorder {
         sink.result.map_err(|error| error.to_string())
     }
 
-    /// Those of the `fields` of a flow that are not as they were when this was last called for it. A failure to write is
-    /// kept for [`Recorder::finish`].
-    pub fn flow_changes(&mut self, at: Time, flow: u32, fields: impl FnOnce(&mut dyn FieldSink)) {
+    /// Those of the `fields` of a flow that are not as they were when this was last called for it, and the field called
+    /// `always` in any case: where it comes again, another event has happened at the same time. A failure to write is kept
+    /// for [`Recorder::finish`].
+    pub fn flow_changes(
+        &mut self,
+        at: Time,
+        flow: u32,
+        always: &'static str,
+        fields: impl FnOnce(&mut dyn FieldSink),
+    ) {
         let Some(samples) = &mut self.samples else { return };
         let Some(state) = self.states.get_mut(flow as usize - 1) else { return };
         let sink = FlowSink { writer: &mut samples.flows, at, flow, result: Ok(()) };
-        let mut changes = ChangeSink { sink, state, position: 0 };
+        let mut changes = ChangeSink { sink, state, always, position: 0 };
         fields(&mut changes);
         if let Err(error) = changes.sink.result {
             self.failure.get_or_insert_with(|| error.to_string());
@@ -208,6 +215,7 @@ impl FieldSink for FlowSink<'_> {
 struct ChangeSink<'a> {
     sink: FlowSink<'a>,
     state: &'a mut Vec<Field>,
+    always: &'static str,
     /// Where the next field is expected.
     position: usize,
 }
@@ -226,7 +234,7 @@ impl FieldSink for ChangeSink<'_> {
         let bits = value.to_bits();
         if let Some(position) = found {
             self.position = position + 1;
-            if self.state[position].bits == bits {
+            if self.state[position].bits == bits && name != self.always {
                 return;
             }
             self.state[position].bits = bits;

@@ -305,7 +305,7 @@ impl World {
             self.flows[index].sender.on_timer(self.now);
             self.record_verdicts(index, recorder);
             self.poll_sender(index, recorder);
-            self.record_state(index, recorder);
+            self.record_state(index, "", recorder);
         } else if actor == receiver_actor(index) {
             self.poll_receiver(index, recorder);
         } else {
@@ -403,9 +403,9 @@ impl World {
                 Handle::Ack(slot) => {
                     flow.sender.on_ack(self.now, self.contents.ack(slot));
                     self.record_verdicts(index, recorder);
-                    self.record_state(index, recorder);
+                    self.record_state(index, "in_flight", recorder);
                     self.poll_sender(index, recorder);
-                    self.record_state(index, recorder);
+                    self.record_state(index, "", recorder);
                 }
             }
         }
@@ -430,12 +430,12 @@ impl World {
         }
     }
 
-    /// In full logs, whatever of the sender's state has changed.
+    /// In full logs, whatever of the sender's state has changed, and `always`.
     #[inline]
-    fn record_state(&self, index: usize, recorder: &mut Recorder) {
+    fn record_state(&self, index: usize, always: &'static str, recorder: &mut Recorder) {
         if self.full_log {
             let sender = &self.flows[index].sender;
-            recorder.flow_changes(self.now, index as u32 + 1, |sink| sender.all_fields(sink));
+            recorder.flow_changes(self.now, index as u32 + 1, always, |sink| sender.all_fields(sink));
         }
     }
 

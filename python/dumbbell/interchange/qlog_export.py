@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 from dumbbell import _core
 from dumbbell.errors import UserError, listed
@@ -43,7 +42,9 @@ def export_qlog(
         destination.mkdir(parents=True, exist_ok=True)
         for number in range(1, count + 1) if flow is None else [flow]:
             name = "_".join((slug(run.path), slug(run.scheme), str(run.run), f"flow{number}")) + ".sqlog"
-            write_flow(results, run, statistics, number, destination / name, draft)
+            scheme = statistics["flows"][number - 1].get("scheme") or run.scheme
+            title = f"{run.label}, flow {number}"
+            write_flow(results.folder(run), number, scheme, title, destination / name, statistics["backend"], draft)
             written.append(destination / name)
     if not written:
         raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
@@ -51,20 +52,13 @@ def export_qlog(
 
 
 def write_flow(
-    results: Results, run: Run, statistics: dict[str, Any], number: int, file: Path, draft: str = DRAFTS[0]
+    folder: Path, number: int, scheme: str, title: str, file: Path, backend: str = "sim", draft: str = DRAFTS[0]
 ) -> None:
-    """Writes one flow of a run as `file`."""
-    folder = results.folder(run)
+    """Writes flow `number` of the run whose files are in `folder`."""
     samples = folder / "flows.parquet"
-    scheme = statistics["flows"][number - 1].get("scheme") or run.scheme
-    trace = {
-        "title": f"{run.label}, flow {number}",
-        "description": f"{scheme}, measured by dumbbell ({statistics['backend']})",
-        "name": scheme,
-    }
-    packets = str(folder / "packets.parquet")
+    trace = {"title": title, "description": f"{scheme}, measured by dumbbell ({backend})", "name": scheme}
     state = str(samples) if samples.is_file() else None
-    _core.export_qlog(packets, state, str(file), number, draft, json.dumps(trace))
+    _core.export_qlog(str(folder / "packets.parquet"), state, str(file), number, draft, json.dumps(trace))
 
 
 def _chosen(results: Results, wanted: str | None) -> list[Run]:

@@ -35,6 +35,8 @@ pub struct QlogExport {
     events: u64,
     /// A packet whose fragments, or an ACK whose acknowledged packets, may still follow.
     open: Option<Open>,
+    /// When an ACK arrived that acknowledged something and whose effect is not written yet.
+    acked_ns: Option<u64>,
 }
 
 struct Open {
@@ -52,7 +54,7 @@ impl QlogExport {
     pub fn create(path: impl AsRef<Path>, draft: Draft, flow: u32, info: &TraceInfo) -> Result<Self, Error> {
         let (pending, file) = Pending::create(path.as_ref())?;
         let out = BufWriter::with_capacity(BUFFER_BYTES, file);
-        let mut export = Self { pending, out, draft, flow, events: 0, open: None };
+        let mut export = Self { pending, out, draft, flow, events: 0, open: None, acked_ns: None };
         export.write_record(&header(draft, flow, info).to_string())?;
         Ok(export)
     }
@@ -72,6 +74,12 @@ impl QlogExport {
             if record.flow == self.flow {
                 if record.event == Event::Send {
                     updates.gather.note_payload(record.data_bytes);
+                    // What an ACK changed comes before what it let go.
+                    if self.acked_ns == Some(record.time_ns)
+                        && let Some(update) = updates.before(record.time_ns + 1)?
+                    {
+                        self.update(&update)?;
+                    }
                 }
                 self.record(&record)?;
             }
@@ -90,6 +98,7 @@ impl QlogExport {
             let same_packet = record.seq == open.first.seq && record.data_bytes == 0;
             match (open.first.event, record.event) {
                 (Event::AckDeliver, Event::Acked) => {
+                    self.acked_ns = Some(record.time_ns);
                     match open.ranges.last_mut() {
                         Some((_, last)) if *last + 1 == record.seq => *last = record.seq,
                         _ => open.ranges.push((record.seq, record.seq)),
@@ -144,6 +153,7 @@ impl QlogExport {
     /// Adds what became known of the flow's state.
     fn update(&mut self, update: &Update) -> Result<(), Error> {
         self.close()?;
+        self.acked_ns = None;
         if let Some((old, new)) = &update.state {
             let mut data = json!({"new": new});
             if let Some(old) = old {

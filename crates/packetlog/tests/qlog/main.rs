@@ -61,7 +61,7 @@ fn write_run(scratch: &Scratch) -> (PathBuf, PathBuf) {
         record(24, 1, Event::Acked, 1, 1448),
         record(24, 1, Event::Acked, 3, 1448),
         record(24, 1, Event::Lost, 2, 1448),
-        record(25, 1, Event::Send, 4, 1448),
+        record(24, 1, Event::Send, 4, 1448),
     ] {
         log.write(&entry).unwrap();
     }
@@ -76,7 +76,9 @@ fn write_run(scratch: &Scratch) -> (PathBuf, PathBuf) {
         (24, 1, "recovery", "0 no, 1 yes", 1.0),
         (24, 1, "ssthresh", "packets", 5.0),
         (24, 1, "cwnd", "packets", 5.0),
-        (24, 1, "pacing", "Mbit/s", 9.5),
+        (24, 1, "in_flight", "bytes", 0.0),
+        (24, 1, "in_flight", "bytes", 1448.0),
+        (25, 1, "pacing", "Mbit/s", 9.5),
     ] {
         table.flow(time_ms * 1_000_000, flow, field, unit, value).unwrap();
     }
@@ -136,8 +138,10 @@ fn a_flow_is_written_event_by_event() {
         format!("24.0 {}", ack(1, "[[1,1],[3,3]]")),
         r#"24.0 packet_lost {"header":{"packet_number":2,"packet_type":"1RTT"}}"#.to_owned(),
         r#"24.0 congestion_state_updated {"new":"recovery"}"#.to_owned(),
-        r#"24.0 metrics_updated {"pacing_rate":9500000,"ssthresh":7240}"#.to_owned(),
-        format!("25.0 {}", sent(4, 1500)),
+        r#"24.0 metrics_updated {"bytes_in_flight":0,"ssthresh":7240}"#.to_owned(),
+        format!("24.0 {}", sent(4, 1500)),
+        r#"24.0 metrics_updated {"bytes_in_flight":1448}"#.to_owned(),
+        r#"25.0 metrics_updated {"pacing_rate":9500000}"#.to_owned(),
     ];
     assert_eq!(shown, expected);
 }
@@ -148,12 +152,12 @@ fn what_is_exported_is_imported_again() {
         let scratch = Scratch::new();
         let text = export(&scratch, draft);
         let found = import(&scratch, &text).unwrap();
-        assert_eq!((found.sent, found.acked, found.lost, found.metrics), (5, 3, 1, 3));
+        assert_eq!((found.sent, found.acked, found.lost, found.metrics), (5, 3, 1, 5));
         let log = records(&scratch.file("out/1/packets.parquet"));
         let of = |event: Event| -> Vec<(u64, u64)> {
             log.iter().filter(|r| r.event == event).map(|r| (r.time_ns / 1_000_000, r.seq)).collect()
         };
-        assert_eq!(of(Event::Send), [(0, 0), (2, 1), (2, 2), (3, 3), (25, 4)]);
+        assert_eq!(of(Event::Send), [(0, 0), (2, 1), (2, 2), (3, 3), (24, 4)]);
         assert_eq!(of(Event::Acked), [(20, 0), (24, 1), (24, 3)]);
         assert_eq!(of(Event::Lost), [(24, 2)]);
         assert_eq!(of(Event::AckDeliver), [(20, 0), (24, 1)]);
