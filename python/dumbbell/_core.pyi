@@ -120,6 +120,19 @@ def import_raw_logs(
 def export_pantheon(packets: str, data: str, ack: str, init_us: int) -> None:
     """Writes a packet log as Pantheon's merged logs of both directions; time 0 is `init_us` after 1970."""
 
+def export_qlog(packets: str, samples: str | None, out: str, flow: int, draft: str, trace: str) -> int:
+    """Writes one flow of a run as a qlog text sequence; returns the number of events.
+
+    `samples` is its `flows.parquet`, if there is one, `draft` is `0.3` or `quic-13`, and `trace` is JSON: `title`,
+    `description` and `name`.
+    """
+
+def import_qlog(file: str, directory: str) -> str:
+    """Imports every trace of a qlog file into `directory`/1, 2, ...: `packets.parquet` and `flows.parquet`.
+
+    JSON: a list with `title`, `events`, `sent`, `acked`, `lost`, `other_spaces`, `metrics` and `last_s` of each.
+    """
+
 def bootstrap_interval(values: list[float], level: float) -> tuple[float, float]:
     """The percentile bootstrap interval of the mean, with a fixed seed: equal values give equal intervals."""
 

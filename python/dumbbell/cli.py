@@ -128,6 +128,13 @@ def _parser() -> argparse.ArgumentParser:
 
     _export_parser(commands.add_parser("export", help="write for other tools", allow_abbrev=False))
 
+    vectors = commands.add_parser(
+        "vectors", help="golden traces of a controller, for its implementers", allow_abbrev=False
+    )
+    vectors.add_argument("scheme", nargs="?", metavar="SCHEME")
+    vectors.add_argument("--out", type=Path, metavar="DIR", help="default: vectors-SCHEME")
+    vectors.add_argument("--check", type=Path, metavar="DIR", help="compare what is in DIR with what comes out today")
+
     diff = commands.add_parser("diff", help="compare two results directories")
     diff.add_argument("first", type=Path, metavar="DIR_A")
     diff.add_argument("second", type=Path, metavar="DIR_B")
@@ -220,7 +227,7 @@ def _kernel_parser(kernel: argparse.ArgumentParser) -> None:
 
 def _import_parser(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    formats = ("pantheon", "mahimahi", "pcap", "iperf3")
+    formats = ("pantheon", "mahimahi", "qlog", "pcap", "iperf3")
     add("format", type=_Choice(*formats), metavar="|".join(formats))
     add("source", type=Path, metavar="SRC")
     add("--out", type=Path, metavar="DIR", required=True)
@@ -230,10 +237,16 @@ def _import_parser(parser: argparse.ArgumentParser) -> None:
 
 def _export_parser(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    formats = ("pantheon", "trace")
+    formats = ("pantheon", "qlog", "trace")
     add("format", type=_Choice(*formats), metavar="|".join(formats))
-    add("source", metavar="DIR|PATH", help="pantheon: a results directory; trace: a path whose opportunities to write")
+    add("source", metavar="DIR|PATH", help="a results directory; trace: a path whose opportunities to write")
     add("--out", type=Path, metavar="DEST", required=True)
+    add("--run", metavar="PATH/SCHEME/N", help="qlog: only this run")
+    add("--flow", type=_count, metavar="N", help="qlog: only this flow")
+    drafts = ("0.3", "quic-13")
+    add(
+        "--draft", type=_Choice(*drafts), default="0.3", metavar="|".join(drafts), help="qlog: qvis opens 0.3 (default)"
+    )
     add("--direction", type=_Choice("data", "ack"), default="data", metavar="data|ack", help="trace: of the path")
     add("--duration", type=_duration, default=60.0, metavar="S", help="trace: its length (60)")
     add("--seed", type=_seed, default=1, metavar="N", help="trace: seed of the run that it is taken from (1)")
@@ -343,13 +356,20 @@ def _dispatch(arguments: argparse.Namespace) -> int:
 
             return import_results(arguments)
         case "export":
-            from dumbbell.commands.exchange import export_results, export_trace
+            from dumbbell.commands.exchange import export_flows, export_results, export_trace
 
             if arguments.format == "pantheon":
                 return export_results(Path(arguments.source), arguments.out)
+            if arguments.format == "qlog":
+                source = Path(arguments.source)
+                return export_flows(source, arguments.out, arguments.run, arguments.flow, arguments.draft)
             return export_trace(
                 arguments.source, arguments.direction, arguments.seed, arguments.duration, arguments.out
             )
+        case "vectors":
+            from dumbbell.commands.vectors import vectors
+
+            return vectors(arguments.scheme, arguments.out, arguments.check)
         case "diff":
             from dumbbell.commands.show import diff
 

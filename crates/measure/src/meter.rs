@@ -84,7 +84,13 @@ impl RunMeter {
             Event::AckDeliver => self.flow(record).ack.deliver(record),
             Event::Opportunity => self.opportunities.add(record.time_ns, record.size_bytes),
             // No metric counts these. ACKs that are dropped show as sent and not delivered.
-            Event::Enqueue | Event::Dequeue | Event::AckDrop | Event::AckMark | Event::AckOpportunity => {}
+            Event::Enqueue
+            | Event::Dequeue
+            | Event::AckDrop
+            | Event::AckMark
+            | Event::AckOpportunity
+            | Event::Lost
+            | Event::Acked => {}
         }
     }
 

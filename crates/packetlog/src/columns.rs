@@ -31,7 +31,7 @@ const SCHEMA: &str = "message packets {
 }";
 
 /// Every event with its name in files; the position is the code.
-pub const EVENT_NAMES: [(Event, &str); 12] = [
+pub const EVENT_NAMES: [(Event, &str); 14] = [
     (Event::Send, "send"),
     (Event::Enqueue, "enqueue"),
     (Event::Dequeue, "dequeue"),
@@ -44,6 +44,8 @@ pub const EVENT_NAMES: [(Event, &str); 12] = [
     (Event::AckMark, "ack_mark"),
     (Event::AckDeliver, "ack_deliver"),
     (Event::AckOpportunity, "ack_opportunity"),
+    (Event::Lost, "lost"),
+    (Event::Acked, "acked"),
 ];
 
 /// The event with this code.
@@ -94,7 +96,7 @@ pub(crate) fn check_file(
         let found =
             pairs.into_iter().flatten().find(|pair| pair.key == *key).map(|pair| pair.value.as_deref());
         match found {
-            Some(Some(found)) if found == value => {}
+            Some(Some(found)) if found == value || is_older(key, found, value) => {}
             Some(found) => {
                 let found = found.unwrap_or("");
                 return Err(Error::file(
@@ -119,6 +121,11 @@ pub(crate) fn check_file(
     Err(Error::file(path, format!("has other columns than {} (or other types)", names.join(", "))))
 }
 
+/// Whether a log was written before the last events of the list existed: the codes it uses are still the same.
+fn is_older(key: &str, found: &str, value: &str) -> bool {
+    key == EVENTS_KEY && value.strip_prefix(found).is_some_and(|rest| rest.starts_with(','))
+}
+
 fn same_column(a: &ColumnDescriptor, b: &ColumnDescriptor) -> bool {
     a.name() == b.name()
         && a.physical_type() == b.physical_type()
@@ -137,8 +144,18 @@ mod tests {
             assert_eq!(usize::from(*event as u8), position);
             assert_eq!(event_of(position as i32), Some(*event));
         }
-        assert_eq!(event_of(12), None);
+        assert_eq!(event_of(14), None);
         assert_eq!(event_of(-1), None);
+    }
+
+    #[test]
+    fn logs_from_before_an_event_existed_are_read_and_other_lists_are_not() {
+        let list = event_list();
+        let before = list.strip_suffix(",12=lost,13=acked").unwrap();
+        assert!(is_older(EVENTS_KEY, before, &list));
+        assert!(!is_older(EVENTS_KEY, "0=send,1=deliver", &list));
+        assert!(!is_older(EVENTS_KEY, &list[..list.len() - 1], &list));
+        assert!(!is_older(FORMAT_KEY, "packets", "packets,1"));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Packet events on disk: our columnar log, and readers and writers for the formats of other tools.
 //!
 //! - [`PacketLogWriter`], [`PacketLogReader`]: the packet log of a run (`packets.parquet`), one [`Record`] per row;
-//! - [`SampleWriter`], [`read_samples`]: sampled state of flows and links (`flows.parquet`, `links.parquet`);
-//! - [`pantheon`]: import and export of Pantheon's and mahimahi's logs.
+//! - [`SampleWriter`], [`SampleReader`]: sampled state of flows and links (`flows.parquet`, `links.parquet`);
+//! - [`pantheon`]: import and export of Pantheon's and mahimahi's logs;
+//! - [`qlog`]: the same for qlog, the log format of QUIC implementations.
 //!
 //! Everything streams in bounded memory, except [`read_samples`]. Files are written under a temporary name, flushed and
 //! renamed when complete, so a file with its proper name is never a part of one.
@@ -35,9 +36,11 @@ mod columns;
 mod error;
 pub mod pantheon;
 mod pending;
+pub mod qlog;
 mod reader;
 mod record;
 mod rows;
+mod sample_reader;
 mod samples;
 mod writer;
 
@@ -45,5 +48,6 @@ pub use columns::EVENT_NAMES;
 pub use error::Error;
 pub use reader::PacketLogReader;
 pub use record::{Event, Record};
-pub use samples::{Key, Sample, SampleWriter, Table, read_samples};
+pub use sample_reader::{SampleReader, read_samples};
+pub use samples::{Key, Sample, SampleWriter, Table};
 pub use writer::PacketLogWriter;

@@ -28,6 +28,10 @@ pub enum Event {
     AckDeliver = 10,
     /// A link of the return direction had an opportunity.
     AckOpportunity = 11,
+    /// The sender declared data packet `seq` lost (flows of our transport).
+    Lost = 12,
+    /// The sender learned that data packet `seq` had arrived (logged in full logs only; flows of our transport).
+    Acked = 13,
 }
 
 /// One row of the packet log.
@@ -41,9 +45,10 @@ pub struct Record {
     pub event: Event,
     /// Packet number within flow and direction; 0 where a log does not tell.
     pub seq: u64,
-    /// Bytes on the path, including the path's per-packet overhead.
+    /// Bytes on the path, including the path's per-packet overhead; 0 of `Lost` and `Acked`, which are nowhere on it.
     pub size_bytes: u32,
-    /// `Send`: payload bytes carried. `Deliver`: payload bytes that were new to the receiver (goodput). Else 0.
+    /// `Send`: payload bytes carried. `Deliver`: payload bytes that were new to the receiver (goodput).
+    /// `Lost`, `Acked`: payload bytes of the packet. Else 0.
     pub data_bytes: u32,
     /// `Deliver` and `AckDeliver`: time since the packet entered the path, ns (negative where clocks disagree). Else 0.
     pub one_way_delay_ns: i64,

@@ -1,14 +1,12 @@
-//! Sampled state of flows and links: long tables with one value per row.
+//! Sampled state of flows and links: long tables with one value per row, and how they are written.
 
 use crate::Error;
-use crate::columns::{FORMAT_KEY, check_file, common_properties};
+use crate::columns::{FORMAT_KEY, common_properties};
 use crate::pending::Pending;
-use crate::reader::{open_column, open_parquet, read_column};
 use crate::writer::column;
 use parquet::basic::Encoding;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnPath, Type};
@@ -30,14 +28,14 @@ pub enum Table {
 
 impl Table {
     /// Value of the metadata key `dumbbell.format`.
-    fn format(self) -> &'static str {
+    pub(crate) fn format(self) -> &'static str {
         match self {
             Self::Flows => "flows 1",
             Self::Links => "links 1",
         }
     }
 
-    fn schema(self) -> Result<Arc<Type>, ParquetError> {
+    pub(crate) fn schema(self) -> Result<Arc<Type>, ParquetError> {
         let key = match self {
             Self::Flows => "required int32 flow (INTEGER(32,false));",
             Self::Links => "required binary link (STRING);",
@@ -206,7 +204,7 @@ impl SampleWriter {
 
 /// The few strings that keep coming back, so that a row costs no allocation.
 #[derive(Debug)]
-struct Names<T> {
+pub(crate) struct Names<T> {
     known: Vec<T>,
     /// Where the last name was found: samples repeat the same cycle of names, so the next one is just behind.
     last: usize,
@@ -220,7 +218,7 @@ impl<T> Default for Names<T> {
 
 impl<T: Clone> Names<T> {
     /// The known name for which `same` holds, else the one that `make` makes.
-    fn intern(&mut self, same: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> T {
+    pub(crate) fn intern(&mut self, same: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> T {
         let known = self.known.len();
         let position = (0..known).map(|step| (self.last + step) % known).find(|&at| same(&self.known[at]));
         self.last = position.unwrap_or_else(|| {
@@ -235,74 +233,4 @@ impl Names<ByteArray> {
     fn bytes(&mut self, name: &str) -> ByteArray {
         self.intern(|known| known.data() == name.as_bytes(), || ByteArray::from(name.as_bytes().to_vec()))
     }
-}
-
-impl Names<Arc<str>> {
-    fn shared(&mut self, name: &str) -> Arc<str> {
-        self.intern(|known| &**known == name, || Arc::from(name))
-    }
-
-    fn column(&mut self, column: &[ByteArray]) -> Result<Vec<Arc<str>>, ParquetError> {
-        column.iter().map(|bytes| Ok(self.shared(bytes.as_utf8()?))).collect()
-    }
-}
-
-/// Reads a whole table of samples.
-pub fn read_samples(path: impl AsRef<Path>, table: Table) -> Result<Vec<Sample>, Error> {
-    let path = path.as_ref();
-    let file = open_parquet(path)?;
-    let schema = table.schema().map_err(|e| Error::parquet(path, "read", e))?;
-    check_file(path, file.metadata().file_metadata(), &[(FORMAT_KEY, table.format().to_owned())], &schema)?;
-    let mut samples = Vec::new();
-    let mut strings = Names::default();
-    for index in 0..file.num_row_groups() {
-        file.get_row_group(index)
-            .and_then(|group| read_group(group.as_ref(), table, &mut strings, &mut samples))
-            .map_err(|e| Error::parquet(path, "read", e))?;
-    }
-    Ok(samples)
-}
-
-fn read_group(
-    group: &dyn RowGroupReader,
-    table: Table,
-    strings: &mut Names<Arc<str>>,
-    samples: &mut Vec<Sample>,
-) -> Result<(), ParquetError> {
-    let times = whole_column::<Int64Type>(group, 0)?;
-    let keys = match table {
-        Table::Flows => {
-            whole_column::<Int32Type>(group, 1)?.iter().map(|&flow| Key::Flow(flow as u32)).collect()
-        }
-        Table::Links => strings
-            .column(&whole_column::<ByteArrayType>(group, 1)?)?
-            .into_iter()
-            .map(Key::Link)
-            .collect::<Vec<_>>(),
-    };
-    let fields = strings.column(&whole_column::<ByteArrayType>(group, 2)?)?;
-    let units = strings.column(&whole_column::<ByteArrayType>(group, 3)?)?;
-    let values = whole_column::<DoubleType>(group, 4)?;
-    let rows = times.len();
-    if [keys.len(), fields.len(), units.len(), values.len()].iter().any(|&other| other != rows) {
-        return Err(ParquetError::General("the columns differ in length".to_owned()));
-    }
-    for ((((time, key), field), unit), value) in
-        times.into_iter().zip(keys).zip(fields).zip(units).zip(values)
-    {
-        samples.push(Sample { time_ns: time as u64, key, field, unit, value });
-    }
-    Ok(())
-}
-
-fn whole_column<T: parquet::data_type::DataType>(
-    group: &dyn RowGroupReader,
-    index: usize,
-) -> Result<Vec<T::T>, ParquetError> {
-    let mut column = open_column::<T>(group, index)?;
-    let (mut values, mut batch) = (Vec::new(), Vec::new());
-    while read_column(&mut column, &mut batch)? > 0 {
-        values.append(&mut batch);
-    }
-    Ok(values)
 }

@@ -19,7 +19,7 @@ fn numbered(row: u64) -> Record {
     Record {
         time_ns: row * 1_000,
         flow: (row % 7) as u32,
-        event: packetlog::EVENT_NAMES[(row % 12) as usize].0,
+        event: packetlog::EVENT_NAMES[(row % 14) as usize].0,
         seq: row / 3,
         size_bytes: (row % 1501) as u32,
         data_bytes: (row % 1413) as u32,
@@ -116,7 +116,8 @@ fn the_file_explains_its_event_codes_and_has_the_documented_columns() {
     assert_eq!(
         value("dumbbell.events"),
         "0=send,1=enqueue,2=dequeue,3=drop,4=mark,5=deliver,6=opportunity,\
-         7=ack_send,8=ack_drop,9=ack_mark,10=ack_deliver,11=ack_opportunity"
+         7=ack_send,8=ack_drop,9=ack_mark,10=ack_deliver,11=ack_opportunity,\
+         12=lost,13=acked"
     );
     let columns = metadata.schema_descr().columns().iter();
     let columns: Vec<_> =
@@ -325,7 +326,7 @@ proptest! {
 
     #[test]
     fn any_records_come_back_unchanged(
-        rows in prop::collection::vec((any::<u32>(), any::<u32>(), 0usize..12, any::<u64>(), any::<(u32, u32)>(), any::<i64>()), 0..300)
+        rows in prop::collection::vec((any::<u32>(), any::<u32>(), 0usize..14, any::<u64>(), any::<(u32, u32)>(), any::<i64>()), 0..300)
     ) {
         let mut time_ns = 0;
         let records: Vec<_> = rows.into_iter().map(|(step, flow, event, seq, (size_bytes, data_bytes), one_way_delay_ns)| {

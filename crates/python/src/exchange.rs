@@ -4,8 +4,10 @@ use crate::{error, text};
 use packetlog::pantheon::{
     ClockOffsets, Direction, FlowLog, Imported, Input, Log, MergedExport, RawPair, import, import_run,
 };
+use packetlog::qlog::{Draft, QlogExport, TraceInfo, import_file};
 use packetlog::{Error, PacketLogReader, PacketLogWriter, Record};
 use pyo3::prelude::*;
+use serde::Deserialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -126,4 +128,54 @@ pub(crate) fn export_pantheon(
         Ok(())
     })
     .map_err(|cause: Error| text(cause))
+}
+
+/// Writes one flow of a run as a qlog; returns the number of events in it.
+#[pyfunction]
+#[pyo3(signature = (packets, samples, out, flow, draft, trace))]
+pub(crate) fn export_qlog(
+    py: Python<'_>,
+    packets: PathBuf,
+    samples: Option<PathBuf>,
+    out: PathBuf,
+    flow: u32,
+    draft: &str,
+    trace: &str,
+) -> PyResult<u64> {
+    let draft = Draft::named(draft).ok_or_else(|| {
+        let names: Vec<_> = Draft::NAMES.iter().map(|(_, name)| *name).collect();
+        error(format!("draft `{draft}`: allowed are {}", names.join(", ")))
+    })?;
+    let trace: Trace = serde_json::from_str(trace).map_err(text)?;
+    let info = TraceInfo { title: trace.title, description: trace.description, name: trace.name };
+    py.detach(|| QlogExport::create(out, draft, flow, &info)?.write_run(&packets, samples.as_deref()))
+        .map_err(|cause: Error| text(cause))
+}
+
+/// What the qlog says of itself.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Trace {
+    title: String,
+    description: String,
+    name: String,
+}
+
+/// Imports the traces of a qlog file, each into a directory of its own below `directory`; JSON with what they held.
+#[pyfunction]
+pub(crate) fn import_qlog(py: Python<'_>, file: PathBuf, directory: PathBuf) -> PyResult<String> {
+    let traces = py.detach(|| import_file(&file, &directory)).map_err(text)?;
+    let traces = traces.into_iter().map(|(title, held)| {
+        json!({
+            "title": title,
+            "events": held.events,
+            "sent": held.sent,
+            "acked": held.acked,
+            "lost": held.lost,
+            "other_spaces": held.other_spaces,
+            "metrics": held.metrics,
+            "last_s": held.last_ns as f64 / 1e9,
+        })
+    });
+    Ok(traces.collect::<serde_json::Value>().to_string())
 }

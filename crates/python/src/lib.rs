@@ -34,7 +34,9 @@ mod _core {
     #[pymodule_export]
     use crate::catalogue::{check_parameters, controllers, transport};
     #[pymodule_export]
-    use crate::exchange::{export_pantheon, import_mahimahi, import_merged_log, import_raw_logs};
+    use crate::exchange::{
+        export_pantheon, export_qlog, import_mahimahi, import_merged_log, import_qlog, import_raw_logs,
+    };
     #[pymodule_export]
     use crate::logs::{
         bootstrap_interval, delay_points, harm, jain_index, labels, measure_log, metrics, samples, series,

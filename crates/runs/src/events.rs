@@ -18,5 +18,15 @@ pub const fn logged_event(event: PacketEvent, is_data: bool, full: bool) -> Opti
     }
 }
 
+/// The log's name for what a sender found out about a packet. That it arrived is for `full` logs only.
+#[inline]
+pub const fn verdict_event(lost: bool, full: bool) -> Option<Event> {
+    match (lost, full) {
+        (true, _) => Some(Event::Lost),
+        (false, true) => Some(Event::Acked),
+        (false, false) => None,
+    }
+}
+
 /// Delivery opportunities of the data direction (0) and of the return direction (1).
 pub const OPPORTUNITIES: [Event; 2] = [Event::Opportunity, Event::AckOpportunity];

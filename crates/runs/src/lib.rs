@@ -10,7 +10,7 @@ mod spec;
 pub use counters::{
     CapacityMeter, flow_state, last_change, link_counters, media_counters, meter_config, sender_counters,
 };
-pub use events::{OPPORTUNITIES, logged_event};
+pub use events::{OPPORTUNITIES, logged_event, verdict_event};
 pub use real::{KernelSpec, ProgramSpec, Readiness, Side};
 pub use recorder::Recorder;
 pub use spec::{Backend, Ends, FlowSpec, LogLevel, RunSpec};

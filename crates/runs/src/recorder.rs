@@ -15,6 +15,8 @@ pub struct Recorder {
     meter: RunMeter,
     log: Option<PacketLogWriter>,
     samples: Option<Samples>,
+    /// By flow, what [`Recorder::flow_changes`] wrote last.
+    states: Vec<Vec<Field>>,
     failure: Option<String>,
 }
 
@@ -45,7 +47,8 @@ impl Recorder {
             })
             .transpose()
             .map_err(text)?;
-        Ok(Self { meter: RunMeter::new(config), log, samples, failure: None })
+        let states = vec![Vec::new(); config.flows.len()];
+        Ok(Self { meter: RunMeter::new(config), log, samples, states, failure: None })
     }
 
     /// One packet event; records must come in time order. A failure to write is kept for [`Recorder::finish`].
@@ -95,6 +98,27 @@ impl Recorder {
         let mut sink = FlowSink { writer: &mut samples.flows, at, flow, result: Ok(()) };
         fields(&mut sink);
         sink.result.map_err(|error| error.to_string())
+    }
+
+    /// Those of the `fields` of a flow that are not as they were when this was last called for it, and the field called
+    /// `always` in any case: where it comes again, another event has happened at the same time. A failure to write is kept
+    /// for [`Recorder::finish`].
+    pub fn flow_changes(
+        &mut self,
+        at: Time,
+        flow: u32,
+        always: &'static str,
+        fields: impl FnOnce(&mut dyn FieldSink),
+    ) {
+        let Some(samples) = &mut self.samples else { return };
+        let Some(state) = self.states.get_mut(flow as usize - 1) else { return };
+        let sink = FlowSink { writer: &mut samples.flows, at, flow, result: Ok(()) };
+        let mut changes = ChangeSink { sink, state, always, position: 0 };
+        fields(&mut changes);
+        if let Err(error) = changes.sink.result {
+            self.failure.get_or_insert_with(|| error.to_string());
+            self.samples = None;
+        }
     }
 
     /// One value of a flow's state, by the name that its program gave it.
@@ -184,5 +208,40 @@ impl FieldSink for FlowSink<'_> {
         if self.result.is_ok() && value.is_finite() {
             self.result = self.writer.flow(self.at.as_ns(), self.flow, name, unit, value);
         }
+    }
+}
+
+/// Passes on what differs from the last time. Fields come in the same order each time, though not always all of them.
+struct ChangeSink<'a> {
+    sink: FlowSink<'a>,
+    state: &'a mut Vec<Field>,
+    always: &'static str,
+    /// Where the next field is expected.
+    position: usize,
+}
+
+/// A field of a flow's state and the value last written.
+#[derive(Clone, Debug)]
+struct Field {
+    name: &'static str,
+    bits: u64,
+}
+
+impl FieldSink for ChangeSink<'_> {
+    fn put(&mut self, name: &'static str, unit: &'static str, value: f64) {
+        let expected = self.position..self.state.len();
+        let found = expected.clone().find(|&position| self.state[position].name == name);
+        let bits = value.to_bits();
+        if let Some(position) = found {
+            self.position = position + 1;
+            if self.state[position].bits == bits && name != self.always {
+                return;
+            }
+            self.state[position].bits = bits;
+        } else {
+            self.state.insert(expected.start, Field { name, bits });
+            self.position = expected.start + 1;
+        }
+        self.sink.put(name, unit, value);
     }
 }

@@ -8,7 +8,7 @@ use packetlog::{Event, Record};
 use path::{DelayLine, Direction, Ecn, Encapsulation, Packet, PacketEvent, Reassembler, Tap};
 use runs::{
     Backend, CapacityMeter, Ends, LogLevel, OPPORTUNITIES, Recorder, RunSpec, flow_state, last_change,
-    logged_event,
+    logged_event, verdict_event,
 };
 use transport::{ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
 use units::{Span, Time};
@@ -282,7 +282,12 @@ impl World {
         }
         let active = self.flows.iter().enumerate().filter(|(_, flow)| flow.sender.is_active(at));
         for (index, flow) in active {
-            recorder.sample_flow(at, index as u32 + 1, |sink| flow.sender.fields(sink))?;
+            let number = index as u32 + 1;
+            if self.full_log {
+                recorder.sample_flow(at, number, |sink| flow.sender.all_fields(sink))?;
+            } else {
+                recorder.sample_flow(at, number, |sink| flow.sender.fields(sink))?;
+            }
         }
         for (direction, name) in self.directions.iter().zip(["data", "ack"]) {
             for link in direction.links() {
@@ -301,7 +306,9 @@ impl World {
         let index = (actor as usize - DIRECTIONS.len()) / ACTORS_PER_FLOW;
         if actor == sender_actor(index) {
             self.flows[index].sender.on_timer(self.now);
+            self.record_verdicts(index, recorder);
             self.poll_sender(index, recorder);
+            self.record_state(index, "", recorder);
         } else if actor == receiver_actor(index) {
             self.poll_receiver(index, recorder);
         } else {
@@ -398,11 +405,41 @@ impl World {
                 }
                 Handle::Ack(slot) => {
                     flow.sender.on_ack(self.now, self.contents.ack(slot));
+                    self.record_verdicts(index, recorder);
+                    self.record_state(index, "in_flight", recorder);
                     self.poll_sender(index, recorder);
+                    self.record_state(index, "", recorder);
                 }
             }
         }
         self.contents.release(packet.token);
+    }
+
+    /// What the sender has just found out about its packets.
+    #[inline]
+    fn record_verdicts(&self, index: usize, recorder: &mut Recorder) {
+        for verdict in self.flows[index].sender.verdicts() {
+            if let Some(event) = verdict_event(verdict.lost, self.full_log) {
+                recorder.record(&Record {
+                    time_ns: self.now.as_ns(),
+                    flow: index as u32 + 1,
+                    event,
+                    seq: verdict.number,
+                    size_bytes: 0,
+                    data_bytes: verdict.payload_bytes,
+                    one_way_delay_ns: 0,
+                });
+            }
+        }
+    }
+
+    /// In full logs, whatever of the sender's state has changed, and `always`.
+    #[inline]
+    fn record_state(&self, index: usize, always: &'static str, recorder: &mut Recorder) {
+        if self.full_log {
+            let sender = &self.flows[index].sender;
+            recorder.flow_changes(self.now, index as u32 + 1, always, |sink| sender.all_fields(sink));
+        }
     }
 
     #[inline]

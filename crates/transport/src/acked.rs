@@ -4,7 +4,7 @@ use crate::conduct::MAX_ARRIVALS;
 use crate::config::TimerKind;
 use crate::rate::Newest;
 use crate::recovery::Prr;
-use crate::sender::{Sender, acked_packet};
+use crate::sender::{Sender, Verdict, acked_packet};
 use crate::sent::{Fate, SentPacket};
 use crate::wire::{AckFrame, Part};
 use congestion::{Ack, Ecn, Loss, RateSample, Timeout, TimeoutKind};
@@ -27,6 +27,7 @@ struct News {
 impl Sender {
     /// An acknowledgement arrived; poll for packets afterwards.
     pub fn on_ack(&mut self, now: Time, frame: &AckFrame) {
+        self.verdicts.clear();
         self.integrate(now);
         self.note_event(now);
         self.free_buffer(frame.next_offset);
@@ -173,6 +174,7 @@ impl Sender {
         }
         packet.fate = Fate::Acked;
         self.acked.push(acked);
+        self.verdicts.push(Verdict { number, payload_bytes: acked.bytes, lost: false });
         if acked.was_lost {
             self.stats.spurious_losses += 1;
             return self.episode.count_spurious();

@@ -27,5 +27,5 @@ pub use encoder::{EncoderSpec, EncoderStats, FrameMark};
 pub use frames::DecodedFrame;
 pub use ranges::{Range, RangeSet};
 pub use receiver::{Receiver, ReceiverStats};
-pub use sender::{MEDIA_SHARE, Sender, SenderStats};
+pub use sender::{MEDIA_SHARE, Sender, SenderStats, Verdict};
 pub use wire::{AckFrame, Arrival, Data, EcnCounts, Part};

@@ -58,6 +58,17 @@ pub struct SenderStats {
     pub completed_at: Option<Time>,
 }
 
+/// The sender's last word on a packet for now: it was acknowledged or declared lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Packet number.
+    pub number: u64,
+    /// Payload bytes of the packet.
+    pub payload_bytes: u32,
+    /// Whether it was declared lost. A lost packet may still be acknowledged: a spurious loss.
+    pub lost: bool,
+}
+
 /// What a packet carries: new payload, payload to send again, or filler.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
@@ -137,6 +148,8 @@ pub struct Sender {
     pub(crate) latest_rate: Rate,
     pub(crate) acked: Vec<AckedPacket>,
     pub(crate) lost: Vec<AckedPacket>,
+    /// Those of the last call.
+    pub(crate) verdicts: Vec<Verdict>,
     integrated_at: Time,
     pub(crate) stats: SenderStats,
 }
@@ -190,6 +203,7 @@ impl Sender {
             latest_rate: Rate::ZERO,
             acked: Vec::with_capacity(64),
             lost: Vec::with_capacity(64),
+            verdicts: Vec::with_capacity(64),
             integrated_at: start,
             config,
             stats: SenderStats::default(),
@@ -252,6 +266,24 @@ impl Sender {
             sink.put("encoder_rate", "Mbit/s", bitrate.mbps());
         }
         self.controller.fields(sink);
+    }
+
+    /// [`Sender::fields`], and what the transport adds to it: everything that a trace of every event shows.
+    pub fn all_fields(&self, sink: &mut dyn FieldSink) {
+        let rtt_ms = |rtt: Span| if self.rtt.has_sample() { rtt.as_ms_f64() } else { f64::NAN };
+        let window = self.window_bytes();
+        sink.put("window", "bytes", if window == u64::MAX { f64::NAN } else { window as f64 });
+        sink.put("pacing", "Mbit/s", self.pacing_rate().map_or(f64::NAN, Rate::mbps));
+        sink.put("latest_rtt", "ms", rtt_ms(self.rtt.latest()));
+        sink.put("lowest_rtt", "ms", rtt_ms(self.rtt.min()));
+        sink.put("rttvar", "ms", rtt_ms(self.rtt.variation()));
+        sink.put("recovery", "0 no, 1 yes", f64::from(u8::from(self.episode.is_active())));
+        self.fields(sink);
+    }
+
+    /// What the last [`Sender::on_ack`] or [`Sender::on_timer`] found out about packets, in that order.
+    pub fn verdicts(&self) -> &[Verdict] {
+        &self.verdicts
     }
 
     pub(crate) fn integrate(&mut self, now: Time) {
@@ -329,6 +361,7 @@ impl Sender {
 
     /// Handles whatever timer is due at `now`; poll for packets afterwards.
     pub fn on_timer(&mut self, now: Time) {
+        self.verdicts.clear();
         if now < self.start || now >= self.stop {
             return;
         }
@@ -388,6 +421,7 @@ impl Sender {
         self.sampler.lost_bytes += u64::from(lost.bytes);
         self.stats.packets_lost += 1;
         self.lost.push(lost);
+        self.verdicts.push(Verdict { number, payload_bytes, lost: true });
         if payload_bytes > 0 && !filler {
             if reliable {
                 self.resend.push_back(Load { number, offset, payload_bytes, filler });

@@ -21,6 +21,7 @@ __all__ = [
     "parse_mix",
     "paths",
     "schemes",
+    "vectors",
 ]
 
 _HERE = Path(__file__).parent
@@ -42,3 +43,9 @@ def paths() -> Index[PathModel]:
 def experiments() -> Index[Plan]:
     """Every shipped experiment."""
     return Index("experiment", _HERE / "experiments", parse_plan)
+
+
+@cache
+def vectors() -> Index[Plan]:
+    """Every scenario of the golden traces: an experiment that any simulated scheme can be put into."""
+    return Index("scenario", _HERE / "vectors", parse_plan)

@@ -11,18 +11,22 @@ from dumbbell.errors import UserError
 from dumbbell.interchange.mahimahi import LinkLogs, import_mahimahi
 from dumbbell.interchange.pantheon_export import export_pantheon
 from dumbbell.interchange.pantheon_import import import_pantheon
+from dumbbell.interchange.qlog_export import export_qlog
+from dumbbell.interchange.qlog_import import import_qlog
 
 
 def import_results(arguments: argparse.Namespace) -> int:
     """Imports results; 0 if every run is usable, 1 if some are not (listed)."""
     if arguments.format in ("pcap", "iperf3"):
         raise UserError(
-            f"import of {arguments.format} is not available in this version: allowed are pantheon, mahimahi"
+            f"import of {arguments.format} is not available in this version: allowed are pantheon, mahimahi, qlog"
         )
     if arguments.format == "pantheon":
         if not arguments.source.is_dir():
             raise UserError(f"{arguments.source}: no such directory")
         results = import_pantheon(arguments.source, arguments.out, sys.argv)
+    elif arguments.format == "qlog":
+        results = import_qlog(arguments.source, arguments.out, sys.argv)
     else:
         logs = LinkLogs(arguments.source, arguments.ack, arguments.scheme)
         results = import_mahimahi(logs, arguments.out, sys.argv)
@@ -50,4 +54,14 @@ def export_results(directory: Path, destination: Path) -> int:
     for run, reason in left_out:
         print(f"left out: {run.label}: {reason}", file=sys.stderr)
     print(destination)
+    return 1 if left_out else 0
+
+
+def export_flows(directory: Path, destination: Path, run: str | None, flow: int | None, draft: str) -> int:
+    """Exports flows as qlogs; 0 if every run could be written, 1 if not (listed)."""
+    written, left_out = export_qlog(directory, destination, run, flow, draft)
+    for skipped, reason in left_out:
+        print(f"left out: {skipped.label}: {reason}", file=sys.stderr)
+    for file in written:
+        print(file)
     return 1 if left_out else 0

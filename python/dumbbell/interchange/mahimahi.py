@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,10 +10,8 @@ from dumbbell.catalog import PathModel
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment
 from dumbbell.interchange.pantheon_import import imported_scheme, measure, refuse_used
-from dumbbell.results import Recording, Results, write_environment
-from dumbbell.results.directory import to_toml
-from dumbbell.results.environment import environment, now
-from dumbbell.results.files import publish, to_json, write_atomically
+from dumbbell.interchange.staging import add_run, begin, finish, staging
+from dumbbell.results import Results
 
 
 @dataclass(frozen=True)
@@ -35,36 +32,18 @@ def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> Results:
     refuse_used(out)
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", logs.scheme):
         raise UserError(f"--scheme `{logs.scheme}`: allowed are letters, digits and `._-`")
-    temporary = out.with_name(f".{out.name}.importing")
-    shutil.rmtree(temporary, ignore_errors=True)
-    try:
-        temporary.mkdir(parents=True)
-        packets = temporary / "packets.parquet"
+    with staging(out) as directory:
+        packets = directory / "packets.parquet"
         ack = None if logs.ack is None else str(logs.ack)
         found = json.loads(_core.import_mahimahi(str(logs.data), ack, str(packets)))
         if found["unusable"]:
             raise UserError(str(found["unusable"]))
-        results = Results(temporary, _experiment(logs, found["last_s"]))
-        write_atomically(temporary / "experiment.toml", to_toml(results.experiment.table()))
-        write_environment(results, environment(command) | {"imported": {"source": str(logs.data.resolve())}})
+        results = begin(directory, _experiment(logs, found["last_s"]), logs.data, command)
         run = results.experiment.all_runs()[0]
-        folder = results.unfinished / "1"
-        folder.mkdir(parents=True)
-        packets.rename(folder / "packets.parquet")
-        statistics = measure(folder / "packets.parquet", results.experiment, run)
-        statistics |= {"backend": "import", "status": "done", "reason": None, "init_us": found["init_us"]}
-        statistics |= {"events": found["records"], "sim_wall_s": None}
-        (folder / "log.txt").write_text(f"{now()} imported from {logs.data.name}\n", encoding="utf-8")
-        (folder / "stats.json").write_text(to_json(results.complete(run, statistics)), encoding="utf-8")
-        publish(folder, results.folder(run))
-        results.unfinished.rmdir()
-        Recording([results]).close()
-        if out.exists():
-            out.rmdir()
-        temporary.rename(out)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+        statistics = measure(packets, results.experiment, run)
+        statistics |= {"init_us": found["init_us"], "events": found["records"]}
+        add_run(results, run, [packets], statistics, logs.data.name)
+        finish(results)
     return Results(out, results.experiment)
 
 

@@ -1,0 +1,184 @@
+//! One event of any generation of qlog in one form.
+
+use serde_json::{Map, Value};
+
+/// How a trace writes its events and their times.
+#[derive(Debug)]
+pub(super) struct Dialect {
+    /// Position of time, name and data in events that are arrays (draft-00 and draft-01).
+    columns: Option<Columns>,
+    /// Each time counts from the event before.
+    is_delta: bool,
+    /// Milliseconds per unit of time.
+    pub(super) ms: f64,
+    /// Time of the first event, in units.
+    first: Option<f64>,
+    last: f64,
+}
+
+#[derive(Debug)]
+struct Columns {
+    time: usize,
+    name: usize,
+    data: usize,
+}
+
+/// What the importer looks at.
+#[derive(Debug)]
+pub(super) struct Event<'a> {
+    /// Time since the trace's first event, ns; never before the event before.
+    pub(super) time_ns: u64,
+    /// Name without category, in lower case.
+    pub(super) name: String,
+    pub(super) data: &'a Value,
+}
+
+impl Dialect {
+    /// Reads it from what the trace says of itself.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn of(info: &Map<String, Value>) -> Result<Self, String> {
+        let common = |key: &str| info.get("common_fields").and_then(|fields| fields.get(key));
+        let columns = match info.get("event_fields") {
+            Some(Value::Array(fields)) if !fields.is_empty() => Some(Columns::of(fields)?),
+            _ => None,
+        };
+        let has_delta_column = columns.is_some() && column(info, "delta_time").is_some();
+        let format = common("time_format").and_then(Value::as_str).unwrap_or_default();
+        let is_delta = has_delta_column || matches!(format, "delta" | "relative_to_previous_event");
+        let units = info.get("configuration").and_then(|configuration| configuration.get("time_units"));
+        let ms = match units.or_else(|| common("time_units")).and_then(Value::as_str) {
+            None | Some("ms") => 1.0,
+            Some("us") => 1e-3,
+            Some(other) => return Err(format!("time_units = `{other}`: allowed are ms, us")),
+        };
+        Ok(Self { columns, is_delta, ms, first: None, last: 0.0 })
+    }
+
+    /// The event in `value`; none for the empty one that some stacks end their list with.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn read<'a>(&mut self, value: &'a Value) -> Result<Option<Event<'a>>, &'static str> {
+        let (time, name, data) = match (value, &self.columns) {
+            (Value::Object(fields), _) if fields.is_empty() => return Ok(None),
+            (Value::Array(fields), _) if fields.is_empty() => return Ok(None),
+            (Value::Object(fields), _) => {
+                let name = fields.get("name").or_else(|| fields.get("type"));
+                (fields.get("time"), name, fields.get("data"))
+            }
+            (Value::Array(fields), Some(at)) => {
+                (fields.get(at.time), fields.get(at.name), fields.get(at.data))
+            }
+            (Value::Array(_), None) => return Err("is an array, but the trace has no `event_fields`"),
+            _ => return Err("is neither an object nor an array"),
+        };
+        let time = time.and_then(number).ok_or("has no number `time`")?;
+        let name = name.and_then(Value::as_str).ok_or("has no text `name`")?;
+        let name = name.rsplit(':').next().unwrap_or_default().to_ascii_lowercase();
+        Ok(Some(Event { time_ns: self.time_ns(time)?, name, data: data.unwrap_or(&Value::Null) }))
+    }
+
+    fn time_ns(&mut self, time: f64) -> Result<u64, &'static str> {
+        let first = *self.first.get_or_insert(time);
+        let since = if self.is_delta {
+            // The first counts from the reference time, which is nothing to us.
+            self.last + if self.last == 0.0 && time == first { 0.0 } else { time }
+        } else {
+            time - first
+        };
+        self.last = self.last.max(since);
+        let ns = (self.last * self.ms * 1e6).round();
+        if ns < 2f64.powi(62) { Ok(ns as u64) } else { Err("has a time more than a century after the first") }
+    }
+}
+
+impl Columns {
+    fn of(fields: &[Value]) -> Result<Self, String> {
+        let find = |names: &[&str]| {
+            let is = |field: &Value| {
+                field.as_str().is_some_and(|text| names.iter().any(|name| text.eq_ignore_ascii_case(name)))
+            };
+            let position = fields.iter().position(is);
+            position.ok_or_else(|| format!("event_fields has none of {}", names.join(", ")))
+        };
+        Ok(Self {
+            time: find(&["time", "relative_time", "delta_time"])?,
+            name: find(&["event", "event_type", "name", "type"])?,
+            data: find(&["data"])?,
+        })
+    }
+}
+
+fn column(info: &Map<String, Value>, name: &str) -> Option<usize> {
+    info.get("event_fields")?.as_array()?.iter().position(|field| field.as_str() == Some(name))
+}
+
+/// A finite number, which some stacks write as text.
+pub(super) fn number(value: &Value) -> Option<f64> {
+    let number = value.as_f64().or_else(|| value.as_str()?.parse().ok());
+    number.filter(|number| number.is_finite())
+}
+
+/// A count, which some stacks write as text.
+pub(super) fn count(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
+/// The first of `keys` that `value` has; a key may lead inside with dots.
+pub(super) fn find<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
+    keys.iter().find_map(|key| key.split('.').try_fold(value, |inner, part| inner.get(part)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn times(info: Value, times: &[f64]) -> Vec<u64> {
+        let Value::Object(info) = info else { panic!("an object") };
+        let mut dialect = Dialect::of(&info).unwrap();
+        let read = |time: &f64| {
+            let value = json!({"time": time, "name": "a:B", "data": {}});
+            dialect.read(&value).unwrap().unwrap().time_ns
+        };
+        times.iter().map(read).collect()
+    }
+
+    #[test]
+    fn times_count_from_the_first_event_in_every_format() {
+        let absolute = json!({"common_fields": {"time_format": "absolute"}});
+        assert_eq!(times(absolute, &[1_553_986_553_572.0, 1_553_986_553_574.5]), [0, 2_500_000]);
+        let relative = json!({"common_fields": {"time_format": "relative_to_epoch"}});
+        // What goes back comes at the time of the event before.
+        assert_eq!(times(relative, &[7.0, 9.0, 8.0, 10.0]), [0, 2_000_000, 2_000_000, 3_000_000]);
+        let delta = json!({"common_fields": {"time_format": "delta"}});
+        assert_eq!(times(delta, &[1500.0, 3.0, 5.0, 7.0]), [0, 3_000_000, 8_000_000, 15_000_000]);
+        let us = json!({"configuration": {"time_units": "us"}});
+        assert_eq!(times(us, &[10.0, 25.0]), [0, 15_000]);
+    }
+
+    #[test]
+    fn arrays_are_read_by_their_columns() {
+        let Value::Object(info) =
+            json!({"event_fields": ["relative_time", "CATEGORY", "EVENT_TYPE", "DATA"]})
+        else {
+            panic!("an object")
+        };
+        let mut dialect = Dialect::of(&info).unwrap();
+        let value = json!(["5", "TRANSPORT", "PACKET_SENT", {"a": 1}]);
+        let event = dialect.read(&value).unwrap().unwrap();
+        assert_eq!((event.time_ns, &*event.name, &event.data["a"]), (0, "packet_sent", &json!(1)));
+        assert!(dialect.read(&json!([])).unwrap().is_none());
+        assert!(dialect.read(&json!([true, "a", "b", {}])).unwrap_err().contains("time"));
+        assert!(dialect.read(&json!(3)).is_err());
+    }
+
+    #[test]
+    fn what_a_trace_cannot_say_of_itself_is_refused() {
+        let refusal = |info: Value| Dialect::of(info.as_object().unwrap()).unwrap_err();
+        assert!(refusal(json!({"configuration": {"time_units": "s"}})).contains("allowed are ms, us"));
+        assert!(refusal(json!({"event_fields": ["category", "event", "data"]})).contains("time"));
+    }
+}

@@ -1,0 +1,294 @@
+//! Writing one flow of a run as a qlog text sequence.
+
+use super::Draft;
+use super::metrics::{Gather, Update};
+use crate::pending::Pending;
+use crate::{Error, Event, Key, PacketLogReader, Record, SampleReader, Table};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Begins every record of a JSON text sequence (RFC 7464).
+pub(crate) const RECORD_SEPARATOR: u8 = 0x1e;
+
+/// Write buffer, bytes.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// What a trace says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct TraceInfo {
+    /// Title of file and trace.
+    pub title: String,
+    /// What the trace shows.
+    pub description: String,
+    /// Name of the vantage point: the scheme.
+    pub name: String,
+}
+
+/// The qlog of one flow in the making; appears under its name only when it is complete.
+pub struct QlogExport {
+    pending: Pending,
+    out: BufWriter<File>,
+    draft: Draft,
+    flow: u32,
+    events: u64,
+    /// A packet whose fragments, or an ACK whose acknowledged packets, may still follow.
+    open: Option<Open>,
+    /// When an ACK arrived that acknowledged something and whose effect is not written yet.
+    acked_ns: Option<u64>,
+}
+
+struct Open {
+    first: Record,
+    size_bytes: u64,
+    /// Newly acknowledged packets: first and last number.
+    ranges: Vec<(u64, u64)>,
+}
+
+impl QlogExport {
+    /// Starts the qlog of `flow` that will be called `path`.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn create(path: impl AsRef<Path>, draft: Draft, flow: u32, info: &TraceInfo) -> Result<Self, Error> {
+        let (pending, file) = Pending::create(path.as_ref())?;
+        let out = BufWriter::with_capacity(BUFFER_BYTES, file);
+        let mut export = Self { pending, out, draft, flow, events: 0, open: None, acked_ns: None };
+        export.write_record(&header(draft, flow, info).to_string())?;
+        Ok(export)
+    }
+
+    /// Writes what the run's files tell of the flow, in bounded memory; returns the number of events. `samples`
+    /// (`flows.parquet`) may be missing.
+    ///
+    /// # Errors
+    /// A file that cannot be read or written.
+    pub fn write_run(mut self, packets: &Path, samples: Option<&Path>) -> Result<u64, Error> {
+        let mut updates = Updates::open(samples, self.flow)?;
+        for record in PacketLogReader::open(packets)? {
+            let record = record?;
+            while let Some(update) = updates.before(record.time_ns)? {
+                self.update(&update)?;
+            }
+            if record.flow == self.flow {
+                if record.event == Event::Send {
+                    updates.gather.note_payload(record.data_bytes);
+                    // What an ACK changed comes before what it let go.
+                    if self.acked_ns == Some(record.time_ns)
+                        && let Some(update) = updates.before(record.time_ns + 1)?
+                    {
+                        self.update(&update)?;
+                    }
+                }
+                self.record(&record)?;
+            }
+        }
+        while let Some(update) = updates.before(u64::MAX)? {
+            self.update(&update)?;
+        }
+        self.finish()
+    }
+
+    /// Adds one record of the flow.
+    fn record(&mut self, record: &Record) -> Result<(), Error> {
+        if let Some(open) = &mut self.open
+            && open.first.time_ns == record.time_ns
+        {
+            let same_packet = record.seq == open.first.seq && record.data_bytes == 0;
+            match (open.first.event, record.event) {
+                (Event::AckDeliver, Event::Acked) => {
+                    self.acked_ns = Some(record.time_ns);
+                    match open.ranges.last_mut() {
+                        Some((_, last)) if *last + 1 == record.seq => *last = record.seq,
+                        _ => open.ranges.push((record.seq, record.seq)),
+                    }
+                    return Ok(());
+                }
+                (Event::Send, Event::Send) | (Event::AckDeliver, Event::AckDeliver) if same_packet => {
+                    open.size_bytes += u64::from(record.size_bytes);
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+        match record.event {
+            Event::Send | Event::AckDeliver => {
+                self.close()?;
+                self.open = Some(Open {
+                    first: *record,
+                    size_bytes: u64::from(record.size_bytes),
+                    ranges: Vec::new(),
+                });
+                Ok(())
+            }
+            Event::Lost => {
+                self.close()?;
+                let name = self.name("packet_lost");
+                self.event(record.time_ns, name, json!({"header": packet_header(record.seq)}))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the packet that nothing more can be said of.
+    fn close(&mut self) -> Result<(), Error> {
+        let Some(Open { first, size_bytes, ranges }) = self.open.take() else { return Ok(()) };
+        let mut data = json!({"header": packet_header(first.seq), "raw": {"length": size_bytes}});
+        let name = if first.event == Event::Send {
+            if first.data_bytes > 0 {
+                data["raw"]["payload_length"] = first.data_bytes.into();
+            }
+            "packet_sent"
+        } else {
+            if !ranges.is_empty() {
+                let ranges: Vec<_> = ranges.into_iter().map(|(first, last)| json!([first, last])).collect();
+                data["frames"] = json!([{"frame_type": "ack", "acked_ranges": ranges}]);
+            }
+            "packet_received"
+        };
+        self.event(first.time_ns, self.name(name), data)
+    }
+
+    /// Adds what became known of the flow's state.
+    fn update(&mut self, update: &Update) -> Result<(), Error> {
+        self.close()?;
+        self.acked_ns = None;
+        if let Some((old, new)) = &update.state {
+            let mut data = json!({"new": new});
+            if let Some(old) = old {
+                data["old"] = old.as_str().into();
+            }
+            self.event(update.time_ns, self.name("congestion_state_updated"), data)?;
+        }
+        if !update.metrics.is_empty() {
+            let name = self.name("metrics_updated");
+            self.event(update.time_ns, name, Value::Object(update.metrics.clone()))?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<u64, Error> {
+        self.close()?;
+        let path = self.pending.path().to_owned();
+        let file = self.out.into_inner().map_err(|e| Error::io(&path, "write", e.into_error()))?;
+        self.pending.commit(file)?;
+        Ok(self.events)
+    }
+
+    /// The event's name in full.
+    fn name(&self, event: &str) -> &'static str {
+        match (self.draft, event) {
+            (Draft::V03, "packet_sent") => "transport:packet_sent",
+            (Draft::V03, "packet_received") => "transport:packet_received",
+            (Draft::V03, "packet_lost") => "recovery:packet_lost",
+            (Draft::V03, "congestion_state_updated") => "recovery:congestion_state_updated",
+            (Draft::V03, _) => "recovery:metrics_updated",
+            (Draft::Quic13, "packet_sent") => "quic:packet_sent",
+            (Draft::Quic13, "packet_received") => "quic:packet_received",
+            (Draft::Quic13, "packet_lost") => "quic:packet_lost",
+            (Draft::Quic13, "congestion_state_updated") => "quic:congestion_state_updated",
+            (Draft::Quic13, _) => "quic:recovery_metrics_updated",
+        }
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "made for this call everywhere")]
+    fn event(&mut self, time_ns: u64, name: &str, data: Value) -> Result<(), Error> {
+        self.events += 1;
+        // The order that people read in; a map would sort its keys.
+        let (time, name) = (json!(time_ns as f64 / 1e6), json!(name));
+        self.write_record(&format!(r#"{{"time":{time},"name":{name},"data":{data}}}"#))
+    }
+
+    fn write_record(&mut self, text: &str) -> Result<(), Error> {
+        let parts: [&[u8]; 3] = [&[RECORD_SEPARATOR], text.as_bytes(), b"\n"];
+        let written = parts.into_iter().try_for_each(|part| self.out.write_all(part));
+        written.map_err(|error| Error::io(self.pending.path(), "write", error))
+    }
+}
+
+/// The first record of the file.
+fn header(draft: Draft, flow: u32, info: &TraceInfo) -> Value {
+    // The sender opens the connection in our transport.
+    let vantage_point = json!({"name": info.name, "type": "client"});
+    let group = format!("flow-{flow}");
+    match draft {
+        Draft::V03 => json!({
+            "qlog_version": "0.3",
+            "qlog_format": "JSON-SEQ",
+            "title": info.title,
+            "description": info.description,
+            "trace": {
+                "title": info.title,
+                "description": info.description,
+                "vantage_point": vantage_point,
+                "common_fields": {"group_id": group, "time_format": "relative", "reference_time": 0},
+            },
+        }),
+        Draft::Quic13 => json!({
+            "file_schema": "urn:ietf:params:qlog:file:sequential",
+            "serialization_format": "application/qlog+json-seq",
+            "title": info.title,
+            "description": info.description,
+            "trace": {
+                "title": info.title,
+                "description": info.description,
+                "vantage_point": vantage_point,
+                "event_schemas": ["urn:ietf:params:qlog:events:quic-13"],
+                "common_fields": {
+                    "group_id": group,
+                    "time_format": "relative_to_epoch",
+                    "reference_time": {"clock_type": "monotonic", "epoch": "unknown"},
+                },
+            },
+        }),
+    }
+}
+
+fn packet_header(number: u64) -> Value {
+    json!({"packet_type": "1RTT", "packet_number": number})
+}
+
+/// The updates of a flow in order of time, read as they are needed.
+struct Updates {
+    samples: Option<SampleReader>,
+    flow: Key,
+    gather: Gather,
+    next: Option<Update>,
+}
+
+impl Updates {
+    fn open(samples: Option<&Path>, flow: u32) -> Result<Self, Error> {
+        let samples = samples.map(|path| SampleReader::open(path, Table::Flows)).transpose()?;
+        let mut updates = Self { samples, flow: Key::Flow(flow), gather: Gather::default(), next: None };
+        updates.next = updates.read()?;
+        Ok(updates)
+    }
+
+    /// The next update, if it is from before `time_ns`.
+    fn before(&mut self, time_ns: u64) -> Result<Option<Update>, Error> {
+        if self.next.as_ref().is_none_or(|update| update.time_ns >= time_ns) {
+            return Ok(None);
+        }
+        let following = self.read()?;
+        Ok(std::mem::replace(&mut self.next, following))
+    }
+
+    fn read(&mut self) -> Result<Option<Update>, Error> {
+        while let Some(samples) = &mut self.samples {
+            match samples.next().transpose()? {
+                Some(sample) if sample.key == self.flow => {
+                    if let Some(update) = self.gather.push(&sample) {
+                        return Ok(Some(update));
+                    }
+                }
+                Some(_) => {}
+                None => {
+                    self.samples = None;
+                    return Ok(self.gather.finish());
+                }
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,290 @@
+//! A trace of a real QUIC stack as a packet log and samples: the sender's view.
+//!
+//! The trace does not know when a packet arrived, only when its acknowledgement did: that counts as its delivery, and its
+//! delay is a round-trip time.
+
+use super::event::{Dialect, Event, count, find, number};
+use super::text::{RawTrace, open_traces};
+use crate::{Error, PacketLogWriter, Record, SampleWriter, Table};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Number of the flow in the log.
+const FLOW: u32 = 1;
+
+/// Size of a full packet before a larger one was sent: QUIC's smallest maximum (RFC 9000 14).
+const LEAST_FULL_BYTES: u32 = 1200;
+
+/// What a trace held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImportedTrace {
+    /// Events of any kind.
+    pub events: u64,
+    /// Packets sent that are to be acknowledged, of the application's packet number space.
+    pub sent: u64,
+    /// Those that were acknowledged.
+    pub acked: u64,
+    /// Those that were declared lost.
+    pub lost: u64,
+    /// Packets sent of the other packet number spaces, which are left out: numbers would not be unique.
+    pub other_spaces: u64,
+    /// Reports of the sender's state.
+    pub metrics: u64,
+    /// Time from the first event to the last, ns.
+    pub last_ns: u64,
+}
+
+/// A packet that is not acknowledged yet.
+struct Outstanding {
+    sent_ns: u64,
+    size_bytes: u32,
+    data_bytes: u32,
+}
+
+struct Import {
+    packets: PacketLogWriter,
+    samples: SampleWriter,
+    outstanding: BTreeMap<u64, Outstanding>,
+    /// Milliseconds per unit of time in the trace.
+    ms: f64,
+    full_bytes: u32,
+    found: ImportedTrace,
+}
+
+/// Imports the traces of a qlog file, each into a directory of its own (`1`, `2`, ...) below `directory`: `packets.parquet`
+/// and `flows.parquet`. Returns the title of each and what it held.
+///
+/// # Errors
+/// A damaged file or event, by file and place; a trace in which nothing was sent; a file that cannot be written.
+pub fn import_file(file: &Path, directory: &Path) -> Result<Vec<(String, ImportedTrace)>, Error> {
+    let mut found = Vec::new();
+    for trace in open_traces(file)? {
+        let folder = directory.join((found.len() + 1).to_string());
+        std::fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, "create", error))?;
+        let title = trace.title.clone();
+        found.push((
+            title,
+            import_trace(trace, &folder.join("packets.parquet"), &folder.join("flows.parquet"))?,
+        ));
+    }
+    Ok(found)
+}
+
+/// Writes a trace to `packets` and `samples` (a `flows.parquet`).
+fn import_trace(mut trace: RawTrace, packets: &Path, samples: &Path) -> Result<ImportedTrace, Error> {
+    let mut dialect = Dialect::of(&trace.info).map_err(|problem| Error::log(&trace.log, problem))?;
+    let mut import = Import {
+        packets: PacketLogWriter::create(packets)?,
+        samples: SampleWriter::create(samples, Table::Flows)?,
+        outstanding: BTreeMap::new(),
+        ms: dialect.ms,
+        full_bytes: LEAST_FULL_BYTES,
+        found: ImportedTrace::default(),
+    };
+    while let Some(raw) = trace.next_event()? {
+        match dialect.read(&raw.value) {
+            Ok(Some(event)) => match import.event(&event)? {
+                Ok(()) => {}
+                Err(problem) => return Err(trace.refuse(&raw, problem)),
+            },
+            Ok(None) => {}
+            Err(problem) => return Err(trace.refuse(&raw, problem)),
+        }
+    }
+    if import.found.sent == 0 {
+        return Err(Error::log(&trace.log, "no packet of the application was sent in it: nothing to import"));
+    }
+    import.packets.finish()?;
+    import.samples.finish()?;
+    Ok(import.found)
+}
+
+/// What is wrong with an event.
+type Problem = &'static str;
+
+impl Import {
+    fn event(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
+        self.found.events += 1;
+        self.found.last_ns = event.time_ns;
+        match &*event.name {
+            "packet_sent" => self.sent(event),
+            "packet_received" => self.received(event),
+            "packet_lost" => self.lost(event),
+            // mvfst's names, and those of the newest drafts.
+            "metrics_updated" | "metric_update" | "congestion_metric_update" | "recovery_metrics_updated" => {
+                self.metrics(event).map(Ok)
+            }
+            "congestion_state_updated" => self.state(event).map(Ok),
+            _ => Ok(Ok(())),
+        }
+    }
+
+    fn sent(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
+        let data = event.data;
+        if !is_application(data) {
+            self.found.other_spaces += 1;
+            return Ok(Ok(()));
+        }
+        let frames = data.get("frames").and_then(Value::as_array);
+        if frames.is_some_and(|frames| !frames.is_empty() && !frames.iter().any(is_ack_eliciting)) {
+            return Ok(Ok(()));
+        }
+        let Some(number) = packet_number(data) else {
+            return Ok(Err("packet_sent has no packet number"));
+        };
+        let length =
+            |keys: &[&str]| find(data, keys).and_then(count).and_then(|bytes| u32::try_from(bytes).ok());
+        let carried = frames.map(|frames| frames.iter().map(stream_bytes).fold(0, u32::saturating_add));
+        let data_bytes = carried.or_else(|| length(&["raw.payload_length"])).unwrap_or(0);
+        let size = length(&["raw.length", "header.packet_size", "packet_size", "header.length", "length"]);
+        let size_bytes = size.unwrap_or(data_bytes);
+        self.full_bytes = self.full_bytes.max(size_bytes);
+        self.found.sent += 1;
+        let sent = Outstanding { sent_ns: event.time_ns, size_bytes, data_bytes };
+        let record = record(event, crate::Event::Send, number, &sent, 0);
+        self.outstanding.insert(number, sent);
+        self.packets.write(&record).map(Ok)
+    }
+
+    fn received(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
+        let data = event.data;
+        let frames = data.get("frames").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let mut acks = frames.iter().filter(|frame| frame_type(frame) == "ack").peekable();
+        if !is_application(data) || acks.peek().is_none() {
+            return Ok(Ok(()));
+        }
+        let none = Outstanding { sent_ns: event.time_ns, size_bytes: 0, data_bytes: 0 };
+        let number = packet_number(data).unwrap_or(0);
+        let ack = record(event, crate::Event::AckDeliver, number, &none, 0);
+        self.packets.write(&ack)?;
+        for frame in acks {
+            let Some(ranges) = find(frame, &["acked_ranges"]).and_then(Value::as_array) else { continue };
+            for range in ranges {
+                let Some((first, last)) = bounds(range) else {
+                    return Ok(Err("acked_ranges must be a list of [first, last]"));
+                };
+                self.acknowledge(event, first, last)?;
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn acknowledge(&mut self, event: &Event<'_>, first: u64, last: u64) -> Result<(), Error> {
+        while let Some((&number, _)) = self.outstanding.range(first..=last).next() {
+            let Some(sent) = self.outstanding.remove(&number) else { break };
+            let rtt_ns = event.time_ns.saturating_sub(sent.sent_ns);
+            self.found.acked += 1;
+            self.packets.write(&record(event, crate::Event::Acked, number, &sent, 0))?;
+            let delivered = record(event, crate::Event::Deliver, number, &sent, rtt_ns);
+            self.packets.write(&delivered)?;
+        }
+        Ok(())
+    }
+
+    fn lost(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
+        if !is_application(event.data) {
+            return Ok(Ok(()));
+        }
+        let Some(number) = packet_number(event.data) else {
+            return Ok(Err("packet_lost has no packet number"));
+        };
+        // It stays outstanding: its acknowledgement may still come.
+        let Some(sent) = self.outstanding.get(&number) else { return Ok(Ok(())) };
+        let record = record(event, crate::Event::Lost, number, sent, 0);
+        self.found.lost += 1;
+        self.packets.write(&record).map(Ok)
+    }
+
+    fn metrics(&mut self, event: &Event<'_>) -> Result<(), Error> {
+        let full = f64::from(self.full_bytes);
+        let fields: [(&[&str], &str, &str, f64); 9] = [
+            (&["congestion_window", "cwnd", "current_cwnd"], "window", "bytes", 1.0),
+            (&["congestion_window", "cwnd", "current_cwnd"], "cwnd", "packets", 1.0 / full),
+            (&["ssthresh"], "ssthresh", "packets", 1.0 / full),
+            (&["bytes_in_flight"], "in_flight", "bytes", 1.0),
+            (&["smoothed_rtt"], "srtt", "ms", self.ms),
+            (&["latest_rtt"], "latest_rtt", "ms", self.ms),
+            (&["min_rtt"], "lowest_rtt", "ms", self.ms),
+            (&["rtt_variance"], "rttvar", "ms", self.ms),
+            (&["pacing_rate"], "pacing", "Mbit/s", 1e-6),
+        ];
+        self.found.metrics += 1;
+        for (keys, field, unit, factor) in fields {
+            // An infinite threshold is written as the largest integer.
+            let value =
+                find(event.data, keys).and_then(number).filter(|value| (0.0..2f64.powi(62)).contains(value));
+            if let Some(value) = value {
+                self.samples.flow(event.time_ns, FLOW, field, unit, value * factor)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn state(&mut self, event: &Event<'_>) -> Result<(), Error> {
+        let Some(new) = event.data.get("new").and_then(Value::as_str) else { return Ok(()) };
+        let name: String =
+            new.chars().filter(char::is_ascii_alphabetic).collect::<String>().to_ascii_lowercase();
+        for (field, unit, is) in
+            [("recovery", "0 no, 1 yes", name == "recovery"), ("slow_start", "", name == "slowstart")]
+        {
+            self.samples.flow(event.time_ns, FLOW, field, unit, f64::from(u8::from(is)))?;
+        }
+        Ok(())
+    }
+}
+
+/// A row of the log about `packet`.
+fn record(event: &Event<'_>, kind: crate::Event, seq: u64, packet: &Outstanding, delay_ns: u64) -> Record {
+    let on_path = !matches!(kind, crate::Event::Acked | crate::Event::Lost);
+    Record {
+        time_ns: event.time_ns,
+        flow: FLOW,
+        event: kind,
+        seq,
+        size_bytes: if on_path { packet.size_bytes } else { 0 },
+        data_bytes: packet.data_bytes,
+        one_way_delay_ns: delay_ns as i64,
+    }
+}
+
+/// Whether a packet belongs to the application's packet number space; true if the trace does not say.
+fn is_application(data: &Value) -> bool {
+    let kind = find(data, &["header.packet_type", "packet_type", "type"]).and_then(Value::as_str);
+    kind.is_none_or(|kind| {
+        ["1rtt", "0rtt", "onertt", "zerortt"].iter().any(|known| kind.eq_ignore_ascii_case(known))
+    })
+}
+
+fn packet_number(data: &Value) -> Option<u64> {
+    find(data, &["header.packet_number", "packet_number"]).and_then(count)
+}
+
+fn frame_type(frame: &Value) -> String {
+    frame.get("frame_type").and_then(Value::as_str).unwrap_or_default().to_ascii_lowercase()
+}
+
+/// RFC 9002 2: all frames but these ask for an acknowledgement.
+fn is_ack_eliciting(frame: &Value) -> bool {
+    !matches!(&*frame_type(frame), "ack" | "padding" | "connection_close")
+}
+
+/// Bytes of application data in a frame.
+fn stream_bytes(frame: &Value) -> u32 {
+    if !matches!(&*frame_type(frame), "stream" | "datagram") {
+        return 0;
+    }
+    let length = find(frame, &["length", "raw.payload_length", "payload_length", "raw.length"]);
+    length.and_then(count).and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(0)
+}
+
+/// First and last packet number of a range; one number stands for itself.
+fn bounds(range: &Value) -> Option<(u64, u64)> {
+    let numbers = match range {
+        Value::Array(numbers) => numbers.as_slice(),
+        single => std::slice::from_ref(single),
+    };
+    let first = numbers.first().and_then(count)?;
+    let last = numbers.get(1).map_or(Some(first), count)?;
+    (first <= last && numbers.len() <= 2).then_some((first, last))
+}

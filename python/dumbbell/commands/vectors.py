@@ -1,0 +1,33 @@
+"""`dumbbell vectors`: golden traces of a controller, written or compared."""
+
+from pathlib import Path
+
+from dumbbell.errors import UserError
+from dumbbell.vectors import check_vectors, write_vectors
+
+_SHOWN = 160  # characters of a line that differs
+
+
+def vectors(scheme: str | None, out: Path | None, compare: Path | None) -> int:
+    """Writes the vectors of a scheme (0), or compares those in a directory: 0 if all are the same, 1 if not."""
+    if (scheme is None) == (compare is None):
+        raise UserError("vectors: name a scheme, or give --check DIR")
+    if compare is not None:
+        if out is not None:
+            raise UserError("--out: allowed when vectors are written, not with --check")
+        return _compare(compare)
+    assert scheme is not None
+    for folder in write_vectors(scheme, out or Path(f"vectors-{Path(scheme).stem}")):
+        print(folder)
+    return 0
+
+
+def _compare(directory: Path) -> int:
+    differences = check_vectors(directory)
+    for name, found in differences.items():
+        if found is None:
+            print(f"{name}: the same")
+        else:
+            print(f"{name}: differs: {found.file}, line {found.line}")
+            print(f"  there: {found.stored[:_SHOWN]}\n  now:   {found.now[:_SHOWN]}")
+    return 1 if any(differences.values()) else 0

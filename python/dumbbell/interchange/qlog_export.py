@@ -1,0 +1,71 @@
+"""Flows of runs as qlog files, one each, for qvis and other tools that read what QUIC stacks log."""
+
+import json
+from pathlib import Path
+
+from dumbbell import _core
+from dumbbell.errors import UserError, listed
+from dumbbell.experiment import Run, slug
+from dumbbell.interchange.pantheon_import import refuse_used
+from dumbbell.results import ACCEPTED, Results, open_results
+
+DRAFTS = ("0.3", "quic-13")
+"""The first is what qvis opens, the second the newest draft."""
+
+
+def export_qlog(
+    directory: Path, destination: Path, wanted: str | None, flow: int | None, draft: str
+) -> tuple[list[Path], list[tuple[Run, str]]]:
+    """Writes the flows of every usable run of `directory`, or those of the run `wanted` (PATH/SCHEME/N).
+
+    Returns the files, and the runs that were left out with the reason.
+
+    Raises:
+        UserError: no results, no such run or flow, no packet logs, or `destination` is in use.
+    """
+    results = open_results(directory)
+    runs = _chosen(results, wanted)
+    refuse_used(destination)
+    written: list[Path] = []
+    left_out: list[tuple[Run, str]] = []
+    for run in runs:
+        statistics = results.run(run)
+        reason = None if statistics["status"] in ACCEPTED else statistics["reason"]
+        if reason is None and not (results.folder(run) / "packets.parquet").is_file():
+            reason = "its packets were not logged"
+        if reason is not None:
+            left_out.append((run, reason))
+            continue
+        count = len(statistics["flows"])
+        if flow is not None and not 1 <= flow <= count:
+            raise UserError(f"--flow {flow}: {run.label} has {count} flow{'s' if count > 1 else ''}")
+        destination.mkdir(parents=True, exist_ok=True)
+        for number in range(1, count + 1) if flow is None else [flow]:
+            name = "_".join((slug(run.path), slug(run.scheme), str(run.run), f"flow{number}")) + ".sqlog"
+            scheme = statistics["flows"][number - 1].get("scheme") or run.scheme
+            title = f"{run.label}, flow {number}"
+            write_flow(results.folder(run), number, scheme, title, destination / name, statistics["backend"], draft)
+            written.append(destination / name)
+    if not written:
+        raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
+    return written, left_out
+
+
+def write_flow(
+    folder: Path, number: int, scheme: str, title: str, file: Path, backend: str = "sim", draft: str = DRAFTS[0]
+) -> None:
+    """Writes flow `number` of the run whose files are in `folder`."""
+    samples = folder / "flows.parquet"
+    trace = {"title": title, "description": f"{scheme}, measured by dumbbell ({backend})", "name": scheme}
+    state = str(samples) if samples.is_file() else None
+    _core.export_qlog(str(folder / "packets.parquet"), state, str(file), number, draft, json.dumps(trace))
+
+
+def _chosen(results: Results, wanted: str | None) -> list[Run]:
+    runs = results.experiment.all_runs()
+    if wanted is None:
+        return runs
+    names = {run.directory.removeprefix("runs/"): run for run in runs}
+    if wanted not in names:
+        raise UserError(f"--run {wanted}: no such run: allowed are {listed(list(names))}")
+    return [names[wanted]]

@@ -1,0 +1,100 @@
+"""qlogs of real QUIC stacks as a results directory: a scheme for each trace, one run each.
+
+A trace knows when a packet was acknowledged, not when it arrived: that counts as its delivery.
+"""
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.catalog import PathModel
+from dumbbell.errors import UserError
+from dumbbell.experiment import Experiment
+from dumbbell.interchange.pantheon_import import imported_scheme, measure, refuse_used
+from dumbbell.interchange.staging import add_run, begin, finish, staging
+from dumbbell.results import Results
+
+NOTES = """\
+Imported from qlogs: what the senders saw. A packet counts as delivered when its acknowledgement arrived.
+Every delay is a round-trip time, throughput is what was acknowledged, losses are packets without acknowledgement.
+"""
+SUFFIXES = (".qlog", ".sqlog")
+
+
+def import_qlog(source: Path, out: Path, command: list[str]) -> Results:
+    """Imports a qlog file, or every one in a directory, into the new directory `out`, completely or not at all.
+
+    Raises:
+        UserError: there is none, one is damaged or foreign (file and line), or `out` is in use.
+    """
+    files = _files(source)
+    refuse_used(out)
+    with staging(out) as directory:
+        parts = directory / "parts"
+        traces: dict[str, tuple[Path, Path, dict[str, Any]]] = {}
+        for index, file in enumerate(files):
+            found = json.loads(_core.import_qlog(str(file), str(parts / str(index))))
+            for number, held in enumerate(found, 1):
+                label = _label(file, number if len(found) > 1 else None, traces)
+                traces[label] = (file, parts / str(index) / str(number), held)
+        last_s = max(held["last_s"] for _, _, held in traces.values())
+        results = begin(directory, _experiment(source, list(traces), last_s), source, command)
+        for run in results.experiment.all_runs():
+            file, folder, held = traces[run.scheme]
+            statistics = measure(
+                folder / "packets.parquet", replace(results.experiment, duration_s=held["last_s"]), run
+            )
+            statistics |= {"events": held["events"], "init_us": None, "qlog": held}
+            add_run(results, run, [folder / "packets.parquet", folder / "flows.parquet"], statistics, file.name)
+        shutil.rmtree(parts)
+        (directory / "notes.txt").write_text(NOTES, encoding="utf-8")
+        finish(results)
+    return Results(out, results.experiment)
+
+
+def _files(source: Path) -> list[Path]:
+    if source.is_file():
+        return [source]
+    if not source.is_dir():
+        raise UserError(f"{source}: no such file or directory")
+    files = sorted(file for file in source.iterdir() if file.suffix in SUFFIXES and file.is_file())
+    if not files:
+        raise UserError(f"{source}: there is no file in it that ends in {' or '.join(SUFFIXES)}")
+    return files
+
+
+def _label(file: Path, number: int | None, used: dict[str, Any]) -> str:
+    """A name for a trace: the file's, made fit for a directory and unlike the others."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", file.name.removesuffix(file.suffix)).strip("._-") or "qlog"
+    if number is not None:
+        name = f"{name}-{number}"
+    return name if name not in used else next(f"{name}-{n}" for n in range(2, 10**6) if f"{name}-{n}" not in used)
+
+
+def _experiment(source: Path, labels: list[str], last_s: float) -> Experiment:
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", source.stem).strip("._-") or "qlog"
+    path = PathModel(name=name, title=f"qlog: {source.name}", provenance="unknown: as the qlogs' senders saw it")
+    return Experiment(
+        name=name,
+        title=path.title,
+        backend="import",
+        runs=1,
+        duration_s=max(last_s, 1e-3),
+        warmup_s=0.0,
+        seed=0,
+        random_order=False,
+        sample_interval_s=0.1,
+        log="packets",
+        flows=1,
+        interval_s=0.0,
+        start_spread_ms=0.0,
+        flow=(),
+        labels=tuple(labels),
+        mixes=(),
+        schemes={label: imported_scheme(label) for label in labels},
+        paths={name: path},
+    )

@@ -1,0 +1,133 @@
+"""Flows as qlogs, and qlogs of real stacks as results: over the real command."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Dumbbell, show
+
+
+def read_sequence(file: Path) -> list[dict[str, Any]]:
+    """The values of a JSON text sequence."""
+    first, *records = file.read_text().split("\x1e")
+    assert first == ""
+    return [json.loads(record) for record in records]
+
+
+def write_sequence(file: Path, values: list[dict[str, Any]]) -> None:
+    file.write_text("".join(f"\x1e{json.dumps(value)}\n" for value in values))
+
+
+@pytest.fixture
+def results(dumbbell: Dumbbell) -> str:
+    """A run of two flows with a full log."""
+    dumbbell(
+        "run", "--schemes", "reno", "--path", "small.toml", "--flows", 2, "--interval", "500ms", "--runs", 1,
+        "--duration", "2s", "--log", "full", "--out", "out",
+    )  # fmt: skip
+    return "out"
+
+
+def test_every_flow_of_every_run_is_a_file(dumbbell: Dumbbell, folder: Path, results: str) -> None:
+    printed = dumbbell("export", "qlog", results, "--out", "qlogs").stdout.split()
+    assert printed == [f"qlogs/small_reno_1_flow{number}.sqlog" for number in (1, 2)]
+    (run,) = show(dumbbell, results)["runs"]
+    for number, flow in enumerate(run["flows"], 1):
+        header, *events = read_sequence(folder / f"qlogs/small_reno_1_flow{number}.sqlog")
+        assert (header["qlog_version"], header["qlog_format"]) == ("0.3", "JSON-SEQ")
+        assert header["trace"]["vantage_point"] == {"name": "reno", "type": "client"}
+        names = [event["name"] for event in events]
+        assert names.count("transport:packet_sent") == flow["packets_sent"]
+        assert names.count("recovery:packet_lost") >= flow["packets_dropped"] > 0
+        states = [event["data"]["new"] for event in events if event["name"] == "recovery:congestion_state_updated"]
+        assert {"recovery", "congestion_avoidance"} <= set(states)
+        ranges = [r for event in events for f in event["data"].get("frames", ()) for r in f["acked_ranges"]]
+        acked = [number for first, last in ranges for number in range(first, last + 1)]
+        # Every packet is acknowledged at most once; those delivered in the last round trip are not yet.
+        assert len(acked) == len(set(acked))
+        assert flow["packets_delivered"] - 60 < len(acked) <= flow["packets_delivered"]
+        windows = [event["data"]["congestion_window"] for event in events if "congestion_window" in event["data"]]
+        assert max(windows) > windows[0] == 14480
+
+
+def test_one_flow_of_one_run_in_the_newest_draft(dumbbell: Dumbbell, folder: Path, results: str) -> None:
+    chosen = ("--run", "small/reno/1", "--flow", 2, "--draft", "quic-13")
+    dumbbell("export", "qlog", results, "--out", "qlogs", *chosen)
+    (file,) = (folder / "qlogs").iterdir()
+    header, *events = read_sequence(file)
+    assert header["trace"]["event_schemas"] == ["urn:ietf:params:qlog:events:quic-13"]
+    assert {event["name"].split(":")[0] for event in events} == {"quic"}
+
+
+def test_what_an_ordinary_log_does_not_tell_is_left_out(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--runs", 1, "--duration", "1s", "--out", "out")
+    dumbbell("export", "qlog", "out", "--out", "qlogs")
+    _, *events = read_sequence(folder / "qlogs/small_reno_1_flow1.sqlog")
+    assert not any("frames" in event["data"] for event in events)
+    assert any(event["name"] == "recovery:packet_lost" for event in events)
+
+
+def test_exported_flows_are_imported_beside_each_other(dumbbell: Dumbbell, folder: Path, results: str) -> None:
+    dumbbell("export", "qlog", results, "--out", "qlogs")
+    dumbbell("import", "qlog", "qlogs", "--out", "back")
+    (ours,) = show(dumbbell, results)["runs"]
+    imported = {run["scheme"]: run for run in show(dumbbell, "back")["runs"]}
+    assert list(imported) == ["small_reno_1_flow1", "small_reno_1_flow2"]
+    for number, flow in enumerate(ours["flows"], 1):
+        run = imported[f"small_reno_1_flow{number}"]
+        assert run["status"] == "done"
+        assert run["flows"][0]["packets_sent"] == flow["packets_sent"]
+        assert run["flows"][0]["packets_delivered"] == run["qlog"]["acked"] > 100
+        # There and back: 10 ms more, and at most a packet that the receiver waits for.
+        assert 10.0 < run["flows"][0]["owd_min_ms"] - flow["owd_min_ms"] < 12.0
+    for file in ("packets.parquet", "flows.parquet", "stats.json", "log.txt"):
+        assert (folder / "back/runs/qlogs/small_reno_1_flow1/1" / file).is_file()
+    dumbbell("report", "back", "--html")
+    page = (folder / "back/report.html").read_text()
+    assert "small_reno_1_flow2" in page
+    assert "round-trip time" in page
+
+
+SENT = {"time": 1, "name": "transport:packet_sent", "data": {"header": {"packet_number": 1}, "raw": {"length": 1200}}}
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("", "bad.qlog: is empty"),
+        ("not a log", "bad.qlog: is no qlog: it begins with neither a JSON object nor a record separator"),
+        ('{"hello": 1}', "bad.qlog: is no qlog: it has neither `qlog_version` nor `file_schema`"),
+        ('\x1e{"qlog_version": "0.3", "trace": {}}\n\x1e{"time": 1,', "bad.qlog, line 2: is not valid JSON: EOF"),
+        ('{"qlog_version": "0.3",\n "traces": [', "bad.qlog, line 2: is not valid JSON: EOF while parsing a list"),
+        ('\x1e{"qlog_version": "0.3", "trace": {}}\n\x1e{"name": "a:b"}\n', "bad.qlog, line 2: has no number `time`"),
+    ],
+)
+def test_a_bad_qlog_imports_nothing(dumbbell: Dumbbell, folder: Path, content: str, complaint: str) -> None:
+    (folder / "logs").mkdir()
+    write_sequence(folder / "logs/good.sqlog", [{"qlog_version": "0.3", "trace": {}}, SENT])
+    (folder / "logs/bad.qlog").write_text(content)
+    done = dumbbell("import", "qlog", "logs", "--out", "out", expect=2)
+    assert complaint in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(entry.name for entry in folder.iterdir()) == ["logs", "lossy.toml", "small.toml"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (
+            ("export", "qlog", "out", "--out", "q", "--run", "small/bbr/1"),
+            "--run small/bbr/1: no such run: allowed are",
+        ),
+        (("export", "qlog", "out", "--out", "q", "--flow", "3"), "--flow 3: reno on small, run 1 has 2 flows"),
+        (("export", "qlog", "out", "--out", "out"), "out: exists already: choose another --out"),
+        (("export", "qlog", "out", "--out", "q", "--draft", "0.4"), "(did you mean `0.3`?): allowed are 0.3, quic-13"),
+        (("import", "qlog", "nowhere", "--out", "q"), "nowhere: no such file or directory"),
+        (("import", "qlog", "out", "--out", "q"), "out: there is no file in it that ends in .qlog or .sqlog"),
+    ],
+)
+def test_wrong_arguments(dumbbell: Dumbbell, results: str, arguments: tuple[str, ...], complaint: str) -> None:
+    assert results == "out"
+    assert complaint in dumbbell(*arguments, expect=2).stderr
