@@ -133,9 +133,7 @@ impl Sender {
             }
         }
         // Also a packet that never arrived, if a probe with the same payload did.
-        if (!self.config.sack && (gap || self.is_first_complete(frame.next_offset)))
-            || (self.board.is_some() && gap)
-        {
+        if (!self.config.sack || self.board.is_some()) && (gap || self.is_first_complete(frame.next_offset)) {
             let received_at = frame.arrivals.last().map_or(Time::ZERO, |arrival| arrival.at);
             self.acknowledge_below(frame.next_offset, received_at);
         }
