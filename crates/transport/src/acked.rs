@@ -303,6 +303,9 @@ impl Sender {
             srtt: self.rtt.smoothed(),
             next_number,
         });
+        if begins {
+            self.resend_head();
+        }
         if self.is_persistent() {
             self.stats.timeouts += 1;
             let kind = TimeoutKind::PersistentCongestion;

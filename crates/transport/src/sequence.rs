@@ -2,7 +2,7 @@
 //! follows them (reference `ccperf` 9.3 and 9.5), each behind a switch of [`crate::Config`].
 
 use crate::config::{Recovery, TimerRestart};
-use crate::scoreboard::Progress;
+use crate::scoreboard::{Progress, Scoreboard};
 use crate::sender::Sender;
 use crate::sent::Fate;
 use units::{Span, Time};
@@ -75,18 +75,26 @@ impl Sender {
         let begins = is_open
             && self.progress.sacked > 0
             && (board.duplicates == self.config.packet_threshold || board.is_head_lost());
-        if begins && (!board.is_head_lost() || board.is_head_retransmitted()) {
-            let queued = self.resend.len();
-            if let Some(number) = board.mark_head() {
-                self.lose(number);
-            }
-            // It goes first.
-            if self.resend.len() > queued {
-                self.resend.rotate_right(1);
-            }
+        if begins
+            && !board.is_head_lost()
+            && let Some(number) = board.mark_head()
+        {
+            self.lose(number);
         }
         self.board = Some(board);
         begins
+    }
+
+    /// An episode has begun: the first missing segment leaves (again). What it counts in the flight by which the window
+    /// was reduced was its retransmission.
+    pub(crate) fn resend_head(&mut self) {
+        let head = self.board.as_mut().filter(|board| board.is_head_retransmitted());
+        let Some(number) = head.and_then(Scoreboard::mark_head) else { return };
+        let queued = self.resend.len();
+        self.lose(number);
+        if self.resend.len() > queued {
+            self.resend.rotate_right(1);
+        }
     }
 
     /// After the losses of an ACK within an episode: the first missing segment leaves at once if it never was sent again
