@@ -205,6 +205,29 @@ mod tests {
     }
 
     #[test]
+    fn truncated_growth_adds_whole_bytes_per_ack() {
+        let mut driver = Driver::new(&ENTRY, &[("increase", "truncated")]);
+        // One segment for an ACK of two in slow start.
+        driver.ack(2);
+        assert_eq!(driver.field("cwnd"), 11.0);
+        (0..5).for_each(|_| driver.ack_window());
+        driver.lose(1, true);
+        let (before, mss) = (driver.field("cwnd"), f64::from(crate::testing::MSS_BYTES));
+        driver.ack(1);
+        let step = (mss / before).floor() / mss;
+        assert!((driver.field("cwnd") - before - step).abs() < 1e-12, "{before} {}", driver.field("cwnd"));
+    }
+
+    #[test]
+    fn the_flight_can_be_what_is_halved() {
+        let mut driver = Driver::new(&ENTRY, &[("reduce_from", "flight")]);
+        driver.ack_window();
+        driver.in_flight_packets = 14.0;
+        driver.lose(1, true);
+        assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (7.0, 7.0));
+    }
+
+    #[test]
     fn timeout_restarts_from_one_segment_and_keeps_half_as_threshold() {
         let mut driver = driver();
         driver.timeout(false);

@@ -355,6 +355,39 @@ mod tests {
     }
 
     #[test]
+    fn ns3_counts_the_queue_by_its_target() {
+        // 20 packets at 105 over 100 ms: Linux sees floor(1) queued, ns-3 20 - floor(19.05).
+        for (queued, cwnd) in [("linux", 40.0), ("ns3", 40.0)] {
+            let mut driver = Driver::new(&ENTRY, &[("queued", queued)]);
+            driver.ack_window();
+            round(&mut driver, 105_000);
+            assert_eq!(driver.field("cwnd"), cwnd, "{queued}");
+        }
+        // 40 packets at 104 ms: floor(1.6) = 1 goes on, 40 - floor(38.46) = 2 leaves slow start for 39.
+        let leaves = |queued| {
+            let mut driver = Driver::new(&ENTRY, &[("queued", queued)]);
+            driver.ack_window();
+            round(&mut driver, 104_000);
+            driver.next_number += 40;
+            driver.ack(1);
+            (driver.field("diff"), driver.field("ssthresh"))
+        };
+        assert_eq!(leaves("linux"), (1.0, f64::INFINITY));
+        assert_eq!(leaves("ns3"), (2.0, 39.0));
+    }
+
+    #[test]
+    fn in_ns3_a_loss_takes_one_packet_and_idling_keeps_the_base_rtt() {
+        let mut driver = Driver::new(&ENTRY, &[("on_loss", "step"), ("forget_idle", "false")]);
+        driver.ack_window();
+        driver.lose(1, true);
+        assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (19.0, 19.0));
+        driver.in_flight_packets = 1.0;
+        driver.send();
+        assert_eq!(driver.field("base_rtt"), 100.0);
+    }
+
+    #[test]
     fn the_window_settles_between_alpha_and_beta_queued_packets() {
         // A link of 40 packets per 100 ms: RTT = max(100, 100 * cwnd / 40) ms.
         let mut driver = driver();

@@ -222,6 +222,33 @@ mod tests {
     }
 
     #[test]
+    fn ns3s_prr_sends_nothing_once_its_product_does_not_fit_32_bits() {
+        let segment = 1448;
+        let (flight, ssthresh) = (990 * segment, 493 * segment);
+        let mut prr = Prr::begin(ssthresh, flight);
+        // The first ACK: half a segment is due, but the retransmission leaves at least.
+        prr.on_ack_as_ns3(segment, 986 * segment, segment, false);
+        assert_eq!(prr.window(), 987 * segment);
+        prr.on_sent(segment);
+        // Three segments delivered: ceil(4344 * 713864 / 1433520) = 2164 bytes are due, 1448 of them sent.
+        prr.on_ack_as_ns3(2 * segment, 983 * segment, segment, false);
+        assert_eq!(prr.window(), 983 * segment + 716);
+        // Five: 7240 * 713864 - 2^32 = 873,408,064, which makes 610 bytes due in all.
+        prr.on_ack_as_ns3(2 * segment, 979 * segment, segment, false);
+        assert_eq!(prr.window(), 979 * segment);
+    }
+
+    #[test]
+    fn ns3s_prr_refills_the_flight_when_a_retransmission_has_arrived() {
+        let mut prr = Prr::begin(100, 200);
+        (0..80).for_each(|_| prr.on_ack_as_ns3(1, 90, 1, false));
+        assert_eq!(prr.window(), 91);
+        prr.on_ack_as_ns3(1, 20, 1, true);
+        // 81 delivered, none sent, one more: up to ssthresh.
+        assert_eq!(prr.window(), 100);
+    }
+
+    #[test]
     fn prr_rebuilds_towards_ssthresh_when_losses_emptied_the_pipe() {
         let mut prr = Prr::begin(10, 20);
         prr.on_ack(1, 4, 1, true);
