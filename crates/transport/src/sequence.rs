@@ -128,7 +128,8 @@ impl Sender {
     /// Whether this ACK restarts the timer over outstanding packets.
     pub(crate) fn restarts_timer(&mut self) -> bool {
         match self.config.timer_restart {
-            TimerRestart::Any => true,
+            // Selective acknowledgements alone would put off for ever the timeout that a lost retransmission waits for.
+            TimerRestart::Any => self.board.is_none() || self.progress.advanced > 0 || self.complete == 0,
             TimerRestart::FirstPartial => {
                 self.progress.advanced > 0 && (!self.episode.is_active() || self.episode.is_first_partial())
             }
