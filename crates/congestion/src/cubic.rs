@@ -19,6 +19,9 @@ use crate::parts::{SlowStart, Window};
 use crate::{Ack, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
 use units::{Span, Time};
 
+mod counted;
+use counted::Counter;
+
 /// Smallest window after a loss, packets (RFC 9438 4.6).
 const MIN_WINDOW: f64 = 2.0;
 /// Smallest window after a CE mark, packets (RFC 9438 4.6).
@@ -42,8 +45,14 @@ pub(crate) const ENTRY: Entry = Entry {
         Parameter::choice(
             "slow_start",
             "hystart++",
-            &["hystart++", "hystart", "classic"],
-            "How the first slow start ends: RFC 9406, Linux's HyStart, or by loss.",
+            &["hystart++", "hystart", "hystart-ns3", "classic"],
+            "How the first slow start ends: RFC 9406, HyStart as in Linux or ns-3, or by loss.",
+        ),
+        Parameter::choice(
+            "growth",
+            "exact",
+            &["exact", "counted"],
+            "By RFC 9438's fractions, or in whole packets as Linux and ns-3 count them.",
         ),
         Parameter::integer(
             "hystart_limit",
@@ -54,7 +63,10 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(Cubic::new(parameters, start)),
+    build: |parameters, start| {
+        let counter = (parameters.choice("growth") == "counted").then(Counter::default);
+        Box::new(Cubic { counter, ..Cubic::new(parameters, start) })
+    },
 };
 
 /// Also the base of [`crate::prague`].
@@ -67,6 +79,8 @@ pub(crate) struct Cubic {
     alpha: f64,
     fast_convergence: bool,
     reno_friendly: bool,
+    /// For growth in whole packets.
+    counter: Option<Counter>,
     state: State,
     /// The state before the present loss episode.
     undo: Option<State>,
@@ -134,6 +148,7 @@ impl Cubic {
             alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
             fast_convergence: parameters.flag("fast_convergence"),
             reno_friendly: parameters.flag("reno_friendly"),
+            counter: None,
             state: State {
                 window: Window::from_bytes(start.initial_window_bytes, start.mss_bytes),
                 ssthresh: f64::INFINITY,
@@ -175,6 +190,11 @@ impl Cubic {
         state.w_max = if is_shrinking { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
         state.ssthresh = (cwnd * self.beta).max(MIN_WINDOW);
         state.window.packets = (cwnd * self.beta).max(min_window);
+        if self.counter.is_some() {
+            state.w_max = state.w_max.floor();
+            state.ssthresh = state.ssthresh.floor();
+            state.window.packets = state.window.packets.floor();
+        }
         state.epoch = None;
         state.slow_start.on_congestion();
     }
@@ -206,6 +226,10 @@ impl Cubic {
 
     /// Growth in congestion avoidance by `acked` packets. [RFC 9438 4.2 to 4.5]
     fn grow(&mut self, ack: &Ack<'_>, acked: f64) {
+        if let Some(counter) = self.counter {
+            self.grow_counted(ack, acked, counter);
+            return;
+        }
         let mut epoch = self.state.epoch.unwrap_or_else(|| self.begin_epoch(ack.now));
         let cwnd = self.state.window.packets;
         let alpha = if epoch.w_est >= self.state.cwnd_prior { 1.0 } else { self.alpha };

@@ -18,13 +18,27 @@ const MIN_WINDOW: f64 = 2.0;
 pub(crate) const ENTRY: Entry = Entry {
     name: "reno",
     summary: "TCP Reno/NewReno (RFC 5681, RFC 6582) with Linux's exact increase",
-    parameters: &[Parameter::number(
-        "beta",
-        "",
-        0.5,
-        (0.1, 0.95),
-        "Factor of the window kept on loss (RFC 5681: one half).",
-    )],
+    parameters: &[
+        Parameter::number(
+            "beta",
+            "",
+            0.5,
+            (0.1, 0.95),
+            "Factor of the window kept on loss (RFC 5681: one half).",
+        ),
+        Parameter::choice(
+            "reduce_from",
+            "window",
+            &["window", "flight"],
+            "What is reduced on loss: the window, as Linux does, or what is in flight then (RFC 5681, ns-3).",
+        ),
+        Parameter::choice(
+            "increase",
+            "exact",
+            &["exact", "truncated"],
+            "Growth: by acknowledged bytes, or per ACK and in whole bytes as in ns-3's TcpNewReno.",
+        ),
+    ],
     receiver: None,
     build: |parameters, start| Box::new(Reno::new(parameters, start)),
 };
@@ -35,6 +49,10 @@ struct Reno {
     /// Segments.
     ssthresh: f64,
     beta: f64,
+    /// Loss reduces what is in flight, not the window.
+    from_flight: bool,
+    /// One segment per ACK in slow start, whole bytes per ACK in congestion avoidance.
+    truncated: bool,
     /// Window and ssthresh before the latest reduction on loss, for undoing it.
     before_loss: Option<(f64, f64)>,
 }
@@ -45,6 +63,8 @@ impl Reno {
             window: Window::from_bytes(start.initial_window_bytes, start.mss_bytes),
             ssthresh: f64::INFINITY,
             beta: parameters.number("beta"),
+            from_flight: parameters.choice("reduce_from") == "flight",
+            truncated: parameters.choice("increase") == "truncated",
             before_loss: None,
         }
     }
@@ -53,9 +73,23 @@ impl Reno {
         self.window.packets < self.ssthresh
     }
 
-    fn reduce(&mut self) {
-        self.ssthresh = (self.window.packets * self.beta).max(MIN_WINDOW);
+    /// A reduction while `in_flight_bytes` are in flight.
+    fn reduce(&mut self, in_flight_bytes: u64) {
+        let base =
+            if self.from_flight { self.window.in_packets(in_flight_bytes) } else { self.window.packets };
+        self.ssthresh = (base * self.beta).max(MIN_WINDOW);
         self.window.packets = self.ssthresh;
+    }
+
+    /// ns-3's growth by one ACK (reference `ccperf` 9.4).
+    fn grow_truncated(&mut self) {
+        if self.in_slow_start() {
+            self.window.packets += 1.0;
+        } else {
+            let segment = self.window.segment_bytes();
+            let step = (segment / self.window.packets).max(1.0).floor();
+            self.window.packets += step / segment;
+        }
     }
 }
 
@@ -65,6 +99,12 @@ impl Controller for Reno {
             return;
         }
         let mut acked = self.window.in_packets(ack.acked_bytes);
+        if self.truncated {
+            if acked >= 1.0 {
+                self.grow_truncated();
+            }
+            return;
+        }
         if self.in_slow_start() {
             let grown = (self.window.packets + acked).min(self.ssthresh);
             acked -= grown - self.window.packets;
@@ -77,7 +117,7 @@ impl Controller for Reno {
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if loss.new_episode {
             self.before_loss = Some((self.window.packets, self.ssthresh));
-            self.reduce();
+            self.reduce(loss.in_flight_bytes);
         }
     }
 
@@ -90,7 +130,7 @@ impl Controller for Reno {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         if !timeout.repeated {
-            self.reduce();
+            self.reduce(timeout.in_flight_before_bytes);
         }
         self.before_loss = None;
         self.window.packets = 1.0;
@@ -99,7 +139,7 @@ impl Controller for Reno {
     fn on_ecn(&mut self, ecn: &Ecn) {
         if ecn.new_episode {
             self.before_loss = None;
-            self.reduce();
+            self.reduce(ecn.in_flight_bytes);
         }
     }
 
@@ -162,6 +202,29 @@ mod tests {
         // Ten ACKs of one segment each at a window of 10 add a little less than one segment: the window grows meanwhile.
         (0..10).for_each(|_| driver.ack(1));
         assert!((driver.field("cwnd") - 10.96).abs() < 0.01, "{}", driver.field("cwnd"));
+    }
+
+    #[test]
+    fn truncated_growth_adds_whole_bytes_per_ack() {
+        let mut driver = Driver::new(&ENTRY, &[("increase", "truncated")]);
+        // One segment for an ACK of two in slow start.
+        driver.ack(2);
+        assert_eq!(driver.field("cwnd"), 11.0);
+        (0..5).for_each(|_| driver.ack_window());
+        driver.lose(1, true);
+        let (before, mss) = (driver.field("cwnd"), f64::from(crate::testing::MSS_BYTES));
+        driver.ack(1);
+        let step = (mss / before).floor() / mss;
+        assert!((driver.field("cwnd") - before - step).abs() < 1e-12, "{before} {}", driver.field("cwnd"));
+    }
+
+    #[test]
+    fn the_flight_can_be_what_is_halved() {
+        let mut driver = Driver::new(&ENTRY, &[("reduce_from", "flight")]);
+        driver.ack_window();
+        driver.in_flight_packets = 14.0;
+        driver.lose(1, true);
+        assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (7.0, 7.0));
     }
 
     #[test]

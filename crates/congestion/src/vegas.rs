@@ -48,6 +48,19 @@ pub(crate) const ENTRY: Entry = Entry {
             (0, 1000),
             "Above this many queued packets slow start ends (Linux: 1).",
         ),
+        Parameter::choice(
+            "queued",
+            "linux",
+            &["linux", "ns3"],
+            "Queued packets: cwnd * (rtt - base) / base rounded down, or ns-3's cwnd - floor(cwnd * base / rtt).",
+        ),
+        Parameter::choice(
+            "on_loss",
+            "halve",
+            &["halve", "step"],
+            "Loss halves the window, or takes one packet and leaves it at ssthresh at most (ns-3).",
+        ),
+        Parameter::flag("forget_idle", true, "The smallest RTT is forgotten when sending starts from idle."),
     ],
     receiver: None,
     build: |parameters, start| Box::new(Vegas::new(parameters, start)),
@@ -61,6 +74,11 @@ struct Vegas {
     beta: f64,
     /// Packets.
     gamma: f64,
+    /// ns-3's count of queued packets.
+    by_target: bool,
+    /// Loss takes one packet.
+    step_on_loss: bool,
+    forget_idle: bool,
     window: Window,
     /// Packets.
     ssthresh: f64,
@@ -90,6 +108,9 @@ impl Vegas {
             alpha: parameters.number("alpha"),
             beta: parameters.number("beta"),
             gamma: parameters.number("gamma"),
+            by_target: parameters.choice("queued") == "ns3",
+            step_on_loss: parameters.choice("on_loss") == "step",
+            forget_idle: parameters.flag("forget_idle"),
             window: Window::from_bytes(start.initial_window_bytes, start.mss_bytes),
             ssthresh: f64::INFINITY,
             base_rtt: Span::MAX,
@@ -112,8 +133,24 @@ impl Vegas {
     }
 
     fn reduce(&mut self) {
-        self.ssthresh = (self.window.packets / 2.0).max(MIN_WINDOW);
+        let kept = if self.step_on_loss { self.stepped_down() } else { self.window.packets / 2.0 };
+        self.ssthresh = kept.max(MIN_WINDOW);
         self.window.packets = self.ssthresh;
+    }
+
+    /// ssthresh after ns-3's reduction.
+    fn stepped_down(&self) -> f64 {
+        self.ssthresh.min(self.window.packets - 1.0)
+    }
+
+    /// Packets of the window that are queued while the round's smallest RTT is `rtt` and the smallest ever `base`.
+    fn queued(&self, rtt: f64, base: f64) -> f64 {
+        let cwnd = self.window.packets;
+        if self.by_target {
+            return cwnd.floor() - (cwnd.floor() * base / rtt).floor();
+        }
+        // Linux counts whole packets: "above beta" begins at beta + 1.
+        (cwnd * (rtt - base).max(0.0) / base).floor()
     }
 
     fn grow_in_slow_start(&mut self, acked: f64) {
@@ -132,23 +169,27 @@ impl Vegas {
         }
     }
 
+    /// ssthresh after a decision for a smaller window.
+    fn lowered_ssthresh(&self) -> f64 {
+        if self.step_on_loss { self.stepped_down() } else { self.ssthresh.min(self.window.packets) }
+    }
+
     /// The decision at the end of a round with enough samples.
     fn decide(&mut self, acked: f64) {
         let cwnd = self.window.packets;
         let (rtt, base) = (self.round.min_rtt.as_ns() as f64, self.base_rtt.as_ns().max(1) as f64);
-        // Linux counts whole packets: "above beta" begins at beta + 1.
-        self.diff = (cwnd * (rtt - base).max(0.0) / base).floor();
+        self.diff = self.queued(rtt, base);
         if self.in_slow_start() {
             if self.diff > self.gamma {
                 let target = (cwnd * base / rtt).floor();
                 self.window.packets = cwnd.min(target + 1.0);
-                self.ssthresh = self.ssthresh.min(self.window.packets);
+                self.ssthresh = self.lowered_ssthresh();
             } else {
                 self.grow_in_slow_start(acked);
             }
         } else if self.diff > self.beta {
             self.window.packets -= 1.0;
-            self.ssthresh = self.ssthresh.min(self.window.packets);
+            self.ssthresh = self.lowered_ssthresh();
         } else if self.diff < self.alpha {
             self.window.packets += 1.0;
         }
@@ -172,7 +213,7 @@ impl Vegas {
 impl Controller for Vegas {
     fn on_sent(&mut self, sent: &Sent) {
         let is_from_idle = sent.in_flight_bytes <= u64::from(sent.bytes);
-        if is_from_idle && !sent.retransmission {
+        if self.forget_idle && is_from_idle && !sent.retransmission {
             self.base_rtt = Span::MAX;
             self.restart_round(sent.number);
         }
@@ -311,6 +352,39 @@ mod tests {
             driver.ack(1);
             assert_eq!((driver.field("diff"), driver.field("cwnd")), (diff, 11.0 + change), "{rtt_ms} ms");
         }
+    }
+
+    #[test]
+    fn ns3_counts_the_queue_by_its_target() {
+        // 20 packets at 105 over 100 ms: Linux sees floor(1) queued, ns-3 20 - floor(19.05).
+        for (queued, cwnd) in [("linux", 40.0), ("ns3", 40.0)] {
+            let mut driver = Driver::new(&ENTRY, &[("queued", queued)]);
+            driver.ack_window();
+            round(&mut driver, 105_000);
+            assert_eq!(driver.field("cwnd"), cwnd, "{queued}");
+        }
+        // 40 packets at 104 ms: floor(1.6) = 1 goes on, 40 - floor(38.46) = 2 leaves slow start for 39.
+        let leaves = |queued| {
+            let mut driver = Driver::new(&ENTRY, &[("queued", queued)]);
+            driver.ack_window();
+            round(&mut driver, 104_000);
+            driver.next_number += 40;
+            driver.ack(1);
+            (driver.field("diff"), driver.field("ssthresh"))
+        };
+        assert_eq!(leaves("linux"), (1.0, f64::INFINITY));
+        assert_eq!(leaves("ns3"), (2.0, 39.0));
+    }
+
+    #[test]
+    fn in_ns3_a_loss_takes_one_packet_and_idling_keeps_the_base_rtt() {
+        let mut driver = Driver::new(&ENTRY, &[("on_loss", "step"), ("forget_idle", "false")]);
+        driver.ack_window();
+        driver.lose(1, true);
+        assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (19.0, 19.0));
+        driver.in_flight_packets = 1.0;
+        driver.send();
+        assert_eq!(driver.field("base_rtt"), 100.0);
     }
 
     #[test]

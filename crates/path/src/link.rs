@@ -73,6 +73,8 @@ pub(crate) struct Link {
     rate: Rate,
     device: VecDeque<Packet>,
     device_packets: usize,
+    /// When the queue discipline fills the device up again.
+    hand_down_at: Time,
     sending: Option<Packet>,
     /// When `sending` is out.
     finish: Time,
@@ -94,6 +96,7 @@ impl Link {
             rate,
             device: VecDeque::new(),
             device_packets: spec.device_packets as usize,
+            hand_down_at: Time::NEVER,
             sending: None,
             finish: Time::NEVER,
             remainder: 0,
@@ -148,6 +151,7 @@ impl Link {
     /// Moves packets down into the device and onto the wire.
     #[inline]
     fn refill<T: Tap>(&mut self, now: Time, tap: &mut T) {
+        self.hand_down_at = Time::NEVER;
         if self.sending.is_none() {
             let next = self.device.pop_front();
             let Some(packet) = next.or_else(|| self.buffer.dequeue(now, tap)) else {
@@ -177,14 +181,25 @@ impl Element for Link {
 
     #[inline]
     fn next_event(&self) -> Time {
-        self.finish
+        self.finish.min(self.hand_down_at)
     }
 
     #[inline]
     fn step<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
+        if self.hand_down_at <= now && self.finish > now {
+            self.refill(now, tap);
+            return None;
+        }
         let packet = self.sending.take()?;
         self.buffer.meter.sent(packet.size_bytes);
-        self.refill(now, tap);
+        if let Some(next) = self.device.pop_front() {
+            self.start(now, next);
+            // As in ns-3 the device asks for more by an event of its own: what arrives at this very moment finds the queue
+            // as full as before.
+            self.hand_down_at = now + Span::from_ns(1);
+        } else {
+            self.refill(now, tap);
+        }
         Some(packet)
     }
 
@@ -234,6 +249,26 @@ mod tests {
         // 10042 x 12000 bit at 100.42 Mbit/s are 1.2 s; one alone is 119498.1 ns, rounded down.
         assert_eq!(bench.out[0].0.as_ns(), 119_498);
         assert_eq!(bench.out[10_041].0, at_ms(1200));
+    }
+
+    #[test]
+    fn what_arrives_as_a_frame_ends_finds_the_queue_above_the_device_full() {
+        let link = |device: u32| {
+            format!(
+                r#"[{{"kind": "delay", "delay_ms": 1}}, {{"kind": "link", "rate_mbps": 12, "device_packets": {device},
+                     "queue": {{"kind": "droptail", "packets": 1}}}}]"#
+            )
+        };
+        // Full; then a packet that arrives as the first frame ends, and one a microsecond later. Without a device the first
+        // of them finds room, with one the second.
+        for (device, dropped) in [(0, 3), (1, 3)] {
+            let mut bench = Bench::new(&link(device));
+            (0..2 + u64::from(device)).for_each(|_| bench.send(Time::ZERO, 1500));
+            bench.send(at_ms(1), 1500);
+            bench.send(at_us(1001), 1500);
+            bench.run_until(at_ms(100));
+            assert_eq!(bench.log.dropped, [dropped], "{device} packets in the device");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use runs::{
     Backend, CapacityMeter, Ends, LogLevel, OPPORTUNITIES, Recorder, RunSpec, flow_state, last_change,
     logged_event, verdict_event,
 };
-use transport::{ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
+use transport::{AckSize, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
 use units::{Span, Time};
 
 /// Actors that are not flows: the two directions.
@@ -31,8 +31,7 @@ struct Flow {
     receiver: Receiver,
     /// Direction its data takes.
     direction: usize,
-    ack_bytes: u32,
-    ack_range_bytes: u32,
+    ack_size: AckSize,
     ecn: Ecn,
     /// Additional delay, data and ACKs.
     extra: DelayLine,
@@ -50,8 +49,7 @@ impl Flow {
             sender,
             receiver,
             direction: if flow.reverse { ACK } else { DATA },
-            ack_bytes: config.ack_bytes,
-            ack_range_bytes: config.ack_range_bytes,
+            ack_size: AckSize::new(&config),
             ecn: codepoint(&config),
             extra: DelayLine::new(spec.extra_delay(flow)),
             writes: (config.reliable && !is_encoder).then(Writes::default),
@@ -472,11 +470,7 @@ impl World {
                 self.contents.release(token);
                 break;
             }
-            let ranges = frame.ranges.len().saturating_sub(1) as u32;
-            let bytes = flow.ack_bytes
-                + ranges * flow.ack_range_bytes
-                + frame.feedback.len() as u32
-                + frame.padding_bytes;
+            let bytes = flow.ack_size.of(frame);
             let direction = 1 - flow.direction;
             let packet = Packet::new(index as u32, frame.number, bytes, token, self.now);
             self.launch(direction, packet, Event::AckSend, 0, recorder);

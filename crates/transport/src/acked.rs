@@ -1,7 +1,7 @@
 //! Processing of acknowledgements and loss detection (RFC 9002 6.1): the second half of [`Sender`].
 
 use crate::conduct::MAX_ARRIVALS;
-use crate::config::TimerKind;
+use crate::config::{Recovery, TimerKind};
 use crate::rate::Newest;
 use crate::recovery::Prr;
 use crate::sender::{Sender, Verdict, acked_packet};
@@ -34,6 +34,7 @@ impl Sender {
         let in_flight_before_bytes = self.in_flight;
         let lower_edge = self.sent.first_in_flight();
         let (newest, is_false_alarm) = self.collect_acked(frame);
+        self.take_progress(frame.next_offset);
         let Some(newest) = newest else {
             self.on_duplicate(now, frame, in_flight_before_bytes);
             return;
@@ -60,8 +61,13 @@ impl Sender {
         if self.episode.on_ack(newest_number, frame.next_offset) {
             self.prr = None;
             self.leave_recovery(now);
+            // What such an ACK says about later segments begins no episode.
+            self.progress.sacked = 0;
+            if let Some(board) = &mut self.board {
+                board.duplicates = 0;
+            }
         }
-        if is_false_alarm {
+        if is_false_alarm && self.config.undo {
             self.episode.end();
             self.leave_recovery(now);
             self.prr = None;
@@ -74,23 +80,27 @@ impl Sender {
         self.duplicates = 0;
         let lost_bytes = self.detect_losses(now, in_flight_before_bytes);
         self.take_ecn(now, frame, newest_number);
+        let rtt = rtt_sample.filter(|_| !self.config.smoothed_samples).or_else(|| self.smoothed_sample());
+        let told_bytes = self.growth_bytes(acked_bytes);
         let news =
-            News { acked_bytes, lost_bytes, rtt: rtt_sample, rate, round_start, in_flight_before_bytes };
+            News { acked_bytes: told_bytes, lost_bytes, rtt, rate, round_start, in_flight_before_bytes };
         self.tell_controller(now, frame, news);
         if round_start {
             self.peak_in_flight.next_round(self.in_flight);
             self.window_limited.next_round(0);
         }
-        let payload = u64::from(self.config.payload_bytes);
-        if let Some(prr) = &mut self.prr {
+        if self.prr.is_some() {
             let moved = self.sent.first_in_flight() > lower_edge;
-            prr.on_ack(acked_bytes, self.in_flight, payload, moved && lost_bytes == 0);
+            self.tell_prr(acked_bytes, moved && lost_bytes == 0);
         }
+        self.answer_partial_ack();
         self.finish_ack(now);
     }
 
     fn finish_ack(&mut self, now: Time) {
-        self.timers.on_progress(now);
+        if self.restarts_timer() {
+            self.timers.on_progress(now);
+        }
         self.sent.forget(now - (self.rtt.smoothed() * 2 + self.rtt.variation() * 4));
         if self.config.quirk_pace_after_block
             && self.blocked
@@ -124,7 +134,7 @@ impl Sender {
             }
         }
         // Also a packet that never arrived, if a probe with the same payload did.
-        if !self.config.sack && (gap || self.is_first_complete(frame.next_offset)) {
+        if (!self.config.sack || self.board.is_some()) && (gap || self.is_first_complete(frame.next_offset)) {
             let received_at = frame.arrivals.last().map_or(Time::ZERO, |arrival| arrival.at);
             self.acknowledge_below(frame.next_offset, received_at);
         }
@@ -184,14 +194,21 @@ impl Sender {
     }
 
     fn take_rtt(&mut self, now: Time, newest: u64, sent_at: Time, ack_delay: Span) -> Option<Span> {
-        if self.largest_acked.is_some_and(|largest| newest <= largest) {
+        let is_newest = self.largest_acked.is_none_or(|largest| newest > largest);
+        if is_newest {
+            self.largest_acked = Some(newest);
+        } else if self.board.is_none() {
             return None;
         }
-        self.largest_acked = Some(newest);
-        let latest = now - sent_at;
+        let latest = self.elapsed(self.timed_packet(sent_at)?, now);
         // TCP cannot know how long an ACK was held back; QUIC's ACKs say so.
         self.rtt.sample(latest, if self.config.timer == TimerKind::Pto { ack_delay } else { Span::ZERO });
         Some(latest)
+    }
+
+    /// The smoothed RTT, where controllers are given it for every sample.
+    fn smoothed_sample(&self) -> Option<Span> {
+        (self.config.smoothed_samples && self.rtt.has_sample()).then(|| self.rtt.smoothed())
     }
 
     fn note_completion(&mut self, now: Time, next_offset: u64) {
@@ -226,7 +243,7 @@ impl Sender {
             rtt: news.rtt,
             srtt: self.rtt.smoothed(),
             rttvar: self.rtt.variation(),
-            min_rtt: self.rtt.min(),
+            min_rtt: if self.config.smoothed_samples { self.rtt.min_smoothed() } else { self.rtt.min() },
             ack_delay: frame.delay,
             in_flight_before_bytes: news.in_flight_before_bytes,
             in_flight_bytes: self.in_flight,
@@ -250,17 +267,29 @@ impl Sender {
     pub(crate) fn detect_losses(&mut self, now: Time, in_flight_before: u64) -> u64 {
         let before = self.in_flight;
         self.lost.clear();
-        if self.config.sack {
+        let begins = self.mark_by_sequence();
+        if self.board.is_some() {
+            if self.lost.is_empty() && !begins {
+                return 0;
+            }
+        } else if self.config.sack {
             self.mark_losses(now);
         } else if self.duplicates >= self.config.packet_threshold || self.episode.is_active() {
             // Three duplicate ACKs, or a partial ACK during recovery (RFC 6582 3.2): the first outstanding is lost.
             let first = self.sent.first_in_flight();
             self.lose(first);
         }
-        let Some(newest) = self.lost.last().map(|packet| packet.number) else { return 0 };
-        let lost_bytes = before - self.in_flight;
         let next_number = self.sent.next_number();
-        let new_episode = self.episode.on_congestion(newest, next_number, self.next_offset);
+        let new_episode = match self.lost.last() {
+            _ if begins => {
+                self.episode.begin(next_number, self.next_offset);
+                true
+            }
+            _ if self.board.is_some() => false,
+            Some(newest) => self.episode.on_congestion(newest.number, next_number, self.next_offset),
+            None => return 0,
+        };
+        let lost_bytes = before - self.in_flight;
         self.episode.count_lost(self.lost.len() as u64);
         self.stats.episodes += u64::from(new_episode);
         if new_episode {
@@ -276,6 +305,9 @@ impl Sender {
             srtt: self.rtt.smoothed(),
             next_number,
         });
+        if begins {
+            self.resend_head();
+        }
         if self.is_persistent() {
             self.stats.timeouts += 1;
             let kind = TimeoutKind::PersistentCongestion;
@@ -289,13 +321,17 @@ impl Sender {
     }
 
     fn begin_prr(&mut self, flight: u64) {
-        if self.config.recovery == crate::config::Recovery::Prr {
-            self.refresh_control();
-            let mut prr = Prr::begin(self.control.window_bytes, flight);
-            // Until the ACK is fully processed nothing may leave beyond what is in flight.
-            prr.on_ack(0, self.in_flight, u64::from(self.config.payload_bytes), false);
-            self.prr = Some(prr);
-        }
+        let flight = match self.config.recovery {
+            Recovery::Prr => flight,
+            // All that is not acknowledged by the cumulative point.
+            Recovery::PrrNs3 => self.next_offset - self.complete,
+            Recovery::Immediate => return,
+        };
+        self.refresh_control();
+        let mut prr = Prr::begin(self.control.window_bytes, flight);
+        // Until the ACK is fully processed nothing may leave beyond what is in flight.
+        prr.on_ack(0, self.in_flight, u64::from(self.config.payload_bytes), false);
+        self.prr = Some(prr);
     }
 
     /// Packet and time threshold (RFC 9002 6.1), below the largest acknowledged packet.

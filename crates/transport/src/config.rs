@@ -18,12 +18,37 @@ pub enum TimerKind {
     None,
 }
 
+/// What tells that a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossDetection {
+    /// Later packet numbers that were acknowledged, or time; retransmissions are packets like others (RFC 9002 6.1,
+    /// and what RACK gives TCP).
+    Packet,
+    /// Segments acknowledged above it by sequence (RFC 6675). A lost retransmission is found by a timeout alone, and RTTs
+    /// are those of segments that were sent once and acknowledged in order.
+    Sequence,
+}
+
+/// Which ACKs restart the retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimerRestart {
+    /// Every ACK that acknowledges something new.
+    Any,
+    /// Those that complete more of the stream; of a loss episode the first one only (RFC 6582 4, "impatient").
+    FirstPartial,
+}
+
 /// What limits sending during a loss episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
     /// Proportional rate reduction down to the controller's window (RFC 6937, safe-ACK bound of RFC 9937).
     Prr,
+    /// The same as ns-3.41 computes it: 32-bit products, slow start only after a retransmission has arrived
+    /// (reference `ccperf` 9.5).
+    PrrNs3,
     /// The controller's window at once.
     Immediate,
 }
@@ -64,7 +89,8 @@ pub enum Ecn {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Name of the profile the other values started from: `tcp`, `quic` or `datagram`.
+    /// Name of the profile the other values started from: `linux-like` (also called `tcp`), `ns3-compat`, `quic` or
+    /// `datagram`.
     pub profile: String,
     /// Payload bytes of a full packet: the segment size that windows and rates count.
     pub payload_bytes: u32,
@@ -74,6 +100,8 @@ pub struct Config {
     pub ack_bytes: u32,
     /// Additional ACK bytes for each range beyond the first.
     pub ack_range_bytes: u32,
+    /// Additional ACK bytes if there is such a range: what the option itself takes.
+    pub ack_option_bytes: u32,
     /// Lost payload is sent again.
     pub reliable: bool,
     /// One round trip of connection set-up before data.
@@ -88,14 +116,27 @@ pub struct Config {
     pub ack_ranges: usize,
     /// Selective acknowledgement; off: only what is complete up to the first hole is acknowledged.
     pub sack: bool,
+    /// What tells that a packet was lost.
+    pub loss_detection: LossDetection,
     /// Packets acknowledged above one that counts as lost.
     pub packet_threshold: u64,
     /// Lost after this multiple of the RTT once something later is acknowledged; 0 turns it off.
     pub time_threshold: f64,
+    /// An episode whose losses all turn out to have arrived is undone.
+    pub undo: bool,
     /// New data may leave on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
+    /// Clock tick of the timestamps that RTTs are taken from; 0: exact.
+    pub timestamp_ms: f64,
+    /// The controller is given the smoothed RTT for every sample, as in ns-3 before 3.43.
+    pub smoothed_samples: bool,
+    /// The controller is told of bytes as the stream is completed, and of none by ACKs that report a hole; off: as they
+    /// arrive.
+    pub cumulative_growth: bool,
     /// Timer over outstanding packets.
     pub timer: TimerKind,
+    /// Which ACKs restart it.
+    pub timer_restart: TimerRestart,
     /// Timeout before the first RTT sample; the fixed one of `silence`.
     pub timeout_initial_ms: f64,
     /// Smallest timeout.
@@ -115,6 +156,8 @@ pub struct Config {
     /// Bytes the sending socket holds until they are acknowledged: applications write ahead into it. 0: what is written
     /// is sent at once, applications write when something may be sent.
     pub send_buffer_bytes: u64,
+    /// Most bytes above the first that is missing at the receiver (TCP's receive window); 0: any number.
+    pub receive_window_bytes: u64,
     /// How a fractional window counts.
     pub window_rounding: WindowRounding,
     /// For controllers without a pacing rate: pace at this multiple of window / srtt; 0 sends unpaced.
@@ -131,7 +174,7 @@ pub struct Config {
 }
 
 /// Names of the profiles.
-const PROFILES: [&str; 3] = ["tcp", "quic", "datagram"];
+const PROFILES: [&str; 5] = ["linux-like", "tcp", "ns3-compat", "quic", "datagram"];
 
 impl Config {
     /// Linux-like TCP: SACK, delayed ACKs, RACK-like time threshold, tail loss probe, PRR, IW10, timestamps.
@@ -142,6 +185,7 @@ impl Config {
             header_bytes: 52,
             ack_bytes: 52,
             ack_range_bytes: 8,
+            ack_option_bytes: 0,
             reliable: true,
             handshake: true,
             ack_every: 2,
@@ -149,10 +193,16 @@ impl Config {
             ack_on_gap: true,
             ack_ranges: 4,
             sack: true,
+            loss_detection: LossDetection::Packet,
             packet_threshold: 3,
             time_threshold: 1.25,
+            undo: true,
             limited_transmit: true,
+            timestamp_ms: 0.0,
+            smoothed_samples: false,
+            cumulative_growth: false,
             timer: TimerKind::Rto,
+            timer_restart: TimerRestart::Any,
             timeout_initial_ms: 1000.0,
             timeout_min_ms: 200.0,
             timeout_max_ms: 120_000.0,
@@ -163,12 +213,39 @@ impl Config {
             // Beyond any path's BDP; a rate that runs away without feedback fills no more memory than this.
             max_window_bytes: 1 << 30,
             send_buffer_bytes: 0,
+            receive_window_bytes: 0,
             window_rounding: WindowRounding::Down,
             pacing_gain: 0.0,
             quirk_pace_after_block: false,
             keepalive_ms: 0.0,
             ecn: Ecn::Off,
             receiver: Conduct::Honest,
+        }
+    }
+
+    /// TCP as ns-3.41 models it with ccperf's settings (reference `ccperf` 9.1 to 9.5): RFC 6675 without RACK or tail loss
+    /// probe, its PRR, timestamps of 1 ms, an ACK per segment, 4,000,000 bytes of receive buffer.
+    pub fn ns3_compat() -> Self {
+        Self {
+            profile: "ns3-compat".to_owned(),
+            ack_option_bytes: 4,
+            ack_every: 1,
+            ack_delay_ms: 200.0,
+            loss_detection: LossDetection::Sequence,
+            time_threshold: 0.0,
+            undo: false,
+            timestamp_ms: 1.0,
+            smoothed_samples: true,
+            cumulative_growth: true,
+            timer_restart: TimerRestart::FirstPartial,
+            timeout_initial_ms: 3000.0,
+            timeout_min_ms: 1000.0,
+            timeout_max_ms: 60_000.0,
+            timeout_floor: RtoFloor::Total,
+            tail_loss_probe: false,
+            recovery: Recovery::PrrNs3,
+            receive_window_bytes: 4_000_000,
+            ..Self::tcp()
         }
     }
 
@@ -225,7 +302,8 @@ impl Config {
         let given = given.as_object().ok_or("transport: must be a table")?;
         let profile = given.get("profile").map_or(Some("tcp"), serde_json::Value::as_str);
         let base = match profile {
-            Some("tcp") => Self::tcp(),
+            Some("linux-like" | "tcp") => Self::tcp(),
+            Some("ns3-compat") => Self::ns3_compat(),
             Some("quic") => Self::quic(),
             Some("datagram") => Self::datagram(),
             _ => {
@@ -263,6 +341,13 @@ impl Config {
         check("timeout_max_ms", self.timeout_max_ms, self.timeout_min_ms.max(1.0), 6_000_000.0)?;
         check("initial_window", f64::from(self.initial_window), 1.0, 100_000.0)?;
         check("max_window_bytes", self.max_window_bytes as f64, f64::from(self.payload_bytes), f64::MAX)?;
+        check("timestamp_ms", self.timestamp_ms, 0.0, 1000.0)?;
+        if self.loss_detection == LossDetection::Sequence
+            && !(self.reliable && self.sack && self.timer == TimerKind::Rto)
+        {
+            let allowed = "allowed with reliable = true, sack = true and timer = \"rto\"";
+            return Err(format!("transport.loss_detection = \"sequence\": {allowed}"));
+        }
         if self.send_buffer_bytes > 0 {
             if !self.reliable {
                 let bytes = self.send_buffer_bytes;
@@ -302,6 +387,8 @@ mod tests {
         let config = Config::from_json(&json!({"profile": "quic", "ack_every": 10})).unwrap();
         assert_eq!(config, Config { ack_every: 10, ..Config::quic() });
         assert_eq!(Config::from_json(&json!({})).unwrap(), Config::tcp());
+        let linux = Config::from_json(&json!({"profile": "linux-like"})).unwrap();
+        assert_eq!(Config { profile: "tcp".to_owned(), ..linux }, Config::tcp());
     }
 
     #[test]
@@ -311,7 +398,11 @@ mod tests {
         assert_eq!(refusal(json!({"ack_every": 0})), "transport.ack_every = 0: allowed is 1 to 1000000");
         assert_eq!(
             refusal(json!({"profile": "sctp"})),
-            "transport.profile = \"sctp\": allowed are tcp, quic, datagram"
+            "transport.profile = \"sctp\": allowed are linux-like, tcp, ns3-compat, quic, datagram"
+        );
+        assert_eq!(
+            refusal(json!({"profile": "datagram", "loss_detection": "sequence"})),
+            "transport.loss_detection = \"sequence\": allowed with reliable = true, sack = true and timer = \"rto\""
         );
         assert_eq!(
             refusal(json!({"send_buffer_bytes": 1447})),

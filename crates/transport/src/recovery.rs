@@ -17,11 +17,22 @@ pub(crate) struct Episode {
     spurious: u64,
     /// Whether a timeout was part of it.
     timed_out: bool,
+    /// Whether the stream was completed further since it began.
+    advanced: bool,
 }
 
 impl Episode {
     pub(crate) const fn new(tcp: bool) -> Self {
-        Self { tcp, active: false, number: 0, offset: 0, lost: 0, spurious: 0, timed_out: false }
+        Self {
+            tcp,
+            active: false,
+            number: 0,
+            offset: 0,
+            lost: 0,
+            spurious: 0,
+            timed_out: false,
+            advanced: false,
+        }
     }
 
     pub(crate) const fn is_active(&self) -> bool {
@@ -34,8 +45,23 @@ impl Episode {
         if newest < self.number || (self.tcp && self.active) {
             return false;
         }
-        *self = Self { active: true, number, offset, ..Self::new(self.tcp) };
+        self.begin(number, offset);
         true
+    }
+
+    /// An episode begins while `number` and `offset` come next.
+    pub(crate) const fn begin(&mut self, number: u64, offset: u64) {
+        *self = Self { active: true, number, offset, ..Self::new(self.tcp) };
+    }
+
+    /// The stream was completed further within the episode; returns whether for the first time.
+    pub(crate) const fn is_first_partial(&mut self) -> bool {
+        !std::mem::replace(&mut self.advanced, true)
+    }
+
+    /// Whether what a timeout declared lost has not all arrived, with the stream complete up to `complete`.
+    pub(crate) const fn is_after_timeout(&self, complete: u64) -> bool {
+        self.timed_out && complete < self.offset
     }
 
     pub(crate) const fn count_lost(&mut self, packets: u64) {
@@ -48,10 +74,10 @@ impl Episode {
         self.spurious == self.lost && !self.timed_out && self.active
     }
 
-    /// The timer declared everything before `number` lost.
-    pub(crate) const fn on_timeout(&mut self, number: u64) {
+    /// The timer declared everything before `number` and `offset` lost.
+    pub(crate) const fn on_timeout(&mut self, number: u64, offset: u64) {
         self.active = false;
-        self.number = number;
+        (self.number, self.offset) = (number, offset);
         self.timed_out = true;
     }
 
@@ -97,6 +123,34 @@ impl Prr {
         } else {
             let bound =
                 self.delivered.saturating_sub(self.sent).max(delivered) + if safe { payload } else { 0 };
+            bound.min(self.ssthresh - in_flight)
+        };
+        if self.sent == 0 {
+            allowed = allowed.max(payload);
+        }
+        self.window = in_flight + allowed;
+    }
+
+    /// One ACK as ns-3.41 computes it (reference `ccperf` 9.5). `retransmission`: the stream was completed by a
+    /// retransmitted segment. Its product of bytes has 32 bits: beyond 4 GiB what is sent does not keep up with what is
+    /// delivered, and the flight falls to `ssthresh` at once.
+    pub(crate) fn on_ack_as_ns3(
+        &mut self,
+        delivered: u64,
+        in_flight: u64,
+        payload: u64,
+        retransmission: bool,
+    ) {
+        self.delivered += delivered;
+        let mut allowed = if in_flight > self.ssthresh {
+            let product = (self.delivered as u32).wrapping_mul(self.ssthresh as u32);
+            u64::from(product).div_ceil(self.flight).saturating_sub(self.sent)
+        } else {
+            let bound = if retransmission {
+                self.delivered.saturating_sub(self.sent).max(delivered) + payload
+            } else {
+                delivered
+            };
             bound.min(self.ssthresh - in_flight)
         };
         if self.sent == 0 {
@@ -165,6 +219,33 @@ mod tests {
             }
         }
         assert_eq!((in_flight, transmissions), (10, 10));
+    }
+
+    #[test]
+    fn ns3s_prr_sends_nothing_once_its_product_does_not_fit_32_bits() {
+        let segment = 1448;
+        let (flight, ssthresh) = (990 * segment, 493 * segment);
+        let mut prr = Prr::begin(ssthresh, flight);
+        // The first ACK: half a segment is due, but the retransmission leaves at least.
+        prr.on_ack_as_ns3(segment, 986 * segment, segment, false);
+        assert_eq!(prr.window(), 987 * segment);
+        prr.on_sent(segment);
+        // Three segments delivered: ceil(4344 * 713864 / 1433520) = 2164 bytes are due, 1448 of them sent.
+        prr.on_ack_as_ns3(2 * segment, 983 * segment, segment, false);
+        assert_eq!(prr.window(), 983 * segment + 716);
+        // Five: 7240 * 713864 - 2^32 = 873,408,064, which makes 610 bytes due in all.
+        prr.on_ack_as_ns3(2 * segment, 979 * segment, segment, false);
+        assert_eq!(prr.window(), 979 * segment);
+    }
+
+    #[test]
+    fn ns3s_prr_refills_the_flight_when_a_retransmission_has_arrived() {
+        let mut prr = Prr::begin(100, 200);
+        (0..80).for_each(|_| prr.on_ack_as_ns3(1, 90, 1, false));
+        assert_eq!(prr.window(), 91);
+        prr.on_ack_as_ns3(1, 20, 1, true);
+        // 81 delivered, none sent, one more: up to ssthresh.
+        assert_eq!(prr.window(), 100);
     }
 
     #[test]

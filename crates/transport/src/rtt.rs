@@ -12,13 +12,15 @@ pub(crate) struct RttEstimator {
     smoothed: Span,
     variation: Span,
     min: Span,
+    min_smoothed: Span,
     has_sample: bool,
 }
 
 impl RttEstimator {
     pub(crate) fn new() -> Self {
         let variation = Span::from_ns(INITIAL_RTT.as_ns() / 2);
-        Self { latest: INITIAL_RTT, smoothed: INITIAL_RTT, variation, min: Span::MAX, has_sample: false }
+        let (min, min_smoothed) = (Span::MAX, Span::MAX);
+        Self { latest: INITIAL_RTT, smoothed: INITIAL_RTT, variation, min, min_smoothed, has_sample: false }
     }
 
     /// Takes a sample. `ack_delay` is what the receiver says it held the ACK back (zero: do not correct).
@@ -29,6 +31,7 @@ impl RttEstimator {
             self.has_sample = true;
             self.smoothed = latest;
             self.variation = latest / 2;
+            self.min_smoothed = latest;
             return;
         }
         let corrected = latest - ack_delay;
@@ -37,6 +40,7 @@ impl RttEstimator {
             if adjusted > self.smoothed { adjusted - self.smoothed } else { self.smoothed - adjusted };
         self.variation = Span::from_ns((3 * self.variation.as_ns() + deviation.as_ns()) / 4);
         self.smoothed = Span::from_ns((7 * self.smoothed.as_ns() + adjusted.as_ns()) / 8);
+        self.min_smoothed = self.min_smoothed.min(self.smoothed);
     }
 
     pub(crate) const fn latest(&self) -> Span {
@@ -54,6 +58,11 @@ impl RttEstimator {
     /// Smallest sample; the smoothed value before any.
     pub(crate) fn min(&self) -> Span {
         if self.has_sample { self.min } else { self.smoothed }
+    }
+
+    /// Smallest smoothed value since the first sample.
+    pub(crate) fn min_smoothed(&self) -> Span {
+        self.min_smoothed.min(self.smoothed)
     }
 
     pub(crate) const fn has_sample(&self) -> bool {

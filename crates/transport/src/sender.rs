@@ -1,12 +1,13 @@
 //! The sending side: what may leave now, and when to ask again. Acknowledgements are processed in `acked.rs`.
 
 use crate::application::Application;
-use crate::config::{Config, Ecn, TimerKind, WindowRounding, ms};
+use crate::config::{Config, Ecn, LossDetection, TimerKind, WindowRounding, ms};
 use crate::encoder::{EncoderStats, FrameMark};
 use crate::pacer::Pacer;
 use crate::rate::RateSampler;
 use crate::recovery::{Episode, Prr};
 use crate::rtt::RttEstimator;
+use crate::scoreboard::{Progress, Scoreboard};
 use crate::sent::{Fate, SentPacket, SentPackets};
 use crate::timers::{Expiry, Timers};
 use crate::wire::{Data, EcnCounts};
@@ -123,6 +124,12 @@ pub struct Sender {
     pub(crate) prr: Option<Prr>,
     /// When the present loss episode began.
     recovery_since: Option<Time>,
+    /// Segments by sequence, where losses are told from it.
+    pub(crate) board: Option<Scoreboard>,
+    /// What the ACK being processed tells about the stream.
+    pub(crate) progress: Progress,
+    /// The stream has arrived up to here.
+    pub(crate) complete: u64,
     pub(crate) resend: VecDeque<Load>,
     pub(crate) next_offset: u64,
     pub(crate) largest_acked: Option<u64>,
@@ -184,6 +191,9 @@ impl Sender {
             episode: Episode::new(config.timer == TimerKind::Rto && config.reliable),
             prr: None,
             recovery_since: None,
+            board: (config.loss_detection == LossDetection::Sequence).then(Scoreboard::default),
+            progress: Progress::default(),
+            complete: 0,
             resend: VecDeque::new(),
             next_offset: 0,
             largest_acked: None,
@@ -396,7 +406,8 @@ impl Sender {
             self.lose(number);
         }
         self.lost.clear();
-        self.episode.on_timeout(self.sent.next_number());
+        self.restart_by_sequence();
+        self.episode.on_timeout(self.sent.next_number(), self.next_offset);
         self.leave_recovery(now);
         self.prr = None;
         self.loss_at = Time::NEVER;
@@ -530,7 +541,8 @@ impl Sender {
             }
             self.resend.pop_front();
         }
-        let held_back = !self.config.limited_transmit && !self.episode.is_active() && self.has_hole();
+        let held_back = self.fills_receive_window()
+            || (!self.config.limited_transmit && !self.episode.is_active() && self.has_hole());
         let available = if held_back { 0 } else { self.application.available(now, self.next_offset) };
         if available == 0 {
             self.waits_for_application = !held_back;
@@ -544,6 +556,12 @@ impl Sender {
         }
         let payload_bytes = available.min(u64::from(self.config.payload_bytes)) as u32;
         Some(Load { number: u64::MAX, offset: self.next_offset, payload_bytes, filler: false })
+    }
+
+    /// Whether another full packet would go beyond what the receiver can keep.
+    fn fills_receive_window(&self) -> bool {
+        let most = self.config.receive_window_bytes;
+        most > 0 && self.next_offset + u64::from(self.config.payload_bytes) > self.complete + most
     }
 
     fn has_hole(&mut self) -> bool {
@@ -620,6 +638,9 @@ impl Sender {
             filler,
             snapshot,
         });
+        if let Some(board) = self.board.as_mut().filter(|_| payload_bytes > 0 && !filler) {
+            board.on_sent(offset, payload_bytes, number);
+        }
         self.timers.on_sent(now, was_idle);
         if self.keepalive_at.is_finite() {
             self.note_event(now);

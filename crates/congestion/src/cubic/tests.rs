@@ -365,3 +365,57 @@ fn linux_hystart_leaves_when_the_ack_train_spans_half_the_rtt() {
     });
     assert_eq!(driver.field("ssthresh"), f64::INFINITY);
 }
+
+#[test]
+fn counted_growth_takes_whole_packets_for_whole_counts() {
+    let mut driver = at_hundred(&[("growth", "counted"), ("reno_friendly", "false")]);
+    driver.lose(1, true);
+    assert_eq!((driver.field("cwnd"), driver.field("w_max")), (70.0, 100.0));
+    // One RTT of 0.1 s after the epoch began: distance floor(0.4 * 4.1172^3) = 27, target 73: one packet per
+    // floor(70 / 3) = 23 acknowledged.
+    (0..22).for_each(|_| driver.ack(1));
+    assert_eq!(driver.field("cwnd"), 70.0);
+    driver.ack(1);
+    assert_eq!(driver.field("cwnd"), 71.0);
+}
+
+#[test]
+fn before_the_first_loss_counted_growth_takes_at_most_twenty_acknowledged_packets() {
+    let mut driver = at_hundred(&[("growth", "counted")]);
+    driver.timeout(false);
+    // A timeout forgets the maximum: slow start to 70, then one packet per 20.
+    while driver.field("cwnd") < 70.0 {
+        driver.ack(1);
+    }
+    (0..20).for_each(|_| driver.ack(1));
+    assert_eq!(driver.field("cwnd"), 71.0);
+}
+
+#[test]
+fn counted_growth_is_no_slower_than_reno_with_the_same_beta() {
+    let grown = |reno_friendly| {
+        let mut driver =
+            at_hundred(&[("growth", "counted"), ("reno_friendly", reno_friendly), ("c", "0.001")]);
+        driver.lose(1, true);
+        (0..20).for_each(|_| driver.ack_window());
+        driver.field("cwnd")
+    };
+    // Reno's window gains one packet per floor(70 * 15 / 8) = 131 acknowledged, 10 in 20 windows.
+    assert!(grown("true") >= grown("false") + 5.0, "{} {}", grown("true"), grown("false"));
+}
+
+#[test]
+fn ns3s_hystart_waits_for_a_train_of_a_whole_rtt() {
+    // 100 packets of a window in 0.6 RTT: enough for Linux, not for ns-3.
+    let left = |slow_start| {
+        let mut driver = Driver::new(&ENTRY, &[("slow_start", slow_start)]);
+        (0..3).for_each(|_| driver.ack_window());
+        driver.next_number += 80;
+        for _ in 0..60 {
+            driver.now += Span::from_ms(1);
+            driver.ack(1);
+        }
+        driver.field("ssthresh").is_finite()
+    };
+    assert_eq!((left("hystart"), left("hystart-ns3")), (true, false));
+}

@@ -11,6 +11,8 @@ use units::{Span, Time};
 const MIN_RTT_THRESHOLD: Span = Span::from_ms(4);
 /// Largest rise that is needed (RFC 9406 4.3 `MAX_RTT_THRESH`; Linux the same).
 const MAX_RTT_THRESHOLD: Span = Span::from_ms(16);
+/// The same in ns-3.
+const NS3_MAX_RTT_THRESHOLD: Span = Span::from_ms(1000);
 /// Share of the RTT that counts as a rise between those (RFC 9406 4.3 `MIN_RTT_DIVISOR`).
 const RTT_DIVISOR: u64 = 8;
 /// RTT samples a round needs (RFC 9406 4.3 `N_RTT_SAMPLE`).
@@ -57,7 +59,8 @@ impl SlowStart {
     /// The variant called `name`; `limit` is RFC 9406's L, packets (infinite for a paced sender).
     pub(crate) fn named(name: &str, limit: f64) -> Self {
         match name {
-            "hystart" => Self::HyStart(HyStart::default()),
+            "hystart" => Self::HyStart(HyStart::new(false)),
+            "hystart-ns3" => Self::HyStart(HyStart::new(true)),
             "hystart++" => Self::HyStartPlusPlus(HyStartPlusPlus::new(limit)),
             _ => Self::Classic,
         }
@@ -81,7 +84,7 @@ impl SlowStart {
     pub(crate) fn on_congestion(&mut self) {
         match self {
             Self::Classic => {}
-            Self::HyStart(detector) => *detector = HyStart::default(),
+            Self::HyStart(detector) => *detector = HyStart::new(detector.ns3),
             Self::HyStartPlusPlus(_) => *self = Self::Classic,
         }
     }
@@ -117,20 +120,22 @@ pub(crate) struct HyStart {
     round_began: Time,
     /// Last ACK of the train.
     train_at: Time,
+    /// Limits as in ns-3's `TcpCubic` (reference `ccperf` 8.4): a train as long as the whole RTT, a rise of the RTT by as
+    /// much as it is, 4 ms to 1 s.
+    ns3: bool,
 }
 
-impl Default for HyStart {
-    fn default() -> Self {
+impl HyStart {
+    fn new(ns3: bool) -> Self {
         Self {
+            ns3,
             rounds: Rounds::default(),
             current: RoundMin::EMPTY,
             round_began: Time::ZERO,
             train_at: Time::ZERO,
         }
     }
-}
 
-impl HyStart {
     /// Whether this ACK ends slow start.
     fn on_ack(&mut self, ack: &Ack<'_>, window: &Window) -> bool {
         if self.rounds.ended(ack) {
@@ -152,6 +157,9 @@ impl HyStart {
             return false;
         }
         self.train_at = ack.now;
+        if self.ns3 {
+            return ack.now - self.round_began > ack.min_rtt;
+        }
         // Linux's pacing rate in slow start is two windows per smoothed RTT, whether or not it paces.
         let share = LINUX_ACK_DELAY_BYTES / (2.0 * window.bytes().max(1) as f64);
         let ack_delay = ack.srtt.mul_f64(share).min(LINUX_MAX_ACK_DELAY);
@@ -164,7 +172,12 @@ impl HyStart {
         {
             self.current.add(rtt);
         }
-        self.current.samples >= MIN_SAMPLES && self.current.rtt > ack.min_rtt + threshold(ack.min_rtt)
+        let rise = if self.ns3 {
+            ack.min_rtt.clamp(MIN_RTT_THRESHOLD, NS3_MAX_RTT_THRESHOLD)
+        } else {
+            threshold(ack.min_rtt)
+        };
+        self.current.samples >= MIN_SAMPLES && self.current.rtt > ack.min_rtt + rise
     }
 }
 

@@ -20,6 +20,11 @@ impl Window {
         (self.packets * self.mss_bytes) as u64
     }
 
+    /// Bytes of one packet.
+    pub(crate) const fn segment_bytes(self) -> f64 {
+        self.mss_bytes
+    }
+
     /// `bytes` in packets of this window's size.
     pub(crate) fn in_packets(self, bytes: u64) -> f64 {
         bytes as f64 / self.mss_bytes

@@ -14,7 +14,7 @@
 //! ```
 
 use congestion::Message;
-use transport::{AckFrame, Arrival, Config, Data, EcnCounts, FrameMark, Part, Range};
+use transport::{AckFrame, AckSize, Arrival, Config, Data, EcnCounts, FrameMark, Part, Range};
 use units::{Span, Time};
 
 /// IP and UDP headers, bytes.
@@ -149,11 +149,7 @@ fn get_frame(rest: &mut &[u8]) -> Option<FrameMark> {
 
 /// Size of the IP datagram of an ACK: the same as in the simulator.
 pub(crate) fn ack_datagram_bytes(config: &Config, frame: &AckFrame) -> u32 {
-    let further_ranges = frame.ranges.len().saturating_sub(1) as u32;
-    config.ack_bytes
-        + further_ranges * config.ack_range_bytes
-        + frame.feedback.len() as u32
-        + frame.padding_bytes
+    AckSize::new(config).of(frame)
 }
 
 /// Appends an ACK to `bytes`, as an IP datagram of `datagram_bytes` if it fits.

@@ -18,6 +18,8 @@ pub(crate) struct Pair {
     towards_sender: VecDeque<(Time, AckFrame)>,
     /// Packet numbers that never arrive.
     pub(crate) drop: Vec<u64>,
+    /// Packet numbers that arrive so many milliseconds later.
+    pub(crate) late: Vec<(u64, u64)>,
     /// ACK numbers that never arrive.
     pub(crate) drop_acks: Vec<u64>,
     /// Every packet sent, with the time it left.
@@ -57,6 +59,7 @@ impl Pair {
             towards_receiver: VecDeque::new(),
             towards_sender: VecDeque::new(),
             drop: Vec::new(),
+            late: Vec::new(),
             drop_acks: Vec::new(),
             sent: Vec::new(),
             delivered: 0,
@@ -95,7 +98,11 @@ impl Pair {
         while self.sender.poll_transmit(self.now, &mut data) {
             self.sent.push((self.now, data));
             if !self.drop.contains(&data.number) {
-                self.towards_receiver.push_back((self.now + self.delay, data));
+                let late =
+                    self.late.iter().find(|(number, _)| *number == data.number).map_or(0, |(_, ms)| *ms);
+                let at = self.now + self.delay + Span::from_ms(late);
+                let place = self.towards_receiver.partition_point(|(other, _)| *other <= at);
+                self.towards_receiver.insert(place, (at, data));
             }
         }
     }

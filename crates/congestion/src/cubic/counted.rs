@@ -1,0 +1,67 @@
+//! CUBIC's growth counted in whole packets, as the Linux kernel and ns-3 do it (reference `ccperf` 8.4): the window grows
+//! by one packet for every `count` acknowledged, and `count` is a quotient of whole numbers.
+
+use super::{Cubic, Epoch, Phase};
+use crate::Ack;
+
+/// Most packets acknowledged per packet of growth before the first loss (ns-3: `CntClamp`).
+const FIRST_COUNT: f64 = 20.0;
+/// Fewest: half a window per RTT.
+const LEAST_COUNT: f64 = 2.0;
+/// Packets acknowledged per packet of growth at and above the target, in windows.
+const AT_TARGET: f64 = 100.0;
+
+/// Packets acknowledged and not used up yet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counter {
+    /// For the window.
+    window: f64,
+    /// For the window that Reno would have.
+    reno: f64,
+}
+
+impl Cubic {
+    /// Growth in congestion avoidance by `acked` packets.
+    pub(super) fn grow_counted(&mut self, ack: &Ack<'_>, acked: f64, mut counter: Counter) {
+        let cwnd = self.state.window.packets.floor();
+        counter.window += acked;
+        let mut epoch = self.state.epoch.unwrap_or_else(|| {
+            counter.reno = 0.0;
+            Epoch { w_est: cwnd, ..self.begin_epoch(ack.now) }
+        });
+        counter.reno += acked;
+        let t = ack.now + ack.min_rtt - epoch.began;
+        let below = t.as_secs_f64() < epoch.k;
+        let distance = (epoch.cubic(self.c, t) - epoch.origin).abs().floor();
+        let target = if below { epoch.origin - distance } else { epoch.origin + distance };
+        let mut count = AT_TARGET * cwnd;
+        if target > cwnd {
+            count = (cwnd / (target - cwnd)).floor();
+        }
+        if self.state.w_max == 0.0 {
+            count = count.min(FIRST_COUNT);
+        }
+        epoch.phase = if below { Phase::Concave } else { Phase::Convex };
+        if self.reno_friendly {
+            // Reno's window with this beta grows by one packet per so many acknowledged.
+            let share = (cwnd * (8.0 / self.alpha).floor() / 8.0).floor();
+            while counter.reno > share {
+                counter.reno -= share;
+                epoch.w_est += 1.0;
+            }
+            if epoch.w_est > cwnd {
+                let most = (cwnd / (epoch.w_est - cwnd)).floor();
+                if count > most {
+                    (count, epoch.phase) = (most, Phase::RenoFriendly);
+                }
+            }
+        }
+        let count = count.max(LEAST_COUNT);
+        if counter.window >= count {
+            counter.window -= count;
+            self.state.window.packets += 1.0;
+        }
+        self.state.epoch = Some(epoch);
+        self.counter = Some(counter);
+    }
+}
