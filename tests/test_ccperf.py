@@ -122,9 +122,9 @@ def test_flows_without_congestion_control(dumbbell: Dumbbell, folder: Path) -> N
     rates = [flow["bytes_sent"] * 8 / 10e6 for flow in run["flows"]]
     assert rates[1] == pytest.approx(1.0, rel=0.1)
     assert rates[2] == pytest.approx(2.0, rel=0.2)
-    found = rows(folder / "out/results.sqlite", "SELECT transport_protocol, traffic_model FROM flow")
-    assert [protocol for protocol, _ in found] == ["TCP", "UDP", "UDP"]
-    assert ",".join(model for _, model in found) == options["traffic-models"]
+    found = rows(folder / "out/results.sqlite", "SELECT transport_protocol, cc_recovery_alg, traffic_model FROM flow")
+    assert [row[:2] for row in found] == [("TCP", "TcpPrrRecovery"), ("UDP", None), ("UDP", None)]
+    assert ",".join(row[2] for row in found) == options["traffic-models"]
 
 
 @pytest.mark.parametrize("qdisc", names().qdisc)

@@ -147,7 +147,7 @@ def _sender(scheme: Scheme | None, plan: Row) -> Row:
         transport = complete_transport(json.dumps(plan["transport"]))
         profile = str(transport["profile"])
         protocol = {"datagram": "UDP", "quic": "QUIC"}.get(profile, "TCP")
-        recovery = names().recovery_name(str(transport["recovery"]))
+        recovery = names().recovery_name(str(transport["recovery"])) if transport["reliable"] else None
         return {"transport_protocol": protocol, "controller": plan["controller"], "cc_recovery_alg": recovery}
     return {
         "transport_protocol": "TCP" if "kernel" in plan else None,
