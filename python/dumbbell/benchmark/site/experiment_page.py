@@ -20,6 +20,7 @@ from dumbbell.results.directory import MISSING
 MOST_OPEN_CELLS = 4
 """Cells of an experiment whose tables are unfolded at once; of more, each unfolds by itself."""
 
+MOST_ROWS = 12
 MOST_OVERVIEWS = 4
 _LEVELS = ("network", "flow", "link")
 
@@ -136,7 +137,8 @@ class ExperimentPage:
             ("backend", text(experiment.backend)),
         ]
         yield facts([(name, value) for name, value in rows if value])
-        yield self.shell.table(parameter_table(found, lambda cell: f"#{cell.anchor}"), f"Cells of {found.title}")
+        table = self.shell.table(parameter_table(found, lambda cell: f"#{cell.anchor}"), f"Cells of {found.title}")
+        yield self._folded(f"All {len(found.cells)} cells", table) if self.large else table
         yield tag("p", "To repeat these runs exactly, in the directory of the benchmark:")
         yield command(f"dumbbell run experiments/{found.name}/experiment.toml --out NEW")
         yield tag("p", "The experiment as it is shipped, with the same schemes:")
@@ -147,8 +149,20 @@ class ExperimentPage:
         found = self.findings
         for metric in found.telling[:MOST_OVERVIEWS]:
             sheet = overview(self.site, found, metric, lambda cell: f"#{cell.anchor}")
-            yield tag("h3", text(sheet.heading))
-            yield self.shell.table(sheet.table, f"{sheet.heading}, {found.title}", sortable=True)
+            table = self.shell.table(sheet.table, f"{sheet.heading}, {found.title}", sortable=True)
+            if self.large:
+                yield self._folded(sheet.heading, table)
+            else:
+                yield tag("h3", text(sheet.heading))
+                yield table
+
+    @property
+    def large(self) -> bool:
+        """Whether tables with a row for each cell are folded."""
+        return len(self.findings.cells) > MOST_ROWS
+
+    def _folded(self, title: str, content: str) -> str:
+        return tag("details", tag("summary", text(title)), content, class_="cell")
 
     def _cell(self, cell: Cell) -> Iterator[str]:
         """One cell. Among many, tables are folded, and with them all of a cell without figures."""
@@ -161,7 +175,7 @@ class ExperimentPage:
             yield tag("details", tag("summary", text(name)), note, tables, class_="cell", id=cell.anchor)
             return
         if folded:
-            tables = tag("details", tag("summary", text(f"Tables: {name}")), tables, class_="cell")
+            tables = self._folded(f"Tables: {name}", tables)
         yield tag("section", tag("h3", text(name)), note, self.shell.figures(pictures), tables, id=cell.anchor)
 
     def _tables(self, cell: Cell) -> Iterator[str]:
