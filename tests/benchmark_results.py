@@ -56,6 +56,12 @@ EXPERIMENTS = {
         {"group": "Network variation", "figures": '"sweep"'},
         "[grid]\nbw_factor = [0.5, 1.0, 2.0]\nrtt_ms = [20.0, 40.0, 80.0]\n",
     ),
+    "short": (
+        {"paths": '"default"', "runs": 2, "log": "none"},
+        {"group": "Short flows", "figures": '"completion"'},
+        '[[flow]]\n\n[[flow]]\nscheme = "cubic"\nstart_s = 0.5\narrivals = { kind = "poisson", per_s = 8.0 }\n'
+        'application = { kind = "fixed", bytes = { kind = "choice", values = [3000, 20000] } }\n',
+    ),
     "competition": (
         {"paths": '"default"', "runs": 2, "log": "none", "spread_ms": 50.0},
         {"group": "Competition", "figures": '"matrix"'},

@@ -85,7 +85,7 @@ class Page(html.parser.HTMLParser):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
-    """Five experiments; their pages are written."""
+    """Six experiments; their pages are written."""
     benchmark = make(tmp_path_factory.mktemp("site") / "benchmark")
     assert write_site(benchmark, 2) == benchmark.directory / "index.html"
     return benchmark
@@ -224,6 +224,25 @@ def test_many_flows_are_shown_by_mean_least_and_most(made: Benchmark) -> None:
     assert len(two) == 6  # two flows of each of three schemes
 
 
+def test_as_many_flows_as_arrive_are_one_column_and_the_long_one_another(made: Benchmark) -> None:
+    page = Page(made.directory / "experiments" / "short.html")
+    runs = statistics(made, "short", "default", "copa")
+    counts = [len(run["flows"]) for run in runs]
+    assert len(set(counts)) == 2  # each seed draws its own
+    assert min(counts) > 5
+    short = [[flow["owd_p95_ms"] for flow in run["flows"][1:] if flow["owd_p95_ms"] is not None] for run in runs]
+    heads = [text for text, _ in page.tables["Flows: default"][1]]
+    assert heads[5:9] == ["1 Copa, mean", *(f"many TCP Cubic, {word}" for word in ("mean", "least", "most"))]
+    row = [float(text) for text, _ in page.row("Flows: default", "owd_p95_ms")[4:8]]  # of the second scheme
+    expected = [
+        fmean(run["flows"][0]["owd_p95_ms"] for run in runs),
+        fmean(map(fmean, short)),
+        fmean(map(min, short)),
+        fmean(map(max, short)),
+    ]
+    assert row == pytest.approx(expected, abs=0.006)
+
+
 def test_shares_and_harm_are_what_the_runs_say(made: Benchmark) -> None:
     found = findings(made, "competition")
     every = {(match.label, match.competitor): match for match in matches(found)}
@@ -312,7 +331,17 @@ def test_figures_are_files_that_follow_the_theme(made: Benchmark) -> None:
     used = {Path(source).name for page in every.values() for source, _ in page.images}
     files = {file.name for file in (made.directory / "figures").iterdir()}
     assert used == files
-    kinds = {"operating-point", "distribution", "fairness", "step", "sweep", "matrix"}
+    kinds = {
+        "operating-point",
+        "in-flight",
+        "plane",
+        "distribution",
+        "fairness",
+        "step",
+        "sweep",
+        "matrix",
+        "completion",
+    }
     assert kinds <= {part for name in files for part in name.split(".")}
     for file in (made.directory / "figures").iterdir():
         drawing = file.read_text(encoding="utf-8")

@@ -78,7 +78,7 @@ def _flow(found: Findings, cell: Cell, plan: FlowPlan) -> dict[str, str] | None:
     size = application.get("bytes", 0)
     if algorithm is None or application["kind"] not in ("greedy", "fixed"):
         return None
-    if plan.transport or plan.reverse or is_many(plan):
+    if plan.transport or plan.reverse or plan.section() or is_many(plan):
         return None
     rtt_ms = plan.rtt_ms if plan.rtt_ms is not None else 2 * float(cell.path.ack[-1]["delay_ms"])
     stop_s = plan.stop_s if plan.stop_s is not None else found.experiment.duration_s

@@ -1,6 +1,7 @@
 """Whether the numbers of a benchmark agree with each other (reference `ccperf` 7, "Lesson")."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -50,10 +51,14 @@ def _identity(findings: Findings, run: Run) -> Iterator[str]:
 
 
 def _count(cell: Cell, label: str, run: Run) -> Iterator[str]:
-    planned = [plan.scheme for plan in cell.plans[label]]
+    planned = [cell.plans[label][owner - 1].scheme for owner in run.owners]
     found = [flow.get("scheme", "") for flow in run.content["flows"]]
     if planned != found:
-        yield f"planned are flows of {', '.join(planned)}; its statistics have {', '.join(found) or 'none'}"
+        yield f"planned are {_counted(planned)}; its statistics have {_counted(found)}"
+
+
+def _counted(schemes: list[str]) -> str:
+    return ", ".join(f"{count} flows of {name}" for name, count in Counter(schemes).items()) or "no flows"
 
 
 def _alone(run: Run) -> Iterator[str]:

@@ -10,11 +10,12 @@ from dumbbell import catalog
 from dumbbell.benchmark.model import Benchmark, Part
 from dumbbell.benchmark.site.direction import MORE, Metric, metric
 from dumbbell.catalog import FlowPlan, PathModel
+from dumbbell.catalog.arrivals import expand
 from dumbbell.catalog.parameters import LINKS
 from dumbbell.catalog.schemes import GREEDY
 from dumbbell.errors import UserError
+from dumbbell.experiment import Experiment, slug
 from dumbbell.experiment import Run as Planned
-from dumbbell.experiment import slug
 from dumbbell.figures import Style, styles
 from dumbbell.results.summary import Estimate
 
@@ -200,7 +201,19 @@ USUAL = {
 
 def is_many(plan: FlowPlan) -> bool:
     """Whether a plan stands for several flows."""
-    return bool(getattr(plan, "arrivals", None)) or getattr(plan, "count", 1) != 1
+    return bool(plan.arrivals) or plan.count != 1
+
+
+def owners(experiment: Experiment, run: Planned) -> tuple[int, ...]:
+    """For each flow of a run, the number of the plan that it is made by."""
+    plans = experiment.flow_plans(run.scheme, run.path)
+    if not any(map(is_many, plans)):
+        return tuple(range(1, len(plans) + 1))
+    end_s = experiment.duration_s - experiment.start_spread_ms / 1e3
+    found: list[int] = []
+    for number in range(1, len(plans) + 1):
+        found += [number] * (len(expand(plans[:number], run.seed, end_s)) - len(found))
+    return tuple(found)
 
 
 def link_of(run: Run, number: int) -> dict[str, Any]:
@@ -252,7 +265,7 @@ class Findings:
         runs: dict[tuple[str, str], list[Run]] = {}
         for planned in experiment.all_runs():
             content = results.readable(planned)
-            run = Run(planned, content, tuple(range(1, len(content["flows"]) + 1)))
+            run = Run(planned, content, owners(experiment, planned))
             runs.setdefault((planned.path, planned.scheme), []).append(run)
         for path in experiment.paths.values():
             scenario = experiment.cells.get(path.name)

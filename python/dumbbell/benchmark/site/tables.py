@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.benchmark.site.direction import Metric, best, decimals, number
-from dumbbell.benchmark.site.findings import PATH, Cell, Findings, Site, estimate, link_of, words
+from dumbbell.benchmark.site.findings import PATH, Cell, Findings, Site, estimate, is_many, link_of, words
 from dumbbell.catalog import parameters
 from dumbbell.errors import UserError
 from dumbbell.report import cells
@@ -117,7 +117,8 @@ def parameter_table(findings: Findings, link: Callable[[Cell], str]) -> cells.Ta
     for cell in findings.cells:
         place = cells.Cell(cell.label(findings.axes), link=link(cell))
         rest = {key: value for key, value in cell.parameters.items() if value != ""}
-        count = len(cell.plans[findings.labels[0]])
+        plans = cell.plans[findings.labels[0]]
+        count = None if any(map(is_many, plans)) else len(plans)
         rows.append(
             (
                 place,
@@ -125,7 +126,7 @@ def parameter_table(findings: Findings, link: Callable[[Cell], str]) -> cells.Ta
                 cells.Cell(words(rest) or NONE),
                 cells.Cell(queue_text(cell)),
                 *path_figures(cell),
-                cells.Cell(str(count), sort=count),
+                cells.Cell("many" if count is None else str(count), sort=count),
             )
         )
     columns = ("cell", "path", "parameters", "queue", "bw (Mbit/s)", "base RTT (ms)", "BDP (packets)", "flows")
