@@ -23,6 +23,7 @@ fn india() -> Value {
     })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "tests build both in place")]
 fn experiment(transport: Value, parameters: Value, seconds: f64, interval_s: f64) -> Outcome {
     run(
         &json!({"seed": 42, "duration_s": seconds, "sample_interval_s": interval_s, "warmup_s": 0.0, "log": "none",
@@ -61,6 +62,9 @@ fn experiment_15_gives_the_published_values() {
     within("mean in flight, segments", flow("mean_in_flight_bytes") / 1448.0, 359.16);
     within("throughput, Mbit/s", flow("goodput_mbps"), 75.60);
     within("smoothed RTT, ms", flow("mean_srtt_ms"), 54.56);
+    within("mean recovery time, ms", flow("mean_recovery_time_l4"), 126.06);
+    within("delivery rate, Mbit/s", flow("mean_delivery_rate_l4"), 75.43);
+    within("rate of the application, Mbit/s", flow("mean_sending_rate_l7"), 77.57);
     within("payload sent, Mbit/s", flow("packets_sent") * 1448.0 * 8.0 / 15e6, 76.11);
     within("rate on the wire, Mbit/s", link["throughput_mbps"].as_f64().unwrap(), 78.60);
     within("queue, packets", link["mean_queue_packets"].as_f64().unwrap(), 2.50);
@@ -93,7 +97,7 @@ fn experiment_15_starts_as_in_ns3() {
     near("ssthresh, segments", ssthresh, 246.0, 2.46);
     let (over, _) = change(&outcome, "cwnd", again);
     near("recovery over again, s", over, 0.7270, 0.002);
-    let mean_ms = ((left - recovery) + (over - again)) / 2.0 * 1e3;
+    let mean_ms = f64::midpoint(left - recovery, over - again) * 1e3;
     near("mean recovery time, ms", mean_ms, 126.06, 0.02 * 126.06);
     // Proportional rate reduction: the flight falls below ssthresh and is refilled at once.
     for (time, pipe) in [(0.487, 784.0), (0.540, 358.0), (0.549, 283.0), (0.551, 493.0)] {

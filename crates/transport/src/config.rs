@@ -244,6 +244,7 @@ impl Config {
             timeout_floor: RtoFloor::Total,
             tail_loss_probe: false,
             recovery: Recovery::PrrNs3,
+            send_buffer_bytes: 4_000_000,
             receive_window_bytes: 4_000_000,
             ..Self::tcp()
         }

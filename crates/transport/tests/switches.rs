@@ -110,7 +110,7 @@ struct Witness(Told);
 
 impl Controller for Witness {
     fn on_ack(&mut self, ack: &Ack<'_>) {
-        self.0.lock().unwrap().push((ack.rtt, ack.min_rtt, ack.acked_bytes));
+        self.0.lock().expect("no panic").push((ack.rtt, ack.min_rtt, ack.acked_bytes));
     }
     fn control(&self) -> Control {
         Control::window(6 * SEGMENT)
@@ -123,8 +123,7 @@ fn witnessed(config: Config, script: impl FnOnce(&mut Pair)) -> Vec<(Option<Span
     let witness = Box::new(Witness(told.clone()));
     let mut pair = Pair::with(config, ApplicationSpec::Greedy, |_| witness, None);
     script(&mut pair);
-    let told = told.lock().unwrap().clone();
-    told
+    std::mem::take(&mut *told.lock().expect("no panic"))
 }
 
 #[test]
