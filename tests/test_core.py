@@ -168,3 +168,22 @@ def test_raw_tunnel_logs(tmp_path: Path) -> None:
     # received at 30.000 + 0.500 + 1.5 ms of offset, sent at 1.000: 31 ms
     _, _, delays = _core.delay_points(packets, "data", 10)
     assert doubles(delays) == [31.0]
+
+
+def test_harm_is_what_a_competitor_takes() -> None:
+    assert _core.harm(15.0, 3.0, more_is_better=True) == pytest.approx(0.8)
+    assert _core.harm(50.0, 200.0, more_is_better=False) == pytest.approx(0.75)
+    assert _core.harm(0.0, 1.0, more_is_better=True) is None
+
+
+def test_sampled_metrics_say_so_and_the_interval_stands_beside_them() -> None:
+    sampled = {metric["name"]: metric["sampled"] for metric in json.loads(_core.metrics())}
+    assert sampled["cov_throughput_l4"] and not sampled["mean_throughput_l4"]
+    network = json.loads(_core.simulate(specification(sample_interval_s=0.25)))["network"]
+    assert network["sample_interval_s"] == 0.25
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -0.2])
+def test_a_delta_that_is_no_fraction_is_refused(delta: float) -> None:
+    with pytest.raises(_core.Error, match=rf"^convergence_delta = {delta:g}: must be above 0 and below 1$"):
+        _core.check_run(specification(convergence_delta=delta))

@@ -118,6 +118,10 @@ def test_the_views_have_what_show_prints(results: Results, dumbbell: Dumbbell) -
     described = "SELECT entity, value, unit, sampling FROM metric_described WHERE name = 'mean_srtt_ms'"
     described += " ORDER BY experiment_id, 1"
     assert rows(file, described)[0] == ("flow_1", runs[0]["flows"][0]["mean_srtt_ms"], "ms", "statistical")
+    intervals = (
+        "SELECT DISTINCT name, sample_interval_s FROM metric WHERE name IN ('mean_srtt_l4', 'cov_throughput_l4')"
+    )
+    assert rows(file, intervals + " ORDER BY 1") == [("cov_throughput_l4", 0.1), ("mean_srtt_l4", None)]
     # flow and start_s say who and when: they are no metrics
     assert not rows(file, "SELECT 1 FROM metric WHERE name IN ('flow', 'start_s')")
     assert not rows(file, "PRAGMA foreign_key_check")

@@ -37,7 +37,8 @@ impl<'a> Measured<'a> {
     ) -> Self {
         let stop = Time::from_ns(flow.to_ns.min(end_ns));
         let done = sender.and_then(|sender| sender.completed).or(flow.samples.done_ns.map(Time::from_ns));
-        let link = bottleneck(links, flow.info.plan.reverse);
+        // Which link is the narrowest of a part of the path is not told.
+        let link = bottleneck(links, flow.info.plan.reverse).filter(|_| !flow.info.plan.confined);
         let over_the_run = link.and_then(|link| time_mean(link.capacity_bits, link.elapsed));
         Self {
             flow,

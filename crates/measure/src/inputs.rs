@@ -32,6 +32,8 @@ pub struct FlowPlan {
     pub elastic: bool,
     /// Whether its data takes the ACK direction of the path.
     pub reverse: bool,
+    /// Whether it passes a part of the path only: nobody has the same fair share then.
+    pub confined: bool,
 }
 
 /// What to measure.

@@ -56,6 +56,9 @@ impl Sampling {
             flow.samples.measure(span, is_active);
             active[usize::from(flow.info.plan.reverse)] += u64::from(is_active);
         }
+        let confined = flows.iter().any(|flow| flow.info.plan.confined);
+        let capacity_bits = sample.capacity_bits.map(|bits| bits.filter(|_| !confined));
+        let sample = &Sample { capacity_bits, ..*sample };
         let around =
             [0, 1].map(|direction| self.surroundings(direction, from, span, sample, active[direction]));
         for (index, flow) in flows.iter_mut().enumerate() {

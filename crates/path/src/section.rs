@@ -4,8 +4,9 @@
 //! have these names too: then ACKs enter at the one named like where data left, and leave behind the one named like where
 //! it entered.
 
+use crate::spec::Change;
 use crate::{ElementSpec, PathSpec};
-use units::Span;
+use units::{Span, Time};
 
 /// Elements of a direction, from number `from` up to but without number `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +99,26 @@ impl PathSpec {
         let elements = data.of(&self.data).iter().chain(ack.of(&self.ack));
         elements.fold(Span::ZERO, |sum, element| sum + element.fixed_delay())
     }
+
+    /// The same, and from when on: at the start and after every change by a schedule. Empty if a delay walks at random.
+    pub fn base_rtts_within(&self, [data, ack]: [Section; 2]) -> Vec<(Time, Span)> {
+        let elements = || data.of(&self.data).iter().chain(ack.of(&self.ack));
+        if elements().any(ElementSpec::delay_walks) {
+            return Vec::new();
+        }
+        let mut times = vec![Time::ZERO];
+        times.extend(elements().flat_map(ElementSpec::schedule).map(Change::at));
+        times.sort_unstable();
+        times.dedup();
+        let mut rtts: Vec<(Time, Span)> = Vec::with_capacity(times.len());
+        for at in times {
+            let rtt = elements().fold(Span::ZERO, |sum, element| sum + element.fixed_delay_at(at));
+            if rtts.last().is_none_or(|last| last.1 != rtt) {
+                rtts.push((at, rtt));
+            }
+        }
+        rtts
+    }
 }
 
 #[cfg(test)]
@@ -114,6 +135,26 @@ mod tests {
 
     const NAMED: &str = r#"{"kind": "delay", "name": "c", "delay_ms": 10}, {"kind": "delay", "name": "b", "delay_ms": 20},
         {"kind": "delay", "delay_ms": 40}"#;
+
+    #[test]
+    fn base_rtts_follow_the_schedules_of_what_is_passed() {
+        let json = r#"{
+            "data": [{"kind": "link", "name": "a", "rate_mbps": 12, "schedule": [{"at_s": 7, "rate_mbps": 6}]},
+                     {"kind": "delay", "name": "b", "delay_ms": 20, "schedule": [{"at_s": 3, "delay_ms": 40}]}],
+            "ack": [{"kind": "delay", "delay_ms": 20, "schedule": [{"at_s": 3, "delay_ms": 30},
+                     {"at_s": 5, "delay_ms": 10}]}]}"#;
+        let mut path: PathSpec = serde_json::from_str(json).unwrap();
+        let rtts = |path: &PathSpec, leave| path.base_rtts_within(path.sections(None, leave, false).unwrap());
+        let expected = |steps: [(u64, u64); 3]| {
+            steps.map(|(s, ms)| (Time::ZERO + Span::from_secs(s), Span::from_ms(ms)))
+        };
+        assert_eq!(rtts(&path, None), expected([(0, 40), (3, 70), (5, 50)]));
+        assert_eq!(rtts(&path, Some("a")), expected([(0, 20), (3, 30), (5, 10)]));
+        let walking = r#"{"kind": "delay", "delay_ms": 20, "walk": {"delay_ms": {"corr": 0.5, "std": 1.0, "min": 1.0, "max": 20.0}}}"#;
+        path.data.push(serde_json::from_str(walking).unwrap());
+        assert!(rtts(&path, None).is_empty());
+        assert_eq!(rtts(&path, Some("b")).len(), 3);
+    }
 
     #[test]
     fn data_passes_its_section_and_acks_the_whole_unless_named_alike() {

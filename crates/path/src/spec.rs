@@ -235,15 +235,19 @@ impl ElementSpec {
         };
         Span::from_secs_f64(ms / 1e3)
     }
-}
 
-impl ElementSpec {
     /// [`Self::fixed_delay`] after the changes up to `at`. Of a checked specification.
-    fn fixed_delay_at(&self, at: Time) -> Span {
+    pub(crate) fn fixed_delay_at(&self, at: Time) -> Span {
         let states = self.states().unwrap_or_default();
         let states = self.schedule().iter().zip(&states).filter(|(change, _)| change.at() <= at);
         let state = states.filter_map(|(_, state)| state.as_ref()).next_back();
         state.unwrap_or(self).fixed_delay()
+    }
+
+    /// Whether [`Self::fixed_delay`] walks at random.
+    pub(crate) fn delay_walks(&self) -> bool {
+        matches!(self, Self::Delay(_) | Self::Netem(_))
+            && self.walk().is_some_and(|walk| walk.starts().any(|(name, _)| name == "delay_ms"))
     }
 }
 
@@ -287,23 +291,6 @@ impl PathSpec {
     /// The fixed delays of both directions together, as they are at the start.
     pub fn base_rtt(&self) -> Span {
         self.data.iter().chain(&self.ack).fold(Span::ZERO, |sum, element| sum + element.fixed_delay())
-    }
-
-    /// The fixed delays of both directions together, and from when on: at the start and after every change of them.
-    pub fn base_rtts(&self) -> Vec<(Time, Span)> {
-        let elements = || self.data.iter().chain(&self.ack);
-        let mut times = vec![Time::ZERO];
-        times.extend(elements().flat_map(ElementSpec::schedule).map(Change::at));
-        times.sort_unstable();
-        times.dedup();
-        let mut rtts: Vec<(Time, Span)> = Vec::with_capacity(times.len());
-        for at in times {
-            let rtt = elements().fold(Span::ZERO, |sum, element| sum + element.fixed_delay_at(at));
-            if rtts.last().is_none_or(|last| last.1 != rtt) {
-                rtts.push((at, rtt));
-            }
-        }
-        rtts
     }
 
     /// When a schedule last changes an element before `end`; changes of queues do not count.
@@ -354,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn schedules_say_when_delays_change_and_when_anything_does_last() {
+    fn schedules_say_when_anything_changes_last() {
         let json = r#"{
             "data": [{"kind": "link", "rate_mbps": 12, "queue": {"kind": "droptail", "packets": 9},
                       "schedule": [{"at_s": 7, "rate_mbps": 6}, {"at_s": 9, "queue": {"packets": 5}}]},
@@ -363,8 +350,6 @@ mod tests {
                      {"at_s": 5, "delay_ms": 10}]}]}"#;
         let spec: PathSpec = serde_json::from_str(json).unwrap();
         let at = |s: u64| Time::ZERO + Span::from_secs(s);
-        let expected = [(0, 40), (3, 70), (5, 50)].map(|(s, ms)| (at(s), Span::from_ms(ms)));
-        assert_eq!(spec.base_rtts(), expected);
         assert_eq!((spec.last_change(at(20)), spec.last_change(at(7))), (Some(at(7)), Some(at(5))));
         assert_eq!(spec.last_change(at(3)), None);
     }

@@ -47,14 +47,16 @@ fn plan(spec: &RunSpec, flow: &FlowSpec) -> FlowPlan {
     let sizes =
         config.as_ref().and_then(|config| spec.path.encapsulation().split(config.datagram_bytes()).ok());
     let extra = spec.extra_delay(flow) * 2;
+    let base_rtt = spec.sections(flow).map(|sections| spec.path.base_rtts_within(sections));
     FlowPlan {
         segment_bytes: config.as_ref().map_or(0, |config| config.payload_bytes),
         wire_bytes: sizes.map_or(0, Iterator::sum),
-        base_rtt: spec.path.base_rtts().into_iter().map(|(at, rtt)| (at, rtt + extra)).collect(),
+        base_rtt: base_rtt.unwrap_or_default().into_iter().map(|(at, rtt)| (at, rtt + extra)).collect(),
         total_bytes: flow.application.total().filter(|_| flow.program.is_none()),
         elastic: matches!(flow.application, ApplicationSpec::Greedy | ApplicationSpec::Fixed { .. })
             && flow.program.is_none(),
         reverse: flow.reverse,
+        confined: flow.is_confined(),
     }
 }
 

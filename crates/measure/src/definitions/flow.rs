@@ -147,7 +147,7 @@ pub(super) const METRICS: &[Definition] = &[
     flow("mean_recovery_time_l4", "ms", Ccperf, "mean length of the loss episodes that are over; null without any", CCPERF),
     flow("total_retransmissions_l4", "segments", Ccperf, "retransmissions", CCPERF),
     flow("total_rtos_l4", "", Ccperf, "timeouts", CCPERF),
-    flow("starvation_time_s", "s", Corrected, "time of the sample intervals in which the throughput was below 1/10 of the fair share; that is the capacity of the narrowest link of the direction / number of flows active in all of the interval; null of applications that limit their rate", RFC9743).sampled(),
+    flow("starvation_time_s", "s", Corrected, "time of the sample intervals in which the throughput was below 1/10 of the fair share; that is the capacity of the narrowest link of the direction / number of flows active in all of the interval; null of applications that limit their rate, and where flows pass different parts of the path", RFC9743).sampled(),
     flow("time_to_90_s", "s", Corrected, "time from the path's last scheduled change to the end of the first sample interval after it in which packets of the flow left the path at 90 % of the fair share or more or, if the change took capacity away, were sent at 110 % of it or less; null if there was none", RFC5166).sampled(),
     flow("settling_time_s", "s", Corrected, "time from the same change to the end of the first sample interval from which on packets left the path at within 20 % of the fair share; null if the last one did not", RFC5166).sampled(),
     flow(
