@@ -92,6 +92,12 @@ impl RangeSet {
         self.ranges.iter().rev().copied()
     }
 
+    /// What they hold from `bound` on, in descending order.
+    pub fn descending_from(&self, bound: u64) -> impl Iterator<Item = Range> + '_ {
+        let above = self.descending().take_while(move |range| range.end > bound);
+        above.map(move |range| Range { start: range.start.max(bound), end: range.end })
+    }
+
     /// The lowest range.
     pub fn first(&self) -> Option<Range> {
         self.ranges.front().copied()

@@ -8,6 +8,9 @@ use crate::wire::{AckFrame, Arrival, Data, EcnCounts};
 use congestion::{Arrived, ReceiverHalf};
 use units::{Span, Time};
 
+/// How many packets below those that the sender still waits for are remembered: copies of them may yet arrive.
+const REMEMBERED_PACKETS: u64 = 1 << 14;
+
 /// Counters of the receiving side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverStats {
@@ -31,6 +34,8 @@ pub struct Receiver {
     sack: bool,
     reliable: bool,
     packets: RangeSet,
+    /// Below it nothing is worth acknowledging any more.
+    least_unacked: u64,
     stream: RangeSet,
     /// Next stream byte in order.
     next_offset: u64,
@@ -61,6 +66,7 @@ impl Receiver {
             sack: config.sack,
             reliable: config.reliable,
             packets: RangeSet::default(),
+            least_unacked: 0,
             stream: RangeSet::default(),
             next_offset: 0,
             largest: None,
@@ -92,7 +98,8 @@ impl Receiver {
         self.ecn.ect0 += ecn.ect0;
         self.ecn.ect1 += ecn.ect1;
         self.ecn.ce += ecn.ce;
-        self.packets.remove_below(data.least_unacked);
+        self.least_unacked = self.least_unacked.max(data.least_unacked);
+        self.packets.remove_below(self.least_unacked.saturating_sub(REMEMBERED_PACKETS));
         let is_new = self.packets.insert(data.number, data.number + 1) == 1;
         let expected = self.largest.map_or(0, |largest| largest + 1);
         self.largest = Some(self.largest.map_or(data.number, |largest| largest.max(data.number)));
@@ -142,6 +149,9 @@ impl Receiver {
                 self.next_offset = first.end;
             }
             new_bytes
+        } else if data.retransmission {
+            // A probe repeats what may have arrived; nobody keeps record of that where nothing is sent again.
+            0
         } else {
             data.payload_bytes
         };
@@ -195,7 +205,7 @@ impl Receiver {
         frame.delay = if self.unacked == 0 { Span::ZERO } else { now - self.last_arrival_at };
         frame.arrivals.append(&mut self.arrivals);
         if self.sack {
-            frame.ranges.extend(self.packets.descending().take(self.ack_ranges));
+            frame.ranges.extend(self.packets.descending_from(self.least_unacked).take(self.ack_ranges));
         }
         frame.ecn = self.ecn;
         frame.next_offset = self.next_offset;
@@ -309,6 +319,31 @@ mod tests {
         assert_eq!(receiver.on_data(at(1), &data(0, 0), EcnCounts::default()), 0);
         assert_eq!(receiver.on_data(at(2), &data(1, 0), EcnCounts::default()), 0);
         assert_eq!((receiver.stats().duplicates, receiver.stats().new_bytes), (1, 1000));
+    }
+
+    #[test]
+    fn a_late_copy_of_a_settled_packet_is_a_duplicate() {
+        let mut receiver = receiver(|config| config.reliable = false);
+        receiver.on_data(at(0), &data(0, 0), EcnCounts::default());
+        let settled = Data { least_unacked: 100, ..data(100, 1000) };
+        receiver.on_data(at(1), &settled, EcnCounts::default());
+        assert_eq!(receiver.on_data(at(2), &data(0, 0), EcnCounts::default()), 0);
+        let mut frame = AckFrame::default();
+        assert!(receiver.poll_ack(at(2), &mut frame));
+        assert_eq!(
+            frame.ranges,
+            [Range { start: 100, end: 101 }],
+            "what is settled is not acknowledged again"
+        );
+    }
+
+    #[test]
+    fn a_probe_over_an_unreliable_transport_is_not_goodput_twice() {
+        let mut receiver = receiver(|config| config.reliable = false);
+        assert_eq!(receiver.on_data(at(0), &data(0, 0), EcnCounts::default()), 1000);
+        let probe = Data { retransmission: true, ..data(1, 0) };
+        assert_eq!(receiver.on_data(at(1), &probe, EcnCounts::default()), 0);
+        assert_eq!(receiver.stats().new_bytes, 1000);
     }
 
     #[derive(Debug)]
