@@ -1,8 +1,10 @@
 """The pages of a benchmark: that links lead somewhere, numbers are those of the runs, and nothing goes missing."""
 
+import argparse
 import html.parser
 import json
 import re
+import shlex
 import shutil
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
@@ -18,12 +20,15 @@ from benchmark_results import EXAMINED, make
 from dumbbell import _core, catalog
 from dumbbell.benchmark import Benchmark
 from dumbbell.benchmark.site import write_site
+from dumbbell.benchmark.site.ccperf_line import ccperf_line
 from dumbbell.benchmark.site.checks import contradictions
 from dumbbell.benchmark.site.competition import matches
 from dumbbell.benchmark.site.criteria import load
 from dumbbell.benchmark.site.direction import BETTER, LESS, MORE, best, decimals, definitions, number
 from dumbbell.benchmark.site.facts import look
 from dumbbell.benchmark.site.findings import Findings, Site
+from dumbbell.ccperf.arguments import add_arguments
+from dumbbell.ccperf.experiment import plan as ccperf_plan
 from dumbbell.errors import UserError
 from dumbbell.results.samples import run_samples
 
@@ -349,6 +354,27 @@ def test_figures_are_files_that_follow_the_theme(made: Benchmark) -> None:
         assert "prefers-color-scheme:dark" in drawing
         assert "currentColor" in drawing
     assert all(alt for page in every.values() for _, alt in page.images)
+
+
+def test_ccperfs_command_line_says_the_same_path_and_flows(made: Benchmark) -> None:
+    found = findings(made, "steady_state_synchronous_fairness")
+    cell = found.cells[0]
+    line = ccperf_line(found, cell, "bbr")
+    assert line is not None
+    page = Page(made.directory / "experiments" / "steady_state_synchronous_fairness.html")
+    assert line in page.text
+    assert ccperf_line(found, cell, "copa") is None  # ns-3 has no Copa
+    words = shlex.split(line)
+    assert words[:2] == ["dumbbell", "ccperf"]
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    plan = ccperf_plan(parser.parse_args(words[2:]))
+    [path] = plan.own_paths.values()
+    assert path.data[1:] == cell.path.data  # behind its access link
+    assert path.ack == cell.path.ack
+    [made_cell] = plan.cells.values()
+    assert [(flow.start_s, flow.stop_s, flow.rtt_ms) for flow in made_cell.flows] == [(0.0, 3.0, None)] * 2
+    assert (plan.duration_s, plan.seed, made_cell.parameters["k"]) == (3.0, 1, "2")
 
 
 def test_a_run_without_a_packet_log_has_its_throughput_over_time(made: Benchmark) -> None:
