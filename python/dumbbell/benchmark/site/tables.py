@@ -24,12 +24,21 @@ class Sheet:
     table: cells.Table
 
 
-def row_of(estimates: Sequence[Estimate | None], better: int) -> list[cells.Cell]:
-    """Means beside each other in one row, the best of them marked."""
+def row_of(
+    estimates: Sequence[Estimate | None], better: int, rivals: Sequence[object] | None = None
+) -> list[cells.Cell]:
+    """Means beside each other in one row, the best of them marked: of all, or of each group of equal `rivals`."""
     every = [value for each in estimates if each for value in (each.mean, each.low, each.high) if value is not None]
     places = decimals(every)
     shown = [number(each.mean, places) if each else None for each in estimates]
-    bold = best(shown, [each.mean if each else None for each in estimates], better)
+    means = [each.mean if each else None for each in estimates]
+    groups = list(rivals or [None] * len(means))
+    bold = [False] * len(means)
+    for group in dict.fromkeys(groups):
+        own = [index for index, each in enumerate(groups) if each == group]
+        marks = best([shown[index] for index in own], [means[index] for index in own], better)
+        for index, mark in zip(own, marks, strict=True):
+            bold[index] = mark
     found = []
     for text, each, is_best in zip(shown, estimates, bold, strict=True):
         if text is None or each is None:
@@ -65,10 +74,13 @@ class CellTables:
         """A column for each flow of each scheme, or for each reduction where they are many."""
         columns = {label: self.cell.columns(label, self.site.titles) for label in self.labels}
         flat = [flows for found in columns.values() for flows in found]
+        # flows under test compare with such flows, means with means
+        ours = {label: set(self.cell.ours_of(label)) for label in self.labels}
+        rivals = [(flows.reduce, set(flows.plans) <= ours[flows.label]) for flows in flat]
         rows = []
         for metric in self.findings.metrics["flow"]:
             means = [estimate(self.cell.flow_values(flows, metric.name)) for flows in flat]
-            rows.append((name_of(metric, self.interval_s), *row_of(means, metric.better)))
+            rows.append((name_of(metric, self.interval_s), *row_of(means, metric.better, rivals)))
         single = all(len(found) == 1 for found in columns.values())
         groups = () if single else (("", 1), *((self.site.title(label), len(columns[label])) for label in self.labels))
         names = [self.site.title(flows.label) if single else flows.heading for flows in flat]
