@@ -114,3 +114,13 @@ def test_help_and_version(dumbbell: Dumbbell) -> None:
     for command in ("run", "report", "show", "list", "import", "export", "diff", "doctor"):
         assert command in dumbbell("--help").stdout
         assert f"dumbbell {command}" in dumbbell(command, "--help").stdout
+
+
+def test_chosen_metrics_are_shown_with_units_and_unknown_ones_refused(dumbbell: Dumbbell) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2", "--runs", "2", "--out", "out")
+    shown = dumbbell("show", "out", "--metrics", "owd_p99_ms,packets_sent").stdout.splitlines()
+    assert "owd_p99_ms (ms)" in shown[0]
+    assert [line.split()[2] for line in shown[1:]] == ["flow", "network"]
+    done = dumbbell("show", "out", "--metrics", "owd_p98_ms", expect=2)
+    assert "unknown metric `owd_p98_ms` (did you mean `owd_p" in done.stderr
+    assert done.stderr.count("\n") == 1

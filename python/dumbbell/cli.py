@@ -110,6 +110,9 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("directory", type=Path, metavar="DIR")
     show.add_argument("--json", action="store_true", help="everything, for programs")
     show.add_argument(
+        "--metrics", type=_names, default=(), metavar="A[,B]", help="these metrics, instead of the main ones"
+    )
+    show.add_argument(
         "--intervals",
         type=_duration,
         nargs="?",
@@ -346,7 +349,7 @@ def _dispatch(arguments: argparse.Namespace) -> int:
         case "show":
             from dumbbell.commands.show import show
 
-            return show(arguments.directory, arguments.json, arguments.intervals)
+            return show(arguments.directory, arguments.json, arguments.intervals, arguments.metrics)
         case "list":
             from dumbbell.commands.catalogue import show_catalogue
 

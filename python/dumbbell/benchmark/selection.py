@@ -13,6 +13,7 @@ from dumbbell.catalog.suite import GROUPS
 from dumbbell.errors import UserError, listed, nearest, one_line
 from dumbbell.experiment import Experiment, Options, resolve
 from dumbbell.results import Results, open_results
+from dumbbell.results.numbers import definitions
 
 NOTE = "benchmark.json"
 
@@ -29,11 +30,25 @@ def suite(schemes: tuple[str, ...], quick: bool, only: tuple[str, ...] = ()) -> 
     if quick:
         plans = [shortened(plan) for plan in plans if not plan.shorter.leave_out]
     plans = _chosen(plans, only)
+    for plan in plans:
+        _check_metrics(plan)
     plans.sort(key=lambda plan: (GROUPS.index(plan.chapter.group) if plan.chapter else 0, plan.name))
     for name in schemes:
         if catalog.schemes().find(name).real:
             raise UserError(f"scheme `{name}` needs real packets: the benchmark takes schemes that can be simulated")
     return [(plan, resolve(plan, Options(schemes=_labels(plan, schemes)))) for plan in plans]
+
+
+def _check_metrics(plan: Plan) -> None:
+    if plan.chapter is None:
+        return
+    shown = {"flow": plan.chapter.flow, "link": plan.chapter.link, "network": plan.chapter.network}
+    for kind, names in shown.items():
+        known = [each.name for each in definitions() if each.entity_kind == kind]
+        for name in names:
+            if name not in known:
+                key = f"benchmark.{kind}_metrics"
+                raise UserError(f"{plan.file}: `{key}`: unknown metric `{name}`{nearest(name, known)}")
 
 
 def _chosen(plans: list[Plan], only: tuple[str, ...]) -> list[Plan]:

@@ -7,9 +7,10 @@ from typing import Any
 
 from dumbbell.catalog.published import Figure
 from dumbbell.commands.text import columns, number
-from dumbbell.errors import UserError
+from dumbbell.errors import UserError, nearest
 from dumbbell.results import ACCEPTED, Results, open_results, to_json
 from dumbbell.results.compare import MAIN_METRICS, compare
+from dumbbell.results.numbers import definitions
 from dumbbell.results.published import beside
 from dumbbell.results.summary import Cell, Estimate, cells
 from dumbbell.results.transfers import VIEWS, Transfers, measure_transfers
@@ -34,9 +35,18 @@ MEDIA = (
 )
 
 
-def show(directory: Path, as_json: bool, interval_s: float | None = None) -> int:
-    """Prints the results, or with an interval what was transferred in each; 0 if every run is at most degraded."""
+def show(directory: Path, as_json: bool, interval_s: float | None = None, metrics: tuple[str, ...] = ()) -> int:
+    """Prints the results, or the `metrics`, or with an interval what was transferred in each.
+
+    0 if every run is at most degraded.
+    """
     results = open_results(directory)
+    if metrics:
+        known = {each.name for each in definitions()}
+        for name in metrics:
+            if name not in known:
+                hint = nearest(name, known)
+                raise UserError(f"unknown metric `{name}`{hint}: docs/metrics.md and table `definition` have all")
     content = results.as_json()
     if interval_s is not None:
         for run in content["runs"]:
@@ -45,6 +55,8 @@ def show(directory: Path, as_json: bool, interval_s: float | None = None) -> int
                 run["transfers"] = transfers and asdict(transfers)
             else:
                 _print_transfers(run, transfers)
+    elif metrics and not as_json:
+        _print_metrics(content["runs"], metrics)
     elif not as_json:
         print_summary(results)
     if as_json:
@@ -62,6 +74,19 @@ def print_summary(results: Results) -> None:
     print(columns(["path", "scheme", "runs", *(title for title, *_ in SHOWN)], rows))
     _print_media(gathered)
     _print_published(results, runs)
+
+
+def _print_metrics(runs: list[dict[str, Any]], metrics: tuple[str, ...]) -> None:
+    """One line per path, scheme and whatever has one of the metrics: means over the runs, with intervals."""
+    rows = []
+    for cell in cells(runs).values():
+        for entity, index in sorted({(entity, index) for entity, index, name in cell.values if name in metrics}):
+            of = entity if entity == "network" else f"{entity} {index}"
+            values = [_estimate(cell.estimate((entity, index, name)), 1.0, 4) for name in metrics]
+            rows.append([cell.path, cell.scheme, of, *values])
+    units = {each.name: each.unit for each in definitions()}
+    head = [f"{name} ({units[name]})" if units[name] else name for name in metrics]
+    print(columns(["path", "scheme", "of", *head], rows))
 
 
 def _print_media(gathered: list[Cell]) -> None:
