@@ -30,6 +30,10 @@ def test_a_part_runs_is_recorded_and_resumes(dumbbell: Dumbbell, folder: Path) -
     again = dumbbell(*command, "--resume")
     assert "16 of 16 runs are finished already" in again.stderr
     assert "vegas" in dumbbell("show", "out/experiments/ack_loss").stdout
+    (folder / "out" / "index.html").unlink()
+    assert dumbbell("report", "out").stdout == "out/index.html\n"
+    assert (folder / "out" / "index.html").is_file()
+    assert "has pages only" in dumbbell("report", "out", "--pdf", expect=2).stderr
 
 
 @pytest.mark.parametrize(

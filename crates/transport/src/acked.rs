@@ -183,6 +183,9 @@ impl Sender {
             return false;
         }
         packet.fate = Fate::Acked;
+        if !packet.filler {
+            self.payload_acked += u64::from(packet.payload_bytes);
+        }
         self.acked.push(acked);
         self.verdicts.push(Verdict { number, payload_bytes: acked.bytes, lost: false });
         if acked.was_lost {
@@ -211,8 +214,10 @@ impl Sender {
         (self.config.smoothed_samples && self.rtt.has_sample()).then(|| self.rtt.smoothed())
     }
 
+    /// A stream is complete with its last byte in order. Where nothing is sent again it is if nothing was lost.
     fn note_completion(&mut self, now: Time, next_offset: u64) {
-        if self.stats.completed_at.is_none() && self.total_bytes().is_some_and(|total| next_offset >= total) {
+        let arrived = if self.config.reliable { next_offset } else { self.payload_acked };
+        if self.stats.completed_at.is_none() && self.total_bytes().is_some_and(|total| arrived >= total) {
             self.stats.completed_at = Some(now);
         }
     }

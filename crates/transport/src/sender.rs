@@ -153,6 +153,8 @@ pub struct Sender {
     pub(crate) duplicates: u64,
     pub(crate) ecn: EcnCounts,
     pub(crate) latest_rate: Rate,
+    /// Application bytes of the packets acknowledged completely.
+    pub(crate) payload_acked: u64,
     pub(crate) acked: Vec<AckedPacket>,
     pub(crate) lost: Vec<AckedPacket>,
     /// Those of the last call.
@@ -211,6 +213,7 @@ impl Sender {
             duplicates: 0,
             ecn: EcnCounts::default(),
             latest_rate: Rate::ZERO,
+            payload_acked: 0,
             acked: Vec::with_capacity(64),
             lost: Vec::with_capacity(64),
             verdicts: Vec::with_capacity(64),

@@ -52,6 +52,16 @@ fn a_finite_transfer_completes_with_every_byte_delivered_once() {
 }
 
 #[test]
+fn a_transfer_that_sends_nothing_again_is_complete_if_nothing_was_lost() {
+    for (drop, completes) in [(vec![], true), (vec![5], false)] {
+        let mut pair = Pair::new(Config::datagram(), ApplicationSpec::Fixed { bytes: 100_000 });
+        pair.drop = drop;
+        pair.run_to(2000);
+        assert_eq!(pair.sender.stats().completed_at.is_some(), completes);
+    }
+}
+
+#[test]
 fn three_later_packets_make_a_loss_and_the_window_halves() {
     let mut pair = Pair::new(tcp(), ApplicationSpec::Greedy);
     pair.drop = vec![2];

@@ -7,6 +7,8 @@ from dumbbell.catalog.experiments import Plan
 from dumbbell.catalog.suite import Chapter
 from dumbbell.results import Results
 
+DATABASE = "benchmark.sqlite"
+
 
 @dataclass(frozen=True)
 class Part:
@@ -45,4 +47,4 @@ class Benchmark:
     @property
     def database(self) -> Path:
         """The file with every number of every run."""
-        return self.directory / "benchmark.sqlite"
+        return self.directory / DATABASE

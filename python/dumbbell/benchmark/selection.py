@@ -12,7 +12,7 @@ from dumbbell.catalog.grid import Axis
 from dumbbell.catalog.suite import GROUPS
 from dumbbell.errors import UserError, listed, nearest, one_line
 from dumbbell.experiment import Experiment, Options, resolve
-from dumbbell.results import Results, open_results
+from dumbbell.results import open_results
 from dumbbell.results.numbers import definitions
 
 NOTE = "benchmark.json"
@@ -111,8 +111,3 @@ def open_benchmark(directory: Path) -> Benchmark:
 def part_directory(directory: Path, plan: Plan) -> Path:
     """The results directory of one experiment of the benchmark."""
     return directory / "experiments" / plan.name
-
-
-def part(directory: Path, plan: Plan, experiment: Experiment) -> Part:
-    """An experiment of the benchmark whose results directory has been prepared."""
-    return Part(plan, Results(part_directory(directory, plan), experiment))

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from dumbbell import backends
 from dumbbell.backends.cluster import require_cluster
-from dumbbell.benchmark import Benchmark, suite
-from dumbbell.benchmark.selection import NOTE, part, part_directory
+from dumbbell.benchmark import open_benchmark, suite
+from dumbbell.benchmark.model import DATABASE
+from dumbbell.benchmark.selection import NOTE, part_directory
 from dumbbell.commands.run import execute_unfinished, tell_failures
 from dumbbell.errors import UserError
 from dumbbell.experiment import check
@@ -53,14 +54,12 @@ def benchmark(command: BenchmarkCommand) -> int:
             folder = part_directory(directory, plan)
             results.append(prepare(folder, experiment, resume=(folder / "experiment.toml").exists()))
             write_environment(results[-1], made)
-        parts = tuple(part(directory, plan, experiment) for plan, experiment in experiments)
-        whole = Benchmark(directory, command.schemes, command.quick, parts)
-        gathering = Gathering(command.database or whole.database, copies=command.database is not None)
+        gathering = Gathering(command.database or directory / DATABASE, copies=command.database is not None)
         outcome = execute_unfinished(results, jobs, command.cluster, gathering)
         if outcome.interrupted:
             print(f"interrupted: the same command with --resume --out {directory} continues", file=sys.stderr)
             return 1
-        index = write_site(whole, jobs)
+        index = write_site(open_benchmark(directory), jobs)
     tell_failures(outcome)
     if command.json:
         note = {"directory": str(directory), "index": str(index), "database": str(gathering.file)}

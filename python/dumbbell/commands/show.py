@@ -5,11 +5,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from dumbbell.benchmark.selection import NOTE, open_benchmark
 from dumbbell.catalog.published import Figure
 from dumbbell.commands.text import columns, number
 from dumbbell.errors import UserError, nearest
 from dumbbell.results import ACCEPTED, Results, open_results, to_json
 from dumbbell.results.compare import MAIN_METRICS, compare
+from dumbbell.results.environment import cpus
 from dumbbell.results.numbers import definitions
 from dumbbell.results.published import beside
 from dumbbell.results.summary import Cell, Estimate, cells
@@ -173,7 +175,9 @@ def _list_bad(runs: list[dict[str, object]]) -> None:
 
 
 def report(directory: Path, html: bool, pdf: bool) -> int:
-    """Writes the report; both forms unless one is asked for."""
+    """Writes the report; both forms unless one is asked for. Of a benchmark: its pages."""
+    if (directory / NOTE).is_file():
+        return _pages(directory, pdf and not html)
     open_results(directory)
     try:
         from dumbbell.report import write_report
@@ -182,6 +186,15 @@ def report(directory: Path, html: bool, pdf: bool) -> int:
     both = html == pdf
     for file in write_report(directory, html=html or both, pdf=pdf or both):
         print(file)
+    return 0
+
+
+def _pages(directory: Path, only_pdf: bool) -> int:
+    if only_pdf:
+        raise UserError(f"{directory}: --pdf: a benchmark has pages only; its experiments have reports of their own")
+    from dumbbell.benchmark.site import write_site
+
+    print(write_site(open_benchmark(directory), cpus()))
     return 0
 
 
