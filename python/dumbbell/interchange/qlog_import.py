@@ -49,6 +49,9 @@ def import_qlog(source: Path, out: Path, command: list[str]) -> Results:
                 folder / "packets.parquet", replace(results.experiment, duration_s=held["last_s"]), run
             )
             statistics |= {"events": held["events"], "init_us": None, "qlog": held}
+            if held["acked"]:
+                # A trace has no planned length that it could fall short of, as Pantheon's runs can.
+                statistics["network"] |= {"valid": True, "invalid_reason": None}
             add_run(results, run, [folder / "packets.parquet", folder / "flows.parquet"], statistics, file.name)
         shutil.rmtree(parts)
         (directory / "notes.txt").write_text(NOTES, encoding="utf-8")
