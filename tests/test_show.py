@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from conftest import Dumbbell, show
+from dumbbell import _core
 
 RUN = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2")
 
@@ -31,14 +32,17 @@ def test_every_number_that_is_shown_has_a_definition(dumbbell: Dumbbell) -> None
     metrics = json.loads(dumbbell("list", "metrics", "--json").stdout)
     defined = {(metric["level"], metric["name"]) for metric in metrics}
     objects = {name.partition(".")[0] for _, name in defined if "." in name}
-    labels = {"flow", "scheme", "start_s", "stop_s", "link", "direction", "invalid_reason"}
+    labels = {label["name"] for label in json.loads(_core.labels())}
     entities = [("network", run["network"])]
     entities += [("flow", flow) for flow in run["flows"]] + [("link", link) for link in run["links"]]
     for level, table in entities:
         for name, value in table.items():
             if value is None and name in objects:
                 continue
-            names = [f"{name}.{inner}" for inner in value] if isinstance(value, dict) else [name]
+            names = [name]
+            if isinstance(value, dict | list):
+                rows = value if isinstance(value, list) else [value]
+                names = [f"{name}.{inner}" for row in rows for inner in row]
             assert all((level, name) in defined or name in labels for name in names), (level, name)
 
 
