@@ -97,7 +97,9 @@ def deviation(ours: float, ns3: float) -> float:
 
 def steady(runs: Runs) -> tuple[list[str], dict[str, list[float]], list[str]]:
     """The table without random loss, the deviations of the judged cells by metric, and the notes below it."""
-    lines, deviations, notes = [], {metric: [] for _, metric, _ in COLUMNS[:2]}, []
+    lines: list[str] = []
+    notes: list[str] = []
+    deviations: dict[str, list[float]] = {metric: [] for _, metric, _ in COLUMNS[:2]}
     for cca in SCHEMES:
         for path in STEADY:
             ours, cells = simulate(cca, path, 42), []
@@ -147,7 +149,8 @@ def main() -> None:
         "",
         "### Without random loss",
         "",
-        f"Median deviation of {', '.join(JUDGED)}: throughput {medians['mean_throughput_l4'] * 100:.2f} %, smoothed RTT "
+        f"Median deviation of {', '.join(JUDGED)}: throughput "
+        f"{medians['mean_throughput_l4'] * 100:.2f} %, smoothed RTT "
         f"{medians['mean_srtt_l4'] * 100:.2f} % (allowed: {ALLOWED * 100:g} %).",
         "",
         f"| ns-3 | path | {double} |",
