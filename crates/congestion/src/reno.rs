@@ -35,8 +35,8 @@ pub(crate) const ENTRY: Entry = Entry {
         Parameter::choice(
             "increase",
             "exact",
-            &["exact", "truncated"],
-            "Growth: by acknowledged bytes, or per ACK and in whole bytes as in ns-3's TcpNewReno.",
+            &["exact", "counted", "truncated"],
+            "Growth: by acknowledged bytes; by whole packets counted, as Linux; per ACK in whole bytes, as ns-3's TcpNewReno.",
         ),
     ],
     receiver: None,
@@ -53,6 +53,8 @@ struct Reno {
     from_flight: bool,
     /// One segment per ACK in slow start, whole bytes per ACK in congestion avoidance.
     truncated: bool,
+    /// Packets acknowledged since the window last grew by one in congestion avoidance, where they are counted.
+    counted: Option<f64>,
     /// Window and ssthresh before the latest reduction on loss, for undoing it.
     before_loss: Option<(f64, f64)>,
 }
@@ -65,6 +67,7 @@ impl Reno {
             beta: parameters.number("beta"),
             from_flight: parameters.choice("reduce_from") == "flight",
             truncated: parameters.choice("increase") == "truncated",
+            counted: (parameters.choice("increase") == "counted").then_some(0.0),
             before_loss: None,
         }
     }
@@ -111,7 +114,16 @@ impl Controller for Reno {
             self.window.packets = grown;
         }
         // What is left over after reaching ssthresh counts for congestion avoidance.
-        self.window.packets += acked / self.window.packets;
+        if let Some(count) = &mut self.counted {
+            *count += acked;
+            let whole = self.window.packets.floor().max(1.0);
+            if *count >= whole {
+                *count -= whole;
+                self.window.packets += 1.0;
+            }
+        } else {
+            self.window.packets += acked / self.window.packets;
+        }
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
@@ -216,6 +228,17 @@ mod tests {
         driver.ack(1);
         let step = (mss / before).floor() / mss;
         assert!((driver.field("cwnd") - before - step).abs() < 1e-12, "{before} {}", driver.field("cwnd"));
+    }
+
+    #[test]
+    fn counted_growth_adds_a_whole_packet_per_window() {
+        let mut driver = Driver::new(&ENTRY, &[("increase", "counted")]);
+        driver.ack_window();
+        driver.lose(1, true);
+        (0..9).for_each(|_| driver.ack(1));
+        assert_eq!(driver.field("cwnd"), 10.0);
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), 11.0);
     }
 
     #[test]

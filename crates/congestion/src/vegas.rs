@@ -60,6 +60,12 @@ pub(crate) const ENTRY: Entry = Entry {
             &["halve", "step"],
             "Loss halves the window, or takes one packet and leaves it at ssthresh at most (ns-3).",
         ),
+        Parameter::choice(
+            "round_ends",
+            "next",
+            &["next", "last"],
+            "With the first packet sent after the round began, or (ns-3) with the last one before.",
+        ),
         Parameter::flag("forget_idle", true, "The smallest RTT is forgotten when sending starts from idle."),
     ],
     receiver: None,
@@ -104,6 +110,8 @@ struct Round {
 
 impl Vegas {
     fn new(parameters: &Parameters, start: &Start) -> Self {
+        let is_early = parameters.choice("round_ends") == "last";
+        let rounds = if is_early { Rounds::early() } else { Rounds::default() };
         Self {
             alpha: parameters.number("alpha"),
             beta: parameters.number("beta"),
@@ -114,7 +122,7 @@ impl Vegas {
             window: Window::from_bytes(start.initial_window_bytes, start.mss_bytes),
             ssthresh: f64::INFINITY,
             base_rtt: Span::MAX,
-            round: Round { rounds: Rounds::default(), min_rtt: Span::MAX, samples: 0 },
+            round: Round { rounds, min_rtt: Span::MAX, samples: 0 },
             diff: 0.0,
             paused_until: None,
             undo: None,
@@ -385,6 +393,18 @@ mod tests {
         driver.in_flight_packets = 1.0;
         driver.send();
         assert_eq!(driver.field("base_rtt"), 100.0);
+    }
+
+    #[test]
+    fn a_round_may_end_with_the_last_packet_of_the_one_before() {
+        // Ten packets in flight when the first ACK begins a round: over with the tenth, or with the next.
+        for (round_ends, diff) in [("next", 0.0), ("last", 3.0)] {
+            let mut driver = Driver::new(&ENTRY, &[("round_ends", round_ends)]);
+            driver.ack(1);
+            driver.rtt = Span::from_ms(120);
+            (0..9).for_each(|_| driver.ack(1));
+            assert_eq!(driver.field("diff"), diff, "{round_ends}");
+        }
     }
 
     #[test]

@@ -62,12 +62,15 @@ fn receiver() -> impl Strategy<Value = Value> {
 }
 
 fn transport() -> impl Strategy<Value = Value> {
-    let profile = prop::sample::select(vec!["tcp", "quic", "datagram"]);
+    let profile = prop::sample::select(vec!["tcp", "ns3-compat", "quic", "datagram"]);
     let timer = prop::sample::select(vec!["rto", "pto", "silence"]);
-    let recovery = prop::sample::select(vec!["prr", "immediate"]);
+    let recovery = prop::sample::select(vec!["prr", "prr-ns3", "immediate"]);
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (profile, timer, recovery, switches, 1u32..4, 1u64..6, prop::sample::select(vec![0.0, 50.0]), receiver()).prop_map(
         |(profile, timer, recovery, (sack, limited, handshake, reliable, tlp), every, threshold, keepalive, receiver)| {
+            // Losses by sequence need all of TCP.
+            let ns3 = profile == "ns3-compat";
+            let (timer, sack, reliable) = if ns3 { ("rto", true, true) } else { (timer, sack, reliable) };
             json!({"profile": profile, "timer": timer, "recovery": recovery, "sack": sack,
                    "limited_transmit": limited, "handshake": handshake, "reliable": reliable || !sack,
                    "tail_loss_probe": tlp, "ack_every": every, "ack_delay_ms": 25.0, "packet_threshold": threshold,

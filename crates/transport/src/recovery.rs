@@ -132,8 +132,8 @@ impl Prr {
     }
 
     /// One ACK as ns-3.41 computes it (reference `ccperf` 9.5). `retransmission`: the stream was completed by a
-    /// retransmitted segment. Its product of bytes has 32 bits: beyond 4 GiB what is sent does not keep up with what is
-    /// delivered, and the flight falls to `ssthresh` at once.
+    /// retransmitted segment. Its numbers have 32 bits: where the product of bytes is beyond 4 GiB, what is sent does not
+    /// keep up with what is delivered, and the flight falls to `ssthresh` at once.
     pub(crate) fn on_ack_as_ns3(
         &mut self,
         delivered: u64,
@@ -147,7 +147,11 @@ impl Prr {
             u64::from(product).div_ceil(self.flight).saturating_sub(self.sent)
         } else {
             let bound = if retransmission {
-                self.delivered.saturating_sub(self.sent).max(delivered) + payload
+                match self.delivered.checked_sub(self.sent) {
+                    Some(due) => due.max(delivered) + payload,
+                    // Below zero wraps round to the largest number, and what is added back to it.
+                    None => payload.saturating_sub(self.sent - self.delivered),
+                }
             } else {
                 delivered
             };
@@ -246,6 +250,13 @@ mod tests {
         prr.on_ack_as_ns3(1, 20, 1, true);
         // 81 delivered, none sent, one more: up to ssthresh.
         assert_eq!(prr.window(), 100);
+        prr.on_sent(82);
+        // As many sent as delivered: two. More sent: none until that is made up for.
+        prr.on_ack_as_ns3(1, 90, 1, true);
+        assert_eq!(prr.window(), 92);
+        prr.on_sent(2);
+        prr.on_ack_as_ns3(1, 91, 1, true);
+        assert_eq!(prr.window(), 91);
     }
 
     #[test]

@@ -6,19 +6,26 @@ use crate::Ack;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rounds {
     end: u64,
+    /// Packets before that one with which a round is over already.
+    lead: u64,
 }
 
 impl Rounds {
+    /// Rounds that are over with the last packet sent before their beginning, not with the first sent after it.
+    pub(crate) const fn early() -> Self {
+        Self { end: 0, lead: 1 }
+    }
+
     /// Begins a round that lasts until packet `next_number` is acknowledged.
     pub(crate) fn restart(&mut self, next_number: u64) {
-        self.end = next_number;
+        self.end = next_number.saturating_sub(self.lead);
     }
 
     /// Whether `ack` ends the round; if so the next one has begun.
     pub(crate) fn ended(&mut self, ack: &Ack<'_>) -> bool {
         let ended = ack.newest().number >= self.end;
         if ended {
-            self.end = ack.next_number;
+            self.restart(ack.next_number);
         }
         ended
     }

@@ -1,0 +1,178 @@
+"""Our TCP with the profile `ns3-compat` beside ns-3's: ccperf's single flow on its static paths.
+
+Usage: python benchmarks/ccperf.py [--reference FILE] [--write docs/ccperf-ns3.md]. Reads runs of ns-3.41 (reference
+`ccperf` 10) from FILE or from `data/ccperf_ns3_runs.csv` below the directory that DUMBBELL_REFERENCE names. Runs the
+same flows, 15 s each, and prints both sides. Paths with random loss, where one draw says little, run with several
+seeds and show the range. Exit status 1 if the medians over the paths without random loss deviate by more than 5 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import datetime
+import json
+import os
+import statistics
+import sys
+from pathlib import Path
+from typing import Any
+
+from blocks import replace_block
+
+from dumbbell import _core, catalog
+
+SCHEMES = {
+    "TcpNewReno": "ns3-newreno",
+    "TcpLinuxReno": "ns3-linux-reno",
+    "TcpCubic": "ns3-cubic",
+    "TcpVegas": "ns3-vegas",
+}
+JUDGED = ("TcpNewReno", "TcpCubic", "TcpVegas")
+STEADY = ("static.default", "static.india_to_aws_india", "static.aws_california_to_mexico")
+LOSSY = ("static.aws_korea_to_china", "static.winds_satellite")
+SEEDS = range(1, 21)
+SECONDS = 15.0
+ALLOWED = 0.05
+EXPLAINED = 0.10
+
+# heading, metric, digits
+COLUMNS = (
+    ("Mbit/s", "mean_throughput_l4", 2),
+    ("sRTT ms", "mean_srtt_l4", 2),
+    ("retransmissions", "total_retransmissions_l4", 0),
+    ("cwnd", "mean_cwnd_l4", 1),
+)
+
+# Reasons for cells that deviate by more than EXPLAINED, by controller, path and metric.
+REASONS: dict[tuple[str, str, str], str] = {}
+
+Runs = dict[tuple[str, str, str], float]
+
+
+def reference_runs(given: Path | None) -> Runs:
+    """The runs of ns-3; ends the script if they are not there."""
+    root = os.environ.get("DUMBBELL_REFERENCE")
+    file = given or (Path(root) / "data" / "ccperf_ns3_runs.csv" if root else None)
+    if file is None or not file.is_file():
+        missing = f"{file} is not there" if file else "DUMBBELL_REFERENCE is not set"
+        sys.exit(f"ccperf: the runs of ns-3 are missing: {missing}; name their file with --reference FILE")
+    with file.open(newline="") as text:
+        rows = [row for row in csv.DictReader(text) if row["experiment"] == "steady_state_single_flow"]
+    return {(row["cca"], row["path"], row["metric"]): float(row["value"]) for row in rows}
+
+
+def simulate(cca: str, path: str, seed: int) -> dict[str, float]:
+    """One run of ours, by ns-3's metrics."""
+    scheme = catalog.schemes().find(SCHEMES[cca])
+    flow = {
+        "scheme": scheme.name,
+        "controller": scheme.controller,
+        "parameters": {name: str(value).lower() for name, value in scheme.parameters.items()},
+        "transport": scheme.transport,
+    }
+    spec = {
+        "seed": seed,
+        "duration_s": SECONDS,
+        "warmup_s": 0.0,
+        "log": "none",
+        "path": catalog.paths().find(path).spec(),
+        "flows": [flow],
+    }
+    ours: dict[str, Any] = json.loads(_core.simulate(json.dumps(spec)))["flows"][0]
+    return {
+        "mean_throughput_l4": ours["goodput_mbps"],
+        "mean_srtt_l4": ours["mean_srtt_ms"],
+        "total_retransmissions_l4": ours["retransmissions"],
+        "mean_cwnd_l4": ours["mean_cwnd_bytes"] / 1448,
+    }
+
+
+def deviation(ours: float, ns3: float) -> float:
+    """Relative to ns-3; infinite where only one of them is nothing."""
+    if ours == ns3:
+        return 0.0
+    return (ours - ns3) / ns3 if ns3 else float("inf")
+
+
+def steady(runs: Runs) -> tuple[list[str], dict[str, list[float]], list[str]]:
+    """The table without random loss, the deviations of the judged cells by metric, and the notes below it."""
+    lines: list[str] = []
+    notes: list[str] = []
+    deviations: dict[str, list[float]] = {metric: [] for _, metric, _ in COLUMNS[:2]}
+    for cca in SCHEMES:
+        for path in STEADY:
+            ours, cells = simulate(cca, path, 42), []
+            for _, metric, digits in COLUMNS:
+                ns3 = runs[cca, path, metric]
+                differs = deviation(ours[metric], ns3)
+                mark = ""
+                if abs(differs) > EXPLAINED:
+                    reason = REASONS.get((cca, path, metric), "not explained")
+                    notes.append(reason)
+                    mark = f" [{len(notes)}]"
+                if cca in JUDGED and metric in deviations:
+                    deviations[metric].append(abs(differs))
+                cells += [f"{ours[metric]:.{digits}f} / {ns3:.{digits}f}", f"{differs * 100:+.1f} %{mark}"]
+            lines.append(f"| {cca} | {path.removeprefix('static.')} | {' | '.join(cells)} |")
+    return lines, deviations, [f"[{number}] {note}" for number, note in enumerate(notes, 1)]
+
+
+def lossy(runs: Runs) -> list[str]:
+    """The table with random loss: median and range over the seeds beside ns-3's one draw."""
+    lines = []
+    for cca in SCHEMES:
+        for path in LOSSY:
+            draws, cells = [simulate(cca, path, seed) for seed in SEEDS], []
+            for _, metric, digits in COLUMNS:
+                values = sorted(draw[metric] for draw in draws)
+                span = f"[{values[0]:.{digits}f}, {values[-1]:.{digits}f}]"
+                cells.append(f"{statistics.median(values):.{digits}f} {span} / {runs[cca, path, metric]:.{digits}f}")
+            lines.append(f"| {cca} | {path.removeprefix('static.')} | {' | '.join(cells)} |")
+    return lines
+
+
+def main() -> None:
+    """Run everything, print it, and write it if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--reference", type=Path, help="the runs of ns-3, CSV")
+    parser.add_argument("--write", type=Path, help="page with the markers `ccperf-ns3`")
+    arguments = parser.parse_args()
+    runs = reference_runs(arguments.reference)
+    lines, deviations, notes = steady(runs)
+    medians = {metric: statistics.median(values) for metric, values in deviations.items()}
+    double = " | ".join(f"{heading}, ours / ns-3 | deviation" for heading, _, _ in COLUMNS)
+    single = " | ".join(f"{heading}, ours [range] / ns-3" for heading, _, _ in COLUMNS)
+    made = f"`python benchmarks/ccperf.py`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
+    text = [
+        f"Written by {made}. {SECONDS:g} s, one flow.",
+        "",
+        "### Without random loss",
+        "",
+        f"Median deviation of {', '.join(JUDGED)}: throughput "
+        f"{medians['mean_throughput_l4'] * 100:.2f} %, smoothed RTT "
+        f"{medians['mean_srtt_l4'] * 100:.2f} % (allowed: {ALLOWED * 100:g} %).",
+        "",
+        f"| ns-3 | path | {double} |",
+        "|---|---|" + "---:|" * 2 * len(COLUMNS),
+        *lines,
+        "",
+        *(line for note in notes for line in (note, "")),
+        "### With random loss",
+        "",
+        f"Ours: median and range of {len(SEEDS)} seeds; ns-3: one draw. Not judged.",
+        "",
+        f"| ns-3 | path | {single} |",
+        "|---|---|" + "---:|" * len(COLUMNS),
+        *lossy(runs),
+    ]
+    print("\n".join(text))
+    if arguments.write:
+        replace_block(arguments.write, "ccperf-ns3", "\n".join(text))
+    over = [f"{metric} by {value * 100:.1f} %" for metric, value in medians.items() if value > ALLOWED]
+    if over:
+        sys.exit(f"ccperf: more than {ALLOWED * 100:g} %: {', '.join(over)}")
+
+
+if __name__ == "__main__":
+    main()
