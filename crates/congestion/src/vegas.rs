@@ -185,7 +185,7 @@ impl Vegas {
     /// The decision at the end of a round with enough samples.
     fn decide(&mut self, acked: f64) {
         let cwnd = self.window.packets;
-        let (rtt, base) = (self.round.min_rtt.as_ns() as f64, self.base_rtt.as_ns().max(1) as f64);
+        let (rtt, base) = (self.round.min_rtt.as_ns().max(1) as f64, self.base_rtt.as_ns().max(1) as f64);
         self.diff = self.queued(rtt, base);
         if self.in_slow_start() {
             if self.diff > self.gamma {

@@ -44,11 +44,10 @@ impl Cubic {
         epoch.phase = if below { Phase::Concave } else { Phase::Convex };
         if self.reno_friendly {
             // Reno's window with this beta grows by one packet per so many acknowledged.
-            let share = (cwnd * (8.0 / self.alpha).floor() / 8.0).floor();
-            while counter.reno > share {
-                counter.reno -= share;
-                epoch.w_est += 1.0;
-            }
+            let share = (cwnd * (8.0 / self.alpha).floor() / 8.0).floor().max(1.0);
+            let grown = ((counter.reno / share).ceil() - 1.0).max(0.0);
+            counter.reno -= grown * share;
+            epoch.w_est += grown;
             if epoch.w_est > cwnd {
                 let most = (cwnd / (epoch.w_est - cwnd)).floor();
                 if count > most {
