@@ -1,16 +1,18 @@
 """The process that executes runs: one after the other, each into a temporary directory that is then renamed."""
 
+import contextlib
 import json
 import os
 import shutil
 import signal
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from dumbbell import __version__, _core
@@ -18,15 +20,15 @@ from dumbbell.catalog.available import search_path
 from dumbbell.errors import one_line
 from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
-from dumbbell.results.files import publish, to_json
+from dumbbell.results.files import publish, publish_all, to_json
 from dumbbell.results.rows import read_sampled
 
 ATTEMPTS = 3
 """How often a run is emulated at most before its lateness is accepted, and said."""
 
 
-PUBLISHING = 4
-"""Runs of one process that are being made durable at the same time."""
+PUBLISHING = 32
+"""Most runs of one process that wait to be durable."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Done:
 def serve(connection: Connection, backend: str) -> None:
     """Executes tasks from the connection until it closes. Only the parent stops it, so it ignores Ctrl-C.
 
-    Waiting for the disk takes longer than a short run: threads of their own make runs durable while the next is made.
+    Waiting for the disk takes longer than a short run: a thread of its own makes runs durable while the next is made.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -73,19 +75,28 @@ def serve(connection: Connection, backend: str) -> None:
         with speaking:
             connection.send(message)
 
-    def finish(task: Task, attempt: Attempt) -> None:
-        tell(Done(task.number, keep(task, attempt)))
+    made: SimpleQueue[tuple[Task, Attempt]] = SimpleQueue()
+    threading.Thread(target=_publish, args=(made, tell), daemon=True).start()
+    while True:
+        try:
+            task = connection.recv()
+        except (EOFError, OSError):
+            return
+        started = time.monotonic()
+        attempt = make(task, obstacle)
+        tell(Made(task.number, time.monotonic() - started))
+        made.put((task, attempt))
 
-    with ThreadPoolExecutor(PUBLISHING) as publishers:
-        while True:
-            try:
-                task = connection.recv()
-            except (EOFError, OSError):
-                return
-            started = time.monotonic()
-            attempt = make(task, obstacle)
-            tell(Made(task.number, time.monotonic() - started))
-            publishers.submit(finish, task, attempt)
+
+def _publish(made: "SimpleQueue[tuple[Task, Attempt]]", tell: Callable[[Done], None]) -> None:
+    """Makes runs durable, all that wait at once, for ever."""
+    while True:
+        batch = [made.get()]
+        with contextlib.suppress(Empty):
+            while len(batch) < PUBLISHING:
+                batch.append(made.get_nowait())
+        for task, statistics in keep_all(batch):
+            tell(Done(task.number, statistics))
 
 
 def _prepare_emulation() -> str | None:
@@ -142,14 +153,29 @@ def make(task: Task, obstacle: str | None = None) -> Attempt:
 def keep(task: Task, attempt: Attempt) -> dict[str, Any]:
     """Makes a run durable in its final place; its statistics."""
     try:
-        if attempt.failed:
-            task.temporary.mkdir(parents=True)
-        _complete(task, attempt)
+        _write(task, attempt)
+        publish(task.temporary, task.final)
     except OSError as error:
         shutil.rmtree(task.temporary, ignore_errors=True)
         if not attempt.failed:
             return keep(task, _failed(task, attempt.log, error))
     return attempt.statistics
+
+
+def keep_all(batch: list[tuple[Task, Attempt]]) -> list[tuple[Task, dict[str, Any]]]:
+    """The same for several; where that does not work, one by one, so that each fails by itself."""
+    try:
+        for task, attempt in batch:
+            _write(task, attempt)
+        publish_all([(task.temporary, task.final) for task, _ in batch])
+    except OSError:
+        return [(task, _settled(task, attempt)) for task, attempt in batch]
+    return [(task, attempt.statistics) for task, attempt in batch]
+
+
+def _settled(task: Task, attempt: Attempt) -> dict[str, Any]:
+    """Those of a run of a batch that was left half-way: it may be in its place already."""
+    return keep(task, attempt) if attempt.failed or task.temporary.exists() else attempt.statistics
 
 
 def _failed(task: Task, log: list[str], error: BaseException) -> Attempt:
@@ -193,7 +219,8 @@ def _verdict(emulation: dict[str, Any]) -> tuple[str, str | None]:
     return "done", None
 
 
-def _complete(task: Task, attempt: Attempt) -> None:
+def _write(task: Task, attempt: Attempt) -> None:
+    if attempt.failed:
+        task.temporary.mkdir(parents=True, exist_ok=True)
     (task.temporary / "log.txt").write_text("\n".join(attempt.log) + "\n", encoding="utf-8")
     (task.temporary / "stats.json").write_text(to_json(task.identity | attempt.statistics), encoding="utf-8")
-    publish(task.temporary, task.final)
