@@ -190,6 +190,8 @@ pub struct Ack<'a> {
     pub packets: &'a [AckedPacket],
     /// Sum of their bytes.
     pub acked_bytes: u64,
+    /// Bytes that a window grows by: those, unless the transport counts them as the stream is completed.
+    pub growth_bytes: u64,
     /// Bytes declared lost by this same ACK (already reported through `on_loss`).
     pub lost_bytes: u64,
     /// RTT of the newest acknowledged packet, if this ACK gives a sample.

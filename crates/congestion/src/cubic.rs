@@ -265,7 +265,7 @@ impl Controller for Cubic {
         }
         let in_slow_start = self.in_slow_start();
         let may_grow = ack.may_grow(self.state.window.bytes(), in_slow_start);
-        let mut acked = self.state.window.in_packets(ack.acked_bytes);
+        let mut acked = self.state.window.in_packets(ack.growth_bytes);
         if in_slow_start {
             acked = self.grow_in_slow_start(ack, may_grow);
         }

@@ -126,7 +126,7 @@ impl Controller for Dctcp {
         }
         self.marked = false;
         if ack.may_grow(self.window.bytes(), self.window.packets < self.ssthresh) {
-            self.grow(self.window.in_packets(ack.acked_bytes));
+            self.grow(self.window.in_packets(ack.growth_bytes));
         }
     }
 

@@ -133,7 +133,7 @@ impl Ledbat {
 impl Controller for Ledbat {
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.measure(ack);
-        let acked = self.window.in_packets(ack.acked_bytes);
+        let acked = self.window.in_packets(ack.growth_bytes);
         if self.in_slow_start() && self.queuing_delay_ns > SLOW_START_END * self.target_ns {
             self.ssthresh = self.window.packets;
         }

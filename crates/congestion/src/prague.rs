@@ -210,9 +210,9 @@ impl Controller for Prague {
             self.react_to_marks(marks);
         }
         let ce_share = ce_packets as f64 / packets as f64;
-        let acked_bytes = self.credit(ack, ce_share);
+        let growth_bytes = self.credit(ack, ce_share);
         let in_recovery = ack.newest().number < self.recovery_end;
-        self.base.on_ack(&Ack { acked_bytes, in_recovery, ..*ack });
+        self.base.on_ack(&Ack { growth_bytes, in_recovery, ..*ack });
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {

@@ -101,7 +101,7 @@ impl Controller for Reno {
         if ack.in_recovery || !ack.may_grow(self.window.bytes(), self.in_slow_start()) {
             return;
         }
-        let mut acked = self.window.in_packets(ack.acked_bytes);
+        let mut acked = self.window.in_packets(ack.growth_bytes);
         if self.truncated {
             if acked >= 1.0 {
                 self.grow_truncated();

@@ -124,6 +124,7 @@ impl Driver {
             now: self.now,
             packets: &packets,
             acked_bytes,
+            growth_bytes: acked_bytes,
             lost_bytes: self.lost_bytes,
             rtt: Some(self.rtt),
             srtt: self.rtt,

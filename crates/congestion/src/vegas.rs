@@ -155,7 +155,8 @@ impl Vegas {
     fn queued(&self, rtt: f64, base: f64) -> f64 {
         let cwnd = self.window.packets;
         if self.by_target {
-            return cwnd.floor() - (cwnd.floor() * base / rtt).floor();
+            // An RTT of no time at all is that of a path without delay: nothing is queued.
+            return cwnd.floor() - (cwnd.floor() * base / rtt.max(base)).floor();
         }
         // Linux counts whole packets: "above beta" begins at beta + 1.
         (cwnd * (rtt - base).max(0.0) / base).floor()
@@ -169,7 +170,7 @@ impl Vegas {
         if !ack.may_grow(self.window.bytes(), self.in_slow_start()) {
             return;
         }
-        let acked = self.window.in_packets(ack.acked_bytes);
+        let acked = self.window.in_packets(ack.growth_bytes);
         if self.in_slow_start() {
             self.grow_in_slow_start(acked);
         } else {
@@ -237,7 +238,7 @@ impl Controller for Vegas {
         if ack.in_recovery {
             return;
         }
-        let acked = self.window.in_packets(ack.acked_bytes);
+        let acked = self.window.in_packets(ack.growth_bytes);
         if !is_deciding {
             self.grow_like_reno(ack);
         } else if self.round.rounds.ended(ack) {

@@ -17,6 +17,7 @@ const GRANULARITY: Span = Span::from_ms(1);
 #[derive(Clone, Copy, Default)]
 struct News {
     acked_bytes: u64,
+    growth_bytes: u64,
     lost_bytes: u64,
     rtt: Option<Span>,
     rate: Option<RateSample>,
@@ -81,9 +82,9 @@ impl Sender {
         let lost_bytes = self.detect_losses(now, in_flight_before_bytes);
         self.take_ecn(now, frame, newest_number);
         let rtt = rtt_sample.filter(|_| !self.config.smoothed_samples).or_else(|| self.smoothed_sample());
-        let told_bytes = self.growth_bytes(acked_bytes);
+        let growth_bytes = self.growth_bytes(acked_bytes);
         let news =
-            News { acked_bytes: told_bytes, lost_bytes, rtt, rate, round_start, in_flight_before_bytes };
+            News { acked_bytes, growth_bytes, lost_bytes, rtt, rate, round_start, in_flight_before_bytes };
         self.tell_controller(now, frame, news);
         if round_start {
             self.peak_in_flight.next_round(self.in_flight);
@@ -244,6 +245,7 @@ impl Sender {
             now,
             packets: &self.acked,
             acked_bytes: news.acked_bytes,
+            growth_bytes: news.growth_bytes,
             lost_bytes: news.lost_bytes,
             rtt: news.rtt,
             srtt: self.rtt.smoothed(),

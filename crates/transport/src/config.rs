@@ -130,8 +130,7 @@ pub struct Config {
     pub timestamp_ms: f64,
     /// The controller is given the smoothed RTT for every sample, as in ns-3 before 3.43.
     pub smoothed_samples: bool,
-    /// The controller is told of bytes as the stream is completed, and of none by ACKs that report a hole; off: as they
-    /// arrive.
+    /// Windows grow by bytes as the stream is completed, and by none with ACKs that report a hole; off: as they arrive.
     pub cumulative_growth: bool,
     /// Timer over outstanding packets.
     pub timer: TimerKind,

@@ -114,7 +114,7 @@ impl Sender {
         }
     }
 
-    /// Bytes that the controller is told of as acknowledged: those in `acked_bytes`, or as the stream was completed.
+    /// Bytes that windows grow by: those in `acked_bytes`, or as the stream was completed.
     pub(crate) fn growth_bytes(&self, acked_bytes: u64) -> u64 {
         if !self.config.cumulative_growth {
             acked_bytes

@@ -110,7 +110,7 @@ struct Witness(Told);
 
 impl Controller for Witness {
     fn on_ack(&mut self, ack: &Ack<'_>) {
-        self.0.lock().expect("no panic").push((ack.rtt, ack.min_rtt, ack.acked_bytes));
+        self.0.lock().expect("no panic").push((ack.rtt, ack.min_rtt, ack.growth_bytes));
     }
     fn control(&self) -> Control {
         Control::window(6 * SEGMENT)

@@ -92,6 +92,7 @@ impl Link {
             now,
             packets: &received,
             acked_bytes: 0,
+            growth_bytes: 0,
             lost_bytes: 0,
             rtt: None,
             srtt: Span::ZERO,

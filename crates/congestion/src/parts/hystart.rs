@@ -68,7 +68,7 @@ impl SlowStart {
 
     /// One ACK in slow start with `window`.
     pub(crate) fn on_ack(&mut self, ack: &Ack<'_>, window: &Window) -> Step {
-        let acked = window.in_packets(ack.acked_bytes);
+        let acked = window.in_packets(ack.growth_bytes);
         match self {
             Self::Classic => Step { growth: acked, leave: false },
             Self::HyStart(detector) => {

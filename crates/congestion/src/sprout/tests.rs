@@ -126,6 +126,7 @@ fn feed(controller: &mut dyn Controller, now: u64, in_flight_bytes: u64, header:
         now: at(now),
         packets: &[],
         acked_bytes: 0,
+        growth_bytes: 0,
         lost_bytes: 0,
         rtt: None,
         srtt: Span::ZERO,

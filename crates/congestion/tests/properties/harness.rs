@@ -218,6 +218,7 @@ impl Harness {
             now: self.now,
             packets,
             acked_bytes,
+            growth_bytes: acked_bytes,
             lost_bytes: 0,
             rtt: None,
             srtt: self.srtt,
