@@ -155,8 +155,7 @@ impl Vegas {
     fn queued(&self, rtt: f64, base: f64) -> f64 {
         let cwnd = self.window.packets;
         if self.by_target {
-            // An RTT of no time at all is that of a path without delay: nothing is queued.
-            return cwnd.floor() - (cwnd.floor() * base / rtt.max(base)).floor();
+            return cwnd.floor() - (cwnd.floor() * base / rtt).floor();
         }
         // Linux counts whole packets: "above beta" begins at beta + 1.
         (cwnd * (rtt - base).max(0.0) / base).floor()
