@@ -9,6 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says something about the machine's other work only.
+settings.register_profile("dumbbell", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("dumbbell")
 
 COMMAND = [sys.executable, "-m", "dumbbell"]
 
