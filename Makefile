@@ -80,6 +80,7 @@ bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers,
 	$(PYTHON) benchmarks/controllers.py --write docs/benchmarks.md
 	$(PYTHON) benchmarks/seed_california.py
 	$(PYTHON) benchmarks/emulation.py
+	$(PYTHON) benchmarks/sweep.py --write docs/benchmarks.md
 
 .PHONY: fidelity
 fidelity: build ## Our numbers beside published ones; writes docs/fidelity.md, and str0m in docs/schemes/webrtc.md

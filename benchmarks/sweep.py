@@ -1,8 +1,9 @@
 """How well short runs spread over processors: runs per second with 1, 2, ... processes, side by side.
 
 Usage: python benchmarks/sweep.py [--runs 10000] [--rounds 3] [--duration 15] [--jobs N] [--write docs/benchmarks.md].
-The runs are ccperf's: one flow on `default`, 15 s, no packet log. The ratio is (runs/s with N processes) / (N times
-runs/s with one), from rounds that alternate; the round with one process makes a tenth of the runs.
+The runs are ccperf's: one flow on `default`, 15 s, no packet log. The ratio is (runs/s on N processors) / (N times
+runs/s on one), from rounds that alternate; the round on one processor makes a tenth of the runs. The command on one
+processor has nothing else: what is not simulation (recording, writing to disk) shares it.
 """
 
 import argparse
@@ -21,11 +22,13 @@ ROOT = Path(__file__).parent.parent
 
 
 def rate(out: Path, runs: int, duration: float, jobs: int) -> float:
-    """Runs per second of one sweep, start-up of the command included."""
+    """Runs per second of one sweep on as many processors as processes, start-up of the command included."""
     shutil.rmtree(out, ignore_errors=True)
     command = [sys.executable, "-m", "dumbbell", "run", "--schemes", "reno", "--path", "default", "--log", "none"]
     command += ["--duration", str(duration), "--runs", str(runs), "--jobs", str(jobs), "--out", str(out)]
     command += ["--set", "start_spread_ms=100"]
+    processors = sorted(os.sched_getaffinity(0))[:jobs]
+    command = ["taskset", "--cpu-list", ",".join(map(str, processors)), *command]
     started = time.monotonic()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return runs / (time.monotonic() - started)
@@ -45,11 +48,11 @@ def main() -> None:
         for _ in range(arguments.rounds):
             ones.append(rate(Path(folder) / "out", max(1, arguments.runs // 10), arguments.duration, 1))
             alls.append(rate(Path(folder) / "out", arguments.runs, arguments.duration, arguments.jobs))
-            print(f"1 process: {ones[-1]:.1f} runs/s; {arguments.jobs} processes: {alls[-1]:.1f} runs/s")
+            print(f"1 processor: {ones[-1]:.1f} runs/s; {arguments.jobs} processors: {alls[-1]:.1f} runs/s")
     one, every = statistics.median(ones), statistics.median(alls)
     share = every / one / arguments.jobs
     text = (
-        f"| processes | runs/s (median of {arguments.rounds} rounds) |\n|---|---|\n| 1 | {one:.1f} |\n"
+        f"| processors | runs/s (median of {arguments.rounds} rounds) |\n|---|---|\n| 1 | {one:.1f} |\n"
         f"| {arguments.jobs} | {every:.1f} |\n\n"
         f"{arguments.runs} runs of {arguments.duration:g} s each: {share:.0%} of {arguments.jobs} x the rate of one."
     )
