@@ -9,8 +9,16 @@ from dumbbell import _core
 from dumbbell.catalog import PathModel
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment
-from dumbbell.interchange.pantheon_import import imported_scheme, measure, refuse_used
-from dumbbell.interchange.staging import add_run, begin, finish, staging
+from dumbbell.interchange.pantheon_import import measure
+from dumbbell.interchange.staging import (
+    add_run,
+    begin,
+    file_name,
+    finish,
+    imported_experiment,
+    refuse_used,
+    staging,
+)
 from dumbbell.results import Results
 
 
@@ -48,25 +56,6 @@ def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> Results:
 
 
 def _experiment(logs: LinkLogs, last_s: float) -> Experiment:
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", logs.data.stem).strip("._-") or "mahimahi"
+    name = file_name(logs.data.stem, "mahimahi")
     path = PathModel(name=name, title=f"mahimahi: {logs.data.name}", provenance="measured with mahimahi's mm-link")
-    return Experiment(
-        name=name,
-        title=path.title,
-        backend="import",
-        runs=1,
-        duration_s=max(last_s, 1e-3),
-        warmup_s=0.0,
-        seed=0,
-        random_order=False,
-        sample_interval_s=0.1,
-        log="packets",
-        flows=1,
-        interval_s=0.0,
-        start_spread_ms=0.0,
-        flow=(),
-        labels=(logs.scheme,),
-        mixes=(),
-        schemes={logs.scheme: imported_scheme(logs.scheme)},
-        paths={name: path},
-    )
+    return imported_experiment(path, [logs.scheme], last_s)

@@ -10,8 +10,8 @@ from dumbbell import _core
 from dumbbell.catalog import PathModel
 from dumbbell.errors import UserError
 from dumbbell.experiment import Run, slug
-from dumbbell.interchange.pantheon_import import refuse_used
 from dumbbell.interchange.pantheon_stats import RunTimes, stats_text
+from dumbbell.interchange.staging import refuse_used
 from dumbbell.results import Results, open_results
 
 PAUSE_S = 40  # between simulated runs on the invented time axis: about what Pantheon needed

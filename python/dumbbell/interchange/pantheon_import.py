@@ -2,22 +2,19 @@
 
 import json
 import re
-import shutil
-import tomllib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core, catalog
-from dumbbell.catalog import PathModel, Scheme
-from dumbbell.errors import UserError
+from dumbbell import _core
+from dumbbell.catalog import PathModel
 from dumbbell.experiment import Experiment, Run, slug
 from dumbbell.interchange.pantheon_metadata import PantheonMetadata, read_metadata
 from dumbbell.interchange.pantheon_stats import RunTimes, read_times
-from dumbbell.results import Recording, Results, unsuccessful, write_environment
-from dumbbell.results.directory import to_toml
-from dumbbell.results.environment import environment, now
-from dumbbell.results.files import publish, to_json, write_atomically
+from dumbbell.interchange.staging import begin, file_name, finish, imported_experiment, refuse_used, staging
+from dumbbell.results import Results, unsuccessful
+from dumbbell.results.environment import now
+from dumbbell.results.files import publish, to_json
 
 
 @dataclass(frozen=True)
@@ -46,68 +43,29 @@ def import_pantheon(source: Path, out: Path, command: list[str]) -> Results:
     metadata = read_metadata(source)
     experiment = _experiment(metadata, source)
     refuse_used(out)
-    temporary = out.with_name(f".{out.name}.importing")
-    shutil.rmtree(temporary, ignore_errors=True)
-    try:
-        temporary.mkdir(parents=True)
-        results = Results(temporary, experiment)
-        write_atomically(temporary / "experiment.toml", to_toml(experiment.table()))
-        facts = {"source": str(source.resolve()), "git_summary": metadata.git_summary, "metadata": metadata.raw}
-        write_environment(results, environment(command) | {"imported": facts})
+    with staging(out) as directory:
+        facts = {"git_summary": metadata.git_summary, "metadata": metadata.raw}
+        results = begin(directory, experiment, source, command, facts)
         for run in experiment.all_runs():
             _import_run(results, run, _logs(source, run, metadata))
-        Recording([results]).close()
-        out.parent.mkdir(parents=True, exist_ok=True)
-        if out.exists():
-            out.rmdir()
-        temporary.rename(out)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+        finish(results)
     return Results(out, experiment)
-
-
-def refuse_used(out: Path) -> None:
-    """Refuses a destination that is a file or a directory with anything in it.
-
-    Raises:
-        UserError: `out` is in use.
-    """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UserError(f"{out}: exists already: choose another --out")
 
 
 def _experiment(metadata: PantheonMetadata, source: Path) -> Experiment:
     path = PathModel(
-        name=_path_name(source),
+        name=file_name(source.resolve().name, "imported"),
         title=metadata.title,
         provenance=f"measured with Pantheon; {metadata.title}",
     )
-    return Experiment(
-        name=path.name,
+    return replace(
+        imported_experiment(path, metadata.schemes, metadata.runtime_s),
         title=f"Pantheon: {metadata.title}",
-        backend="import",
         runs=max(metadata.run_times, _last_run(source, metadata)),
-        duration_s=max(metadata.runtime_s, 1e-3),
         warmup_s=metadata.runtime_s / 6,
-        seed=0,
-        random_order=False,
-        sample_interval_s=0.1,
-        log="packets",
         flows=max(metadata.flows, 1),
         interval_s=metadata.interval_s,
-        start_spread_ms=0.0,
-        flow=(),
-        labels=metadata.schemes,
-        mixes=(),
-        schemes={key: imported_scheme(key) for key in metadata.schemes},
-        paths={path.name: path},
     )
-
-
-def _path_name(source: Path) -> str:
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", source.resolve().name).strip("._-")
-    return name or "imported"
 
 
 def _last_run(source: Path, metadata: PantheonMetadata) -> int:
@@ -118,13 +76,6 @@ def _last_run(source: Path, metadata: PantheonMetadata) -> int:
         if match and match[1] in metadata.schemes:
             numbers.append(int(match[2]))
     return max(numbers)
-
-
-def imported_scheme(key: str) -> Scheme:
-    """A scheme that another tool ran, drawn as Pantheon draws it."""
-    styles = tomllib.loads((Path(catalog.__file__).parent / "pantheon-styles.toml").read_text(encoding="utf-8"))
-    style = {"title": key, "color": "dimgray", "marker": "o"} | styles.get(key, {})
-    return Scheme(name=key, kind="program", controller="", status="imported", **style)
 
 
 def _logs(source: Path, run: Run, metadata: PantheonMetadata) -> _Logs:
@@ -175,7 +126,6 @@ def _import_run(results: Results, run: Run, logs: _Logs) -> None:
     (temporary / "log.txt").write_text("\n".join(notes) + "\n", encoding="utf-8")
     (temporary / "stats.json").write_text(to_json(results.complete(run, statistics)), encoding="utf-8")
     publish(temporary, results.folder(run))
-    results.unfinished.rmdir()
 
 
 def _measured(logs: _Logs, packets: Path, experiment: Experiment, run: Run) -> tuple[dict[str, Any], str | None]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from dumbbell import _core
 from dumbbell.errors import UserError, listed
 from dumbbell.experiment import Run, slug
-from dumbbell.interchange.pantheon_import import refuse_used
+from dumbbell.interchange.staging import refuse_used
 from dumbbell.results import ACCEPTED, Results, open_results
 
 DRAFTS = ("0.3", "quic-13")

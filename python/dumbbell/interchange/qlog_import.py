@@ -4,7 +4,6 @@ A trace knows when a packet was acknowledged, not when it arrived: that counts a
 """
 
 import json
-import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +13,16 @@ from dumbbell import _core
 from dumbbell.catalog import PathModel
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment
-from dumbbell.interchange.pantheon_import import imported_scheme, measure, refuse_used
-from dumbbell.interchange.staging import add_run, begin, finish, staging
+from dumbbell.interchange.pantheon_import import measure
+from dumbbell.interchange.staging import (
+    add_run,
+    begin,
+    file_name,
+    finish,
+    imported_experiment,
+    refuse_used,
+    staging,
+)
 from dumbbell.results import Results
 
 NOTES = """\
@@ -72,32 +79,13 @@ def _files(source: Path) -> list[Path]:
 
 def _label(file: Path, number: int | None, used: dict[str, Any]) -> str:
     """A name for a trace: the file's, made fit for a directory and unlike the others."""
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", file.name.removesuffix(file.suffix)).strip("._-") or "qlog"
+    name = file_name(file.name.removesuffix(file.suffix), "qlog")
     if number is not None:
         name = f"{name}-{number}"
     return name if name not in used else next(f"{name}-{n}" for n in range(2, 10**6) if f"{name}-{n}" not in used)
 
 
 def _experiment(source: Path, labels: list[str], last_s: float) -> Experiment:
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", source.stem).strip("._-") or "qlog"
+    name = file_name(source.stem, "qlog")
     path = PathModel(name=name, title=f"qlog: {source.name}", provenance="unknown: as the qlogs' senders saw it")
-    return Experiment(
-        name=name,
-        title=path.title,
-        backend="import",
-        runs=1,
-        duration_s=max(last_s, 1e-3),
-        warmup_s=0.0,
-        seed=0,
-        random_order=False,
-        sample_interval_s=0.1,
-        log="packets",
-        flows=1,
-        interval_s=0.0,
-        start_spread_ms=0.0,
-        flow=(),
-        labels=tuple(labels),
-        mixes=(),
-        schemes={label: imported_scheme(label) for label in labels},
-        paths={name: path},
-    )
+    return imported_experiment(path, labels, last_s)

@@ -1,11 +1,16 @@
 """Results of other tools become a results directory completely or not at all."""
 
+import re
 import shutil
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dumbbell import catalog
+from dumbbell.catalog import PathModel, Scheme
+from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, Run, slug
 from dumbbell.results import Recording, Results, write_environment
 from dumbbell.results.directory import to_toml
@@ -30,11 +35,61 @@ def staging(out: Path) -> Iterator[Path]:
         raise
 
 
-def begin(directory: Path, experiment: Experiment, source: Path, command: list[str]) -> Results:
-    """The results directory of an import, without runs."""
+def imported_experiment(path: PathModel, schemes: Iterable[str], duration_s: float) -> Experiment:
+    """The experiment of traffic that another tool measured: one run of one flow for each scheme."""
+    labels = tuple(schemes)
+    return Experiment(
+        name=path.name,
+        title=path.title,
+        backend="import",
+        runs=1,
+        duration_s=max(duration_s, 1e-3),
+        warmup_s=0.0,
+        seed=0,
+        random_order=False,
+        sample_interval_s=0.1,
+        log="packets",
+        flows=1,
+        interval_s=0.0,
+        start_spread_ms=0.0,
+        flow=(),
+        labels=labels,
+        mixes=(),
+        schemes={label: imported_scheme(label) for label in labels},
+        paths={path.name: path},
+    )
+
+
+def imported_scheme(key: str) -> Scheme:
+    """A scheme that another tool ran, drawn as Pantheon draws it."""
+    styles = tomllib.loads((Path(catalog.__file__).parent / "pantheon-styles.toml").read_text(encoding="utf-8"))
+    style = {"title": key, "color": "dimgray", "marker": "o"} | styles.get(key, {})
+    return Scheme(name=key, kind="program", controller="", status="imported", **style)
+
+
+def file_name(text: str, otherwise: str) -> str:
+    """A name made from a text, fit for a directory."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("._-") or otherwise
+
+
+def refuse_used(out: Path) -> None:
+    """Refuses a destination that is a file or a directory with anything in it.
+
+    Raises:
+        UserError: `out` is in use.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UserError(f"{out}: exists already: choose another --out")
+
+
+def begin(
+    directory: Path, experiment: Experiment, source: Path, command: list[str], facts: dict[str, Any] | None = None
+) -> Results:
+    """The results directory of an import, without runs. `facts` are kept with the source in its environment."""
     results = Results(directory, experiment)
     write_atomically(directory / "experiment.toml", to_toml(experiment.table()))
-    write_environment(results, environment(command) | {"imported": {"source": str(source.resolve())}})
+    imported = {"source": str(source.resolve())} | (facts or {})
+    write_environment(results, environment(command) | {"imported": imported})
     return results
 
 
@@ -52,5 +107,6 @@ def add_run(results: Results, run: Run, files: list[Path], statistics: dict[str,
 
 def finish(results: Results) -> None:
     """Completes the directory: its database, and nothing unfinished."""
-    results.unfinished.rmdir()
+    if results.unfinished.exists():
+        results.unfinished.rmdir()
     Recording([results]).close()
