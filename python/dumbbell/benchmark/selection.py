@@ -1,7 +1,7 @@
 """From schemes under test to the experiments of the benchmark, and back from a directory."""
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,14 @@ from dumbbell.results.numbers import definitions
 NOTE = "benchmark.json"
 
 
+@dataclass(frozen=True)
+class Note:
+    """What the file in a benchmark's directory says of it."""
+
+    schemes: tuple[str, ...]
+    quick: bool
+
+
 def suite(schemes: tuple[str, ...], quick: bool, only: tuple[str, ...] = ()) -> list[tuple[Plan, Experiment]]:
     """The experiments for `schemes`, in the order of the index, each with its reference schemes beside them.
 
@@ -26,29 +34,36 @@ def suite(schemes: tuple[str, ...], quick: bool, only: tuple[str, ...] = ()) -> 
     Raises:
         UserError: an unknown scheme or experiment, or a scheme that needs real packets.
     """
+    chosen = _chosen(_plans(quick), only)
+    _check_schemes(schemes)
+    return [(plan, resolve(plan, Options(schemes=_labels(plan, schemes)))) for plan in chosen]
+
+
+def _plans(quick: bool) -> list[Plan]:
+    """The parts of the benchmark, in the order of the index."""
     plans = [plan for plan in catalog.experiments() if plan.chapter is not None]
     if quick:
         plans = [shortened(plan) for plan in plans if not plan.shorter.leave_out]
-    plans = _chosen(plans, only)
-    for plan in plans:
-        _check_metrics(plan)
-    plans.sort(key=lambda plan: (GROUPS.index(plan.chapter.group) if plan.chapter else 0, plan.name))
+    _check_metrics(plans)
+    return sorted(plans, key=lambda plan: (GROUPS.index(plan.chapter.group) if plan.chapter else 0, plan.name))
+
+
+def _check_schemes(schemes: tuple[str, ...]) -> None:
     for name in schemes:
         if catalog.schemes().find(name).real:
             raise UserError(f"scheme `{name}` needs real packets: the benchmark takes schemes that can be simulated")
-    return [(plan, resolve(plan, Options(schemes=_labels(plan, schemes)))) for plan in plans]
 
 
-def _check_metrics(plan: Plan) -> None:
-    if plan.chapter is None:
-        return
-    shown = {"flow": plan.chapter.flow, "link": plan.chapter.link, "network": plan.chapter.network}
-    for kind, names in shown.items():
-        known = [each.name for each in definitions() if each.entity_kind == kind]
-        for name in names:
-            if name not in known:
-                key = f"benchmark.{kind}_metrics"
-                raise UserError(f"{plan.file}: `{key}`: unknown metric `{name}`{nearest(name, known)}")
+def _check_metrics(plans: list[Plan]) -> None:
+    known: dict[str, list[str]] = {"flow": [], "link": [], "network": []}
+    for each in definitions():
+        known[each.entity_kind].append(each.name)
+    for plan in plans:
+        for kind, allowed in known.items():
+            for name in getattr(plan.chapter, kind):
+                if name not in allowed:
+                    key = f"benchmark.{kind}_metrics"
+                    raise UserError(f"{plan.file}: `{key}`: unknown metric `{name}`{nearest(name, allowed)}")
 
 
 def _chosen(plans: list[Plan], only: tuple[str, ...]) -> list[Plan]:
@@ -86,26 +101,37 @@ def _no_axis(plan: Plan, axis: Axis) -> UserError:
     return UserError(f"{plan.file}: `quick.grid.{axis.name}`: allowed are the parameters of `grid`: {allowed}")
 
 
+def read_note(directory: Path) -> Note | None:
+    """What the directory says of its benchmark; `None` if there is none.
+
+    Raises:
+        UserError: the file is damaged.
+    """
+    file = directory / NOTE
+    try:
+        note = json.loads(file.read_text(encoding="utf-8"))
+        return Note(tuple(note["schemes"]), bool(note["quick"]))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except json.JSONDecodeError:
+        raise UserError(f"{file}: not valid JSON: the file is damaged") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{file}: {one_line(error)}") from None
+
+
 def open_benchmark(directory: Path) -> Benchmark:
     """The benchmark in `directory`, for reading.
 
     Raises:
         UserError: it is none.
     """
-    file = directory / NOTE
-    try:
-        note = json.loads(file.read_text(encoding="utf-8"))
-        schemes, quick = tuple(note["schemes"]), bool(note["quick"])
-    except FileNotFoundError:
-        raise UserError(f"{directory}: not the directory of a benchmark: there is no {NOTE} in it") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{file}: {one_line(error)}") from None
-    parts = []
-    for plan, _ in suite(schemes, quick):
-        folder = part_directory(directory, plan)
-        if folder.is_dir():
-            parts.append(Part(plan, open_results(folder)))
-    return Benchmark(directory, schemes, quick, tuple(parts))
+    note = read_note(directory)
+    if note is None:
+        raise UserError(f"{directory}: not the directory of a benchmark: there is no {NOTE} in it")
+    _check_schemes(note.schemes)
+    made = [plan for plan in _plans(note.quick) if part_directory(directory, plan).is_dir()]
+    parts = tuple(Part(plan, open_results(part_directory(directory, plan))) for plan in made)
+    return Benchmark(directory, note.schemes, note.quick, parts)
 
 
 def part_directory(directory: Path, plan: Plan) -> Path:

@@ -1,15 +1,14 @@
 """`dumbbell benchmark`: runs every standard scenario for some schemes and writes the pages."""
 
-import json
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from dumbbell import backends
 from dumbbell.backends.cluster import require_cluster
 from dumbbell.benchmark import open_benchmark, suite
 from dumbbell.benchmark.model import DATABASE
-from dumbbell.benchmark.selection import NOTE, part_directory
+from dumbbell.benchmark.selection import NOTE, Note, part_directory, read_note
 from dumbbell.commands.run import execute_unfinished, tell_failures
 from dumbbell.errors import UserError
 from dumbbell.experiment import check
@@ -71,24 +70,22 @@ def benchmark(command: BenchmarkCommand) -> int:
 
 def _take(directory: Path, command: BenchmarkCommand) -> None:
     """Makes the directory this benchmark's, or sees that it is."""
-    note = {"schemes": list(command.schemes), "quick": command.quick}
-    file = directory / NOTE
-    if file.is_file():
+    wanted = Note(command.schemes, command.quick)
+    stored = read_note(directory)
+    if stored is not None:
         if not command.resume:
             raise UserError(
                 f"{directory}: has a benchmark already: add --resume to continue it, or choose another --out"
             )
-        try:
-            stored = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError:
-            raise UserError(f"{file}: not valid JSON: the file is damaged") from None
-        if stored != note:
-            raise UserError(f"{directory}: cannot resume: it is the benchmark of {stored}, not of {note}")
+        if stored != wanted:
+            raise UserError(
+                f"{directory}: cannot resume: it is the benchmark of {asdict(stored)}, not of {asdict(wanted)}"
+            )
         return
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise UserError(f"{directory}: is neither empty nor a benchmark's directory: choose another --out")
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, to_json(note))
+        write_atomically(directory / NOTE, to_json(asdict(wanted)))
     except OSError as error:
         raise UserError(f"cannot write to {directory}: {error.strerror or error}") from None

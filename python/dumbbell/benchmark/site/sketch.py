@@ -1,5 +1,6 @@
 """A figure before it is drawn: what a worker process needs to know of it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from dumbbell.figures import Stroke, Style, scheme_strokes
 
 
 @dataclass(frozen=True)
-class Sketch:
+class Sketch(ABC):
     """One figure. `part` tells several of a kind apart; `in_words` is for who cannot see it."""
 
     kind: str
@@ -19,9 +20,9 @@ class Sketch:
     cell: str = ""
     in_words: str = ""
 
+    @abstractmethod
     def draw(self, name: str) -> str:
         """The figure as SVG, its identifiers starting with `name`."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
