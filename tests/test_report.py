@@ -1,7 +1,6 @@
 """The report: what it says, in which order, with which numbers; and that nothing goes missing in silence."""
 
 import datetime
-import html.parser
 import itertools
 import json
 import re
@@ -15,39 +14,28 @@ from dumbbell import catalog
 from dumbbell.errors import UserError
 from dumbbell.report import load, write_report
 from report_results import make, stats_of
+from well_formed import WellFormed
 
 MOMENT = datetime.datetime(2026, 5, 6, 7, 8, 9, tzinfo=datetime.UTC)
 PATHS = ["india-aws-india", "mexico-cellular"]
 PLAN = {"schemes": ["cubic", "copa", "vegas"], "paths": PATHS, "runs": 2, "duration_s": 4.0, "warmup_s": 0.5}
 REASON = "the queue `droptail` has no room for <one> packet"
 BAD = {f"runs/{PATHS[0]}/vegas/2": REASON, f"runs/{PATHS[1]}/copa/1": None}
-VOID = {"meta", "link", "br", "img", "input", "hr"}
 
 
-class Outline(html.parser.HTMLParser):
-    """Checks that elements close in order; keeps identifiers, links, headings, tables' cells and texts."""
+class Outline(WellFormed):
+    """A page with its links, headings and tables' cells."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.open: list[str] = []
-        self.identifiers: list[str] = []
         self.links: list[str] = []
         self.headings: list[tuple[str, str]] = []
         self.rows: list[list[str]] = []
-        self.text = ""
-        self.feed(page)
-        self.close()
-        assert self.open == []
+        self.read(page)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        known = dict(attrs)
-        assert len(known) == len(attrs)
-        if "id" in known:
-            self.identifiers.append(known["id"] or "")
+    def start(self, tag: str, known: dict[str, str | None]) -> None:
         if "href" in known and tag != "link":
             self.links.append(known["href"] or "")
-        if tag not in VOID:
-            self.open.append(tag)
         if re.fullmatch("h[1-6]", tag):
             self.headings.append((tag, ""))
         if tag == "tr":
@@ -55,18 +43,7 @@ class Outline(html.parser.HTMLParser):
         if tag in ("th", "td"):
             self.rows[-1].append("")
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.handle_endtag(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] in ("style", "script"):
-            return
-        self.text += data
+    def data(self, data: str) -> None:
         if any(re.fullmatch("h[1-6]", tag) for tag in self.open):
             tag, text = self.headings[-1]
             self.headings[-1] = (tag, text + data)

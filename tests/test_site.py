@@ -1,7 +1,6 @@
 """The pages of a benchmark: that links lead somewhere, numbers are those of the runs, and nothing goes missing."""
 
 import argparse
-import html.parser
 import json
 import re
 import shlex
@@ -31,37 +30,24 @@ from dumbbell.ccperf.arguments import add_arguments
 from dumbbell.ccperf.experiment import plan as ccperf_plan
 from dumbbell.errors import UserError
 from dumbbell.results.samples import run_samples
+from well_formed import WellFormed
 
-VOID = {"meta", "link", "br", "img", "input", "hr"}
 
-
-class Page(html.parser.HTMLParser):
-    """Checks that elements close in order; keeps identifiers, targets, tables and text."""
+class Page(WellFormed):
+    """A page with its targets, images and tables."""
 
     def __init__(self, file: Path) -> None:
         super().__init__()
-        self.open: list[str] = []
-        self.identifiers: list[str] = []
         self.targets: list[str] = []
         self.images: list[tuple[str, str]] = []
         self.tables: dict[str, list[list[tuple[str, bool]]]] = {}
         self.label = ""
-        self.bold = False
-        self.text = ""
-        self.feed(file.read_text(encoding="utf-8"))
-        self.close()
-        assert self.open == []
+        self.read(file.read_text(encoding="utf-8"))
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        known = dict(attrs)
-        assert len(known) == len(attrs)
-        if "id" in known:
-            self.identifiers.append(known["id"] or "")
+    def start(self, tag: str, known: dict[str, str | None]) -> None:
         self.targets += [known[key] or "" for key in ("href", "src") if key in known]
         if tag == "img":
             self.images.append((known["src"] or "", known["alt"] or ""))
-        if tag not in VOID:
-            self.open.append(tag)
         if tag == "div" and known.get("class") == "scroll":
             self.label = known["aria-label"] or ""
             assert self.label not in self.tables, f"two tables are called {self.label}"
@@ -70,15 +56,8 @@ class Page(html.parser.HTMLParser):
             self.tables[self.label].append([])
         if tag in ("th", "td"):
             self.tables[self.label][-1].append(("", False))
-        self.bold = tag == "b"
 
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] in ("style", "script"):
-            return
-        self.text += data
+    def data(self, data: str) -> None:
         if ("td" in self.open or "th" in self.open) and "small" not in self.open:
             text, bold = self.tables[self.label][-1][-1]
             self.tables[self.label][-1][-1] = (text + data, bold or "b" in self.open)

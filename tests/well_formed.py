@@ -1,0 +1,50 @@
+"""Reading HTML pages as strictly as they are written."""
+
+import html.parser
+
+VOID = {"meta", "link", "br", "img", "input", "hr"}
+
+
+class WellFormed(html.parser.HTMLParser):
+    """Checks that elements close in order; keeps identifiers and text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.identifiers: list[str] = []
+        self.text = ""
+
+    def read(self, page: str) -> None:
+        """Reads all of a page."""
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def start(self, tag: str, known: dict[str, str | None]) -> None:
+        """An element begins; `open` has it already, unless it is void."""
+
+    def data(self, data: str) -> None:
+        """Text that readers see."""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        assert len(known) == len(attrs)
+        if "id" in known:
+            self.identifiers.append(known["id"] or "")
+        if tag not in VOID:
+            self.open.append(tag)
+        self.start(tag, known)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] in ("style", "script"):
+            return
+        self.text += data
+        self.data(data)
