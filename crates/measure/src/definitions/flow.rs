@@ -1,62 +1,53 @@
 //! The metrics of flows.
 
 use super::Convention::{Ccperf, Corrected, Counter, Pantheon};
-use super::{CCPERF, Convention, Definition, Level, OWN, PANTHEON, RFC5166, RFC7679, RFC7680, RFC9743};
+use super::Level::Flow;
+use super::{CCPERF, Definition, OWN, PANTHEON, RFC5166, RFC7679, RFC7680, RFC9743};
 
 const RFC8868: &str = "after RFC 8868 (evaluation of interactive media)";
 const FREEZE: &str = "W3C webrtc-stats, freezeCount and totalFreezesDuration";
 
-const fn flow(
-    name: &'static str,
-    unit: &'static str,
-    convention: Convention,
-    formula: &'static str,
-    source: &'static str,
-) -> Definition {
-    Definition::new((Level::Flow, name, unit), convention, formula, source)
-}
-
 /// In the order of the JSON.
 pub(super) const METRICS: &[Definition] = &[
-    flow(
+    Flow.metric(
         "throughput_mbps",
         "Mbit/s",
         Pantheon,
         "bits delivered (path overhead included) / (last - first delivery); 0 if these times are equal",
         PANTHEON,
     ),
-    flow(
+    Flow.metric(
         "ingress_mbps",
         "Mbit/s",
         Pantheon,
         "bits sent (path overhead included) / (last - first sending); 0 if these times are equal",
         PANTHEON,
     ),
-    flow(
+    Flow.metric(
         "delay_p95_ms",
         "ms",
         Pantheon,
         "of the n sorted one-way delays of all delivered packets, the one at index round(0.95 (n - 1)), halves to even",
         PANTHEON,
     ),
-    flow(
+    Flow.metric(
         "loss_rate",
         "",
         Pantheon,
         "1 - bytes delivered / bytes sent, whole log: packets under way at the end are lost, duplicates make it negative",
         PANTHEON,
     ),
-    flow("acklink.throughput_mbps", "Mbit/s", Pantheon, "throughput_mbps of the return direction", PANTHEON),
-    flow("acklink.delay_p95_ms", "ms", Pantheon, "delay_p95_ms of the return direction", PANTHEON),
-    flow("acklink.loss_rate", "", Pantheon, "loss_rate of the return direction", PANTHEON),
-    flow(
+    Flow.metric("acklink.throughput_mbps", "Mbit/s", Pantheon, "throughput_mbps of the return direction", PANTHEON),
+    Flow.metric("acklink.delay_p95_ms", "ms", Pantheon, "delay_p95_ms of the return direction", PANTHEON),
+    Flow.metric("acklink.loss_rate", "", Pantheon, "loss_rate of the return direction", PANTHEON),
+    Flow.metric(
         "goodput_mbps",
         "Mbit/s",
         Corrected,
         "payload bits new to the receiver / (min(stop, end) - max(start, warm-up)), delivered in that time",
         RFC5166,
     ),
-    flow(
+    Flow.metric(
         "packet_loss_rate",
         "",
         Corrected,
@@ -64,30 +55,30 @@ pub(super) const METRICS: &[Definition] = &[
          delivered / all of the packets sent from max(start, warm-up) to the flow's largest delay before the end",
         RFC7680,
     ),
-    flow(
+    Flow.metric(
         "owd_mean_ms",
         "ms",
         Corrected,
         "mean one-way delay of the packets delivered from max(start, warm-up) to min(stop, end)",
         RFC7679,
     ),
-    flow("owd_min_ms", "ms", Corrected, "smallest one-way delay of the whole run", RFC7679),
-    flow("owd_p50_ms", "ms", Corrected, "median of the delays of owd_mean_ms", RFC7679),
-    flow("owd_p95_ms", "ms", Corrected, "95th percentile of the delays of owd_mean_ms", RFC7679),
-    flow("owd_p99_ms", "ms", Corrected, "99th percentile of the delays of owd_mean_ms", RFC7679),
-    flow("self_inflicted_delay_p95_ms", "ms", Corrected, "owd_p95_ms - owd_min_ms", OWN),
-    flow("self_inflicted_delay_mean_ms", "ms", Corrected, "owd_mean_ms - owd_min_ms", OWN),
-    flow("packets_sent", "packets", Counter, "packets that entered the path", OWN),
-    flow("packets_delivered", "packets", Counter, "packets that left the path, duplicates included", OWN),
-    flow(
+    Flow.metric("owd_min_ms", "ms", Corrected, "smallest one-way delay of the whole run", RFC7679),
+    Flow.metric("owd_p50_ms", "ms", Corrected, "median of the delays of owd_mean_ms", RFC7679),
+    Flow.metric("owd_p95_ms", "ms", Corrected, "95th percentile of the delays of owd_mean_ms", RFC7679),
+    Flow.metric("owd_p99_ms", "ms", Corrected, "99th percentile of the delays of owd_mean_ms", RFC7679),
+    Flow.metric("self_inflicted_delay_p95_ms", "ms", Corrected, "owd_p95_ms - owd_min_ms", OWN),
+    Flow.metric("self_inflicted_delay_mean_ms", "ms", Corrected, "owd_mean_ms - owd_min_ms", OWN),
+    Flow.metric("packets_sent", "packets", Counter, "packets that entered the path", OWN),
+    Flow.metric("packets_delivered", "packets", Counter, "packets that left the path, duplicates included", OWN),
+    Flow.metric(
         "packets_dropped",
         "packets",
         Counter,
         "packets dropped in the path; null in logs that do not tell drops",
         OWN,
     ),
-    flow("packets_marked", "packets", Counter, "packets CE-marked in the path", OWN),
-    flow(
+    Flow.metric("packets_marked", "packets", Counter, "packets CE-marked in the path", OWN),
+    Flow.metric(
         "packets_in_flight_at_end",
         "packets",
         Counter,
@@ -95,62 +86,62 @@ pub(super) const METRICS: &[Definition] = &[
          end and not delivered",
         OWN,
     ),
-    flow("bytes_sent", "bytes", Counter, "bytes that entered the path, overhead included", OWN),
-    flow("bytes_delivered", "bytes", Counter, "bytes that left the path, overhead included", OWN),
-    flow(
+    Flow.metric("bytes_sent", "bytes", Counter, "bytes that entered the path, overhead included", OWN),
+    Flow.metric("bytes_delivered", "bytes", Counter, "bytes that left the path, overhead included", OWN),
+    Flow.metric(
         "data_bytes_delivered",
         "bytes",
         Counter,
         "payload bytes new to the receiver; null in logs that do not tell payload",
         OWN,
     ),
-    flow("retransmissions", "packets", Counter, "packets sent with payload that was sent before", CCPERF),
-    flow("timeouts", "", Counter, "expired retransmission timers", CCPERF),
-    flow("loss_episodes", "", Counter, "recovery episodes entered", CCPERF),
-    flow("mean_cwnd_bytes", "bytes", Counter, "time integral of cwnd / active time", CCPERF),
-    flow(
+    Flow.metric("retransmissions", "packets", Counter, "packets sent with payload that was sent before", CCPERF),
+    Flow.metric("timeouts", "", Counter, "expired retransmission timers", CCPERF),
+    Flow.metric("loss_episodes", "", Counter, "recovery episodes entered", CCPERF),
+    Flow.metric("mean_cwnd_bytes", "bytes", Counter, "time integral of cwnd / active time", CCPERF),
+    Flow.metric(
         "mean_in_flight_bytes",
         "bytes",
         Counter,
         "time integral of the bytes in flight / active time",
         CCPERF,
     ),
-    flow(
+    Flow.metric(
         "mean_srtt_ms",
         "ms",
         Counter,
         "time integral of the smoothed RTT / time since its first sample",
         CCPERF,
     ),
-    flow("mean_throughput_l4", "Mbit/s", Ccperf, "payload bits that reached the application in order / T; T is the time from the start of the flow until it stops, its transfer is complete, or the run ends; where order is not known, payload new to the receiver", CCPERF),
-    flow("mean_throughput_l7", "Mbit/s", Ccperf, "payload bits that the application read / T: it reads what is in order at once; null where reads are not known", CCPERF),
-    flow("mean_sending_rate_l4", "Mbit/s", Ccperf, "payload bits of all packets sent, what is sent again included / T", CCPERF),
-    flow("mean_sending_rate_l7", "Mbit/s", Ccperf, "bits that the sending socket took from the application / T (transport key send_buffer_bytes)", CCPERF),
-    flow("mean_delivery_rate_l4", "Mbit/s", Ccperf, "time integral of the sender's latest delivery-rate sample / time since the first", CCPERF),
-    flow("mean_cwnd_l4", "segments", Ccperf, "mean_cwnd_bytes / payload bytes of a full packet", CCPERF),
-    flow("mean_in_flight_l4", "segments", Ccperf, "mean_in_flight_bytes / payload bytes of a full packet", CCPERF),
-    flow("mean_srtt_l4", "ms", Ccperf, "mean_srtt_ms", CCPERF),
-    flow("mean_est_qdelay_l4", "ms", Ccperf, "mean_srtt_ms - mean base RTT over the same time; the base RTT is the sum of the fixed delays, without serialization", CCPERF),
-    flow("mean_network_power_l4", "Mbit/s^2", Ccperf, "mean over the samples of throughput / smoothed RTT at the end of the sample, s", CCPERF).sampled(),
-    flow("mean_utility_pf_l4", "", Ccperf, "mean over the samples of ln(throughput in Mbit/s), those of zero left out", CCPERF).sampled(),
-    flow("mean_utility_mpdf_l4", "s/Mbit", Ccperf, "mean over the samples of -1 / throughput in Mbit/s, those of zero left out", CCPERF).sampled(),
-    flow("zero_samples_l4", "samples", Ccperf, "samples of zero throughput", CCPERF).sampled(),
-    flow("mean_utilization_bw_l4", "", Ccperf, "mean_throughput_l4 / mean capacity of the narrowest link of the direction in the meantime", CCPERF),
-    flow("mean_utilization_bdp_l4", "", Ccperf, "mean_in_flight_l4 / BDP in full packets; BDP = mean capacity x mean base RTT / 8, a packet with headers, path overhead and framing", CCPERF),
-    flow("mean_utilization_bdp_compat_l4", "", Ccperf, "mean_in_flight_l4 / (BDP in full packets x payload bytes / bytes of a full packet): what fits the values that ccperf prints", CCPERF),
-    flow("cov_throughput_l4", "", Ccperf, "sample standard deviation / mean of the throughput of the samples", CCPERF).sampled(),
-    flow("var_throughput_l4", "(Mbit/s)^2", Ccperf, "sample variance of the throughput of the samples", CCPERF).sampled(),
-    flow("cov_in_flight_l4", "", Ccperf, "sample standard deviation / mean of the bytes in flight at the ends of the samples", CCPERF).sampled(),
-    flow("flow_completion_time_l4", "s", Ccperf, "start of the flow to the acknowledgement of the last byte of a finite transfer, null if that never came; of other flows the time until they stop", CCPERF),
-    flow("mean_idt_ewma_l4", "ms", Ccperf, "mean over the ends of the samples of the smoothed time between arrivals of new payload (gain 1/8)", CCPERF).sampled(),
-    flow("mean_one_way_delay_l7", "ms", Ccperf, "mean over the bytes read of the time from the application's write to the application's read, in order; written when the sending socket takes it (transport key send_buffer_bytes)", CCPERF),
-    flow("mean_recovery_time_l4", "ms", Ccperf, "mean length of the loss episodes that are over; null without any", CCPERF),
-    flow("total_retransmissions_l4", "segments", Ccperf, "retransmissions", CCPERF),
-    flow("total_rtos_l4", "", Ccperf, "timeouts", CCPERF),
-    flow("starvation_time_s", "s", Corrected, "time of the sample intervals in which the throughput was below 1/10 of the fair share; that is the capacity of the narrowest link of the direction / number of flows active in all of the interval; null of applications that limit their rate, and where flows pass different parts of the path", RFC9743).sampled(),
-    flow("time_to_90_s", "s", Corrected, "time from the path's last scheduled change to the end of the first sample interval after it in which packets of the flow left the path at 90 % of the fair share or more or, if the change took capacity away, were sent at 110 % of it or less; null if there was none", RFC5166).sampled(),
-    flow("settling_time_s", "s", Corrected, "time from the same change to the end of the first sample interval from which on packets left the path at within 20 % of the fair share; null if the last one did not", RFC5166).sampled(),
-    flow(
+    Flow.metric("mean_throughput_l4", "Mbit/s", Ccperf, "payload bits that reached the application in order / T; T is the time from the start of the flow until it stops, its transfer is complete, or the run ends; where order is not known, payload new to the receiver", CCPERF),
+    Flow.metric("mean_throughput_l7", "Mbit/s", Ccperf, "payload bits that the application read / T: it reads what is in order at once; null where reads are not known", CCPERF),
+    Flow.metric("mean_sending_rate_l4", "Mbit/s", Ccperf, "payload bits of all packets sent, what is sent again included / T", CCPERF),
+    Flow.metric("mean_sending_rate_l7", "Mbit/s", Ccperf, "bits that the sending socket took from the application / T (transport key send_buffer_bytes)", CCPERF),
+    Flow.metric("mean_delivery_rate_l4", "Mbit/s", Ccperf, "time integral of the sender's latest delivery-rate sample / time since the first", CCPERF),
+    Flow.metric("mean_cwnd_l4", "segments", Ccperf, "mean_cwnd_bytes / payload bytes of a full packet", CCPERF),
+    Flow.metric("mean_in_flight_l4", "segments", Ccperf, "mean_in_flight_bytes / payload bytes of a full packet", CCPERF),
+    Flow.metric("mean_srtt_l4", "ms", Ccperf, "mean_srtt_ms", CCPERF),
+    Flow.metric("mean_est_qdelay_l4", "ms", Ccperf, "mean_srtt_ms - mean base RTT over the same time; the base RTT is the sum of the fixed delays, without serialization", CCPERF),
+    Flow.metric("mean_network_power_l4", "Mbit/s^2", Ccperf, "mean over the samples of throughput / smoothed RTT at the end of the sample, s", CCPERF).sampled(),
+    Flow.metric("mean_utility_pf_l4", "", Ccperf, "mean over the samples of ln(throughput in Mbit/s), those of zero left out", CCPERF).sampled(),
+    Flow.metric("mean_utility_mpdf_l4", "s/Mbit", Ccperf, "mean over the samples of -1 / throughput in Mbit/s, those of zero left out", CCPERF).sampled(),
+    Flow.metric("zero_samples_l4", "samples", Ccperf, "samples of zero throughput", CCPERF).sampled(),
+    Flow.metric("mean_utilization_bw_l4", "", Ccperf, "mean_throughput_l4 / mean capacity of the narrowest link of the direction in the meantime", CCPERF),
+    Flow.metric("mean_utilization_bdp_l4", "", Ccperf, "mean_in_flight_l4 / BDP in full packets; BDP = mean capacity x mean base RTT / 8, a packet with headers, path overhead and framing", CCPERF),
+    Flow.metric("mean_utilization_bdp_compat_l4", "", Ccperf, "mean_in_flight_l4 / (BDP in full packets x payload bytes / bytes of a full packet): what fits the values that ccperf prints", CCPERF),
+    Flow.metric("cov_throughput_l4", "", Ccperf, "sample standard deviation / mean of the throughput of the samples", CCPERF).sampled(),
+    Flow.metric("var_throughput_l4", "(Mbit/s)^2", Ccperf, "sample variance of the throughput of the samples", CCPERF).sampled(),
+    Flow.metric("cov_in_flight_l4", "", Ccperf, "sample standard deviation / mean of the bytes in flight at the ends of the samples", CCPERF).sampled(),
+    Flow.metric("flow_completion_time_l4", "s", Ccperf, "start of the flow to the acknowledgement of the last byte of a finite transfer, null if that never came; of other flows the time until they stop", CCPERF),
+    Flow.metric("mean_idt_ewma_l4", "ms", Ccperf, "mean over the ends of the samples of the smoothed time between arrivals of new payload (gain 1/8)", CCPERF).sampled(),
+    Flow.metric("mean_one_way_delay_l7", "ms", Ccperf, "mean over the bytes read of the time from the application's write to the application's read, in order; written when the sending socket takes it (transport key send_buffer_bytes)", CCPERF),
+    Flow.metric("mean_recovery_time_l4", "ms", Ccperf, "mean length of the loss episodes that are over; null without any", CCPERF),
+    Flow.metric("total_retransmissions_l4", "segments", Ccperf, "retransmissions", CCPERF),
+    Flow.metric("total_rtos_l4", "", Ccperf, "timeouts", CCPERF),
+    Flow.metric("starvation_time_s", "s", Corrected, "time of the sample intervals in which the throughput was below 1/10 of the fair share; that is the capacity of the narrowest link of the direction / number of flows active in all of the interval; null of applications that limit their rate, and where flows pass different parts of the path", RFC9743).sampled(),
+    Flow.metric("time_to_90_s", "s", Corrected, "time from the path's last scheduled change to the end of the first sample interval after it in which packets of the flow left the path at 90 % of the fair share or more or, if the change took capacity away, were sent at 110 % of it or less; null if there was none", RFC5166).sampled(),
+    Flow.metric("settling_time_s", "s", Corrected, "time from the same change to the end of the first sample interval from which on packets left the path at within 20 % of the fair share; null if the last one did not", RFC5166).sampled(),
+    Flow.metric(
         "media.media_rate_mbps",
         "Mbit/s",
         Corrected,
@@ -158,23 +149,23 @@ pub(super) const METRICS: &[Definition] = &[
          complete and so is every frame it depends on, back to a key frame",
         RFC8868,
     ),
-    flow(
+    Flow.metric(
         "media.media_utilization",
         "",
         Corrected,
         "media_rate_mbps / min(the source's highest bitrate, capacity of the first link / number of flows)",
         RFC8868,
     ),
-    flow(
+    Flow.metric(
         "media.frame_delay_p50_ms",
         "ms",
         Corrected,
         "median of the times from capture to decoding",
         RFC8868,
     ),
-    flow("media.frame_delay_p95_ms", "ms", Corrected, "95th percentile of the same times", RFC8868),
-    flow("media.frame_delay_p99_ms", "ms", Corrected, "99th percentile of the same times", RFC8868),
-    flow(
+    Flow.metric("media.frame_delay_p95_ms", "ms", Corrected, "95th percentile of the same times", RFC8868),
+    Flow.metric("media.frame_delay_p99_ms", "ms", Corrected, "99th percentile of the same times", RFC8868),
+    Flow.metric(
         "media.stalls",
         "",
         Corrected,
@@ -182,15 +173,15 @@ pub(super) const METRICS: &[Definition] = &[
          frame to the end is one too",
         FREEZE,
     ),
-    flow("media.stall_time_s", "s", Corrected, "sum of the intervals of stalls", FREEZE),
-    flow("media.stall_ratio", "", Corrected, "stall_time_s / (min(stop, end) - max(start, warm-up))", FREEZE),
-    flow("media.frames_written", "frames", Counter, "frames the encoder wrote", OWN),
-    flow(
+    Flow.metric("media.stall_time_s", "s", Corrected, "sum of the intervals of stalls", FREEZE),
+    Flow.metric("media.stall_ratio", "", Corrected, "stall_time_s / (min(stop, end) - max(start, warm-up))", FREEZE),
+    Flow.metric("media.frames_written", "frames", Counter, "frames the encoder wrote", OWN),
+    Flow.metric(
         "media.frames_skipped",
         "frames",
         Counter,
         "frames the encoder skipped because too much was waiting",
         OWN,
     ),
-    flow("media.frames_decoded", "frames", Counter, "frames that could be decoded", OWN),
+    Flow.metric("media.frames_decoded", "frames", Counter, "frames that could be decoded", OWN),
 ];

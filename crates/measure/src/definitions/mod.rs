@@ -73,16 +73,21 @@ const RFC7928: &str = "RFC 7928";
 const RFC9743: &str = "for RFC 9743";
 const CCPERF: &str = "ccperf, as exact time integral";
 
-impl Definition {
-    const fn new(
-        (level, name, unit): (Level, &'static str, &'static str),
+impl Level {
+    /// A metric of this level that does not depend on sample intervals.
+    const fn metric(
+        self,
+        name: &'static str,
+        unit: &'static str,
         convention: Convention,
         formula: &'static str,
         source: &'static str,
-    ) -> Self {
-        Self { name, unit, convention, level, formula, source, sampled: false }
+    ) -> Definition {
+        Definition { name, unit, convention, level: self, formula, source, sampled: false }
     }
+}
 
+impl Definition {
     /// The same, computed from values per sample interval.
     const fn sampled(self) -> Self {
         Self { sampled: true, ..self }

@@ -1,82 +1,73 @@
 //! The metrics of all flows together.
 
 use super::Convention::{Ccperf, Corrected, Counter, Pantheon};
-use super::{CCPERF, Convention, Definition, Level, OWN, PANTHEON, RFC5166, RFC7679, RFC7680, RFC7928};
+use super::Level::Network;
+use super::{CCPERF, Definition, OWN, PANTHEON, RFC5166, RFC7679, RFC7680, RFC7928};
 
 const VALIDITY: &str = "Pantheon, src/analysis/plot.py";
 const JAIN: &str = "Jain, Chiu, Hawe 1984; over time as ccperf";
 
-const fn network(
-    name: &'static str,
-    unit: &'static str,
-    convention: Convention,
-    formula: &'static str,
-    source: &'static str,
-) -> Definition {
-    Definition::new((Level::Network, name, unit), convention, formula, source)
-}
-
 /// In the order of the JSON.
 pub(super) const METRICS: &[Definition] = &[
-    network(
+    Network.metric(
         "throughput_mbps",
         "Mbit/s",
         Pantheon,
         "bits delivered of all flows / (last - first delivery over all flows)",
         PANTHEON,
     ),
-    network(
+    Network.metric(
         "ingress_mbps",
         "Mbit/s",
         Pantheon,
         "bits sent of all flows / (last - first sending over all flows)",
         PANTHEON,
     ),
-    network("delay_p95_ms", "ms", Pantheon, "delay_p95_ms over the packets of all flows", PANTHEON),
-    network("loss_rate", "", Pantheon, "1 - bytes delivered / bytes sent over all flows", PANTHEON),
-    network(
+    Network.metric("delay_p95_ms", "ms", Pantheon, "delay_p95_ms over the packets of all flows", PANTHEON),
+    Network.metric("loss_rate", "", Pantheon, "1 - bytes delivered / bytes sent over all flows", PANTHEON),
+    Network.metric(
         "capacity_mbps",
         "Mbit/s",
         Pantheon,
         "bits of all delivery opportunities / (last - first opportunity), the first one's bits included",
         PANTHEON,
     ),
-    network("capacity_utilization", "", Pantheon, "throughput_mbps / capacity_mbps", PANTHEON),
-    network("duration_s", "s", Pantheon, "last - first delivery over all flows", PANTHEON),
-    network(
+    Network.metric("capacity_utilization", "", Pantheon, "throughput_mbps / capacity_mbps", PANTHEON),
+    Network.metric("duration_s", "s", Pantheon, "last - first delivery over all flows", PANTHEON),
+    Network.metric(
         "valid",
         "",
         Pantheon,
         "every flow sent and received something, and duration_s is at least 0.8 of the planned duration",
         VALIDITY,
     ),
-    network(
+    Network.metric(
         "acklink.throughput_mbps",
         "Mbit/s",
         Pantheon,
         "throughput_mbps of the return direction",
         PANTHEON,
     ),
-    network("acklink.delay_p95_ms", "ms", Pantheon, "delay_p95_ms of the return direction", PANTHEON),
-    network("acklink.loss_rate", "", Pantheon, "loss_rate of the return direction", PANTHEON),
-    network(
+    Network.metric("acklink.delay_p95_ms", "ms", Pantheon, "delay_p95_ms of the return direction", PANTHEON),
+    Network.metric("acklink.loss_rate", "", Pantheon, "loss_rate of the return direction", PANTHEON),
+    Network.metric(
         "goodput_mbps",
         "Mbit/s",
         Corrected,
         "payload bits of all flows' goodput_mbps / (latest min(stop, end) - earliest max(start, warm-up))",
         RFC5166,
     ),
-    network(
+    Network.metric(
         "packet_loss_rate",
         "",
         Corrected,
         "the flows' lost packets / (their lost + delivered packets), each counted as in the flow's packet_loss_rate",
         RFC7680,
     ),
-    network("owd_p50_ms", "ms", Corrected, "median over the packets of all flows' owd_mean_ms", RFC7679),
-    network("owd_p95_ms", "ms", Corrected, "95th percentile over the same packets", RFC7679),
-    network("owd_p99_ms", "ms", Corrected, "99th percentile over the same packets", RFC7679),
-    network(
+    Network.metric("owd_p50_ms", "ms", Corrected, "median over the packets of all flows' owd_mean_ms", RFC7679),
+    Network.metric("owd_p95_ms", "ms", Corrected, "95th percentile over the same packets", RFC7679),
+    Network.metric("owd_p99_ms", "ms", Corrected, "99th percentile over the same packets", RFC7679),
+    Network.metric(
         "jain_index",
         "",
         Corrected,
@@ -84,39 +75,39 @@ pub(super) const METRICS: &[Definition] = &[
          (bytes on the path in logs that do not tell payload); null if never all are active",
         JAIN,
     ),
-    network(
+    Network.metric(
         "jain_index_mean",
         "",
         Corrected,
         "mean of jain_index over the whole bins (500 ms unless set) of that time in which anything was delivered",
         JAIN,
     ),
-    network(
+    Network.metric(
         "utilization",
         "",
         Counter,
         "utilization of the first link, the bottleneck in the data direction",
         OWN,
     ),
-    network("mean_agg_throughput_l4", "Mbit/s", Ccperf, "payload bits that reached the applications of all flows / (last end - first start)", CCPERF),
-    network("mean_agg_in_flight_l4", "segments", Ccperf, "sum over the flows of the time integral of mean_in_flight_l4 / (last end - first start)", CCPERF),
-    network("mean_agg_utilization_bw_l4", "", Ccperf, "the same sum of mean_utilization_bw_l4", CCPERF),
-    network("mean_agg_utilization_bdp_l4", "", Ccperf, "the same sum of mean_utilization_bdp_l4", CCPERF),
-    network("mean_agg_utility_pf_l4", "", Ccperf, "mean over the samples of the sum of ln(throughput in Mbit/s) over the flows active in all of it, zeros left out", CCPERF).sampled(),
-    network("mean_agg_utility_mpdf_l4", "s/Mbit", Ccperf, "mean over the samples of the sum of -1 / throughput in Mbit/s over the same flows", CCPERF).sampled(),
-    network("mean_jains_fairness_throughput_l4", "", Ccperf, "mean over the samples of (sum x)^2 / (n sum x^2), x = throughput of the n flows active in all of the sample", CCPERF).sampled(),
-    network("mean_entropy_fairness_throughput_l4", "nat", Ccperf, "mean over the samples of -sum p ln p, p = x / sum x of the same flows", CCPERF).sampled(),
-    network("mean_product_fairness_throughput_l4", "(Mbit/s)^n", Ccperf, "mean over the samples of the product of x of the same flows", CCPERF).sampled(),
-    network("convergence_time_s", "s", Corrected, "start of the last flow to the end of the first stretch of convergence_window_s from which on, while all flows are active, every flow's payload was within convergence_delta of the n-th part; null if the last stretch was not so, and of one flow", RFC5166).sampled(),
-    network("fct_mean_s", "s", Corrected, "mean flow_completion_time_l4 of the finite transfers that were completed", RFC7928),
-    network("fct_p50_s", "s", Corrected, "median of the same times", RFC7928),
-    network("fct_p95_s", "s", Corrected, "95th percentile of the same times", RFC7928),
-    network("fct_p99_s", "s", Corrected, "99th percentile of the same times", RFC7928),
-    network("fct_incomplete", "flows", Counter, "finite transfers that were not completed", RFC7928),
-    network("completions.flows", "flows", Counter, "finite transfers of one size", RFC7928),
-    network("completions.completed", "flows", Counter, "those that were completed", RFC7928),
-    network("completions.mean_s", "s", Corrected, "fct_mean_s of one size", RFC7928),
-    network("completions.p50_s", "s", Corrected, "fct_p50_s of one size", RFC7928),
-    network("completions.p95_s", "s", Corrected, "fct_p95_s of one size", RFC7928),
-    network("completions.p99_s", "s", Corrected, "fct_p99_s of one size", RFC7928),
+    Network.metric("mean_agg_throughput_l4", "Mbit/s", Ccperf, "payload bits that reached the applications of all flows / (last end - first start)", CCPERF),
+    Network.metric("mean_agg_in_flight_l4", "segments", Ccperf, "sum over the flows of the time integral of mean_in_flight_l4 / (last end - first start)", CCPERF),
+    Network.metric("mean_agg_utilization_bw_l4", "", Ccperf, "the same sum of mean_utilization_bw_l4", CCPERF),
+    Network.metric("mean_agg_utilization_bdp_l4", "", Ccperf, "the same sum of mean_utilization_bdp_l4", CCPERF),
+    Network.metric("mean_agg_utility_pf_l4", "", Ccperf, "mean over the samples of the sum of ln(throughput in Mbit/s) over the flows active in all of it, zeros left out", CCPERF).sampled(),
+    Network.metric("mean_agg_utility_mpdf_l4", "s/Mbit", Ccperf, "mean over the samples of the sum of -1 / throughput in Mbit/s over the same flows", CCPERF).sampled(),
+    Network.metric("mean_jains_fairness_throughput_l4", "", Ccperf, "mean over the samples of (sum x)^2 / (n sum x^2), x = throughput of the n flows active in all of the sample", CCPERF).sampled(),
+    Network.metric("mean_entropy_fairness_throughput_l4", "nat", Ccperf, "mean over the samples of -sum p ln p, p = x / sum x of the same flows", CCPERF).sampled(),
+    Network.metric("mean_product_fairness_throughput_l4", "(Mbit/s)^n", Ccperf, "mean over the samples of the product of x of the same flows", CCPERF).sampled(),
+    Network.metric("convergence_time_s", "s", Corrected, "start of the last flow to the end of the first stretch of convergence_window_s from which on, while all flows are active, every flow's payload was within convergence_delta of the n-th part; null if the last stretch was not so, and of one flow", RFC5166).sampled(),
+    Network.metric("fct_mean_s", "s", Corrected, "mean flow_completion_time_l4 of the finite transfers that were completed", RFC7928),
+    Network.metric("fct_p50_s", "s", Corrected, "median of the same times", RFC7928),
+    Network.metric("fct_p95_s", "s", Corrected, "95th percentile of the same times", RFC7928),
+    Network.metric("fct_p99_s", "s", Corrected, "99th percentile of the same times", RFC7928),
+    Network.metric("fct_incomplete", "flows", Counter, "finite transfers that were not completed", RFC7928),
+    Network.metric("completions.flows", "flows", Counter, "finite transfers of one size", RFC7928),
+    Network.metric("completions.completed", "flows", Counter, "those that were completed", RFC7928),
+    Network.metric("completions.mean_s", "s", Corrected, "fct_mean_s of one size", RFC7928),
+    Network.metric("completions.p50_s", "s", Corrected, "fct_p50_s of one size", RFC7928),
+    Network.metric("completions.p95_s", "s", Corrected, "fct_p95_s of one size", RFC7928),
+    Network.metric("completions.p99_s", "s", Corrected, "fct_p99_s of one size", RFC7928),
 ];
