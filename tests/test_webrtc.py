@@ -41,6 +41,7 @@ class FakeBrowser:
     def __init__(self, answers: dict[str, Any]) -> None:
         commands, events = os.pipe(), os.pipe()
         self._in, self._out = commands[0], events[1]
+        self._ending = threading.Lock()
         self.answers = answers
         self.heard: list[dict[str, Any]] = []
         self.devtools = DevTools(events[0], commands[1])
@@ -57,10 +58,12 @@ class FakeBrowser:
                 time.sleep(0.002)
 
     def end(self) -> None:
-        """As if the browser had been killed."""
-        if self._out >= 0:
-            os.close(self._out)
-            self._out = -1
+        """As if the browser had been killed; from any thread."""
+        # taken before it is closed: the close wakes the reader, whose thread may come here before this one goes on
+        with self._ending:
+            out, self._out = self._out, -1
+        if out >= 0:
+            os.close(out)
 
     def close(self) -> None:
         """Releases everything."""
@@ -108,13 +111,15 @@ def test_calls_that_fail_say_which(fake: FakeBrowser) -> None:
 
 
 def test_a_browser_that_goes_away_ends_calls_at_once(fake: FakeBrowser) -> None:
-    threading.Timer(0.1, fake.end).start()
+    killing = threading.Timer(0.1, fake.end)
+    killing.start()
     started = time.monotonic()
     with pytest.raises(CallError, match="the browser has ended"):
         fake.devtools.call("Silent.method", timeout_s=30)
     with pytest.raises(CallError, match="the browser has ended"):
         fake.devtools.call("Browser.getVersion")
     assert time.monotonic() - started < 5
+    killing.join()
 
 
 def fake_page(script_is_there: object = True) -> FakeBrowser:
