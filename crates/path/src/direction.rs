@@ -18,6 +18,8 @@ pub struct Direction {
     due: Vec<Time>,
     /// The earliest of `due` and of the next change.
     next: Time,
+    /// Whose it is; the number of stages stands for the next change.
+    next_stage: usize,
     /// The time of the latest event.
     clock: Time,
     /// Packets that have left.
@@ -92,6 +94,7 @@ impl Direction {
             stages,
             due,
             next: Time::NEVER,
+            next_stage: 0,
             clock: Time::ZERO,
             ready,
             changes,
@@ -101,7 +104,7 @@ impl Direction {
             quiet,
         };
         direction.plan_change();
-        direction.next = direction.earliest().0;
+        direction.plan();
         Ok(direction)
     }
 
@@ -124,7 +127,7 @@ impl Direction {
         self.clock = now;
         let first = self.sections.get(packet.flow as usize).map_or(0, |section| section.from);
         self.pass(first, now, packet, tap);
-        self.next = self.earliest().0;
+        self.plan();
         if self.next <= now {
             self.advance(now, tap);
         }
@@ -150,23 +153,20 @@ impl Direction {
     /// Does everything due at or before `now`, in the order of time, scheduled changes included.
     #[inline]
     pub fn advance<T: Tap>(&mut self, now: Time, tap: &mut T) {
-        loop {
-            let (time, stage) = self.earliest();
-            self.next = time;
-            if time > now {
-                return;
-            }
+        while self.next <= now {
+            let (time, stage) = (self.next, self.next_stage);
             if stage == self.stages.len() {
                 self.change(time);
-                continue;
+            } else {
+                debug_assert!(time >= self.clock, "an element planned an event in the past");
+                self.clock = time;
+                let packet = self.stages[stage].step(time, tap);
+                self.due[stage] = self.stages[stage].next_event();
+                if let Some(packet) = packet {
+                    self.pass(stage + 1, time, packet, tap);
+                }
             }
-            debug_assert!(time >= self.clock, "an element planned an event in the past");
-            self.clock = time;
-            let packet = self.stages[stage].step(time, tap);
-            self.due[stage] = self.stages[stage].next_event();
-            if let Some(packet) = packet {
-                self.pass(stage + 1, time, packet, tap);
-            }
+            self.plan();
         }
     }
 
@@ -199,26 +199,25 @@ impl Direction {
         self.stages.iter().filter_map(Stage::stats)
     }
 
-    /// The earliest event and whose it is; the number of stages stands for the next change.
+    /// Finds the earliest event and whose it is.
     #[inline]
-    fn earliest(&self) -> (Time, usize) {
+    fn plan(&mut self) {
         let mut earliest = (self.next_change, self.due.len());
         for (stage, &due) in self.due.iter().enumerate().rev() {
             if due < earliest.0 {
                 earliest = (due, stage);
             }
         }
-        earliest
+        (self.next, self.next_stage) = earliest;
     }
 
     /// `packet` arrives at stage number `first` and goes on through those that let it pass at once.
     #[inline]
-    fn pass<T: Tap>(&mut self, first: usize, now: Time, packet: Packet, tap: &mut T) {
-        let mut packet = packet;
+    fn pass<T: Tap>(&mut self, first: usize, now: Time, mut packet: Packet, tap: &mut T) {
         let end = self.sections.get(packet.flow as usize).map_or(self.stages.len(), |section| section.to);
-        for (stage, due) in self.stages[first..end].iter_mut().zip(&mut self.due[first..end]) {
-            let passed = stage.arrive(now, packet, tap);
-            *due = stage.next_event();
+        for stage in first..end {
+            let passed = self.stages[stage].arrive(now, packet, tap);
+            self.due[stage] = self.stages[stage].next_event();
             match passed {
                 Some(passed) => packet = passed,
                 None => return,
