@@ -30,15 +30,21 @@ struct Slots<T> {
 }
 
 impl<T: Default> Slots<T> {
-    /// A free slot, with one user.
+    /// Has `fill` fill a free slot, which then has one user unless `fill` says that there is nothing to send.
     #[inline]
-    fn take(&mut self) -> u32 {
-        if let Some(index) = self.free.pop() {
-            self.slots[index as usize].1 = 1;
-            return index;
+    fn fill(&mut self, fill: impl FnOnce(&mut T) -> bool) -> Option<(u32, &T)> {
+        if self.free.is_empty() {
+            self.free.push(self.slots.len() as u32);
+            self.slots.push((T::default(), 0));
         }
-        self.slots.push((T::default(), 1));
-        (self.slots.len() - 1) as u32
+        let index = *self.free.last()?;
+        let (content, users) = &mut self.slots[index as usize];
+        if !fill(content) {
+            return None;
+        }
+        self.free.pop();
+        *users = 1;
+        Some((index, content))
     }
 
     #[inline]
@@ -59,18 +65,17 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// A data header to fill; returns its token with it.
+    /// The data header that `fill` fills, with its token; none if `fill` says that there is nothing to send.
     #[inline]
-    pub(crate) fn new_data(&mut self) -> (u32, &mut Data) {
-        let index = self.data.take();
-        (index, &mut self.data.slots[index as usize].0)
+    pub(crate) fn new_data(&mut self, fill: impl FnOnce(&mut Data) -> bool) -> Option<(u32, &Data)> {
+        self.data.fill(fill)
     }
 
-    /// An empty acknowledgement to fill; returns its token with it.
+    /// Likewise an acknowledgement. What is filled may hold an older one.
     #[inline]
-    pub(crate) fn new_ack(&mut self) -> (u32, &mut AckFrame) {
-        let index = self.acks.take();
-        (index | ACK_BIT, &mut self.acks.slots[index as usize].0)
+    pub(crate) fn new_ack(&mut self, fill: impl FnOnce(&mut AckFrame) -> bool) -> Option<(u32, &AckFrame)> {
+        let (index, frame) = self.acks.fill(fill)?;
+        Some((index | ACK_BIT, frame))
     }
 
     #[inline]

@@ -444,11 +444,11 @@ impl World {
     fn poll_sender(&mut self, index: usize, recorder: &mut Recorder) {
         loop {
             let flow = &mut self.flows[index];
-            let (token, data) = self.contents.new_data();
-            if !flow.sender.poll_transmit(self.now, data) {
-                self.contents.release(token);
+            let now = self.now;
+            let Some((token, data)) = self.contents.new_data(|data| flow.sender.poll_transmit(now, data))
+            else {
                 break;
-            }
+            };
             let mut packet = Packet::new(index as u32, data.number, data.datagram_bytes, token, self.now);
             packet.ecn = flow.ecn;
             let (direction, payload_bytes) = (flow.direction, data.application_bytes());
@@ -463,13 +463,13 @@ impl World {
 
     #[inline]
     fn poll_receiver(&mut self, index: usize, recorder: &mut Recorder) {
-        while self.flows[index].receiver.next_timer() <= self.now {
+        loop {
             let flow = &mut self.flows[index];
-            let (token, frame) = self.contents.new_ack();
-            if !flow.receiver.poll_ack(self.now, frame) {
-                self.contents.release(token);
+            let now = self.now;
+            let Some((token, frame)) = self.contents.new_ack(|frame| flow.receiver.poll_ack(now, frame))
+            else {
                 break;
-            }
+            };
             let bytes = flow.ack_size.of(frame);
             let direction = 1 - flow.direction;
             let packet = Packet::new(index as u32, frame.number, bytes, token, self.now);

@@ -78,7 +78,7 @@ impl Conduct {
     }
 }
 
-/// The last step of a receiver: what becomes of an ACK that is due.
+/// The last step of a receiver that misbehaves: what becomes of an ACK that is due.
 #[derive(Clone, Debug)]
 pub(crate) struct Feedback {
     conduct: Conduct,
@@ -95,9 +95,10 @@ pub(crate) struct Feedback {
 }
 
 impl Feedback {
-    pub(crate) fn new(conduct: Conduct, seed: u64) -> Self {
-        Self {
-            conduct,
+    /// `None` for honest receivers.
+    pub(crate) fn of(conduct: &Conduct, seed: u64) -> Option<Self> {
+        (*conduct != Conduct::Honest).then(|| Self {
+            conduct: conduct.clone(),
             rng: Rng::new(seed, "feedback"),
             first_at: None,
             divided: AckFrame::default(),
@@ -105,7 +106,7 @@ impl Feedback {
             parts: 0,
             divided_at: Time::NEVER,
             complete_before: 0,
-        }
+        })
     }
 
     pub(crate) fn on_packet(&mut self, now: Time) {

@@ -51,7 +51,8 @@ pub struct Receiver {
     ecn: EcnCounts,
     half: Option<Box<dyn ReceiverHalf>>,
     frames: FrameAssembler,
-    feedback: Feedback,
+    /// What it makes of its duty, if it misbehaves.
+    feedback: Option<Feedback>,
     stats: ReceiverStats,
 }
 
@@ -80,7 +81,7 @@ impl Receiver {
             ecn: EcnCounts::default(),
             half,
             frames: FrameAssembler::default(),
-            feedback: Feedback::new(config.receiver.clone(), 0),
+            feedback: Feedback::of(&config.receiver, 0),
             stats: ReceiverStats::default(),
         }
     }
@@ -88,13 +89,15 @@ impl Receiver {
     /// The same with the seed for what a misbehaving receiver leaves to chance.
     #[must_use]
     pub fn with_seed(self, config: &Config, seed: u64) -> Self {
-        Self { feedback: Feedback::new(config.receiver.clone(), seed), ..self }
+        Self { feedback: Feedback::of(&config.receiver, seed), ..self }
     }
 
     /// A data packet arrived; `ecn` counts its codepoint. Returns the payload bytes that were new.
     pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnCounts) -> u32 {
         self.stats.packets += 1;
-        self.feedback.on_packet(now);
+        if let Some(feedback) = &mut self.feedback {
+            feedback.on_packet(now);
+        }
         self.ecn.ect0 += ecn.ect0;
         self.ecn.ect1 += ecn.ect1;
         self.ecn.ce += ecn.ce;
@@ -189,14 +192,14 @@ impl Receiver {
             // Nothing to acknowledge yet, whatever the half has in mind.
             return Time::NEVER;
         }
-        let due = self.ack_due.min(self.feedback.next_timer());
+        let due = self.feedback.as_ref().map_or(self.ack_due, |it| self.ack_due.min(it.next_timer()));
         self.half.as_ref().map_or(due, |half| due.min(half.next_timer()))
     }
 
     /// Fills `frame` and returns true if an ACK is due at `now`.
     pub fn poll_ack(&mut self, now: Time, frame: &mut AckFrame) -> bool {
         let (true, Some(largest)) = (self.next_timer() <= now, self.largest) else { return false };
-        if self.feedback.next_part(frame) {
+        if self.feedback.as_mut().is_some_and(|feedback| feedback.next_part(frame)) {
             self.number(frame);
             return true;
         }
@@ -215,13 +218,15 @@ impl Receiver {
         }
         self.unacked = 0;
         self.ack_due = Time::NEVER;
-        if self.feedback.is_withheld(now) {
-            // It has a number all the same: its absence can be told.
-            self.next_ack += 1;
-            return false;
+        if let Some(feedback) = &mut self.feedback {
+            if feedback.is_withheld(now) {
+                // It has a number all the same: its absence can be told.
+                self.next_ack += 1;
+                return false;
+            }
+            let highest_offset = self.stream.last().map_or(self.next_offset, |last| last.end);
+            feedback.falsify(now, frame, highest_offset);
         }
-        let highest_offset = self.stream.last().map_or(self.next_offset, |last| last.end);
-        self.feedback.falsify(now, frame, highest_offset);
         self.number(frame);
         true
     }

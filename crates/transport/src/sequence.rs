@@ -4,37 +4,56 @@
 use crate::config::{Recovery, TimerRestart};
 use crate::scoreboard::{Progress, Scoreboard};
 use crate::sender::Sender;
-use crate::sent::Fate;
+use crate::sent::{Fate, SentPacket};
 use units::{Span, Time};
 
 impl Sender {
     /// Sums up what the packets in `self.acked` mean for the stream, which is complete up to `complete`.
     pub(crate) fn take_progress(&mut self, complete: u64) {
-        let mut progress = Progress::default();
+        self.progress = match self.board.take() {
+            Some(mut board) => {
+                self.note_arrivals(&mut board, complete);
+                let progress = board.advance(complete);
+                self.board = Some(board);
+                progress
+            }
+            // Nobody else asks.
+            None if self.config.cumulative_growth || self.config.recovery == Recovery::PrrNs3 => {
+                self.sum_acked(complete)
+            }
+            None => Progress::default(),
+        };
+        self.progress.advanced = complete.saturating_sub(self.complete);
+        self.complete = self.complete.max(complete);
+    }
+
+    fn note_arrivals(&mut self, board: &mut Scoreboard, complete: u64) {
         for index in 0..self.acked.len() {
             let number = self.acked[index].number;
-            // Of a packet acknowledged in parts only the last part says that it arrived.
-            let Some(packet) = self.sent.get(number).filter(|packet| packet.fate == Fate::Acked) else {
-                continue;
-            };
-            let (offset, bytes) = (packet.offset, packet.payload_bytes);
-            if let Some(board) = &mut self.board {
-                if let Some(latest) = board.on_arrived(offset, complete).filter(|latest| *latest != number) {
-                    self.retire(latest);
-                }
-            } else {
-                let is_above = offset + u64::from(bytes) > complete;
-                progress.delivered += u64::from(bytes);
-                progress.sacked += if is_above { u64::from(bytes) } else { 0 };
-                progress.retransmission |= self.acked[index].retransmission && !is_above;
+            let Some(packet) = self.arrived(number) else { continue };
+            if let Some(latest) = board.on_arrived(packet.offset, complete).filter(|latest| *latest != number)
+            {
+                self.retire(latest);
             }
         }
-        if let Some(board) = &mut self.board {
-            progress = board.advance(complete);
+    }
+
+    fn sum_acked(&self, complete: u64) -> Progress {
+        let mut progress = Progress::default();
+        for acked in &self.acked {
+            let Some(packet) = self.arrived(acked.number) else { continue };
+            let bytes = u64::from(packet.payload_bytes);
+            let is_above = packet.offset + bytes > complete;
+            progress.delivered += bytes;
+            progress.sacked += if is_above { bytes } else { 0 };
+            progress.retransmission |= acked.retransmission && !is_above;
         }
-        progress.advanced = complete.saturating_sub(self.complete);
-        self.complete = self.complete.max(complete);
-        self.progress = progress;
+        progress
+    }
+
+    /// The packet, if it arrived: of a packet acknowledged in parts only the last part says so.
+    fn arrived(&self, number: u64) -> Option<&SentPacket> {
+        self.sent.get(number).filter(|packet| packet.fate == Fate::Acked)
     }
 
     /// The payload of packet `number` arrived in another packet: it is out of the flight.
@@ -56,10 +75,10 @@ impl Sender {
 
     /// Time between two moments as clocks of `timestamp_ms` count it.
     pub(crate) fn elapsed(&self, from: Time, to: Time) -> Span {
-        let tick = Span::from_secs_f64(self.config.timestamp_ms / 1e3).as_ns();
-        if tick == 0 {
+        if self.config.timestamp_ms == 0.0 {
             return to - from;
         }
+        let tick = Span::from_secs_f64(self.config.timestamp_ms / 1e3).as_ns().max(1);
         // Within one tick nothing would have passed; ns-3 takes a microsecond.
         Span::from_ns((to.as_ns() / tick - from.as_ns() / tick) * tick).max(Span::from_us(1))
     }
