@@ -177,6 +177,8 @@ class Side:
             "skipped_frames": conduct.skipped,
         }
         print(json.dumps({key: _rounded(value) for key, value in told.items()}), flush=True)
+        if self._wanted.scream and conduct.fps is not None and self._trace.controller != "ScreamV2":
+            return conduct.objection() or "the call was over before the browser's log had shown ScreamV2"
         return conduct.objection()
 
     def _look(self, timeout_s: float) -> None:
