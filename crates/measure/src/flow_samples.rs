@@ -29,8 +29,8 @@ pub(crate) struct FlowSamples {
     /// When the last byte of a finite transfer had arrived, ns.
     pub(crate) done_ns: Option<u64>,
     last_delivery_ns: Option<u64>,
-    /// Smoothed time between deliveries.
-    spacing_ms: Option<f64>,
+    /// Smoothed time between deliveries, ns.
+    spacing_ns: Option<f64>,
     /// Whether the flow was active in all of the latest interval, and its throughput then.
     pub(crate) active_mbps: Option<f64>,
     pub(crate) throughput_mbps: Moments,
@@ -75,8 +75,8 @@ impl FlowSamples {
             return;
         }
         if let Some(last_ns) = self.last_delivery_ns.replace(time_ns) {
-            let gap_ms = time_ns.saturating_sub(last_ns) as f64 / 1e6;
-            self.spacing_ms = Some(self.spacing_ms.map_or(gap_ms, |ms| ms + SPACING_GAIN * (gap_ms - ms)));
+            let gap = time_ns.saturating_sub(last_ns) as f64;
+            self.spacing_ns = Some(self.spacing_ns.map_or(gap, |mean| mean + SPACING_GAIN * (gap - mean)));
         }
     }
 
@@ -111,8 +111,8 @@ impl FlowSamples {
                 self.network_power.add(rate_mbps / srtt.as_secs_f64());
             }
         }
-        if let Some(spacing_ms) = self.spacing_ms {
-            self.spacing.add(spacing_ms);
+        if let Some(spacing_ns) = self.spacing_ns {
+            self.spacing.add(spacing_ns / 1e6);
         }
         let Some(capacity_mbps) = around.capacity_mbps else { return };
         self.capacity_mbps.add(capacity_mbps);

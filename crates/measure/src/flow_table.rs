@@ -18,8 +18,14 @@ impl FlowTable {
     pub(crate) fn get(&self, flow: u32) -> Option<usize> {
         match self.direct.get(flow as usize) {
             Some(&position) if position != NONE => Some(position as usize),
-            _ => self.others.get(&flow).map(|&position| position as usize),
+            _ => self.get_slowly(flow),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn get_slowly(&self, flow: u32) -> Option<usize> {
+        self.others.get(&flow).map(|&position| position as usize)
     }
 
     pub(crate) fn insert(&mut self, flow: u32, position: usize) {

@@ -55,6 +55,14 @@ impl Recorder {
     #[inline]
     pub fn record(&mut self, record: &Record) {
         self.meter.record(record);
+        if self.log.is_some() {
+            self.write(record);
+        }
+    }
+
+    // Apart, so that runs without a packet log do not pay for it.
+    #[inline(never)]
+    fn write(&mut self, record: &Record) {
         if let Some(log) = &mut self.log
             && let Err(error) = log.write(record)
         {

@@ -435,9 +435,14 @@ impl World {
     #[inline]
     fn record_state(&self, index: usize, always: &'static str, recorder: &mut Recorder) {
         if self.full_log {
-            let sender = &self.flows[index].sender;
-            recorder.flow_changes(self.now, index as u32 + 1, always, |sink| sender.all_fields(sink));
+            self.record_changes(index, always, recorder);
         }
+    }
+
+    #[inline(never)]
+    fn record_changes(&self, index: usize, always: &'static str, recorder: &mut Recorder) {
+        let sender = &self.flows[index].sender;
+        recorder.flow_changes(self.now, index as u32 + 1, always, |sink| sender.all_fields(sink));
     }
 
     #[inline]
