@@ -37,7 +37,7 @@ figures = [{figures}]
 
 EXPERIMENTS = {
     "steady_state_single_flow": (
-        {"paths": '"default", "ccperf-mexico-cellular"', "runs": 1, "log": "packets"},
+        {"paths": '"default", "ccperf-mexico-cellular", "ccperf-india"', "runs": 1, "log": "packets"},
         {"group": "Steady state", "figures": '"operating-point", "in-flight", "distribution", "plane"'},
         "",
     ),

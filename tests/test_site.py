@@ -106,7 +106,7 @@ def _table(run: dict[str, Any], level: str) -> dict[str, Any]:
     """The table of a run's only flow, its network, or its bottleneck."""
     if level == "network":
         return run["network"]
-    return next(table for table in run[level] if level == "flows" or table["link"] != "access")
+    return next(table for table in run[level] if level == "flows" or table["link"] == "data/bottleneck")
 
 
 def change(benchmark: Benchmark, run: str, edit: Callable[[dict[str, Any]], None]) -> None:
@@ -161,7 +161,7 @@ def test_every_raw_file_of_every_run_is_linked(made: Benchmark) -> None:
 def test_numbers_are_those_of_the_runs_and_the_best_is_bold(made: Benchmark) -> None:
     page = Page(made.directory / "experiments" / "steady_state_single_flow.html")
     names = ["bbr", "copa", "cubic"]
-    for cell in ("default", "ccperf-mexico-cellular"):
+    for cell in ("default", "ccperf-mexico-cellular", "ccperf-india"):
         runs = [statistics(made, "steady_state_single_flow", cell, name)[0] for name in names]
         for table, level, metric, way in (
             (f"Flow: {cell}", "flows", "goodput_mbps", max),
@@ -274,7 +274,7 @@ def test_missing_failed_and_damaged_runs_are_said(copied: Benchmark) -> None:
         ["TCP Cubic", "default", "1", "damaged", table[3][4][0]],
     ]
     assert table[3][4][0].startswith("stats.json, line 1: not valid JSON")
-    assert "3 of 6 runs succeeded" in page.text
+    assert "6 of 9 runs succeeded" in page.text
     assert [text for text, _ in page.row("Flow: default", "goodput_mbps")] == ["\u2013"] * 3
     index = Page(copied.directory / "index.html")
     assert "3 runs failed or are missing" in index.text

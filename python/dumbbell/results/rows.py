@@ -194,7 +194,7 @@ def link_rows(experiment: Experiment, run: Row) -> list[Row]:
 
 
 def _link(number: int, link: Row, elements: list[Row]) -> Row:
-    element = _named(elements).get(str(link["link"]).partition("/")[2], {})
+    element = named_elements(elements).get(str(link["link"]).partition("/")[2], {})
     queue = element.get("queue", {})
     rate = element.get("rate_mbps", link.get("capacity_mbps"))
     return {
@@ -210,7 +210,7 @@ def _link(number: int, link: Row, elements: list[Row]) -> Row:
     }
 
 
-def _named(elements: list[Row]) -> dict[str, Row]:
+def named_elements(elements: list[Row]) -> dict[str, Row]:
     """Elements by the names that statistics give them: their own, or the kind, numbered from the second on."""
     named: dict[str, Row] = {}
     for index, element in enumerate(elements):

@@ -17,6 +17,7 @@ from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, slug
 from dumbbell.experiment import Run as Planned
 from dumbbell.figures import Style, styles
+from dumbbell.results.rows import named_elements
 from dumbbell.results.summary import Estimate
 
 _GOOD = "done"
@@ -103,22 +104,22 @@ class Cell:
         return self.base if axis == PATH else self.places[axis]
 
     @property
-    def links(self) -> tuple[int, ...]:
-        """Numbers of the links with a limited queue that data passes; the bottleneck if there is none.
-
-        The links of the data direction come first in the statistics.
-        """
-        limited = [number for number, element in enumerate(self._links(), 1) if "queue" in element]
+    def links(self) -> tuple[str, ...]:
+        """The links with a limited queue that data passes, by their names in statistics; else the bottleneck."""
+        limited = [name for name, element in self._links().items() if "queue" in element]
         return tuple(limited) or (self.bottleneck,)
 
     @property
-    def bottleneck(self) -> int:
-        """Number of the link of the data direction that can carry least; that of a trace rather than of others."""
-        rates = [float(element.get("rate_mbps", element.get("mean_mbps", 0.0))) for element in self._links()]
-        return rates.index(min(rates)) + 1 if rates else 1
+    def bottleneck(self) -> str:
+        """The link of the data direction that can carry least; that of a trace rather than of others."""
+        links = self._links()
+        return min(
+            links, key=lambda name: float(links[name].get("rate_mbps", links[name].get("mean_mbps", 0.0))), default=""
+        )
 
-    def _links(self) -> list[dict[str, Any]]:
-        return [element for element in self.path.data if element.get("kind") in LINKS]
+    def _links(self) -> dict[str, dict[str, Any]]:
+        named = named_elements(self.path.data)
+        return {f"data/{name}": element for name, element in named.items() if element.get("kind") in LINKS}
 
     def finite(self, label: str) -> bool:
         """Whether a flow of the label may end or pause by itself."""
@@ -172,23 +173,23 @@ class Cell:
                 found.append(flows.of(known))
         return found
 
-    def values(self, label: str, metric: Metric, number: int | None = None) -> list[float]:
-        """A metric of each run: of the network, the mean over our flows, of link `number` (else of the bottleneck)."""
+    def values(self, label: str, metric: Metric, link: str = "") -> list[float]:
+        """A metric of each run: of the network, the mean over our flows, of `link` (else of the bottleneck)."""
         if metric.level == "flow":
             return self.flow_values(Flows(label, "", self.ours_of(label), ""), metric.name)
         found = []
         for run in self.good(label):
             table = run.content["network"]
             if metric.level == "link":
-                table = link_of(run, number or self.bottleneck)
+                table = link_of(run, link or self.bottleneck)
             value = lookup(table, metric.name)
             if value is not None:
                 found.append(value)
         return found
 
-    def estimate(self, label: str, metric: Metric, number: int | None = None) -> Estimate | None:
+    def estimate(self, label: str, metric: Metric, link: str = "") -> Estimate | None:
         """The mean over the runs, with its interval."""
-        return estimate(self.values(label, metric, number))
+        return estimate(self.values(label, metric, link))
 
 
 USUAL = {
@@ -216,10 +217,10 @@ def owners(experiment: Experiment, run: Planned) -> tuple[int, ...]:
     return tuple(found)
 
 
-def link_of(run: Run, number: int) -> dict[str, Any]:
-    """The statistics of link `number` of a run; nothing if it has no such link."""
+def link_of(run: Run, name: str) -> dict[str, Any]:
+    """The statistics of a link of a run; nothing if it has no such link. Their order is not that of the path."""
     links: list[dict[str, Any]] = run.content["links"]
-    return links[number - 1] if number <= len(links) else {}
+    return next((link for link in links if link.get("link") == name), {})
 
 
 def estimate(values: list[float]) -> Estimate | None:

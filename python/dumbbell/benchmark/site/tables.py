@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.benchmark.site.direction import Metric, best, decimals, number
-from dumbbell.benchmark.site.findings import PATH, Cell, Findings, Site, estimate, is_many, link_of, words
+from dumbbell.benchmark.site.findings import PATH, Cell, Findings, Site, estimate, is_many, words
 from dumbbell.catalog import parameters
 from dumbbell.errors import UserError
 from dumbbell.report import cells
@@ -90,10 +90,10 @@ class CellTables:
         """The links that data passes, below each other."""
         rows = []
         links = self.cell.links
-        for index in links:
+        for link in links:
             for metric in self.findings.metrics["link"]:
-                means = [self.cell.estimate(label, metric, index) for label in self.labels]
-                entity = self._link_name(index) if len(links) > 1 else ""
+                means = [self.cell.estimate(label, metric, link) for label in self.labels]
+                entity = link if len(links) > 1 else ""
                 rows.append((name_of(metric, self.interval_s, entity), *row_of(means, metric.better)))
         return Sheet("Links" if len(links) > 1 else "Link", self._table("link", (), self._titles(), rows))
 
@@ -107,10 +107,6 @@ class CellTables:
 
     def _titles(self) -> list[str]:
         return [self.site.title(label) for label in self.labels]
-
-    def _link_name(self, index: int) -> str:
-        names = (link_of(run, index).get("link") for label in self.labels for run in self.cell.good(label))
-        return str(next(names, None) or index)
 
     def _table(
         self,
