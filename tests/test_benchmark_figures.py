@@ -44,6 +44,8 @@ from dumbbell.figures import (
     sweep_figure,
     window_figure,
 )
+from dumbbell.figures.canvas import look, renderer
+from dumbbell.figures.frame import LINES, frame
 from dumbbell.figures.heatmap import COLORS, number_text
 from dumbbell.figures.labels import Box, place
 from dumbbell.figures.strokes import marked
@@ -302,6 +304,28 @@ def test_sweeps_have_a_line_per_scheme_a_gap_for_a_missing_value_and_bars() -> N
         p for p in drawn(drawing).iter(f"{SVG}path") if "stroke: #ff0000; stroke-width: 1.2" in str(p.get("style"))
     )
     assert path.attrib["d"].count("M") == 2
+
+
+def test_lines_of_a_sweep_stand_beside_each_other_only_where_they_have_bars() -> None:
+    def starts(intervals: list[tuple[float, float] | None]) -> set[str]:
+        looks = [Stroke("#ff0000", "o"), Stroke("#0000ff", "s")]
+        made = [SweepLine(str(index), look, [1.0, 2.0], intervals) for index, look in enumerate(looks)]
+        paths = drawn(sweep_figure("f", "x", ["10", "20"], [SweepPanel("y", made)])).iter(f"{SVG}path")
+        numbers = [re.findall(r"[\d.]+", p.attrib["d"]) for p in paths if "stroke-width: 1.2" in str(p.get("style"))]
+        return {x for x, y, *_, last in numbers if y != last}  # those of the legend are level
+
+    assert len(starts([None, None])) == 1
+    assert len(starts([(0.5, 1.5), None])) == 2
+
+
+def test_a_long_name_of_an_axis_is_no_longer_than_the_axis() -> None:
+    with look("f"):
+        made = frame(125.0, 125.0)
+        made.finish(["Loss", "mean_jains_fairness_throughput_l4 (Mbit/s)"], LINES, ("x",))
+        short, long = (plot.yaxis.label for plot in made.plots)
+        assert long.get_fontsize() < short.get_fontsize()
+        # letters have sizes in whole pixels; the space between two plots is left
+        assert long.get_window_extent(renderer(made.figure)).height < 125.0 + 12.0
 
 
 @pytest.mark.parametrize("count", [0, 1, 40])

@@ -232,6 +232,10 @@ def test_parameters_also_as_a_shell_splits_them() -> None:
     assert parameters(None) == {}
 
 
+def test_parameters_that_a_document_leaves_out_are_none() -> None:
+    assert parameters(["{aut:...,path:...}"]) == {}
+
+
 @pytest.mark.parametrize(
     "text", ["Greedy(bytes=0)", "Greedy(bytes=1000)", "CBR(bytes=0,rate=1.5Mbps)", "Poisson(bytes=20000,rate=2Mbps)"]
 )

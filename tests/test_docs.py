@@ -2,8 +2,10 @@
 
 import re
 import shlex
+import sqlite3
 import tomllib
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from dumbbell.catalog.schemes import parse_scheme
 from dumbbell.catalog.tables import Table
 from dumbbell.cli import _parser
 from dumbbell.errors import UserError
+from dumbbell.results import Database
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("kernel/*.md")])
@@ -49,6 +52,18 @@ def arguments(command: str) -> list[str]:
 
 
 SHOWN = [(page.relative_to(ROOT), command) for page in PAGES for command in commands(page)]
+
+
+def test_queries_run_on_the_schema_as_it_is(tmp_path: Path) -> None:
+    Database(tmp_path / "empty.db", gathers=True).close()
+    queries = [(page, query) for page in PAGES for query in blocks(page, "sql")]
+    assert len(queries) > 4
+    with closing(sqlite3.connect(tmp_path / "empty.db")) as connection:
+        for page, query in queries:
+            try:
+                connection.execute(query)
+            except sqlite3.Error as error:
+                raise AssertionError(f"{page}: {error}: {query}") from None
 
 
 def test_commands_are_found() -> None:

@@ -61,6 +61,38 @@ def test_a_grid_resumes_and_its_resolved_experiment_runs_again(dumbbell: Dumbbel
         assert log.read_bytes() == (folder / "again" / log.relative_to(folder / "out")).read_bytes()
 
 
+def test_one_cell_is_repeated_to_the_byte(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "grid.toml").write_text(EXPERIMENT)
+    dumbbell("run", "grid.toml", "--out", "all")
+    name = "small.k-2.bw_factor-0.5"
+    log = f"runs/{name}/cubic/1/packets.parquet"
+    for source, out in (("grid.toml", "one"), ("all/experiment.toml", "same")):
+        dumbbell("run", source, "--cell", name, "--schemes", "cubic", "--out", out)
+        [found] = (folder / out).rglob("packets.parquet")
+        assert found == folder / out / log
+        assert found.read_bytes() == (folder / "all" / log).read_bytes()
+    assert "1 of 1 runs are finished" in dumbbell("run", "--resume", "--out", "one").stderr
+
+
+def test_a_path_is_a_cell_where_there_is_no_grid(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "grid.toml").write_text(EXPERIMENT.partition("[grid]")[0])
+    dumbbell("run", "grid.toml", "--cell", "small", "--schemes", "reno", "--out", "out")
+    assert [file.parent.name for file in (folder / "out").rglob("reno/1")] == ["reno"]
+
+
+def test_unknown_cells_and_paths_of_cells_are_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "grid.toml").write_text(EXPERIMENT)
+    refused = dumbbell("run", "grid.toml", "--cell", "small.k-2.bw_factor-3", "--out", "out", expect=2)
+    assert refused.stderr.startswith(
+        "dumbbell: --cell: unknown cell `small.k-2.bw_factor-3` (did you mean `small.k-2.bw_factor-2`?): "
+        "allowed are small.k-1.bw_factor-0.5, "
+    )
+    assert not (folder / "out").exists()
+    dumbbell("run", "grid.toml", "--schemes", "reno", "--out", "out")
+    refused = dumbbell("run", "out/experiment.toml", "--path", "default", "--out", "other", expect=2)
+    assert refused.stderr == "dumbbell: --path: out/experiment.toml has cells: choose some of them with --cell\n"
+
+
 def test_k_scaled_gives_each_flow_the_path_of_one() -> None:
     made = cell("k_scaled = 4")
     assert len(made.flows) == 4

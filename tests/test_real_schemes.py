@@ -469,7 +469,7 @@ def test_degraded_runs_do_not_fail_the_command(
     dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
     results = open_results(folder / "out")
     (run,) = results.experiment.all_runs()
-    command = RunCommand(None, Options(), None, None, folder / "out", False, False)
+    command = RunCommand(experiment=None, options=Options(), pantheon_dir=None, out=folder / "out")
     assert tell(results, Outcome(degraded=[(run, "late by 7 ms")]), command) == 0
     assert "  reno on small, run 1: late by 7 ms" in capsys.readouterr().err
     assert tell(results, Outcome(failed=[(run, "invalid: 3 packets were lost")]), command) == 1

@@ -128,3 +128,7 @@ def test_chosen_metrics_are_shown_with_units_and_unknown_ones_refused(dumbbell: 
     done = dumbbell("show", "out", "--metrics", "owd_p98_ms", expect=2)
     assert "unknown metric `owd_p98_ms` (did you mean `owd_p" in done.stderr
     assert done.stderr.count("\n") == 1
+    assert "no run has `fct_mean_s`" in dumbbell("show", "out", "--metrics", "fct_mean_s").stderr
+    for other in ("--json", "--intervals"):
+        refused = dumbbell("show", "out", "--metrics", "owd_p99_ms", other, expect=2).stderr
+        assert f"--metrics: not with {other}" in refused

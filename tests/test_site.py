@@ -28,6 +28,7 @@ from dumbbell.benchmark.site.facts import look
 from dumbbell.benchmark.site.findings import Findings, Site
 from dumbbell.ccperf.arguments import add_arguments
 from dumbbell.ccperf.experiment import plan as ccperf_plan
+from dumbbell.cli import main
 from dumbbell.errors import UserError
 from dumbbell.results.samples import run_samples
 from well_formed import WellFormed
@@ -419,6 +420,28 @@ def test_the_index_has_a_number_for_every_experiment_and_scheme(made: Benchmark)
     assert float(shown) == pytest.approx(mean, abs=1e-4)
 
 
+def test_a_neutral_metric_has_no_best_value(made: Benchmark) -> None:
+    found = findings(made, "steady_state_single_flow")
+    chapter = replace(found.chapter, neutral=("goodput_mbps",))
+    found = Findings(replace(found.part, plan=replace(found.part.plan, chapter=chapter)), 1)
+    by_name = {each.name: each for each in found.metrics["flow"]}
+    assert (by_name["goodput_mbps"].better, by_name["goodput_mbps"].arrow) == (0, "")
+    assert by_name["owd_p95_ms"].better == LESS
+    assert "goodput_mbps" in [each.name for each in found.telling]  # it is shown as before
+
+
+def test_a_cells_command_repeats_its_run(made: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(made.directory)
+    page = (made.directory / "experiments" / "competition.html").read_text()
+    name = "default.versus-cubic"
+    line = f"dumbbell run experiments/competition/experiment.toml --cell {name} --schemes bbr,copa --out NEW"
+    assert line in page
+    assert main([*shlex.split(line)[1:-1], str(tmp_path / "new")]) == 0
+    for scheme in ("bbr", "copa"):
+        there = json.loads((tmp_path / "new" / "runs" / name / scheme / "2" / "stats.json").read_text())
+        assert there["flows"] == statistics(made, "competition", name, scheme)[1]["flows"]
+
+
 def test_every_metric_has_a_direction() -> None:
     assert set(BETTER) == {name for _, name in definitions()}
 
@@ -499,6 +522,7 @@ def test_numbers_beside_each_other_have_the_same_decimals() -> None:
     assert decimals([1.0, 3.0]) == 0
     assert decimals([]) == 0
     assert number(-0.0001, 2) == "0.00"
+    assert number(0.0, 4) == number(-0.0, 4) == "0"
     assert best(["1.0", "1.0", "0.9", None], [1.04, 0.96, 0.9, None], MORE) == [True, True, False, False]
     assert best(["1.0", "0.9"], [1.0, 0.9], LESS) == [False, True]
     assert best(["1.0", "1.0"], [1.0, 1.0], MORE) == [False, False]

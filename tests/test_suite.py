@@ -45,6 +45,7 @@ def test_a_part_runs_is_recorded_and_resumes(dumbbell: Dumbbell, folder: Path) -
         (["--schemes", "vegas", "--quick", "--full"], "not allowed with argument"),
         (["--schemes", "vegas", "--resume"], "--resume needs --out DIR"),
         (["--schemes", "vegas", "--out", "small.toml"], "small.toml: is neither empty nor"),
+        (["--schemes", "vegas", "--db-path", "small.toml"], "small.toml: "),
         ([], "--schemes"),
     ],
 )
@@ -61,7 +62,8 @@ def test_another_benchmark_in_the_directory_is_refused(dumbbell: Dumbbell, folde
     (folder / "out" / "benchmark.json").write_text('{"schemes": ["copa"], "quick": true}')
     command = ["benchmark", "--schemes", "vegas", "--quick", "--only", "ack_loss", "--out", "out"]
     assert "add --resume" in dumbbell(*command, expect=2).stderr
-    assert "cannot resume: it is the benchmark of" in dumbbell(*command, "--resume", expect=2).stderr
+    refused = dumbbell(*command, "--resume", expect=2).stderr
+    assert "cannot resume: it is the quick benchmark of copa, not the quick benchmark of vegas" in refused
     (folder / "out" / "benchmark.json").write_text('{"schemes": ["co')
     assert "not valid JSON" in dumbbell(*command, "--resume", expect=2).stderr
 

@@ -78,7 +78,7 @@ def test_what_differs_is_named_by_file_and_line(dumbbell: Dumbbell, folder: Path
     ("arguments", "complaint"),
     [
         ((), "vectors: name a scheme, or give --check DIR"),
-        (("reno", "--check", "v"), "vectors: name a scheme, or give --check DIR"),
+        (("reno", "--check", "v"), "--check compares all that is in v: no scheme `reno` is needed"),
         (("--check", "v", "--out", "w"), "--out: allowed when vectors are written"),
         (("--check", "nowhere"), "nowhere: no vectors in it: no */experiment.toml"),
         (("iperf3",), "`iperf3` is a real program or kernel controller"),

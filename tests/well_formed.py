@@ -2,7 +2,7 @@
 
 import html.parser
 
-VOID = {"meta", "link", "br", "img", "input", "hr"}
+VOID = {"meta", "link", "br", "img", "input", "hr", "wbr"}
 
 
 class WellFormed(html.parser.HTMLParser):

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from dumbbell import __version__, _core
 from dumbbell.ccperf.arguments import add_arguments
@@ -169,17 +169,15 @@ def _run_parser(run: argparse.ArgumentParser) -> None:
     add("--log", type=_Choice("none", "packets", "full"), metavar="none|packets|full", help="packet log")
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="copa.delta=0.1, reno.transport.ack_every=1")
     add(
+        "--cell", type=_names, default=(), metavar="C[,C2]", help="only these cells: paths as they are named in results"
+    )
+    add(
         "--pantheon-dir",
         type=Path,
         metavar="DIR",
         help="a Pantheon checkout: its wrappers become schemes pantheon-NAME",
     )
-    add("--jobs", type=_count, metavar="N", help="processes; default: one per processor; emu: 1")
-    add("--cluster", metavar="tcp://HOST:PORT", help="a Dask scheduler whose workers execute the runs")
-    add("--out", type=Path, metavar="DIR", help="default: results/EXPERIMENT-TIME")
-    add("--db-path", type=Path, metavar="FILE", help="the results also go to this database, which may hold many")
-    add("--resume", action="store_true", help="continue what is in DIR")
-    add("--json", action="store_true", help="results as JSON on stdout")
+    _execution_options(run, "results/EXPERIMENT-TIME", "also go to this database, which may hold many")
 
 
 def _benchmark_parser(benchmark: argparse.ArgumentParser) -> None:
@@ -197,12 +195,22 @@ def _benchmark_parser(benchmark: argparse.ArgumentParser) -> None:
     )
     level.add_argument("--full", action="store_true", help="everything (the default)")
     add("--only", type=_names, default=(), metavar="NAME[,NAME]", help="only these experiments")
-    add("--jobs", type=_count, metavar="N", help="processes; default: one per processor")
+    _execution_options(
+        benchmark,
+        "results/benchmark-SCHEMES-quick or -full",
+        "go to this database, which may hold many; default: benchmark.sqlite in DIR",
+    )
+
+
+def _execution_options(parser: argparse.ArgumentParser, directory: str, database: str) -> None:
+    """How and where runs are executed, the same for every command that executes experiments."""
+    add = parser.add_argument
+    add("--jobs", type=_count, metavar="N", help="processes; default: one per processor; with real packets: 1")
     add("--cluster", metavar="tcp://HOST:PORT", help="a Dask scheduler whose workers execute the runs")
-    add("--out", type=Path, metavar="DIR", help="default: results/benchmark-SCHEMES-quick or -full")
-    add("--db-path", type=Path, metavar="FILE", help="database; default: benchmark.sqlite in DIR")
+    add("--out", type=Path, metavar="DIR", help=f"default: {directory}")
+    add("--db-path", type=Path, metavar="FILE", help=f"the numbers {database}")
     add("--resume", action="store_true", help="continue what is in DIR")
-    add("--json", action="store_true", help="what was written as JSON on stdout")
+    add("--json", action="store_true", help="results as JSON on stdout")
 
 
 def _emulate_parser(emulate: argparse.ArgumentParser) -> None:
@@ -255,6 +263,12 @@ def _export_parser(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=_seed, default=1, metavar="N", help="trace: seed of the run that it is taken from (1)")
 
 
+def _execution(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The values of `_execution_options` as commands call them."""
+    names = ("jobs", "out", "resume", "json", "cluster")
+    return {name: getattr(arguments, name) for name in names} | {"database": arguments.db_path}
+
+
 def _run(arguments: argparse.Namespace) -> int:
     from dumbbell.commands.run import RunCommand, run
     from dumbbell.experiment import Options
@@ -272,17 +286,13 @@ def _run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         log=arguments.log,
         settings=tuple(arguments.set),
+        cells=arguments.cell,
     )
     command = RunCommand(
         experiment=arguments.experiment,
         options=options,
         pantheon_dir=arguments.pantheon_dir,
-        jobs=arguments.jobs,
-        out=arguments.out,
-        resume=arguments.resume,
-        json=arguments.json,
-        cluster=arguments.cluster,
-        database=arguments.db_path,
+        **_execution(arguments),
     )
     return run(command)
 
@@ -294,12 +304,7 @@ def _benchmark(arguments: argparse.Namespace) -> int:
         schemes=arguments.schemes,
         quick=arguments.quick,
         only=arguments.only,
-        jobs=arguments.jobs,
-        out=arguments.out,
-        resume=arguments.resume,
-        json=arguments.json,
-        cluster=arguments.cluster,
-        database=arguments.db_path,
+        **_execution(arguments),
     )
     return benchmark(command)
 

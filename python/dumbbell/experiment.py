@@ -17,6 +17,9 @@ from dumbbell.catalog.published import Publication
 from dumbbell.catalog.schemes import WHAT
 from dumbbell.errors import UserError, listed, nearest, with_hint
 
+MOST_LISTED = 6
+"""Cells that a message lists."""
+
 SEED_BITS = 53  # the widest whole number that every JSON reader keeps exact
 
 
@@ -36,6 +39,7 @@ class Options:
     seed: int | None = None
     log: str | None = None
     settings: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -245,6 +249,10 @@ def resolve(plan: Plan, options: Options) -> Experiment:
     if not plan.paths:
         raise UserError("no path to run on: give --path")
     cells = _cells(plan)
+    paths = [cell.path for cell in cells.values()] or _paths(plan)
+    if options.cells:
+        paths = _only(paths, options.cells)
+        cells = {path.name: cells[path.name] for path in paths if path.name in cells}
     listed_flows = [flow for cell in cells.values() for flow in cell.flows] or list(plan.flow)
     if mixes and any(not flow.scheme for flow in listed_flows):
         raise UserError(f"{plan.file}: lists its flows: it takes --schemes, not --mix")
@@ -255,7 +263,6 @@ def resolve(plan: Plan, options: Options) -> Experiment:
             scheme = plan.own_schemes.get(name) or catalog.schemes().find(name)
             schemes[scheme.name] = scheme
     schemes = _scheme_settings(schemes, settings)
-    paths = [cell.path for cell in cells.values()] or _paths(plan)
     canonical = {name: (plan.own_schemes.get(name) or catalog.schemes().find(name)).name for name in used if name}
     alone = tuple(dict.fromkeys(canonical[name] for name in labels))
     return Experiment(
@@ -303,6 +310,17 @@ def _cells(plan: Plan) -> dict[str, Scenario]:
         template = tuple(FlowPlan(start_s=index * plan.interval_s) for index in range(plan.flows))
     source = plan.file or plan.name
     return {cell.path.name: cell for path in _paths(plan) for cell in scenarios(path, template, plan.grid, source)}
+
+
+def _only(paths: list[PathModel], names: tuple[str, ...]) -> list[PathModel]:
+    """The paths, be they cells of a grid or not, that `--cell` names."""
+    known = {path.name: path for path in paths}
+    for name in names:
+        if name not in known:
+            more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
+            some = listed(list(known)[:MOST_LISTED])
+            raise UserError(f"--cell: unknown cell `{name}`{nearest(name, known)}: allowed are {some}{more}")
+    return [known[name] for name in dict.fromkeys(names)]
 
 
 def _published(plan: Plan, labels: set[str], paths: set[str]) -> Publication:
@@ -382,8 +400,11 @@ def with_options(plan: Plan, options: Options) -> Plan:
     changes = {key: getattr(options, key) for key in single if getattr(options, key) is not None}
     if options.schemes or options.mixes:
         changes |= {"schemes": list(options.schemes), "mixes": list(options.mixes)}
+    if options.paths and plan.cells:
+        # its flows belong to the cells: elsewhere they would be others
+        raise UserError(f"--path: {plan.file or plan.name} has cells: choose some of them with --cell")
     if options.paths:
-        changes |= {"paths": list(options.paths), "cells": {}}
+        changes["paths"] = list(options.paths)
     if options.flows is not None or options.interval_s is not None:
         changes["flow"] = ()
     return replace(plan, **changes)

@@ -36,9 +36,11 @@ class Progress:
 
     def _text(self, label: str, now: float) -> str:
         elapsed = now - self.started
-        left = elapsed / self.done * (self.total - self.done)
+        left = f", {_span(elapsed / self.done * (self.total - self.done))} left"
+        if self.done == 1 < self.total and elapsed < PLAIN_LINE_EVERY_S:
+            left = ""  # most of the time of the first run is the start of the processes
         failed = f", {self.failed} failed" if self.failed else ""
-        return f"{self.done}/{self.total} runs{failed}, {_span(elapsed)} gone, {_span(left)} left: {label}"
+        return f"{self.done}/{self.total} runs{failed}, {_span(elapsed)} gone{left}: {label}"
 
     def _erase(self) -> None:
         if self.terminal:

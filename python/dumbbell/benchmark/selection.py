@@ -25,6 +25,11 @@ class Note:
     schemes: tuple[str, ...]
     quick: bool
 
+    @property
+    def in_words(self) -> str:
+        """For messages."""
+        return f"{'quick' if self.quick else 'full'} benchmark of {listed(self.schemes)}"
+
 
 def suite(schemes: tuple[str, ...], quick: bool, only: tuple[str, ...] = ()) -> list[tuple[Plan, Experiment]]:
     """The experiments for `schemes`, in the order of the index, each with its reference schemes beside them.
@@ -62,8 +67,15 @@ def _check_metrics(plans: list[Plan]) -> None:
         for kind, allowed in known.items():
             for name in getattr(plan.chapter, kind):
                 if name not in allowed:
-                    key = f"benchmark.{kind}_metrics"
-                    raise UserError(f"{plan.file}: `{key}`: unknown metric `{name}`{nearest(name, allowed)}")
+                    raise _unknown_metric(plan, kind, name, allowed)
+        every = [name for names in known.values() for name in names]
+        for name in plan.chapter.neutral if plan.chapter else ():
+            if name not in every:
+                raise _unknown_metric(plan, "neutral", name, every)
+
+
+def _unknown_metric(plan: Plan, kind: str, name: str, allowed: list[str]) -> UserError:
+    return UserError(f"{plan.file}: `benchmark.{kind}_metrics`: unknown metric `{name}`{nearest(name, allowed)}")
 
 
 def _chosen(plans: list[Plan], only: tuple[str, ...]) -> list[Plan]:

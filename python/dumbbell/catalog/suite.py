@@ -33,7 +33,10 @@ FIGURES = (
 
 @dataclass(frozen=True)
 class Chapter:
-    """An experiment's page: its group, scenario text, schemes to compare with, metrics and figures."""
+    """An experiment's page: its group, scenario text, schemes to compare with, metrics and figures.
+
+    Of `neutral` metrics neither more nor less is better here, whatever holds elsewhere.
+    """
 
     group: str
     text: str
@@ -43,6 +46,7 @@ class Chapter:
     network: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
     victims: str = ""
+    neutral: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ def parse_chapter(table: Table) -> Chapter:
         network=tuple(table.texts("network_metrics", [])),
         figures=tuple(_figures(table)),
         victims=table.text("victims", ""),
+        neutral=tuple(table.texts("neutral_metrics", [])),
     )
     table.finish()
     return chapter

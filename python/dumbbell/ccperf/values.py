@@ -83,6 +83,10 @@ def known(option: str, text: str, names: dict[str, object]) -> str:
     return name
 
 
+LEFT_OUT = "..."
+"""What documents write for a value that they do not repeat."""
+
+
 def parameters(given: list[str] | None) -> dict[str, str]:
     """`{aut:TcpNewReno,rtts:[97ms,76ms],k:2}` as texts by name. A shell that expands the braces gives several words."""
     text = ",".join(part.strip().removeprefix("{").removesuffix("}") for part in given or [])
@@ -91,5 +95,6 @@ def parameters(given: list[str] | None) -> dict[str, str]:
         name, colon, value = item.partition(":")
         if not colon or not name.strip():
             raise UserError(f"--parameters `{item}`: allowed is {{NAME:VALUE,...}}, like {{aut:TcpNewReno,k:2}}")
-        found[name.strip()] = value.strip()
+        if value.strip() != LEFT_OUT:
+            found[name.strip()] = value.strip()
     return found

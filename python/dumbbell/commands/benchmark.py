@@ -9,26 +9,20 @@ from dumbbell.backends.cluster import require_cluster
 from dumbbell.benchmark import open_benchmark, suite
 from dumbbell.benchmark.model import DATABASE
 from dumbbell.benchmark.selection import NOTE, Note, part_directory, read_note
-from dumbbell.commands.run import execute_unfinished, tell_failures
+from dumbbell.commands.run import Execution, execute_unfinished, tell_failures
 from dumbbell.errors import UserError
 from dumbbell.experiment import check
-from dumbbell.results import Gathering, locked, prepare, to_json, write_atomically, write_environment
+from dumbbell.results import Database, Gathering, locked, prepare, to_json, write_atomically, write_environment
 from dumbbell.results.environment import cpus, environment
 
 
-@dataclass(frozen=True)
-class BenchmarkCommand:
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkCommand(Execution):
     """The command's arguments."""
 
     schemes: tuple[str, ...]
     quick: bool
     only: tuple[str, ...]
-    jobs: int | None
-    out: Path | None
-    resume: bool
-    json: bool
-    cluster: str | None
-    database: Path | None
 
 
 def benchmark(command: BenchmarkCommand) -> int:
@@ -45,6 +39,8 @@ def benchmark(command: BenchmarkCommand) -> int:
     jobs = backends.choose_jobs("sim", command.jobs, cpus())
     if command.cluster is not None:
         require_cluster(command.cluster)
+    if command.database is not None:
+        Database(command.database, gathers=True).close()  # before anything else is written
     _take(directory, command)
     with locked(directory):
         made = environment(sys.argv)
@@ -78,9 +74,7 @@ def _take(directory: Path, command: BenchmarkCommand) -> None:
                 f"{directory}: has a benchmark already: add --resume to continue it, or choose another --out"
             )
         if stored != wanted:
-            raise UserError(
-                f"{directory}: cannot resume: it is the benchmark of {asdict(stored)}, not of {asdict(wanted)}"
-            )
+            raise UserError(f"{directory}: cannot resume: it is the {stored.in_words}, not the {wanted.in_words}")
         return
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise UserError(f"{directory}: is neither empty nor a benchmark's directory: choose another --out")

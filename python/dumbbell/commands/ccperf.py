@@ -18,7 +18,6 @@ def ccperf(arguments: argparse.Namespace) -> int:
         pantheon_dir=None,
         jobs=1,
         out=arguments.out,
-        resume=False,
         json=arguments.json,
         database=arguments.db_path,
     )

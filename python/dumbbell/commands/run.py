@@ -25,19 +25,25 @@ from dumbbell.results import Database, Gathering, Results, locked, prepare, to_j
 from dumbbell.results.environment import cpus, emulation_environment, environment
 
 
-@dataclass(frozen=True)
-class RunCommand:
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """How and where runs are executed: what every command that executes experiments is told."""
+
+    jobs: int | None = None
+    out: Path | None = None
+    resume: bool = False
+    json: bool = False
+    cluster: str | None = None
+    database: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunCommand(Execution):
     """The command's arguments."""
 
     experiment: str | None
     options: Options
     pantheon_dir: Path | None
-    jobs: int | None
-    out: Path | None
-    resume: bool
-    json: bool
-    cluster: str | None = None
-    database: Path | None = None
 
 
 def run(command: RunCommand) -> int:

@@ -42,13 +42,13 @@ def show(directory: Path, as_json: bool, interval_s: float | None = None, metric
 
     0 if every run is at most degraded.
     """
+    if metrics and (as_json or interval_s is not None):
+        raise UserError(f"--metrics: not with {'--json, which has all of them' if as_json else '--intervals'}")
     results = open_results(directory)
-    if metrics:
-        known = {each.name for each in definitions()}
-        for name in metrics:
-            if name not in known:
-                hint = nearest(name, known)
-                raise UserError(f"unknown metric `{name}`{hint}: docs/metrics.md and table `definition` have all")
+    known = {each.name for each in definitions()}
+    for name in metrics:
+        if name not in known:
+            raise UserError(f"unknown metric `{name}`{nearest(name, known)}: `dumbbell list metrics` shows all")
     content = results.as_json()
     if interval_s is not None:
         for run in content["runs"]:
@@ -57,7 +57,7 @@ def show(directory: Path, as_json: bool, interval_s: float | None = None, metric
                 run["transfers"] = transfers and asdict(transfers)
             else:
                 _print_transfers(run, transfers)
-    elif metrics and not as_json:
+    elif metrics:
         _print_metrics(content["runs"], metrics)
     elif not as_json:
         print_summary(results)
@@ -81,6 +81,10 @@ def print_summary(results: Results) -> None:
 def _print_metrics(runs: list[dict[str, Any]], metrics: tuple[str, ...]) -> None:
     """One line per path, scheme and whatever has one of the metrics: means over the runs, with intervals."""
     rows = []
+    had = {name for run in cells(runs).values() for _, _, name in run.values}
+    for name in metrics:
+        if name not in had:
+            print(f"no run has `{name}`", file=sys.stderr)
     for cell in cells(runs).values():
         for entity, index in sorted({(entity, index) for entity, index, name in cell.values if name in metrics}):
             of = entity if entity == "network" else f"{entity} {index}"

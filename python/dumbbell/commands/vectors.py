@@ -10,13 +10,14 @@ _SHOWN = 160  # characters of a line that differs
 
 def vectors(scheme: str | None, out: Path | None, compare: Path | None) -> int:
     """Writes the vectors of a scheme (0), or compares those in a directory: 0 if all are the same, 1 if not."""
-    if (scheme is None) == (compare is None):
-        raise UserError("vectors: name a scheme, or give --check DIR")
     if compare is not None:
+        if scheme is not None:
+            raise UserError(f"--check compares all that is in {compare}: no scheme `{scheme}` is needed")
         if out is not None:
             raise UserError("--out: allowed when vectors are written, not with --check")
         return _compare(compare)
-    assert scheme is not None
+    if scheme is None:
+        raise UserError("vectors: name a scheme, or give --check DIR")
     for folder in write_vectors(scheme, out or Path(f"vectors-{Path(scheme).stem}")):
         print(folder)
     return 0

@@ -79,8 +79,12 @@ class Frame:
 
         One of `x_labels` stands for all plots, below the lowest.
         """
-        for plot, y_label in zip(self.plots, y_labels, strict=True):
-            plot.set_ylabel(y_label)
+        measure = renderer(self.figure)
+        for plot, height, y_label in zip(self.plots, self.heights, y_labels, strict=True):
+            label = plot.set_ylabel(y_label)
+            long = label.get_window_extent(measure).height / height
+            if long > 1.0:  # it would reach into the label of the next plot
+                label.set_fontsize(float(label.get_fontsize()) / long)
             plot.yaxis.set_label_coords(-(_LEFT - 12) / _INSIDE, 0.5)  # clear of ticks up to 99999
             for axis in (plot.xaxis, plot.yaxis):
                 if axis.get_scale() == "linear":

@@ -52,7 +52,7 @@ def sweep_figure(name: str, parameter: str, values: Sequence[str], panels: Seque
 
 def _draw(axes: Axes, panel: SweepPanel) -> None:
     known = []
-    barred = any(line.intervals for line in panel.lines)
+    barred = any(any(line.intervals) for line in panel.lines)
     for index, line in enumerate(panel.lines):
         y = numpy.array([numpy.nan if value is None else value for value in line.values], dtype=float)
         if panel.logarithmic:

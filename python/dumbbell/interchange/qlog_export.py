@@ -6,7 +6,7 @@ from pathlib import Path
 from dumbbell import _core
 from dumbbell.errors import UserError, listed
 from dumbbell.experiment import Run, slug
-from dumbbell.interchange.staging import refuse_used
+from dumbbell.interchange.staging import refuse_used, staging
 from dumbbell.results import ACCEPTED, Results, open_results
 
 DRAFTS = ("0.3", "quic-13")
@@ -26,29 +26,29 @@ def export_qlog(
     results = open_results(directory)
     runs = _chosen(results, wanted)
     refuse_used(destination)
-    written: list[Path] = []
+    names: list[str] = []
     left_out: list[tuple[Run, str]] = []
-    for run in runs:
-        statistics = results.run(run)
-        reason = None if statistics["status"] in ACCEPTED else statistics["reason"]
-        if reason is None and not (results.folder(run) / "packets.parquet").is_file():
-            reason = "its packets were not logged"
-        if reason is not None:
-            left_out.append((run, reason))
-            continue
-        count = len(statistics["flows"])
-        if flow is not None and not 1 <= flow <= count:
-            raise UserError(f"--flow {flow}: {run.label} has {count} flow{'s' if count > 1 else ''}")
-        destination.mkdir(parents=True, exist_ok=True)
-        for number in range(1, count + 1) if flow is None else [flow]:
-            name = "_".join((slug(run.path), slug(run.scheme), str(run.run), f"flow{number}")) + ".sqlog"
-            scheme = statistics["flows"][number - 1].get("scheme") or run.scheme
-            title = f"{run.label}, flow {number}"
-            write_flow(results.folder(run), number, scheme, title, destination / name, statistics["backend"], draft)
-            written.append(destination / name)
-    if not written:
-        raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
-    return written, left_out
+    with staging(destination) as made:
+        for run in runs:
+            statistics = results.run(run)
+            reason = None if statistics["status"] in ACCEPTED else statistics["reason"]
+            if reason is None and not (results.folder(run) / "packets.parquet").is_file():
+                reason = "its packets were not logged"
+            if reason is not None:
+                left_out.append((run, reason))
+                continue
+            count = len(statistics["flows"])
+            if flow is not None and not 1 <= flow <= count:
+                raise UserError(f"--flow {flow}: {run.label} has {count} flow{'s' if count > 1 else ''}")
+            for number in range(1, count + 1) if flow is None else [flow]:
+                name = "_".join((slug(run.path), slug(run.scheme), str(run.run), f"flow{number}")) + ".sqlog"
+                scheme = statistics["flows"][number - 1].get("scheme") or run.scheme
+                title = f"{run.label}, flow {number}"
+                write_flow(results.folder(run), number, scheme, title, made / name, statistics["backend"], draft)
+                names.append(name)
+        if not names:
+            raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
+    return [destination / name for name in names], left_out
 
 
 def write_flow(

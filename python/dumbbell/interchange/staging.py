@@ -1,4 +1,4 @@
-"""Results of other tools become a results directory completely or not at all."""
+"""What is read from other tools, or written for them, is there completely or not at all."""
 
 import re
 import shutil
@@ -21,7 +21,7 @@ from dumbbell.results.files import publish, to_json, write_atomically
 @contextmanager
 def staging(out: Path) -> Iterator[Path]:
     """A directory that becomes `out`, which must be unused, if nothing goes wrong, and vanishes if something does."""
-    temporary = out.with_name(f".{out.name}.importing")
+    temporary = out.with_name(f".{out.name}.unfinished")
     shutil.rmtree(temporary, ignore_errors=True)
     try:
         temporary.mkdir(parents=True)

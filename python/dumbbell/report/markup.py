@@ -11,6 +11,11 @@ def text(value: object) -> str:
     return escape(str(value), quote=False)
 
 
+def breakable(value: object) -> str:
+    """The same, which may go on in the next line behind an underscore."""
+    return text(value).replace("_", "_<wbr>")
+
+
 def tag(name: str, *content: str, **attributes: str | int | bool | None) -> str:
     """The element with the given markup inside. In attributes, `class_` loses its underscore, others become a hyphen.
 
@@ -53,7 +58,7 @@ def table_markup(table: Table, label: str, scheme: Callable[[str], str], sortabl
             "tr", *(tag("th", text(name), colspan=n, scope="colgroup", class_="group") for name, n in table.groups)
         )
     columns = [
-        tag("th", text(name), scope="col", class_="text" if index < table.names else None)
+        tag("th", breakable(name), scope="col", class_="text" if index < table.names else None)
         for index, name in enumerate(table.columns)
     ]
     rows = [tag("tr", *(_cell(cell, index, table, scheme) for index, cell in enumerate(row))) for row in table.rows]
@@ -62,12 +67,12 @@ def table_markup(table: Table, label: str, scheme: Callable[[str], str], sortabl
 
 
 def _cell(cell: Cell, index: int, table: Table, scheme: Callable[[str], str]) -> str:
-    content = scheme(cell.scheme) if cell.scheme else text(cell.text)
+    content = scheme(cell.scheme) if cell.scheme else breakable(cell.text)
     if cell.link:
         content = tag("a", content, href=cell.link)
     if cell.best:
         content = tag("b", content)
-    note = tag("small", text(cell.note)) if cell.note else ""
+    note = tag("small", breakable(cell.note)) if cell.note else ""
     sort = None if cell.sort is None else repr(cell.sort)
     if index == 0:
         return tag("th", content, note, scope="row", data_sort=sort)

@@ -150,7 +150,9 @@ def open_results(directory: Path) -> Results:
     if not directory.is_dir():
         raise UserError(f"{directory}: no such directory")
     if not file.is_file():
-        raise UserError(f"{directory}: not a results directory: there is no experiment.toml in it")
+        parts = sorted(directory.glob("experiments/*/experiment.toml"))
+        hint = f" (those of the benchmark are below it, like {parts[0].parent})" if parts else ""
+        raise UserError(f"{directory}: not a results directory: there is no experiment.toml in it{hint}")
     return Results(directory, resolve(parse_plan(read_toml(file)), Options()))
 
 

@@ -11,6 +11,7 @@ from dumbbell.catalog import Plan, Scheme
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, Options, check, resolve
 from dumbbell.interchange.qlog_export import write_flow
+from dumbbell.interchange.staging import staging
 from dumbbell.results.directory import to_toml
 from dumbbell.results.files import write_atomically
 from dumbbell.vectors.trace import COLUMNS, Row, acknowledgements, to_csv
@@ -32,20 +33,22 @@ def write_vectors(name: str, out: Path) -> list[Path]:
         )
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"{out}: exists already: choose another --out, or compare with --check {out}")
-    written: list[Path] = []
     titles: dict[str, str] = {}
-    for plan in _scenarios(scheme):
-        experiment = resolve(replace(plan, own_schemes={scheme.name: scheme}), Options(schemes=(scheme.name,)))
-        check(experiment)
-        folder = out / plan.name
-        folder.mkdir(parents=True)
-        write_atomically(folder / EXPERIMENT, to_toml(experiment.table()))
-        rows = run_scenario(experiment, folder)
-        write_atomically(folder / FIGURE, _figure(experiment, scheme, rows))
-        titles[plan.name] = plan.title
-        written.append(folder)
-    write_atomically(out / "README.md", _readme(scheme, titles))
-    return written
+    try:
+        with staging(out) as made:
+            for plan in _scenarios(scheme):
+                experiment = resolve(replace(plan, own_schemes={scheme.name: scheme}), Options(schemes=(scheme.name,)))
+                check(experiment)
+                folder = made / plan.name
+                folder.mkdir()
+                write_atomically(folder / EXPERIMENT, to_toml(experiment.table()))
+                rows = run_scenario(experiment, folder)
+                write_atomically(folder / FIGURE, _figure(experiment, scheme, rows))
+                titles[plan.name] = plan.title
+            write_atomically(made / "README.md", _readme(scheme, titles))
+    except OSError as error:
+        raise UserError(f"cannot write to {out}: {error.strerror or error}") from None
+    return [out / name for name in titles]
 
 
 def run_scenario(experiment: Experiment, folder: Path) -> list[Row]:

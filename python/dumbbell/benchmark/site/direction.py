@@ -140,11 +140,12 @@ class Metric:
     source: str = ""
     convention: str = ""
     sampled: bool = False
+    neutral: bool = False
 
     @property
     def better(self) -> int:
         """`MORE`, `LESS` or `NEITHER`."""
-        return BETTER.get(self.name, NEITHER)
+        return NEITHER if self.neutral else BETTER.get(self.name, NEITHER)
 
     @property
     def arrow(self) -> str:
@@ -178,7 +179,9 @@ def decimals(values: Iterable[float]) -> int:
 
 
 def number(value: float, places: int) -> str:
-    """The value with so many decimals, without a minus in front of zero."""
+    """The value with so many decimals, without a minus in front of zero; nothing at all is 0."""
+    if value == 0:
+        return "0"
     shown = f"{value:.{places}f}"
     return shown.removeprefix("-") if float(shown) == 0 else shown
 

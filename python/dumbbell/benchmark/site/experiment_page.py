@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from dumbbell.benchmark.site.ccperf_line import ccperf_line
 from dumbbell.benchmark.site.checks import Contradiction
@@ -170,7 +171,9 @@ class ExperimentPage:
         folded = len(self.findings.cells) > MOST_OPEN_CELLS
         pictures = self.of_cell.get(cell.name, [])
         tables = "\n".join(self._tables(cell))
-        note = tag("p", text(path_sentence(cell.path, self.findings.experiment.backend)), class_="note")
+        # a cell's title begins with that of the path it was made from, whose figures are no longer true
+        path = replace(cell.path, title="") if cell.parameters else cell.path
+        note = tag("p", text(path_sentence(path, self.findings.experiment.backend)), class_="note")
         if folded and not pictures:
             yield tag("details", tag("summary", text(name)), note, tables, class_="cell", id=cell.anchor)
             return
@@ -179,20 +182,25 @@ class ExperimentPage:
         yield tag("section", tag("h3", text(name)), note, self.shell.figures(pictures), tables, id=cell.anchor)
 
     def _tables(self, cell: Cell) -> Iterator[str]:
-        yield self._ccperf(cell)
+        yield self._commands(cell)
         for sheet in CellTables(self.site, self.findings, cell).all():
             if sheet.table.rows:
                 yield tag("h4", text(sheet.heading))
                 yield self.shell.table(sheet.table, f"{sheet.heading}: {cell.label(self.findings.axes)}")
 
-    def _ccperf(self, cell: Cell) -> str:
-        """What ccperf would be told, for the schemes under test that it has."""
+    def _commands(self, cell: Cell) -> str:
+        """What repeats the cell for the schemes under test, in ccperf's command line too where it has them."""
         found = self.findings
-        lines = [ccperf_line(found, cell, label) for label in found.labels if label in self.site.examined]
-        known = [line for line in lines if line]
-        if not known:
-            return ""
-        return tag("details", tag("summary", "In ccperf's command line"), *map(command, known))
+        examined = [label for label in found.labels if label in self.site.examined]
+        words = ["dumbbell", "run", f"experiments/{found.name}/experiment.toml", "--cell", cell.name]
+        content = [
+            tag("p", "Exactly, in the directory of the benchmark:", class_="note"),
+            command(shlex.join([*words, "--schemes", ",".join(examined or found.labels), "--out", "NEW"])),
+        ]
+        known = [line for line in (ccperf_line(found, cell, label) for label in examined) if line]
+        if known:
+            content += [tag("p", "In ccperf's command line:", class_="note"), *map(command, known)]
+        return tag("details", tag("summary", "Commands that repeat this cell"), *content)
 
     def _runs(self) -> Iterator[str]:
         runs = self.findings.all_runs

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -245,6 +245,8 @@ def word(value: object) -> str:
     """A parameter's value."""
     if isinstance(value, list):
         return ", ".join(word(item) for item in value)
+    if isinstance(value, Mapping):
+        return f"({words(value)})"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -321,7 +323,14 @@ class Findings:
         """The metrics its page shows, by level."""
         chapter = self.chapter
         names = {"network": chapter.network, "flow": chapter.flow, "link": chapter.link}
-        return {level: tuple(metric(level, name) for name in found or USUAL[level]) for level, found in names.items()}
+        return {
+            level: tuple(self.judged(metric(level, name)) for name in found or USUAL[level])
+            for level, found in names.items()
+        }
+
+    def judged(self, each: Metric) -> Metric:
+        """The metric as this experiment judges it."""
+        return replace(each, neutral=each.name in self.chapter.neutral)
 
     @cached_property
     def headline(self) -> Metric:
@@ -332,7 +341,7 @@ class Findings:
         chapter = self.chapter
         named = [("network", name) for name in chapter.network] + [("flow", name) for name in chapter.flow]
         named += [("link", name) for name in chapter.link]
-        metrics = [metric(*key) for key in named] or list(self.metrics["network"])
+        metrics = [self.judged(metric(*key)) for key in named] or list(self.metrics["network"])
         shares = (each for each in metrics if each.better == MORE and not each.unit)
         return next(shares, metrics[0])
 
@@ -342,7 +351,7 @@ class Findings:
         found = {self.headline.name: self.headline}
         for level in ("network", "flow", "link"):
             for each in self.metrics[level]:
-                if each.better:
+                if each.better or each.neutral:
                     found.setdefault(each.name, each)
         return list(found.values())
 

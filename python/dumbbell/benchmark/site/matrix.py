@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dumbbell.benchmark.site.competition import Harm, Match, axis_of, surroundings
-from dumbbell.benchmark.site.direction import number
+from dumbbell.benchmark.site.direction import decimals, number
 from dumbbell.benchmark.site.findings import Findings
 from dumbbell.benchmark.site.shell import Shell
 from dumbbell.benchmark.site.tables import NONE, Sheet
@@ -75,7 +75,9 @@ def harm_cell(harms: Sequence[Harm], name: str) -> cells.Cell:
     harm = next((harm for harm in harms if harm.metric.name == name), None)
     if harm is None:
         return cells.Cell(NONE)
-    note = f"{harm.solo.mean:.4g} \u2192 {harm.beside.mean:.4g} {harm.metric.unit}".strip()
+    solo, beside = harm.solo.mean, harm.beside.mean
+    places = decimals((solo, beside))
+    note = f"{number(solo, places)} \u2192 {number(beside, places)} {harm.metric.unit}".strip()
     return cells.Cell(number(harm.harm, _PLACES), note, harm.harm)
 
 

@@ -34,8 +34,9 @@ class Scorecard:
             "p",
             "What the RFC wants to see of a new congestion controller, and the evidence in this benchmark. The RFC "
             "sets no thresholds, so nothing here passes or fails: numbers stand beside those of the reference schemes "
-            "in the same place. Facts are marked where they were seen, each with its rule. Evidence from simulation "
-            "alone supports an Experimental document at most; experience on the Internet has to follow.",
+            "in the same place. Facts are marked where they were seen, each with its rule; without a rule, numbers are "
+            "all there is. Evidence from simulation alone supports an Experimental document at most; experience on the "
+            "Internet has to follow.",
         )
         yield self._summary()
         for criterion in self.list.criteria:
@@ -67,7 +68,9 @@ class Scorecard:
         if seen:
             return tag("td", text("; ".join(seen)), class_="text wrap bad")
         known = sum(sight.looked > 0 for sight in sights)
-        return tag("td", "no fact marked" if known else "", class_="text")
+        if not known and not any(map(self._find, criterion.evidence)):
+            return tag("td", "", class_="text")
+        return tag("td", "no fact marked" if known else "numbers only", class_="text")
 
     def _find(self, evidence: Evidence) -> Findings | None:
         return self.site.find(evidence.experiment)
@@ -118,7 +121,7 @@ class Scorecard:
     def _evidence(self, criterion: Criterion, found: Findings, evidence: Evidence) -> Iterator[str]:
         yield tag("h4", self.shell.experiment_link(found))
         label = f"{criterion.section}: {found.title}"
-        yield self.shell.table(self._numbers(found, evidence.metrics), label)
+        yield self.shell.table(self._numbers(found, tuple(map(found.judged, evidence.metrics))), label)
         if evidence.matrix and has_matches(found):
             schemes = set(self.site.examined)
             every = matches(found)
