@@ -250,7 +250,7 @@ impl Lane {
         self.buffers.tell(token, sighting.content);
         let size_bytes = length as u32 + self.config.overhead_bytes;
         let mut packet = Packet::new(number as u32, sighting.number, size_bytes, token, now);
-        (packet.fragment, packet.fragments) = (sighting.fragment, sighting.fragments);
+        (packet.fragment, packet.fragments) = (sighting.fragment, u16::from(sighting.fragments));
         packet.ecn = sighting.ecn;
         if self.config.log {
             let event = if inlet.is_data { Event::Send } else { Event::AckSend };

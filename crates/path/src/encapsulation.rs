@@ -208,7 +208,7 @@ mod tests {
         assert!(Encapsulation { overhead_bytes: 20_000, ..TUNNEL }.validate().is_err());
     }
 
-    fn fragment(number: u64, token: u32, fragment: u8, fragments: u8) -> Packet {
+    fn fragment(number: u64, token: u32, fragment: u8, fragments: u16) -> Packet {
         Packet { fragment, fragments, ..Packet::new(1, number, 100, token, Time::ZERO) }
     }
 

@@ -75,7 +75,9 @@ pub(crate) struct Link {
     device_packets: usize,
     /// When the queue discipline fills the device up again.
     hand_down_at: Time,
-    sending: Option<Packet>,
+    /// The packet being sent, or the last one. No `Option`: taking a packet out of one stalls.
+    sending: Packet,
+    is_sending: bool,
     /// When `sending` is out.
     finish: Time,
     /// Work beyond the last whole nanosecond before `finish`.
@@ -97,7 +99,8 @@ impl Link {
             device: VecDeque::new(),
             device_packets: spec.device_packets as usize,
             hand_down_at: Time::NEVER,
-            sending: None,
+            sending: Packet::new(0, 0, 0, 0, Time::ZERO),
+            is_sending: false,
             finish: Time::NEVER,
             remainder: 0,
             stalled: 0,
@@ -114,7 +117,7 @@ impl Link {
         self.buffer.meter.offer(now, self.rate);
         self.buffer.set_rate(new);
         let old = core::mem::replace(&mut self.rate, new);
-        if self.sending.is_some() {
+        if self.is_sending {
             let left = if old == Rate::ZERO {
                 self.stalled
             } else {
@@ -145,21 +148,24 @@ impl Link {
             self.finish = now + span;
             self.remainder = remainder;
         }
-        self.sending = Some(packet);
+        self.sending = packet;
+        self.is_sending = true;
     }
 
     /// Moves packets down into the device and onto the wire.
     #[inline]
     fn refill<T: Tap>(&mut self, now: Time, tap: &mut T) {
         self.hand_down_at = Time::NEVER;
-        if self.sending.is_none() {
-            let next = self.device.pop_front();
-            let Some(packet) = next.or_else(|| self.buffer.dequeue(now, tap)) else {
+        if !self.is_sending {
+            if let Some(packet) = self.device.pop_front() {
+                self.start(now, packet);
+            } else if let Some(packet) = self.buffer.dequeue(now, tap) {
+                self.start(now, packet);
+            } else {
                 self.finish = Time::NEVER;
                 self.remainder = 0;
                 return;
-            };
-            self.start(now, packet);
+            }
         }
         while self.device.len() < self.device_packets {
             let Some(packet) = self.buffer.dequeue(now, tap) else { return };
@@ -171,9 +177,9 @@ impl Link {
 impl Element for Link {
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
-        let sending = self.sending.as_ref().map(|sending| sending.size_bytes);
+        let sending = self.is_sending.then_some(self.sending.size_bytes);
         self.buffer.enqueue(now, packet, sending, tap);
-        if self.sending.is_none() || self.device.len() < self.device_packets {
+        if !self.is_sending || self.device.len() < self.device_packets {
             self.refill(now, tap);
         }
         None
@@ -190,7 +196,11 @@ impl Element for Link {
             self.refill(now, tap);
             return None;
         }
-        let packet = self.sending.take()?;
+        if !self.is_sending {
+            return None;
+        }
+        let packet = self.sending;
+        self.is_sending = false;
         self.buffer.meter.sent(packet.size_bytes);
         if let Some(next) = self.device.pop_front() {
             self.start(now, next);
@@ -204,7 +214,7 @@ impl Element for Link {
     }
 
     fn packets(&self) -> u64 {
-        self.buffer.packets() + self.device.len() as u64 + u64::from(self.sending.is_some())
+        self.buffer.packets() + self.device.len() as u64 + u64::from(self.is_sending)
     }
 
     fn set_queue(&mut self, name: &str, value: f64) -> Result<(), String> {

@@ -39,8 +39,9 @@ pub struct Packet {
     pub ecn: Ecn,
     /// Position among the fragments of one datagram, from 0.
     pub fragment: u8,
-    /// Number of fragments of the datagram; 1 for a whole one.
-    pub fragments: u8,
+    /// Number of fragments of the datagram; 1 for a whole one. Two bytes, so that no byte of the packet is padding: those
+    /// would make every copy come in overlapping pieces, each of which waits for the piece before.
+    pub fragments: u16,
     /// When it entered the path.
     pub entered: Time,
     /// When it entered the queue it is in (set by queues, read by AQMs).

@@ -488,7 +488,7 @@ impl World {
     fn launch(
         &mut self,
         direction: usize,
-        packet: Packet,
+        mut packet: Packet,
         event: Event,
         data_bytes: u32,
         recorder: &mut Recorder,
@@ -498,13 +498,15 @@ impl World {
             self.contents.release(packet.token);
             return;
         };
-        let fragments = sizes.len() as u8;
+        let fragments = sizes.len() as u16;
         if fragments > 1 {
             self.contents.share(packet.token, u32::from(fragments) - 1);
         }
+        packet.fragments = fragments;
         let mut tap = Watcher { contents: &mut self.contents, recorder, full_log: self.full_log, direction };
         for (fragment, size_bytes) in sizes.enumerate() {
-            let packet = Packet { size_bytes, fragment: fragment as u8, fragments, ..packet };
+            packet.size_bytes = size_bytes;
+            packet.fragment = fragment as u8;
             tap.recorder.record(&Record {
                 time_ns: self.now.as_ns(),
                 flow: packet.flow + 1,
