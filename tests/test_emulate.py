@@ -18,6 +18,7 @@ from conftest import Dumbbell, show
 from dumbbell.backends.emulation import checks
 from dumbbell.catalog.available import LOADER, find_program
 from dumbbell.pantheon_shim.__main__ import python_2
+from test_qlog import read_sequence
 
 QUICK = ("--backend", "emu", "--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
 
@@ -102,6 +103,68 @@ def test_schemes_of_all_kinds_share_one_run(dumbbell: Dumbbell, folder: Path) ->
     assert [flow["scheme"] for flow in run["flows"]] == ["kernel-cubic", "reno", "talker"]
     assert all(flow["throughput_mbps"] > 0.1 for flow in run["flows"])
     assert 5.0 < run["network"]["throughput_mbps"] < 10.1
+
+
+def test_qlogs_have_the_decisions_of_our_senders_and_say_what_others_do_not_tell(
+    dumbbell: Dumbbell, folder: Path
+) -> None:
+    (folder / "talker.py").write_text(TALKER)
+    (folder / "talker.toml").write_text(SCHEME.replace("TOOL", str(folder / "talker.py")))
+    runs = emulate(dumbbell, "--schemes", "reno,kernel-cubic,talker.toml", "--log", "full")
+    flow = usable(runs[0])["flows"][0]
+    dumbbell("export", "qlog", "out", "--out", "qlogs")
+    header, *events = read_sequence(folder / "qlogs/small_reno_1_flow1.sqlog")
+    assert header["description"] == "reno, measured by dumbbell (emu)"
+    in_recovery_at = [
+        event["time"]
+        for event in events
+        if event["name"] == "recovery:congestion_state_updated" and event["data"]["new"] == "recovery"
+    ]
+    sent: set[int] = set()
+    acked: set[int] = set()
+    lost: set[int] = set()
+    arrived = 0
+    windows = []
+    before = 0.0
+    for position, event in enumerate(events):
+        name, data, time = event["name"].split(":")[1], event["data"], event["time"]
+        assert time >= before
+        before = time
+        if name == "packet_sent":
+            sent.add(data["header"]["packet_number"])
+        elif name == "packet_received":
+            arrived += 1
+        elif name == "packets_acked":
+            numbers = set(data["packet_numbers"])
+            assert arrived > 0
+            assert numbers <= sent
+            assert not numbers & acked
+            acked |= numbers
+        elif name == "packet_lost":
+            number = data["header"]["packet_number"]
+            assert number in sent - acked
+            lost.add(number)
+            # What the loss changed follows it, at the same time.
+            changed = next(later for later in events[position:] if later["name"] == "recovery:metrics_updated")
+            assert changed["time"] == time
+        elif "congestion_window" in data:
+            windows.append((time, data["congestion_window"]))
+    # Slow start overflows the queue of 30 packets, and the first loss begins recovery.
+    assert lost
+    first_lost_at = next(event["time"] for event in events if event["name"] == "recovery:packet_lost")
+    assert first_lost_at == in_recovery_at[0]
+    assert flow["packets_delivered"] - 60 < len(acked) <= flow["packets_delivered"]
+    assert min(size for time, size in windows if time > first_lost_at) < max(
+        size for time, size in windows if time < first_lost_at
+    )
+    for name, why in (("kernel-cubic", "the kernel's TCP does not tell"), ("talker", "a program does not tell")):
+        header, *events = read_sequence(folder / f"qlogs/small_{name}_1_flow1.sqlog")
+        assert why in header["description"]
+        assert not {event["name"].split(":")[1] for event in events} & {"packets_acked", "packet_lost"}
+    dumbbell("import", "qlog", "qlogs/small_reno_1_flow1.sqlog", "--out", "back")
+    again = show(dumbbell, "back")["runs"][0]["flows"][0]
+    assert again["mean_cwnd_bytes"] == pytest.approx(flow["mean_cwnd_bytes"], rel=0.05)
+    assert again["mean_srtt_ms"] == pytest.approx(flow["mean_srtt_ms"], rel=0.05)
 
 
 def test_wrappers_of_a_pantheon_checkout(dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

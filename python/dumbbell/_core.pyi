@@ -72,8 +72,8 @@ def clean_up() -> int:
 def measure_log(packets: str, options: str) -> str:
     """JSON: all metrics of a packet log (`flows`, `links`, `network`).
 
-    Options (JSON): `duration_s`, `warmup_s`, `bin_s`, `flows` (each `flow`, `scheme`, `start_s`, `stop_s`); all
-    optional.
+    Options (JSON): `duration_s`, `warmup_s`, `bin_s`, `flows` (each `flow`, `scheme`, `start_s`, `stop_s`), and
+    `stated` of logs that are a sender's view: the samples (`flows.parquet`) that it stated; all optional.
     """
 
 def series(packets: str, bin_s: float = 0.5) -> str:

@@ -1,5 +1,6 @@
 //! What happened to packets, in 16 bytes an event while the run lasts; packet records after it.
 
+use core::iter::Peekable;
 use packetlog::{Event, Record};
 use units::Time;
 
@@ -20,7 +21,7 @@ const DETAIL: u8 = u8::MAX;
 pub(crate) const MOST_FLOWS: usize = 255;
 
 /// Every event, by its code.
-const EVENTS: [Event; 12] = [
+const EVENTS: [Event; 14] = [
     Event::Send,
     Event::Enqueue,
     Event::Dequeue,
@@ -33,12 +34,14 @@ const EVENTS: [Event; 12] = [
     Event::AckMark,
     Event::AckDeliver,
     Event::AckOpportunity,
+    Event::Lost,
+    Event::Acked,
 ];
 
 /// Entries of one block: 1 MiB, so that growing never copies.
 const BLOCK: usize = 1 << 16;
 
-/// The events of one direction, in order of time.
+/// The events of one direction, or those of one sender, in order of time.
 #[derive(Debug, Default)]
 pub(crate) struct EventLog {
     blocks: Vec<Vec<Entry>>,
@@ -109,13 +112,15 @@ impl EventLog {
     }
 }
 
-/// The records of both directions in order of time; the first direction comes first where times are equal.
-pub(crate) fn merged<'a>(first: &'a EventLog, second: &'a EventLog) -> impl Iterator<Item = Record> + 'a {
-    let (mut first, mut second) = (first.records().peekable(), second.records().peekable());
-    core::iter::from_fn(move || match (first.peek(), second.peek()) {
-        (Some(one), Some(other)) if other.time_ns < one.time_ns => second.next(),
-        (None, _) => second.next(),
-        _ => first.next(),
+/// The records of all logs in order of time; those of earlier logs come first where times are equal.
+pub(crate) fn merged<'a>(logs: impl Iterator<Item = &'a EventLog>) -> impl Iterator<Item = Record> + 'a {
+    let mut logs: Vec<_> = logs.map(|log| log.records().peekable()).collect();
+    core::iter::from_fn(move || {
+        // The first of several least.
+        let time = |log: &mut Peekable<_>| log.peek().map(|record: &Record| record.time_ns);
+        let next =
+            logs.iter_mut().filter_map(|log| Some((time(log)?, log))).min_by_key(|(time_ns, _)| *time_ns);
+        next.and_then(|(_, log)| log.next())
     })
 }
 
@@ -164,17 +169,22 @@ mod tests {
     }
 
     #[test]
-    fn two_directions_merge_in_order_of_time() {
-        let (mut data, mut ack) = (EventLog::default(), EventLog::default());
+    fn logs_merge_in_order_of_time() {
+        let (mut data, mut ack, mut sender) = (EventLog::default(), EventLog::default(), EventLog::default());
         for us in [1, 3, 3, 8] {
             data.event(at(us), Event::Send, 0, us, 100);
         }
         for us in [2, 3, 9] {
             ack.event(at(us), Event::AckSend, 0, us, 52);
         }
+        sender.event(at(3), Event::Acked, 0, 1, 0);
+        sender.event(at(10), Event::Lost, 0, 2, 0);
+        let logs = [&data, &ack, &EventLog::default(), &sender];
         let times: Vec<(u64, Event)> =
-            merged(&data, &ack).map(|record| (record.time_ns / 1000, record.event)).collect();
-        let (send, ack) = (Event::Send, Event::AckSend);
-        assert_eq!(times, [(1, send), (2, ack), (3, send), (3, send), (3, ack), (8, send), (9, ack)]);
+            merged(logs.into_iter()).map(|record| (record.time_ns / 1000, record.event)).collect();
+        let (send, ack, acked, lost) = (Event::Send, Event::AckSend, Event::Acked, Event::Lost);
+        let of_directions = [(1, send), (2, ack), (3, send), (3, send), (3, ack)];
+        assert_eq!(times[..5], of_directions);
+        assert_eq!(times[5..], [(3, acked), (8, send), (9, ack), (10, lost)]);
     }
 }

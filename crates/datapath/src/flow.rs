@@ -3,8 +3,8 @@
 use crate::clock::Clock;
 use crate::emulation::{End, Pair, joined};
 use crate::endpoint::{
-    Progress, Samples, StreamedFrame, connect_tcp, decoded, run_receiver, run_sender, run_tcp_receiver,
-    run_tcp_sender,
+    Decisions, Progress, Samples, StreamedFrame, connect_tcp, decoded, run_receiver, run_sender,
+    run_tcp_receiver, run_tcp_sender,
 };
 use crate::inspect::Reading;
 use crate::sys::{Urgency, be_punctual};
@@ -36,6 +36,8 @@ pub(crate) struct Stage<'a> {
 pub(crate) struct FlowReport {
     pub(crate) counters: SenderCounters,
     pub(crate) samples: Samples,
+    /// What a sender of ours found out and decided.
+    pub(crate) decisions: Decisions,
     /// Frames of a live source that could be decoded, in time order.
     pub(crate) frames: Vec<DecodedFrame>,
 }
@@ -45,6 +47,7 @@ pub(crate) struct FlowReport {
 pub(crate) struct Sent {
     counters: SenderCounters,
     samples: Samples,
+    decisions: Decisions,
     /// Frames written to a stream that cannot carry marks.
     frames: Vec<StreamedFrame>,
 }
@@ -118,12 +121,12 @@ impl FlowThreads<'_> {
     /// One line: the end that failed, and how.
     pub(crate) fn join(self) -> Result<FlowReport, String> {
         let (sent, received) = (joined(self.sender), joined(self.receiver));
-        let (Sent { counters, samples, frames }, received) = (sent?, received?);
+        let (Sent { counters, samples, decisions, frames }, received) = (sent?, received?);
         let frames = match received {
             Received::Frames(frames) => frames,
             Received::Stream(progress) => decoded(&frames, &progress),
         };
-        Ok(FlowReport { counters, samples, frames })
+        Ok(FlowReport { counters, samples, decisions, frames })
     }
 }
 
@@ -142,10 +145,12 @@ pub(crate) fn start<'scope, 'env>(
             let Ends { config, sender: mut sending, receiver: mut receiving } = stage.spec.ends(index)?;
             let send = move || {
                 let mut samples = Samples::every(Span::from_secs_f64(stage.spec.sample_interval_s));
-                run_sender(&sender, &mut sending, stage.clock, stage.end, &mut samples, stage.stop)
+                let mut decisions = Decisions::of(index, stage.spec.log);
+                let (clock, end) = (stage.clock, stage.end);
+                run_sender(&sender, &mut sending, clock, end, &mut samples, &mut decisions, stage.stop)
                     .map_err(|error| format!("sending socket: {error}"))?;
                 let counters = sender_counters(stage.spec, index, &sending);
-                Ok(Sent { counters, samples, frames: Vec::new() })
+                Ok(Sent { counters, samples, decisions, frames: Vec::new() })
             };
             let receive = move || {
                 run_receiver(&receiver, &mut receiving, &config, stage.clock, stage.end, stage.stop)
@@ -196,7 +201,9 @@ fn send_tcp(stage: Stage<'_>, index: usize, address: SocketAddrV4, name: &str) -
     let outcome = run_tcp_sender(&stream, application, stage.clock, start, stop_at, &mut samples, stage.stop)
         .map_err(|error| format!("sending socket: {error}"))?;
     let media = outcome.encoder.map(|stats| media_counters(&flow.application, &stats));
-    Ok(Sent { counters: outcome.counters(index, media), samples, frames: outcome.frames })
+    // The kernel does not tell what it decides, or when.
+    let decisions = Decisions::default();
+    Ok(Sent { counters: outcome.counters(index, media), samples, decisions, frames: outcome.frames })
 }
 
 fn spawn<'scope, T: Send + 'scope>(

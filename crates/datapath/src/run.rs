@@ -2,7 +2,7 @@
 
 use crate::clock::{Clock, monotonic_ns};
 use crate::emulation::{Pair, Traffic, Work, close, device_mtu, joined, start_lanes};
-use crate::events::{MOST_FLOWS, merged};
+use crate::events::{EventLog, MOST_FLOWS, merged};
 use crate::flow::{self, FlowReport, FlowThreads, Sockets, Stage, readings};
 use crate::lane::{LaneReport, Progress};
 use crate::lateness::{Lateness, LatenessReport, stalled};
@@ -262,7 +262,9 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
         recorder.sample(&Sample { at: *at, flows: &states, capacity_bits });
     };
     let mut due = samples_of_links().peekable();
-    for record in merged(&data.log, &ack.log) {
+    let logs =
+        || [&data.log, &ack.log].into_iter().chain(flows.iter().flatten().map(|flow| flow.decisions.log()));
+    for record in merged(logs().filter(|log| log.len() > 0)) {
         while let Some((data, ack)) = due.next_if(|(data, _)| data.0.as_ns() <= record.time_ns) {
             sample(&mut recorder, data, &ack.1);
         }
@@ -271,7 +273,7 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
     due.for_each(|(data, ack)| sample(&mut recorder, data, &ack.1));
     for (index, flow) in flows.iter().enumerate() {
         if let Some(flow) = flow {
-            flow.samples.record(&mut recorder, index as u32 + 1)?;
+            flow.samples.record(flow.decisions.states(), &mut recorder, index as u32 + 1)?;
             flow.frames.iter().for_each(|frame| recorder.frame(index as u32 + 1, frame));
         }
     }
@@ -324,7 +326,8 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
         invalid,
         programs,
     };
-    Ok(RunReport { stats, events: data.log.len() + ack.log.len(), emulation })
+    let events = logs().map(EventLog::len).sum();
+    Ok(RunReport { stats, events, emulation })
 }
 
 /// A directory for the programs of a run, removed after it.

@@ -95,7 +95,9 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, String> {
     }
     if let Some(mut writer) = writer {
         let text = |error: packetlog::Error| error.to_string();
-        merged(&lanes[0].log, &lanes[1].log).try_for_each(|record| writer.write(&record)).map_err(text)?;
+        merged(lanes.iter().map(|lane| &lane.log))
+            .try_for_each(|record| writer.write(&record))
+            .map_err(text)?;
         writer.finish().map_err(text)?;
     }
     close(pairs.into());

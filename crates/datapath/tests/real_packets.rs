@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, reason = "a skipped test says why")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
+use packetlog::{Event, Key, PacketLogReader, Table, read_samples};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -160,6 +161,65 @@ fn planned_losses_and_copies_happen_to_real_packets() {
     // Copies arrive twice and count once.
     assert!(number(flow, "packets_delivered") > number(flow, "packets_sent"), "{flow}");
     assert!(number(flow, "goodput_mbps") < 4.2, "{flow}");
+}
+
+/// In full logs our sender tells what it finds out, after the ACK that told it arrived; the kernel's tells nothing.
+#[test]
+fn our_senders_verdicts_are_logged_in_order() {
+    let Some(_alone) = turn() else { return };
+    let path =
+        json!({"data": [{"kind": "loss", "every": 100}, link(10.0, 50), delay(10.0)], "ack": [delay(10.0)]});
+    let directory = std::env::temp_dir().join(format!("dumbbell-verdicts-{}", std::process::id()));
+    let run = |log: &str| {
+        std::fs::create_dir_all(&directory).unwrap();
+        let mut spec = spec(&path, &json!([core("reno"), kernel("cubic")]), 1.5);
+        spec["log"] = log.into();
+        let spec: runs::RunSpec = serde_json::from_value(spec).unwrap();
+        let report = datapath::run(&spec, Some(&directory), &|| false).unwrap();
+        let log = PacketLogReader::open(directory.join("packets.parquet")).unwrap();
+        let records: Vec<_> = log.map(Result::unwrap).collect();
+        let samples = read_samples(directory.join("flows.parquet"), Table::Flows).unwrap();
+        std::fs::remove_dir_all(&directory).unwrap();
+        (report, records, samples)
+    };
+    let (report, records, samples) = run("full");
+    assert_eq!(report.events, records.len() as u64);
+    assert!(records.is_sorted_by_key(|record| record.time_ns));
+    let (mut arrived, mut acks, mut acked, mut lost) = (BTreeSet::new(), 0, BTreeSet::new(), BTreeSet::new());
+    for record in &records {
+        match record.event {
+            Event::Deliver if record.flow == 1 => {
+                arrived.insert(record.seq);
+            }
+            Event::AckDeliver if record.flow == 1 => acks += 1,
+            Event::Acked => {
+                assert!(record.flow == 1 && acks > 0 && arrived.contains(&record.seq), "{record:?}");
+                assert!(acked.insert(record.seq), "acknowledged twice: {record:?}");
+            }
+            Event::Lost => {
+                assert!(record.flow == 1 && acks > 0, "{record:?}");
+                lost.insert(record.seq);
+            }
+            _ => {}
+        }
+    }
+    // All but those whose acknowledgement was on its way at the end: 40 ms and the queue of 50 packets.
+    assert!(acked.len() > 200 && acked.len() + 100 > arrived.len(), "{} of {}", acked.len(), arrived.len());
+    // A machine that stands still makes timers expire: those packets arrived all the same.
+    assert!(lost.difference(&arrived).count() >= 3, "{lost:?}");
+    // Far more than the samples every 0.1 s, in order of time.
+    let windows: Vec<_> = samples
+        .iter()
+        .filter(|s| s.key == Key::Flow(1) && &*s.field == "window")
+        .map(|s| s.time_ns)
+        .collect();
+    assert!(windows.len() > 100 && windows.is_sorted(), "{}", windows.len());
+
+    let (_, records, samples) = run("packets");
+    assert!(records.iter().all(|record| record.event != Event::Acked));
+    assert!(records.iter().any(|record| record.event == Event::Lost && record.flow == 1));
+    let of_flow = samples.iter().filter(|s| s.key == Key::Flow(1) && &*s.field == "in_flight").count();
+    assert!(of_flow <= 15, "{of_flow} samples in 1.5 s");
 }
 
 #[test]

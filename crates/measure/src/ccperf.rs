@@ -137,8 +137,8 @@ impl<'a> Measured<'a> {
                 .and_then(|sender| sender.recoveries)
                 .filter(|&(count, _)| count > 0)
                 .map(|(count, total)| total.as_ms_f64() / count as f64),
-            total_retransmissions_l4: sender.map(|sender| sender.retransmissions),
-            total_rtos_l4: sender.map(|sender| sender.timeouts),
+            total_retransmissions_l4: sender.and_then(|sender| sender.retransmissions),
+            total_rtos_l4: sender.and_then(|sender| sender.timeouts),
         }
     }
 

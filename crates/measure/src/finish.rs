@@ -167,9 +167,9 @@ fn flow_stats(
         bytes_sent: flow.sent.bytes,
         bytes_delivered: flow.delivered.bytes,
         data_bytes_delivered: scope.tells_payload.then_some(flow.data_bytes),
-        retransmissions: sender.map(|sender| sender.retransmissions),
-        timeouts: sender.map(|sender| sender.timeouts),
-        loss_episodes: sender.map(|sender| sender.loss_episodes),
+        retransmissions: sender.and_then(|sender| sender.retransmissions),
+        timeouts: sender.and_then(|sender| sender.timeouts),
+        loss_episodes: sender.and_then(|sender| sender.loss_episodes),
         mean_cwnd_bytes: sender.and_then(mean_cwnd_bytes),
         mean_in_flight_bytes: sender.and_then(|sender| time_mean(sender.in_flight_byte_ns, sender.active)),
         mean_srtt_ms: sender.and_then(mean_srtt_ms),
@@ -191,9 +191,18 @@ impl Totals {
     }
 }
 
-/// What became of a flow's packets: from its drops or, where the log does not tell them, from when it sent what.
-/// `delivered` packets arrived within the corrected convention's time.
+/// What became of a flow's packets: from its drops or, where the log does not tell them, from what its sender declared
+/// lost or, if it declared nothing, from when it sent what. `delivered` packets arrived within the corrected convention's
+/// time.
 fn fate(flow: &FlowMeter, scope: &Scope, delivered: u64, max_delay_us: i64) -> Fate {
+    if let Some(declared) = flow.declared.as_ref().filter(|_| !scope.tells_drops) {
+        let gone = flow.delivered.packets + declared.open();
+        return Fate {
+            lost: declared.measured(),
+            delivered,
+            under_way: flow.sent.packets.saturating_sub(gone),
+        };
+    }
     if !scope.tells_drops {
         let max_delay_ns = u64::try_from(max_delay_us).unwrap_or(0).saturating_mul(1_000);
         return flow.ledger.fate(scope.last_record_ns.saturating_sub(max_delay_ns));

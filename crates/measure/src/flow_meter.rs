@@ -1,6 +1,7 @@
 //! Everything counted for one flow while records pass.
 
 use crate::ack_direction::AckDirection;
+use crate::declared::Declared;
 use crate::flow_samples::FlowSamples;
 use crate::histogram::DelayHistogram;
 use crate::inputs::FlowInfo;
@@ -32,6 +33,8 @@ pub(crate) struct FlowMeter {
     /// Delays of the other packets.
     pub(crate) other_delay: DelayHistogram,
     pub(crate) ledger: SendLedger,
+    /// What its sender declared lost, in logs that are a sender's view and tell it.
+    pub(crate) declared: Option<Declared>,
     pub(crate) ack: AckDirection,
     pub(crate) media: MediaMeter,
     pub(crate) samples: FlowSamples,
@@ -58,6 +61,7 @@ impl FlowMeter {
             delay: DelayHistogram::default(),
             other_delay: DelayHistogram::default(),
             ledger: SendLedger::default(),
+            declared: None,
             ack: AckDirection::default(),
             media: MediaMeter::default(),
             samples: FlowSamples::default(),
@@ -86,8 +90,17 @@ impl FlowMeter {
         self.measured_dropped_packets += u64::from(self.is_measured(record.time_ns));
     }
 
+    /// The sender declared a packet lost.
+    pub(crate) fn declare_lost(&mut self, record: &Record) {
+        let is_measured = self.is_measured(record.time_ns);
+        self.declared.get_or_insert_default().lost(record.seq, is_measured);
+    }
+
     #[inline]
     pub(crate) fn deliver(&mut self, record: &Record) {
+        if let Some(declared) = &mut self.declared {
+            declared.arrived(record.seq);
+        }
         self.delivered.add(record.time_ns, record.size_bytes);
         self.samples.deliver(record.time_ns, record.size_bytes, record.data_bytes);
         self.data_bytes += u64::from(record.data_bytes);

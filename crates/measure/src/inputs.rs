@@ -58,6 +58,9 @@ pub struct MeterConfig {
     /// Whether the driver says what applications read ([`RunMeter::read`](crate::RunMeter::read)); if not, payload new to
     /// the receiver counts as read.
     pub tells_reads: bool,
+    /// Whether the log is a sender's view, in which a packet is delivered when it is acknowledged and may be declared lost
+    /// before that; the first declaration says that they are told. If not, declarations are not looked at.
+    pub senders_view: bool,
 }
 
 /// What applications of a flow read at one time.
@@ -140,12 +143,12 @@ pub struct LinkCounters {
 pub struct SenderCounters {
     /// Number of the flow.
     pub flow: u32,
-    /// Packets sent that carried payload sent before.
-    pub retransmissions: u64,
-    /// Expired retransmission timers.
-    pub timeouts: u64,
-    /// Recovery episodes entered.
-    pub loss_episodes: u64,
+    /// Packets sent that carried payload sent before; `None` where unknown.
+    pub retransmissions: Option<u64>,
+    /// Expired retransmission timers; `None` where unknown.
+    pub timeouts: Option<u64>,
+    /// Recovery episodes entered; `None` where unknown.
+    pub loss_episodes: Option<u64>,
     /// Time integral of cwnd, byte ns.
     pub cwnd_byte_ns: u128,
     /// Time integral of the bytes in flight, byte ns.

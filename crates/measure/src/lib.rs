@@ -6,14 +6,16 @@
 //! [`metrics`] defines every number.
 //!
 //! A [`RunMeter`] reads [`Record`](packetlog::Record)s in time order and keeps counters and [`DelayHistogram`]s, so its
-//! memory depends on the number of flows and the range of delays, not on the length of the run. [`SeriesMeter`] makes
-//! the time series of plots, [`IntervalMeter`] the rows of transfer benchmarks; [`statistics`] compares runs.
+//! memory depends on the number of flows and the range of delays, not on the length of the run (in a sender's view also on
+//! the packets declared lost). [`SeriesMeter`] makes the time series of plots, [`IntervalMeter`] the rows of transfer
+//! benchmarks; [`statistics`] compares runs.
 
 mod ack_direction;
 mod ccperf;
 mod completions;
 mod consistency;
 mod convergence;
+mod declared;
 mod definitions;
 mod fairness;
 mod finish;
@@ -31,6 +33,7 @@ mod pages;
 mod response;
 mod sampling;
 mod series;
+mod stated;
 pub mod statistics;
 mod stats;
 mod tally;
@@ -44,6 +47,7 @@ pub use interval::{IntervalMeter, TransferRow, Transfers, View};
 pub use media::FrameDelivery;
 pub use meter::RunMeter;
 pub use series::{FlowSeries, Series, SeriesMeter};
+pub use stated::StatedStates;
 pub use stats::{
     AckLinkStats, CcperfFlow, CcperfLink, CcperfNetwork, Completion, FlowStats, LinkStats, MediaStats,
     NetworkStats, ResponseStats, RunStats, TransferStats,

@@ -7,6 +7,7 @@ use crate::flow_table::FlowTable;
 use crate::inputs::{FlowInfo, LinkCounters, MeterConfig, Read, Sample, SenderCounters};
 use crate::media::FrameDelivery;
 use crate::sampling::Sampling;
+use crate::stated::{StatedSpan, StatedStates};
 use crate::stats::RunStats;
 use crate::tally::Tally;
 use packetlog::{Event, Record};
@@ -22,6 +23,7 @@ pub struct RunMeter {
     pub(crate) fairness: Fairness,
     pub(crate) sampling: Sampling,
     pub(crate) tells_reads: bool,
+    senders_view: bool,
     /// Planned length of the run.
     pub(crate) duration: Span,
     warmup_ns: u64,
@@ -56,6 +58,7 @@ impl RunMeter {
             fairness: Fairness::new(config.bin, from_ns, to_ns),
             sampling: Sampling::new(config.sample_interval, config.convergence_delta, config.last_change),
             tells_reads: config.tells_reads,
+            senders_view: config.senders_view,
             duration: config.duration,
             warmup_ns,
             last_record_ns: 0,
@@ -83,6 +86,7 @@ impl RunMeter {
             Event::AckSend => self.flow(record).ack.sent.add(record.time_ns, record.size_bytes),
             Event::AckDeliver => self.flow(record).ack.deliver(record),
             Event::Opportunity => self.opportunities.add(record.time_ns, record.size_bytes),
+            Event::Lost if self.senders_view => self.flow(record).declare_lost(record),
             // No metric counts these. ACKs that are dropped show as sent and not delivered.
             Event::Enqueue
             | Event::Dequeue
@@ -114,6 +118,17 @@ impl RunMeter {
         if let Some(position) = self.table.get(frame.flow) {
             self.flows[position].frame(frame);
         }
+    }
+
+    /// Takes in the state that senders stated, once all records have passed: means are over the time of the records.
+    pub fn stated(&self) -> StatedStates {
+        let span = |flow: &FlowMeter| StatedSpan {
+            flow: flow.info.flow,
+            from: flow.info.start,
+            acknowledged: flow.delivered.first_ns().map(Time::from_ns),
+            to: Time::from_ns(flow.to_ns.min(self.end_ns())),
+        };
+        StatedStates::new(self.flows.iter().map(span))
     }
 
     /// The statistics of the run. `links` and `senders` are what the driver counted; a log that comes without them

@@ -57,6 +57,11 @@ impl Tally {
         self.last_ns = self.last_ns.max(time_ns);
     }
 
+    /// Time of the first packet, ns.
+    pub(crate) fn first_ns(&self) -> Option<u64> {
+        (self.packets > 0).then_some(self.first_ns)
+    }
+
     /// Adds what another flow sent past the same point.
     pub(crate) fn merge(&mut self, other: &Self) {
         if other.packets == 0 {

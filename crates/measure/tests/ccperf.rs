@@ -21,9 +21,9 @@ fn config(flow: FlowInfo) -> MeterConfig {
 fn sender() -> SenderCounters {
     SenderCounters {
         flow: 1,
-        retransmissions: 5,
-        timeouts: 1,
-        loss_episodes: 2,
+        retransmissions: Some(5),
+        timeouts: Some(1),
+        loss_episodes: Some(2),
         cwnd_byte_ns: 30_000_000_000_000,
         in_flight_byte_ns: 24_000_000_000_000,
         srtt_ns_ns: 100_000_000_000_000_000,

@@ -118,6 +118,29 @@ fn corrected_numbers_start_after_the_warm_up_and_leave_out_what_is_in_flight() {
     assert_eq!(stats.network.packet_loss_rate, Some(1.0 / 9.0));
 }
 
+/// Of ten packets 3, 4 and 7 are declared lost; 4 is acknowledged all the same, 9 is under way at the end. Declarations in
+/// the warm-up and those of logs that are no sender's view do not count.
+#[test]
+fn losses_are_those_that_the_sender_declared_in_a_senders_view() {
+    let numbered =
+        |time_ms: u64, event, seq| Record { seq, ..record(time_ms as f64, 1, event, 1_000, 900, 50.0) };
+    let mut records: Vec<_> = (0..10).map(|i| numbered(i * 100, Event::Send, i)).collect();
+    records.extend([0, 1, 2, 5, 6, 8].map(|i| numbered(i * 100 + 50, Event::Deliver, i)));
+    records.extend([(560, 3), (560, 4), (860, 7), (870, 7)].map(|(at, i)| numbered(at, Event::Lost, i)));
+    records.push(numbered(600, Event::Deliver, 4));
+    let measured = |senders_view, warmup_ms| {
+        let config = MeterConfig { senders_view, ..config(vec![flow_of_all_time()], 1_000, warmup_ms) };
+        measure(config, &records).flows.remove(0)
+    };
+    let flow = measured(true, 0);
+    assert_eq!((flow.packet_loss_rate, flow.packets_in_flight_at_end), (Some(2.0 / 9.0), 1));
+    assert_eq!((flow.packets_dropped, flow.loss_rate), (None, Some(1.0 - 7_000.0 / 10_000.0)));
+    // From 580 ms on packet 7 was declared lost, and 4, 6 and 8 arrived.
+    assert_eq!(measured(true, 580).packet_loss_rate, Some(1.0 / 4.0));
+    // Without them: 3 and 7 of the nine packets sent longer than 50 ms before the last record.
+    assert_eq!(measured(false, 0).packet_loss_rate, Some(2.0 / 9.0));
+}
+
 fn flow_of_all_time() -> FlowInfo {
     flow(1, 0, u64::MAX)
 }
@@ -418,9 +441,9 @@ fn senders_are_time_means_over_their_active_time() {
     };
     let sender = SenderCounters {
         flow: 1,
-        retransmissions: 5,
-        timeouts: 1,
-        loss_episodes: 2,
+        retransmissions: Some(5),
+        timeouts: Some(1),
+        loss_episodes: Some(2),
         cwnd_byte_ns: 30_000_000_000_000,
         in_flight_byte_ns: 24_000_000_000_000,
         srtt_ns_ns: 100_000_000_000_000_000,

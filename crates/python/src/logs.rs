@@ -2,7 +2,7 @@
 
 use crate::{error, text};
 use measure::{FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, statistics};
-use packetlog::{Event, PacketLogReader, Table, read_samples};
+use packetlog::{Event, PacketLogReader, SampleReader, Table, read_samples};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::Deserialize;
@@ -36,6 +36,9 @@ struct MeasureOptions {
     bin_s: f64,
     #[serde(default)]
     flows: Vec<PlannedFlow>,
+    /// The log is a sender's view, and these samples are what it stated of its state.
+    #[serde(default)]
+    stated: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -71,11 +74,20 @@ pub(crate) fn measure_log(py: Python<'_>, packets: PathBuf, options: &str) -> Py
         duration: Span::from_secs_f64(options.duration_s),
         warmup: Span::from_secs_f64(options.warmup_s),
         bin: Span::from_secs_f64(options.bin_s),
+        senders_view: options.stated.is_some(),
         ..MeterConfig::default()
     });
     let stats = py.detach(|| {
         PacketLogReader::open(packets)?.for_each(|record| meter.record(record))?;
-        Ok::<_, packetlog::Error>(meter.finish(&[], &[]))
+        let mut senders = Vec::new();
+        if let Some(samples) = options.stated {
+            let mut stated = meter.stated();
+            for sample in SampleReader::open(samples, Table::Flows)? {
+                stated.sample(&sample?);
+            }
+            senders = stated.finish();
+        }
+        Ok::<_, packetlog::Error>(meter.finish(&[], &senders))
     });
     serde_json::to_string(&stats.map_err(text)?).map_err(text)
 }

@@ -32,6 +32,7 @@ pub fn meter_config(spec: &RunSpec) -> MeterConfig {
         convergence_delta: spec.convergence_delta,
         last_change: last_change(spec),
         tells_reads: false,
+        senders_view: false,
     }
 }
 
@@ -139,9 +140,9 @@ pub fn sender_counters(spec: &RunSpec, index: usize, sender: &Sender) -> SenderC
     let stats = sender.stats();
     SenderCounters {
         flow: index as u32 + 1,
-        retransmissions: stats.retransmissions,
-        timeouts: stats.timeouts,
-        loss_episodes: stats.episodes,
+        retransmissions: Some(stats.retransmissions),
+        timeouts: Some(stats.timeouts),
+        loss_episodes: Some(stats.episodes),
         cwnd_byte_ns: stats.window_byte_ns,
         in_flight_byte_ns: stats.in_flight_byte_ns,
         srtt_ns_ns: stats.srtt_ns_ns,

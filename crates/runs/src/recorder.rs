@@ -1,5 +1,6 @@
 //! Where a run's packet events and samples go: metrics always, files where wanted.
 
+use crate::changes::Changes;
 use crate::counters::link_name;
 use congestion::FieldSink;
 use measure::{FrameDelivery, LinkCounters, MeterConfig, Read, RunMeter, RunStats, Sample, SenderCounters};
@@ -16,7 +17,7 @@ pub struct Recorder {
     log: Option<PacketLogWriter>,
     samples: Option<Samples>,
     /// By flow, what [`Recorder::flow_changes`] wrote last.
-    states: Vec<Vec<Field>>,
+    changes: Vec<Changes>,
     failure: Option<String>,
 }
 
@@ -47,8 +48,8 @@ impl Recorder {
             })
             .transpose()
             .map_err(text)?;
-        let states = vec![Vec::new(); config.flows.len()];
-        Ok(Self { meter: RunMeter::new(config), log, samples, states, failure: None })
+        let changes = vec![Changes::default(); config.flows.len()];
+        Ok(Self { meter: RunMeter::new(config), log, samples, changes, failure: None })
     }
 
     /// One packet event; records must come in time order. A failure to write is kept for [`Recorder::finish`].
@@ -109,8 +110,7 @@ impl Recorder {
     }
 
     /// Those of the `fields` of a flow that are not as they were when this was last called for it, and the field called
-    /// `always` in any case: where it comes again, another event has happened at the same time. A failure to write is kept
-    /// for [`Recorder::finish`].
+    /// `always` in any case ([`Changes`]). A failure to write is kept for [`Recorder::finish`].
     pub fn flow_changes(
         &mut self,
         at: Time,
@@ -119,11 +119,10 @@ impl Recorder {
         fields: impl FnOnce(&mut dyn FieldSink),
     ) {
         let Some(samples) = &mut self.samples else { return };
-        let Some(state) = self.states.get_mut(flow as usize - 1) else { return };
-        let sink = FlowSink { writer: &mut samples.flows, at, flow, result: Ok(()) };
-        let mut changes = ChangeSink { sink, state, always, position: 0 };
-        fields(&mut changes);
-        if let Err(error) = changes.sink.result {
+        let Some(changes) = self.changes.get_mut(flow as usize - 1) else { return };
+        let mut sink = FlowSink { writer: &mut samples.flows, at, flow, result: Ok(()) };
+        changes.pass(always, &mut sink, fields);
+        if let Err(error) = sink.result {
             self.failure.get_or_insert_with(|| error.to_string());
             self.samples = None;
         }
@@ -216,40 +215,5 @@ impl FieldSink for FlowSink<'_> {
         if self.result.is_ok() && value.is_finite() {
             self.result = self.writer.flow(self.at.as_ns(), self.flow, name, unit, value);
         }
-    }
-}
-
-/// Passes on what differs from the last time. Fields come in the same order each time, though not always all of them.
-struct ChangeSink<'a> {
-    sink: FlowSink<'a>,
-    state: &'a mut Vec<Field>,
-    always: &'static str,
-    /// Where the next field is expected.
-    position: usize,
-}
-
-/// A field of a flow's state and the value last written.
-#[derive(Clone, Debug)]
-struct Field {
-    name: &'static str,
-    bits: u64,
-}
-
-impl FieldSink for ChangeSink<'_> {
-    fn put(&mut self, name: &'static str, unit: &'static str, value: f64) {
-        let expected = self.position..self.state.len();
-        let found = expected.clone().find(|&position| self.state[position].name == name);
-        let bits = value.to_bits();
-        if let Some(position) = found {
-            self.position = position + 1;
-            if self.state[position].bits == bits && name != self.always {
-                return;
-            }
-            self.state[position].bits = bits;
-        } else {
-            self.state.insert(expected.start, Field { name, bits });
-            self.position = expected.start + 1;
-        }
-        self.sink.put(name, unit, value);
     }
 }

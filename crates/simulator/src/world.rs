@@ -8,7 +8,7 @@ use packetlog::{Event, Record};
 use path::{DelayLine, Direction, Ecn, Encapsulation, Packet, PacketEvent, Reassembler, Tap};
 use runs::{
     Backend, CapacityMeter, Ends, LogLevel, OPPORTUNITIES, Recorder, RunSpec, flow_state, last_change,
-    logged_event, verdict_event,
+    logged_event, verdicts,
 };
 use transport::{AckSize, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
 use units::{Span, Time};
@@ -416,18 +416,8 @@ impl World {
     /// What the sender has just found out about its packets.
     #[inline]
     fn record_verdicts(&self, index: usize, recorder: &mut Recorder) {
-        for verdict in self.flows[index].sender.verdicts() {
-            if let Some(event) = verdict_event(verdict.lost, self.full_log) {
-                recorder.record(&Record {
-                    time_ns: self.now.as_ns(),
-                    flow: index as u32 + 1,
-                    event,
-                    seq: verdict.number,
-                    size_bytes: 0,
-                    data_bytes: verdict.payload_bytes,
-                    one_way_delay_ns: 0,
-                });
-            }
+        for record in verdicts(&self.flows[index].sender, self.now, index as u32 + 1, self.full_log) {
+            recorder.record(&record);
         }
     }
 

@@ -152,14 +152,19 @@ def _statistics(
     return statistics | {"init_us": found["init_us"], "events": found["records"], "sim_wall_s": None}, None
 
 
-def measure(packets: Path, experiment: Experiment, run: Run) -> dict[str, Any]:
-    """All metrics of a packet log, with the flows that the experiment planned."""
+def measure(packets: Path, experiment: Experiment, run: Run, stated: Path | None = None) -> dict[str, Any]:
+    """All metrics of a packet log, with the flows that the experiment planned.
+
+    `stated` are the samples of a log that is a sender's view: losses are those that it declared.
+    """
     plans = experiment.flow_plans(run.scheme, run.path)
-    options = {
+    options: dict[str, Any] = {
         "duration_s": experiment.duration_s,
         "warmup_s": experiment.warmup_s,
         # each starts with its first packet: the logs begin before the schemes do
         "flows": [{"flow": number, "scheme": plan.scheme} for number, plan in enumerate(plans, 1)],
     }
+    if stated is not None:
+        options["stated"] = str(stated)
     statistics: dict[str, Any] = json.loads(_core.measure_log(str(packets), json.dumps(options)))
     return statistics

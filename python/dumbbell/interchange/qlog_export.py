@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.errors import UserError, listed
-from dumbbell.experiment import Run, slug
+from dumbbell.experiment import Experiment, Run, slug
 from dumbbell.interchange.staging import refuse_used, staging
 from dumbbell.results import ACCEPTED, Results, open_results
 
@@ -44,7 +44,8 @@ def export_qlog(
                 name = "_".join((slug(run.path), slug(run.scheme), str(run.run), f"flow{number}")) + ".sqlog"
                 scheme = statistics["flows"][number - 1].get("scheme") or run.scheme
                 title = f"{run.label}, flow {number}"
-                write_flow(results.folder(run), number, scheme, title, made / name, statistics["backend"], draft)
+                described = _description(results.experiment, scheme, statistics["backend"])
+                write_flow(results.folder(run), number, scheme, title, made / name, described, draft)
                 names.append(name)
         if not names:
             raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
@@ -52,13 +53,32 @@ def export_qlog(
 
 
 def write_flow(
-    folder: Path, number: int, scheme: str, title: str, file: Path, backend: str = "sim", draft: str = DRAFTS[0]
+    folder: Path, number: int, scheme: str, title: str, file: Path, description: str, draft: str = DRAFTS[0]
 ) -> None:
     """Writes flow `number` of the run whose files are in `folder`."""
     samples = folder / "flows.parquet"
-    trace = {"title": title, "description": f"{scheme}, measured by dumbbell ({backend})", "name": scheme}
+    trace = {"title": title, "description": description, "name": scheme}
     state = str(samples) if samples.is_file() else None
     _core.export_qlog(str(folder / "packets.parquet"), state, str(file), number, draft, json.dumps(trace))
+
+
+def _description(experiment: Experiment, scheme: str, backend: str) -> str:
+    """What the trace of a flow shows, and what it does not have because the flow does not tell it."""
+    measured = f"{scheme}, measured by dumbbell ({backend})"
+    found = experiment.schemes.get(scheme)
+    kind = found.kind if found is not None else "core"
+    interval = f"{experiment.sample_interval_s:g} s"
+    untold = "does not tell which packets it takes for acknowledged or lost, so there are no such events, and"
+    if backend == "import":
+        return f"{scheme}, imported by dumbbell: no more than the imported log told"
+    if kind in ("kernel", "bpf"):
+        return f"{measured}; the kernel's TCP {untold} its state is what TCP_INFO said every {interval}"
+    if kind == "program":
+        return f"{measured}; a program {untold} there is no more of its state than it wrote itself"
+    if experiment.log != "full":
+        missing = f'acknowledged packets were not logged, the state is a sample every {interval}: log = "full" has both'
+        return f"{measured}; {missing}"
+    return measured
 
 
 def _chosen(results: Results, wanted: str | None) -> list[Run]:

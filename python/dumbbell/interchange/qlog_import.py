@@ -27,7 +27,9 @@ from dumbbell.results import Results
 
 NOTES = """\
 Imported from qlogs: what the senders saw. A packet counts as delivered when its acknowledgement arrived.
-Every delay is a round-trip time, throughput is what was acknowledged, losses are packets without acknowledgement.
+Every delay is a round-trip time, throughput is what was acknowledged. packet_loss_rate counts the packets that the
+sender declared lost and that were not acknowledged later or, where it declared none, those without acknowledgement.
+Means of window, bytes in flight and RTT are over time, of what the file states: null where it states nothing.
 """
 SUFFIXES = (".qlog", ".sqlog")
 
@@ -52,14 +54,13 @@ def import_qlog(source: Path, out: Path, command: list[str]) -> Results:
         results = begin(directory, _experiment(source, list(traces), last_s), source, command)
         for run in results.experiment.all_runs():
             file, folder, held = traces[run.scheme]
-            statistics = measure(
-                folder / "packets.parquet", replace(results.experiment, duration_s=held["last_s"]), run
-            )
+            packets, samples = folder / "packets.parquet", folder / "flows.parquet"
+            statistics = measure(packets, replace(results.experiment, duration_s=held["last_s"]), run, samples)
             statistics |= {"events": held["events"], "init_us": None, "qlog": held}
             if held["acked"]:
                 # A trace has no planned length that it could fall short of, as Pantheon's runs can.
                 statistics["network"] |= {"valid": True, "invalid_reason": None}
-            add_run(results, run, [folder / "packets.parquet", folder / "flows.parquet"], statistics, file.name)
+            add_run(results, run, [packets, samples], statistics, file.name)
         shutil.rmtree(parts)
         (directory / "notes.txt").write_text(NOTES, encoding="utf-8")
         finish(results)

@@ -56,7 +56,8 @@ def run_scenario(experiment: Experiment, folder: Path) -> list[Row]:
     run = experiment.all_runs()[0]
     with tempfile.TemporaryDirectory(prefix="dumbbell-vectors-") as scratch:
         _core.simulate(json.dumps(experiment.specification(run)), scratch)
-        write_flow(Path(scratch), 1, run.scheme, f"{run.scheme}: {experiment.title}", folder / TRACE)
+        described = f"{run.scheme}, measured by dumbbell (sim)"
+        write_flow(Path(scratch), 1, run.scheme, f"{run.scheme}: {experiment.title}", folder / TRACE, described)
     rows = acknowledgements(folder / TRACE)
     write_atomically(folder / TABLE, to_csv(rows))
     return rows

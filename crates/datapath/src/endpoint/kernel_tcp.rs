@@ -73,9 +73,9 @@ impl TcpSenderOutcome {
     pub(crate) fn counters(&self, index: usize, media: Option<MediaCounters>) -> SenderCounters {
         SenderCounters {
             flow: index as u32 + 1,
-            retransmissions: self.retransmissions,
-            timeouts: self.timeouts,
-            loss_episodes: self.loss_episodes,
+            retransmissions: Some(self.retransmissions),
+            timeouts: Some(self.timeouts),
+            loss_episodes: Some(self.loss_episodes),
             cwnd_byte_ns: self.cwnd_byte_ns,
             in_flight_byte_ns: self.in_flight_byte_ns,
             srtt_ns_ns: self.srtt_ns_ns,

@@ -1,6 +1,7 @@
 //! The ends of a flow under the real clock: our transport over UDP, and the kernel's TCP.
 
 mod codec;
+mod decisions;
 mod kernel_tcp;
 mod live_tcp;
 mod receiver;
@@ -12,6 +13,7 @@ mod tcp_info;
 mod tests;
 
 pub(crate) use codec::{DataFields, data_fields};
+pub(crate) use decisions::Decisions;
 pub(crate) use kernel_tcp::{connect_tcp, run_tcp_receiver, run_tcp_sender};
 pub(crate) use live_tcp::{Progress, StreamedFrame, decoded};
 pub(crate) use receiver::run_receiver;

@@ -5,6 +5,14 @@ use measure::FlowState;
 use runs::Recorder;
 use units::{Span, Time};
 
+/// Values of a flow's state, those of one time beside each other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    rows: Vec<Sample>,
+    /// Time of the fields being put.
+    at: Time,
+}
+
 /// One value at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Sample {
@@ -14,14 +22,43 @@ struct Sample {
     value: f64,
 }
 
+impl Rows {
+    /// The values of time `at`, which is no earlier than that of the values before: whatever `fields` puts.
+    pub(crate) fn add(&mut self, at: Time, fields: impl FnOnce(&mut Self)) {
+        self.at = at;
+        fields(self);
+    }
+
+    /// Hands these and `others` to the recorder in order of time, these first where times are equal.
+    ///
+    /// # Errors
+    /// One line naming the file that cannot be written.
+    fn record(&self, others: &Self, recorder: &mut Recorder, flow: u32) -> Result<(), String> {
+        let mut rows: Vec<&Sample> = self.rows.iter().chain(&others.rows).collect();
+        rows.sort_by_key(|row| row.at);
+        for rows in rows.chunk_by(|one, other| one.at == other.at) {
+            recorder.sample_flow(rows[0].at, flow, |sink| {
+                for row in rows {
+                    sink.put(row.name, row.unit, row.value);
+                }
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl FieldSink for Rows {
+    fn put(&mut self, name: &'static str, unit: &'static str, value: f64) {
+        self.rows.push(Sample { at: self.at, name, unit, value });
+    }
+}
+
 /// Samples of one flow on the grid of the sample interval, as the simulator takes them.
 #[derive(Clone, Debug)]
 pub(crate) struct Samples {
     interval: Span,
     next: Time,
-    rows: Vec<Sample>,
-    /// Time of the fields being put.
-    at: Time,
+    taken: Rows,
     /// How late the thread of the flow was, at most, once it had begun.
     latest: Span,
 }
@@ -29,7 +66,7 @@ pub(crate) struct Samples {
 impl Samples {
     /// One sample every `interval`.
     pub(crate) fn every(interval: Span) -> Self {
-        Self { interval, next: Time::ZERO + interval, rows: Vec::new(), at: Time::ZERO, latest: Span::ZERO }
+        Self { interval, next: Time::ZERO + interval, taken: Rows::default(), latest: Span::ZERO }
     }
 
     /// When the next sample is due.
@@ -49,44 +86,32 @@ impl Samples {
         if now < self.next {
             return;
         }
-        if !self.rows.is_empty() {
+        if !self.taken.rows.is_empty() {
             self.latest = self.latest.max(now - self.next);
         }
         let missed = (now - self.next).as_ns() / self.interval.as_ns().max(1);
-        self.at = self.next + self.interval * missed;
-        self.next = self.at + self.interval;
-        fields(self);
+        let at = self.next + self.interval * missed;
+        self.next = at + self.interval;
+        self.taken.add(at, |rows| fields(rows));
     }
 
     /// The state of the sender at `at`, if it was sampled then.
     pub(crate) fn state(&self, at: Time) -> Option<FlowState> {
-        let first = self.rows.partition_point(|row| row.at < at);
-        let rows = || self.rows[first..].iter().take_while(|row| row.at == at);
+        let rows = &self.taken.rows;
+        let first = rows.partition_point(|row| row.at < at);
+        let rows = || rows[first..].iter().take_while(|row| row.at == at);
         let value =
             |name| rows().find(|row| row.name == name).map(|row| row.value).filter(|value| value.is_finite());
         let srtt = value("srtt").map(|ms| Span::from_secs_f64(ms / 1e3));
         Some(FlowState { in_flight_bytes: value("in_flight")? as u64, srtt })
     }
 
-    /// Hands everything to the recorder.
+    /// Hands everything to the recorder, with the `changes` between samples.
     ///
     /// # Errors
     /// One line naming the file that cannot be written.
-    pub(crate) fn record(&self, recorder: &mut Recorder, flow: u32) -> Result<(), String> {
-        for rows in self.rows.chunk_by(|one, other| one.at == other.at) {
-            recorder.sample_flow(rows[0].at, flow, |sink| {
-                for row in rows {
-                    sink.put(row.name, row.unit, row.value);
-                }
-            })?;
-        }
-        Ok(())
-    }
-}
-
-impl FieldSink for Samples {
-    fn put(&mut self, name: &'static str, unit: &'static str, value: f64) {
-        self.rows.push(Sample { at: self.at, name, unit, value });
+    pub(crate) fn record(&self, changes: &Rows, recorder: &mut Recorder, flow: u32) -> Result<(), String> {
+        self.taken.record(changes, recorder, flow)
     }
 }
 
@@ -104,7 +129,7 @@ mod tests {
         for now in [50, 101, 150, 430, 500] {
             samples.take_due(at(now), |sink| sink.put("now", "ms", now as f64));
         }
-        let rows: Vec<_> = samples.rows.iter().map(|row| (row.at, row.value)).collect();
+        let rows: Vec<_> = samples.taken.rows.iter().map(|row| (row.at, row.value)).collect();
         assert_eq!(rows, [(at(100), 101.0), (at(400), 430.0), (at(500), 500.0)]);
         assert_eq!(samples.next(), at(600));
         assert_eq!(samples.latest(), Span::from_ms(230));

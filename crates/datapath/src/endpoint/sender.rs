@@ -1,6 +1,7 @@
 //! The sending end of our transport over UDP.
 
 use super::codec::{decode_ack, encode_data};
+use super::decisions::Decisions;
 use super::samples::Samples;
 use super::socket::{Inbox, Outbox, prepare};
 use super::{QUANTUM, STOP_CHECK, TIMER_SLACK};
@@ -32,6 +33,7 @@ pub(crate) fn run_sender(
     clock: Clock,
     until: Time,
     samples: &mut Samples,
+    decisions: &mut Decisions,
     stop: &AtomicBool,
 ) -> io::Result<()> {
     prepare(socket, sender.ecn_codepoint(), false)?;
@@ -48,21 +50,29 @@ pub(crate) fn run_sender(
         if now >= until {
             break;
         }
+        // Before anything that happens now, which is no earlier than the sample's time.
+        samples.take_due(now, |sink| decisions.sample(sender, sink));
         for (datagram, _) in inbox.datagrams(count) {
             if decode_ack(datagram, &mut frame).is_some() {
                 sender.on_ack(now, &frame);
+                let at = decisions.time(clock, now, until);
+                decisions.verdicts(at, sender);
+                decisions.state(at, "in_flight", sender);
                 fill(&mut outbox, sender, now);
+                decisions.state(at, "", sender);
             }
         }
         sender.on_timer(now);
+        let at = decisions.time(clock, now, until);
+        decisions.verdicts(at, sender);
         // A full batch: there may be more to send at once.
         let more = fill(&mut outbox, sender, now);
+        decisions.state(at, "", sender);
         let was_blocked = std::mem::replace(&mut blocked, !outbox.flush(socket)?);
         if blocked != was_blocked {
             let writable = if blocked { EpollFlags::EPOLLOUT } else { EpollFlags::empty() };
             waiter.change(socket, 0, EpollFlags::EPOLLIN | writable)?;
         }
-        samples.take_due(now, |sink| sender.fields(sink));
         let wake = match (blocked, more) {
             (true, _) => Time::NEVER,
             (false, true) => now,
@@ -79,7 +89,7 @@ pub(crate) fn run_sender(
         }
     }
     let end = clock.now().min(until);
-    samples.take_due(end, |sink| sender.fields(sink));
+    samples.take_due(end, |sink| decisions.sample(sender, sink));
     sender.finish(end);
     Ok(())
 }

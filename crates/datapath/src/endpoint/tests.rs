@@ -59,9 +59,10 @@ fn run_both(
     }
     let (clock, stop, mut samples) =
         (Clock::start(), AtomicBool::new(false), Samples::every(Span::from_ms(50)));
+    let mut decisions = Decisions::default();
     thread::scope(|scope| {
         scope.spawn(|| run_receiver(&far, &mut receiver, config, clock, until, &stop).unwrap());
-        run_sender(&near, &mut sender, clock, until, &mut samples, &stop).unwrap();
+        run_sender(&near, &mut sender, clock, until, &mut samples, &mut decisions, &stop).unwrap();
     });
     let frames = std::iter::from_fn(|| receiver.take_frame()).collect();
     Transfer {

@@ -51,7 +51,8 @@ pub(super) const METRICS: &[Definition] = &[
         "packet_loss_rate",
         "",
         Corrected,
-        "dropped / (dropped + delivered) packets from max(start, warm-up) to min(stop, end); in logs without drops: not \
+        "dropped / (dropped + delivered) packets from max(start, warm-up) to min(stop, end); in imported qlogs that have \
+         packet_lost: (declared lost and not acknowledged later) / (those + acknowledged); in other logs without drops: not \
          delivered / all of the packets sent from max(start, warm-up) to the flow's largest delay before the end",
         RFC7680,
     ),
@@ -82,8 +83,8 @@ pub(super) const METRICS: &[Definition] = &[
         "packets_in_flight_at_end",
         "packets",
         Counter,
-        "sent - delivered - dropped, at least 0; in logs without drops: sent within the flow's largest delay before the \
-         end and not delivered",
+        "sent - delivered - dropped, at least 0; in imported qlogs that have packet_lost: sent - acknowledged - declared \
+         lost; in other logs without drops: sent within the flow's largest delay before the end and not delivered",
         OWN,
     ),
     Flow.metric("bytes_sent", "bytes", Counter, "bytes that entered the path, overhead included", OWN),
@@ -98,19 +99,27 @@ pub(super) const METRICS: &[Definition] = &[
     Flow.metric("retransmissions", "packets", Counter, "packets sent with payload that was sent before", CCPERF),
     Flow.metric("timeouts", "", Counter, "expired retransmission timers", CCPERF),
     Flow.metric("loss_episodes", "", Counter, "recovery episodes entered", CCPERF),
-    Flow.metric("mean_cwnd_bytes", "bytes", Counter, "time integral of cwnd / active time", CCPERF),
+    Flow.metric(
+        "mean_cwnd_bytes",
+        "bytes",
+        Counter,
+        "time integral of cwnd / active time; in imported qlogs of congestion_window as last stated / time from the first \
+         packet or the first statement, whichever is later, to the last event",
+        CCPERF,
+    ),
     Flow.metric(
         "mean_in_flight_bytes",
         "bytes",
         Counter,
-        "time integral of the bytes in flight / active time",
+        "time integral of the bytes in flight / active time; in imported qlogs of bytes_in_flight, as mean_cwnd_bytes",
         CCPERF,
     ),
     Flow.metric(
         "mean_srtt_ms",
         "ms",
         Counter,
-        "time integral of the smoothed RTT / time since its first sample",
+        "time integral of the smoothed RTT / time since its first sample; in imported qlogs of smoothed_rtt as last stated \
+         / time from the first acknowledgement or the first statement, whichever is later, to the last event",
         CCPERF,
     ),
     Flow.metric("mean_throughput_l4", "Mbit/s", Ccperf, "payload bits that reached the application in order / T; T is the time from the start of the flow until it stops, its transfer is complete, or the run ends; where order is not known, payload new to the receiver", CCPERF),

@@ -33,7 +33,7 @@ pub struct QlogExport {
     draft: Draft,
     flow: u32,
     events: u64,
-    /// A packet whose fragments, or an ACK whose acknowledged packets, may still follow.
+    /// A packet whose fragments, or an acknowledgement whose packets, may still follow.
     open: Option<Open>,
     /// When an ACK arrived that acknowledged something and whose effect is not written yet.
     acked_ns: Option<u64>,
@@ -44,6 +44,20 @@ struct Open {
     size_bytes: u64,
     /// Newly acknowledged packets: first and last number.
     ranges: Vec<(u64, u64)>,
+}
+
+impl Open {
+    fn new(first: &Record) -> Self {
+        Self { first: *first, size_bytes: u64::from(first.size_bytes), ranges: Vec::new() }
+    }
+
+    /// One more packet is newly acknowledged.
+    fn add(&mut self, number: u64) {
+        match self.ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => self.ranges.push((number, number)),
+        }
+    }
 }
 
 impl QlogExport {
@@ -97,12 +111,9 @@ impl QlogExport {
         {
             let same_packet = record.seq == open.first.seq && record.data_bytes == 0;
             match (open.first.event, record.event) {
-                (Event::AckDeliver, Event::Acked) => {
+                (Event::AckDeliver | Event::Acked, Event::Acked) => {
                     self.acked_ns = Some(record.time_ns);
-                    match open.ranges.last_mut() {
-                        Some((_, last)) if *last + 1 == record.seq => *last = record.seq,
-                        _ => open.ranges.push((record.seq, record.seq)),
-                    }
+                    open.add(record.seq);
                     return Ok(());
                 }
                 (Event::Send, Event::Send) | (Event::AckDeliver, Event::AckDeliver) if same_packet => {
@@ -113,13 +124,14 @@ impl QlogExport {
             }
         }
         match record.event {
-            Event::Send | Event::AckDeliver => {
+            // Real packets: the sender takes an ACK in some time after it arrived, and which one it was is not told.
+            Event::Send | Event::AckDeliver | Event::Acked => {
                 self.close()?;
-                self.open = Some(Open {
-                    first: *record,
-                    size_bytes: u64::from(record.size_bytes),
-                    ranges: Vec::new(),
-                });
+                let mut open = Open::new(record);
+                if record.event == Event::Acked {
+                    open.add(record.seq);
+                }
+                self.open = Some(open);
                 Ok(())
             }
             Event::Lost => {
@@ -134,6 +146,11 @@ impl QlogExport {
     /// Writes the packet that nothing more can be said of.
     fn close(&mut self) -> Result<(), Error> {
         let Some(Open { first, size_bytes, ranges }) = self.open.take() else { return Ok(()) };
+        if first.event == Event::Acked {
+            let numbers: Vec<u64> = ranges.into_iter().flat_map(|(first, last)| first..=last).collect();
+            let data = json!({"packet_number_space": "application_data", "packet_numbers": numbers});
+            return self.event(first.time_ns, self.name("packets_acked"), data);
+        }
         let mut data = json!({"header": packet_header(first.seq), "raw": {"length": size_bytes}});
         let name = if first.event == Event::Send {
             if first.data_bytes > 0 {
@@ -181,11 +198,13 @@ impl QlogExport {
         match (self.draft, event) {
             (Draft::V03, "packet_sent") => "transport:packet_sent",
             (Draft::V03, "packet_received") => "transport:packet_received",
+            (Draft::V03, "packets_acked") => "transport:packets_acked",
             (Draft::V03, "packet_lost") => "recovery:packet_lost",
             (Draft::V03, "congestion_state_updated") => "recovery:congestion_state_updated",
             (Draft::V03, _) => "recovery:metrics_updated",
             (Draft::Quic13, "packet_sent") => "quic:packet_sent",
             (Draft::Quic13, "packet_received") => "quic:packet_received",
+            (Draft::Quic13, "packets_acked") => "quic:packets_acked",
             (Draft::Quic13, "packet_lost") => "quic:packet_lost",
             (Draft::Quic13, "congestion_state_updated") => "quic:congestion_state_updated",
             (Draft::Quic13, _) => "quic:recovery_metrics_updated",

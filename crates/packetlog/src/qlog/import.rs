@@ -110,6 +110,7 @@ impl Import {
         match &*event.name {
             "packet_sent" => self.sent(event),
             "packet_received" => self.received(event),
+            "packets_acked" => self.acknowledged(event),
             "packet_lost" => self.lost(event),
             // mvfst's names, and those of the newest drafts.
             "metrics_updated" | "metric_update" | "congestion_metric_update" | "recovery_metrics_updated" => {
@@ -166,6 +167,24 @@ impl Import {
                 };
                 self.acknowledge(event, first, last)?;
             }
+        }
+        Ok(Ok(()))
+    }
+
+    /// What stacks write that log no frames, or logs in which an ACK's arrival and its effect are apart.
+    fn acknowledged(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
+        let space = event.data.get("packet_number_space").and_then(Value::as_str);
+        if space.is_some_and(|space| !space.eq_ignore_ascii_case("application_data")) {
+            return Ok(Ok(()));
+        }
+        let Some(numbers) = event.data.get("packet_numbers") else { return Ok(Ok(())) };
+        let numbers: Option<Vec<u64>> =
+            numbers.as_array().and_then(|numbers| numbers.iter().map(count).collect());
+        let Some(numbers) = numbers else {
+            return Ok(Err("packet_numbers must be a list of packet numbers"));
+        };
+        for number in numbers {
+            self.acknowledge(event, number, number)?;
         }
         Ok(Ok(()))
     }

@@ -170,6 +170,73 @@ fn what_is_exported_is_imported_again() {
     }
 }
 
+/// Real packets: ACKs arrive, and the sender takes two of them in a moment later.
+#[test]
+fn what_a_sender_learns_after_an_ack_arrived_is_an_event_of_its_own() {
+    for (draft, prefix) in [(Draft::V03, "transport"), (Draft::Quic13, "quic")] {
+        let scratch = Scratch::new();
+        let packets = scratch.file("packets.parquet");
+        let mut log = PacketLogWriter::create(&packets).unwrap();
+        for entry in [
+            record(0, 1, Event::Send, 0, 1448),
+            record(0, 1, Event::Send, 1, 1448),
+            record(1, 1, Event::Send, 2, 1448),
+            record(1, 1, Event::Send, 3, 1448),
+            record(20, 1, Event::AckDeliver, 0, 0),
+            record(20, 1, Event::AckDeliver, 1, 0),
+            record(21, 1, Event::Acked, 0, 1448),
+            record(21, 1, Event::Acked, 2, 1448),
+            record(22, 1, Event::Acked, 3, 1448),
+            record(22, 1, Event::Lost, 1, 1448),
+            record(23, 1, Event::Send, 4, 1448),
+        ] {
+            log.write(&entry).unwrap();
+        }
+        log.finish().unwrap();
+        let out = scratch.file("out.sqlog");
+        QlogExport::create(&out, draft, 1, &TraceInfo::default()).unwrap().write_run(&packets, None).unwrap();
+        let text = std::fs::read(&out).unwrap();
+        rules::check(&text, draft);
+        let told: Vec<_> = rules::sequence(&text)[5..]
+            .iter()
+            .map(|event| {
+                (event["time"].to_string(), event["name"].clone(), event["data"]["packet_numbers"].clone())
+            })
+            .collect();
+        let lost = if draft == Draft::V03 { "recovery" } else { prefix };
+        let expected = [
+            ("20.0", format!("{prefix}:packet_received"), Value::Null),
+            ("20.0", format!("{prefix}:packet_received"), Value::Null),
+            ("21.0", format!("{prefix}:packets_acked"), serde_json::json!([0, 2])),
+            ("22.0", format!("{prefix}:packets_acked"), serde_json::json!([3])),
+            ("22.0", format!("{lost}:packet_lost"), Value::Null),
+            ("23.0", format!("{prefix}:packet_sent"), Value::Null),
+        ];
+        assert_eq!(told, expected.map(|(time, name, numbers)| (time.to_owned(), name.into(), numbers)));
+        let found = import(&scratch, &text).unwrap();
+        assert_eq!((found.sent, found.acked, found.lost), (5, 3, 1));
+        let log = records(&scratch.file("out/1/packets.parquet"));
+        let delays = log.iter().filter(|r| r.event == Event::Deliver).map(|r| r.one_way_delay_ns / 1_000_000);
+        assert_eq!(delays.collect::<Vec<_>>(), [21, 20, 21]);
+    }
+}
+
+#[test]
+fn acknowledgements_of_the_handshake_are_left_out_and_wrong_ones_refused() {
+    let scratch = Scratch::new();
+    let trace = |data: &str| {
+        let header = r#"{"qlog_version":"0.3","trace":{}}"#;
+        let sent = r#"{"time":0,"name":"transport:packet_sent","data":{"header":{"packet_number":1}}}"#;
+        let acked = format!(r#"{{"time":1,"name":"transport:packets_acked","data":{data}}}"#);
+        format!("\x1e{header}\n\x1e{sent}\n\x1e{acked}\n").into_bytes()
+    };
+    let acked = |data: &str| import(&scratch, &trace(data)).map(|found| found.acked);
+    assert_eq!(acked(r#"{"packet_numbers":[1]}"#).unwrap(), 1);
+    assert_eq!(acked(r#"{"packet_number_space":"handshake","packet_numbers":[1]}"#).unwrap(), 0);
+    let refused = acked(r#"{"packet_numbers":["one"]}"#).unwrap_err().to_string();
+    assert!(refused.contains("line 3: packet_numbers must be a list of packet numbers"), "{refused}");
+}
+
 #[test]
 fn a_log_without_the_senders_view_and_without_samples_is_written_as_far_as_it_goes() {
     let scratch = Scratch::new();
@@ -202,6 +269,7 @@ fn any_value() -> impl Strategy<Value = Value> {
         Just("frames"),
         Just("frame_type"),
         Just("acked_ranges"),
+        Just("packet_numbers"),
         Just("raw"),
         Just("length"),
         Just("new"),
@@ -223,6 +291,7 @@ fn any_event() -> impl Strategy<Value = Value> {
         Just("transport:packet_sent"),
         Just("quic:packet_received"),
         Just("recovery:packet_lost"),
+        Just("transport:packets_acked"),
         Just("recovery:metrics_updated"),
         Just("quic:congestion_state_updated"),
         Just("x"),

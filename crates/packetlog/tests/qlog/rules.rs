@@ -88,6 +88,10 @@ fn check_data(name: &str, data: &Value, draft: Draft) {
                 assert!(first <= last && range.as_array().unwrap().len() == 2);
             }
         }
+    } else if name == format!("{transport}packets_acked") {
+        keys(data, &[], &["packet_number_space", "packet_numbers"]);
+        one_of(&data["packet_number_space"], &["initial", "handshake", "application_data"]);
+        assert!(data["packet_numbers"].as_array().unwrap().iter().all(Value::is_u64), "{data}");
     } else if name == format!("{recovery}packet_lost") {
         keys(data, &[], &["header", "frames", "trigger"]);
         check_packet_header(&data["header"]);

@@ -1,0 +1,178 @@
+//! Time means of the state that senders stated now and then: a value holds until the next.
+
+use crate::inputs::SenderCounters;
+use packetlog::{Key, Sample};
+use units::{Span, Time};
+
+/// What is known of a flow before its state is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StatedSpan {
+    /// Number of the flow.
+    pub(crate) flow: u32,
+    /// Its first packet.
+    pub(crate) from: Time,
+    /// Its first acknowledgement: what is stated of the RTT before is a guess.
+    pub(crate) acknowledged: Option<Time>,
+    /// Its end.
+    pub(crate) to: Time,
+}
+
+/// Integrates what the samples of an imported log say: `window` and `in_flight` (bytes) and `srtt` (ms).
+#[derive(Clone, Debug)]
+pub struct StatedStates {
+    flows: Vec<Stated>,
+}
+
+#[derive(Clone, Debug)]
+struct Stated {
+    span: StatedSpan,
+    window: Steps,
+    in_flight: Steps,
+    srtt: Steps,
+}
+
+/// A value that changes in steps, and its integral.
+#[derive(Clone, Debug)]
+struct Steps {
+    from: Time,
+    to: Time,
+    /// Where the integral ends, and the value since then.
+    latest: Option<(Time, u64)>,
+    value_ns: u128,
+    active_ns: u64,
+}
+
+impl Steps {
+    fn new(from: Time, to: Time) -> Self {
+        Self { from, to, latest: None, value_ns: 0, active_ns: 0 }
+    }
+
+    /// Before `from` only the last value counts, after `to` none. Values come in order of time.
+    fn state(&mut self, at: Time, value: u64) {
+        let at = at.max(self.from).min(self.to);
+        self.integrate(at);
+        self.latest = Some((at, value));
+    }
+
+    fn integrate(&mut self, at: Time) {
+        if let Some((since, value)) = self.latest {
+            let ns = (at - since).as_ns();
+            self.value_ns += u128::from(value) * u128::from(ns);
+            self.active_ns += ns;
+        }
+    }
+
+    /// Integral and the time it is over.
+    fn finish(mut self) -> (u128, Span) {
+        self.integrate(self.to);
+        (self.value_ns, Span::from_ns(self.active_ns))
+    }
+}
+
+impl StatedStates {
+    pub(crate) fn new(flows: impl Iterator<Item = StatedSpan>) -> Self {
+        let stated = |span: StatedSpan| Stated {
+            window: Steps::new(span.from, span.to),
+            in_flight: Steps::new(span.from, span.to),
+            // Never without an acknowledgement.
+            srtt: Steps::new(span.acknowledged.unwrap_or(span.to), span.to),
+            span,
+        };
+        Self { flows: flows.map(stated).collect() }
+    }
+
+    /// The next sample, in order of time. Other fields, and flows without records, are ignored.
+    pub fn sample(&mut self, sample: &Sample) {
+        let Some(stated) = self.flows.iter_mut().find(|stated| sample.key == Key::Flow(stated.span.flow))
+        else {
+            return;
+        };
+        let at = Time::from_ns(sample.time_ns);
+        match (&*sample.field, &*sample.unit) {
+            ("window", "bytes") => stated.window.state(at, sample.value as u64),
+            ("in_flight", "bytes") => stated.in_flight.state(at, sample.value as u64),
+            // No RTT is zero: some write that before they know one.
+            ("srtt", "ms") if sample.value > 0.0 => {
+                stated.srtt.state(at, (sample.value * 1e6).round() as u64);
+            }
+            _ => {}
+        }
+    }
+
+    /// What the senders counted, as far as they stated it.
+    pub fn finish(self) -> Vec<SenderCounters> {
+        let counters = |stated: Stated| {
+            let Stated { span, window, in_flight, srtt } = stated;
+            let (cwnd_byte_ns, cwnd_active) = window.finish();
+            let (in_flight_byte_ns, active) = in_flight.finish();
+            let (srtt_ns_ns, srtt_active) = srtt.finish();
+            SenderCounters {
+                flow: span.flow,
+                cwnd_byte_ns,
+                cwnd_active,
+                in_flight_byte_ns,
+                active,
+                srtt_ns_ns,
+                srtt_active,
+                ..SenderCounters::default()
+            }
+        };
+        self.flows.into_iter().map(counters).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn means_are_over_the_time_for_which_something_is_stated() {
+        let at = |ms| Time::from_ns(ms * MS);
+        let span = StatedSpan { flow: 1, from: at(100), acknowledged: Some(at(150)), to: at(300) };
+        let mut states = StatedStates::new([span].into_iter());
+        for (ms, flow, field, unit, value) in [
+            (0, 1, "window", "bytes", 5_000.0),
+            (0, 1, "srtt", "ms", 333.0),
+            (50, 1, "window", "bytes", 10_000.0),
+            (50, 1, "window", "packets", 7.0),
+            (150, 1, "srtt", "ms", 50.0),
+            (200, 1, "window", "bytes", 20_000.0),
+            (200, 2, "window", "bytes", 99_999.0),
+            (200, 1, "srtt", "ms", 0.0),
+            (250, 1, "in_flight", "bytes", 3_000.0),
+            (250, 1, "srtt", "ms", 80.0),
+            (400, 1, "window", "bytes", 90_000.0),
+        ] {
+            let (key, field, unit) = (Key::Flow(flow), field.into(), unit.into());
+            states.sample(&Sample { time_ns: ms * MS, key, field, unit, value });
+        }
+        let counters = &states.finish()[0];
+        // 10,000 from 100 to 200 ms, 20,000 to 300 ms.
+        assert_eq!(
+            (counters.cwnd_byte_ns, counters.cwnd_active),
+            (3_000_000 * u128::from(MS), Span::from_ms(200))
+        );
+        // 50 ms for 100 ms, 80 ms for 50 ms.
+        assert_eq!(counters.srtt_ns_ns, 9_000 * u128::from(MS) * u128::from(MS));
+        assert_eq!(counters.srtt_active, Span::from_ms(150));
+        assert_eq!(
+            (counters.in_flight_byte_ns, counters.active),
+            (150_000 * u128::from(MS), Span::from_ms(50))
+        );
+        assert_eq!((counters.retransmissions, counters.timeouts), (None, None));
+    }
+
+    #[test]
+    fn nothing_is_known_of_what_is_not_stated() {
+        let end = Time::from_ns(300 * MS);
+        let span = StatedSpan { flow: 1, from: Time::ZERO, acknowledged: None, to: end };
+        let mut states = StatedStates::new([span].into_iter());
+        let sample =
+            Sample { time_ns: 0, key: Key::Flow(1), field: "srtt".into(), unit: "ms".into(), value: 100.0 };
+        states.sample(&sample);
+        let counters = &states.finish()[0];
+        assert_eq!((counters.cwnd_active, counters.srtt_active), (Span::ZERO, Span::ZERO));
+    }
+}
