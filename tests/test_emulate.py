@@ -176,9 +176,10 @@ def test_wrappers_of_a_pantheon_checkout(dumbbell: Dumbbell, folder: Path, monke
     others = ("--schemes", "pantheon-stuck,pantheon-broken", "--duration", "3")
     runs = emulate(dumbbell, "--pantheon-dir", make_checkout(folder), "--mix", mix, *others, expect=1)
     stuck, broken, together = runs
-    assert 5.0 < usable(together)["network"]["throughput_mbps"] < 10.1
+    # of 10 Mbit/s; beside ten busy processes the programs take their time to start
+    assert 2.0 < usable(together)["network"]["throughput_mbps"] < 10.1
     assert [flow["scheme"].removeprefix("pantheon-") for flow in together["flows"]] == names
-    assert all(flow["throughput_mbps"] > 0.05 for flow in together["flows"])
+    assert all(flow["throughput_mbps"] > 0.02 for flow in together["flows"])
     # 1000 bytes and 28 of headers every 10 ms at most
     assert together["flows"][1]["throughput_mbps"] < 0.83
     assert stuck["status"] == "failed" or stuck["network"]["throughput_mbps"] < 0.1

@@ -430,7 +430,8 @@ mod tests {
     #[test]
     fn what_a_dead_owner_left_is_ended() {
         let mut orphan = Command::new("sleep").arg("77").env(OWNER, "4194305.0.1").spawn().unwrap();
-        assert!(clean_up() >= 1);
+        // Whoever else cleans up at this moment may be first.
+        clean_up();
         assert_eq!(orphan.wait().unwrap().signal(), Some(9));
     }
 
