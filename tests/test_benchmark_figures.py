@@ -45,7 +45,7 @@ from dumbbell.figures import (
     window_figure,
 )
 from dumbbell.figures.canvas import look, renderer
-from dumbbell.figures.frame import LINES, frame
+from dumbbell.figures.frame import LINES, frame, tick_text
 from dumbbell.figures.heatmap import COLORS, number_text
 from dumbbell.figures.labels import Box, place
 from dumbbell.figures.strokes import marked
@@ -390,3 +390,17 @@ def test_a_window_figure_has_what_its_flows_have() -> None:
     assert "Pacing rate (Mbit/s)" not in texts(cwnd)
     assert {"Pacing rate (Mbit/s)", "A"} <= set(texts(paced))
     assert "cwnd (packets)" not in texts(paced)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0"), (2e-4, "2e-4"), (-2.5e-5, "-2.5e-5"), (0.005, "0.005"), (12345.0, "12345"), (1e6, "1e6")],
+)
+def test_numbers_on_axes_are_short(value: float, text: str) -> None:
+    assert tick_text(value) == text
+
+
+def test_a_logarithmic_axis_has_plain_numbers_within_a_decade() -> None:
+    line = SweepLine("A", flow_stroke(1), [0.3, 4.0])
+    shown = texts(sweep_figure("f", "x", ["10", "20"], [SweepPanel("y", [line], logarithmic=True)]))
+    assert {"0.5", "1", "2"} <= set(shown)

@@ -172,6 +172,13 @@ def test_a_trace_has_no_constant_rate() -> None:
     assert network({"path": {"data": [], "ack": [DELAY]}}).rate_mbps is None
 
 
+def test_what_walks_at_random_does_not_follow_from_the_path() -> None:
+    walk = {"interval_ms": 100.0, "rate_mbps": {"corr": 0.5, "std": 1.0, "min": 2.0, "max": 14.0}}
+    found = network({"path": {"data": [LINK | {"walk": walk}, DELAY], "ack": [DELAY]}})
+    assert found.rate_mbps is None
+    assert found.base_rtt_ms == ([0.0], [20.0])
+
+
 def test_the_core_computes_jains_index() -> None:
     assert _core.jain_index([[3.0, 1.0], [2.0, 2.0], [0.0, 0.0], [], [7.0]]) == [
         pytest.approx(0.8),

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from dumbbell.figures.canvas import renderer
@@ -37,6 +37,7 @@ _BETWEEN = 12.0
 _BETWEEN_AXES = 46.0  # where each plot has an x axis of its own
 _INSIDE = _WIDTH - _LEFT - _RIGHT
 _LEGEND_BELOW = 36.0  # from the lowest plot to the legend
+_WIDE = 300.0  # a logarithmic axis over a larger factor has ticks at powers of ten only
 _MOST_ENTRIES = 24  # legend entries; the tables list every flow
 
 
@@ -79,15 +80,16 @@ class Frame:
 
         One of `x_labels` stands for all plots, below the lowest.
         """
-        measure = renderer(self.figure)
         for plot, height, y_label in zip(self.plots, self.heights, y_labels, strict=True):
-            label = plot.set_ylabel(y_label)
-            long = label.get_window_extent(measure).height / height
-            if long > 1.0:  # it would reach into the label of the next plot
-                label.set_fontsize(float(label.get_fontsize()) / long)
-            plot.yaxis.set_label_coords(-(_LEFT - 12) / _INSIDE, 0.5)  # clear of ticks up to 99999
+            self._label(plot, height, y_label)
             for axis in (plot.xaxis, plot.yaxis):
                 if axis.get_scale() == "linear":
+                    axis.set_major_formatter(FuncFormatter(tick_text))
+                elif axis.get_scale() == "log":
+                    low, high = axis.get_view_interval()
+                    # the ticks of one decade alone are too few to read values between them
+                    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < _WIDE * low else (1.0,)))
+                    axis.set_minor_formatter(NullFormatter())
                     axis.set_major_formatter(FuncFormatter(tick_text))
         if len(x_labels) == 1:
             for plot in self.plots[:-1]:
@@ -101,6 +103,20 @@ class Frame:
             handles += [handle for handle, _ in more]
             labels += [label for _, label in more]
         self._lay_out(self._write_legend(handles, labels, legend) if handles else 0.0)
+
+    def _label(self, plot: Axes, height: float, text: str) -> None:
+        """Names the y axis: in two lines, then in smaller letters, where the name is longer than the axis."""
+        measure = renderer(self.figure)
+        label = plot.set_ylabel(text)
+        right = 12.0
+        if label.get_window_extent(measure).height > height + self.between / 2:
+            label.set_text(_two_lines(text))
+            right = 20.0
+            label.set_fontsize(8.0)
+        long = label.get_window_extent(measure).height / height
+        if long > 1.0:
+            label.set_fontsize(8.0 / long)
+        plot.yaxis.set_label_coords(-(_LEFT - right) / _INSIDE, 0.5)  # clear of ticks up to 99999
 
     def _write_legend(self, handles: Sequence[Any], labels: Sequence[str], legend: Legend) -> float:
         """Returns its height."""
@@ -136,8 +152,21 @@ def frame(*heights: float, own_x: bool = False) -> Frame:
 
 
 def tick_text(value: float, _: object = None) -> str:
-    """A number on an axis: five digits, and long ones with a power of ten."""
-    return f"{value:.5g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+    """A number on an axis: five digits, and long or tiny ones with a power of ten."""
+    text = f"{value:.5g}"
+    if 0.0 < abs(value) < 1e-3:
+        digits, _e, power = f"{value:.4e}".partition("e")
+        text = f"{digits.rstrip('0').rstrip('.')}e{power}"
+    return text.replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+
+
+def _two_lines(text: str) -> str:
+    """The text, broken behind the space or underscore that is nearest to its middle."""
+    places = [index + 1 for index, letter in enumerate(text) if letter in " _"]
+    if not places:
+        return text
+    middle = min(places, key=lambda place: abs(place - len(text) / 2))
+    return f"{text[:middle].rstrip()}\n{text[middle:]}"
 
 
 def value_limits(values: Sequence[NDArray[Any]], from_zero: bool = False) -> tuple[float, float]:

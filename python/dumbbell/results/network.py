@@ -12,7 +12,7 @@ _LINKS = ("link", "trace", "poisson", "cellular", "shaper", "policer", "netem")
 
 @dataclass(frozen=True)
 class Network:
-    """None where a quantity does not follow from the path alone: that of a trace, for one, or without such an element.
+    """None where a quantity does not follow from the path alone: that of a trace or a random walk, or of no element.
 
     `loss` is a probability.
     """
@@ -49,7 +49,7 @@ def _over_time(
     elements: Sequence[Mapping[str, Any]], key: str, combine: Callable[[Iterable[float]], float]
 ) -> Changes | None:
     """The combined value of `key`, whenever one of the elements changes its own."""
-    if not elements:
+    if not elements or any(key in element.get("walk", {}) for element in elements):
         return None
     now = [float(element[key]) for element in elements]
     changes = sorted(

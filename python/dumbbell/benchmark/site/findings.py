@@ -24,6 +24,9 @@ _GOOD = "done"
 PATH = "path"
 """The axis of an experiment that is no parameter of its grid."""
 
+_OF_FLOWS = re.compile(r"^mean_agg_|_fairness_|^jain_")
+"""Names of metrics that sum or compare the flows of a run."""
+
 MOST_SINGLE_FLOWS = 4
 """Flows of one run that tables show one by one; of more, the mean, the least and the most of each scheme."""
 
@@ -347,11 +350,15 @@ class Findings:
 
     @cached_property
     def telling(self) -> list[Metric]:
-        """The headline, then the other metrics of which one direction is better, each name once."""
+        """The headline, then the other metrics of which one direction is better, each name once.
+
+        Where every run has one flow, sums and shares of flows repeat what the flow's own metrics say.
+        """
+        alone = all(cell.single(label) for cell in self.cells for label in self.labels)
         found = {self.headline.name: self.headline}
         for level in ("network", "flow", "link"):
             for each in self.metrics[level]:
-                if each.better or each.neutral:
+                if (each.better or each.neutral) and not (alone and _OF_FLOWS.search(each.name)):
                     found.setdefault(each.name, each)
         return list(found.values())
 

@@ -10,7 +10,6 @@ from dumbbell.benchmark.site.direction import Metric, metric
 from dumbbell.benchmark.site.findings import Cell, Findings, Flows, Site, estimate
 from dumbbell.benchmark.site.sketch import Sketch, place, strokes
 from dumbbell.catalog import parameters
-from dumbbell.errors import UserError
 from dumbbell.figures import (
     Bars,
     OperatingPoint,
@@ -25,6 +24,7 @@ from dumbbell.figures import (
     plane_figure,
     sweep_figure,
 )
+from dumbbell.results.network import network
 from dumbbell.results.summary import Estimate
 
 MOST_PANELS = 4
@@ -88,15 +88,12 @@ class _Matrix(Sketch):
 
 
 def _optimum(cell: Cell) -> Optimum | None:
-    """In flight = BDP, the full rate and the base RTT, of a path with a constant rate."""
+    """In flight = BDP, the full rate and the base RTT, of a path whose rate and delay stay."""
+    stays = network({"path": cell.path.spec()})
+    if any(changes is None or len(changes[0]) > 1 for changes in (stays.rate_mbps, stays.base_rtt_ms)):
+        return None
     model = parameters.Cell(cell.path, ())
-    try:
-        rate = model.bottleneck.get("rate_mbps")
-    except UserError:
-        return None
-    if rate is None or not model.base_rtt_ms:
-        return None
-    return Optimum(model.bdp_packets, float(rate), model.base_rtt_ms)
+    return Optimum(model.bdp_packets, float(model.bottleneck["rate_mbps"]), model.base_rtt_ms)
 
 
 def _mean(estimate: Estimate | None) -> float | None:
@@ -295,7 +292,7 @@ def completion(site: Site, found: Findings) -> Iterator[Sketch]:
                 panels.append(SweepPanel(f"FCT, {title} (s)", lines, logarithmic=True))
         if panels:
             title = f"Flow completion time{place(found, cell)}"
-            shown = tuple(f"{size:g}" for size in sizes)
+            shown = tuple(str(size) for size in sizes)
             yield _Sweep("completion", title, cell=cell.name, axis="bytes", values=shown, panels=tuple(panels))
 
 
