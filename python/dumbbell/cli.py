@@ -2,20 +2,17 @@
 
 import argparse
 import contextlib
-import math
 import os
-import re
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
 from dumbbell import __version__, _core
 from dumbbell.ccperf.arguments import add_arguments
-from dumbbell.errors import UserError, nearest, one_line, with_hint
+from dumbbell.errors import UserError, one_line, with_hint
+from dumbbell.option_values import Choice, count, duration, milliseconds, names, seconds, seed
 
 GOOD, SOME_FAILED, BAD_USAGE = 0, 1, 2
-
-_SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -23,71 +20,6 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message} (`{self.prog} --help` shows what is possible)")
-
-
-class _Choice:
-    """A word out of a list, with the closest one suggested."""
-
-    def __init__(self, *names: str) -> None:
-        self.names = names
-
-    def __call__(self, text: str) -> str:
-        if text not in self.names:
-            raise argparse.ArgumentTypeError(
-                f"unknown `{text}`{nearest(text, self.names)}: allowed are {', '.join(self.names)}"
-            )
-        return text
-
-
-def _seconds(text: str) -> float:
-    match = re.fullmatch(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([A-Za-z]*)", text.strip())
-    if match is None:
-        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a time like 30, 30s, 500ms or 2min")
-    number, unit = float(match[1]), match[2]
-    if unit not in _SECONDS:
-        units = [name for name in _SECONDS if name]
-        hint = nearest(unit, units)
-        raise argparse.ArgumentTypeError(f"`{text}`: unknown unit `{unit}`{hint}: allowed are {', '.join(units)}")
-    seconds = number * _SECONDS[unit]
-    if not 0.0 <= seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"`{text}`: must not be negative")
-    return seconds
-
-
-def _duration(text: str) -> float:
-    seconds = _seconds(text)
-    if not 1e-3 <= seconds <= 1e6:
-        raise argparse.ArgumentTypeError(f"`{text}`: allowed is 1 ms to 1000000 s")
-    return seconds
-
-
-def _milliseconds(text: str) -> float:
-    try:
-        number = float(text.removesuffix("ms"))
-    except ValueError:
-        number = math.nan
-    if not 0.0 <= number <= 1e6:
-        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a number of ms from 0 to 1000000")
-    return number
-
-
-def _count(text: str) -> int:
-    if not re.fullmatch(r"\d{1,6}", text) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number, at least 1")
-    return int(text)
-
-
-def _seed(text: str) -> int:
-    if not re.fullmatch(r"\d{1,16}", text) or int(text) > 2**53:
-        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number from 0 to 9007199254740992")
-    return int(text)
-
-
-def _names(text: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
-    if not names:
-        raise argparse.ArgumentTypeError("needs at least one name")
-    return names
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -110,11 +42,11 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("directory", type=Path, metavar="DIR")
     show.add_argument("--json", action="store_true", help="everything, for programs")
     show.add_argument(
-        "--metrics", type=_names, default=(), metavar="A[,B]", help="these metrics, instead of the main ones"
+        "--metrics", type=names, default=(), metavar="A[,B]", help="these metrics, instead of the main ones"
     )
     show.add_argument(
         "--intervals",
-        type=_duration,
+        type=duration,
         nargs="?",
         const=1.0,
         metavar="S",
@@ -124,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     catalogue = commands.add_parser("list", help="print what can be named")
     from dumbbell.commands.catalogue import KINDS
 
-    catalogue.add_argument("kind", type=_Choice(*KINDS), metavar="|".join(KINDS))
+    catalogue.add_argument("kind", type=Choice(*KINDS), metavar="|".join(KINDS))
     catalogue.add_argument("--json", action="store_true")
 
     _import_parser(commands.add_parser("import", help="read results of other tools", allow_abbrev=False))
@@ -156,21 +88,19 @@ def _parser() -> argparse.ArgumentParser:
 def _run_parser(run: argparse.ArgumentParser) -> None:
     add = run.add_argument
     add("experiment", nargs="?", metavar="EXPERIMENT", help="a listed experiment or a TOML file")
-    add("--schemes", type=_names, default=(), metavar="A,B|all")
-    add("--path", type=_names, default=(), metavar="P[,P2]", help="listed paths, TOML files or mahimahi traces")
+    add("--schemes", type=names, default=(), metavar="A,B|all")
+    add("--path", type=names, default=(), metavar="P[,P2]", help="listed paths, TOML files or mahimahi traces")
     add("--backend", metavar="sim|emu", help="sim: virtual time (the default); emu: real packets")
-    add("--runs", type=_count, metavar="N", help="repetitions of each scheme on each path")
-    add("--duration", type=_duration, metavar="S", help="seconds, or with a unit: 500ms, 2min")
-    add("--flows", type=_count, metavar="N", help="flows of the same scheme in each run")
-    add("--interval", type=_seconds, metavar="S", help="time between the starts of flows")
+    add("--runs", type=count, metavar="N", help="repetitions of each scheme on each path")
+    add("--duration", type=duration, metavar="S", help="seconds, or with a unit: 500ms, 2min")
+    add("--flows", type=count, metavar="N", help="flows of the same scheme in each run")
+    add("--interval", type=seconds, metavar="S", help="time between the starts of flows")
     add("--mix", action="append", default=[], metavar="A*2+B", help="flows of several schemes in one run; repeatable")
-    add("--warmup", type=_seconds, metavar="S", help="time that the corrected metrics leave out")
-    add("--seed", type=_seed, metavar="N")
-    add("--log", type=_Choice("none", "packets", "full"), metavar="none|packets|full", help="packet log")
+    add("--warmup", type=seconds, metavar="S", help="time that the corrected metrics leave out")
+    add("--seed", type=seed, metavar="N")
+    add("--log", type=Choice("none", "packets", "full"), metavar="none|packets|full", help="packet log")
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="copa.delta=0.1, reno.transport.ack_every=1")
-    add(
-        "--cell", type=_names, default=(), metavar="C[,C2]", help="only these cells: paths as they are named in results"
-    )
+    add("--cell", type=names, default=(), metavar="C[,C2]", help="only these cells: paths as they are named in results")
     add(
         "--pantheon-dir",
         type=Path,
@@ -184,7 +114,7 @@ def _benchmark_parser(benchmark: argparse.ArgumentParser) -> None:
     add = benchmark.add_argument
     add(
         "--schemes",
-        type=_names,
+        type=names,
         required=True,
         metavar="A[,B]",
         help="the schemes under test; reference schemes are added",
@@ -194,7 +124,7 @@ def _benchmark_parser(benchmark: argparse.ArgumentParser) -> None:
         "--quick", action="store_true", help="fewer cells, one run each: under three minutes for one scheme"
     )
     level.add_argument("--full", action="store_true", help="everything (the default)")
-    add("--only", type=_names, default=(), metavar="NAME[,NAME]", help="only these experiments")
+    add("--only", type=names, default=(), metavar="NAME[,NAME]", help="only these experiments")
     _execution_options(
         benchmark,
         "results/benchmark-SCHEMES-quick or -full",
@@ -205,7 +135,7 @@ def _benchmark_parser(benchmark: argparse.ArgumentParser) -> None:
 def _execution_options(parser: argparse.ArgumentParser, directory: str, database: str) -> None:
     """How and where runs are executed, the same for every command that executes experiments."""
     add = parser.add_argument
-    add("--jobs", type=_count, metavar="N", help="processes; default: one per processor; with real packets: 1")
+    add("--jobs", type=count, metavar="N", help="processes; default: one per processor; with real packets: 1")
     add("--cluster", metavar="tcp://HOST:PORT", help="a Dask scheduler whose workers execute the runs")
     add("--out", type=Path, metavar="DIR", help=f"default: {directory}")
     add("--db-path", type=Path, metavar="FILE", help=f"the numbers {database}")
@@ -217,11 +147,11 @@ def _emulate_parser(emulate: argparse.ArgumentParser) -> None:
     emulate.usage = "dumbbell emulate --path P [OPTIONS] [-- COMMAND ...]"
     add = emulate.add_argument
     add("--path", required=True, metavar="P", help="a listed path, a TOML file, or mahimahi traces UP[,DOWN]")
-    add("--delay", type=_milliseconds, default=0.0, metavar="MS", help="with traces: one-way delay in each direction")
+    add("--delay", type=milliseconds, default=0.0, metavar="MS", help="with traces: one-way delay in each direction")
     add("--queue", metavar="KIND:KEY=N", help="with traces: the queue of both, like droptail:packets=100")
     add("--server", metavar="CMD", help="runs at the far end while COMMAND runs")
     add("--log", type=Path, metavar="FILE.parquet", help="packet log")
-    add("--seed", type=_seed, default=1, metavar="N")
+    add("--seed", type=seed, default=1, metavar="N")
     add("--quiet", action="store_true", help="no statistics while it runs")
     add("words", nargs="*", metavar="COMMAND", help="default: a shell")
 
@@ -239,7 +169,7 @@ def _kernel_parser(kernel: argparse.ArgumentParser) -> None:
 def _import_parser(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     formats = ("pantheon", "mahimahi", "qlog", "pcap", "iperf3")
-    add("format", type=_Choice(*formats), metavar="|".join(formats))
+    add("format", type=Choice(*formats), metavar="|".join(formats))
     add("source", type=Path, metavar="SRC")
     add("--out", type=Path, metavar="DIR", required=True)
     add("--ack", type=Path, metavar="LOG", help="mahimahi: the log of the other direction")
@@ -249,24 +179,22 @@ def _import_parser(parser: argparse.ArgumentParser) -> None:
 def _export_parser(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     formats = ("pantheon", "qlog", "trace")
-    add("format", type=_Choice(*formats), metavar="|".join(formats))
+    add("format", type=Choice(*formats), metavar="|".join(formats))
     add("source", metavar="DIR|PATH", help="a results directory; trace: a path whose opportunities to write")
     add("--out", type=Path, metavar="DEST", required=True)
     add("--run", metavar="PATH/SCHEME/N", help="qlog: only this run")
-    add("--flow", type=_count, metavar="N", help="qlog: only this flow")
+    add("--flow", type=count, metavar="N", help="qlog: only this flow")
     drafts = ("0.3", "quic-13")
-    add(
-        "--draft", type=_Choice(*drafts), default="0.3", metavar="|".join(drafts), help="qlog: qvis opens 0.3 (default)"
-    )
-    add("--direction", type=_Choice("data", "ack"), default="data", metavar="data|ack", help="trace: of the path")
-    add("--duration", type=_duration, default=60.0, metavar="S", help="trace: its length (60)")
-    add("--seed", type=_seed, default=1, metavar="N", help="trace: seed of the run that it is taken from (1)")
+    add("--draft", type=Choice(*drafts), default="0.3", metavar="|".join(drafts), help="qlog: qvis opens 0.3 (default)")
+    add("--direction", type=Choice("data", "ack"), default="data", metavar="data|ack", help="trace: of the path")
+    add("--duration", type=duration, default=60.0, metavar="S", help="trace: its length (60)")
+    add("--seed", type=seed, default=1, metavar="N", help="trace: seed of the run that it is taken from (1)")
 
 
 def _execution(arguments: argparse.Namespace) -> dict[str, Any]:
     """The values of `_execution_options` as commands call them."""
-    names = ("jobs", "out", "resume", "json", "cluster")
-    return {name: getattr(arguments, name) for name in names} | {"database": arguments.db_path}
+    same = ("jobs", "out", "resume", "json", "cluster")
+    return {name: getattr(arguments, name) for name in same} | {"database": arguments.db_path}
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -329,8 +257,8 @@ def _kernel(arguments: argparse.Namespace) -> int:
     from dumbbell.commands.kernel import kernel
 
     flags = [f"--{name}" for name in ("json", "all") if getattr(arguments, name, False)]
-    names = [arguments.name] if getattr(arguments, "name", None) else []
-    return kernel(arguments.action, [*flags, *names])
+    named = [arguments.name] if getattr(arguments, "name", None) else []
+    return kernel(arguments.action, [*flags, *named])
 
 
 def _dispatch(arguments: argparse.Namespace) -> int:

@@ -37,7 +37,7 @@ BETTER: dict[str, int] = {
     "bytes_sent": NEITHER,
     "bytes_delivered": NEITHER,
     "data_bytes_delivered": MORE,
-    "retransmissions": LESS,
+    "retransmissions": NEITHER,  # unreliable transports have none, whatever they lose
     "timeouts": LESS,
     "loss_episodes": LESS,
     "mean_cwnd_bytes": NEITHER,
@@ -89,7 +89,7 @@ BETTER: dict[str, int] = {
     "mean_idt_ewma_l4": NEITHER,
     "mean_one_way_delay_l7": LESS,
     "mean_recovery_time_l4": LESS,
-    "total_retransmissions_l4": LESS,
+    "total_retransmissions_l4": NEITHER,
     "total_rtos_l4": LESS,
     "starvation_time_s": LESS,
     "time_to_90_s": LESS,

@@ -1,0 +1,81 @@
+"""Values of options: each parser takes a text and says in one line what is allowed."""
+
+import argparse
+import math
+import re
+
+from dumbbell.errors import nearest
+
+_SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
+
+
+class Choice:
+    """A word out of a list, with the closest one suggested."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def __call__(self, text: str) -> str:
+        """The word."""
+        if text not in self.names:
+            raise argparse.ArgumentTypeError(
+                f"unknown `{text}`{nearest(text, self.names)}: allowed are {', '.join(self.names)}"
+            )
+        return text
+
+
+def seconds(text: str) -> float:
+    """A time, not negative, in seconds: `30`, `500ms`, `2min`."""
+    match = re.fullmatch(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([A-Za-z]*)", text.strip())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a time like 30, 30s, 500ms or 2min")
+    number, unit = float(match[1]), match[2]
+    if unit not in _SECONDS:
+        units = [name for name in _SECONDS if name]
+        hint = nearest(unit, units)
+        raise argparse.ArgumentTypeError(f"`{text}`: unknown unit `{unit}`{hint}: allowed are {', '.join(units)}")
+    value = number * _SECONDS[unit]
+    if not 0.0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"`{text}`: must not be negative")
+    return value
+
+
+def duration(text: str) -> float:
+    """A length of a run, in seconds."""
+    value = seconds(text)
+    if not 1e-3 <= value <= 1e6:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is 1 ms to 1000000 s")
+    return value
+
+
+def milliseconds(text: str) -> float:
+    """A delay in ms, with or without the unit."""
+    try:
+        number = float(text.removesuffix("ms"))
+    except ValueError:
+        number = math.nan
+    if not 0.0 <= number <= 1e6:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a number of ms from 0 to 1000000")
+    return number
+
+
+def count(text: str) -> int:
+    """A whole number, at least 1."""
+    if not re.fullmatch(r"\d{1,6}", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number, at least 1")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """A whole number that every JSON reader keeps exact."""
+    if not re.fullmatch(r"\d{1,16}", text) or int(text) > 2**53:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number from 0 to 9007199254740992")
+    return int(text)
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Names between commas, at least one."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise argparse.ArgumentTypeError("needs at least one name")
+    return names
