@@ -25,7 +25,7 @@ from dumbbell.benchmark.site.competition import matches
 from dumbbell.benchmark.site.criteria import load
 from dumbbell.benchmark.site.direction import BETTER, LESS, MORE, best, decimals, definitions, number
 from dumbbell.benchmark.site.facts import look
-from dumbbell.benchmark.site.findings import Findings, Site
+from dumbbell.benchmark.site.findings import Findings, Site, rivals
 from dumbbell.ccperf.arguments import add_arguments
 from dumbbell.ccperf.experiment import plan as ccperf_plan
 from dumbbell.cli import main
@@ -428,6 +428,25 @@ def test_a_neutral_metric_has_no_best_value(made: Benchmark) -> None:
     assert (by_name["goodput_mbps"].better, by_name["goodput_mbps"].arrow) == (0, "")
     assert by_name["owd_p95_ms"].better == LESS
     assert "goodput_mbps" in [each.name for each in found.telling]  # it is shown as before
+
+
+def test_completion_times_of_some_transfers_are_not_the_best(made: Benchmark) -> None:
+    found = findings(made, "short")
+    [cell] = found.cells
+    unfinished = {"bbr": 0, "copa": 9, "cubic": 0}
+    runs = {
+        label: tuple(
+            replace(run, content=run.content | {"network": run.content["network"] | {"fct_incomplete": count}})
+            for run in cell.runs[label]
+        )
+        for label, count in unfinished.items()
+    }
+    cell = replace(cell, runs=runs)
+    labels = ("bbr", "copa", "cubic")
+    known = definitions()
+    assert rivals([cell], labels, known["network", "fct_mean_s"]) == ["", "copa", ""]
+    assert rivals([cell], labels, known["network", "fct_incomplete"]) == ["", "", ""]
+    assert rivals([cell], labels, known["network", "owd_p95_ms"]) == ["", "", ""]
 
 
 def test_a_cells_command_repeats_its_run(made: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,11 @@ PATH = "path"
 _OF_FLOWS = re.compile(r"^mean_agg_|_fairness_|^jain_")
 """Names of metrics that sum or compare the flows of a run."""
 
+_UNFINISHED = 0.05
+"""Part of the transfers that may be unfinished where completion times are compared."""
+
+_COMPLETION = re.compile(r"^fct_(?!incomplete)|completion_time")
+
 MOST_SINGLE_FLOWS = 4
 """Flows of one run that tables show one by one; of more, the mean, the least and the most of each scheme."""
 
@@ -166,6 +171,16 @@ class Cell:
         plans = self.plans[label]
         return len(plans) == 1 and not is_many(plans[0])
 
+    def finishes(self, label: str) -> bool:
+        """Whether nearly every transfer of the label with an end reached it: the times of some alone flatter.
+
+        Those that begin just before the end of a run never do.
+        """
+        networks = [run.content["network"] for run in self.good(label)]
+        begun = sum(entry["flows"] for network in networks for entry in network.get("completions") or [])
+        unfinished = sum(lookup(network, "fct_incomplete") or 0.0 for network in networks)
+        return bool(unfinished <= _UNFINISHED * begun)
+
     def flow_values(self, flows: Flows, name: str) -> list[float]:
         """The metric of each run that has it."""
         found = []
@@ -237,6 +252,13 @@ def lookup(table: Mapping[str, Any], name: str) -> float | None:
     for key in name.split("."):
         found = found.get(key) if isinstance(found, Mapping) else None
     return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+
+def rivals(cells: Sequence[Cell], labels: Sequence[str], metric: Metric) -> list[str]:
+    """Which labels compare in a metric: equal ones do. Who left many transfers unfinished has no completion times."""
+    if not _COMPLETION.search(metric.name):
+        return [""] * len(labels)
+    return ["" if all(cell.finishes(label) for cell in cells) else label for label in labels]
 
 
 def words(parameters: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from dumbbell.benchmark.site.competition import Match, has_matches, matches
 from dumbbell.benchmark.site.direction import best, decimals, number
-from dumbbell.benchmark.site.findings import Findings
+from dumbbell.benchmark.site.findings import Findings, rivals
 from dumbbell.benchmark.site.tables import NONE
 from dumbbell.report.cells import Cell
 
@@ -20,8 +20,9 @@ def headline_cells(found: Findings, labels: Sequence[str]) -> list[Cell]:
     places = decimals(value for values in own for value in values)
     means = [sum(values) / len(values) if values else None for values in own]
     shown = [None if mean is None else number(mean, places) for mean in means]
-    # means over different cells cannot be compared
+    # means over different cells or different transfers cannot be compared
     comparable = len({len(values) for values in own if values}) == 1
+    comparable &= not any(rivals(found.cells, [label for label in labels if label in found.labels], found.headline))
     bold = best(shown, means, found.headline.better if comparable else 0)
     made = []
     for values, mean, said, is_best in zip(own, means, shown, bold, strict=True):

@@ -6,7 +6,7 @@ from dumbbell.benchmark.site.competition import has_matches, matches
 from dumbbell.benchmark.site.criteria import Criterion, Evidence, load
 from dumbbell.benchmark.site.direction import Metric, best, decimals, number
 from dumbbell.benchmark.site.facts import Sight, look
-from dumbbell.benchmark.site.findings import Findings, Site
+from dumbbell.benchmark.site.findings import Findings, Site, rivals
 from dumbbell.benchmark.site.matrix import HARM_RULE, SHARE_RULE, match_tables
 from dumbbell.benchmark.site.shell import SCORECARD, Shell, experiment_file
 from dumbbell.benchmark.site.tables import NONE
@@ -160,7 +160,8 @@ def _over_cells(found: Findings, metric: Metric) -> list[cells.Cell]:
     places = decimals(every)
     averages = [sum(own) / len(own) if own else None for own in means]
     shown = [None if average is None else number(average, places) for average in averages]
-    complete = len({len(own) for own in means}) == 1  # means over different cells cannot be compared
+    # means over different cells or different transfers cannot be compared
+    complete = len({len(own) for own in means}) == 1 and not any(rivals(found.cells, found.labels, metric))
     bold = best(shown, averages, metric.better if complete else 0)
     made = []
     for own, average, said, is_best in zip(means, averages, shown, bold, strict=True):

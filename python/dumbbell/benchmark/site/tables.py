@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.benchmark.site.direction import Metric, best, decimals, number
-from dumbbell.benchmark.site.findings import PATH, Cell, Findings, Site, estimate, is_many, words
+from dumbbell.benchmark.site.findings import PATH, Cell, Findings, Site, estimate, is_many, rivals, words
 from dumbbell.catalog import parameters
 from dumbbell.errors import UserError
 from dumbbell.report import cells
@@ -25,14 +25,14 @@ class Sheet:
 
 
 def row_of(
-    estimates: Sequence[Estimate | None], better: int, rivals: Sequence[object] | None = None
+    estimates: Sequence[Estimate | None], better: int, compared: Sequence[object] | None = None
 ) -> list[cells.Cell]:
-    """Means beside each other in one row, the best of them marked: of all, or of each group of equal `rivals`."""
+    """Means beside each other in one row, the best of them marked: of all, or of each group that is `compared`."""
     every = [value for each in estimates if each for value in (each.mean, each.low, each.high) if value is not None]
     places = decimals(every)
     shown = [number(each.mean, places) if each else None for each in estimates]
     means = [each.mean if each else None for each in estimates]
-    groups = list(rivals or [None] * len(means))
+    groups = list(compared or [None] * len(means))
     bold = [False] * len(means)
     for group in dict.fromkeys(groups):
         own = [index for index, each in enumerate(groups) if each == group]
@@ -74,13 +74,13 @@ class CellTables:
         """A column for each flow of each scheme, or for each reduction where they are many."""
         columns = {label: self.cell.columns(label, self.site.titles) for label in self.labels}
         flat = [flows for found in columns.values() for flows in found]
-        # flows under test compare with such flows, means with means
-        ours = {label: set(self.cell.ours_of(label)) for label in self.labels}
-        rivals = [(flows.reduce, set(flows.plans) <= ours[flows.label]) for flows in flat]
         rows = []
         for metric in self.findings.metrics["flow"]:
             means = [estimate(self.cell.flow_values(flows, metric.name)) for flows in flat]
-            rows.append((name_of(metric, self.interval_s), *row_of(means, metric.better, rivals)))
+            # flows compare with those in the same place, means with means
+            finishing = rivals([self.cell], [flows.label for flows in flat], metric)
+            groups_of = [(flows.plans, flows.reduce, group) for flows, group in zip(flat, finishing, strict=True)]
+            rows.append((name_of(metric, self.interval_s), *row_of(means, metric.better, groups_of)))
         single = all(len(found) == 1 for found in columns.values())
         groups = () if single else (("", 1), *((self.site.title(label), len(columns[label])) for label in self.labels))
         names = [self.site.title(flows.label) if single else flows.heading for flows in flat]
@@ -102,7 +102,8 @@ class CellTables:
         rows = []
         for metric in self.findings.metrics["network"]:
             means = [self.cell.estimate(label, metric) for label in self.labels]
-            rows.append((name_of(metric, self.interval_s), *row_of(means, metric.better)))
+            groups = rivals([self.cell], self.labels, metric)
+            rows.append((name_of(metric, self.interval_s), *row_of(means, metric.better, groups)))
         return Sheet("Network", self._table("network", (), self._titles(), rows))
 
     def _titles(self) -> list[str]:
@@ -179,7 +180,7 @@ def overview(site: Site, findings: Findings, metric: Metric, link: Callable[[Cel
     for cell in findings.cells:
         names = [cells.Cell(cell.place(axis), link=link(cell) if axis == axes[0] else "") for axis in axes]
         means = [cell.estimate(label, metric) for label in findings.labels]
-        rows.append((*names, *row_of(means, metric.better)))
+        rows.append((*names, *row_of(means, metric.better, rivals([cell], findings.labels, metric))))
     unit = f" ({metric.unit})" if metric.unit else ""
     heading = f"{metric.name}{unit}{f' {metric.arrow}' if metric.arrow else ''} in every cell"
     whose = "the mean over the flows under test" if metric.level == "flow" else f"of the {metric.level}"
