@@ -88,7 +88,7 @@ def _figure(experiment: Experiment, scheme: Scheme, rows: list[Row]) -> str:
         curve("", "ssthresh_bytes", 1e-3, threshold),
     ]
     panels = [
-        Panel("kB, dashed ssthresh", [found for found in sizes if found], height=165.0),
+        Panel("kB, dashed ssthresh" if sizes[-1] else "kB", [found for found in sizes if found], height=165.0),
         Panel("RTT (ms)", [found for found in [curve("", "latest_rtt_ms", 1.0, own)] if found]),
     ]
     pacing = curve("", "pacing_bps", 1e-6, own)
