@@ -16,7 +16,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "metrics.md"
 INTRODUCTION = """\
 # Metrics
 
-Written by `scripts/metrics_doc.py` from `crates/measure/src/definitions.rs`, the only place where metrics are
+Written by `scripts/metrics_doc.py` from `crates/measure/src/definitions/`, the only place where metrics are
 defined. Do not edit.
 
 `dumbbell list metrics` prints the same list, `dumbbell show DIR --json` the values. In the
@@ -26,8 +26,8 @@ key `b` of the object `a`, or of each object of the list `a`. An empty unit is a
 ## Conventions
 
 - **pantheon**: as Pantheon's analysis computes it, defects included. The whole log counts, sizes contain the path's
-  overhead, packets still under way at the end are lost, and each flow's rate divides by that flow's own span. Use it
-  to compare with Pantheon's results.
+  overhead, packets still under way at the end are lost, and each flow's rate divides by that flow's own span. Times
+  are whole microseconds, as in its logs. Use it to compare with Pantheon's results.
 - **corrected**: payload only, from the end of the warm-up (`warmup_s`), without packets under way at the end. Use it
   for new work.
 - **counter**: counted over the whole run, or a time mean of a counted quantity.
@@ -36,22 +36,25 @@ key `b` of the object `a`, or of each object of the list `a`. An empty unit is a
   segments), `l7` the application. Means are exact time integrals; null where a log does not tell.
 
 Metrics marked "sampled" are computed from values per sample interval (`sample_interval_s`, 0.1 s unless the experiment
-says otherwise; `network.sample_interval_s` repeats it): variances, utilities and fairness depend on its length. A flow
-counts in the intervals in all of which it is active. A run whose numbers contradict each other (one flow with a Jain
+says otherwise; `network.sample_interval_s` repeats it): variances, utilities and fairness depend on its length. What
+happens at the beginning of an interval is in it, what happens at its end is not, nor in the state at its end. A flow
+counts in the intervals in all of which it is active: from its start until it stops, the last byte of its transfer has
+arrived, or the run ends. A mean of nothing is null. A run whose numbers contradict each other (one flow with a Jain
 index other than 1, flows that do not sum to their aggregate) fails.
 
 `dumbbell._core.harm(solo, with, more_is_better)` is the harm that a competitor does to a victim by any of these metrics
 (Ware et al. 2019).
 
-Delays are one-way, from the packet's entry into the path to its exit. Percentiles are by nearest rank, at a
-resolution of one microsecond.
+Delays are one-way, from the packet's entry into the path to its exit, each rounded to whole microseconds. Percentiles
+are by nearest rank: of the n sorted values the one at index round(q (n - 1)), halves to even.
 """
 
 TITLES = {"flow": "Flows", "link": "Links", "network": "Network"}
 WHERE = {
     "flow": "One entry of `flows` per flow. `media` is null unless the flow's application is an encoder: a live video "
     "source whose frames the receiver decodes.",
-    "link": "One entry of `links` per link-like element; `links[0]` is the bottleneck of the data direction.",
+    "link": "One entry of `links` per link-like element; `links[0]` is the bottleneck of the data direction: the "
+    "link there that could carry least over the run.",
     "network": "The object `network`: all flows together.",
 }
 

@@ -200,7 +200,7 @@ fn send_tcp(stage: Stage<'_>, index: usize, address: SocketAddrV4, name: &str) -
     let stream = connect_tcp(address, name, stage.clock, stop_at, stage.stop)?;
     let outcome = run_tcp_sender(&stream, application, stage.clock, start, stop_at, &mut samples, stage.stop)
         .map_err(|error| format!("sending socket: {error}"))?;
-    let media = outcome.encoder.map(|stats| media_counters(&flow.application, &stats));
+    let media = outcome.encoder.map(|stats| media_counters(flow, &stats));
     // The kernel does not tell what it decides, or when.
     let decisions = Decisions::default();
     Ok(Sent { counters: outcome.counters(index, media), samples, decisions, frames: outcome.frames })

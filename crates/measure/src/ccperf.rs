@@ -46,7 +46,7 @@ impl<'a> Measured<'a> {
             from: flow.info.start,
             to: done.map_or(stop, |done| done.min(stop)),
             // bit/ns are 1000 Mbit/s.
-            capacity_mbps: flow.samples.capacity_mbps.mean().or(over_the_run.map(|rate| rate * 1_000.0)),
+            capacity_mbps: flow.samples.capacity_mbps().or(over_the_run.map(|rate| rate * 1_000.0)),
             wire_bytes: f64::from(flow.info.plan.wire_bytes + link.map_or(0, |link| link.framing_bytes)),
         }
     }
@@ -202,7 +202,7 @@ pub(crate) fn link(stats: &LinkStats) -> CcperfLink {
 }
 
 /// The link of a direction that could carry least.
-fn bottleneck(links: &[LinkCounters], reverse: bool) -> Option<&LinkCounters> {
+pub(crate) fn bottleneck(links: &[LinkCounters], reverse: bool) -> Option<&LinkCounters> {
     let direction = if reverse { "ack" } else { "data" };
     links
         .iter()

@@ -47,6 +47,13 @@ impl Fairness {
         }
     }
 
+    /// A flow is active until `last_ns` only, as turns out then.
+    #[cold]
+    pub(crate) fn end_after(&mut self, last_ns: u64) {
+        self.to_ns = self.to_ns.min(last_ns.saturating_add(1));
+        self.bin_end_ns = self.bin_end_ns.min(self.to_ns);
+    }
+
     /// Closes the bins that end at `now_ns` or before.
     #[cold]
     #[inline(never)]
@@ -150,6 +157,31 @@ mod tests {
         let (mut flows, mut fairness) = (flows(2), Fairness::new(DEFAULT_BIN, 2_000 * MS, 1_000 * MS));
         deliver(&mut fairness, &mut flows, 500 * MS, 0, 10);
         deliver(&mut fairness, &mut flows, 2_500 * MS, 1, 10);
+        assert_eq!(fairness.finish(3_000 * MS, &mut flows), Jain::default());
+    }
+
+    #[test]
+    fn the_common_time_ends_when_the_first_transfer_is_complete() {
+        let (mut flows, mut fairness) = (flows(2), Fairness::new(DEFAULT_BIN, 0, 3_000 * MS));
+        for (ms, flow, bytes) in [(100, 0, 10), (400, 1, 10), (600, 0, 30), (600, 1, 10)] {
+            deliver(&mut fairness, &mut flows, ms * MS, flow, bytes);
+        }
+        fairness.end_after(600 * MS);
+        for ms in [601, 1_100, 2_900] {
+            deliver(&mut fairness, &mut flows, ms * MS, 0, 1_000);
+        }
+        // (40, 20) in all: 3,600 / (2 x 2,000); the second bin was cut off.
+        assert_eq!(fairness.finish(3_000 * MS, &mut flows), Jain { overall: Some(0.9), mean: Some(1.0) });
+    }
+
+    #[test]
+    fn a_transfer_that_is_complete_before_another_flow_starts_has_no_common_time() {
+        let (mut flows, mut fairness) = (flows(2), Fairness::new(DEFAULT_BIN, 1_000 * MS, 3_000 * MS));
+        deliver(&mut fairness, &mut flows, 500 * MS, 0, 10);
+        fairness.end_after(500 * MS);
+        for ms in [700, 1_200, 2_900] {
+            deliver(&mut fairness, &mut flows, ms * MS, 1, 1_000);
+        }
         assert_eq!(fairness.finish(3_000 * MS, &mut flows), Jain::default());
     }
 

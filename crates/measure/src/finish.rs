@@ -56,14 +56,16 @@ pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[
     let mut totals = Totals::default();
     let measured = measured_span(&meter.flows, &scope);
     let invalid_reason = invalid_reason(&meter);
-    let share_mbps = links
-        .first()
-        .filter(|link| link.capacity_bits > 0)
-        .and_then(|link| time_mean(link.capacity_bits, link.elapsed))
-        .map(|bits_per_ns| bits_per_ns * 1_000.0 / meter.flows.len() as f64);
+    let shares_mbps = [false, true].map(|reverse| {
+        let flows = meter.flows.iter().filter(|flow| flow.info.plan.reverse == reverse).count();
+        ccperf::bottleneck(links, reverse)
+            .and_then(|link| time_mean(link.capacity_bits, link.elapsed))
+            .map(|bits_per_ns| bits_per_ns * 1_000.0 / flows as f64)
+    });
     let sender_of = |flow: &FlowMeter| senders.iter().find(|sender| sender.flow == flow.info.flow);
     let mut flows = Vec::with_capacity(meter.flows.len());
     for flow in &mut meter.flows {
+        let share_mbps = shares_mbps[usize::from(flow.info.plan.reverse)];
         flows.push(flow_stats(flow, sender_of(flow), &scope, share_mbps, &mut totals));
     }
     let measured_flows: Vec<Measured<'_>> =
@@ -242,8 +244,8 @@ fn link_stats(link: &LinkCounters) -> LinkStats {
         mean_queue_bytes: per_time(link.queue_byte_ns),
         max_queue_packets: link.max_queue_packets,
         max_queue_bytes: link.max_queue_bytes,
-        mean_queue_delay_ms: (link.packets_out > 0)
-            .then(|| link.queueing_delay_ns as f64 / link.packets_out as f64 / 1e6),
+        mean_queue_delay_ms: (link.packets_dequeued > 0)
+            .then(|| link.queueing_delay_ns as f64 / link.packets_dequeued as f64 / 1e6),
         packets_in: link.packets_in,
         packets_out: link.packets_out,
         packets_dropped: link.packets_dropped,

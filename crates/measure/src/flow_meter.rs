@@ -9,6 +9,7 @@ use crate::ledger::SendLedger;
 use crate::media::{FrameDelivery, MediaMeter};
 use crate::tally::{Tally, round_to_us};
 use packetlog::Record;
+use units::Time;
 
 /// Counters of one flow.
 #[derive(Clone, Debug)]
@@ -117,15 +118,24 @@ impl FlowMeter {
         }
     }
 
-    /// Payload reached the application.
+    /// Payload reached the application, after waiting for `waited_byte_ns` in all. What comes after the flow's stop is
+    /// not of the time that its rates divide by.
     #[inline]
-    pub(crate) fn read(&mut self, time_ns: u64, bytes: u64) {
-        self.samples.read(time_ns, bytes, self.info.plan.total_bytes);
+    pub(crate) fn read(&mut self, time_ns: u64, bytes: u64, waited_byte_ns: u128) {
+        if time_ns <= self.to_ns {
+            self.samples.waited_byte_ns += waited_byte_ns;
+            self.samples.read(time_ns, bytes, self.info.plan.total_bytes);
+        }
     }
 
     pub(crate) fn frame(&mut self, frame: &FrameDelivery) {
         let is_measured = self.is_measured(frame.decoded.as_ns());
         self.media.frame(frame, is_measured);
+    }
+
+    /// When it stops or its last byte arrived, whichever was first.
+    pub(crate) fn active_until(&self) -> Time {
+        Time::from_ns(self.samples.done_ns.map_or(self.to_ns, |done_ns| done_ns.min(self.to_ns)))
     }
 
     /// Whether any record of the data direction names the flow.

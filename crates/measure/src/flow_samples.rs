@@ -41,8 +41,8 @@ pub(crate) struct FlowSamples {
     pub(crate) spacing: Moments,
     /// Intervals without any throughput.
     pub(crate) zero_samples: u64,
-    /// What the bottleneck could carry.
-    pub(crate) capacity_mbps: Moments,
+    /// Time integral of what the bottleneck could carry, Mbit/s s, and the time, s.
+    capacity: (f64, f64),
     /// Time in which the flow starved; `None` while no capacity is known.
     pub(crate) starved: Option<Span>,
     pub(crate) response: Response,
@@ -90,6 +90,17 @@ impl FlowSamples {
         }
     }
 
+    /// The bottleneck could carry `mbps`, of which the flow saw `span`.
+    pub(crate) fn offer(&mut self, mbps: f64, span: Span) {
+        let seconds = span.as_secs_f64();
+        self.capacity = (self.capacity.0 + mbps * seconds, self.capacity.1 + seconds);
+    }
+
+    /// What the bottleneck could carry on average while the flow was active, Mbit/s.
+    pub(crate) fn capacity_mbps(&self) -> Option<f64> {
+        (self.capacity.1 > 0.0).then(|| self.capacity.0 / self.capacity.1)
+    }
+
     /// An interval ends; `active` says whether the flow was active in all of it.
     pub(crate) fn measure(&mut self, span: Span, active: bool) {
         self.active_mbps = mbps(self.stream_bytes, span).filter(|_| active);
@@ -115,7 +126,6 @@ impl FlowSamples {
             self.spacing.add(spacing_ns / 1e6);
         }
         let Some(capacity_mbps) = around.capacity_mbps else { return };
-        self.capacity_mbps.add(capacity_mbps);
         let fair_mbps = capacity_mbps / around.flows as f64;
         if elastic {
             let starving = rate_mbps < STARVING * fair_mbps;

@@ -130,7 +130,9 @@ pub struct LinkCounters {
     pub max_queue_packets: u64,
     /// Longest queue, bytes.
     pub max_queue_bytes: u64,
-    /// Sum over the packets that left the queue of their time in it, ns.
+    /// Packets that left the queue towards the link, and ...
+    pub packets_dequeued: u64,
+    /// ... the sum of the times that they spent in it, ns.
     pub queueing_delay_ns: u128,
     /// Longest time in the queue, ns.
     pub max_queueing_delay_ns: u64,
@@ -147,7 +149,7 @@ pub struct SenderCounters {
     pub retransmissions: Option<u64>,
     /// Expired retransmission timers; `None` where unknown.
     pub timeouts: Option<u64>,
-    /// Recovery episodes entered; `None` where unknown.
+    /// Recovery episodes that losses began; `None` where unknown.
     pub loss_episodes: Option<u64>,
     /// Time integral of cwnd, byte ns.
     pub cwnd_byte_ns: u128,
@@ -176,7 +178,7 @@ pub struct SenderCounters {
 }
 
 /// What the encoder of a live source counted over a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MediaCounters {
     /// Frames written.
     pub frames: u64,
@@ -184,4 +186,6 @@ pub struct MediaCounters {
     pub frames_skipped: u64,
     /// Highest bitrate of the source.
     pub max_rate: Rate,
+    /// When it was paused by plan: beginning and end of each pause, in time order.
+    pub pauses: Vec<(Time, Time)>,
 }

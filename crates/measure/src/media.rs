@@ -3,7 +3,7 @@
 use crate::histogram::DelayHistogram;
 use crate::inputs::MediaCounters;
 use crate::stats::MediaStats;
-use crate::tally::us_to_ms;
+use crate::tally::{round_to_us, us_to_ms};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
@@ -37,9 +37,8 @@ pub(crate) struct MediaMeter {
     measured_bytes: u64,
     delay: DelayHistogram,
     last_decoded: Option<Time>,
-    /// Planned pauses up to the last frame, and those of the measured time.
+    /// Planned pauses up to the last frame.
     paused: Span,
-    measured_pauses: Span,
     /// The latest intervals between decoded frames, and their sum.
     intervals: VecDeque<Span>,
     interval_sum: Span,
@@ -53,17 +52,13 @@ impl MediaMeter {
         self.decoded += 1;
         if let Some(last) = self.last_decoded {
             // While it is paused by plan a picture does not stall.
-            let paused = frame.paused - self.paused;
-            self.interval((frame.decoded - last) - paused, is_measured);
-            if is_measured {
-                self.measured_pauses += paused;
-            }
+            self.interval((frame.decoded - last) - (frame.paused - self.paused), is_measured);
         }
         self.paused = frame.paused;
         self.last_decoded = Some(frame.decoded);
         if is_measured {
             self.measured_bytes += frame.bytes;
-            self.delay.record(((frame.decoded - frame.captured).as_ns() / 1_000) as i64);
+            self.delay.record(round_to_us((frame.decoded - frame.captured).as_ns() as i64));
         }
     }
 
@@ -96,10 +91,14 @@ impl MediaMeter {
         end: Time,
         share_mbps: Option<f64>,
     ) -> MediaStats {
-        let active = active - self.measured_pauses;
+        let playing = |from: Time| {
+            let paused = counters.pauses.iter().map(|&(begin, over)| over.min(end) - begin.max(from));
+            paused.fold(end - from, |left, pause| left - pause)
+        };
+        let active = playing(end - active);
         if let Some(last) = self.last_decoded {
             // What stands still at the end is not known ever to move again.
-            self.interval(end - last, true);
+            self.interval(playing(last), true);
         } else {
             self.stalled = active;
             self.stalls = 1;
@@ -145,7 +144,8 @@ mod tests {
     }
 
     fn counters(max_mbps: f64) -> MediaCounters {
-        MediaCounters { frames: 100, frames_skipped: 2, max_rate: Rate::from_mbps(max_mbps) }
+        let max_rate = Rate::from_mbps(max_mbps);
+        MediaCounters { frames: 100, frames_skipped: 2, max_rate, ..MediaCounters::default() }
     }
 
     /// 100 frames 40 ms apart, the 51st `late` ms later than that and all after it too.
@@ -180,8 +180,20 @@ mod tests {
         for number in 0..100_u64 {
             meter.frame(&FrameDelivery { paused: Span::from_secs(20), ..frame(24_100 + number * 40) }, true);
         }
-        let stats = meter.stats(&counters(2.0), Span::from_secs(28), at(28_100), None);
+        let counters = MediaCounters { pauses: vec![(at(4_060), at(24_060))], ..counters(2.0) };
+        let stats = meter.stats(&counters, Span::from_secs(28), at(28_100), None);
         assert_eq!((stats.stalls, stats.stall_time_s, stats.media_rate_mbps), (0, 0.0, Some(1.0)));
+    }
+
+    #[test]
+    fn a_planned_pause_that_lasts_to_the_end_or_began_before_is_neither() {
+        // Frames from 100 to 4060 ms, a pause before them that is measured in part, and one that does not end.
+        let pauses = vec![(at(0), at(90)), (at(4_070), at(30_000))];
+        let counters = MediaCounters { pauses, ..counters(2.0) };
+        let stats = meter(0).stats(&counters, Span::from_ms(14_010), at(14_060), None);
+        // From 90 to 4070 ms are 3.98 s.
+        assert!((stats.media_rate_mbps.unwrap() - 100.0 * 40_000.0 / 3.98 / 1e6).abs() < 1e-12);
+        assert_eq!((stats.stalls, stats.stall_ratio), (0, Some(0.0)));
     }
 
     #[test]

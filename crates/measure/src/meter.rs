@@ -102,9 +102,7 @@ impl RunMeter {
     #[inline]
     pub fn read(&mut self, read: &Read) {
         if let Some(position) = self.table.get(read.flow) {
-            let flow = &mut self.flows[position];
-            flow.samples.waited_byte_ns += read.waited_byte_ns;
-            flow.read(read.at.as_ns(), read.bytes);
+            self.read_by(position, read.at.as_ns(), read.bytes, read.waited_byte_ns);
         }
     }
 
@@ -161,7 +159,17 @@ impl RunMeter {
         flow.bin_bytes += u64::from(share_bytes);
         flow.deliver(record);
         if !self.tells_reads {
-            flow.read(record.time_ns, u64::from(record.data_bytes));
+            self.read_by(position, record.time_ns, u64::from(record.data_bytes), 0);
+        }
+    }
+
+    #[inline]
+    fn read_by(&mut self, position: usize, time_ns: u64, bytes: u64, waited_byte_ns: u128) {
+        let was_done = self.flows[position].samples.done_ns.is_some();
+        self.flows[position].read(time_ns, bytes, waited_byte_ns);
+        if !was_done && self.flows[position].samples.done_ns.is_some() {
+            // A transfer that is complete is not active any more.
+            self.fairness.end_after(time_ns);
         }
     }
 

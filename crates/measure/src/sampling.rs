@@ -51,8 +51,7 @@ impl Sampling {
         }
         let mut active = [0_u64; 2];
         for flow in flows.iter_mut() {
-            let stop = flow.samples.done_ns.unwrap_or(flow.to_ns).min(flow.to_ns);
-            let is_active = flow.info.start <= from && sample.at.as_ns() <= stop;
+            let is_active = flow.info.start <= from && sample.at <= flow.active_until();
             flow.samples.measure(span, is_active);
             active[usize::from(flow.info.plan.reverse)] += u64::from(is_active);
         }
@@ -64,7 +63,11 @@ impl Sampling {
         for (index, flow) in flows.iter_mut().enumerate() {
             let state = sample.flows.get(index).and_then(Option::as_ref);
             let plan = &flow.info.plan;
-            flow.samples.take_in(state, &around[usize::from(plan.reverse)], plan.elastic);
+            let around = &around[usize::from(plan.reverse)];
+            if let Some(mbps) = around.capacity_mbps {
+                flow.samples.offer(mbps, flow.active_until().min(sample.at) - flow.info.start.max(from));
+            }
+            flow.samples.take_in(state, around, plan.elastic);
         }
         self.take_in(flows);
         if active[0] + active[1] == flows.len() as u64 {
@@ -175,6 +178,15 @@ mod tests {
         assert_eq!(flows[1].samples.throughput_mbps.mean(), Some(1.0));
         // Products 1 of one flow, three times, and 1 x 1 of two: ln 2 of entropy in one of four intervals.
         assert!((sampling.entropy.mean().unwrap() - libm::log(2.0) / 4.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_capacity_of_an_interval_counts_as_long_as_the_flow_was_active_in_it() {
+        let (mut sampling, mut flows) = (sampling(None), [flow(75, 150), flow(320, 330)]);
+        run(&mut sampling, &mut flows, &[(&[0, 0], 4.0), (&[0, 0], 16.0), (&[0, 0], 1.0), (&[0, 0], 2.0)]);
+        // 25 ms of 4 and 50 ms of 16 Mbit/s.
+        assert!((flows[0].samples.capacity_mbps().unwrap() - 12.0).abs() < 1e-12);
+        assert_eq!(flows[1].samples.capacity_mbps(), Some(2.0));
     }
 
     #[test]

@@ -82,6 +82,14 @@ fn two_seconds(config: MeterConfig, reads: [u64; 2], sender: SenderCounters) -> 
 }
 
 #[test]
+fn what_an_application_reads_after_its_flow_stopped_is_not_of_its_time() {
+    let flow = planned(|info| info.stop = Time::ZERO + Span::from_ms(500));
+    let stats = two_seconds(config(flow), [1_000_000, 500_000], sender());
+    assert_eq!(stats.flows[0].ccperf.mean_throughput_l4, Some(16.0));
+    assert_eq!(stats.network.ccperf.mean_agg_throughput_l4, Some(16.0));
+}
+
+#[test]
 fn one_flow_by_ccperfs_names() {
     let stats = two_seconds(config(planned(|_| {})), [1_000_000, 500_000], sender());
     assert_eq!(stats.contradiction, None);

@@ -400,7 +400,8 @@ fn links_are_time_means_over_their_counters() {
         queue_byte_ns: 7_500_000_000_000,
         max_queue_packets: 40,
         max_queue_bytes: 60_000,
-        queueing_delay_ns: 4_500_000_000,
+        packets_dequeued: 1_501,
+        queueing_delay_ns: 4_503_000_000,
         max_queueing_delay_ns: 40_000_000,
         peak_queueing_delay_ns: Some(20_000_000),
     };
@@ -415,7 +416,7 @@ fn links_are_time_means_over_their_counters() {
     );
     assert_eq!((link.mean_queue_packets, link.mean_queue_bytes), (Some(2.5), Some(3_750.0)));
     assert_eq!((link.max_queue_packets, link.max_queue_bytes), (40, 60_000));
-    // 4.5 s in all over 1,500 packets.
+    // 4.503 s in all over 1,501 packets, of which the last is being sent.
     assert_eq!(link.mean_queue_delay_ms, Some(3.0));
     assert_eq!((link.max_queue_delay_ms, link.peak_queue_ms), (40.0, Some(20.0)));
     assert_eq!(link.ecn_mark_rate, Some(7.0 / 1_500.0));

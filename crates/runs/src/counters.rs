@@ -129,6 +129,7 @@ fn counters_of(direction: &str, link: &LinkStats, elapsed: Span, watched: bool) 
         queue_byte_ns: link.queue_byte_ns,
         max_queue_packets: link.max_queue_packets,
         max_queue_bytes: link.max_queue_bytes,
+        packets_dequeued: link.packets_dequeued,
         queueing_delay_ns: link.queueing_delay_ns,
         max_queueing_delay_ns: link.max_queueing_delay_ns,
         peak_queueing_delay_ns: watched.then_some(link.watched_queueing_delay_ns),
@@ -154,15 +155,19 @@ pub fn sender_counters(spec: &RunSpec, index: usize, sender: &Sender) -> SenderC
         recoveries: Some((stats.recoveries, stats.recovery)),
         accepted_bytes: Some(sender.accepted_bytes()),
         completed: stats.completed_at,
-        media: sender.encoder_stats().map(|stats| media_counters(&spec.flows[index].application, &stats)),
+        media: sender.encoder_stats().map(|stats| media_counters(&spec.flows[index], &stats)),
     }
 }
 
-/// What the encoder of a live `application` counted.
-pub fn media_counters(application: &ApplicationSpec, stats: &EncoderStats) -> MediaCounters {
-    let max_rate = match application {
-        ApplicationSpec::Encoder(encoder) => Rate::from_mbps(encoder.max_rate_mbps),
-        _ => Rate::ZERO,
+/// What the encoder of a live `flow` counted.
+pub fn media_counters(flow: &FlowSpec, stats: &EncoderStats) -> MediaCounters {
+    let counters = MediaCounters {
+        frames: stats.frames,
+        frames_skipped: stats.frames_skipped,
+        ..MediaCounters::default()
     };
-    MediaCounters { frames: stats.frames, frames_skipped: stats.frames_skipped, max_rate }
+    let ApplicationSpec::Encoder(encoder) = &flow.application else { return counters };
+    let at = |seconds| flow.start() + Span::from_secs_f64(seconds);
+    let pauses = encoder.pauses.iter().map(|&(from, to)| (at(from), at(to))).collect();
+    MediaCounters { max_rate: Rate::from_mbps(encoder.max_rate_mbps), pauses, ..counters }
 }

@@ -388,7 +388,6 @@ impl Sender {
         self.ecn = frame.ecn;
         if ce_packets > 0 {
             let new_episode = self.episode.on_congestion(newest, self.sent.next_number(), self.next_offset);
-            self.stats.episodes += u64::from(new_episode);
             let (in_flight_bytes, srtt) = (self.in_flight, self.rtt.smoothed());
             self.controller.on_ecn(&Ecn { now, ce_packets, packets, new_episode, in_flight_bytes, srtt });
             if new_episode {

@@ -29,7 +29,7 @@ pub struct SenderStats {
     pub packets_lost: u64,
     /// Packets declared lost that turned out to be delivered.
     pub spurious_losses: u64,
-    /// Loss (or marking) episodes.
+    /// Recovery episodes that losses began.
     pub episodes: u64,
     /// Expiries of the retransmission timer, and persistent congestion.
     pub timeouts: u64,
@@ -284,8 +284,7 @@ impl Sender {
     /// [`Sender::fields`], and what the transport adds to it: everything that a trace of every event shows.
     pub fn all_fields(&self, sink: &mut dyn FieldSink) {
         let rtt_ms = |rtt: Span| if self.rtt.has_sample() { rtt.as_ms_f64() } else { f64::NAN };
-        let window = self.window_bytes();
-        sink.put("window", "bytes", if window == u64::MAX { f64::NAN } else { window as f64 });
+        sink.put("window", "bytes", if self.has_window() { self.window_bytes() as f64 } else { f64::NAN });
         sink.put("pacing", "Mbit/s", self.pacing_rate().map_or(f64::NAN, Rate::mbps));
         sink.put("latest_rtt", "ms", rtt_ms(self.rtt.latest()));
         sink.put("lowest_rtt", "ms", rtt_ms(self.rtt.min()));
@@ -299,6 +298,11 @@ impl Sender {
         &self.verdicts
     }
 
+    /// Whether a window limits what is in flight, besides the largest one that is configured.
+    const fn has_window(&self) -> bool {
+        self.prr.is_some() || self.control.window_bytes != u64::MAX
+    }
+
     pub(crate) fn integrate(&mut self, now: Time) {
         let now = now.min(self.stop);
         let span = now - self.integrated_at;
@@ -307,7 +311,7 @@ impl Sender {
             return;
         }
         let ns = u128::from(span.as_ns());
-        if self.prr.is_some() || self.control.window_bytes != u64::MAX {
+        if self.has_window() {
             self.stats.window_byte_ns += u128::from(self.window_bytes()) * ns;
             self.stats.window_active += span;
         }
@@ -535,8 +539,9 @@ impl Sender {
     /// What would be sent next: lost payload first, then new; `None` (and application-limited) if there is nothing.
     fn next_payload(&mut self, now: Time) -> Option<Load> {
         while let Some(resend) = self.resend.front() {
-            // A packet that arrived after all needs no retransmission.
-            if self.sent.get(resend.number).is_none_or(|packet| packet.fate != Fate::Acked) {
+            // What arrived after all needs no retransmission, the packet being forgotten meanwhile or not.
+            let is_complete = resend.offset + u64::from(resend.payload_bytes) <= self.complete;
+            if !is_complete && self.sent.get(resend.number).is_none_or(|packet| packet.fate != Fate::Acked) {
                 if self.application.is_worth_sending(now, resend.offset) {
                     return Some(*resend);
                 }
@@ -649,7 +654,7 @@ impl Sender {
             self.note_event(now);
         }
         self.stats.packets_sent += 1;
-        self.stats.retransmissions += u64::from(retransmission);
+        self.stats.retransmissions += u64::from(retransmission && payload_bytes > 0);
         let mut message = Message::default();
         if self.established {
             let in_flight_bytes = self.in_flight;

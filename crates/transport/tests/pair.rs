@@ -43,6 +43,15 @@ fn a_lost_opener_is_repeated_after_the_initial_timeout() {
 }
 
 #[test]
+fn an_opener_that_is_sent_again_is_no_retransmission() {
+    let mut pair = Pair::new(Config { handshake: true, ..tcp() }, fixed(5));
+    pair.drop = vec![0];
+    pair.run_to(3000);
+    let stats = pair.sender.stats();
+    assert_eq!((pair.delivered, stats.probes, stats.retransmissions), (5 * SEGMENT, 1, 0));
+}
+
+#[test]
 fn a_finite_transfer_completes_with_every_byte_delivered_once() {
     let mut pair = Pair::new(tcp(), ApplicationSpec::Fixed { bytes: 100_000 });
     pair.run_to(1000);

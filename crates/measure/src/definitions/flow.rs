@@ -96,14 +96,14 @@ pub(super) const METRICS: &[Definition] = &[
         "payload bytes new to the receiver; null in logs that do not tell payload",
         OWN,
     ),
-    Flow.metric("retransmissions", "packets", Counter, "packets sent with payload that was sent before", CCPERF),
-    Flow.metric("timeouts", "", Counter, "expired retransmission timers", CCPERF),
-    Flow.metric("loss_episodes", "", Counter, "recovery episodes entered", CCPERF),
+    Flow.metric("retransmissions", "packets", Counter, "packets sent with payload that was sent before (what sets up a connection has none)", CCPERF),
+    Flow.metric("timeouts", "", Counter, "expired retransmission timers, and persistent congestion of QUIC; those of a connection's set-up do not count", CCPERF),
+    Flow.metric("loss_episodes", "", Counter, "recoveries that losses began; those after ECN marks do not count", CCPERF),
     Flow.metric(
         "mean_cwnd_bytes",
         "bytes",
         Counter,
-        "time integral of cwnd / active time; in imported qlogs of congestion_window as last stated / time from the first \
+        "time integral of cwnd / T of mean_throughput_l4, null of schemes without a window; in imported qlogs of congestion_window as last stated / time from the first \
          packet or the first statement, whichever is later, to the last event",
         CCPERF,
     ),
@@ -111,18 +111,18 @@ pub(super) const METRICS: &[Definition] = &[
         "mean_in_flight_bytes",
         "bytes",
         Counter,
-        "time integral of the bytes in flight / active time; in imported qlogs of bytes_in_flight, as mean_cwnd_bytes",
+        "time integral of the bytes in flight / T of mean_throughput_l4; in imported qlogs of bytes_in_flight, as mean_cwnd_bytes",
         CCPERF,
     ),
     Flow.metric(
         "mean_srtt_ms",
         "ms",
         Counter,
-        "time integral of the smoothed RTT / time since its first sample; in imported qlogs of smoothed_rtt as last stated \
+        "time integral of the smoothed RTT from its first sample to the end of T of mean_throughput_l4 / that time; in imported qlogs of smoothed_rtt as last stated \
          / time from the first acknowledgement or the first statement, whichever is later, to the last event",
         CCPERF,
     ),
-    Flow.metric("mean_throughput_l4", "Mbit/s", Ccperf, "payload bits that reached the application in order / T; T is the time from the start of the flow until it stops, its transfer is complete, or the run ends; where order is not known, payload new to the receiver", CCPERF),
+    Flow.metric("mean_throughput_l4", "Mbit/s", Ccperf, "payload bits that reached the application in order within T / T; T is the time from the start of the flow until it stops, the last byte of its transfer is acknowledged, or the run ends; where order is not known, payload new to the receiver", CCPERF),
     Flow.metric("mean_throughput_l7", "Mbit/s", Ccperf, "payload bits that the application read / T: it reads what is in order at once; null where reads are not known", CCPERF),
     Flow.metric("mean_sending_rate_l4", "Mbit/s", Ccperf, "payload bits of all packets sent, what is sent again included / T", CCPERF),
     Flow.metric("mean_sending_rate_l7", "Mbit/s", Ccperf, "bits that the sending socket took from the application / T (transport key send_buffer_bytes)", CCPERF),
@@ -135,34 +135,35 @@ pub(super) const METRICS: &[Definition] = &[
     Flow.metric("mean_utility_pf_l4", "", Ccperf, "mean over the samples of ln(throughput in Mbit/s), those of zero left out", CCPERF).sampled(),
     Flow.metric("mean_utility_mpdf_l4", "s/Mbit", Ccperf, "mean over the samples of -1 / throughput in Mbit/s, those of zero left out", CCPERF).sampled(),
     Flow.metric("zero_samples_l4", "samples", Ccperf, "samples of zero throughput", CCPERF).sampled(),
-    Flow.metric("mean_utilization_bw_l4", "", Ccperf, "mean_throughput_l4 / mean capacity of the narrowest link of the direction in the meantime", CCPERF),
-    Flow.metric("mean_utilization_bdp_l4", "", Ccperf, "mean_in_flight_l4 / BDP in full packets; BDP = mean capacity x mean base RTT / 8, a packet with headers, path overhead and framing", CCPERF),
+    Flow.metric("mean_utilization_bw_l4", "", Ccperf, "mean_throughput_l4 / mean capacity of the narrowest link of the direction in the sample intervals, each weighted with the time in it in which the flow was active (over the whole run where none ended meanwhile); null of flows that pass a part of the path", CCPERF),
+    Flow.metric("mean_utilization_bdp_l4", "", Ccperf, "mean_in_flight_l4 / BDP in full packets; BDP = mean capacity of mean_utilization_bw_l4 x mean base RTT / 8, a packet with headers, path overhead and framing", CCPERF),
     Flow.metric("mean_utilization_bdp_compat_l4", "", Ccperf, "mean_in_flight_l4 / (BDP in full packets x payload bytes / bytes of a full packet): what fits the values that ccperf prints", CCPERF),
     Flow.metric("cov_throughput_l4", "", Ccperf, "sample standard deviation / mean of the throughput of the samples", CCPERF).sampled(),
     Flow.metric("var_throughput_l4", "(Mbit/s)^2", Ccperf, "sample variance of the throughput of the samples", CCPERF).sampled(),
     Flow.metric("cov_in_flight_l4", "", Ccperf, "sample standard deviation / mean of the bytes in flight at the ends of the samples", CCPERF).sampled(),
     Flow.metric("flow_completion_time_l4", "s", Ccperf, "start of the flow to the acknowledgement of the last byte of a finite transfer, null if that never came; of other flows the time until they stop", CCPERF),
     Flow.metric("mean_idt_ewma_l4", "ms", Ccperf, "mean over the ends of the samples of the smoothed time between arrivals of new payload (gain 1/8)", CCPERF).sampled(),
-    Flow.metric("mean_one_way_delay_l7", "ms", Ccperf, "mean over the bytes read of the time from the application's write to the application's read, in order; written when the sending socket takes it (transport key send_buffer_bytes)", CCPERF),
-    Flow.metric("mean_recovery_time_l4", "ms", Ccperf, "mean length of the loss episodes that are over; null without any", CCPERF),
+    Flow.metric("mean_one_way_delay_l7", "ms", Ccperf, "mean over the bytes read within T of the time from the application's write to the application's read, in order; written when the sending socket takes it (transport key send_buffer_bytes)", CCPERF),
+    Flow.metric("mean_recovery_time_l4", "ms", Ccperf, "mean length of those of loss_episodes that are over; null without any", CCPERF),
     Flow.metric("total_retransmissions_l4", "segments", Ccperf, "retransmissions", CCPERF),
     Flow.metric("total_rtos_l4", "", Ccperf, "timeouts", CCPERF),
     Flow.metric("starvation_time_s", "s", Corrected, "time of the sample intervals in which the throughput was below 1/10 of the fair share; that is the capacity of the narrowest link of the direction / number of flows active in all of the interval; null of applications that limit their rate, and where flows pass different parts of the path", RFC9743).sampled(),
-    Flow.metric("time_to_90_s", "s", Corrected, "time from the path's last scheduled change to the end of the first sample interval after it in which packets of the flow left the path at 90 % of the fair share or more or, if the change took capacity away, were sent at 110 % of it or less; null if there was none", RFC5166).sampled(),
-    Flow.metric("settling_time_s", "s", Corrected, "time from the same change to the end of the first sample interval from which on packets left the path at within 20 % of the fair share; null if the last one did not", RFC5166).sampled(),
+    Flow.metric("time_to_90_s", "s", Corrected, "time from the path's last scheduled change to the end of the first sample interval after it in which packets of the flow left the path at 90 % of the fair share or more; if the change took capacity away, in which they were sent at 110 % of it or less instead; null if there was none, and where flows pass different parts of the path", RFC5166).sampled(),
+    Flow.metric("settling_time_s", "s", Corrected, "time from the same change to the end of the first sample interval from which on packets left the path at within 20 % of the fair share; null if the last one did not, and where flows pass different parts of the path", RFC5166).sampled(),
     Flow.metric(
         "media.media_rate_mbps",
         "Mbit/s",
         Corrected,
-        "bits of decoded frames / (min(stop, end) - max(start, warm-up)), decoded in that time; a frame is decoded when it is \
-         complete and so is every frame it depends on, back to a key frame",
+        "bits of decoded frames / (min(stop, end) - max(start, warm-up) - planned pauses in between), decoded in that time; a \
+         frame is decoded when it is complete and so is every frame it depends on, back to a key frame",
         RFC8868,
     ),
     Flow.metric(
         "media.media_utilization",
         "",
         Corrected,
-        "media_rate_mbps / min(the source's highest bitrate, capacity of the first link / number of flows)",
+        "media_rate_mbps / min(the source's highest bitrate, mean capacity of the narrowest link of the direction / number of \
+         flows in that direction)",
         RFC8868,
     ),
     Flow.metric(
@@ -178,12 +179,13 @@ pub(super) const METRICS: &[Definition] = &[
         "media.stalls",
         "",
         Corrected,
-        "intervals between decoded frames of at least max(3 a, a + 150 ms), a = mean of the 30 before; the time from the last \
-         frame to the end is one too",
+        "intervals between decoded frames, less planned pauses, of at least max(3 a, a + 150 ms), a = mean of the (up to) 30 \
+         before, that end from max(start, warm-up) to min(stop, end); the time from the last frame to the end is one too, \
+         and without any frame all of the time",
         FREEZE,
     ),
     Flow.metric("media.stall_time_s", "s", Corrected, "sum of the intervals of stalls", FREEZE),
-    Flow.metric("media.stall_ratio", "", Corrected, "stall_time_s / (min(stop, end) - max(start, warm-up))", FREEZE),
+    Flow.metric("media.stall_ratio", "", Corrected, "stall_time_s / the time of media_rate_mbps", FREEZE),
     Flow.metric("media.frames_written", "frames", Counter, "frames the encoder wrote", OWN),
     Flow.metric(
         "media.frames_skipped",

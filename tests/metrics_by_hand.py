@@ -1,0 +1,305 @@
+"""The metrics of flows once more: plainly, slowly, and from nothing but a run's files and its specification.
+
+Written from the definitions in docs/metrics.md, not from the code that computes them. Times are whole ns, amounts
+bytes, rates Mbit/s. `network_by_hand` has links and the network.
+"""
+
+import math
+from collections import deque
+from itertools import pairwise
+
+import numpy as np
+
+from run_by_hand import (
+    ACK_DELIVER,
+    ACK_SEND,
+    LOST,
+    MARK,
+    SECOND,
+    Amounts,
+    Events,
+    Flow,
+    Run,
+    Steps,
+    Values,
+    mbps,
+    mean,
+    nearest_rank,
+    ns,
+    ratio,
+    scaled,
+    us,
+    variation,
+    within,
+)
+
+
+def pantheon(sent: Events, delivered: Events) -> Values:
+    """Whole logs, in which times are whole microseconds."""
+
+    def rate(events: Events) -> float:
+        span = np.ptp(us(events.time)) if len(events.time) else 0
+        return float(events.size.sum() * 8 / span) if span else 0.0
+
+    return {
+        "throughput_mbps": rate(delivered),
+        "ingress_mbps": rate(sent),
+        "delay_p95_ms": scaled(nearest_rank(us(delivered.delay), 0.95), 1e-3),
+        "loss_rate": None if not sent.size.sum() else 1 - delivered.size.sum() / sent.size.sum(),
+    }
+
+
+def acklink(run: Run, flow: int | None) -> Values:
+    sent, delivered = run.events(ACK_SEND, flow), run.events(ACK_DELIVER, flow)
+    if not len(sent.time):
+        return {"acklink": None}
+    values = pantheon(sent, delivered)
+    return {f"acklink.{name}": value for name, value in values.items() if name != "ingress_mbps"}
+
+
+def corrected(flow: Flow) -> Values:
+    first, last = flow.counted
+    arrived, dropped = us(flow.delivered.within(first, last).delay), flow.dropped.within(first, last)
+    least = scaled(min(us(flow.delivered.delay), default=None), 1e-3)
+    values: Values = {
+        "goodput_mbps": mbps(within(flow.stream.fresh, first, last), last - first) if first < last else None,
+        "packet_loss_rate": ratio(len(dropped.time), len(dropped.time) + len(arrived)),
+        "owd_min_ms": least,
+        "owd_mean_ms": scaled(mean(arrived), 1e-3),
+    }
+    values |= {f"owd_p{share}_ms": scaled(nearest_rank(arrived, share / 100), 1e-3) for share in (50, 95, 99)}
+    for name in ("mean", "p95"):
+        delay = values[f"owd_{name}_ms"]
+        values[f"self_inflicted_delay_{name}_ms"] = None if delay is None else delay - least
+    return values
+
+
+def counted(flow: Flow) -> Values:
+    packets = [len(events.time) for events in (flow.sent, flow.delivered, flow.dropped)]
+    episodes, over = recoveries(flow)
+    return {
+        "packets_sent": packets[0],
+        "packets_delivered": packets[1],
+        "packets_dropped": packets[2],
+        "packets_marked": len(flow.run.events(MARK, flow.number).time),
+        "packets_in_flight_at_end": max(0, packets[0] - packets[1] - packets[2]),
+        "bytes_sent": int(flow.sent.size.sum()),
+        "bytes_delivered": int(flow.delivered.size.sum()),
+        "data_bytes_delivered": sum(amount for _, amount in flow.stream.fresh),
+        "retransmissions": flow.stream.resent,
+        "total_retransmissions_l4": flow.stream.resent,
+        "timeouts": flow.stream.timeouts,
+        "total_rtos_l4": flow.stream.timeouts,
+        "loss_episodes": episodes,
+        "mean_recovery_time_l4": scaled(mean(over), 1e-6),
+    }
+
+
+def recoveries(flow: Flow) -> tuple[int, list[int]]:
+    """How many times losses began a recovery, and how long those took that are over.
+
+    A recovery ends when all that was sent before it has been acknowledged; the next one may begin at once. Marks begin
+    recoveries, too, but these repair nothing.
+    """
+    changes = list(zip(*(column.tolist() for column in flow.run.rows(flow.number, "recovery")), strict=True))
+    losses = set(flow.run.events(LOST, flow.number).time.tolist())
+    begun, over = 0, []
+    since, until = None, 0
+    acknowledged = deque(flow.stream.acknowledged)
+    for time, recovering in [*changes, (flow.run.end, -1.0)]:
+        while since is not None and acknowledged and acknowledged[0][0] < time:
+            at, amount = acknowledged.popleft()
+            if amount >= until:
+                over.append((since, at - since))
+                since, until = at, sum(part for when, part in flow.stream.first_sent if when < at)
+                begun += since in losses
+        if since is not None and recovering == 0.0:
+            over.append((since, time - since))
+            since = None
+        if since is None and recovering == 1.0:
+            since, until = time, sum(part for when, part in flow.stream.first_sent if when < time)
+            begun += time in losses
+            acknowledged = deque(each for each in flow.stream.acknowledged if each[0] > time)
+    return begun, [length for since, length in over if since in losses]
+
+
+def ccperf(flow: Flow) -> Values:
+    """From the flow's start until it stops, its transfer is complete, or the run ends."""
+    run, stream = flow.run, flow.stream
+    first, last = flow.start, flow.over
+    length = last - first
+    cwnd, srtt, in_flight = (run.steps(flow.number, field) for field in ("window", "srtt", "in_flight"))
+    rates = run.steps(flow.number, "delivery_rate")
+    rates = Steps(rates.time[rates.value > 0], rates.value[rates.value > 0])
+    throughput = mbps(within(stream.read, first, last), length)
+    window = cwnd.integral(first, last) / length if len(cwnd.time) else None
+    pipe = in_flight.integral(first, last) / length
+    segment = flow.transport["payload_bytes"]
+    smoothed = srtt.mean(first, last)
+    values: Values = {
+        "mean_throughput_l4": throughput,
+        "mean_throughput_l7": throughput,
+        "mean_sending_rate_l4": mbps(flow.sent.within(first, last).data.sum(), length),
+        "mean_delivery_rate_l4": rates.mean(first, last),
+        "mean_cwnd_bytes": window,
+        "mean_cwnd_l4": scaled(window, 1 / segment),
+        "mean_in_flight_bytes": pipe,
+        "mean_in_flight_l4": pipe / segment,
+        "mean_srtt_ms": smoothed,
+        "mean_srtt_l4": smoothed,
+        "mean_est_qdelay_l4": None,
+        "flow_completion_time_l4": (last - first) / SECOND if not flow.total or flow.completed else None,
+    }
+    if smoothed is not None:
+        values["mean_est_qdelay_l4"] = smoothed - flow.base_rtt_ms(max(first, int(srtt.time[0])), last)
+    of_capacity = dict.fromkeys(("bw", "bdp", "bdp_compat"))
+    if not any(other.confined for other in run.flows) or not flow.confined:
+        capacity = flow.capacity(*flow.active)
+        full = segment + flow.transport["header_bytes"] + run.path.get("overhead_bytes", 0)
+        full += flow.links[0].get("framing_bytes", 0)
+        bdp = capacity * flow.base_rtt_ms(first, last) * 125 / full
+        pipe /= segment
+        of_capacity = {"bw": throughput / capacity, "bdp": pipe / bdp, "bdp_compat": pipe / (bdp * segment / full)}
+    return values | {f"mean_utilization_{name}_l4": value for name, value in of_capacity.items()}
+
+
+def sampled(flow: Flow) -> Values:
+    """Statistics over the sample intervals; the sender is as it was before what happens at their ends."""
+    rates = [flow.throughput(interval) for interval in flow.intervals]
+    positive = [rate for rate in rates if rate > 0]
+    srtt, in_flight = (flow.run.steps(flow.number, field) for field in ("srtt", "in_flight"))
+    rtts = [srtt.before(last) for _, last in flow.intervals]
+    waiting = [in_flight.before(last) or 0.0 for _, last in flow.intervals]
+    spacing = spacings(flow.stream.fresh)
+    spaced = [spacing.before(last) for _, last in flow.intervals]
+    return {
+        "mean_network_power_l4": mean([rate / rtt * 1e3 for rate, rtt in zip(rates, rtts, strict=True) if rtt]),
+        "mean_utility_pf_l4": mean(np.log(positive)),
+        "mean_utility_mpdf_l4": mean([-1 / rate for rate in positive]),
+        "zero_samples_l4": len(rates) - len(positive) if rates else None,
+        "cov_throughput_l4": variation(rates),
+        "var_throughput_l4": float(np.var(rates, ddof=1)) if len(rates) > 1 else None,
+        "cov_in_flight_l4": variation(waiting),
+        "mean_idt_ewma_l4": mean([each for each in spaced if each is not None]),
+    }
+
+
+def spacings(fresh: Amounts) -> Steps:
+    """The smoothed time between arrivals of new payload, ms."""
+    arrivals = [time for time, amount in fresh if amount]
+    smoothed: list[float] = []
+    for before, after in pairwise(arrivals):
+        gap = (after - before) / 1e6
+        smoothed.append(smoothed[-1] + (gap - smoothed[-1]) / 8 if smoothed else gap)
+    return Steps(np.array(arrivals[1:]), np.array(smoothed))
+
+
+def at_the_application(flow: Flow) -> Values:
+    """What the socket took from the application, and how long until it was read.
+
+    It takes as much as its buffer holds, or without one what is sent at once.
+    """
+    stream, buffer = flow.stream, flow.transport["send_buffer_bytes"]
+    taken = sum(amount for _, amount in stream.first_sent)
+    waited = [(amount, wait) for time, amount, wait in stream.waited if time <= flow.stop]
+    if buffer:
+        set_up = int(flow.run.events(ACK_DELIVER, flow.number).time[0])
+        room = [
+            (max(time, set_up), min(amount + buffer, flow.total or math.inf)) for time, amount in stream.acknowledged
+        ]
+        taken = int(room[-1][1])
+        waited, read, writes = [], 0, deque(room)
+        for time, amount in [each for each in stream.read if each[0] <= flow.stop]:
+            until = read + amount
+            while read < until:
+                written, end = writes[0]
+                part = int(min(until, end)) - read
+                waited.append((part, time - written))
+                read += part
+                if read == end:
+                    writes.popleft()
+    delay = ratio(sum(amount * wait for amount, wait in waited), sum(amount for amount, _ in waited))
+    return {
+        "mean_sending_rate_l7": mbps(taken, flow.over - flow.start),
+        "mean_one_way_delay_l7": scaled(delay, 1e-6),
+    }
+
+
+def response(flow: Flow) -> Values:
+    """Starvation, and how the flow follows the path's last change."""
+    run, change = flow.run, flow.run.last_change
+    starved, to_90, settled = 0.0, None, None
+    beside = [other for other in run.flows if other.directions == flow.directions]
+    for interval in flow.intervals:
+        first, last = interval
+        capacity = flow.capacity(first, last)
+        fair = capacity / sum(interval in other.intervals for other in beside)
+        starved += run.interval / SECOND * (flow.throughput(interval) < fair / 10)
+        if change is None or first < change:
+            continue
+        entered, left = (flow.rate(events.amounts(), interval) for events in (flow.sent, flow.delivered))
+        fell = capacity < flow.capacity((change - 1) // run.interval * run.interval, change)
+        if to_90 is None and (entered <= 1.1 * fair if fell else left >= 0.9 * fair):
+            to_90 = (last - change) / SECOND
+        if abs(left - fair) > 0.2 * fair:
+            settled = None
+        elif settled is None:
+            settled = (last - change) / SECOND
+    if any(other.confined for other in run.flows):
+        to_90 = settled = None
+    elastic = flow.spec["application"]["kind"] in ("greedy", "fixed")
+    known = elastic and flow.intervals and not any(other.confined for other in run.flows)
+    return {"starvation_time_s": starved if known else None, "time_to_90_s": to_90, "settling_time_s": settled}
+
+
+def media(flow: Flow) -> Values:
+    """What became of a live source's frames: `flows.parquet` has when each was decoded, its delay, and its size."""
+    source = flow.spec["application"]
+    if source["kind"] != "encoder":
+        return {}
+    first, last = flow.counted
+    times, delays = (column.tolist() for column in flow.run.rows(flow.number, "frame_delay"))
+    sizes = flow.run.rows(flow.number, "frame_size")[1].tolist()
+    pauses = [(flow.start + ns(begin), flow.start + ns(over)) for begin, over in source.get("pauses", [])]
+
+    def playing(since: int, until: int) -> int:
+        """The time in which it was not paused by plan."""
+        return until - since - sum(max(0, min(over, until) - max(begin, since)) for begin, over in pauses)
+
+    between = [playing(before, after) for before, after in pairwise(times)]
+    stalls = []
+    for index, length in enumerate([*between, playing(times[-1], last)] if times else []):
+        average = mean(between[max(0, index - 30) : index])
+        ends = [*times[1:], last][index]
+        if average is not None and length >= max(3 * average, average + 150e6) and first <= ends <= last:
+            stalls.append(length)
+    shown = [(delay, size) for time, delay, size in zip(times, delays, sizes, strict=True) if first <= time <= last]
+    length = playing(first, last)
+    rate = mbps(sum(size for _, size in shown), length)
+    beside = sum(other.directions == flow.directions for other in flow.run.flows)
+    share = flow.capacity(0, flow.run.end) / beside
+    values = {
+        "media_rate_mbps": rate,
+        "media_utilization": rate / min(share, source.get("max_rate_mbps", 2.5)),
+        "stalls": len(stalls),
+        "stall_time_s": sum(stalls) / SECOND,
+        "stall_ratio": sum(stalls) / length,
+        "frames_decoded": len(times),
+    }
+    waits = us(np.round(np.array([delay for delay, _ in shown]) * 1e6).astype(int))
+    values |= {f"frame_delay_p{share}_ms": scaled(nearest_rank(waits, share / 100), 1e-3) for share in (50, 95, 99)}
+    return {f"media.{name}": value for name, value in values.items()}
+
+
+def flow_metrics(flow: Flow) -> Values:
+    return (
+        pantheon(flow.sent, flow.delivered)
+        | acklink(flow.run, flow.number)
+        | corrected(flow)
+        | counted(flow)
+        | ccperf(flow)
+        | sampled(flow)
+        | at_the_application(flow)
+        | response(flow)
+        | media(flow)
+    )

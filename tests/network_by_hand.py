@@ -1,0 +1,231 @@
+"""The metrics of links and of all flows together once more, as `metrics_by_hand` has those of single flows."""
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from metrics_by_hand import acklink, ccperf, pantheon
+from run_by_hand import (
+    BY_OPPORTUNITIES,
+    DELIVER,
+    DEQUEUE,
+    DROP,
+    ENQUEUE,
+    MARK,
+    OPPORTUNITY,
+    SECOND,
+    SEND,
+    Flow,
+    Run,
+    Steps,
+    Values,
+    mbps,
+    mean,
+    nearest_rank,
+    ns,
+    ratio,
+    scaled,
+    us,
+    within,
+)
+
+HAVE_QUEUES = ("link", "shaper", *BY_OPPORTUNITIES)
+
+
+def links_with_queues(elements: list[dict[str, Any]]) -> list[str]:
+    return [each["name"] for each in elements if each["kind"] in HAVE_QUEUES]
+
+
+@dataclass
+class Passage:
+    """What happened at one link, in time order."""
+
+    waits: list[tuple[int, int, int]] = field(default_factory=list)
+    """When packets left the queue, their time in it, and their bytes."""
+    changes: list[tuple[int, int, int]] = field(default_factory=list)
+    """When packets came and went, and how many packets and bytes more were in the queue then."""
+    arrived: int = 0
+    dropped: int = 0
+    marked: int = 0
+
+
+def passages(run: Run) -> dict[str, Passage]:
+    """By name, the links of the data direction that have queues, which data passes one after the other."""
+    found: dict[str, Passage] = defaultdict(Passage)
+    for flow in run.flows:
+        names = links_with_queues(flow.passed("data"))
+        waiting: dict[int, int] = {}
+        passed: dict[int, int] = defaultdict(int)
+        wanted = pl.col("event").is_in([ENQUEUE, DEQUEUE, DROP, MARK])
+        for time, kind, seq, size in (
+            flow.log.filter(wanted).select("time_ns", "event", "seq", "size_bytes").iter_rows()
+        ):
+            if passed[seq] == len(names):
+                continue  # dropped behind all links
+            link = found[names[passed[seq]]]
+            if kind == ENQUEUE:
+                waiting[seq] = time
+                link.arrived += 1
+                link.changes.append((time, 1, size))
+            elif kind == DEQUEUE:
+                link.waits.append((time, time - waiting.pop(seq), size))
+                link.changes.append((time, -1, -size))
+                passed[seq] += 1
+            elif kind == MARK:
+                link.marked += 1
+            else:
+                link.dropped += 1
+                if seq in waiting:
+                    del waiting[seq]
+                    link.changes.append((time, -1, -size))
+                else:
+                    link.arrived += 1
+    for link in found.values():
+        link.waits.sort()
+        link.changes.sort(key=lambda change: change[0])
+    return found
+
+
+def link_metrics(run: Run) -> dict[str, Values]:
+    """By name; the log does not say at which link an acknowledgement was, so none may pass them."""
+    elements = {f"data/{each['name']}": each for each in run.path["data"] if each["kind"] in HAVE_QUEUES}
+    found = passages(run)
+    return {name: of_link(run, element, found[element["name"]]) for name, element in elements.items()}
+
+
+def of_link(run: Run, element: dict[str, Any], link: Passage) -> Values:
+    framing = element.get("framing_bytes", 0)
+    time, packets, amounts = (np.array(column) for column in zip(*link.changes, strict=True))
+    lasting = np.append(time[1:] != time[:-1], values=True)
+    lengths, sizes = Steps(time, packets.cumsum()), Steps(time, amounts.cumsum())
+    waits = [wait for _, wait, _ in link.waits]
+    values: Values = {
+        "capacity_mbps": run.offered_bits(element, 0, run.end) / run.end * 1e3,
+        "mean_queue_packets": lengths.integral(0, run.end) / run.end,
+        "mean_queue_bytes": sizes.integral(0, run.end) / run.end,
+        "max_queue_packets": int(lengths.value[lasting].max()),
+        "max_queue_bytes": int(sizes.value[lasting].max()),
+        "mean_queue_delay_ms": scaled(mean(waits), 1e-6),
+        "max_queue_delay_ms": max(waits) / 1e6,
+        "packets_in": link.arrived,
+        "packets_dropped": link.dropped,
+        "total_qdisc_drops_l2": link.dropped,
+        "packets_marked": link.marked,
+        "peak_queue_ms": None,
+    }
+    if run.last_change is not None:
+        values["peak_queue_ms"] = max(wait for left, wait, _ in link.waits if left >= run.last_change) / 1e6
+    values["mean_qdisc_length_l2"] = values["mean_queue_packets"]
+    values["mean_qdisc_delay_l2"] = values["mean_queue_delay_ms"]
+    if element["kind"] == "link":
+        # All but the last one have been sent when the next one leaves the queue.
+        left, _, size = link.waits[-1]
+        under_way = run.offered_bits(element, left, run.end) < 8 * (size + framing)
+        sent = [amount + framing for _, _, amount in link.waits][: -1 if under_way else None]
+        values["packets_out"] = len(sent)
+        values["throughput_mbps"] = values["mean_sending_rate_l1"] = mbps(sum(sent), run.end)
+        values["utilization"] = values["throughput_mbps"] / values["capacity_mbps"]
+        values["ecn_mark_rate"] = ratio(link.marked, len(sent))
+    return values
+
+
+def jain(amounts: list[float]) -> float | None:
+    return ratio(sum(amounts) ** 2, len(amounts) * sum(amount**2 for amount in amounts))
+
+
+def network_metrics(run: Run) -> Values:
+    sent, delivered, offered = (run.events(kind) for kind in (SEND, DELIVER, OPPORTUNITY))
+    values = pantheon(sent, delivered) | acklink(run, None)
+    values["capacity_mbps"] = values["capacity_utilization"] = None
+    if len(offered.time):
+        values["capacity_mbps"] = float(offered.size.sum() * 8 / np.ptp(us(offered.time)))
+        values["capacity_utilization"] = values["throughput_mbps"] / values["capacity_mbps"]
+    values["duration_s"] = np.ptp(us(delivered.time)) / 1e6
+    values["valid"] = bool(values["duration_s"] >= 0.8 * run.end / SECOND) and all(
+        len(flow.sent.time) and len(flow.delivered.time) for flow in run.flows
+    )
+    measured = [flow for flow in run.flows if flow.counted[0] <= flow.counted[1]]
+    payload = sum(within(flow.stream.fresh, *flow.counted) for flow in measured)
+    span = max(flow.counted[1] for flow in run.flows) - min(flow.counted[0] for flow in run.flows)
+    values["goodput_mbps"] = mbps(payload, span)
+    delays = np.concatenate([us(flow.delivered.within(*flow.counted).delay) for flow in measured])
+    lost = sum(len(flow.dropped.within(*flow.counted).time) for flow in measured)
+    values["packet_loss_rate"] = ratio(lost, lost + len(delays))
+    for share in (50, 95, 99):
+        values[f"owd_p{share}_ms"] = scaled(nearest_rank(delays, share / 100), 1e-3)
+    return (
+        values | fairness(run) | means(run) | samples(run) | {"convergence_time_s": convergence(run)} | completions(run)
+    )
+
+
+def fairness(run: Run) -> Values:
+    """Over the time in which all flows are active, which ends with the first transfer that is complete."""
+    first = max(max(flow.active[0] for flow in run.flows), run.warmup)
+    last = min(flow.active[1] for flow in run.flows)
+    bin_ns = ns(0.5)
+    bins = [(begin, begin + bin_ns) for begin in range(first, last - bin_ns + 1, bin_ns)]
+    indices = [jain([flow.rate(flow.stream.fresh, each) for flow in run.flows]) for each in bins]
+    whole = [within(flow.stream.fresh, first, last) for flow in run.flows]
+    return {"jain_index": jain(whole), "jain_index_mean": mean([index for index in indices if index is not None])}
+
+
+def means(run: Run) -> Values:
+    """Sums over the flows of what each contributes to the mean over the time from the first start to the last end."""
+    span = max(flow.over for flow in run.flows) - min(flow.start for flow in run.flows)
+    own = [(ccperf(flow), flow.over - flow.start) for flow in run.flows]
+    values: Values = {}
+    for name in ("throughput", "in_flight", "utilization_bw", "utilization_bdp"):
+        parts = [(metrics[f"mean_{name}_l4"], length) for metrics, length in own]
+        known = all(part is not None for part, _ in parts)
+        values[f"mean_agg_{name}_l4"] = sum(part * length for part, length in parts) / span if known else None
+    return values
+
+
+def samples(run: Run) -> Values:
+    """Over the flows that are active in all of a sample interval."""
+    rates = [[flow.throughput(each) for flow in run.flows if each in flow.intervals] for each in run.intervals]
+    rates = [row for row in rates if row]
+    moving = [[rate for rate in row if rate > 0] for row in rates if any(row)]
+    shares = [[rate / sum(row) for rate in row] for row in moving]
+    return {
+        "mean_agg_utility_pf_l4": mean([sum(math.log(rate) for rate in row) for row in moving]),
+        "mean_agg_utility_mpdf_l4": mean([sum(-1 / rate for rate in row) for row in moving]),
+        "mean_jains_fairness_throughput_l4": mean([index for index in map(jain, rates) if index is not None]),
+        "mean_entropy_fairness_throughput_l4": mean([-sum(p * math.log(p) for p in row) for row in shares]),
+        "mean_product_fairness_throughput_l4": mean([math.prod(row) for row in rates]),
+    }
+
+
+def convergence(run: Run) -> float | None:
+    """When each second's shares, looked at after each sample interval, come and stay near fair."""
+    together = [each for each in run.intervals if all(each in flow.intervals for flow in run.flows)]
+    count = SECOND // run.interval
+    converged = None
+    for earlier, latest in zip(together, together[count - 1 :], strict=False):
+        amounts = [flow.throughput((earlier[0], latest[1])) for flow in run.flows]
+        fair, delta = sum(amounts) / len(amounts), run.specification["convergence_delta"]
+        if any(abs(amount - fair) > delta * fair for amount in amounts):
+            converged = None
+        elif converged is None:
+            converged = (latest[1] - max(flow.start for flow in run.flows)) / SECOND
+    return converged if len(run.flows) > 1 else None
+
+
+def completions(run: Run) -> Values:
+    transfers = [flow for flow in run.flows if flow.total]
+
+    def of(flows: list[Flow]) -> Values:
+        times = [(flow.completed - flow.start) / SECOND for flow in flows if flow.completed is not None]
+        shares = {f"p{share}_s": nearest_rank(times, share / 100) for share in (50, 95, 99)}
+        return {"flows": len(flows), "completed": len(times), "mean_s": mean(times)} | shares
+
+    every = of(transfers)
+    sizes = sorted({flow.total for flow in transfers})
+    return {f"fct_{name}": every[name] for name in ("mean_s", "p50_s", "p95_s", "p99_s")} | {
+        "fct_incomplete": every["flows"] - every["completed"],
+        "completions": [{"bytes": size} | of([flow for flow in transfers if flow.total == size]) for size in sizes],
+    }

@@ -1,0 +1,316 @@
+"""What `metrics_by_hand` and `network_by_hand` look at: the packet log of a run, read plainly."""
+
+import json
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from dumbbell import _core
+
+SEND, ENQUEUE, DEQUEUE, DROP, MARK, DELIVER, OPPORTUNITY = range(7)
+ACK_SEND, ACK_DROP, ACK_MARK, ACK_DELIVER, ACK_OPPORTUNITY, LOST, ACKED = range(7, 14)
+SECOND = 1_000_000_000
+BY_OPPORTUNITIES = ("trace", "poisson", "cellular")
+
+Values = dict[str, Any]
+"""Metrics by their names in docs/metrics.md."""
+Amounts = list[tuple[int, int]]
+"""Times, and how many bytes came then."""
+Interval = tuple[int, int]
+
+
+def ns(seconds: float) -> int:
+    return round(seconds * SECOND)
+
+
+def us(time: Any) -> Any:  # noqa: ANN401 (a number or a column of them)
+    """Whole microseconds, halves up."""
+    return (time + 500) // 1000
+
+
+def mbps(amount: float, span: float) -> float:
+    return float(amount * 8e3 / span)
+
+
+def ratio(over: float, under: float) -> float | None:
+    return over / under if under else None
+
+
+def scaled(value: float | None, by: float) -> float | None:
+    return None if value is None else value * by
+
+
+def mean(values: Sequence[float] | np.ndarray) -> float | None:
+    return float(np.mean(values)) if len(values) else None
+
+
+def variation(values: Sequence[float]) -> float | None:
+    """Sample standard deviation over mean."""
+    return float(np.std(values, ddof=1) / np.mean(values)) if len(values) > 1 and any(values) else None
+
+
+def nearest_rank(values: Sequence[float] | np.ndarray, share: float) -> float | None:
+    """Of the n sorted values the one at index round(share (n - 1)), halves to even."""
+    return float(np.sort(values)[round(share * (len(values) - 1))]) if len(values) else None
+
+
+def within(amounts: Amounts, first: int, last: int) -> int:
+    return sum(amount for time, amount in amounts if first <= time <= last)
+
+
+@dataclass
+class Events:
+    """Events of one kind, in time order."""
+
+    time: np.ndarray
+    seq: np.ndarray
+    size: np.ndarray
+    data: np.ndarray
+    delay: np.ndarray
+
+    def within(self, first: int, last: int) -> "Events":
+        chosen = (self.time >= first) & (self.time <= last)
+        return Events(*(column[chosen] for column in vars(self).values()))
+
+    def amounts(self) -> Amounts:
+        return list(zip(self.time.tolist(), self.size.tolist(), strict=True))
+
+
+@dataclass
+class Steps:
+    """A value that holds until the next one."""
+
+    time: np.ndarray
+    value: np.ndarray
+
+    def integral(self, first: int, last: int) -> float:
+        """Over the part of the time from `first` to `last` in which there is a value."""
+        since = np.clip(self.time, first, last)
+        until = np.clip(np.append(self.time[1:], last), first, last)
+        return float(((until - since) * self.value).sum())
+
+    def mean(self, first: int, last: int) -> float | None:
+        """Over the same time."""
+        known = [time for time in self.time[:1] if time < last]
+        return self.integral(first, last) / (last - max(first, int(known[0]))) if known else None
+
+    def before(self, time: int) -> float | None:
+        """The value just before `time`."""
+        earlier = np.searchsorted(self.time, time)
+        return float(self.value[earlier - 1]) if earlier else None
+
+
+class Run:
+    """What a run left behind."""
+
+    def __init__(self, folder: Path, specification: dict[str, Any]) -> None:
+        self.specification = specification
+        self.path = specification["path"]
+        self.end = ns(specification["duration_s"])
+        self.interval = ns(specification["sample_interval_s"])
+        self.warmup = ns(specification["warmup_s"])
+        self.log = pl.read_parquet(folder / "packets.parquet").with_columns(pl.all().cast(pl.Int64))
+        self.samples = pl.read_parquet(folder / "flows.parquet")
+        self.flows = [Flow(self, number) for number in range(1, len(specification["flows"]) + 1)]
+
+    def events(self, kind: int, flow: int | None = None) -> Events:
+        chosen = self.log.filter(pl.col("event") == kind)
+        if flow is not None:
+            chosen = chosen.filter(pl.col("flow") == flow)
+        columns = ("time_ns", "seq", "size_bytes", "data_bytes", "one_way_delay_ns")
+        return Events(*(chosen[name].to_numpy() for name in columns))
+
+    def rows(self, flow: int, field: str) -> tuple[np.ndarray, np.ndarray]:
+        """Times and values of a field of the sender's state, whenever it changed."""
+        rows = self.samples.filter((pl.col("flow") == flow) & (pl.col("field") == field))
+        return rows["time_ns"].cast(pl.Int64).to_numpy(), rows["value"].to_numpy()
+
+    def steps(self, flow: int, field: str) -> Steps:
+        return Steps(*self.rows(flow, field))
+
+    @cached_property
+    def intervals(self) -> list[Interval]:
+        return [(end - self.interval, end) for end in range(self.interval, self.end + 1, self.interval)]
+
+    @cached_property
+    def last_change(self) -> int | None:
+        """When the path was last changed by a schedule."""
+        elements = self.path["data"] + self.path["ack"]
+        return max((ns(change["at_s"]) for each in elements for change in each.get("schedule", [])), default=None)
+
+    def offered_bits(self, link: dict[str, Any], first: int, last: int) -> float:
+        """What a link could carry."""
+        if link["kind"] in BY_OPPORTUNITIES:
+            offered = self.events(OPPORTUNITY)
+            return float(offered.size[(offered.time > first) & (offered.time <= last)].sum() * 8)
+        return scheduled(link, "rate_mbps").integral(first, last) / 1e3
+
+
+def scheduled(element: dict[str, Any], key: str) -> Steps:
+    """The value of an element's key over time."""
+    changes = [(ns(change["at_s"]), change[key]) for change in element.get("schedule", []) if key in change]
+    time, value = zip((0, element[key]), *changes, strict=True)
+    return Steps(np.array(time), np.array(value))
+
+
+class Stream:
+    """What became of the bytes of one flow over our transport.
+
+    The log has packets only. What was lost is sent again, whole and in the order in which it was found lost, before
+    anything new; a probe without new data repeats the oldest packet.
+    """
+
+    def __init__(self, log: pl.DataFrame, total: int | None, *, reliable: bool) -> None:
+        self.resent = 0
+        """Packets whose payload had been sent before."""
+        self.first_sent: Amounts = []
+        self.fresh: Amounts = []
+        """What arrived for the first time, ..."""
+        self.read: Amounts = []
+        """... and what the application read: in order, or as it comes if nothing is sent again."""
+        self.waited: list[tuple[int, int, int]] = []
+        """When how many bytes were read, and the time since they were first sent."""
+        self.acknowledged: Amounts = [(0, 0)]
+        """Bytes that the sender knew to have arrived without a gap, and since when."""
+        silent: set[int] = set()
+        """When all that was in flight was given up."""
+        length: dict[int, int] = {}
+        sent_at: dict[int, int] = {}
+        offset_of: dict[int, int] = {}
+        in_flight: dict[int, None] = {}
+        promised: dict[int, int] = {}
+        lost: deque[int] = deque()
+        acked: set[int] = set()
+        arrived: set[int] = set()
+        sent = read = complete = 0
+        for time, kind, seq, payload in log.select("time_ns", "event", "seq", "data_bytes").iter_rows():
+            if kind == SEND and payload:
+                while lost and (lost[0] in acked or offset_of[lost[0]] < complete):
+                    lost.popleft()
+                again = None
+                if lost and reliable:
+                    again = lost.popleft()
+                elif total is not None and sent >= total:
+                    again = next(iter(in_flight))
+                if again is None:
+                    offset_of[seq], length[sent], sent_at[sent] = sent, payload, time
+                    sent += payload
+                    self.first_sent.append((time, payload))
+                else:
+                    offset_of[seq] = offset_of[again]
+                    assert length[offset_of[seq]] == payload
+                    self.resent += 1
+                in_flight[seq] = None
+            elif kind == DELIVER and seq in offset_of:
+                offset = offset_of[seq]
+                fresh = 0 if offset in arrived else length[offset]
+                assert fresh == payload, f"packet {seq} brings {fresh} new bytes, the log says {payload}"
+                arrived.add(offset)
+                self.fresh.append((time, fresh))
+                if fresh and not reliable:
+                    self.waited.append((time, fresh, time - sent_at[offset]))
+                while reliable and read in arrived:
+                    self.waited.append((time, length[read], time - sent_at[read]))
+                    read += length[read]
+            elif kind == ACK_SEND:
+                promised[seq] = read
+            elif kind == ACK_DELIVER and promised[seq] > complete:
+                complete = promised[seq]
+                self.acknowledged.append((time, complete))
+            elif kind == ACKED:
+                acked.add(seq)
+                in_flight.pop(seq, None)
+            elif kind == LOST:
+                in_flight.pop(seq, None)
+                if seq in offset_of:
+                    lost.append(seq)
+                if not in_flight:
+                    silent.add(time)
+        acks = log.filter(pl.col("event") == ACK_DELIVER)["time_ns"]
+        self.timeouts = len(silent - set(acks))
+        """How many times that was not because of an acknowledgement."""
+        self.read = [(time, amount) for time, amount, _ in self.waited]
+
+
+class Flow:
+    """One flow of a run, and what its metrics share."""
+
+    def __init__(self, run: Run, number: int) -> None:
+        self.run, self.number = run, number
+        self.spec = run.specification["flows"][number - 1]
+        self.transport = json.loads(_core.transport(json.dumps(self.spec["transport"])))
+        self.total = self.spec["application"].get("bytes")
+        self.log = run.log.filter(pl.col("flow") == number)
+        self.sent, self.delivered = run.events(SEND, number), run.events(DELIVER, number)
+        self.dropped = run.events(DROP, number)
+        self.start = ns(self.spec["start_s"])
+        self.stop = ns(self.spec["stop_s"]) if self.spec["stop_s"] is not None else run.end
+        self.counted = max(self.start, run.warmup), self.stop
+        """The time of the corrected convention."""
+        stream = self.stream = Stream(self.log, self.total, reliable=self.transport["reliable"])
+        completed = [time for time, amount in stream.acknowledged if self.total and amount >= self.total]
+        self.completed = completed[0] if completed else None
+        """When the last byte of a transfer was acknowledged, which ends the time that ccperf's means are over."""
+        self.over = min(self.stop, completed[0] if completed else self.stop)
+        arrived = np.cumsum([amount for _, amount in stream.read])
+        done = [time for (time, _), sum_ in zip(stream.read, arrived, strict=True) if self.total and sum_ >= self.total]
+        self.active = self.start, min(self.stop, done[0] if done else self.stop)
+        """From its start until it stops or its last byte arrives."""
+
+    @property
+    def directions(self) -> tuple[str, str]:
+        return ("ack", "data") if self.spec.get("reverse") else ("data", "ack")
+
+    def passed(self, direction: str) -> list[dict[str, Any]]:
+        """The elements that its packets pass."""
+        elements: list[dict[str, Any]] = self.run.path[direction]
+        if direction != self.directions[0]:
+            return elements
+        names = [element.get("name") for element in elements]
+        enter, leave = self.spec.get("enter"), self.spec.get("leave")
+        return elements[names.index(enter) if enter else 0 : names.index(leave) + 1 if leave else None]
+
+    @property
+    def confined(self) -> bool:
+        return "enter" in self.spec or "leave" in self.spec
+
+    @property
+    def links(self) -> list[dict[str, Any]]:
+        elements = self.run.path[self.directions[0]]
+        return [each for each in elements if "rate_mbps" in each or each["kind"] in BY_OPPORTUNITIES]
+
+    def capacity(self, first: int, last: int) -> float:
+        """Of the narrowest link of its direction."""
+        return min(self.run.offered_bits(link, first, last) for link in self.links) / (last - first) * 1e3
+
+    def base_rtt_ms(self, first: int, last: int) -> float:
+        """The sum of the fixed delays."""
+        delays = [
+            scheduled(element, "delay_ms")
+            for direction in self.directions
+            for element in self.passed(direction)
+            if element["kind"] == "delay"
+        ]
+        own, planned = (
+            sum(delay.integral(*span) / (span[1] - span[0]) for delay in delays) for span in [(first, last), (0, 1)]
+        )
+        return own + max((self.spec.get("rtt_ms") or 0.0) - planned, 0.0)
+
+    @cached_property
+    def intervals(self) -> list[Interval]:
+        """The sample intervals in all of which it is active."""
+        return [each for each in self.run.intervals if self.active[0] <= each[0] and each[1] <= self.active[1]]
+
+    def rate(self, amounts: Amounts, interval: Interval) -> float:
+        """Of what came in an interval, at its beginning but not at its end."""
+        first, last = interval
+        return mbps(sum(amount for time, amount in amounts if first <= time < last), last - first)
+
+    def throughput(self, interval: Interval) -> float:
+        return self.rate(self.stream.read, interval)
