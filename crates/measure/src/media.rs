@@ -99,7 +99,7 @@ impl MediaMeter {
         if let Some(last) = self.last_decoded {
             // What stands still at the end is not known ever to move again.
             self.interval(playing(last), true);
-        } else {
+        } else if !active.is_zero() {
             self.stalled = active;
             self.stalls = 1;
         }
@@ -194,6 +194,13 @@ mod tests {
         // From 90 to 4070 ms are 3.98 s.
         assert!((stats.media_rate_mbps.unwrap() - 100.0 * 40_000.0 / 3.98 / 1e6).abs() < 1e-12);
         assert_eq!((stats.stalls, stats.stall_ratio), (0, Some(0.0)));
+    }
+
+    #[test]
+    fn a_flow_that_is_paused_by_plan_all_the_time_neither_stalls_nor_has_a_rate() {
+        let counters = MediaCounters { pauses: vec![(at(0), at(9_000))], ..counters(2.0) };
+        let stats = MediaMeter::default().stats(&counters, Span::from_secs(4), at(4_000), None);
+        assert_eq!((stats.stalls, stats.stall_ratio, stats.media_rate_mbps), (0, None, None));
     }
 
     #[test]
