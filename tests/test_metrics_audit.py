@@ -14,9 +14,15 @@ from run_by_hand import Run, Values
 Table = dict[str, Any]
 
 
+QUEUE = {"kind": "droptail", "packets": 30}
+
+
 def link(rate_mbps: float = 10.0, name: str = "bottleneck", **more: Any) -> Table:  # noqa: ANN401 (JSON values)
-    queue = {"kind": "droptail", "packets": 30}
-    return {"kind": "link", "name": name, "rate_mbps": rate_mbps, "queue": queue} | more
+    return {"kind": "link", "name": name, "rate_mbps": rate_mbps, "queue": QUEUE} | more
+
+
+def opportunities(kind: str, **more: Any) -> Table:  # noqa: ANN401
+    return {"kind": kind, "name": "bottleneck", "queue": QUEUE} | more
 
 
 def aqm(kind: str, **more: Any) -> Table:  # noqa: ANN401
@@ -71,8 +77,8 @@ RUNS: dict[str, Table] = {
     "dualpi2": run([aqm("dualpi2"), delay()], flow("prague", transport={"ecn": "ect1"}), flow("cubic", 0.5)),
     "policer": run([{"kind": "policer", "name": "policer", "rate_mbps": 5.0, "burst_bytes": 15_000}, delay()]),
     "shaper": run([link(kind="shaper", burst_bytes=15_000), delay()]),
-    "trace": run([link(kind="trace", even={"lines": 833, "period_ms": 1000}) | {"rate_mbps": None}, delay()]),
-    "cellular": run([link(kind="cellular", mean_mbps=5.0) | {"rate_mbps": None}, delay()]),
+    "trace": run([opportunities("trace", even={"lines": 833, "period_ms": 1000}), delay()]),
+    "cellular": run([opportunities("cellular", mean_mbps=5.0), delay()]),
     "rate-up": run(
         [link(schedule=[{"at_s": 2.0, "rate_mbps": 20.0}]), delay()], flow("cubic"), flow("cubic", 0.55, 3.96)
     ),
@@ -135,8 +141,6 @@ RUNS: dict[str, Table] = {
         [link(1.0), delay()], video(pauses=[[0.5, 1.5], [2.0, 2.5], [3.5, 9.0]]), warmup_s=1.0, duration_s=5.0
     ),
 }
-RUNS["trace"]["path"]["data"][0].pop("rate_mbps")
-RUNS["cellular"]["path"]["data"][0].pop("rate_mbps")
 NOT_AT_LINKS = ("reverse", "policer", "video-both-ways")
 """Where the packet log does not say what passed a link: it has no queue, or other flows' acknowledgements pass it."""
 
