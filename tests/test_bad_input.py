@@ -80,7 +80,26 @@ def test_options(dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], p
             ["bad.toml", "walk: delay_ms: corr = 2", "from 0 to 1"],
         ),
         ("rate_mbps = 10.0", "rate_mbps = 0.0", ["bad.toml", "rate_mbps = 0", "above 0"]),
-        ("rate_mbps = 10.0", "rate_mbps = '10'", ["bad.toml"]),
+        ("rate_mbps = 10.0", "rate_mbps = '10'", ["bad.toml", 'data[0].rate_mbps = "10": allowed is a number']),
+        ("rate_mbps = 10.0", "rate_mbps = inf", ["bad.toml", "data[0].rate_mbps` = inf", "no infinity"]),
+        ("rate_mbps = 10.0", "rate_mbps = 2026-11-21", ["bad.toml", "data[0].rate_mbps` = 2026-11-21", "no date"]),
+        (
+            "packets = 30",
+            "packets = 2.5",
+            ["bad.toml", "data[0].queue.packets = 2.5: allowed is a whole number, at least 0"],
+        ),
+        ('kind = "droptail"', "kind = 1", ["bad.toml", "data[0].queue.kind = 1: allowed is a text"]),
+        ("delay_ms = 10.0", "delay_ms = [10.0]", ["bad.toml", "data[1].delay_ms = [10.0]: allowed is a number"]),
+        (
+            "delay_ms = 10.0",
+            "delay_ms = 10.0\nschedule = [{ at_s = 0.5, delay_ms = 'short' }]",
+            ["bad.toml", 'data[1].schedule[0].delay_ms = "short": allowed is a number'],
+        ),
+        (
+            "delay_ms = 10.0",
+            "delay_ms = 10.0\nwalk = { delay_ms = { corr = true, std = 1.0, min = 1.0, max = 9.0 } }",
+            ["bad.toml", "data[1].walk.delay_ms.corr = true: allowed is a number"],
+        ),
         ("rate_mbps", "rate_mbs", ["bad.toml", "rate_mbs", "did you mean `rate_mbps`"]),
         ('kind = "link"', 'kind = "linc"', ["bad.toml", "linc", "did you mean `link`"]),
         ("packets = 30", "packets = 0", ["bad.toml", "packets"]),
@@ -116,6 +135,16 @@ def test_path_files(dumbbell: Dumbbell, folder: Path, old: str, new: str, parts:
         ("[[flow]]\nenter = 'hop'", ["enter = `hop`", "the name of an element of the data direction"]),
         ("[[flow]]\nleave = 3", ["`flow[0].leave` = 3", "a text"]),
         ("[[flow]]\napplication = { kind = 'greeedy' }", ["greeedy", "did you mean `greedy`"]),
+        (
+            "[[flow]]\napplication = { kind = 'constant', rate_mbps = 'all' }",
+            ['application.rate_mbps = "all"', "a number"],
+        ),
+        ("[[flow]]\napplication = { kind = 3 }", ["application.kind = 3: allowed is a text"]),
+        ("[[flow]]\ntransport = { sack = 'yes' }", ['transport.sack = "yes": allowed is true or false']),
+        (
+            "[[flow]]\ntransport = { receiver = { kind = 'ack-division', parts = 1.5 } }",
+            ["transport.receiver.parts = 1.5: allowed is a whole number, at least 0"],
+        ),
         ("[scheme.mine]\ncolour = 'red'", ["`scheme.mine.colour`", "`color`"]),
         ("[scheme.mine]\nmarker = 'q'", ["`scheme.mine.marker`"]),
         ("paths = ['small.toml'", ["not valid TOML"]),
@@ -124,8 +153,33 @@ def test_path_files(dumbbell: Dumbbell, folder: Path, old: str, new: str, parts:
 def test_experiment_files(dumbbell: Dumbbell, folder: Path, text: str, parts: list[str]) -> None:
     (folder / "bad.toml").write_text(text + "\n")
     line = refused(dumbbell, "run", "bad.toml", "--schemes", "reno", "--path", "small.toml", "--out", "out")
-    for part in parts:
+    for part in ["bad.toml", *parts]:
         assert part in line
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("title = 7", "`title` = 7: allowed is a text"),
+        ("parameters = { beta = 'half' }", "`beta` = `half`"),
+        ("parameters = { beta = [0.5] }", "beta"),
+        ("transport = { ack_every = '1' }", 'transport.ack_every = "1": allowed is a whole number, at least 0'),
+        ("transport = { timer = 7 }", "transport.timer = 7: allowed is a text"),
+        ("transport = { receiver = 5 }", "transport.receiver = 5: allowed is a table"),
+        ("transport = { receiver = { kind = 'silent', after_s = '1' } }", 'transport.receiver.after_s = "1"'),
+        (
+            "application = { kind = 'fixed', bytes = -1 }",
+            "application.bytes = -1: allowed is a whole number, at least 0",
+        ),
+        ("application = { kind = 'fixed' }", "application: missing field `bytes`"),
+    ],
+)
+def test_scheme_files(dumbbell: Dumbbell, folder: Path, text: str, part: str) -> None:
+    (folder / "bad.toml").write_text(f'name = "bad"\nkind = "core"\ncontroller = "reno"\n{text}\n')
+    line = refused(dumbbell, *RUN, "--schemes", "bad.toml")
+    assert "bad.toml" in line
+    assert part in line
     assert not (folder / "out").exists()
 
 

@@ -15,6 +15,9 @@ def controllers() -> str:
 def check_parameters(controller: str, parameters: dict[str, str]) -> None:
     """Refuses parameters that `controller` does not have or whose values are not allowed."""
 
+def check_application(table: str) -> None:
+    """Refuses an application (JSON) whose kind, keys or values are not allowed."""
+
 def transport(table: str) -> str:
     """JSON: the complete configuration that a transport table (JSON) stands for."""
 

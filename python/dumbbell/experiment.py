@@ -89,6 +89,8 @@ class Experiment:
     paths: dict[str, PathModel] = field(default_factory=dict)
     cells: dict[str, Scenario] = field(default_factory=dict)
     """The cells of a grid by the names of their paths; without a grid there are none."""
+    file: str = field(default="", compare=False)
+    """Where it was read from, for messages."""
 
     def all_runs(self) -> list[Run]:
         """Every run, in the order of execution: repetition by repetition, so that a killed experiment is balanced."""
@@ -218,8 +220,9 @@ def fitted_transport(scheme: Scheme, path: PathModel) -> dict[str, Any]:
         return scheme.transport
     try:
         config = complete_transport(json.dumps(scheme.transport))
-    except _core.Error as error:
-        raise UserError(f"{scheme.file}: scheme `{scheme.name}`: {with_hint(str(error))}") from None
+    except _core.Error:
+        # `check` says what is wrong with it, and whether the scheme or a flow brings it.
+        return scheme.transport
     room = path.mtu_bytes - path.overhead_bytes - int(config["header_bytes"])
     if room < 1:
         raise UserError(f"{path.file}: `mtu_bytes` = {path.mtu_bytes}: leaves no room for data of `{scheme.name}`")
@@ -288,6 +291,7 @@ def resolve(plan: Plan, options: Options) -> Experiment:
         schemes=schemes,
         paths={path.name: path for path in paths},
         cells={name: replace(cell, flows=_named(cell.flows, canonical)) for name, cell in cells.items()},
+        file=plan.file,
     )
 
 
@@ -357,6 +361,8 @@ def check(experiment: Experiment) -> None:
             continue
         try:
             _core.check_parameters(scheme.controller, scheme.parameters)
+            _core.transport(json.dumps(scheme.transport))
+            _core.check_application(json.dumps(scheme.application))
         except _core.Error as error:
             raise UserError(f"{scheme.file}: scheme `{scheme.name}`: {with_hint(str(error))}") from None
     for run in replace(experiment, runs=1).all_runs():
@@ -373,7 +379,8 @@ def check(experiment: Experiment) -> None:
         try:
             _core.check_run(json.dumps(experiment.specification(run)), experiment.backend)
         except _core.Error as error:
-            raise UserError(f"{run.scheme} on {run.path}: {with_hint(str(error))}") from None
+            file = f"{experiment.file}: " if experiment.file and experiment.listed_flows(run.path) else ""
+            raise UserError(f"{file}{run.scheme} on {run.path}: {with_hint(str(error))}") from None
 
 
 def _check_real(scheme: Scheme, backend: str) -> None:

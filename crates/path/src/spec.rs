@@ -54,7 +54,8 @@ pub enum ElementSpec {
 /// A scheduled change of an element: new values of any of its numeric parameters, and of its queue's.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 pub struct Change {
-    /// When, s.
+    /// When, s. Not a number if absent, which no path with it passes: so what is wrong with the other keys is said first.
+    #[serde(default = "never")]
     pub at_s: f64,
     /// Parameters of the queue.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -62,6 +63,10 @@ pub struct Change {
     /// Parameters of the element.
     #[serde(flatten)]
     pub parameters: BTreeMap<String, f64>,
+}
+
+fn never() -> f64 {
+    f64::NAN
 }
 
 impl Change {
@@ -173,6 +178,9 @@ impl ElementSpec {
         change: &Change,
         last_s: f64,
     ) -> Result<Option<Self>, String> {
+        if change.at_s.is_nan() {
+            return Err("missing field `at_s`".to_owned());
+        }
         not_negative("at_s", change.at_s, LATEST_S)?;
         if change.at_s < last_s {
             return Err(refuse(

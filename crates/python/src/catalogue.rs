@@ -52,6 +52,14 @@ pub(crate) fn check_parameters(controller: &str, parameters: BTreeMap<String, St
     Ok(())
 }
 
+/// Checks an application, given as JSON.
+#[pyfunction]
+pub(crate) fn check_application(table: &str) -> PyResult<()> {
+    let given: Json = serde_json::from_str(table).map_err(text)?;
+    let application: ::transport::ApplicationSpec = units::read_json(&given, "application").map_err(error)?;
+    application.validate().map_err(error)
+}
+
 /// The complete configuration that a transport table stands for, as JSON.
 #[pyfunction]
 pub(crate) fn transport(table: &str) -> PyResult<String> {

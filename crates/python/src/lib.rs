@@ -32,7 +32,7 @@ fn version() -> &'static str {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::catalogue::{check_parameters, controllers, transport};
+    use crate::catalogue::{check_application, check_parameters, controllers, transport};
     #[pymodule_export]
     use crate::exchange::{
         export_pantheon, export_qlog, import_mahimahi, import_merged_log, import_qlog, import_raw_logs,

@@ -10,8 +10,7 @@ use std::path::PathBuf;
 /// Checks a path, given as JSON.
 #[pyfunction]
 pub(crate) fn check_path(table: &str) -> PyResult<()> {
-    let path: ::path::PathSpec =
-        serde_json::from_str(table).map_err(|cause| error(without_position(&cause)))?;
+    let path: ::path::PathSpec = units::parse_json(table).map_err(error)?;
     path.validate().map_err(error)
 }
 
@@ -24,8 +23,7 @@ pub(crate) fn opportunities(
     seed: u64,
     seconds: f64,
 ) -> PyResult<Vec<u64>> {
-    let path: ::path::PathSpec =
-        serde_json::from_str(table).map_err(|cause| error(without_position(&cause)))?;
+    let path: ::path::PathSpec = units::parse_json(table).map_err(error)?;
     let elements = match direction {
         "data" => &path.data,
         "ack" => &path.ack,
@@ -72,8 +70,7 @@ pub(crate) fn emulate(py: Python<'_>, specification: &str, directory: Option<Pat
 /// Runs a command inside a path, given as JSON; returns its exit status.
 #[pyfunction]
 pub(crate) fn emulate_shell(py: Python<'_>, specification: &str) -> PyResult<i32> {
-    let spec: datapath::ShellSpec =
-        serde_json::from_str(specification).map_err(|cause| error(without_position(&cause)))?;
+    let spec: datapath::ShellSpec = units::parse_json(specification).map_err(error)?;
     py.detach(|| datapath::run_shell(&spec)).map_err(error)
 }
 
@@ -125,11 +122,5 @@ fn pending_signal(py: Python<'_>) -> Option<PyErr> {
 }
 
 fn parse(specification: &str) -> PyResult<RunSpec> {
-    serde_json::from_str(specification).map_err(|cause| error(without_position(&cause)))
-}
-
-/// The parser's message without "at line 1 column 4711": the JSON is ours, its columns mean nothing to people.
-fn without_position(cause: &serde_json::Error) -> String {
-    let message = cause.to_string();
-    message.split(" at line ").next().unwrap_or_default().to_owned()
+    units::parse_json(specification).map_err(error)
 }

@@ -19,7 +19,7 @@ const BDP: u64 = 120_000;
 /// A flow with `FillP`'s transport: PACKs alone report what arrived.
 fn fillp(controller: &str, parameters: &Value) -> Value {
     json!({"scheme": controller, "controller": controller, "parameters": parameters, "transport": {
-        "profile": "tcp", "payload_bytes": 1300, "header_bytes": 40, "ack_bytes": 80, "ack_every": 1_000_000,
+        "profile": "tcp", "payload_bytes": 1300, "header_bytes": 40, "ack_bytes": 75, "ack_every": 1_000_000,
         "ack_delay_ms": 10000.0, "ack_on_gap": false, "ack_ranges": 1024, "ack_range_bytes": 0,
         "tail_loss_probe": false, "recovery": "immediate", "max_window_bytes": 107_900_000}})
 }

@@ -111,3 +111,43 @@ fn unresponsive_traffic_takes_its_rate_whatever_it_costs_others() {
         assert!(reno < 0.4 && udp > 7.0 && (lost - 0.34).abs() < 0.05, "{kind}: {reno}, {udp}, {lost} lost");
     }
 }
+
+#[test]
+fn divided_acks_do_not_raise_the_rate_that_bbr_measures() {
+    // Each part of an acknowledged packet counted as a delivery of its own, measured from the moment of the part before: BBR
+    // believed in up to 4 % more than the link has and lost three to five times as many packets.
+    let path = json!({
+        "data": [{"kind": "link", "rate_mbps": 8.0, "queue": {"kind": "droptail", "packets": 20}},
+            {"kind": "delay", "delay_ms": 30.0}],
+        "ack": [{"kind": "link", "rate_mbps": 8.0}, {"kind": "delay", "delay_ms": 30.0}],
+    });
+    let payload_mbps = 8.0 * 1448.0 / harness::PACKET_BYTES;
+    for name in ["bbr", "bbr3"] {
+        let lost = |receiver: &Value| {
+            let mut lone = flow(name);
+            lone["transport"]["receiver"] = receiver.clone();
+            let outcome = run(&spec(path.clone(), vec![lone], 40.0));
+            for (at_s, bw) in outcome.series(1, "bw", 0.0, 40.0) {
+                assert!(bw < 1.001 * payload_mbps, "{name}, {receiver}: {bw} Mbit/s at {at_s} s");
+            }
+            outcome.flow(1, "packets_dropped")
+        };
+        let (honest, divided) = (lost(&json!("honest")), lost(&json!({"kind": "ack-division", "parts": 10})));
+        assert!(divided < 1.2 * honest, "{name}: {divided} packets lost instead of {honest}");
+    }
+}
+
+#[test]
+fn divided_acks_cost_bbr3_no_throughput() {
+    // The first part of an ACK for two packets sent far apart, as after ProbeRTT, acknowledged a part of the later one: by time the
+    // earlier was lost then, and BBR's answer cost 11 % of the throughput. And an ACK without a sample made it forget the rate from
+    // which it looks for a plateau: its probes filled the queue.
+    let throughput = |receiver: Value| {
+        let mut lone = flow("bbr3");
+        lone["transport"] = json!({"profile": "tcp", "recovery": "immediate", "receiver": receiver});
+        run(&spec(dumbbell(50.0, 40.0, 166), vec![lone], 40.0)).flow(1, "throughput_mbps")
+    };
+    let (honest, divided) =
+        (throughput(json!("honest")), throughput(json!({"kind": "ack-division", "parts": 10})));
+    assert!((divided / honest - 1.0).abs() < 0.01, "{divided} Mbit/s instead of {honest}");
+}

@@ -34,18 +34,22 @@ impl Sender {
         self.free_buffer(frame.next_offset);
         let in_flight_before_bytes = self.in_flight;
         let lower_edge = self.sent.first_in_flight();
-        let (newest, is_false_alarm) = self.collect_acked(frame);
+        let (newest_sent_at, is_false_alarm) = self.collect_acked(frame);
         self.take_progress(frame.next_offset);
-        let Some(newest) = newest else {
+        let Some(newest_sent_at) = newest_sent_at else {
             self.on_duplicate(now, frame, in_flight_before_bytes);
             return;
         };
         self.established = true;
         let acked_bytes: u64 = self.acked.iter().map(|packet| u64::from(packet.bytes)).sum();
         let newest_number = self.acked[self.acked.len() - 1].number;
-        let rtt_sample = self.take_rtt(now, newest_number, newest.sent_at, frame.delay);
-        self.sampler.on_delivered(now, acked_bytes);
-        let rate = self.sampler.sample(now, &newest, self.rtt.min());
+        let rtt_sample = self.take_rtt(now, newest_number, newest_sent_at, frame.delay);
+        // A packet of which only a part is acknowledged is not delivered yet: it gives no sample and ends no round.
+        let (delivered_bytes, arrived) = self.delivered();
+        let rate = arrived.and_then(|newest| {
+            self.sampler.on_delivered(now, delivered_bytes);
+            self.sampler.sample(now, &newest, self.rtt.min())
+        });
         if let Some(sample) = &rate {
             self.latest_rate = sample.rate;
         }
@@ -74,7 +78,8 @@ impl Sender {
             self.prr = None;
             self.controller.on_spurious_loss(now);
         }
-        let round_start = newest.snapshot.delivered_bytes >= self.next_round_delivered;
+        let round_start =
+            arrived.is_some_and(|newest| newest.snapshot.delivered_bytes >= self.next_round_delivered);
         if round_start {
             self.next_round_delivered = self.sampler.delivered_bytes;
         }
@@ -111,9 +116,9 @@ impl Sender {
         }
     }
 
-    /// Fills `self.acked` in ascending order. Returns the newest packet, and whether the present loss episode turned
-    /// out to be a false alarm.
-    fn collect_acked(&mut self, frame: &AckFrame) -> (Option<Newest>, bool) {
+    /// Fills `self.acked` in ascending order. Returns when the newest packet was sent, and whether the present loss
+    /// episode turned out to be a false alarm.
+    fn collect_acked(&mut self, frame: &AckFrame) -> (Option<Time>, bool) {
         self.acked.clear();
         let mut is_false_alarm = false;
         for arrival in &frame.arrivals {
@@ -142,8 +147,29 @@ impl Sender {
         if self.acked.windows(2).any(|pair| pair[0].number > pair[1].number) {
             self.acked.sort_unstable_by_key(|packet| packet.number);
         }
+        if frame.part.is_some() {
+            // What a lost ACK said comes from the ranges: the rest of a packet of which a part was listed.
+            self.acked.dedup_by(|later, packet| {
+                let is_same = later.number == packet.number;
+                packet.bytes += if is_same { later.bytes } else { 0 };
+                is_same
+            });
+        }
         let newest = self.acked.last().and_then(|packet| self.sent.get(packet.number));
-        (newest.map(|packet| Newest { sent_at: packet.sent_at, snapshot: packet.snapshot }), is_false_alarm)
+        (newest.map(|packet| packet.sent_at), is_false_alarm)
+    }
+
+    /// Payload bytes of the packets that `self.acked` completes, and the newest of them.
+    fn delivered(&self) -> (u64, Option<Newest>) {
+        let mut bytes = 0;
+        let mut newest = None;
+        for packet in self.acked.iter().filter_map(|acked| self.sent.get(acked.number)) {
+            if packet.fate == Fate::Acked {
+                bytes += u64::from(packet.payload_bytes);
+                newest = Some(Newest { sent_at: packet.sent_at, snapshot: packet.snapshot });
+            }
+        }
+        (bytes, newest)
     }
 
     fn is_first_complete(&mut self, next_offset: u64) -> bool {
@@ -351,7 +377,8 @@ impl Sender {
         let mut number = self.sent.first_in_flight();
         while number < largest {
             let Some(packet) = self.sent.get(number) else { break };
-            if packet.fate == Fate::InFlight {
+            // Of what is acknowledged in parts the rest comes with the ACKs that follow: it has arrived.
+            if packet.fate == Fate::InFlight && packet.acked_bytes == 0 {
                 let due = if by_time { packet.sent_at + wait } else { Time::NEVER };
                 if largest < number + self.config.packet_threshold && due > now {
                     // Later packets were sent later and are nearer to the largest: none of them is lost either.

@@ -48,7 +48,7 @@ impl Conduct {
     pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let given = serde_json::Value::deserialize(deserializer)?;
         let table = if given.is_string() { serde_json::json!({ "kind": given }) } else { given };
-        Self::deserialize(table).map_err(|error| serde::de::Error::custom(format!("receiver: {error}")))
+        Self::deserialize(table).map_err(serde::de::Error::custom)
     }
 
     /// Checks all values.

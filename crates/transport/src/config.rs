@@ -315,7 +315,7 @@ impl Config {
         for (key, value) in given {
             merged[key] = value.clone();
         }
-        let config: Self = serde_json::from_value(merged).map_err(|error| format!("transport: {error}"))?;
+        let config: Self = units::read_json(&merged, "transport")?;
         config.validate()?;
         Ok(config)
     }
@@ -422,7 +422,7 @@ mod tests {
         let divided = json!({"kind": "ack-division", "parts": 10});
         assert_eq!(receiver(divided), Ok(Conduct::AckDivision { parts: 10 }));
         let refusal = |value| receiver(value).unwrap_err();
-        assert!(refusal(json!("honset")).contains("receiver: unknown variant `honset`"));
+        assert!(refusal(json!("honset")).contains("transport.receiver: unknown variant `honset`"));
         let twice = refusal(json!({"kind": "drop-feedback", "probability": 2.0}));
         assert_eq!(twice, "transport.receiver.probability = 2: allowed is 0 to 1");
         assert!(refusal(json!({"kind": "optimistic", "ahead": 5})).contains("unknown field `ahead`"));

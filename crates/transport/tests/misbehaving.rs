@@ -6,6 +6,7 @@ mod harness;
 use congestion::{Ack, Control, Controller, FieldSink};
 use harness::Pair;
 use proptest::prelude::*;
+use std::sync::{Arc, Mutex};
 use transport::{AckFrame, ApplicationSpec, Arrival, Conduct, Config, Part, Range};
 use units::Time;
 
@@ -75,6 +76,40 @@ fn a_divided_ack_that_was_lost_is_made_up_for_by_the_next() {
     pair.drop_acks = (1..400).step_by(3).collect();
     pair.run_to(20_000);
     assert_eq!((pair.delivered, pair.sender.stats().packets_lost), (1_000_000, 0));
+}
+
+#[test]
+fn a_packet_acknowledged_in_parts_is_delivered_once_and_gives_one_rate_sample() {
+    #[derive(Debug, Default)]
+    struct Samples(Arc<Mutex<Vec<(u64, u64, bool)>>>);
+    impl Controller for Samples {
+        fn on_ack(&mut self, event: &Ack<'_>) {
+            self.0.lock().unwrap().push((event.acked_bytes, event.delivered_bytes, event.rate.is_some()));
+        }
+
+        fn control(&self) -> Control {
+            Control::window(14_480)
+        }
+
+        fn fields(&self, _sink: &mut dyn FieldSink) {}
+    }
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let samples = Samples(Arc::clone(&seen));
+    let config = tcp(Conduct::AckDivision { parts: 4 });
+    let mut pair =
+        Pair::with(config, ApplicationSpec::Fixed { bytes: 30 * 1448 }, |_| Box::new(samples), None);
+    // The opener's ACKs are 0 to 3. Of the first packet's the last is lost: with its first part the second packet's first ACK
+    // brings ranges, in which both packets are complete.
+    pair.drop_acks = vec![7];
+    pair.run_to(1000);
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen[..3], [(362, 0, false); 3]);
+    assert_eq!(seen[3], (362 + 1448, 2 * 1448, true));
+    assert_eq!(seen[4..7], [(362, 2 * 1448, false); 3]);
+    assert_eq!(seen[7], (362, 3 * 1448, true));
+    assert_eq!(seen.iter().map(|ack| ack.0).sum::<u64>(), 30 * 1448);
+    assert_eq!(seen.iter().filter(|ack| ack.2).count(), 29);
+    assert_eq!(seen.last().unwrap().1, 30 * 1448);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 """Strict reading of TOML tables: every key is known, typed and ranged, or the reader stops with one line."""
 
+import datetime
 import math
 import tomllib
 from collections.abc import Collection
@@ -22,9 +23,26 @@ def read_toml(file: Path) -> "Table":
     except OSError as error:
         raise UserError(f"{file}: {error.strerror or error}") from None
     try:
-        return Table(tomllib.loads(text), str(file))
+        raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{file}: not valid TOML: {error}") from None
+    for key, value in raw.items():
+        _check_values(value, key, file)
+    return Table(raw, str(file))
+
+
+def _check_values(value: object, key: str, file: Path) -> None:
+    """Refuses what TOML has and no key of ours takes: dates, and numbers that are none."""
+    if isinstance(value, dict):
+        for inner, item in value.items():
+            _check_values(item, f"{key}.{inner}", file)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _check_values(item, f"{key}[{index}]", file)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise UserError(f"{file}: `{key}` = {value}: allowed is no infinity and nothing that is not a number")
+    elif isinstance(value, datetime.date | datetime.time):
+        raise UserError(f"{file}: `{key}` = {value}: allowed is no date or time; write it as a text")
 
 
 class Table:

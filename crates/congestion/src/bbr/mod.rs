@@ -218,9 +218,9 @@ impl Bbr {
         })
     }
 
-    fn update_aggregation(&mut self, ack: &Ack<'_>) {
+    fn update_aggregation(&mut self, ack: &Ack<'_>, delivered_bytes: u64) {
         if self.settings.extra_acked && ack.rate.is_some() {
-            let acked = self.window.in_packets(ack.acked_bytes);
+            let acked = self.window.in_packets(delivered_bytes);
             let rate = self.packets_per_s();
             self.aggregation.update(ack.now, acked, rate, self.window.packets, self.round_start);
         }
@@ -364,10 +364,11 @@ impl Controller for Bbr {
         if ack.packets.is_empty() {
             return;
         }
+        let newly_delivered = ack.delivered_bytes - self.delivered_bytes;
         self.delivered_bytes = ack.delivered_bytes;
         self.app_limited = ack.app_limited;
         self.update_bandwidth(ack);
-        self.update_aggregation(ack);
+        self.update_aggregation(ack, newly_delivered);
         self.update_cycle(ack);
         self.check_full_pipe(ack);
         self.check_drain(ack);

@@ -103,8 +103,10 @@ impl Bbr3 {
 
     /// Looks for a plateau from the present rate on.
     fn restart_full_bw(&mut self) {
+        // An ACK without a sample says nothing new about the rate.
+        let bps = self.sample.map_or(self.full_bps, |sample| sample.bps);
         self.reset_full_bw();
-        self.full_bps = self.sample.map_or(0.0, |sample| sample.bps);
+        self.full_bps = bps;
     }
 
     pub(super) fn update_probe_bw(&mut self, ack: &Ack<'_>) {
