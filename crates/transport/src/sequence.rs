@@ -125,10 +125,13 @@ impl Sender {
         }
     }
 
-    /// Everything outstanding was declared lost: it is sent again in order of sequence.
+    /// Everything outstanding was declared lost: where sequence counts it is sent again in that order.
     pub(crate) fn restart_by_sequence(&mut self) {
         if let Some(board) = &mut self.board {
             board.mark_all();
+        }
+        // Where only the cumulative point tells of progress, nothing above it helps as long as what it waits for is missing.
+        if self.board.is_some() || !self.config.sack {
             self.resend.make_contiguous().sort_unstable_by_key(|load| load.offset);
         }
     }

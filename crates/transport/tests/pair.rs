@@ -172,6 +172,26 @@ fn without_selective_acks_every_hole_costs_a_round_trip() {
 }
 
 #[test]
+fn without_selective_acks_a_timeout_starts_over_with_what_is_missing() {
+    let run = |drop: &[u64]| {
+        let config = Config { sack: false, time_threshold: 0.0, tail_loss_probe: false, ..tcp() };
+        let mut pair = Pair::new(config, fixed(30));
+        pair.drop = drop.to_vec();
+        pair.run_to(5000);
+        pair
+    };
+    let resent = |pair: &Pair| pair.sent.iter().position(|(_, data)| data.retransmission);
+    let again = resent(&run(&[5])).unwrap();
+    // The retransmission is lost too: of all that is in flight at the timeout it has the highest number but one.
+    let pair = run(&[5, again as u64]);
+    let stats = pair.sender.stats();
+    assert_eq!((stats.timeouts, stats.completed_at.is_some()), (1, true));
+    let missing = pair.sent[again].1.offset;
+    let next = pair.sent[again + 1..].iter().find(|(_, data)| data.retransmission).unwrap();
+    assert_eq!(next.1.offset, missing);
+}
+
+#[test]
 fn limited_transmit_can_be_switched_off() {
     let new_data_at_100 = |limited_transmit| {
         let config = Config { limited_transmit, initial_window: 3, time_threshold: 0.0, ..tcp() };
