@@ -134,6 +134,7 @@ def test_path_files(dumbbell: Dumbbell, folder: Path, old: str, new: str, parts:
         ("[[flow]]\nrtt_ms = 1.0", ["rtt_ms = 1", "20 ms"]),
         ("[[flow]]\nenter = 'hop'", ["enter = `hop`", "the name of an element of the data direction"]),
         ("[[flow]]\nleave = 3", ["`flow[0].leave` = 3", "a text"]),
+        ("[[flow]]\nscheme = 'cubci'", ["unknown scheme `cubci`", "did you mean `cubic`"]),
         ("[[flow]]\napplication = { kind = 'greeedy' }", ["greeedy", "did you mean `greedy`"]),
         (
             "[[flow]]\napplication = { kind = 'constant', rate_mbps = 'all' }",
@@ -156,6 +157,19 @@ def test_experiment_files(dumbbell: Dumbbell, folder: Path, text: str, parts: li
     for part in ["bad.toml", *parts]:
         assert part in line
     assert not (folder / "out").exists()
+
+
+def test_unknown_names_in_experiment_files(dumbbell: Dumbbell, folder: Path) -> None:
+    for text, part in (
+        ("schemes = ['cubci']\npaths = ['default']", "bad.toml: unknown scheme `cubci`"),
+        ("mixes = ['reno+cubci']\npaths = ['default']", "bad.toml: unknown scheme `cubci`"),
+        ("schemes = ['reno']\npaths = ['defalt']", "bad.toml: unknown path `defalt`"),
+    ):
+        (folder / "bad.toml").write_text(text + "\n")
+        assert part in refused(dumbbell, "run", "bad.toml", "--out", "out")
+    # the command line's names are its own
+    line = refused(dumbbell, "run", "bad.toml", "--path", "defolt", "--out", "out")
+    assert line.startswith("dumbbell: unknown path `defolt`")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 import hashlib
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -263,10 +264,10 @@ def resolve(plan: Plan, options: Options) -> Experiment:
     schemes = {}
     for name in used:
         if name:
-            scheme = plan.own_schemes.get(name) or catalog.schemes().find(name)
+            scheme = _scheme(plan, name)
             schemes[scheme.name] = scheme
     schemes = _scheme_settings(schemes, settings)
-    canonical = {name: (plan.own_schemes.get(name) or catalog.schemes().find(name)).name for name in used if name}
+    canonical = {name: _scheme(plan, name).name for name in used if name}
     alone = tuple(dict.fromkeys(canonical[name] for name in labels))
     return Experiment(
         name=plan.name,
@@ -299,8 +300,34 @@ def _named(flows: tuple[FlowPlan, ...], canonical: dict[str, str]) -> tuple[Flow
     return tuple(replace(flow, scheme=canonical.get(flow.scheme, "")) for flow in flows)
 
 
+def _scheme(plan: Plan, name: str) -> Scheme:
+    """The scheme that a plan means by the name.
+
+    Raises:
+        UserError: there is none. A name that stands in the experiment's file comes with the file.
+    """
+    with _naming(plan, name):
+        return plan.own_schemes.get(name) or catalog.schemes().find(name)
+
+
+def _path(plan: Plan, name: str) -> PathModel:
+    """Likewise the path."""
+    with _naming(plan, name):
+        return plan.own_paths.get(name) or catalog.paths().find(name)
+
+
+@contextmanager
+def _naming(plan: Plan, name: str) -> Iterator[None]:
+    try:
+        yield
+    except UserError as error:
+        if not plan.file or name in plan.told:
+            raise
+        raise UserError(f"{plan.file}: {error}") from None
+
+
 def _paths(plan: Plan) -> list[PathModel]:
-    return [plan.own_paths.get(name) or catalog.paths().find(name) for name in plan.paths]
+    return [_path(plan, name) for name in plan.paths]
 
 
 def _cells(plan: Plan) -> dict[str, Scenario]:
@@ -329,11 +356,11 @@ def _only(paths: list[PathModel], names: tuple[str, ...]) -> list[PathModel]:
 
 def _published(plan: Plan, labels: set[str], paths: set[str]) -> Publication:
     """The published rows of the paths that run. A scheme that does not run keeps only its title."""
-    rows = []
+    rows, bare = [], replace(plan, file="")
     for index, row in enumerate(plan.published.rows):
         try:
-            scheme = (plan.own_schemes.get(row.scheme) or catalog.schemes().find(row.scheme)) if row.scheme else None
-            path = (plan.own_paths.get(row.path) or catalog.paths().find(row.path)).name if row.path else ""
+            scheme = _scheme(bare, row.scheme) if row.scheme else None
+            path = _path(bare, row.path).name if row.path else ""
         except UserError as error:
             raise UserError(f"{plan.file}: `published[{index}]`: {error}") from None
         if scheme is not None:
@@ -405,6 +432,7 @@ def with_options(plan: Plan, options: Options) -> Plan:
     """The plan as the command line changes it."""
     single = ("backend", "runs", "duration_s", "flows", "interval_s", "warmup_s", "seed", "log")
     changes = {key: getattr(options, key) for key in single if getattr(options, key) is not None}
+    mixes = [parse_mix(mix) for mix in options.mixes]
     if options.schemes or options.mixes:
         changes |= {"schemes": list(options.schemes), "mixes": list(options.mixes)}
     if options.paths and plan.cells:
@@ -412,6 +440,7 @@ def with_options(plan: Plan, options: Options) -> Plan:
         raise UserError(f"--path: {plan.file or plan.name} has cells: choose some of them with --cell")
     if options.paths:
         changes["paths"] = list(options.paths)
+    changes["told"] = frozenset((*options.schemes, *options.paths, *(name for mix in mixes for name, _ in mix)))
     if options.flows is not None or options.interval_s is not None:
         changes["flow"] = ()
     return replace(plan, **changes)

@@ -51,6 +51,8 @@ class Plan:
     own_schemes: dict[str, Scheme] = field(default_factory=dict)
     own_paths: dict[str, PathModel] = field(default_factory=dict)
     file: str = field(default="", compare=False)
+    told: frozenset[str] = field(default=frozenset(), compare=False)
+    """Names of schemes and paths that the command line gives, not the file."""
 
 
 def parse_plan(table: Table) -> Plan:
