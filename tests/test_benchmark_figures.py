@@ -223,7 +223,7 @@ def heatmap(values: list[list[float | None]]) -> str:
 def test_a_heat_map_prints_every_value_and_hatches_what_is_missing() -> None:
     drawing = heatmap([[0.125, None, 3.0], [1e6, -2.5, 0.0]])
     labels = texts(drawing)
-    for label in ("0.125", "3", "1e6", "-2.5", "0", "Utilization", "Rate (Mbit/s)", "RTT (ms)", "c2", "r1"):
+    for label in ("0.125", "3.00", "1.00e6", "-2.50", "0", "Utilization", "Rate (Mbit/s)", "RTT (ms)", "c2", "r1"):
         assert label in labels
     assert len(re.findall(r"fill: url\(#", drawing)) == 1
 
@@ -280,7 +280,15 @@ def test_heat_maps_of_any_size_are_well_formed(size: int) -> None:
 
 @pytest.mark.parametrize(
     ("value", "decimals", "text"),
-    [(0.12345, None, "0.123"), (1234567.0, None, "1.23e6"), (0.0, None, "0"), (1e-7, None, "1e-7"), (0.5, 2, "0.50")],
+    [
+        (0.12345, None, "0.123"),
+        (0.9, None, "0.900"),
+        (123.4, None, "123"),
+        (1234567.0, None, "1.23e6"),
+        (0.0, None, "0"),
+        (1e-7, None, "1.00e-7"),
+        (0.5, 2, "0.50"),
+    ],
 )
 def test_numbers_in_cells(value: float, decimals: int | None, text: str) -> None:
     assert number_text(value, decimals) == text
@@ -316,6 +324,13 @@ def test_lines_of_a_sweep_stand_beside_each_other_only_where_they_have_bars() ->
 
     assert len(starts([None, None])) == 1
     assert len(starts([(0.5, 1.5), None])) == 2
+
+
+def test_points_over_names_are_not_joined() -> None:
+    panels = [SweepPanel("y", [SweepLine("A", Stroke("#ff0000", "o"), [1.0, 2.0])])]
+    assert lines(sweep_figure("f", "queue", ["codel", "red"], panels), "#ff0000") == 0
+    # in the plot and in the legend
+    assert lines(sweep_figure("f", "x", ["10", "20"], panels), "#ff0000") == 2
 
 
 def test_a_long_name_of_an_axis_is_no_longer_than_the_axis() -> None:

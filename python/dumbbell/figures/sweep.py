@@ -12,7 +12,7 @@ from dumbbell.figures.strokes import Stroke, line_look
 from dumbbell.figures.svg import compact
 
 _MOST_TICKS = 14
-_SPREAD = 0.3  # of the distance of two values: error bars of the schemes stand beside each other
+_SPREAD = 0.3  # of the distance of two values: points of the schemes that would hide each other stand side by side
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,16 @@ class SweepPanel:
 
 
 def sweep_figure(name: str, parameter: str, values: Sequence[str], panels: Sequence[SweepPanel]) -> str:
-    """The metrics one above the other as SVG; the `values` of the parameter stand at even distances, in their order."""
+    """The metrics one above the other as SVG; the `values` of the parameter stand at even distances, in their order.
+
+    Values that are no quantities (names of queues, say) have nothing between them: no lines join their points.
+    """
+    joined = all(value[:1].isdigit() for value in values)
     with look(name):
         framed = frame(*([125.0] * len(panels)))
         for axes, panel in zip(framed.plots, panels, strict=True):
             axes.set_xlim(-0.5, max(len(values), 1) - 0.5)
-            _draw(axes, panel)
+            _draw(axes, panel, joined)
         framed.finish([panel.label for panel in panels], LINES, (parameter,))
         every = -(-len(values) // _MOST_TICKS) or 1
         for axes in framed.plots:
@@ -50,17 +54,18 @@ def sweep_figure(name: str, parameter: str, values: Sequence[str], panels: Seque
         return compact(render(framed.figure), name)
 
 
-def _draw(axes: Axes, panel: SweepPanel) -> None:
+def _draw(axes: Axes, panel: SweepPanel, joined: bool) -> None:
     known = []
-    barred = any(any(line.intervals) for line in panel.lines)
+    beside = not joined or any(any(line.intervals) for line in panel.lines)
     for index, line in enumerate(panel.lines):
         y = numpy.array([numpy.nan if value is None else value for value in line.values], dtype=float)
         if panel.logarithmic:
             y[~(y > 0)] = numpy.nan
         known.append(y[numpy.isfinite(y)])
-        shift = _SPREAD * ((index + 0.5) / len(panel.lines) - 0.5) if barred else 0.0
+        shift = _SPREAD * ((index + 0.5) / len(panel.lines) - 0.5) if beside else 0.0
         x = numpy.arange(len(y)) + shift
-        axes.plot(x, y, label=line.label, zorder=3, **line_look(line.stroke))
+        drawn = line_look(line.stroke) | ({} if joined else {"linestyle": "none"})
+        axes.plot(x, y, label=line.label, zorder=3, **drawn)
         for at, interval in zip(x, line.intervals, strict=False):
             if interval:
                 axes.plot([at, at], interval, color=line.stroke.color, linewidth=0.9, zorder=2)
