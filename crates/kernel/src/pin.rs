@@ -58,6 +58,7 @@ pub(crate) fn unload(name: &str) -> Result<(), Failure> {
         // Tidiness only: an empty directory harms nobody.
         let _ = fs::remove_dir(DIRECTORY);
     }
+    registration::await_end(name);
     Ok(())
 }
 

@@ -16,6 +16,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const RETRY: Duration = Duration::from_millis(20);
+/// How long the kernel may take to let go of a controller.
+const LETTING_GO: Duration = Duration::from_secs(1);
 
 /// What libbpf and the verifier said of the latest object.
 static MESSAGES: Mutex<String> = Mutex::new(String::new());
@@ -101,6 +103,15 @@ pub(crate) fn obtain(controller: &Controller, wait: Duration) -> Result<Held, Fa
                 "{name}: registered by something else ('bpftool struct_ops show' lists it); unregister that first"
             ));
         }
+        thread::sleep(RETRY);
+    }
+}
+
+/// Waits until `name` is not registered any more: the kernel lets go of it some time after its last pin. Where a run holds
+/// it, it stays, and the wait is in vain.
+pub(crate) fn await_end(name: &str) {
+    let deadline = Instant::now() + LETTING_GO;
+    while available().iter().any(|available| available == name) && Instant::now() < deadline {
         thread::sleep(RETRY);
     }
 }

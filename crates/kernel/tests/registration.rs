@@ -31,7 +31,7 @@ fn a_held_controller_carries_data_in_a_new_namespace_and_is_gone_afterwards() {
         assert!(sent.rate_mbps > 5.0, "{name}: {sent:?}");
     }
     hold.end();
-    assert!(ALL.iter().all(|name| !is_available(name)));
+    assert!(ALL.iter().all(|name| is_soon_gone(name)));
     assert_eq!(registrars(), [serde_json::Value::Null, serde_json::Value::Null, serde_json::Value::Null]);
 }
 
@@ -54,7 +54,7 @@ fn two_holds_share_a_registration_until_the_last_one_ends() {
     first.0.wait().unwrap();
     assert!(path.send("bpf_vegas", 0.3).rate_mbps > 2.0);
     second.end();
-    assert!(!is_available("bpf_vegas"));
+    assert!(is_soon_gone("bpf_vegas"));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn an_open_connection_outlives_the_registration_and_the_name_is_free_again() {
     let began = Instant::now();
     connection.send_until(began + Duration::from_millis(200));
     hold.end();
-    assert!(!is_available("bpf_copa"));
+    assert!(is_soon_gone("bpf_copa"));
     let again = Hold::start(&["bpf_copa"]);
     connection.send_until(began + Duration::from_millis(700));
     let (bytes, lasted) = connection.finish(began);
