@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,9 @@ from hypothesis import HealthCheck, settings
 # How long an example takes says something about the machine's other work only.
 settings.register_profile("dumbbell", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("dumbbell")
+
+# What a shell starts in the background ignores SIGINT, and so would all that the tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 COMMAND = [sys.executable, "-m", "dumbbell"]
 
