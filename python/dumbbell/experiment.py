@@ -261,13 +261,9 @@ def resolve(plan: Plan, options: Options) -> Experiment:
     if mixes and any(not flow.scheme for flow in listed_flows):
         raise UserError(f"{plan.file}: lists its flows: it takes --schemes, not --mix")
     used = [*labels, *(name for parts in mixes.values() for name, _ in parts), *(f.scheme for f in listed_flows)]
-    schemes = {}
-    for name in used:
-        if name:
-            scheme = _scheme(plan, name)
-            schemes[scheme.name] = scheme
-    schemes = _scheme_settings(schemes, settings)
-    canonical = {name: _scheme(plan, name).name for name in used if name}
+    found = {name: _scheme(plan, name) for name in used if name}
+    canonical = {name: scheme.name for name, scheme in found.items()}
+    schemes = _scheme_settings({scheme.name: scheme for scheme in found.values()}, settings)
     alone = tuple(dict.fromkeys(canonical[name] for name in labels))
     return Experiment(
         name=plan.name,

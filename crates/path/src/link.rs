@@ -157,6 +157,7 @@ impl Link {
     fn refill<T: Tap>(&mut self, now: Time, tap: &mut T) {
         self.hand_down_at = Time::NEVER;
         if !self.is_sending {
+            // Each by itself: one `Option` for both would be one copy more.
             if let Some(packet) = self.device.pop_front() {
                 self.start(now, packet);
             } else if let Some(packet) = self.buffer.dequeue(now, tap) {

@@ -157,7 +157,12 @@ def tick_text(value: float, _: object = None) -> str:
     if 0.0 < abs(value) < 1e-3:
         digits, _e, power = f"{value:.4e}".partition("e")
         text = f"{digits.rstrip('0').rstrip('.')}e{power}"
-    return text.replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+    return short(text)
+
+
+def short(text: str) -> str:
+    """A number without what its exponent, or a point with nothing behind it, need not have."""
+    return text.replace("e+0", "e").replace("e-0", "e-").replace("e+", "e").removesuffix(".")
 
 
 def _two_lines(text: str) -> str:

@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from dumbbell.figures.canvas import look, render, renderer
-from dumbbell.figures.frame import say_empty
+from dumbbell.figures.frame import say_empty, short
 from dumbbell.figures.style import INK
 from dumbbell.figures.svg import compact
 
@@ -78,12 +78,7 @@ def number_text(value: float, decimals: int | None = None) -> str:
     """A value as its cell has it."""
     if decimals is not None:
         return f"{value:.{decimals}f}"
-    return _short(f"{value:#.3g}") if value else "0"
-
-
-def _short(text: str) -> str:
-    """A number without what its exponent, or a point with nothing behind it, need not have."""
-    return text.replace("e+0", "e").replace("e-0", "e-").replace("e+", "e").removesuffix(".")
+    return short(f"{value:#.3g}") if value else "0"
 
 
 def _label(axes: Axes, columns: Parameter, rows: Parameter) -> None:
@@ -163,4 +158,4 @@ def _bar(figure: Figure, axes: Axes, scale: Normalize) -> None:
     figure.colorbar(ScalarMappable(scale, COLORS), cax=bar)
     bar.grid(False)
     bar.yaxis.set_major_locator(MaxNLocator(max(min(5, int(box.height * figure.get_figheight() * 72 // 22)), 1)))
-    bar.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(f"{value:.3g}")))
+    bar.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short(f"{value:.3g}")))
