@@ -8,7 +8,7 @@ fn main() -> Result<(), String> {
     let mut arguments = std::env::args().skip(1);
     let file = arguments.next().ok_or("usage: datapath-run SPEC.json [DIRECTORY]")?;
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
-    let spec: runs::RunSpec = units::parse_json(&text).map_err(|error| format!("{file}: {error}"))?;
+    let spec: runs::RunSpec = specification::parse(&text).map_err(|error| format!("{file}: {error}"))?;
     let directory = arguments.next();
     let report = datapath::run(&spec, directory.as_deref().map(Path::new), &|| false)?;
     println!("{}", serde_json::to_string(&report).map_err(|error| error.to_string())?);

@@ -4,7 +4,8 @@
 #![allow(clippy::print_stdout, reason = "a skipped test says why")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
-use packetlog::{Event, Key, PacketLogReader, Table, read_samples};
+use packetlog::{Key, PacketLogReader, Table, read_samples};
+use record::Event;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Command;

@@ -3,7 +3,7 @@
 use crate::histogram::DelayHistogram;
 use crate::stats::AckLinkStats;
 use crate::tally::{Tally, byte_loss, round_to_us, us_to_ms};
-use packetlog::Record;
+use record::Record;
 
 /// Packets of one flow's return direction.
 #[derive(Clone, Debug, Default)]

@@ -8,7 +8,7 @@ use crate::inputs::FlowInfo;
 use crate::ledger::SendLedger;
 use crate::media::{FrameDelivery, MediaMeter};
 use crate::tally::{Tally, round_to_us};
-use packetlog::Record;
+use record::Record;
 use units::Time;
 
 /// Counters of one flow.

@@ -2,7 +2,7 @@
 
 use crate::flow_table::FlowTable;
 use crate::inputs::FlowInfo;
-use packetlog::{Event, Record};
+use record::{Event, Record};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use units::{Span, Time};

@@ -5,7 +5,7 @@
 //! losses. The **corrected** convention counts payload, leaves out the warm-up and what was still under way at the end.
 //! [`metrics`] defines every number.
 //!
-//! A [`RunMeter`] reads [`Record`](packetlog::Record)s in time order and keeps counters and [`DelayHistogram`]s, so its
+//! A [`RunMeter`] reads [`Record`](record::Record)s in time order and keeps counters and [`DelayHistogram`]s, so its
 //! memory depends on the number of flows and the range of delays, not on the length of the run (in a sender's view also on
 //! the packets declared lost). [`SeriesMeter`] makes the time series of plots, [`IntervalMeter`] the rows of transfer
 //! benchmarks; [`statistics`] compares runs.

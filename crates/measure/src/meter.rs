@@ -10,7 +10,7 @@ use crate::sampling::Sampling;
 use crate::stated::{StatedSpan, StatedStates};
 use crate::stats::RunStats;
 use crate::tally::Tally;
-use packetlog::{Event, Record};
+use record::{Event, Record};
 use units::{Span, Time};
 
 /// Computes the metrics of a run from its records, in time order.

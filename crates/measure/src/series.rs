@@ -1,7 +1,7 @@
 //! Rates over time, for plots.
 
 use crate::flow_table::FlowTable;
-use packetlog::{Event, Record};
+use record::{Event, Record};
 use serde::Serialize;
 use units::Span;
 

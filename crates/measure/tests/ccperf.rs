@@ -4,7 +4,7 @@ use measure::{
     Convention, FlowInfo, FlowPlan, FlowState, Level, LinkCounters, MeterConfig, Read, RunMeter, RunStats,
     Sample, SenderCounters, metrics,
 };
-use packetlog::{Event, Record};
+use record::{Event, Record};
 use units::{Span, Time};
 
 fn record(time_ms: u64, event: Event, data_bytes: u32) -> Record {

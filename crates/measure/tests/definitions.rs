@@ -4,7 +4,7 @@ use measure::{
     Convention, FlowInfo, FlowPlan, LABELS, Level, LinkCounters, MediaCounters, MeterConfig, RunMeter,
     SenderCounters, metrics,
 };
-use packetlog::{Event, Record};
+use record::{Event, Record};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Every metric on hand-made records with hand-computed answers.
 
 use measure::{FlowInfo, LinkCounters, MeterConfig, RunMeter, RunStats, SenderCounters};
-use packetlog::{Event, Record};
+use record::{Event, Record};
 use units::{Span, Time};
 
 /// One row: time ms, flow, event, size, payload, delay ms.

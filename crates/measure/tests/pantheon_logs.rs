@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "says why it skipped")]
 
 use measure::{MeterConfig, RunMeter, RunStats, SeriesMeter};
-use packetlog::{Event, Record};
+use record::{Event, Record};
 use std::path::PathBuf;
 use units::Span;
 

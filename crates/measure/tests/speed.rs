@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "measures wall time")]
 
 use measure::{FlowInfo, MeterConfig, RunMeter, RunStats};
-use packetlog::{Event, Record};
+use record::{Event, Record};
 use std::time::Instant;
 use units::{Rng, Span, Time};
 

@@ -3,7 +3,8 @@
 #![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a measuring program")]
 
 use packetlog::pantheon::{ClockOffsets, Direction, Input, Log, RawPair, import};
-use packetlog::{Error, Event, PacketLogReader, PacketLogWriter, Record};
+use packetlog::{Error, PacketLogReader, PacketLogWriter};
+use record::{Event, Record};
 use std::io::Read;
 use std::path::Path;
 use std::time::Instant;

@@ -1,12 +1,13 @@
 //! The Parquet schema of packet logs, and what both its reader and writer must agree on.
 
-use crate::{Error, Event};
+use crate::Error;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{FileMetaData, KeyValue};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type};
+use record::Event;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -30,33 +31,15 @@ const SCHEMA: &str = "message packets {
     required int64 one_way_delay_ns (INTEGER(64,true));
 }";
 
-/// Every event with its name in files; the position is the code.
-pub const EVENT_NAMES: [(Event, &str); 14] = [
-    (Event::Send, "send"),
-    (Event::Enqueue, "enqueue"),
-    (Event::Dequeue, "dequeue"),
-    (Event::Drop, "drop"),
-    (Event::Mark, "mark"),
-    (Event::Deliver, "deliver"),
-    (Event::Opportunity, "opportunity"),
-    (Event::AckSend, "ack_send"),
-    (Event::AckDrop, "ack_drop"),
-    (Event::AckMark, "ack_mark"),
-    (Event::AckDeliver, "ack_deliver"),
-    (Event::AckOpportunity, "ack_opportunity"),
-    (Event::Lost, "lost"),
-    (Event::Acked, "acked"),
-];
-
 /// The event with this code.
 pub(crate) fn event_of(code: i32) -> Option<Event> {
-    EVENT_NAMES.get(usize::try_from(code).ok()?).map(|(event, _)| *event)
+    Event::of_code(u8::try_from(code).ok()?)
 }
 
 /// `0=send,1=enqueue,...`
 pub(crate) fn event_list() -> String {
     let entries: Vec<_> =
-        EVENT_NAMES.iter().map(|(event, name)| format!("{}={name}", *event as u8)).collect();
+        Event::ALL.iter().map(|event| format!("{}={}", *event as u8, event.name())).collect();
     entries.join(",")
 }
 
@@ -139,13 +122,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_position_in_the_event_table_is_the_code() {
-        for (position, (event, _)) in EVENT_NAMES.iter().enumerate() {
-            assert_eq!(usize::from(*event as u8), position);
-            assert_eq!(event_of(position as i32), Some(*event));
+    fn codes_outside_the_list_are_no_events() {
+        assert_eq!(event_of(13), Some(Event::Acked));
+        for code in [-1, 14, 256] {
+            assert_eq!(event_of(code), None);
         }
-        assert_eq!(event_of(14), None);
-        assert_eq!(event_of(-1), None);
     }
 
     #[test]

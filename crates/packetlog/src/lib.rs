@@ -9,7 +9,8 @@
 //! renamed when complete, so a file with its proper name is never a part of one.
 //!
 //! ```
-//! use packetlog::{Event, PacketLogReader, PacketLogWriter, Record};
+//! use packetlog::{PacketLogReader, PacketLogWriter};
+//! use record::{Event, Record};
 //!
 //! let path = std::env::temp_dir().join(format!("packetlog-doc-{}.parquet", std::process::id()));
 //! let mut writer = PacketLogWriter::create(&path)?;
@@ -38,16 +39,13 @@ pub mod pantheon;
 mod pending;
 pub mod qlog;
 mod reader;
-mod record;
 mod rows;
 mod sample_reader;
 mod samples;
 mod writer;
 
-pub use columns::EVENT_NAMES;
 pub use error::Error;
 pub use reader::PacketLogReader;
-pub use record::{Event, Record};
 pub use sample_reader::{SampleReader, read_samples};
 pub use samples::{Key, Sample, SampleWriter, Table};
 pub use writer::PacketLogWriter;

@@ -1,14 +1,15 @@
 //! Reading packet logs back, in bounded memory.
 
+use crate::Error;
 use crate::columns::{EVENTS_KEY, FORMAT_KEY, PACKETS_FORMAT, check_file, event_list, packets_schema};
 use crate::rows::Rows;
-use crate::{Error, Record};
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
+use record::Record;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Records column by column, in the physical types of the schema: what the writer encodes and the reader decodes.
 
-use crate::Record;
 use crate::columns::event_of;
+use record::Record;
 
 /// Some rows of a packet log.
 #[derive(Debug, Default)]

@@ -1,12 +1,13 @@
 //! Writing packet logs: rows are gathered column by column, a background thread encodes and compresses them.
 
+use crate::Error;
 use crate::columns::{packets_properties, packets_schema};
 use crate::pending::Pending;
 use crate::rows::Rows;
-use crate::{Error, Record};
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use record::Record;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -5,8 +5,8 @@ mod common;
 
 use common::{Scratch, collect, file, record, text};
 use packetlog::pantheon::{ClockOffsets, Direction, FlowLog, Log, MergedExport, MmLinkExport, RawPair};
-use packetlog::{Event, Record};
 use proptest::prelude::*;
+use record::{Event, Record};
 
 fn events(direction: Direction) -> [Event; 4] {
     match direction {

@@ -4,8 +4,9 @@
 mod common;
 
 use common::{collect, complaint, record, text};
+use packetlog::Error;
 use packetlog::pantheon::{ClockOffsets, Direction, FlowLog, Log, RawPair, import, import_run};
-use packetlog::{Error, Event, Record};
+use record::{Event, Record};
 
 const HEADER: &str = "# init timestamp: 1744824396327.000\n";
 

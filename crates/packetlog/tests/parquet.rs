@@ -4,11 +4,10 @@
 mod common;
 
 use common::{Scratch, record};
-use packetlog::{
-    Error, Event, Key, PacketLogReader, PacketLogWriter, Record, Sample, SampleWriter, Table, read_samples,
-};
+use packetlog::{Error, Key, PacketLogReader, PacketLogWriter, Sample, SampleWriter, Table, read_samples};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use proptest::prelude::*;
+use record::{Event, Record};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,7 +18,7 @@ fn numbered(row: u64) -> Record {
     Record {
         time_ns: row * 1_000,
         flow: (row % 7) as u32,
-        event: packetlog::EVENT_NAMES[(row % 14) as usize].0,
+        event: record::Event::ALL[(row % 14) as usize],
         seq: row / 3,
         size_bytes: (row % 1501) as u32,
         data_bytes: (row % 1413) as u32,
@@ -331,7 +330,7 @@ proptest! {
         let mut time_ns = 0;
         let records: Vec<_> = rows.into_iter().map(|(step, flow, event, seq, (size_bytes, data_bytes), one_way_delay_ns)| {
             time_ns += u64::from(step);
-            let event = packetlog::EVENT_NAMES[event].0;
+            let event = record::Event::ALL[event];
             Record { time_ns, flow, event, seq, size_bytes, data_bytes, one_way_delay_ns }
         }).collect();
         let scratch = Scratch::new();

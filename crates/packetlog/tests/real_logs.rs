@@ -11,7 +11,8 @@ mod common;
 
 use common::{Scratch, collect, file};
 use packetlog::pantheon::{Direction, Log, MergedExport, import_run};
-use packetlog::{Event, PacketLogReader, PacketLogWriter, Record};
+use packetlog::{PacketLogReader, PacketLogWriter};
+use record::{Event, Record};
 use std::path::PathBuf;
 
 /// (scheme, throughput in Mbit/s, 95th percentile of delay in ms, loss) from `pantheon_perf.json`.

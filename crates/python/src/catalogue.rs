@@ -56,7 +56,8 @@ pub(crate) fn check_parameters(controller: &str, parameters: BTreeMap<String, St
 #[pyfunction]
 pub(crate) fn check_application(table: &str) -> PyResult<()> {
     let given: Json = serde_json::from_str(table).map_err(text)?;
-    let application: ::transport::ApplicationSpec = units::read_json(&given, "application").map_err(error)?;
+    let application: ::transport::ApplicationSpec =
+        specification::read(&given, "application").map_err(error)?;
     application.validate().map_err(error)
 }
 

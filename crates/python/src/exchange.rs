@@ -5,8 +5,9 @@ use packetlog::pantheon::{
     ClockOffsets, Direction, FlowLog, Imported, Input, Log, MergedExport, RawPair, import, import_run,
 };
 use packetlog::qlog::{Draft, QlogExport, TraceInfo, import_file};
-use packetlog::{Error, PacketLogReader, PacketLogWriter, Record};
+use packetlog::{Error, PacketLogReader, PacketLogWriter};
 use pyo3::prelude::*;
+use record::Record;
 use serde::Deserialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};

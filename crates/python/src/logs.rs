@@ -2,9 +2,10 @@
 
 use crate::{error, text};
 use measure::{FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, statistics};
-use packetlog::{Event, PacketLogReader, SampleReader, Table, read_samples};
+use packetlog::{PacketLogReader, SampleReader, Table, read_samples};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use record::Event;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Checks a path, given as JSON.
 #[pyfunction]
 pub(crate) fn check_path(table: &str) -> PyResult<()> {
-    let path: ::path::PathSpec = units::parse_json(table).map_err(error)?;
+    let path: ::path::PathSpec = specification::parse(table).map_err(error)?;
     path.validate().map_err(error)
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn opportunities(
     seed: u64,
     seconds: f64,
 ) -> PyResult<Vec<u64>> {
-    let path: ::path::PathSpec = units::parse_json(table).map_err(error)?;
+    let path: ::path::PathSpec = specification::parse(table).map_err(error)?;
     let elements = match direction {
         "data" => &path.data,
         "ack" => &path.ack,
@@ -70,7 +70,7 @@ pub(crate) fn emulate(py: Python<'_>, specification: &str, directory: Option<Pat
 /// Runs a command inside a path, given as JSON; returns its exit status.
 #[pyfunction]
 pub(crate) fn emulate_shell(py: Python<'_>, specification: &str) -> PyResult<i32> {
-    let spec: datapath::ShellSpec = units::parse_json(specification).map_err(error)?;
+    let spec: datapath::ShellSpec = specification::parse(specification).map_err(error)?;
     py.detach(|| datapath::run_shell(&spec)).map_err(error)
 }
 
@@ -122,5 +122,5 @@ fn pending_signal(py: Python<'_>) -> Option<PyErr> {
 }
 
 fn parse(specification: &str) -> PyResult<RunSpec> {
-    units::parse_json(specification).map_err(error)
+    specification::parse(specification).map_err(error)
 }

@@ -1,7 +1,7 @@
 //! From what happens inside a path to what the packet log calls it.
 
-use packetlog::{Event, Record};
 use path::PacketEvent;
+use record::{Event, Record};
 use transport::Sender;
 use units::Time;
 

@@ -4,8 +4,8 @@ use crate::content::{Contents, Handle};
 use crate::schedule::{Actor, Schedule};
 use crate::stream::Writes;
 use measure::{FlowState, Read, Sample};
-use packetlog::{Event, Record};
 use path::{DelayLine, Direction, Ecn, Encapsulation, Packet, PacketEvent, Reassembler, Tap};
+use record::{Event, Record};
 use runs::{
     Backend, CapacityMeter, Ends, LogLevel, OPPORTUNITIES, Recorder, RunSpec, flow_state, last_change,
     logged_event, verdicts,

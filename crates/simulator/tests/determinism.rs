@@ -4,7 +4,8 @@
 mod harness;
 
 use harness::{Scratch, datagram_flow, flow};
-use packetlog::{Event, PacketLogReader, Record};
+use packetlog::PacketLogReader;
+use record::{Event, Record};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;

@@ -315,7 +315,7 @@ impl Config {
         for (key, value) in given {
             merged[key] = value.clone();
         }
-        let config: Self = units::read_json(&merged, "transport")?;
+        let config: Self = specification::read(&merged, "transport")?;
         config.validate()?;
         Ok(config)
     }

@@ -1,14 +1,11 @@
 //! Time, rates and seeded randomness: the vocabulary every other crate shares.
 //!
 //! Time is integer nanoseconds since the start of a run, rates are bit/s, sizes are plain integers named `*_bytes`.
-//! Also how specifications are read, so that every crate refuses them in the same words.
 
-mod json;
 mod rate;
 mod rng;
 mod time;
 
-pub use json::{parse_json, read_json};
 pub use rate::Rate;
 pub use rng::Rng;
 pub use time::{Span, Time};

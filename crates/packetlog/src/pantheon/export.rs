@@ -1,8 +1,9 @@
 //! Writing logs that Pantheon's and mahimahi's own tools read (reference `pantheon` 5.6, `emulation` 1.7).
 
 use super::Direction;
+use crate::Error;
 use crate::pending::Pending;
-use crate::{Error, Record};
+use record::Record;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! Several logs on one time axis, in time order.
 
 use super::Source;
-use crate::{Error, Event, Record};
+use crate::Error;
+use record::{Event, Record};
 
 /// What is done to the records of one of the logs.
 #[derive(Clone, Copy)]

@@ -2,7 +2,8 @@
 
 use super::lines::{Fields, Lines};
 use super::{Direction, Input, Source, read_header};
-use crate::{Error, Record};
+use crate::Error;
+use record::Record;
 
 const TIME: &str = "expected a time in ms (whole or up to 3 decimals, not negative) at the start";
 const BACKWARDS: &str = "expected a time not before that of the line above";

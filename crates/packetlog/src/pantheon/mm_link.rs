@@ -2,7 +2,8 @@
 
 use super::lines::{Fields, Lines};
 use super::{Direction, Input, Source, read_header};
-use crate::{Error, Event, Record};
+use crate::Error;
+use record::{Event, Record};
 
 /// Bytes that mahimahi counts for the TUN header of each packet (reference `pantheon` 5.5).
 const TUN_HEADER_BYTES: u32 = 4;

@@ -15,12 +15,13 @@ mod raw;
 
 pub use export::{MergedExport, MmLinkExport};
 
-use crate::{Error, Event, Record};
+use crate::Error;
 use lines::{Fields, Lines};
 use merge::{Merge, Role};
 use merged::MergedLog;
 use mm_link::{MmLinkLog, Take};
 use raw::RawMerge;
+use record::{Event, Record};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;

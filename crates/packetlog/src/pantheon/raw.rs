@@ -6,7 +6,8 @@
 
 use super::lines::{Fields, Lines, MAX_MS};
 use super::{ClockOffsets, Direction, Input, RawPair, Source, TIMESTAMP, parse_timestamp};
-use crate::{Error, Event, Record};
+use crate::Error;
+use record::{Event, Record};
 use std::collections::VecDeque;
 
 /// Sent packets remembered behind and ahead of the merge.

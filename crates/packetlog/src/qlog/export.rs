@@ -3,7 +3,8 @@
 use super::Draft;
 use super::metrics::{Gather, Update};
 use crate::pending::Pending;
-use crate::{Error, Event, Key, PacketLogReader, Record, SampleReader, Table};
+use crate::{Error, Key, PacketLogReader, SampleReader, Table};
+use record::{Event, Record};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -5,7 +5,8 @@
 
 use super::event::{Dialect, Event, count, find, number};
 use super::text::{RawTrace, open_traces};
-use crate::{Error, PacketLogWriter, Record, SampleWriter, Table};
+use crate::{Error, PacketLogWriter, SampleWriter, Table};
+use record::Record;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -143,7 +144,7 @@ impl Import {
         self.full_bytes = self.full_bytes.max(size_bytes);
         self.found.sent += 1;
         let sent = Outstanding { sent_ns: event.time_ns, size_bytes, data_bytes };
-        let record = record(event, crate::Event::Send, number, &sent, 0);
+        let record = record(event, record::Event::Send, number, &sent, 0);
         self.outstanding.insert(number, sent);
         self.packets.write(&record).map(Ok)
     }
@@ -157,7 +158,7 @@ impl Import {
         }
         let none = Outstanding { sent_ns: event.time_ns, size_bytes: 0, data_bytes: 0 };
         let number = packet_number(data).unwrap_or(0);
-        let ack = record(event, crate::Event::AckDeliver, number, &none, 0);
+        let ack = record(event, record::Event::AckDeliver, number, &none, 0);
         self.packets.write(&ack)?;
         for frame in acks {
             let Some(ranges) = find(frame, &["acked_ranges"]).and_then(Value::as_array) else { continue };
@@ -194,8 +195,8 @@ impl Import {
             let Some(sent) = self.outstanding.remove(&number) else { break };
             let rtt_ns = event.time_ns.saturating_sub(sent.sent_ns);
             self.found.acked += 1;
-            self.packets.write(&record(event, crate::Event::Acked, number, &sent, 0))?;
-            let delivered = record(event, crate::Event::Deliver, number, &sent, rtt_ns);
+            self.packets.write(&record(event, record::Event::Acked, number, &sent, 0))?;
+            let delivered = record(event, record::Event::Deliver, number, &sent, rtt_ns);
             self.packets.write(&delivered)?;
         }
         Ok(())
@@ -210,7 +211,7 @@ impl Import {
         };
         // It stays outstanding: its acknowledgement may still come.
         let Some(sent) = self.outstanding.get(&number) else { return Ok(Ok(())) };
-        let record = record(event, crate::Event::Lost, number, sent, 0);
+        let record = record(event, record::Event::Lost, number, sent, 0);
         self.found.lost += 1;
         self.packets.write(&record).map(Ok)
     }
@@ -254,8 +255,8 @@ impl Import {
 }
 
 /// A row of the log about `packet`.
-fn record(event: &Event<'_>, kind: crate::Event, seq: u64, packet: &Outstanding, delay_ns: u64) -> Record {
-    let on_path = !matches!(kind, crate::Event::Acked | crate::Event::Lost);
+fn record(event: &Event<'_>, kind: record::Event, seq: u64, packet: &Outstanding, delay_ns: u64) -> Record {
+    let on_path = !matches!(kind, record::Event::Acked | record::Event::Lost);
     Record {
         time_ns: event.time_ns,
         flow: FLOW,

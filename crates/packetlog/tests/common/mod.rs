@@ -7,8 +7,9 @@
     reason = "each test file uses a part; tests use files"
 )]
 
+use packetlog::Error;
 use packetlog::pantheon::{Direction, Imported, Input, Log, import};
-use packetlog::{Error, Event, Record};
+use record::{Event, Record};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -3,7 +3,8 @@
 use crate::common::Scratch;
 use crate::{import, records};
 use packetlog::qlog::import_file;
-use packetlog::{Event, Table, read_samples};
+use packetlog::{Table, read_samples};
+use record::Event;
 
 /// Two packets of 1,200 bytes are sent, the first is acknowledged after 40 ms, the second declared lost; the window is
 /// 12,000 bytes, the smoothed RTT 40 ms. Handshake packets and pure ACKs are not part of it.

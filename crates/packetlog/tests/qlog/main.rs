@@ -9,8 +9,9 @@ mod rules;
 
 use common::Scratch;
 use packetlog::qlog::{Draft, ImportedTrace, QlogExport, TraceInfo, import_file};
-use packetlog::{Error, Event, PacketLogReader, PacketLogWriter, Record, SampleWriter, Table};
+use packetlog::{Error, PacketLogReader, PacketLogWriter, SampleWriter, Table};
 use proptest::prelude::*;
+use record::{Event, Record};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,15 @@
-//! Reading what people wrote (TOML that became JSON): a refusal says which key, which value and what is allowed.
+//! Reading what people wrote (TOML that became JSON): a refusal says which key, which value and what is allowed, in the
+//! same words whichever crate owns the table.
+//!
+//! ```
+//! #[derive(Debug, serde::Deserialize)]
+//! struct Link {
+//!     rate_mbps: f64,
+//! }
+//!
+//! let refusal = specification::parse::<Link>(r#"{"rate_mbps": "fast"}"#).unwrap_err();
+//! assert_eq!(refusal, r#"rate_mbps = "fast": allowed is a number"#);
+//! ```
 
 use core::fmt::Write;
 use serde::de::DeserializeOwned;
@@ -12,17 +23,17 @@ const LONGEST_QUOTE: usize = 60;
 /// Reads `text`, which is JSON.
 ///
 /// # Errors
-/// One line; see [`read_json`].
-pub fn parse_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+/// One line; see [`read`].
+pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    read_json(&value, "")
+    read(&value, "")
 }
 
 /// Reads the value that stands at `place` of a file; nothing if it is all of it.
 ///
 /// # Errors
 /// One line naming the key, the value and what is allowed.
-pub fn read_json<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, String> {
+pub fn read<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, String> {
     check_tags(value, place)?;
     T::deserialize(value).map_err(|error| {
         let message = error.to_string();
@@ -211,7 +222,7 @@ mod tests {
     /// The refusal of a path of a delay and the given element.
     fn refusal(element: &Value) -> String {
         let path = json!({"name": "x", "data": [{"kind": "delay", "ms": 1}, element], "fragment": true});
-        read_json::<Path>(&path, "").unwrap_err()
+        read::<Path>(&path, "").unwrap_err()
     }
 
     #[test]
@@ -239,11 +250,8 @@ mod tests {
             assert_eq!(refusal(&element), expected);
         }
         let path = json!({"name": "x", "data": [], "fragment": "yes"});
-        assert_eq!(
-            read_json::<Path>(&path, "").unwrap_err(),
-            r#"fragment = "yes": allowed is true or false"#
-        );
-        assert_eq!(parse_json::<f64>("[").unwrap_err(), "EOF while parsing a list at line 1 column 1");
+        assert_eq!(read::<Path>(&path, "").unwrap_err(), r#"fragment = "yes": allowed is true or false"#);
+        assert_eq!(parse::<f64>("[").unwrap_err(), "EOF while parsing a list at line 1 column 1");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! One event of one packet: the row of the packet log.
+//! One event of one packet: what every run tells, every metric reads and the packet log keeps.
 
 /// What happened. The discriminants are the codes in the `event` column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -34,6 +34,51 @@ pub enum Event {
     Acked = 13,
 }
 
+impl Event {
+    /// Every event; the position is the code.
+    pub const ALL: [Self; 14] = [
+        Self::Send,
+        Self::Enqueue,
+        Self::Dequeue,
+        Self::Drop,
+        Self::Mark,
+        Self::Deliver,
+        Self::Opportunity,
+        Self::AckSend,
+        Self::AckDrop,
+        Self::AckMark,
+        Self::AckDeliver,
+        Self::AckOpportunity,
+        Self::Lost,
+        Self::Acked,
+    ];
+
+    /// The event with this code.
+    pub fn of_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
+
+    /// Its name in files and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Send => "send",
+            Self::Enqueue => "enqueue",
+            Self::Dequeue => "dequeue",
+            Self::Drop => "drop",
+            Self::Mark => "mark",
+            Self::Deliver => "deliver",
+            Self::Opportunity => "opportunity",
+            Self::AckSend => "ack_send",
+            Self::AckDrop => "ack_drop",
+            Self::AckMark => "ack_mark",
+            Self::AckDeliver => "ack_deliver",
+            Self::AckOpportunity => "ack_opportunity",
+            Self::Lost => "lost",
+            Self::Acked => "acked",
+        }
+    }
+}
+
 /// One row of the packet log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
@@ -52,4 +97,19 @@ pub struct Record {
     pub data_bytes: u32,
     /// `Deliver` and `AckDeliver`: time since the packet entered the path, ns (negative where clocks disagree). Else 0.
     pub one_way_delay_ns: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_position_in_the_list_of_events_is_the_code() {
+        for (position, event) in Event::ALL.into_iter().enumerate() {
+            assert_eq!(usize::from(event as u8), position);
+            assert_eq!(Event::of_code(position as u8), Some(event));
+        }
+        assert_eq!(Event::of_code(14), None);
+        assert_eq!(Event::of_code(u8::MAX), None);
+    }
 }
