@@ -20,7 +20,7 @@ mod mode;
 mod tests;
 
 use crate::parts::{Rounds, Window, WindowedMin};
-use crate::{Ack, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
+use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
 use mode::ModeSwitch;
 use units::{Rate, Span};
 
@@ -67,7 +67,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(Copa::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Copa::new(parameters, start))),
 };
 
 #[derive(Debug)]

@@ -21,7 +21,7 @@ use crate::copa_gcc::{
     DELTA, HANDSHAKE_RTT, HISTORY_MS, INITIAL_WINDOW, Losses, MIN_WINDOW, PROBE_ACKS, Startup, ns, pacing,
 };
 use crate::parts::{WindowedMax, WindowedMin};
-use crate::{Ack, Control, Controller, Entry, FieldSink, Loss, Parameters, Start, Timeout};
+use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameters, Start, Timeout};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
@@ -38,7 +38,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Copa as in genericCC 80b516c (Pantheon's report of January 2018), quirks included",
     parameters: &[DELTA, HANDSHAKE_RTT],
     receiver: None,
-    build: |parameters, start| Box::new(CopaGcc::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(CopaGcc::new(parameters, start))),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

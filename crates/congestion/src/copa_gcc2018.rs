@@ -25,7 +25,7 @@ use crate::copa_gcc::{
     DELTA, HANDSHAKE_RTT, HISTORY_MS, INITIAL_WINDOW, Losses, MIN_WINDOW, PROBE_ACKS, Startup, ns, pacing,
 };
 use crate::parts::{WindowedMax, WindowedMin};
-use crate::{Ack, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
+use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
 use units::{Span, Time};
 
 /// `delta_conf = constant` falls back to this at the first ACK, 1/packet.
@@ -53,7 +53,7 @@ pub(crate) const ENTRY: Entry = Entry {
         HANDSHAKE_RTT,
     ],
     receiver: None,
-    build: |parameters, start| Box::new(CopaGcc::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(CopaGcc::new(parameters, start))),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,9 @@
 //! (RFC 9438 5.1); full use of a drop-tail queue of at least 0.43 BDP.
 
 use crate::parts::{SlowStart, Window};
-use crate::{Ack, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
+use crate::{
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
+};
 use units::{Span, Time};
 
 mod counted;
@@ -63,10 +65,10 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| {
+    build: Build::Function(|parameters, start| {
         let counter = (parameters.choice("growth") == "counted").then(Counter::default);
         Box::new(Cubic { counter, ..Cubic::new(parameters, start) })
-    },
+    }),
 };
 
 /// Also the base of [`crate::prague`].

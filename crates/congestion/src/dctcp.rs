@@ -14,7 +14,9 @@
 //! Expected: the queue oscillates just under K at full throughput if K >= C * RTT / 7.
 
 use crate::parts::{Rounds, Window};
-use crate::{Ack, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
+use crate::{
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
+};
 use units::Time;
 
 /// `alpha` of 1, when every packet is marked.
@@ -46,7 +48,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(Dctcp::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Dctcp::new(parameters, start))),
 };
 
 #[derive(Debug)]

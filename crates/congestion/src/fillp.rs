@@ -9,7 +9,7 @@
 //! in bursts the largest interval sticks: 28 to 45 % loss. No force makes two flows converge.
 
 use crate::parts::{Pack, PackHalf, interval_message, kbps};
-use crate::{Ack, Control, Controller, Entry, FieldSink, Message, Parameter, Parameters, Sent, Start};
+use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Message, Parameter, Parameters, Sent, Start};
 use units::{Rate, Span, Time};
 
 /// Rate of the start, and the smallest there is, kbit/s.
@@ -58,7 +58,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Parameter::number("pack_floor_ms", "ms", 20.0, (1.0, 1000.0), "Shortest interval of PACKs."),
     ],
     receiver: Some(|_, _| Box::new(PackHalf::new())),
-    build: |parameters, start| Box::new(Fillp::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Fillp::new(parameters, start))),
 };
 
 /// What the last decision was about.

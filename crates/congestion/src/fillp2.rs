@@ -15,7 +15,9 @@
 //! buffer, Sheep 1 to 1.25 bandwidth-delay products.
 
 use crate::parts::{Pack, PackHalf, interval_message};
-use crate::{Ack, Control, Controller, Entry, FieldSink, Loss, Message, Parameter, Parameters, Sent, Start};
+use crate::{
+    Ack, Build, Control, Controller, Entry, FieldSink, Loss, Message, Parameter, Parameters, Sent, Start,
+};
 use units::{Rate, Rng, Span, Time};
 
 /// Least received rate the start assumes, kbit/s.
@@ -89,7 +91,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Parameter::number("pack_floor_ms", "ms", 20.0, (1.0, 1000.0), "Shortest interval of PACKs."),
     ],
     receiver: Some(|_, _| Box::new(PackHalf::new())),
-    build: |parameters, start| Box::new(Fillp2::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Fillp2::new(parameters, start))),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,7 +18,9 @@
 //! Expected: like CUBIC, with a shallower saw-tooth; on the cellular path of January 2018: 38.39 Mbit/s, p95 160.6 ms,
 //! 0.52 % lost.
 
-use crate::{Ack, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout};
+use crate::{
+    Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
+};
 use units::{Rate, Span, Time};
 
 /// The window's unit (`kDefaultTCPMSS`), bytes.
@@ -100,7 +102,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(GquicCubic::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(GquicCubic::new(parameters, start))),
 };
 
 #[derive(Debug)]

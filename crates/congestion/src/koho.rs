@@ -13,7 +13,7 @@
 //! Expected: at most 100 packets per RTT; a queue of about 0.225 RTT; 12 Mbit/s with 20 ms one-way delay: 98 %
 //! utilisation, p95 one-way delay 42 ms; 50 Mbit/s: 59 % (the cap).
 
-use crate::{Ack, Control, Controller, Entry, FieldSink, Parameter, Parameters, Sent, Start};
+use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, Sent, Start};
 use std::collections::VecDeque;
 use units::Time;
 
@@ -83,7 +83,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Parameter::flag("ms_timestamps", true, "Clocks count whole milliseconds, as the published sender's."),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(Koho::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Koho::new(parameters, start))),
 };
 
 /// What the delay is compared with.

@@ -14,7 +14,9 @@
 //! delay and starves them (known defect).
 
 use crate::parts::{BaseDelay, MAX_MINUTES, Window, WindowedMin};
-use crate::{Ack, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
+use crate::{
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
+};
 
 /// Share of the target at which the optional slow start ends.
 const SLOW_START_END: f64 = 0.75;
@@ -64,7 +66,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Parameter::flag("slow_start", false, "Double per RTT at first, until the queue shows or a loss."),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(Ledbat::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Ledbat::new(parameters, start))),
 };
 
 #[derive(Debug)]

@@ -18,7 +18,9 @@
 //! Expected: alone, a queue of the target and nearly the whole link; yields to loss-based flows; shares with its like.
 
 use crate::parts::{BaseDelay, MAX_MINUTES, Window, WindowedMin};
-use crate::{Ack, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
+use crate::{
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
+};
 use units::{Span, Time};
 
 /// Share of the target at which the first slow start ends.
@@ -78,7 +80,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(LedbatPlusPlus::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(LedbatPlusPlus::new(parameters, start))),
 };
 
 /// The discriminants are the values of the field `phase`.

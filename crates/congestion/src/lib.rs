@@ -44,9 +44,9 @@ pub use controller::{
     Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Frame, Loss, Message, RateSample, Sent, Start,
     Timeout, TimeoutKind,
 };
-pub use parameters::{Parameter, ParameterKind, Parameters, Value};
+pub use parameters::{File, Files, Parameter, ParameterKind, Parameters, Value};
 pub use receiver::{Arrived, ReceiverHalf};
-pub use registry::{BuildReceiver, Entry, REGISTRY, find};
+pub use registry::{Build, BuildClosure, BuildReceiver, Entry, Registry};
 
 #[cfg(test)]
 mod testing;

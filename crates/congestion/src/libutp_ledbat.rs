@@ -23,7 +23,7 @@
 mod delay;
 
 use crate::{
-    Ack, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
 };
 use delay::{DelayHistory, Drift};
 use units::{Span, Time};
@@ -73,7 +73,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(Libutp::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Libutp::new(parameters, start))),
 };
 
 #[derive(Debug)]

@@ -17,7 +17,9 @@ mod losses;
 mod received;
 
 use crate::parts::FrameClock;
-use crate::{Ack, Control, Controller, Ecn, Entry, FieldSink, Frame, Loss, Parameter, Parameters, Start};
+use crate::{
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Frame, Loss, Parameter, Parameters, Start,
+};
 use losses::Losses;
 use received::Received;
 use units::{Rate, Span, Time};
@@ -90,7 +92,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(Nada::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Nada::new(parameters, start))),
 };
 
 #[derive(Debug)]

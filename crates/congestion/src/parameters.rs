@@ -1,5 +1,9 @@
 //! Named, ranged, documented parameters of a controller.
 
+use core::fmt::{self, Debug, Formatter};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 /// What values a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParameterKind {
@@ -21,10 +25,30 @@ pub enum ParameterKind {
     Flag,
     /// One of a list of names.
     Choice(&'static [&'static str]),
+    /// The contents of a file: weights, a table.
+    File,
 }
 
+/// A file that a parameter names. It was read by whoever drives the controller: nothing in this crate opens files.
+#[derive(Clone, PartialEq)]
+pub struct File {
+    /// Its name, as given.
+    pub name: Arc<str>,
+    /// What is in it.
+    pub contents: Arc<[u8]>,
+}
+
+impl Debug for File {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} ({} bytes)", self.name, self.contents.len())
+    }
+}
+
+/// Files that were read, by their names as given.
+pub type Files = BTreeMap<String, Arc<[u8]>>;
+
 /// A parameter's value.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A real number.
     Number(f64),
@@ -34,10 +58,12 @@ pub enum Value {
     Flag(bool),
     /// One of the names of a [`ParameterKind::Choice`].
     Choice(&'static str),
+    /// A file; `None` if none was named.
+    File(Option<File>),
 }
 
 /// A declared parameter.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     /// Name as typed after the scheme's name: `--set copa.delta=0.1`.
     pub name: &'static str,
@@ -91,7 +117,12 @@ impl Parameter {
         Self { name, unit: "", kind: ParameterKind::Choice(choices), default: Value::Choice(default), help }
     }
 
-    /// Reads `text` as a value of this parameter.
+    /// A file, none unless one is named.
+    pub const fn file(name: &'static str, help: &'static str) -> Self {
+        Self { name, unit: "", kind: ParameterKind::File, default: Value::File(None), help }
+    }
+
+    /// Reads `text` as a value of this parameter. The value of a file is its contents: [`Parameters::set`] has those.
     ///
     /// # Errors
     /// One line with the parameter's name, the offending value and what is allowed.
@@ -121,6 +152,7 @@ impl Parameter {
                 .find(|choice| **choice == text)
                 .map(|choice| Value::Choice(choice))
                 .ok_or_else(refuse),
+            ParameterKind::File => Err(refuse()),
         }
     }
 
@@ -132,6 +164,7 @@ impl Parameter {
             ParameterKind::Integer { min, max } => format!("a whole number from {min} to {max}{unit}"),
             ParameterKind::Flag => "true or false".to_owned(),
             ParameterKind::Choice(choices) => choices.join(", "),
+            ParameterKind::File => "the name of a file that can be read".to_owned(),
         }
     }
 }
@@ -141,15 +174,25 @@ impl Parameter {
 pub struct Parameters {
     declared: &'static [Parameter],
     values: Vec<Value>,
+    files: Files,
 }
 
 impl Parameters {
     /// All at their defaults.
     pub fn defaults(declared: &'static [Parameter]) -> Self {
-        Self { declared, values: declared.iter().map(|parameter| parameter.default).collect() }
+        Self {
+            declared,
+            values: declared.iter().map(|parameter| parameter.default.clone()).collect(),
+            files: Files::new(),
+        }
     }
 
-    /// Sets one parameter from text.
+    /// The same, with the files that are named by [`set`](Self::set).
+    pub fn with_files(self, files: Files) -> Self {
+        Self { files, ..self }
+    }
+
+    /// Sets one parameter from text, which for a file is its name.
     ///
     /// # Errors
     /// One line: unknown name (with the declared ones) or a value that is not allowed.
@@ -159,20 +202,24 @@ impl Parameters {
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             return Err(format!("unknown parameter `{name}`: allowed are {known}"));
         };
-        self.values[index] = self.declared[index].parse(text)?;
+        let file = self.files.get(text).filter(|_| self.declared[index].kind == ParameterKind::File);
+        self.values[index] = match file {
+            Some(contents) => Value::File(Some(File { name: text.into(), contents: Arc::clone(contents) })),
+            None => self.declared[index].parse(text)?,
+        };
         Ok(())
     }
 
-    fn value(&self, name: &str) -> Value {
+    fn value(&self, name: &str) -> &Value {
         let index = self.declared.iter().position(|parameter| parameter.name == name);
-        self.values[index.unwrap_or_else(|| panic!("parameter `{name}` is not declared"))]
+        &self.values[index.unwrap_or_else(|| panic!("parameter `{name}` is not declared"))]
     }
 
     /// A real number (whole numbers convert). Panics if `name` is not declared as a number: a programming error.
     pub fn number(&self, name: &str) -> f64 {
         match self.value(name) {
-            Value::Number(value) => value,
-            Value::Integer(value) => value as f64,
+            Value::Number(value) => *value,
+            Value::Integer(value) => *value as f64,
             other => panic!("parameter `{name}` is {other:?}, not a number"),
         }
     }
@@ -180,7 +227,7 @@ impl Parameters {
     /// A whole number. Panics if `name` is not declared as one.
     pub fn integer(&self, name: &str) -> i64 {
         match self.value(name) {
-            Value::Integer(value) => value,
+            Value::Integer(value) => *value,
             other => panic!("parameter `{name}` is {other:?}, not a whole number"),
         }
     }
@@ -188,7 +235,7 @@ impl Parameters {
     /// A switch. Panics if `name` is not declared as one.
     pub fn flag(&self, name: &str) -> bool {
         match self.value(name) {
-            Value::Flag(value) => value,
+            Value::Flag(value) => *value,
             other => panic!("parameter `{name}` is {other:?}, not a switch"),
         }
     }
@@ -201,9 +248,17 @@ impl Parameters {
         }
     }
 
+    /// A file, if one was named. Panics if `name` is not declared as one.
+    pub fn file(&self, name: &str) -> Option<&File> {
+        match self.value(name) {
+            Value::File(value) => value.as_ref(),
+            other => panic!("parameter `{name}` is {other:?}, not a file"),
+        }
+    }
+
     /// Name and value of every parameter, in declaration order.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static Parameter, Value)> + '_ {
-        self.declared.iter().zip(self.values.iter().copied())
+    pub fn iter(&self) -> impl Iterator<Item = (&'static Parameter, &Value)> {
+        self.declared.iter().zip(&self.values)
     }
 }
 
@@ -215,6 +270,7 @@ mod tests {
         Parameter::number("delta", "1/packet", 0.5, (0.001, 10.0), "test"),
         Parameter::flag("pacing", true, "test"),
         Parameter::choice("mode", "auto", &["auto", "fixed"], "test"),
+        Parameter::file("weights", "test"),
     ];
 
     #[test]
@@ -224,7 +280,7 @@ mod tests {
         assert_eq!(refusal, "`delta` = `-1`: allowed is a number from 0.001 to 10 1/packet");
         assert!(parameters.set("delta", "NaN").is_err());
         assert!(parameters.set("mode", "other").unwrap_err().contains("auto, fixed"));
-        assert!(parameters.set("dleta", "1").unwrap_err().contains("delta, pacing, mode"));
+        assert!(parameters.set("dleta", "1").unwrap_err().contains("delta, pacing, mode, weights"));
         assert_eq!(parameters.number("delta"), 0.5);
     }
 
@@ -237,5 +293,18 @@ mod tests {
         assert_eq!(parameters.number("delta"), 0.1);
         assert!(!parameters.flag("pacing"));
         assert_eq!(parameters.choice("mode"), "fixed");
+    }
+
+    #[test]
+    fn a_file_is_its_contents_and_one_that_nobody_has_read_is_refused() {
+        let files = Files::from([("w.bin".to_owned(), [1, 2, 3].into())]);
+        let mut parameters = Parameters::defaults(DECLARED).with_files(files);
+        assert_eq!(parameters.file("weights"), None);
+        let refusal = parameters.set("weights", "v.bin").unwrap_err();
+        assert_eq!(refusal, "`weights` = `v.bin`: allowed is the name of a file that can be read");
+        parameters.set("weights", "w.bin").unwrap();
+        let file = parameters.file("weights").unwrap();
+        assert_eq!((&*file.name, &*file.contents), ("w.bin", [1, 2, 3].as_slice()));
+        assert!(parameters.set("mode", "w.bin").is_err(), "a file's name is no choice");
     }
 }

@@ -14,7 +14,7 @@
 //! between two intervals costs 6 % of utility.
 
 use crate::parts::{Ended, Monitor};
-use crate::{Ack, Control, Controller, Entry, FieldSink, Parameter, Parameters, Sent, Start};
+use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, Sent, Start};
 use units::{Rate, Rng, Span, Time};
 
 /// Intervals remembered.
@@ -88,7 +88,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(Pcc::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Pcc::new(parameters, start))),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]

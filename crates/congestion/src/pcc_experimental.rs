@@ -17,7 +17,9 @@
 mod tests;
 
 use crate::parts::{Boundary, GradientStep, Interval, MonitorTimed, Plan, Round, RttSample, StepRule};
-use crate::{Ack, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout};
+use crate::{
+    Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
+};
 use units::{Rate, Rng, Span, Time};
 
 /// The source's Mbit.
@@ -83,7 +85,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(PccExperimental::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(PccExperimental::new(parameters, start))),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,9 @@
 //! Expected: with a step at 1 ms a queue of that order at nearly full throughput.
 
 use crate::cubic::Cubic;
-use crate::{Ack, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
+use crate::{
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
+};
 use units::{Rate, Span, Time};
 
 /// Pacing gain in slow start.
@@ -75,7 +77,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(Prague::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Prague::new(parameters, start))),
 };
 
 #[derive(Debug)]

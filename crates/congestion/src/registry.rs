@@ -1,12 +1,27 @@
-//! All controllers by name. A new controller is one file and one line here.
+//! Controllers by name: ours, and those that somebody adds. A new controller of ours is one file and one line here.
 
 use crate::{Controller, Parameter, Parameters, ReceiverHalf, Start};
+use core::fmt::{self, Debug, Formatter};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Builds the receiver-side half of a scheme.
 pub type BuildReceiver = fn(&Parameters, &Start) -> Box<dyn ReceiverHalf>;
 
-/// A registered controller.
-#[derive(Clone, Copy)]
+/// Builds a controller with what was loaded before.
+pub type BuildClosure = dyn Fn(&Parameters, &Start) -> Box<dyn Controller> + Send + Sync;
+
+/// Builds a controller.
+#[derive(Clone)]
+pub enum Build {
+    /// All that it needs is in the parameters: controllers written here or in another crate.
+    Function(fn(&Parameters, &Start) -> Box<dyn Controller>),
+    /// It needs something besides that was loaded before: a library, a class.
+    Closure(Arc<BuildClosure>),
+}
+
+/// A controller that can be named.
+#[derive(Clone)]
 pub struct Entry {
     /// Name in experiment files and on the command line.
     pub name: &'static str,
@@ -18,11 +33,73 @@ pub struct Entry {
     /// ACKs.
     pub receiver: Option<BuildReceiver>,
     /// Builds one instance per flow.
-    pub build: fn(&Parameters, &Start) -> Box<dyn Controller>,
+    pub build: Build,
 }
 
-/// Every controller, in alphabetical order.
-pub const REGISTRY: &[Entry] = &[
+impl Entry {
+    /// A controller for one flow.
+    pub fn build(&self, parameters: &Parameters, start: &Start) -> Box<dyn Controller> {
+        match &self.build {
+            Build::Function(build) => build(parameters, start),
+            Build::Closure(build) => build(parameters, start),
+        }
+    }
+
+    /// The receiver-side half for the same flow, if the scheme has one.
+    pub fn build_receiver(&self, parameters: &Parameters, start: &Start) -> Option<Box<dyn ReceiverHalf>> {
+        self.receiver.map(|build| build(parameters, start))
+    }
+}
+
+impl Debug for Entry {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Entry").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// The controllers that a run may name.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    entries: BTreeMap<&'static str, Entry>,
+}
+
+impl Registry {
+    /// Those of this crate.
+    pub fn builtin() -> Self {
+        Self { entries: BUILTIN.iter().map(|entry| (entry.name, entry.clone())).collect() }
+    }
+
+    /// Adds one.
+    ///
+    /// # Errors
+    /// One line: there is one of this name already.
+    pub fn add(&mut self, entry: Entry) -> Result<(), String> {
+        let name = entry.name;
+        if self.entries.contains_key(name) {
+            return Err(format!("there is a controller `{name}` already: choose another name"));
+        }
+        self.entries.insert(name, entry);
+        Ok(())
+    }
+
+    /// The controller called `name`.
+    ///
+    /// # Errors
+    /// One line with the names that there are.
+    pub fn find(&self, name: &str) -> Result<&Entry, String> {
+        self.entries.get(name).ok_or_else(|| {
+            let known: Vec<&str> = self.entries.keys().copied().collect();
+            format!("unknown controller `{name}`: allowed are {}", known.join(", "))
+        })
+    }
+
+    /// All of them, in the order of their names.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Entry> {
+        self.entries.values()
+    }
+}
+
+const BUILTIN: &[Entry] = &[
     crate::bbr::ENTRY,
     crate::bbr3::ENTRY,
     crate::copa::ENTRY,
@@ -54,35 +131,66 @@ pub const REGISTRY: &[Entry] = &[
     crate::vivace::ENTRY,
 ];
 
-/// The controller called `name`.
-pub fn find(name: &str) -> Option<&'static Entry> {
-    REGISTRY.iter().find(|entry| entry.name == name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Value;
 
     #[test]
-    fn names_are_unique_and_sorted() {
-        assert!(REGISTRY.windows(2).all(|pair| pair[0].name < pair[1].name));
+    fn entries_come_in_the_order_of_their_names_and_none_is_hidden_by_another() {
+        let registry = Registry::builtin();
+        assert_eq!(registry.iter().len(), BUILTIN.len());
+        let names: Vec<&str> = registry.iter().map(|entry| entry.name).collect();
+        assert!(names.is_sorted());
+    }
+
+    #[test]
+    fn what_is_added_is_found_and_a_name_is_taken_once() {
+        let mut registry = Registry::builtin();
+        let build = Build::Closure(Arc::new(|_, start| registry_test_controller(start)));
+        let entry = Entry { name: "mine", build, ..crate::sourdough::ENTRY };
+        assert!(
+            registry
+                .find("mine")
+                .unwrap_err()
+                .starts_with("unknown controller `mine`: allowed are bbr, bbr3,")
+        );
+        registry.add(entry.clone()).unwrap();
+        let start = Start { now: units::Time::ZERO, mss_bytes: 1000, initial_window_bytes: 7000, seed: 1 };
+        let controller = registry.find("mine").unwrap().build(&Parameters::defaults(&[]), &start);
+        assert_eq!(controller.control().window_bytes, 7000);
+        assert!(registry.add(entry).unwrap_err().contains("a controller `mine` already"));
+    }
+
+    fn registry_test_controller(start: &Start) -> Box<dyn Controller> {
+        #[derive(Debug)]
+        struct Fixed(u64);
+        impl Controller for Fixed {
+            fn on_ack(&mut self, _event: &crate::Ack<'_>) {}
+            fn control(&self) -> crate::Control {
+                crate::Control::window(self.0)
+            }
+            fn fields(&self, _sink: &mut dyn crate::FieldSink) {}
+        }
+        Box::new(Fixed(start.initial_window_bytes))
     }
 
     #[test]
     fn every_default_is_within_its_own_range_and_every_controller_builds() {
         let start = Start { now: units::Time::ZERO, mss_bytes: 1448, initial_window_bytes: 14_480, seed: 1 };
-        for entry in REGISTRY {
+        for entry in Registry::builtin().iter() {
             let parameters = Parameters::defaults(entry.parameters);
             for (parameter, value) in parameters.iter() {
                 let text = match value {
-                    crate::Value::Number(value) => value.to_string(),
-                    crate::Value::Integer(value) => value.to_string(),
-                    crate::Value::Flag(value) => value.to_string(),
-                    crate::Value::Choice(value) => value.to_owned(),
+                    Value::Number(value) => value.to_string(),
+                    Value::Integer(value) => value.to_string(),
+                    Value::Flag(value) => value.to_string(),
+                    Value::Choice(value) => (*value).to_owned(),
+                    Value::File(_) => continue,
                 };
-                assert_eq!(parameter.parse(&text), Ok(value), "{}.{}", entry.name, parameter.name);
+                assert_eq!(parameter.parse(&text).as_ref(), Ok(value), "{}.{}", entry.name, parameter.name);
             }
-            let control = (entry.build)(&parameters, &start).control();
+            let control = entry.build(&parameters, &start).control();
             assert!(control.window_bytes > 0, "{} starts with an empty window", entry.name);
         }
     }

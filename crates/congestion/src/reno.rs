@@ -8,7 +8,9 @@
 //! `1.22 * MSS / (RTT * sqrt(p))` at loss-event rate `p` (Mathis et al. 1997, one ACK per packet).
 
 use crate::parts::Window;
-use crate::{Ack, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
+use crate::{
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
+};
 use units::Time;
 
 /// Smallest window after a reduction, segments (RFC 5681 equation 4).
@@ -40,7 +42,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(Reno::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Reno::new(parameters, start))),
 };
 
 #[derive(Debug)]

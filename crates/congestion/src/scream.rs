@@ -18,7 +18,8 @@ mod marks;
 mod media;
 
 use crate::{
-    Ack, Control, Controller, Ecn, Entry, FieldSink, Frame, Loss, Parameter, Parameters, Start, Timeout,
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Frame, Loss, Parameter, Parameters, Start,
+    Timeout,
 };
 use delay::QueueDelay;
 use marks::MarkShare;
@@ -133,7 +134,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(Scream::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Scream::new(parameters, start))),
 };
 
 #[derive(Debug)]

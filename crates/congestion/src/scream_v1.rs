@@ -24,7 +24,8 @@ mod reports;
 mod window;
 
 use crate::{
-    Ack, Control, Controller, Entry, FieldSink, Frame, Loss, Parameter, Parameters, Sent, Start, Timeout,
+    Ack, Build, Control, Controller, Entry, FieldSink, Frame, Loss, Parameter, Parameters, Sent, Start,
+    Timeout,
 };
 use delay::DelayTrend;
 use media::MediaRate;
@@ -123,7 +124,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: Some(|_, _| Box::new(Reports::default())),
-    build: |parameters, start| Box::new(ScreamV1::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(ScreamV1::new(parameters, start))),
 };
 
 #[derive(Debug)]

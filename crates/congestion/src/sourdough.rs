@@ -6,7 +6,7 @@
 //!
 //! Expected: `window / RTT` until the link is full, then a queue of what the path does not hold.
 
-use crate::{Ack, Control, Controller, Entry, FieldSink, Parameter};
+use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter};
 
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
@@ -14,12 +14,12 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "sourdough's stock controller: a fixed window of 50 packets",
     parameters: &[Parameter::integer("window", "packets", 50, (1, 1_000_000), "Packets in flight.")],
     receiver: None,
-    build: |parameters, start| {
+    build: Build::Function(|parameters, start| {
         Box::new(Sourdough {
             window: parameters.integer("window").unsigned_abs(),
             mss_bytes: u64::from(start.mss_bytes.max(1)),
         })
-    },
+    }),
 };
 
 #[derive(Debug)]

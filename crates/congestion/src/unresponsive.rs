@@ -5,7 +5,7 @@
 //!
 //! Expected: the application's rate is sent; what the path cannot carry is lost.
 
-use crate::{Ack, Control, Controller, Entry, FieldSink, Parameter};
+use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter};
 use units::Rate;
 
 /// Registry entry.
@@ -20,9 +20,9 @@ pub(crate) const ENTRY: Entry = Entry {
         "Rate of the sending host's line, which a greedy application fills.",
     )],
     receiver: None,
-    build: |parameters, _| {
+    build: Build::Function(|parameters, _| {
         Box::new(Unresponsive { line_rate: Rate::from_mbps(parameters.number("line_rate_mbps")) })
-    },
+    }),
 };
 
 #[derive(Debug)]

@@ -13,7 +13,7 @@
 
 use crate::parts::{Rounds, Window};
 use crate::{
-    Ack, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
 };
 use units::{Span, Time};
 
@@ -69,7 +69,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Parameter::flag("forget_idle", true, "The smallest RTT is forgotten when sending starts from idle."),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(Vegas::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Vegas::new(parameters, start))),
 };
 
 #[derive(Debug)]

@@ -14,7 +14,7 @@
 mod utility;
 
 use crate::parts::{Boundary, Ended, GradientStep, Monitor, StepRule};
-use crate::{Ack, Control, Controller, Entry, FieldSink, Parameter, Parameters, Sent, Start};
+use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, Sent, Start};
 use units::{Rate, Rng, Span, Time};
 use utility::{Sample, Utility};
 
@@ -94,7 +94,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(Vivace::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Vivace::new(parameters, start))),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,6 +8,7 @@ use crate::endpoint::{
 };
 use crate::inspect::Reading;
 use crate::sys::{Urgency, be_punctual};
+use congestion::Registry;
 use measure::SenderCounters;
 use runs::{Ends, FlowSpec, RunSpec, media_counters, sender_counters};
 use std::net::{SocketAddrV4, TcpListener, UdpSocket};
@@ -26,6 +27,7 @@ const POLL: Duration = Duration::from_millis(2);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stage<'a> {
     pub(crate) spec: &'a RunSpec,
+    pub(crate) registry: &'a Registry,
     pub(crate) clock: Clock,
     pub(crate) end: Time,
     pub(crate) stop: &'a AtomicBool,
@@ -142,7 +144,8 @@ pub(crate) fn start<'scope, 'env>(
     let label = format!("flow {} ({})", index + 1, flow.scheme);
     match (sockets, &flow.kernel) {
         (Sockets::Udp { sender, receiver }, _) => {
-            let Ends { config, sender: mut sending, receiver: mut receiving } = stage.spec.ends(index)?;
+            let Ends { config, sender: mut sending, receiver: mut receiving } =
+                stage.spec.ends(index, stage.registry)?;
             let send = move || {
                 let mut samples = Samples::every(Span::from_secs_f64(stage.spec.sample_interval_s));
                 let mut decisions = Decisions::of(index, stage.spec.log);

@@ -10,6 +10,7 @@ use crate::program::{Owner, clean_up};
 use crate::program_flow::{ProgramFlow, ProgramReport};
 use crate::program_samples::ProgramSample;
 use crate::turn::Turn;
+use congestion::Registry;
 use measure::{RunStats, Sample, SenderCounters};
 use path::LinkStats;
 use runs::{Backend, CapacityMeter, LogLevel, Recorder, RunSpec, link_counters, meter_config};
@@ -60,14 +61,19 @@ pub struct RunReport {
     pub emulation: EmulationReport,
 }
 
-/// Runs `spec` with real packets. With a directory, `packets.parquet` (unless `log` is `none`), `flows.parquet` and
+/// Runs `spec` with real packets and controllers of `registry`. With a directory, `packets.parquet` (unless `log` is `none`), `flows.parquet` and
 /// `links.parquet` are written there. `stop` is asked now and then whether to give up.
 ///
 /// # Errors
 /// One line: what is wrong with the specification, what this machine does not permit, which program failed and what it
 /// printed last, what could not be written, or that the run was stopped.
-pub fn run(spec: &RunSpec, directory: Option<&Path>, stop: &dyn Fn() -> bool) -> Result<RunReport, String> {
-    spec.validate(Backend::Emulation)?;
+pub fn run(
+    spec: &RunSpec,
+    registry: &Registry,
+    directory: Option<&Path>,
+    stop: &dyn Fn() -> bool,
+) -> Result<RunReport, String> {
+    spec.validate(Backend::Emulation, registry)?;
     if spec.flows.len() > MOST_FLOWS {
         return Err(format!("flows: {}: an emulated run takes at most {MOST_FLOWS}", spec.flows.len()));
     }
@@ -75,10 +81,17 @@ pub fn run(spec: &RunSpec, directory: Option<&Path>, stop: &dyn Fn() -> bool) ->
     clean_up();
     let owner = Owner::next();
     let scratch = Scratch::create(&owner)?;
-    let outcome = carry_out(spec, &owner, &scratch.0, stop);
+    let outcome = carry_out(Planned { spec, registry }, &owner, &scratch.0, stop);
     // Whatever has left its process group.
     owner.end_all();
     record(spec, outcome?, directory)
+}
+
+/// What is to be done, and the controllers for it.
+#[derive(Clone, Copy)]
+struct Planned<'a> {
+    spec: &'a RunSpec,
+    registry: &'a Registry,
 }
 
 /// What the threads of a run leave behind.
@@ -97,15 +110,16 @@ struct Outcome {
 }
 
 fn carry_out(
-    spec: &RunSpec,
+    planned: Planned<'_>,
     owner: &Owner,
     scratch: &Path,
     stop: &dyn Fn() -> bool,
 ) -> Result<Outcome, String> {
+    let spec = planned.spec;
     let mtu_bytes = device_mtu(&spec.path);
     let mut pairs: Vec<Pair> =
         (0..spec.flows.len()).map(|index| Pair::create(index, mtu_bytes)).collect::<Result<_, _>>()?;
-    let outcome = with_pairs(spec, &pairs, owner, scratch, stop);
+    let outcome = with_pairs(planned, &pairs, owner, scratch, stop);
     let tx_dropped = pairs.iter_mut().map(Pair::dropped).sum::<Result<u64, String>>();
     // What a program does not read in time is its own affair.
     let ours = spec.flows.iter().zip(&pairs).filter(|(flow, _)| flow.program.is_none());
@@ -115,12 +129,13 @@ fn carry_out(
 }
 
 fn with_pairs(
-    spec: &RunSpec,
+    planned: Planned<'_>,
     pairs: &[Pair],
     owner: &Owner,
     scratch: &Path,
     stop: &dyn Fn() -> bool,
 ) -> Result<Outcome, String> {
+    let spec = planned.spec;
     let indexed = || spec.flows.iter().zip(pairs).enumerate();
     let sockets: Vec<Sockets> =
         indexed().map(|(_, (flow, pair))| Sockets::open(flow, pair)).collect::<Result<_, _>>()?;
@@ -134,7 +149,7 @@ fn with_pairs(
     });
     let traffic: Vec<Traffic> = traffic.collect::<Result<_, String>>()?;
     let clock = Clock::starting_at(monotonic_ns() + LEAD_NS);
-    let outcome = with_programs(spec, pairs, sockets, &traffic, &mut programs, clock, stop);
+    let outcome = with_programs(planned, pairs, sockets, &traffic, &mut programs, clock, stop);
     programs.iter_mut().flatten().for_each(ProgramFlow::end);
     owner.end_all();
     let mut outcome = outcome?;
@@ -148,7 +163,7 @@ fn with_pairs(
 }
 
 fn with_programs(
-    spec: &RunSpec,
+    Planned { spec, registry }: Planned<'_>,
     pairs: &[Pair],
     sockets: Vec<Sockets>,
     traffic: &[Traffic],
@@ -170,7 +185,7 @@ fn with_programs(
         stop: &stopped,
         progress: &progress,
     };
-    let stage = Stage { spec, clock, end, stop: &stopped };
+    let stage = Stage { spec, registry, clock, end, stop: &stopped };
     thread::scope(|scope| {
         // Whatever ends this closure early must end the threads too, or the scope would wait for them until the end.
         let started = (|| {

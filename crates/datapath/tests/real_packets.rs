@@ -28,7 +28,10 @@ fn turn() -> Option<MutexGuard<'static, ()>> {
 /// Runs it, and again where the machine stood still so long that the run calls itself invalid, as `dumbbell run` does.
 fn emulate(spec: &Value) -> Result<Value, String> {
     let spec: runs::RunSpec = serde_json::from_value(spec.clone()).unwrap();
-    let run = || datapath::run(&spec, None, &|| false).map(|report| serde_json::to_value(report).unwrap());
+    let run = || {
+        datapath::run(&spec, &congestion::Registry::builtin(), None, &|| false)
+            .map(|report| serde_json::to_value(report).unwrap())
+    };
     let is_invalid = |report: &Value| !report["emulation"]["invalid"].is_null();
     for _ in 0..2 {
         let report = run()?;
@@ -176,7 +179,8 @@ fn our_senders_verdicts_are_logged_in_order() {
         let mut spec = spec(&path, &json!([core("reno"), kernel("cubic")]), 1.5);
         spec["log"] = log.into();
         let spec: runs::RunSpec = serde_json::from_value(spec).unwrap();
-        let report = datapath::run(&spec, Some(&directory), &|| false).unwrap();
+        let report =
+            datapath::run(&spec, &congestion::Registry::builtin(), Some(&directory), &|| false).unwrap();
         let log = PacketLogReader::open(directory.join("packets.parquet")).unwrap();
         let records: Vec<_> = log.map(Result::unwrap).collect();
         let samples = read_samples(directory.join("flows.parquet"), Table::Flows).unwrap();
@@ -314,7 +318,7 @@ fn programs_add_samples_of_their_own_and_may_call_the_run_invalid() {
     let directory = std::env::temp_dir().join(format!("dumbbell-test-samples-{}", std::process::id()));
     std::fs::create_dir(&directory).unwrap();
     let spec: runs::RunSpec = serde_json::from_value(spec(&path(), &json!([flow]), 1.5)).unwrap();
-    let report = datapath::run(&spec, Some(&directory), &|| false);
+    let report = datapath::run(&spec, &congestion::Registry::builtin(), Some(&directory), &|| false);
     let samples = packetlog::read_samples(directory.join("flows.parquet"), packetlog::Table::Flows);
     std::fs::remove_dir_all(&directory).unwrap();
     assert_eq!(report.unwrap().emulation.invalid.unwrap(), "flow 1 (made-up) sender: only a test");

@@ -1,7 +1,7 @@
 //! What the core knows by name: controllers and their parameters, transports, metrics.
 
 use crate::{error, text};
-use congestion::{Parameter, ParameterKind, Parameters, REGISTRY, Value};
+use congestion::{Parameter, ParameterKind, Parameters, Registry, Value};
 use pyo3::prelude::*;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Every controller as JSON: name, summary, parameters.
 #[pyfunction]
 pub(crate) fn controllers() -> String {
-    let list: Vec<Json> = REGISTRY
+    let list: Vec<Json> = Registry::builtin()
         .iter()
         .map(|entry| {
             let parameters: Vec<Json> = entry.parameters.iter().map(parameter_json).collect();
@@ -25,12 +25,14 @@ fn parameter_json(parameter: &Parameter) -> Json {
         ParameterKind::Integer { min, max } => ("integer", json!(min), json!(max), Json::Null),
         ParameterKind::Flag => ("flag", Json::Null, Json::Null, Json::Null),
         ParameterKind::Choice(choices) => ("choice", Json::Null, Json::Null, json!(choices)),
+        ParameterKind::File => ("file", Json::Null, Json::Null, Json::Null),
     };
-    let default = match parameter.default {
+    let default = match &parameter.default {
         Value::Number(value) => json!(value),
         Value::Integer(value) => json!(value),
         Value::Flag(value) => json!(value),
         Value::Choice(value) => json!(value),
+        Value::File(value) => json!(value.as_ref().map(|file| &*file.name)),
     };
     json!({
         "name": parameter.name, "unit": parameter.unit, "kind": kind, "min": min, "max": max, "choices": choices,
@@ -41,11 +43,8 @@ fn parameter_json(parameter: &Parameter) -> Json {
 /// Checks parameters of `controller`, given as texts.
 #[pyfunction]
 pub(crate) fn check_parameters(controller: &str, parameters: BTreeMap<String, String>) -> PyResult<()> {
-    let entry = congestion::find(controller).ok_or_else(|| {
-        let known: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
-        error(format!("unknown controller `{controller}`: allowed are {}", known.join(", ")))
-    })?;
-    let mut values = Parameters::defaults(entry.parameters);
+    let registry = Registry::builtin();
+    let mut values = Parameters::defaults(registry.find(controller).map_err(error)?.parameters);
     for (name, text) in &parameters {
         values.set(name, text).map_err(error)?;
     }

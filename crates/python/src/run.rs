@@ -1,6 +1,7 @@
 //! Runs: checked before, executed without the interpreter lock.
 
 use crate::{error, text};
+use congestion::Registry;
 use pyo3::prelude::*;
 use runs::{Backend, RunSpec};
 use serde::Serialize;
@@ -48,7 +49,7 @@ pub(crate) fn parse_trace(py: Python<'_>, text: &str) -> PyResult<Vec<u64>> {
 #[pyo3(signature = (specification, backend="sim"))]
 pub(crate) fn check_run(specification: &str, backend: &str) -> PyResult<()> {
     let backend = if backend == "emu" { Backend::Emulation } else { Backend::Simulation };
-    parse(specification)?.validate(backend).map_err(error)
+    parse(specification)?.validate(backend, &Registry::builtin()).map_err(error)
 }
 
 /// Simulates a run and returns its statistics as JSON; with a directory, its logs are written there.
@@ -56,7 +57,7 @@ pub(crate) fn check_run(specification: &str, backend: &str) -> PyResult<()> {
 #[pyo3(signature = (specification, directory=None))]
 pub(crate) fn simulate(py: Python<'_>, specification: &str, directory: Option<PathBuf>) -> PyResult<String> {
     let spec = parse(specification)?;
-    interruptible(py, |stop| simulator::run(&spec, directory.as_deref(), stop))
+    interruptible(py, |stop| simulator::run(&spec, &Registry::builtin(), directory.as_deref(), stop))
 }
 
 /// Executes a run with real packets and returns its statistics as JSON; with a directory, its logs are written there.
@@ -64,7 +65,7 @@ pub(crate) fn simulate(py: Python<'_>, specification: &str, directory: Option<Pa
 #[pyo3(signature = (specification, directory=None))]
 pub(crate) fn emulate(py: Python<'_>, specification: &str, directory: Option<PathBuf>) -> PyResult<String> {
     let spec = parse(specification)?;
-    interruptible(py, |stop| datapath::run(&spec, directory.as_deref(), stop))
+    interruptible(py, |stop| datapath::run(&spec, &Registry::builtin(), directory.as_deref(), stop))
 }
 
 /// Runs a command inside a path, given as JSON; returns its exit status.

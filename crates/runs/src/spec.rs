@@ -1,7 +1,7 @@
 //! The specification of one run, as the experiment layer hands it over.
 
 use crate::real::{KernelSpec, ProgramSpec};
-use congestion::{Parameters, Start};
+use congestion::{Files, Parameters, Registry, Start};
 use path::{PathSpec, Section};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -11,13 +11,13 @@ use units::{Span, Time};
 /// What carries out a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
-    /// The simulator: built-in controllers only.
+    /// The simulator: controllers of a registry only.
     Simulation,
     /// The path emulator: real packets.
     Emulation,
 }
 
-/// Both ends of a flow of a built-in controller.
+/// Both ends of a flow of a controller of a registry.
 #[derive(Debug)]
 pub struct Ends {
     /// Configuration of both.
@@ -53,6 +53,9 @@ pub struct FlowSpec {
     /// Parameters that differ from the defaults, as text.
     #[serde(default)]
     pub parameters: BTreeMap<String, String>,
+    /// The files that parameters name, read by whoever drives the run.
+    #[serde(skip)]
+    pub files: Files,
     /// Transport table: `profile` and whatever differs from it.
     #[serde(default)]
     pub transport: serde_json::Map<String, serde_json::Value>,
@@ -124,7 +127,7 @@ impl RunSpec {
     ///
     /// # Errors
     /// One line naming the key, the value and what is allowed.
-    pub fn validate(&self, backend: Backend) -> Result<(), String> {
+    pub fn validate(&self, backend: Backend, registry: &Registry) -> Result<(), String> {
         let positive = |name: &str, value: f64| {
             if value > 0.0 && value <= 1e6 {
                 Ok(())
@@ -149,13 +152,13 @@ impl RunSpec {
             return Err("flows: at least one is needed".to_owned());
         }
         for (index, flow) in self.flows.iter().enumerate() {
-            self.validate_flow(flow, backend)
+            self.validate_flow(flow, backend, registry)
                 .map_err(|error| format!("flows[{index}] ({}): {error}", flow.scheme))?;
         }
         Ok(())
     }
 
-    fn validate_flow(&self, flow: &FlowSpec, backend: Backend) -> Result<(), String> {
+    fn validate_flow(&self, flow: &FlowSpec, backend: Backend, registry: &Registry) -> Result<(), String> {
         let stop = flow.stop_s.unwrap_or(self.duration_s);
         if !(flow.start_s >= 0.0 && flow.start_s < stop && stop <= self.duration_s) {
             return Err(format!(
@@ -177,7 +180,7 @@ impl RunSpec {
         if flow.is_core() {
             let config = flow.config()?;
             self.path.encapsulation().split(config.datagram_bytes())?;
-            return flow.parameters().map(|_| ());
+            return flow.parameters(registry).map(|_| ());
         }
         if backend == Backend::Simulation {
             return Err(
@@ -214,13 +217,14 @@ impl RunSpec {
         self.seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// Fresh ends of flow number `index`, which has a built-in controller.
+    /// Fresh ends of flow number `index`, which has a controller of `registry`.
     ///
     /// # Errors
     /// One line naming what is wrong with the flow.
-    pub fn ends(&self, index: usize) -> Result<Ends, String> {
+    pub fn ends(&self, index: usize, registry: &Registry) -> Result<Ends, String> {
         let (flow, seed) = (&self.flows[index], self.flow_seed(index));
-        let (entry, parameters, config) = (flow.entry()?, flow.parameters()?, flow.config()?);
+        let (entry, parameters, config) =
+            (registry.find(&flow.controller)?, flow.parameters(registry)?, flow.config()?);
         let start = Start {
             now: flow.start(),
             mss_bytes: config.payload_bytes,
@@ -229,9 +233,9 @@ impl RunSpec {
         };
         let application =
             Application::new(flow.application.clone(), flow.start(), config.payload_bytes, seed);
-        let half = entry.receiver.map(|build| build(&parameters, &start));
+        let half = entry.build_receiver(&parameters, &start);
         let receiver = Receiver::new(&config, half).with_seed(&config, seed);
-        let controller = (entry.build)(&parameters, &start);
+        let controller = entry.build(&parameters, &start);
         let (from, to) = (flow.start(), flow.stop(self.duration()));
         let sender = Sender::new(config.clone(), controller, application, from, to);
         Ok(Ends { config, sender, receiver })
@@ -262,16 +266,9 @@ impl FlowSpec {
         Config::from_json(&serde_json::Value::Object(self.transport.clone()))
     }
 
-    fn entry(&self) -> Result<&'static congestion::Entry, String> {
-        congestion::find(&self.controller).ok_or_else(|| {
-            let known: Vec<&str> = congestion::REGISTRY.iter().map(|entry| entry.name).collect();
-            format!("unknown controller `{}`: allowed are {}", self.controller, known.join(", "))
-        })
-    }
-
-    fn parameters(&self) -> Result<Parameters, String> {
-        let entry = self.entry()?;
-        let mut parameters = Parameters::defaults(entry.parameters);
+    fn parameters(&self, registry: &Registry) -> Result<Parameters, String> {
+        let declared = registry.find(&self.controller)?.parameters;
+        let mut parameters = Parameters::defaults(declared).with_files(self.files.clone());
         for (name, text) in &self.parameters {
             parameters.set(name, text)?;
         }

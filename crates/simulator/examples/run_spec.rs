@@ -10,7 +10,12 @@ fn main() -> Result<(), String> {
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
     let spec: runs::RunSpec = serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?;
     let directory = arguments.next();
-    let report = simulator::run(&spec, directory.as_deref().map(Path::new), &|| false)?;
+    let report = simulator::run(
+        &spec,
+        &congestion::Registry::builtin(),
+        directory.as_deref().map(Path::new),
+        &|| false,
+    )?;
     println!("{}", serde_json::to_string(&report).map_err(|error| error.to_string())?);
     Ok(())
 }

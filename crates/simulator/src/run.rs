@@ -1,6 +1,7 @@
 //! One run from specification to statistics.
 
 use crate::world::World;
+use congestion::Registry;
 use measure::{MeterConfig, RunStats, SenderCounters};
 use runs::{LogLevel, Recorder, RunSpec, link_counters, meter_config, sender_counters};
 use serde::Serialize;
@@ -19,13 +20,18 @@ pub struct RunReport {
     pub events: u64,
 }
 
-/// Runs `spec`. With a directory, `packets.parquet` (unless `log` is `none`), `flows.parquet` and `links.parquet` are
+/// Runs `spec` with controllers of `registry`. With a directory, `packets.parquet` (unless `log` is `none`), `flows.parquet` and `links.parquet` are
 /// written there. `stop` is asked now and then whether to give up.
 ///
 /// # Errors
 /// One line: what is wrong with the specification, what could not be written, or that the run was stopped.
-pub fn run(spec: &RunSpec, directory: Option<&Path>, stop: &dyn Fn() -> bool) -> Result<RunReport, String> {
-    let mut world = World::build(spec)?;
+pub fn run(
+    spec: &RunSpec,
+    registry: &Registry,
+    directory: Option<&Path>,
+    stop: &dyn Fn() -> bool,
+) -> Result<RunReport, String> {
+    let mut world = World::build(spec, registry)?;
     let config = MeterConfig { tells_reads: true, ..meter_config(spec) };
     let mut recorder = Recorder::create(config, directory, spec.log != LogLevel::None)?;
     #[expect(
@@ -76,7 +82,7 @@ mod tests {
     #[test]
     fn contents_are_released_exactly_when_their_packets_leave() {
         let spec = lossy_spec(|_| {});
-        let mut world = World::build(&spec).unwrap();
+        let mut world = World::build(&spec, &Registry::builtin()).unwrap();
         let mut recorder = Recorder::create(meter_config(&spec), None, false).unwrap();
         assert!(world.run(&mut recorder, &|| false).unwrap());
         // Fragments and copies share contents, so there are at most as many contents as packets.
@@ -86,7 +92,7 @@ mod tests {
 
     #[test]
     fn every_flow_moves_data_in_its_own_direction_and_time() {
-        let report = run(&lossy_spec(|_| {}), None, &|| false).unwrap();
+        let report = run(&lossy_spec(|_| {}), &Registry::builtin(), None, &|| false).unwrap();
         let stats = serde_json::to_value(&report).unwrap();
         assert!(stats["flows"][0]["goodput_mbps"].as_f64().unwrap() > 1.0);
         assert!(stats["flows"][1]["goodput_mbps"].as_f64().unwrap() > 1.0);
@@ -95,8 +101,9 @@ mod tests {
 
     #[test]
     fn wrong_specifications_are_refused_in_one_line() {
-        let refusal =
-            |change: fn(&mut serde_json::Value)| run(&lossy_spec(change), None, &|| false).unwrap_err();
+        let refusal = |change: fn(&mut serde_json::Value)| {
+            run(&lossy_spec(change), &Registry::builtin(), None, &|| false).unwrap_err()
+        };
         let message = refusal(|spec| spec["flows"][0]["controller"] = json!("rono"));
         assert!(message.starts_with("flows[0] (reno): unknown controller `rono`: allowed are"), "{message}");
         let message = refusal(|spec| spec["flows"][1]["rtt_ms"] = json!(10.0));
@@ -114,7 +121,7 @@ mod tests {
             let access = json!({"kind": "link", "name": "access", "rate_mbps": 1000.0});
             spec["path"]["data"].as_array_mut().unwrap().insert(0, access);
         });
-        let stats = serde_json::to_value(run(&spec, None, &|| false).unwrap()).unwrap();
+        let stats = serde_json::to_value(run(&spec, &Registry::builtin(), None, &|| false).unwrap()).unwrap();
         let names: Vec<&str> =
             stats["links"].as_array().unwrap().iter().map(|link| link["link"].as_str().unwrap()).collect();
         assert_eq!(names, ["data/link-2", "data/access"]);
@@ -123,7 +130,8 @@ mod tests {
     #[test]
     fn a_run_can_be_stopped() {
         assert_eq!(
-            run(&lossy_spec(|spec| spec["duration_s"] = json!(500.0)), None, &|| true).unwrap_err(),
+            run(&lossy_spec(|spec| spec["duration_s"] = json!(500.0)), &Registry::builtin(), None, &|| true)
+                .unwrap_err(),
             "stopped"
         );
     }

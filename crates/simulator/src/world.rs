@@ -3,6 +3,7 @@
 use crate::content::{Contents, Handle};
 use crate::schedule::{Actor, Schedule};
 use crate::stream::Writes;
+use congestion::Registry;
 use measure::{FlowState, Read, Sample};
 use path::{DelayLine, Direction, Ecn, Encapsulation, Packet, PacketEvent, Reassembler, Tap};
 use record::{Event, Record};
@@ -42,8 +43,8 @@ struct Flow {
 }
 
 impl Flow {
-    fn build(index: usize, spec: &RunSpec) -> Result<Self, String> {
-        let (flow, Ends { config, sender, receiver }) = (&spec.flows[index], spec.ends(index)?);
+    fn build(index: usize, spec: &RunSpec, registry: &Registry) -> Result<Self, String> {
+        let (flow, Ends { config, sender, receiver }) = (&spec.flows[index], spec.ends(index, registry)?);
         let is_encoder = matches!(flow.application, ApplicationSpec::Encoder(_));
         Ok(Self {
             sender,
@@ -148,9 +149,9 @@ impl World {
     ///
     /// # Errors
     /// One line naming what is wrong with the specification.
-    pub(crate) fn build(spec: &RunSpec) -> Result<Self, String> {
-        spec.validate(Backend::Simulation)?;
-        let flows = (0..spec.flows.len()).map(|index| Flow::build(index, spec));
+    pub(crate) fn build(spec: &RunSpec, registry: &Registry) -> Result<Self, String> {
+        spec.validate(Backend::Simulation, registry)?;
+        let flows = (0..spec.flows.len()).map(|index| Flow::build(index, spec, registry));
         let flows: Vec<Flow> = flows.collect::<Result<_, _>>()?;
         let mut schedule = Schedule::new(DIRECTIONS.len() + flows.len() * ACTORS_PER_FLOW);
         for (index, flow) in flows.iter().enumerate() {

@@ -33,7 +33,7 @@ fn spec(flows: &[Value], seed: u64) -> Value {
 
 fn run_to(spec: &Value, directory: &Path) -> Vec<u8> {
     let spec: runs::RunSpec = serde_json::from_value(spec.clone()).unwrap();
-    simulator::run(&spec, Some(directory), &|| false).unwrap();
+    simulator::run(&spec, &congestion::Registry::builtin(), Some(directory), &|| false).unwrap();
     read(&directory.join("packets.parquet"))
 }
 
@@ -153,10 +153,11 @@ fn digest(records: impl Iterator<Item = Record>) -> u64 {
 fn every_controller_behaves_as_recorded() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/controllers.txt");
     let mut text = String::from("controller sent delivered goodput_kbit_s p95_delay_us log_digest\n");
-    for entry in congestion::REGISTRY {
+    let registry = congestion::Registry::builtin();
+    for entry in registry.iter() {
         let scratch = Scratch::new();
         let spec: runs::RunSpec = serde_json::from_value(spec(&[flow(entry.name)], 1)).unwrap();
-        let report = simulator::run(&spec, Some(&scratch.0), &|| false).unwrap();
+        let report = simulator::run(&spec, &registry, Some(&scratch.0), &|| false).unwrap();
         let stats = serde_json::to_value(&report).unwrap();
         let log = PacketLogReader::open(scratch.0.join("packets.parquet")).unwrap();
         writeln!(

@@ -2,7 +2,7 @@
 //!
 //! The path has a delay and nothing else. A round is one RTT; what counts is what leaves in it.
 
-use congestion::{Parameters, REGISTRY, Start};
+use congestion::{Parameters, Registry, Start};
 use serde_json::json;
 use std::collections::VecDeque;
 use transport::{AckFrame, Application, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
@@ -144,7 +144,8 @@ struct Rounds {
 
 /// The ends of a greedy flow with one ACK per packet or, for schemes with a half at the receiver, when that wants it.
 fn ends(controller: &str) -> (Sender, Receiver) {
-    let entry = congestion::find(controller).expect("a registered controller");
+    let registry = Registry::builtin();
+    let entry = registry.find(controller).expect("a registered controller");
     let transport = if entry.receiver.is_some() {
         json!({"profile": "datagram", "ack_every": 1_000_000, "ack_delay_ms": 10_000.0, "ack_on_gap": false,
                "ack_ranges": 1024, "packet_threshold": 3})
@@ -159,9 +160,9 @@ fn ends(controller: &str) -> (Sender, Receiver) {
         seed: 1,
     };
     let parameters = Parameters::defaults(entry.parameters);
-    let receiver = Receiver::new(&config, entry.receiver.map(|build| build(&parameters, &start)));
+    let receiver = Receiver::new(&config, entry.build_receiver(&parameters, &start));
     let application = Application::new(ApplicationSpec::Greedy, start.now, config.payload_bytes, 1);
-    let (controller, stop) = ((entry.build)(&parameters, &start), start.now + RTT * ROUNDS as u64);
+    let (controller, stop) = (entry.build(&parameters, &start), start.now + RTT * ROUNDS as u64);
     (Sender::new(config, controller, application, start.now, stop), receiver)
 }
 
@@ -219,7 +220,8 @@ fn broken(sent: &[u64], from: usize, growth: Growth) -> Option<usize> {
 #[test]
 fn every_controller_has_its_place_in_the_table() {
     let promised: Vec<&str> = PROMISES.iter().map(|promise| promise.controller).collect();
-    let registered: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+    let registry = Registry::builtin();
+    let registered: Vec<&str> = registry.iter().map(|entry| entry.name).collect();
     assert_eq!(promised, registered);
 }
 

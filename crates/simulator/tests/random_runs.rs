@@ -83,7 +83,7 @@ fn transport() -> impl Strategy<Value = Value> {
 }
 
 fn flow() -> impl Strategy<Value = Value> {
-    let names: Vec<&str> = congestion::REGISTRY.iter().map(|entry| entry.name).collect();
+    let names: Vec<&str> = congestion::Registry::builtin().iter().map(|entry| entry.name).collect();
     (prop::sample::select(names), transport(), application(), 0.0f64..0.5, any::<bool>()).prop_map(
         |(name, transport, application, start, reverse)| {
             json!({"scheme": name, "controller": name, "transport": transport, "application": application,
@@ -116,7 +116,7 @@ proptest! {
             asked.set(asked.get() + 1);
             asked.get() > 300
         };
-        let report = simulator::run(&spec, None, &stop);
+        let report = simulator::run(&spec, &congestion::Registry::builtin(), None, &stop);
         prop_assert!(report.is_ok(), "{:?} for {value}", report.err());
         let stats = serde_json::to_value(report.expect("checked")).expect("statistics are JSON");
         for flow in stats["flows"].as_array().expect("a list") {

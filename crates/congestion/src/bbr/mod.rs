@@ -26,7 +26,7 @@ mod tests;
 
 use crate::parts::{Window, WindowedMax};
 use crate::{
-    Ack, Control, Controller, Entry, FieldSink, Loss, Parameters, RateSample, Sent, Start, Timeout,
+    Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameters, RateSample, Sent, Start, Timeout,
     TimeoutKind,
 };
 use aggregation::Aggregation;
@@ -44,7 +44,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "BBR v1 as in Linux 5.x (Cardwell et al. 2016)",
     parameters: settings::PARAMETERS,
     receiver: None,
-    build: |parameters, start| Box::new(Bbr::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Bbr::new(parameters, start))),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -34,7 +34,7 @@ mod tests;
 
 use crate::parts::Window;
 use crate::{
-    Ack, Control, Controller, Entry, FieldSink, Loss, Parameters, Sent, Start, Timeout, TimeoutKind,
+    Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameters, Sent, Start, Timeout, TimeoutKind,
 };
 use losses::Undo;
 use model::{ExtraAcked, Latest, MaxBandwidth, MinRtt, Sample, ShortTerm};
@@ -49,7 +49,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "BBR version 3 (draft-ietf-ccwg-bbr)",
     parameters: settings::PARAMETERS,
     receiver: None,
-    build: |parameters, start| Box::new(Bbr3::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Bbr3::new(parameters, start))),
 };
 
 /// The discriminants are the values of the field `state`.

@@ -33,7 +33,9 @@ mod trendline;
 #[cfg(test)]
 mod tests;
 
-use crate::{Ack, AckedPacket, Control, Controller, Entry, FieldSink, Frame, Loss, Parameters, Sent, Start};
+use crate::{
+    Ack, AckedPacket, Build, Control, Controller, Entry, FieldSink, Frame, Loss, Parameters, Sent, Start,
+};
 use acked_rate::AckedRate;
 use alr::Alr;
 use clusters::Clusters;
@@ -64,7 +66,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Google Congestion Control of libwebrtc M150: trendline filter, AIMD, probing, loss model",
     parameters: PARAMETERS,
     receiver: Some(|parameters, _| Box::new(Feedback::new(parameters))),
-    build: |parameters, start| Box::new(Gcc::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Gcc::new(parameters, start))),
 };
 
 const fn ms(ms: u64) -> Span {

@@ -1,7 +1,7 @@
 //! What a user can set: role and the coefficients of the utility.
 
 use super::Proteus;
-use crate::{Entry, Parameter, Parameters};
+use crate::{Build, Entry, Parameter, Parameters};
 
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
@@ -56,7 +56,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(Proteus::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Proteus::new(parameters, start))),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

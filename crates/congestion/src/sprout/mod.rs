@@ -26,7 +26,8 @@ mod tests;
 mod wire;
 
 use crate::{
-    Ack, Control, Controller, Entry, FieldSink, Loss, Message, Parameter, Parameters, Sent, Start, Timeout,
+    Ack, Build, Control, Controller, Entry, FieldSink, Loss, Message, Parameter, Parameters, Sent, Start,
+    Timeout,
 };
 use peer::{Peer, ms};
 use units::Time;
@@ -73,7 +74,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: Some(|parameters, start| Box::new(receiver::Receiver::new(parameters, start))),
-    build: |parameters, start| Box::new(Sprout::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Sprout::new(parameters, start))),
 };
 
 /// The data's sender.

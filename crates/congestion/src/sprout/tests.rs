@@ -111,7 +111,7 @@ fn parameters(settings: &[(&str, &str)]) -> Parameters {
 }
 
 fn controller(settings: &[(&str, &str)]) -> Box<dyn Controller> {
-    (ENTRY.build)(&parameters(settings), &start())
+    ENTRY.build(&parameters(settings), &start())
 }
 
 fn receiver(settings: &[(&str, &str)]) -> Box<dyn ReceiverHalf> {

@@ -16,7 +16,7 @@
 mod profile;
 mod spline;
 
-use crate::{Ack, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start};
+use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start};
 use profile::{MAX_WINDOW, Profile};
 use std::collections::VecDeque;
 use units::{Span, Time};
@@ -97,7 +97,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: |parameters, start| Box::new(Verus::new(parameters, start)),
+    build: Build::Function(|parameters, start| Box::new(Verus::new(parameters, start))),
 };
 
 #[derive(Debug)]

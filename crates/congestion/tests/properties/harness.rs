@@ -79,7 +79,7 @@ impl Harness {
         };
         Self {
             name: entry.name,
-            controller: (entry.build)(parameters, &start),
+            controller: entry.build(parameters, &start),
             far_end: entry.receiver.map(far_end),
             flow,
             queue: FrameQueue::default(),

@@ -27,7 +27,8 @@ struct Transfer {
 
 /// Runs `application` over UDP with a controller of the registry for `length`.
 fn transfer(controller: &str, config: &Config, application: ApplicationSpec, length: Span) -> Transfer {
-    let entry = congestion::find(controller).unwrap();
+    let registry = congestion::Registry::builtin();
+    let entry = registry.find(controller).unwrap();
     let parameters = congestion::Parameters::defaults(entry.parameters);
     let start = congestion::Start {
         now: Time::ZERO,
@@ -35,9 +36,9 @@ fn transfer(controller: &str, config: &Config, application: ApplicationSpec, len
         initial_window_bytes: u64::from(config.initial_window * config.payload_bytes),
         seed: 1,
     };
-    let half = entry.receiver.map(|build| build(&parameters, &start));
+    let half = entry.build_receiver(&parameters, &start);
     let receiver = Receiver::new(config, half);
-    run_both((entry.build)(&parameters, &start), receiver, config, application, length)
+    run_both(entry.build(&parameters, &start), receiver, config, application, length)
 }
 
 fn run_both(

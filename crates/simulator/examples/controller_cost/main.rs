@@ -21,7 +21,7 @@ const REPETITIONS: u32 = 20;
 
 /// One scheme, to be built as often as needed.
 struct Scheme {
-    entry: &'static congestion::Entry,
+    entry: congestion::Entry,
     parameters: Parameters,
     config: Config,
     start: Start,
@@ -29,8 +29,9 @@ struct Scheme {
 
 impl Scheme {
     fn of(flow: &FlowSpec) -> Result<Self, String> {
-        let entry = congestion::find(&flow.controller)
-            .ok_or_else(|| format!("{}: unknown controller `{}`", flow.scheme, flow.controller))?;
+        let registry = congestion::Registry::builtin();
+        let entry =
+            registry.find(&flow.controller).map_err(|error| format!("{}: {error}", flow.scheme))?.clone();
         let mut parameters = Parameters::defaults(entry.parameters);
         for (name, text) in &flow.parameters {
             parameters.set(name, text)?;
@@ -46,11 +47,11 @@ impl Scheme {
     }
 
     fn controller(&self) -> Box<dyn Controller> {
-        (self.entry.build)(&self.parameters, &self.start)
+        self.entry.build(&self.parameters, &self.start)
     }
 
     fn half(&self) -> Option<Box<dyn ReceiverHalf>> {
-        self.entry.receiver.map(|build| build(&self.parameters, &self.start))
+        self.entry.build_receiver(&self.parameters, &self.start)
     }
 }
 

@@ -99,7 +99,8 @@ pub(crate) fn mean(series: &[(f64, f64)]) -> f64 {
 pub(crate) fn run(spec: &Value) -> Outcome {
     let spec: runs::RunSpec = serde_json::from_value(spec.clone()).expect("a valid specification");
     let scratch = Scratch::new();
-    let report = simulator::run(&spec, Some(&scratch.0), &|| false).expect("the run succeeds");
+    let report = simulator::run(&spec, &congestion::Registry::builtin(), Some(&scratch.0), &|| false)
+        .expect("the run succeeds");
     Outcome {
         stats: serde_json::to_value(&report).expect("statistics are JSON"),
         flows: packetlog::read_samples(scratch.0.join("flows.parquet"), Table::Flows).expect("flow samples"),

@@ -31,9 +31,10 @@ pub(crate) struct Pair {
 impl Pair {
     /// A flow of `application` with 50 ms delay each way and the controller `reno`.
     pub(crate) fn new(config: Config, application: ApplicationSpec) -> Self {
-        let entry = congestion::find("reno").expect("reno is registered");
+        let registry = congestion::Registry::builtin();
+        let entry = registry.find("reno").expect("reno is registered");
         let parameters = Parameters::defaults(entry.parameters);
-        Self::with(config, application, |start| (entry.build)(&parameters, start), None)
+        Self::with(config, application, |start| entry.build(&parameters, start), None)
     }
 
     /// The same with the controller that `build` builds and a receiver-side half.
