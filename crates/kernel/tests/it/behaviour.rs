@@ -1,0 +1,54 @@
+//! Controllers in the kernel do what their sources promise, on a real link with a real queue. Tolerances are wide: the
+//! machine is shared, the times are real.
+
+use crate::support::{Hold, Path, Sent, alone};
+use std::thread;
+
+/// Sends with every controller at the same time, each over a path of its own.
+fn send_all<const N: usize>(
+    controllers: [&str; N],
+    rate_mbps: u32,
+    queue_bytes: u32,
+    seconds: f64,
+) -> [Sent; N] {
+    let paths: Vec<Path> =
+        (0..N).map(|index| Path::new(&format!("p{index}"), rate_mbps, queue_bytes)).collect();
+    let sent: Vec<Sent> = thread::scope(|scope| {
+        let threads: Vec<_> = controllers
+            .iter()
+            .zip(&paths)
+            .map(|(controller, path)| scope.spawn(move || path.send(controller, seconds)))
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    eprintln!("{controllers:?}: {sent:?}");
+    sent.try_into().expect("one per controller")
+}
+
+#[test]
+fn delay_based_controllers_keep_the_queue_short_where_reno_fills_it() {
+    let Some(_guard) = alone() else { return };
+    let _hold = Hold::start(&["bpf_copa", "bpf_ledbat", "bpf_vegas"]);
+    // 5 Mbit/s and 400 kB: a full queue takes 640 ms, one packet 2.4 ms.
+    let [reno, vegas, ledbat, copa] =
+        send_all(["reno", "bpf_vegas", "bpf_ledbat", "bpf_copa"], 5, 400_000, 4.0);
+    assert!(reno.rtt_ms > 300.0, "{reno:?}");
+    // 2 to 4 queued packets; Copa about 2 and its oscillation.
+    assert!(vegas.rtt_ms < 40.0, "{vegas:?}");
+    assert!(copa.rtt_ms < 40.0, "{copa:?}");
+    // Its target is 100 ms, which takes it 34 packets at one per RTT: some 2 s.
+    assert!((60.0..140.0).contains(&ledbat.rtt_ms), "{ledbat:?}");
+    for sent in [&vegas, &ledbat, &copa] {
+        assert!(sent.rate_mbps > 4.0, "{sent:?}");
+    }
+}
+
+#[test]
+fn losses_at_a_short_queue_do_not_stop_anyone() {
+    let Some(_guard) = alone() else { return };
+    let _hold = Hold::start(&["bpf_copa", "bpf_ledbat", "bpf_vegas"]);
+    // Four packets of queue: fewer than Vegas and far fewer than LEDBAT wants. Reno sends 420 of 4150 packets again.
+    for sent in send_all(["bpf_vegas", "bpf_ledbat", "bpf_copa"], 20, 6_100, 2.5) {
+        assert!(sent.rate_mbps > 12.0 && (1..1000).contains(&sent.retransmissions), "{sent:?}");
+    }
+}

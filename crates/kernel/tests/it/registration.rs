@@ -1,0 +1,125 @@
+//! Controllers come into the kernel, can be chosen in new network namespaces, and leave nothing behind.
+
+use crate::support::{Connection, Hold, Path, alone, dumbbell_kernel, is_available, is_soon_gone};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const ALL: [&str; 3] = ["bpf_copa", "bpf_ledbat", "bpf_vegas"];
+
+/// `by` of every controller as `list --json` has it.
+fn registrars() -> Vec<serde_json::Value> {
+    let output = dumbbell_kernel(&["list", "--json"]);
+    let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).expect("JSON");
+    rows.iter().map(|row| row["by"].clone()).collect()
+}
+
+#[test]
+fn a_held_controller_carries_data_in_a_new_namespace_and_is_gone_afterwards() {
+    let Some(_guard) = alone() else { return };
+    let path = Path::new("a", 20, 100_000);
+    let hold = Hold::start(&ALL);
+    assert_eq!(registrars(), ["held", "held", "held"]);
+    for name in ALL {
+        // `send` asserts that the connection runs the controller.
+        let sent = path.send(name, 0.5);
+        assert!(sent.rate_mbps > 5.0, "{name}: {sent:?}");
+    }
+    hold.end();
+    assert!(ALL.iter().all(|name| is_soon_gone(name)));
+    assert_eq!(registrars(), [serde_json::Value::Null, serde_json::Value::Null, serde_json::Value::Null]);
+}
+
+#[test]
+fn a_killed_hold_leaves_nothing_registered() {
+    let Some(_guard) = alone() else { return };
+    let mut hold = Hold::start(&ALL);
+    assert!(ALL.iter().all(|name| is_available(name)));
+    hold.0.kill().unwrap();
+    assert!(ALL.iter().all(|name| is_soon_gone(name)));
+}
+
+#[test]
+fn two_holds_share_a_registration_until_the_last_one_ends() {
+    let Some(_guard) = alone() else { return };
+    let path = Path::new("b", 20, 100_000);
+    let mut first = Hold::start(&["bpf_vegas"]);
+    let second = Hold::start(&["bpf_vegas"]);
+    first.0.kill().unwrap();
+    first.0.wait().unwrap();
+    assert!(path.send("bpf_vegas", 0.3).rate_mbps > 2.0);
+    second.end();
+    assert!(is_soon_gone("bpf_vegas"));
+}
+
+#[test]
+fn an_open_connection_outlives_the_registration_and_the_name_is_free_again() {
+    let Some(_guard) = alone() else { return };
+    let path = Path::new("c", 20, 100_000);
+    let hold = Hold::start(&["bpf_copa"]);
+    let mut connection = Connection::open(&path, "bpf_copa");
+    let began = Instant::now();
+    connection.send_until(began + Duration::from_millis(200));
+    hold.end();
+    assert!(is_soon_gone("bpf_copa"));
+    let again = Hold::start(&["bpf_copa"]);
+    connection.send_until(began + Duration::from_millis(700));
+    let (bytes, lasted) = connection.finish(began);
+    assert!(bytes as f64 * 8.0 / lasted.as_secs_f64() > 5e6, "{bytes} bytes in {lasted:?}");
+    again.end();
+    assert!(is_soon_gone("bpf_copa"));
+}
+
+#[test]
+fn a_loaded_controller_stays_until_it_is_unloaded() {
+    let Some(_guard) = alone() else { return };
+    // In a mount namespace of its own: the machine's BPF file system stays as it is.
+    let script = "mount -t bpf bpf /sys/fs/bpf && $0 load bpf_vegas bpf_copa && $0 load bpf_vegas && $0 list --json \
+        && echo | $0 hold bpf_vegas && $0 unload bpf_vegas && $0 list --json && $0 unload --all && $0 list --json \
+        && test ! -e /sys/fs/bpf/dumbbell && $0 unload bpf_vegas";
+    let output = Command::new("unshare")
+        .args(["--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_dumbbell-kernel")])
+        .output()
+        .unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let by: Vec<&str> = stdout.lines().filter_map(|line| line.trim().strip_prefix("\"by\": ")).collect();
+    let loaded = ["\"pinned\",", "null,", "\"pinned\",", "\"pinned\",", "null,", "null,"];
+    assert_eq!(by, [loaded.as_slice(), &["null,"; 3]].concat(), "{stdout}{stderr}");
+    assert!(stdout.contains("ready bpf_vegas\n") && stdout.ends_with("]\n"), "{stdout}");
+    assert_eq!(
+        stderr,
+        "dumbbell-kernel: bpf_vegas: not loaded (/sys/fs/bpf/dumbbell/bpf_vegas does not exist)\n"
+    );
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!is_available("bpf_vegas") && !is_available("bpf_copa"));
+}
+
+#[test]
+fn without_the_rights_of_root_one_line_says_so() {
+    let Some(_guard) = alone() else { return };
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user", env!("CARGO_BIN_EXE_dumbbell-kernel"), "hold", "bpf_vegas"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if stderr.starts_with("unshare:") {
+        eprintln!("skipped: {stderr}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert_eq!(
+        stderr,
+        "dumbbell-kernel: rights: root only of a user namespace; run as root of the machine\n"
+    );
+}
+
+#[test]
+fn an_unknown_name_is_refused_with_the_known_ones() {
+    let Some(_guard) = alone() else { return };
+    let output = dumbbell_kernel(&["hold", "vegas"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "dumbbell-kernel: vegas: no such controller; allowed: bpf_copa, bpf_ledbat, bpf_vegas\n"
+    );
+}

@@ -1,0 +1,6 @@
+//! Metrics on hand-made records.
+
+mod ccperf;
+mod definitions;
+mod metrics;
+mod speed;

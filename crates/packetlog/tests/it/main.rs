@@ -1,0 +1,7 @@
+//! Packet logs, and the formats of others, out and in.
+
+mod common;
+mod pantheon_any;
+mod pantheon_logs;
+mod parquet;
+mod qlog;

@@ -1,0 +1,181 @@
+//! The same specification gives the same bytes, today as yesterday.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use crate::harness::{Scratch, datagram_flow, flow};
+use packetlog::PacketLogReader;
+use record::{Event, Record};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// A path that uses most random elements, with traffic in both directions.
+fn busy_path() -> Value {
+    json!({
+        "data": [
+            {"kind": "link", "rate_mbps": 10.0, "queue": {"kind": "red", "packets": 60,
+             "min_threshold_packets": 10, "max_threshold_packets": 40}},
+            {"kind": "gilbert-elliott", "p": 0.001, "r": 0.3, "h": 0.5, "k": 0.999},
+            {"kind": "jitter", "distribution": "exponential", "mean_ms": 1.0, "preserve_order": true},
+            {"kind": "delay", "delay_ms": 20.0},
+        ],
+        "ack": [
+            {"kind": "poisson", "rate_mbps": 5.0, "queue": {"kind": "fq-codel"}},
+            {"kind": "delay", "delay_ms": 20.0},
+        ],
+    })
+}
+
+fn spec(flows: &[Value], seed: u64) -> Value {
+    json!({"seed": seed, "duration_s": 5.0, "log": "full", "path": busy_path(), "flows": flows})
+}
+
+fn run_to(spec: &Value, directory: &Path) -> Vec<u8> {
+    let spec: runs::RunSpec = serde_json::from_value(spec.clone()).unwrap();
+    simulator::run(&spec, &congestion::Registry::builtin(), Some(directory), &|| false).unwrap();
+    read(&directory.join("packets.parquet"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the files of a run are compared")]
+fn read(file: &Path) -> Vec<u8> {
+    std::fs::read(file).unwrap()
+}
+
+fn mixed_flows() -> Vec<Value> {
+    let mut backwards = flow("cubic");
+    backwards["reverse"] = json!(true);
+    let mut late = flow("bbr");
+    late["start_s"] = json!(1.0);
+    late["rtt_ms"] = json!(90.0);
+    vec![flow("reno"), late, datagram_flow("copa"), backwards]
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+    let (first, second, third) = (Scratch::new(), Scratch::new(), Scratch::new());
+    let log = run_to(&spec(&mixed_flows(), 1), &first.0);
+    assert_eq!(log, run_to(&spec(&mixed_flows(), 1), &second.0));
+    assert_ne!(log, run_to(&spec(&mixed_flows(), 2), &third.0));
+    for table in ["flows.parquet", "links.parquet"] {
+        assert_eq!(read(&first.0.join(table)), read(&second.0.join(table)), "{table}");
+    }
+}
+
+#[test]
+fn the_log_is_in_time_order_and_every_packet_has_one_fate() {
+    let scratch = Scratch::new();
+    run_to(&spec(&mixed_flows(), 3), &scratch.0);
+    let records: Vec<Record> =
+        PacketLogReader::open(scratch.0.join("packets.parquet")).unwrap().map(Result::unwrap).collect();
+    assert!(records.windows(2).all(|pair| pair[0].time_ns <= pair[1].time_ns));
+    let count = |event| records.iter().filter(|record| record.event == event).count() as i64;
+    let under_way = count(Event::Send) - count(Event::Deliver) - count(Event::Drop);
+    assert!((0..200).contains(&under_way), "{under_way} data packets under way");
+    let under_way = count(Event::AckSend) - count(Event::AckDeliver) - count(Event::AckDrop);
+    assert!((0..200).contains(&under_way), "{under_way} ACKs under way");
+}
+
+#[test]
+fn what_is_logged_does_not_change_what_happens() {
+    let mut plain = json!({"seed": 1, "duration_s": 5.0, "path": crate::harness::dumbbell(20.0, 30.0, 40),
+        "flows": [flow("cubic"), flow("vegas")]});
+    let mut records = Vec::new();
+    for level in ["full", "packets"] {
+        plain["log"] = json!(level);
+        let scratch = Scratch::new();
+        run_to(&plain, &scratch.0);
+        let log = PacketLogReader::open(scratch.0.join("packets.parquet")).unwrap();
+        let is_common =
+            |record: &Record| !matches!(record.event, Event::Enqueue | Event::Dequeue | Event::Acked);
+        records.push(log.map(Result::unwrap).filter(is_common).collect::<Vec<_>>());
+    }
+    assert!(records[0].len() > 10_000);
+    assert!(records[0] == records[1], "the records differ");
+}
+
+#[test]
+fn a_full_log_says_what_every_sender_knew() {
+    let scratch = Scratch::new();
+    run_to(&spec(&mixed_flows(), 3), &scratch.0);
+    let records: Vec<Record> =
+        PacketLogReader::open(scratch.0.join("packets.parquet")).unwrap().map(Result::unwrap).collect();
+    let numbers = |flow: u32, event: Event| -> Vec<u64> {
+        records.iter().filter(|r| r.flow == flow && r.event == event).map(|r| r.seq).collect()
+    };
+    for flow in 1..=4 {
+        let (sent, delivered) = (numbers(flow, Event::Send), numbers(flow, Event::Deliver));
+        let (mut acked, lost) = (numbers(flow, Event::Acked), numbers(flow, Event::Lost));
+        assert!(
+            acked.len() > 100 && !lost.is_empty(),
+            "flow {flow}: {} acked, {} lost",
+            acked.len(),
+            lost.len()
+        );
+        assert!(
+            acked.iter().all(|number| delivered.contains(number)),
+            "flow {flow}: acked, but not delivered"
+        );
+        assert!(lost.iter().all(|number| sent.contains(number)), "flow {flow}: lost, but not sent");
+        let count = acked.len();
+        acked.sort_unstable();
+        acked.dedup();
+        assert_eq!(acked.len(), count, "flow {flow}: acknowledged twice");
+    }
+    let samples = packetlog::read_samples(scratch.0.join("flows.parquet"), packetlog::Table::Flows).unwrap();
+    let in_flight = samples.iter().filter(|s| &*s.field == "in_flight" && s.key == packetlog::Key::Flow(1));
+    // More often than every 100 ms of 5 s: after every ACK.
+    assert!(in_flight.count() > numbers(1, Event::AckDeliver).len());
+}
+
+/// FNV-1a over all fields of all records of the path: the log without the file format and without what the sender made
+/// of it.
+fn digest(records: impl Iterator<Item = Record>) -> u64 {
+    let of_path = records.filter(|record| !matches!(record.event, Event::Lost | Event::Acked));
+    of_path.fold(0xcbf2_9ce4_8422_2325, |hash, record| {
+        let fields = [
+            record.time_ns,
+            u64::from(record.flow),
+            record.event as u64,
+            record.seq,
+            u64::from(record.size_bytes),
+            u64::from(record.data_bytes),
+            record.one_way_delay_ns as u64,
+        ];
+        fields.iter().fold(hash, |hash, field| (hash ^ field).wrapping_mul(0x0000_0100_0000_01b3))
+    })
+}
+
+/// One line per controller: a change in behaviour shows as a change here. With `UPDATE_GOLDEN=1` the file is
+/// rewritten; such a change belongs into the changelog as one that changes results.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "golden files are read, and written on request")]
+fn every_controller_behaves_as_recorded() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden/controllers.txt");
+    let mut text = String::from("controller sent delivered goodput_kbit_s p95_delay_us log_digest\n");
+    let registry = congestion::Registry::builtin();
+    for entry in registry.iter() {
+        let scratch = Scratch::new();
+        let spec: runs::RunSpec = serde_json::from_value(spec(&[flow(entry.name)], 1)).unwrap();
+        let report = simulator::run(&spec, &registry, Some(&scratch.0), &|| false).unwrap();
+        let stats = serde_json::to_value(&report).unwrap();
+        let log = PacketLogReader::open(scratch.0.join("packets.parquet")).unwrap();
+        writeln!(
+            text,
+            "{} {} {} {:.0} {:.0} {:016x}",
+            entry.name,
+            stats["flows"][0]["packets_sent"],
+            stats["flows"][0]["packets_delivered"],
+            stats["flows"][0]["goodput_mbps"].as_f64().unwrap() * 1e3,
+            stats["flows"][0]["delay_p95_ms"].as_f64().unwrap() * 1e3,
+            digest(log.map(Result::unwrap)),
+        )
+        .unwrap();
+    }
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&file, &text).unwrap();
+    }
+    let recorded = std::fs::read_to_string(&file).expect("run once with UPDATE_GOLDEN=1");
+    assert_eq!(
+        text, recorded,
+        "behaviour changed: if intended, rerun with UPDATE_GOLDEN=1 and note it in CHANGELOG.md"
+    );
+}

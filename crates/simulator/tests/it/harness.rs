@@ -1,0 +1,143 @@
+//! Builds run specifications, runs them, and reads back statistics and time series.
+#![allow(clippy::disallowed_methods, reason = "runs write their files to a temporary directory")]
+
+use packetlog::{Key, Sample, Table};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// IP datagram of a full TCP segment of 1448 bytes.
+pub(crate) const PACKET_BYTES: f64 = 1500.0;
+
+/// A temporary directory that goes away with the value.
+pub(crate) struct Scratch(pub(crate) PathBuf);
+
+impl Scratch {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let name = format!("dumbbell-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).expect("a temporary directory");
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a run left.
+pub(crate) struct Outcome {
+    pub(crate) stats: Value,
+    flows: Vec<Sample>,
+    links: Vec<Sample>,
+}
+
+impl Outcome {
+    /// A number of flow `flow` (from 1).
+    pub(crate) fn flow(&self, flow: usize, key: &str) -> f64 {
+        self.stats["flows"][flow - 1][key].as_f64().unwrap_or_else(|| panic!("flow {flow} has no `{key}`"))
+    }
+
+    /// A number of the bottleneck link.
+    pub(crate) fn link(&self, key: &str) -> f64 {
+        self.stats["links"][0][key].as_f64().unwrap_or_else(|| panic!("the bottleneck has no `{key}`"))
+    }
+
+    /// A number of the network.
+    pub(crate) fn network(&self, key: &str) -> f64 {
+        self.stats["network"][key].as_f64().unwrap_or_else(|| panic!("the network has no `{key}`"))
+    }
+
+    /// Samples of a flow's field within an interval of seconds, with their times.
+    pub(crate) fn series(&self, flow: u32, field: &str, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
+        let wanted = |sample: &&Sample| matches!(&sample.key, Key::Flow(number) if *number == flow);
+        select(self.flows.iter().filter(wanted), field, from_s, to_s)
+    }
+
+    /// Samples of the data direction's first link.
+    pub(crate) fn link_series(&self, field: &str, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
+        let wanted = |sample: &&Sample| matches!(&sample.key, Key::Link(name) if name.starts_with("data"));
+        select(self.links.iter().filter(wanted), field, from_s, to_s)
+    }
+
+    /// Mean of a flow's field within an interval of seconds.
+    pub(crate) fn mean(&self, flow: u32, field: &str, from_s: f64, to_s: f64) -> f64 {
+        mean(&self.series(flow, field, from_s, to_s))
+    }
+
+    /// Mean queue of the bottleneck, packets.
+    pub(crate) fn mean_queue(&self, from_s: f64, to_s: f64) -> f64 {
+        mean(&self.link_series("queue", from_s, to_s))
+    }
+}
+
+fn select<'a>(
+    samples: impl Iterator<Item = &'a Sample>,
+    field: &str,
+    from_s: f64,
+    to_s: f64,
+) -> Vec<(f64, f64)> {
+    let range = from_s..to_s;
+    samples
+        .filter(|sample| &*sample.field == field)
+        .map(|sample| (sample.time_ns as f64 / 1e9, sample.value))
+        .filter(|(time, _)| range.contains(time))
+        .collect()
+}
+
+/// Mean of the values of a series.
+pub(crate) fn mean(series: &[(f64, f64)]) -> f64 {
+    assert!(!series.is_empty(), "no samples");
+    series.iter().map(|(_, value)| value).sum::<f64>() / series.len() as f64
+}
+
+/// Runs a specification with time series.
+pub(crate) fn run(spec: &Value) -> Outcome {
+    let spec: runs::RunSpec = serde_json::from_value(spec.clone()).expect("a valid specification");
+    let scratch = Scratch::new();
+    let report = simulator::run(&spec, &congestion::Registry::builtin(), Some(&scratch.0), &|| false)
+        .expect("the run succeeds");
+    Outcome {
+        stats: serde_json::to_value(&report).expect("statistics are JSON"),
+        flows: packetlog::read_samples(scratch.0.join("flows.parquet"), Table::Flows).expect("flow samples"),
+        links: packetlog::read_samples(scratch.0.join("links.parquet"), Table::Links).expect("link samples"),
+    }
+}
+
+/// Bandwidth-delay product in full packets.
+pub(crate) fn bdp_packets(rate_mbps: f64, rtt_ms: f64) -> f64 {
+    rate_mbps * 1e6 * rtt_ms / 1e3 / 8.0 / PACKET_BYTES
+}
+
+/// A dumbbell: a droptail bottleneck of `queue` packets, half the RTT on each side.
+pub(crate) fn dumbbell(rate_mbps: f64, rtt_ms: f64, queue: u64) -> Value {
+    json!({
+        "data": [
+            {"kind": "link", "rate_mbps": rate_mbps, "queue": {"kind": "droptail", "packets": queue}},
+            {"kind": "delay", "delay_ms": rtt_ms / 2.0},
+        ],
+        "ack": [{"kind": "delay", "delay_ms": rtt_ms / 2.0}],
+    })
+}
+
+/// A flow of a controller with TCP's transport and one ACK per packet.
+pub(crate) fn flow(controller: &str) -> Value {
+    json!({"scheme": controller, "controller": controller, "transport": {"profile": "tcp", "ack_every": 1}})
+}
+
+/// A flow with genericCC's transport: unreliable datagrams of 1482 bytes, every one acknowledged.
+pub(crate) fn datagram_flow(controller: &str) -> Value {
+    json!({"scheme": controller, "controller": controller, "transport": {
+        "profile": "datagram", "payload_bytes": 1440, "header_bytes": 42, "ack_bytes": 60,
+        "timer": "silence", "timeout_initial_ms": 2000, "window_rounding": "up", "quirk_pace_after_block": true}})
+}
+
+/// A run of `flows` over `path` for `seconds`.
+#[expect(clippy::needless_pass_by_value, reason = "tests build both in place")]
+pub(crate) fn spec(path: Value, flows: Vec<Value>, seconds: f64) -> Value {
+    json!({"seed": 1, "duration_s": seconds, "sample_interval_s": 0.01, "warmup_s": 0.0, "log": "none",
+           "path": path, "flows": flows})
+}

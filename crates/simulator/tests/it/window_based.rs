@@ -1,0 +1,114 @@
+//! Behaviour of the window-based controllers against published or computed figures.
+
+use crate::harness::{bdp_packets, dumbbell, flow, run, spec};
+use serde_json::{Value, json};
+
+/// A path without bottleneck: 100 Gbit/s, `rtt_ms`, and the given loss element.
+fn lossy(rtt_ms: f64, loss: Value) -> Value {
+    let mut path = dumbbell(100_000.0, rtt_ms, 1_000_000);
+    path["data"].as_array_mut().expect("a list").insert(1, loss);
+    path
+}
+
+/// Mathis et al. 1997: rate = C * MSS / (RTT * sqrt(p)), with p the rate of window halvings; reference
+/// `reproductions` D.5 measures C = 1.25 +/- 0.06.
+#[test]
+fn reno_follows_the_square_root_law() {
+    let loss = json!({"kind": "loss", "probability": 0.001});
+    let outcome = run(&spec(lossy(100.0, loss), vec![flow("reno")], 400.0));
+    let halvings = outcome.flow(1, "loss_episodes") / outcome.flow(1, "packets_sent");
+    let packets_per_rtt = outcome.flow(1, "packets_delivered") / 400.0 * 0.1;
+    let constant = packets_per_rtt * halvings.sqrt();
+    assert!((1.19..=1.31).contains(&constant), "C = {constant:.3}");
+}
+
+/// RFC 5681: between two losses the window climbs from (BDP + queue) / 2 to BDP + queue, one segment per RTT.
+#[test]
+fn reno_draws_a_sawtooth() {
+    let (rate, rtt, queue) = (12.0, 60.0, 60);
+    let outcome = run(&spec(dumbbell(rate, rtt, queue), vec![flow("reno")], 120.0));
+    let series = outcome.series(1, "cwnd", 40.0, 120.0);
+    let (low, high) = series.iter().fold((f64::MAX, 0f64), |(low, high), (_, w)| (low.min(*w), high.max(*w)));
+    // One packet is in service besides the queue.
+    let full = bdp_packets(rate, rtt) + queue as f64 + 1.0;
+    assert!((high / full - 1.0).abs() < 0.03, "peak {high:.1}, BDP + queue {full:.1}");
+    assert!((low / (full / 2.0) - 1.0).abs() < 0.05, "trough {low:.1}, half of it {:.1}", full / 2.0);
+    assert!(outcome.link("utilization") > 0.98, "a queue of one BDP keeps the link busy");
+    assert_eq!(outcome.flow(1, "timeouts"), 0.0);
+}
+
+/// Reference `schemes-window` 2.3: with a queue of 0.38 BDP congestion avoidance reaches 93 % of the link.
+#[test]
+fn reno_cannot_fill_a_link_with_a_shallow_buffer() {
+    let queue = (0.38 * bdp_packets(20.0, 100.0)) as u64;
+    let outcome = run(&spec(dumbbell(20.0, 100.0, queue), vec![flow("reno")], 300.0));
+    let utilization = outcome.link("utilization");
+    assert!((0.90..=0.96).contains(&utilization), "{utilization:.3}");
+}
+
+/// RFC 9438 5.1 (tables 1 and 2): average window under one loss every 1/p packets; 5 % as reference
+/// `reproductions` R16 asks. The RFC's derivation has no fast convergence, so it is off. One early loss ends slow
+/// start near the equilibrium (the window doubles once more before the loss is seen), which CUBIC without fast
+/// convergence otherwise approaches over many minutes.
+#[test]
+fn cubic_matches_the_response_function_of_its_rfc() {
+    for (p, rtt_ms, expected, seconds) in [
+        (1e-3, 100.0, 38.0, 200.0),
+        (1e-4, 100.0, 187.0, 300.0),
+        (1e-5, 100.0, 1054.0, 200.0),
+        (1e-3, 10.0, 38.0, 60.0),
+        (1e-4, 10.0, 120.0, 100.0),
+    ] {
+        let mut path = lossy(rtt_ms, json!({"kind": "loss", "every": (1.0f64 / p).round() as u64}));
+        // The mean of a cubic cycle is 0.925 of its maximum. Slow start adds one segment per acknowledged packet to
+        // the initial ten, and the loss of packet n is seen three packets later.
+        let early = (expected / 0.925f64 - 12.0).round() as u64;
+        path["data"].as_array_mut().unwrap().insert(1, json!({"kind": "loss", "packets": [early]}));
+        let mut cubic = flow("cubic");
+        cubic["parameters"] = json!({"fast_convergence": "false"});
+        let outcome = run(&spec(path, vec![cubic], seconds));
+        let window = outcome.mean(1, "cwnd", seconds / 4.0, seconds);
+        assert!(
+            (window / expected - 1.0).abs() < 0.05,
+            "p {p}, RTT {rtt_ms} ms: {window:.1}, RFC {expected}"
+        );
+    }
+}
+
+/// Reference `schemes-window` 6.5: full utilisation needs a queue of 0.43 BDP, because 0.7 * 1.43 = 1.
+#[test]
+fn cubic_fills_a_link_with_half_a_bdp_of_buffer() {
+    let queue = (0.5 * bdp_packets(50.0, 40.0)) as u64;
+    let outcome = run(&spec(dumbbell(50.0, 40.0, queue), vec![flow("cubic")], 60.0));
+    assert!(outcome.link("utilization") > 0.98, "{}", outcome.link("utilization"));
+}
+
+/// Brakmo and Peterson 1995: between alpha = 2 and beta = 4 packets of its own in the queue. Slow start doubles once
+/// more before the round that shows the queue is over, hence two BDPs of buffer for a run without loss.
+#[test]
+fn vegas_keeps_two_to_four_packets_queued() {
+    let outcome = run(&spec(dumbbell(46.0, 20.0, 154), vec![flow("vegas")], 30.0));
+    let queue = outcome.mean_queue(10.0, 30.0);
+    assert!((1.5..=4.5).contains(&queue), "{queue:.2} packets");
+    assert_eq!(outcome.link("packets_dropped"), 0.0);
+    let share = outcome.flow(1, "goodput_mbps") / (46.0 * 1448.0 / 1500.0);
+    assert!(share > 0.97, "{share:.3} of the link");
+}
+
+/// Reference `ccperf` 9.6: the slow start of one NewReno flow on the India path in ns-3. First drop at 0.3996 s, 362
+/// drops until 0.47 s. After it Reno with its exact increase climbs from 494 segments to BDP + queue (626) in
+/// (626 - 494) round trips of 54 to 75 ms and halves a second time, which is why 15 s average less than the
+/// 91 to 94 Mbit/s of runs that halve once.
+#[test]
+fn reno_overshoots_on_the_india_path_as_ns3_does() {
+    let outcome = run(&spec(dumbbell(100.42, 54.0, 173), vec![flow("reno")], 15.0));
+    let dropped = outcome.link_series("dropped", 0.0, 15.0);
+    let first = dropped.iter().find(|(_, count)| *count > 0.0).unwrap().0;
+    assert!((0.39..=0.415).contains(&first), "first drop before {first} s");
+    let overshoot = dropped.iter().find(|(time, _)| *time > 1.0).unwrap().1;
+    assert!((354.0..=370.0).contains(&overshoot), "{overshoot} drops");
+    assert!((outcome.mean(1, "cwnd", 0.6, 0.7) - 494.0).abs() < 5.0);
+    assert_eq!((outcome.flow(1, "loss_episodes"), outcome.flow(1, "timeouts")), (2.0, 0.0));
+    let goodput = outcome.flow(1, "goodput_mbps");
+    assert!((86.5..=89.0).contains(&goodput), "{goodput:.2} Mbit/s");
+}

@@ -1,0 +1,123 @@
+//! A sender and a receiver joined by a fixed delay, under virtual time. Losses are given by packet number, so a test
+//! reads like a script.
+
+use congestion::{Controller, Parameters, ReceiverHalf, Start};
+use std::collections::VecDeque;
+use transport::{AckFrame, Application, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
+use units::{Span, Time};
+
+/// Both ends of a flow.
+pub(crate) struct Pair {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) now: Time,
+    delay: Span,
+    towards_receiver: VecDeque<(Time, Data)>,
+    towards_sender: VecDeque<(Time, AckFrame)>,
+    /// Packet numbers that never arrive.
+    pub(crate) drop: Vec<u64>,
+    /// Packet numbers that arrive so many milliseconds later.
+    pub(crate) late: Vec<(u64, u64)>,
+    /// ACK numbers that never arrive.
+    pub(crate) drop_acks: Vec<u64>,
+    /// Every packet sent, with the time it left.
+    pub(crate) sent: Vec<(Time, Data)>,
+    /// Payload bytes that arrived for the first time.
+    pub(crate) delivered: u64,
+}
+
+impl Pair {
+    /// A flow of `application` with 50 ms delay each way and the controller `reno`.
+    pub(crate) fn new(config: Config, application: ApplicationSpec) -> Self {
+        let registry = congestion::Registry::builtin();
+        let entry = registry.find("reno").expect("reno is registered");
+        let parameters = Parameters::defaults(entry.parameters);
+        Self::with(config, application, |start| entry.build(&parameters, start), None)
+    }
+
+    /// The same with the controller that `build` builds and a receiver-side half.
+    pub(crate) fn with(
+        config: Config,
+        application: ApplicationSpec,
+        build: impl FnOnce(&Start) -> Box<dyn Controller>,
+        half: Option<Box<dyn ReceiverHalf>>,
+    ) -> Self {
+        let start = Start {
+            now: Time::ZERO,
+            mss_bytes: config.payload_bytes,
+            initial_window_bytes: u64::from(config.initial_window) * u64::from(config.payload_bytes),
+            seed: 1,
+        };
+        let controller = build(&start);
+        let application = Application::new(application, Time::ZERO, config.payload_bytes, 1);
+        Self {
+            receiver: Receiver::new(&config, half),
+            sender: Sender::new(config, controller, application, Time::ZERO, Time::NEVER),
+            now: Time::ZERO,
+            delay: Span::from_ms(50),
+            towards_receiver: VecDeque::new(),
+            towards_sender: VecDeque::new(),
+            drop: Vec::new(),
+            late: Vec::new(),
+            drop_acks: Vec::new(),
+            sent: Vec::new(),
+            delivered: 0,
+        }
+    }
+
+    fn next_event(&self) -> Time {
+        let data = self.towards_receiver.front().map_or(Time::NEVER, |front| front.0);
+        let ack = self.towards_sender.front().map_or(Time::NEVER, |front| front.0);
+        data.min(ack).min(self.sender.next_timer()).min(self.receiver.next_timer())
+    }
+
+    /// Lets everything happen up to and including `ms` milliseconds.
+    pub(crate) fn run_to(&mut self, ms: u64) {
+        let end = Time::from_ns(ms * 1_000_000);
+        self.transmit();
+        while self.next_event() <= end {
+            self.now = self.next_event();
+            while let Some((_, data)) = self.towards_receiver.pop_front_if(|front| front.0 <= self.now) {
+                self.delivered += u64::from(self.receiver.on_data(self.now, &data, EcnCounts::default()));
+                self.acknowledge();
+            }
+            self.acknowledge();
+            while let Some((_, frame)) = self.towards_sender.pop_front_if(|front| front.0 <= self.now) {
+                self.sender.on_ack(self.now, &frame);
+                self.transmit();
+            }
+            self.sender.on_timer(self.now);
+            self.transmit();
+        }
+        self.now = end;
+    }
+
+    fn transmit(&mut self) {
+        let mut data = Data::default();
+        while self.sender.poll_transmit(self.now, &mut data) {
+            self.sent.push((self.now, data));
+            if !self.drop.contains(&data.number) {
+                let late =
+                    self.late.iter().find(|(number, _)| *number == data.number).map_or(0, |(_, ms)| *ms);
+                let at = self.now + self.delay + Span::from_ms(late);
+                let place = self.towards_receiver.partition_point(|(other, _)| *other <= at);
+                self.towards_receiver.insert(place, (at, data));
+            }
+        }
+    }
+
+    fn acknowledge(&mut self) {
+        let mut frame = AckFrame::default();
+        while self.receiver.poll_ack(self.now, &mut frame) {
+            if !self.drop_acks.contains(&frame.number) {
+                self.towards_sender.push_back((self.now + self.delay, frame.clone()));
+            }
+        }
+    }
+
+    /// Packets sent in the half-open interval of milliseconds.
+    pub(crate) fn sent_between(&self, from_ms: u64, to_ms: u64) -> Vec<Data> {
+        let range = from_ms * 1_000_000..to_ms * 1_000_000;
+        self.sent.iter().filter(|(at, _)| range.contains(&at.as_ns())).map(|(_, data)| *data).collect()
+    }
+}

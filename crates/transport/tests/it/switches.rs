@@ -1,0 +1,214 @@
+//! Each switch of the profile `ns3-compat` alone, on scripted transfers: 100 ms RTT, losses by packet number.
+
+use crate::harness::Pair;
+use congestion::{Ack, Control, Controller, FieldSink};
+use std::sync::{Arc, Mutex};
+use transport::{
+    AckFrame, AckSize, ApplicationSpec, Config, Data, LossDetection, Range, Recovery, TimerRestart,
+};
+use units::Span;
+
+const SEGMENT: u64 = 1448;
+
+/// One ACK per packet, no connection set-up, no tail loss probe: packet numbers and times are easy to follow.
+fn tcp() -> Config {
+    Config { ack_every: 1, handshake: false, tail_loss_probe: false, ..Config::tcp() }
+}
+
+fn greedy(config: Config) -> Pair {
+    Pair::new(config, ApplicationSpec::Greedy)
+}
+
+/// Segments sent again, in order.
+fn resent(pair: &Pair) -> Vec<u64> {
+    let again = pair.sent.iter().filter(|(_, data)| data.retransmission);
+    again.map(|(_, data)| data.offset / SEGMENT).collect()
+}
+
+/// A pair that loses packet 2 and those that `also` picks among the packets of a run with that loss alone.
+fn losing(config: &Config, also: impl Fn(&[Data]) -> u64) -> (Pair, u64) {
+    let mut pair = greedy(config.clone());
+    pair.drop = vec![2];
+    pair.run_to(199);
+    let sent: Vec<Data> = pair.sent.iter().map(|(_, data)| *data).collect();
+    let second = also(&sent);
+    let mut pair = greedy(config.clone());
+    pair.drop = vec![2, second];
+    pair.run_to(1500);
+    (pair, second)
+}
+
+#[test]
+fn by_sequence_a_lost_retransmission_waits_for_the_timeout() {
+    for (loss_detection, timeouts) in [(LossDetection::Packet, 0), (LossDetection::Sequence, 1)] {
+        let config = Config { loss_detection, ..tcp() };
+        let retransmission =
+            |sent: &[Data]| sent.iter().find(|data| data.retransmission).expect("one").number;
+        let (pair, _) = losing(&config, retransmission);
+        assert_eq!(pair.sender.stats().timeouts, timeouts, "{loss_detection:?}");
+        assert_eq!(resent(&pair)[..2], [2, 2]);
+    }
+}
+
+#[test]
+fn by_sequence_a_segment_whose_retransmission_is_under_way_begins_another_episode() {
+    // New data sent within the first episode is lost and sent again in it, but the episode ends before that arrives.
+    let newest = |sent: &[Data]| sent.last().expect("packets").number;
+    let (pair, number) = losing(&Config { loss_detection: LossDetection::Sequence, ..tcp() }, newest);
+    let stats = pair.sender.stats();
+    assert_eq!((stats.episodes, stats.timeouts), (2, 0));
+    let segment = pair.sent.iter().find(|(_, data)| data.number == number).expect("it").1.offset / SEGMENT;
+    assert_eq!(resent(&pair), [2, segment]);
+}
+
+#[test]
+fn by_sequence_a_timeout_repeats_everything_in_order() {
+    let mut pair = Pair::new(
+        Config { loss_detection: LossDetection::Sequence, ..tcp() },
+        ApplicationSpec::Fixed { bytes: 10 * SEGMENT },
+    );
+    pair.drop = (2..10).collect();
+    pair.run_to(3000);
+    assert_eq!((pair.delivered, pair.sender.stats().timeouts), (10 * SEGMENT, 1));
+    assert_eq!(resent(&pair), (2..10).collect::<Vec<_>>());
+}
+
+#[test]
+fn undo_gives_the_window_back_only_if_it_is_on() {
+    for (undo, most) in [(true, 24), (false, 18)] {
+        let mut pair = greedy(Config { undo, time_threshold: 0.0, ..tcp() });
+        // Reordering that looks like a loss: packet 12 comes 3 ms late.
+        pair.late = vec![(12, 3)];
+        pair.run_to(290);
+        let window = pair.sender.window_bytes() / SEGMENT;
+        assert!(if undo { window >= most } else { window <= most }, "undo {undo}: {window} segments");
+    }
+}
+
+#[test]
+fn ns3s_rate_reduction_stalls_where_its_product_overflows() {
+    let sent_during_the_first_round = |recovery| {
+        let mut pair = greedy(Config { recovery, initial_window: 600, ..tcp() });
+        pair.drop = vec![0];
+        pair.run_to(199);
+        pair.sent_between(100, 199).len()
+    };
+    // 599 segments arrive in one instant: half as many leave, one for two.
+    assert!((295..=305).contains(&sent_during_the_first_round(Recovery::Prr)));
+    // 300 * 1448 * delivered does not fit 32 bits beyond seven segments; below ssthresh as many leave as arrive.
+    let ns3 = sent_during_the_first_round(Recovery::PrrNs3);
+    assert!((295..=305).contains(&ns3), "{ns3}");
+}
+
+/// What a controller is told of each ACK: the sample, the smallest RTT, and the bytes.
+type Told = Arc<Mutex<Vec<(Option<Span>, Span, u64)>>>;
+
+#[derive(Debug)]
+struct Witness(Told);
+
+impl Controller for Witness {
+    fn on_ack(&mut self, ack: &Ack<'_>) {
+        self.0.lock().expect("no panic").push((ack.rtt, ack.min_rtt, ack.growth_bytes));
+    }
+    fn control(&self) -> Control {
+        Control::window(6 * SEGMENT)
+    }
+    fn fields(&self, _sink: &mut dyn FieldSink) {}
+}
+
+fn witnessed(config: Config, script: impl FnOnce(&mut Pair)) -> Vec<(Option<Span>, Span, u64)> {
+    let told = Told::default();
+    let witness = Box::new(Witness(told.clone()));
+    let mut pair = Pair::with(config, ApplicationSpec::Greedy, |_| witness, None);
+    script(&mut pair);
+    std::mem::take(&mut *told.lock().expect("no panic"))
+}
+
+#[test]
+fn timestamps_count_whole_ticks() {
+    let told = witnessed(Config { timestamp_ms: 40.0, ..tcp() }, |pair| pair.run_to(210));
+    // Sent in ticks 0 and 2 (at 100 ms), acknowledged in ticks 2 (100 ms) and 5 (200 ms).
+    assert_eq!(told[0].0, Some(Span::from_ms(80)));
+    assert_eq!(told[6].0, Some(Span::from_ms(120)));
+    let told = witnessed(Config { timestamp_ms: 1000.0, ..tcp() }, |pair| pair.run_to(110));
+    assert_eq!(told[0].0, Some(Span::from_us(1)), "within one tick");
+}
+
+#[test]
+fn smoothed_samples_stand_for_each_rtt() {
+    let config = Config { timestamp_ms: 40.0, smoothed_samples: true, ..tcp() };
+    let told = witnessed(config, |pair| pair.run_to(210));
+    assert_eq!(told[0], (Some(Span::from_ms(80)), Span::from_ms(80), SEGMENT));
+    // 7/8 * 80 + 1/8 * 120 ms
+    assert_eq!(told[6], (Some(Span::from_ms(85)), Span::from_ms(80), SEGMENT));
+}
+
+#[test]
+fn cumulative_growth_counts_a_filled_hole_at_once_and_nothing_before() {
+    let bytes = |cumulative_growth| {
+        let told = witnessed(Config { cumulative_growth, ..tcp() }, |pair| {
+            pair.drop = vec![1];
+            pair.run_to(205);
+        });
+        told.iter().take(6).map(|(_, _, bytes)| bytes / SEGMENT).collect::<Vec<_>>()
+    };
+    assert_eq!(bytes(false), [1, 1, 1, 1, 1, 1]);
+    // Packet 0; 2 to 5 above the hole; then packets 6, 7, ... of the next round trip until 1 is repaired.
+    let told = bytes(true);
+    assert_eq!(told[..5], [1, 0, 0, 0, 0]);
+    let told = witnessed(Config { cumulative_growth: true, ..tcp() }, |pair| {
+        pair.drop = vec![1];
+        pair.run_to(205);
+    });
+    let repaired = told.iter().map(|(_, _, bytes)| bytes / SEGMENT).max();
+    assert!(repaired >= Some(5), "{told:?}");
+}
+
+#[test]
+fn the_receive_window_counts_from_the_first_missing_byte() {
+    let config = Config { receive_window_bytes: 12 * SEGMENT, initial_window: 30, ..tcp() };
+    let mut pair = greedy(config);
+    pair.drop = vec![0];
+    pair.run_to(99);
+    assert_eq!(pair.sent.len(), 12);
+    // Eleven arrived, but the first is missing: only that one may leave.
+    pair.run_to(199);
+    assert_eq!(resent(&pair), [0]);
+    assert_eq!(pair.sent.len(), 13);
+    pair.run_to(210);
+    assert_eq!(pair.sent.len(), 25);
+}
+
+#[test]
+fn with_the_impatient_timer_only_the_first_partial_ack_restarts_it() {
+    // 60 segments lost of a window of 64: the repair takes rounds, each ACK of which is a partial one.
+    let timeouts = |timer_restart| {
+        let config = Config {
+            timer_restart,
+            initial_window: 64,
+            loss_detection: LossDetection::Sequence,
+            // There is no RTT before segment 60 arrives in order.
+            timeout_initial_ms: 250.0,
+            recovery: Recovery::Prr,
+            ..tcp()
+        };
+        let mut pair = Pair::new(config, ApplicationSpec::Fixed { bytes: 64 * SEGMENT });
+        pair.drop = (0..60).collect();
+        pair.run_to(4000);
+        assert_eq!(pair.delivered, 64 * SEGMENT);
+        pair.sender.stats().timeouts
+    };
+    assert_eq!((timeouts(TimerRestart::Any), timeouts(TimerRestart::FirstPartial)), (0, 1));
+}
+
+#[test]
+fn an_option_costs_its_own_bytes_once() {
+    let config = Config { ack_option_bytes: 4, ..Config::tcp() };
+    let frame = |ranges: u64| AckFrame {
+        ranges: (0..ranges).map(|index| Range { start: 2 * index, end: 2 * index + 1 }).collect(),
+        ..AckFrame::default()
+    };
+    // 20 + 32 bytes; with SACK 2 + 8 n, padded to a multiple of 4 (reference `ccperf` 4.3).
+    let sizes: Vec<u32> = (1..=4).map(|ranges| AckSize::new(&config).of(&frame(ranges))).collect();
+    assert_eq!(sizes, [52, 64, 72, 80]);
+}
