@@ -1,16 +1,15 @@
 //! The emulated path of a run: a pair of namespaces for each flow, and two threads that carry packets between them.
 
-use crate::clock::Clock;
 use crate::inspect::Reading;
-use crate::lane::{Lane, LaneConfig, LaneReport, Port, Progress};
+use crate::lane::{Gauges, Lane, LaneConfig, LaneReport, Port};
 use crate::namespace::Namespace;
 use crate::tun::{Tun, TunConfig};
+use endpoint::Session;
 use path::{Direction, PathSpec};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::thread::{self, Scope, ScopedJoinHandle};
-use units::{Span, Time};
+use units::Span;
 
 /// MTU where the path names none.
 const DEFAULT_MTU: u32 = 1500;
@@ -112,13 +111,11 @@ pub(crate) struct Traffic {
 pub(crate) struct Work<'a> {
     pub(crate) path: &'a PathSpec,
     pub(crate) seed: u64,
-    pub(crate) clock: Clock,
-    pub(crate) end: Time,
+    pub(crate) session: Session<'a>,
     pub(crate) sample_interval: Span,
     pub(crate) log: bool,
     pub(crate) full_log: bool,
-    pub(crate) stop: &'a AtomicBool,
-    pub(crate) progress: &'a [Arc<Progress>; 2],
+    pub(crate) gauges: &'a [Arc<Gauges>; 2],
 }
 
 /// A direction at work in its thread.
@@ -137,7 +134,7 @@ pub(crate) fn start_lanes<'scope, 'env>(
     let start = |number: usize| -> Result<LaneThread<'scope>, String> {
         let (elements, name) = [(&work.path.data, "data"), (&work.path.ack, "ack")][number];
         let mut direction = Direction::build(elements, name, work.seed)?;
-        if let Some(at) = work.path.last_change(work.end) {
+        if let Some(at) = work.path.last_change(work.session.end) {
             direction.watch_from(at);
         }
         let ports = pairs.iter().zip(traffic).map(|(pair, traffic)| {
@@ -147,19 +144,19 @@ pub(crate) fn start_lanes<'scope, 'env>(
         });
         let config = LaneConfig {
             number,
-            clock: work.clock,
+            clock: work.session.clock,
             overhead_bytes: work.path.overhead_bytes,
             mtu_bytes: device_mtu(work.path),
             full_log: work.full_log,
             log: work.log,
             sample_interval: work.sample_interval,
         };
-        let lane = Lane::new(config, direction, ports.collect(), Arc::clone(&work.progress[number]))
+        let lane = Lane::new(config, direction, ports.collect(), Arc::clone(&work.gauges[number]))
             .map_err(|error| format!("the emulator cannot start: {error}"))?;
         thread::Builder::new()
             .name(format!("path-{name}"))
             .spawn_scoped(scope, move || {
-                lane.run(work.end, work.stop).map_err(|error| format!("the emulator failed: {error}"))
+                lane.run(work.session).map_err(|error| format!("the emulator failed: {error}"))
             })
             .map_err(|error| format!("cannot start a thread: {error}"))
     };

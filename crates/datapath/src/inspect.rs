@@ -1,6 +1,6 @@
 //! What the emulator reads in a packet: sizes, ECN, fragments, and which payload it carries.
 
-use crate::endpoint::{DataFields, data_fields};
+use endpoint::{DataFields, data_fields};
 use path::Ecn;
 use transport::RangeSet;
 

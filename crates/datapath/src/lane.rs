@@ -4,21 +4,17 @@
 //! rate; how late each one was is recorded.
 
 use crate::buffers::Buffers;
-use crate::clock::Clock;
-use crate::events::EventLog;
 use crate::inspect::{Arrived, Inspector, Reading, mark_congestion};
 use crate::lateness::Lateness;
-use crate::pace::Pace;
-use crate::sys::{Urgency, be_punctual};
-use crate::timer::Waiter;
 use crate::tun::Tun;
+use endpoint::{Clock, EventLog, Pace, Session, Urgency, Waiter, be_punctual};
 use nix::sys::epoll::EpollFlags;
 use path::{DelayLine, Direction, Ecn, LinkStats, Packet, PacketEvent, Reassembler, Tap};
 use record::Event;
 use runs::{OPPORTUNITIES, logged_event};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use units::{Span, Time};
 
 /// Packets read from one device before another gets its turn.
@@ -31,7 +27,7 @@ const PATIENCE: Span = Span::from_ms(50);
 
 /// What a direction of the path looks like from outside while it works.
 #[derive(Debug, Default)]
-pub(crate) struct Progress {
+pub(crate) struct Gauges {
     pub(crate) delivered_bytes: AtomicU64,
     pub(crate) delivered_packets: AtomicU64,
     pub(crate) dropped_packets: AtomicU64,
@@ -108,7 +104,7 @@ pub(crate) struct Lane {
     samples: Vec<(Time, Vec<LinkStats>)>,
     refused: u64,
     refusal: Option<String>,
-    progress: Arc<Progress>,
+    gauges: Arc<Gauges>,
     /// Arrivals and departures.
     handled: u64,
 }
@@ -119,7 +115,7 @@ struct Watcher<'a> {
     log: &'a mut EventLog,
     inlets: &'a [Inlet],
     config: &'a LaneConfig,
-    progress: &'a Progress,
+    gauges: &'a Gauges,
 }
 
 impl Tap for Watcher<'_> {
@@ -133,7 +129,7 @@ impl Tap for Watcher<'_> {
             self.log.event(now, event, packet.flow, packet.number, packet.size_bytes);
         }
         if matches!(event, Event::Drop | Event::AckDrop) {
-            self.progress.dropped_packets.fetch_add(1, Ordering::Relaxed);
+            self.gauges.dropped_packets.fetch_add(1, Ordering::Relaxed);
             self.buffers.release(packet.token);
         }
     }
@@ -155,7 +151,7 @@ impl Lane {
         config: LaneConfig,
         direction: Direction,
         ports: Vec<Port>,
-        progress: Arc<Progress>,
+        gauges: Arc<Gauges>,
     ) -> io::Result<Self> {
         let waiter = Waiter::new(config.clock)?;
         let inlets: Vec<Inlet> = ports
@@ -185,23 +181,24 @@ impl Lane {
             samples: Vec::new(),
             refused: 0,
             refusal: None,
-            progress,
+            gauges,
             handled: 0,
         })
     }
 
-    /// Works until `end`, or until `stop` is set.
+    /// Works until the session is over.
     ///
     /// # Errors
     /// A device that cannot be read.
-    pub(crate) fn run(mut self, end: Time, stop: &AtomicBool) -> io::Result<LaneReport> {
+    pub(crate) fn run(mut self, session: Session<'_>) -> io::Result<LaneReport> {
+        let end = session.end;
         let mut readable = vec![false; self.inlets.len()];
         let real_time = be_punctual(Urgency::Path);
         let mut pace = Pace::new(self.config.clock.now());
         loop {
             let now = self.config.clock.now();
             self.release(now.min(end));
-            if now >= end || stop.load(Ordering::Relaxed) {
+            if session.is_over(now) {
                 break;
             }
             self.sample(now);
@@ -268,8 +265,8 @@ impl Lane {
     /// The path, and who is told what happens inside.
     #[inline]
     fn watched(&mut self) -> (&mut Direction, Watcher<'_>) {
-        let Self { direction, buffers, log, inlets, config, progress, .. } = self;
-        (direction, Watcher { buffers, log, inlets, config, progress })
+        let Self { direction, buffers, log, inlets, config, gauges, .. } = self;
+        (direction, Watcher { buffers, log, inlets, config, gauges })
     }
 
     /// When something has to leave.
@@ -331,8 +328,8 @@ impl Lane {
         }
         self.handled += 1;
         self.lateness.record(now - due);
-        self.progress.delivered_bytes.fetch_add(u64::from(packet.size_bytes), Ordering::Relaxed);
-        self.progress.delivered_packets.fetch_add(1, Ordering::Relaxed);
+        self.gauges.delivered_bytes.fetch_add(u64::from(packet.size_bytes), Ordering::Relaxed);
+        self.gauges.delivered_packets.fetch_add(1, Ordering::Relaxed);
         if self.config.log {
             let event = if inlet.is_data { Event::Deliver } else { Event::AckDeliver };
             // Every fragment has a token of its own; what counts is that their datagram is complete.
@@ -352,7 +349,7 @@ impl Lane {
             self.direction.finish(at);
             let links: Vec<LinkStats> = self.direction.links().cloned().collect();
             let queued = links.iter().map(|link| link.queue_packets).sum::<u64>();
-            self.progress.queued_packets.store(queued, Ordering::Relaxed);
+            self.gauges.queued_packets.store(queued, Ordering::Relaxed);
             if self.config.log {
                 self.samples.push((at, links));
             }

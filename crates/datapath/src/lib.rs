@@ -1,28 +1,22 @@
-//! Real packets: the path emulator and the ends of flows, under the real clock.
+//! Real packets through an emulated path, under the real clock.
 //!
-//! The same [`path`] objects and [`transport`] state machines as in the simulator, driven by epoll and timers. [`run`]
-//! executes one run specification in network namespaces of its own and returns its statistics.
+//! The same [`path`] objects as in the simulator, driven by epoll and timers, between ends of flows ([`endpoint`] and
+//! programs). [`run`] executes one run specification in network namespaces of its own and returns its statistics.
 #![allow(clippy::disallowed_methods, reason = "this crate is about real clocks, sockets and processes")]
 
 mod buffers;
-mod clock;
 mod emulation;
-mod endpoint;
-mod events;
 mod flow;
 mod inspect;
 mod lane;
 mod lateness;
 mod namespace;
-mod pace;
 mod program;
 mod program_flow;
 mod program_samples;
 mod rights;
 mod run;
 mod shell;
-mod sys;
-mod timer;
 mod tun;
 mod turn;
 

@@ -1,10 +1,10 @@
 //! A flow of two programs: starting them in their namespaces, waiting for the first to be ready, ending both.
 
-use crate::clock::Clock;
 use crate::emulation::{End, Pair};
 use crate::flow::{PORT, ends};
 use crate::program::{Launch, Owner, Program, describe, is_listening};
 use crate::program_samples::{ProgramSample, read_samples};
+use endpoint::Clock;
 use runs::{FlowSpec, ProgramSpec, Readiness, RunSpec, Side};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! What programs write about themselves: a file with a line of JSON for each value of a time series. The run's
 //! `flows.parquet` gets them.
 
-use crate::clock::Clock;
+use endpoint::Clock;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};

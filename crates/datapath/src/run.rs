@@ -1,16 +1,15 @@
 //! One run with real packets, from specification to statistics.
 
-use crate::clock::{Clock, monotonic_ns};
 use crate::emulation::{Pair, Traffic, Work, close, device_mtu, joined, start_lanes};
-use crate::events::{EventLog, MOST_FLOWS, merged};
-use crate::flow::{self, FlowReport, FlowThreads, Sockets, Stage, readings};
-use crate::lane::{LaneReport, Progress};
+use crate::flow::{self, FlowThreads, Sockets, readings};
+use crate::lane::{Gauges, LaneReport};
 use crate::lateness::{Lateness, LatenessReport, stalled};
 use crate::program::{Owner, clean_up};
 use crate::program_flow::{ProgramFlow, ProgramReport};
 use crate::program_samples::ProgramSample;
 use crate::turn::Turn;
 use congestion::Registry;
+use endpoint::{Clock, ClockedLog, FlowReport, MOST_FLOWS, Session, merged, monotonic_ns};
 use measure::{RunStats, Sample, SenderCounters};
 use path::LinkStats;
 use runs::{Backend, CapacityMeter, LogLevel, Recorder, RunSpec, link_counters, meter_config};
@@ -61,8 +60,8 @@ pub struct RunReport {
     pub emulation: EmulationReport,
 }
 
-/// Runs `spec` with real packets and controllers of `registry`. With a directory, `packets.parquet` (unless `log` is `none`), `flows.parquet` and
-/// `links.parquet` are written there. `stop` is asked now and then whether to give up.
+/// Runs `spec` with real packets and controllers of `registry`. With a directory, `packets.parquet` (unless `log` is
+/// `none`), `flows.parquet` and `links.parquet` are written there. `stop` is asked now and then whether to give up.
 ///
 /// # Errors
 /// One line: what is wrong with the specification, what this machine does not permit, which program failed and what it
@@ -171,33 +170,32 @@ fn with_programs(
     clock: Clock,
     stop: &dyn Fn() -> bool,
 ) -> Result<Outcome, String> {
-    let end = Time::ZERO + spec.duration();
     let stopped = AtomicBool::new(false);
-    let progress = [Arc::new(Progress::default()), Arc::new(Progress::default())];
+    let session = Session { clock, end: Time::ZERO + spec.duration(), stop: &stopped };
+    let gauges = [Arc::new(Gauges::default()), Arc::new(Gauges::default())];
     let work = Work {
         path: &spec.path,
         seed: spec.seed,
-        clock,
-        end,
+        session,
         sample_interval: Span::from_secs_f64(spec.sample_interval_s),
         log: true,
         full_log: spec.log == LogLevel::Full,
-        stop: &stopped,
-        progress: &progress,
+        gauges: &gauges,
     };
-    let stage = Stage { spec, registry, clock, end, stop: &stopped };
     thread::scope(|scope| {
         // Whatever ends this closure early must end the threads too, or the scope would wait for them until the end.
         let started = (|| {
             let lanes = start_lanes(scope, work, pairs, traffic)?;
             let flows = sockets.into_iter().zip(pairs).enumerate();
             let flows: Vec<_> = flows
-                .map(|(index, (sockets, pair))| flow::start(scope, stage, index, pair, sockets))
+                .map(|(index, (sockets, pair))| {
+                    flow::start(scope, spec, registry, session, index, pair, sockets)
+                })
                 .collect::<Result<_, _>>()?;
             Ok((lanes, flows))
         })();
         let watched = match &started {
-            Ok(_) => watch(clock, end, &stopped, programs, stop),
+            Ok(_) => watch(session, programs, stop),
             Err(error) => Err(String::clone(error)),
         };
         if watched.is_err() {
@@ -232,15 +230,13 @@ fn with_programs(
 
 /// Waits for the end of the run; starts and ends programs meanwhile.
 fn watch(
-    clock: Clock,
-    end: Time,
-    stopped: &AtomicBool,
+    session: Session<'_>,
     programs: &mut [Option<ProgramFlow<'_>>],
     stop: &dyn Fn() -> bool,
 ) -> Result<(), String> {
     loop {
-        let now = clock.now();
-        if now >= end || stopped.load(Ordering::Relaxed) {
+        let now = session.clock.now();
+        if session.is_over(now) {
             return Ok(());
         }
         for program in programs.iter_mut().flatten() {
@@ -271,15 +267,17 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
     let mut capacities = [CapacityMeter::default(), CapacityMeter::default()];
     let mut sample = |recorder: &mut Recorder, (at, data): &(Time, Vec<LinkStats>), ack: &[LinkStats]| {
         let states: Vec<_> =
-            flows.iter().map(|flow| flow.as_ref().and_then(|flow| flow.samples.state(*at))).collect();
+            flows.iter().map(|flow| flow.as_ref().and_then(|flow| flow.state(*at))).collect();
         let [of_data, of_ack] = &mut capacities;
         let capacity_bits = [of_data.take(data.iter()), of_ack.take(ack.iter())];
         recorder.sample(&Sample { at: *at, flows: &states, capacity_bits });
     };
     let mut due = samples_of_links().peekable();
-    let logs =
-        || [&data.log, &ack.log].into_iter().chain(flows.iter().flatten().map(|flow| flow.decisions.log()));
-    for record in merged(logs().filter(|log| log.len() > 0)) {
+    let logs = || {
+        let of_lanes = [&data.log, &ack.log].map(ClockedLog::from);
+        of_lanes.into_iter().chain(flows.iter().flatten().flat_map(FlowReport::logs))
+    };
+    for record in merged(logs()) {
         while let Some((data, ack)) = due.next_if(|(data, _)| data.0.as_ns() <= record.time_ns) {
             sample(&mut recorder, data, &ack.1);
         }
@@ -288,8 +286,8 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
     due.for_each(|(data, ack)| sample(&mut recorder, data, &ack.1));
     for (index, flow) in flows.iter().enumerate() {
         if let Some(flow) = flow {
-            flow.samples.record(flow.decisions.states(), &mut recorder, index as u32 + 1)?;
-            flow.frames.iter().for_each(|frame| recorder.frame(index as u32 + 1, frame));
+            flow.record_samples(&mut recorder, index as u32 + 1)?;
+            flow.frames().iter().for_each(|frame| recorder.frame(index as u32 + 1, frame));
         }
     }
     for (index, samples) in samples.iter().enumerate() {
@@ -304,7 +302,7 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
             }
         }
     }
-    let senders: Vec<SenderCounters> = flows.iter().flatten().map(|flow| flow.counters.clone()).collect();
+    let senders: Vec<SenderCounters> = flows.iter().flatten().map(|flow| flow.counters().clone()).collect();
     let links = link_counters(&data.direction, &ack.direction, spec);
     let stats = recorder.finish(&links, &senders)?;
     for (flow, silence) in stats.flows.iter().zip(silences) {
@@ -328,7 +326,7 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
         });
         lost.or_else(|| objections.into_iter().next())
     };
-    let ends_latest = flows.iter().flatten().map(|flow| flow.samples.latest()).max();
+    let ends_latest = flows.iter().flatten().map(FlowReport::latest).max();
     let emulation = EmulationReport {
         degraded: lateness_us
             .degraded()
@@ -341,7 +339,7 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
         invalid,
         programs,
     };
-    let events = logs().map(EventLog::len).sum();
+    let events = logs().map(|clocked| clocked.log.len()).sum();
     Ok(RunReport { stats, events, emulation })
 }
 

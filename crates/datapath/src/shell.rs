@@ -1,13 +1,12 @@
 //! A command inside a path: what `dumbbell emulate` does.
 
-use crate::clock::{Clock, monotonic_ns};
 use crate::emulation::{DEVICE, End, Pair, Traffic, Work, addresses, close, device_mtu, joined, start_lanes};
-use crate::events::merged;
 use crate::inspect::Reading;
-use crate::lane::{LaneReport, Progress};
+use crate::lane::{Gauges, LaneReport};
 use crate::lateness::Lateness;
 use crate::program::{Owner, clean_up, move_into};
 use crate::tun::TunConfig;
+use endpoint::{Clock, ClockedLog, Session, merged};
 use nix::ifaddrs::getifaddrs;
 use packetlog::PacketLogWriter;
 use path::PathSpec;
@@ -68,23 +67,21 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, String> {
         spec.log.as_ref().map(PacketLogWriter::create).transpose().map_err(|error| error.to_string())?;
     let pair = create_pair(spec)?;
     let stop = AtomicBool::new(false);
-    let progress = [Arc::new(Progress::default()), Arc::new(Progress::default())];
+    let gauges = [Arc::new(Gauges::default()), Arc::new(Gauges::default())];
     let work = Work {
         path: &spec.path,
         seed: spec.seed,
-        clock: Clock::starting_at(monotonic_ns()),
-        end: Time::NEVER,
+        session: Session { clock: Clock::start(), end: Time::NEVER, stop: &stop },
         sample_interval: SAMPLES,
         log: writer.is_some(),
         full_log: false,
-        stop: &stop,
-        progress: &progress,
+        gauges: &gauges,
     };
     let traffic = Traffic { data: Reading::Foreign, ack: Reading::Acks, extra: Span::ZERO };
     let pairs = [pair];
     let (status, lanes) = thread::scope(|scope| {
         let lanes = start_lanes(scope, work, &pairs, &[traffic]);
-        let status = lanes.as_ref().map_err(String::clone).and_then(|_| commands(spec, &pairs[0], &progress));
+        let status = lanes.as_ref().map_err(String::clone).and_then(|_| commands(spec, &pairs[0], &gauges));
         stop.store(true, Ordering::Relaxed);
         let [data, ack] = lanes?;
         let lanes = [joined(data)?, joined(ack)?];
@@ -95,7 +92,7 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, String> {
     }
     if let Some(mut writer) = writer {
         let text = |error: packetlog::Error| error.to_string();
-        merged(lanes.iter().map(|lane| &lane.log))
+        merged(lanes.iter().map(|lane| ClockedLog::from(&lane.log)))
             .try_for_each(|record| writer.write(&record))
             .map_err(text)?;
         writer.finish().map_err(text)?;
@@ -135,7 +132,7 @@ fn create_pair(spec: &ShellSpec) -> Result<Pair, String> {
 }
 
 /// Runs the commands; the exit status of the one inside.
-fn commands(spec: &ShellSpec, pair: &Pair, progress: &[Arc<Progress>; 2]) -> Result<i32, String> {
+fn commands(spec: &ShellSpec, pair: &Pair, gauges: &[Arc<Gauges>; 2]) -> Result<i32, String> {
     let owner = Owner::next();
     let server = spec.server.as_ref().map(|words| start_server(words, pair, &owner)).transpose()?;
     let mut command = Command::new(&spec.command[0]);
@@ -147,7 +144,7 @@ fn commands(spec: &ShellSpec, pair: &Pair, progress: &[Arc<Progress>; 2]) -> Res
     move_into(&mut command, &pair.left.namespace);
     let mut child =
         command.spawn().map_err(|error| format!("cannot start `{}`: {error}", spec.command[0]))?;
-    let status = attend(&mut child, spec, progress);
+    let status = attend(&mut child, spec, gauges);
     // The server, and whatever the two have left in the background: the path ends here.
     owner.end_all();
     if let Some(mut server) = server {
@@ -174,7 +171,7 @@ fn start_server(words: &[String], pair: &Pair, owner: &Owner) -> Result<Child, S
 }
 
 /// Waits for the command and tells what happens meanwhile.
-fn attend(child: &mut Child, spec: &ShellSpec, progress: &[Arc<Progress>; 2]) -> Result<i32, String> {
+fn attend(child: &mut Child, spec: &ShellSpec, gauges: &[Arc<Gauges>; 2]) -> Result<i32, String> {
     let (mut told, mut before) = (Instant::now(), [Counts::default(); 2]);
     loop {
         if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
@@ -182,7 +179,7 @@ fn attend(child: &mut Child, spec: &ShellSpec, progress: &[Arc<Progress>; 2]) ->
         }
         if !spec.quiet && told.elapsed() >= TELL {
             let seconds = told.elapsed().as_secs_f64();
-            let counts = [Counts::read(&progress[0]), Counts::read(&progress[1])];
+            let counts = [Counts::read(&gauges[0]), Counts::read(&gauges[1])];
             tell(&format!(
                 "up {} | down {}",
                 counts[0].since(before[0], seconds),
@@ -211,13 +208,13 @@ struct Counts {
 }
 
 impl Counts {
-    fn read(progress: &Progress) -> Self {
+    fn read(gauges: &Gauges) -> Self {
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         Self {
-            bytes: read(&progress.delivered_bytes),
-            packets: read(&progress.delivered_packets),
-            dropped: read(&progress.dropped_packets),
-            queued: read(&progress.queued_packets),
+            bytes: read(&gauges.delivered_bytes),
+            packets: read(&gauges.delivered_packets),
+            dropped: read(&gauges.dropped_packets),
+            queued: read(&gauges.queued_packets),
         }
     }
 

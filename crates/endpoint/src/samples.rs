@@ -1,5 +1,6 @@
 //! Time series of a flow, kept by the thread that runs it until the run is over.
 
+use crate::clock::Offset;
 use congestion::FieldSink;
 use measure::FlowState;
 use runs::Recorder;
@@ -33,11 +34,17 @@ impl Rows {
     ///
     /// # Errors
     /// One line naming the file that cannot be written.
-    fn record(&self, others: &Self, recorder: &mut Recorder, flow: u32) -> Result<(), String> {
+    fn record(
+        &self,
+        others: &Self,
+        offset: Offset,
+        recorder: &mut Recorder,
+        flow: u32,
+    ) -> Result<(), String> {
         let mut rows: Vec<&Sample> = self.rows.iter().chain(&others.rows).collect();
         rows.sort_by_key(|row| row.at);
         for rows in rows.chunk_by(|one, other| one.at == other.at) {
-            recorder.sample_flow(rows[0].at, flow, |sink| {
+            recorder.sample_flow(offset.time_of(rows[0].at), flow, |sink| {
                 for row in rows {
                     sink.put(row.name, row.unit, row.value);
                 }
@@ -106,12 +113,18 @@ impl Samples {
         Some(FlowState { in_flight_bytes: value("in_flight")? as u64, srtt })
     }
 
-    /// Hands everything to the recorder, with the `changes` between samples.
+    /// Hands everything to the recorder, with the `changes` between samples; `offset` is that of the clock they go by.
     ///
     /// # Errors
     /// One line naming the file that cannot be written.
-    pub(crate) fn record(&self, changes: &Rows, recorder: &mut Recorder, flow: u32) -> Result<(), String> {
-        self.taken.record(changes, recorder, flow)
+    pub(crate) fn record(
+        &self,
+        changes: &Rows,
+        offset: Offset,
+        recorder: &mut Recorder,
+        flow: u32,
+    ) -> Result<(), String> {
+        self.taken.record(changes, offset, recorder, flow)
     }
 }
 

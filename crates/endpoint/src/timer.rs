@@ -1,7 +1,7 @@
 //! Waiting for descriptors and for a point in time, precisely: an epoll set with an absolute timer in it.
 //!
-//! Millisecond timeouts and socket timeouts are rounded to scheduler ticks and would distort pacing (reference
-//! `emulation` 3.4), so nothing here uses them.
+//! The kernel rounds timeouts up to its clock's granularity, whole milliseconds as far as `epoll_wait(2)` and `poll(2)` are
+//! concerned, which would distort pacing. A timer that is a descriptor (`timerfd_create(2)`) has no such grain.
 
 use crate::clock::Clock;
 use nix::errno::Errno;
@@ -19,7 +19,7 @@ const TIMER: u64 = u64::MAX;
 
 /// An epoll set and a timer.
 #[derive(Debug)]
-pub(crate) struct Waiter {
+pub struct Waiter {
     epoll: Epoll,
     timer: TimerFd,
     clock: Clock,
@@ -28,7 +28,11 @@ pub(crate) struct Waiter {
 }
 
 impl Waiter {
-    pub(crate) fn new(clock: Clock) -> io::Result<Self> {
+    /// An empty set, with a timer of `clock`.
+    ///
+    /// # Errors
+    /// Like those of the other functions here: what the kernel refused.
+    pub fn new(clock: Clock) -> io::Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let timer =
             TimerFd::new(TimerClock::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
@@ -38,25 +42,25 @@ impl Waiter {
     }
 
     /// Watches `descriptor` for `events`; they are reported with `number`.
-    pub(crate) fn watch(&self, descriptor: impl AsFd, number: u64, events: EpollFlags) -> io::Result<()> {
+    pub fn watch(&self, descriptor: impl AsFd, number: u64, events: EpollFlags) -> io::Result<()> {
         Ok(self.epoll.add(descriptor, EpollEvent::new(events, number))?)
     }
 
     /// Changes what a watched descriptor is watched for.
-    pub(crate) fn change(&self, descriptor: impl AsFd, number: u64, events: EpollFlags) -> io::Result<()> {
+    pub fn change(&self, descriptor: impl AsFd, number: u64, events: EpollFlags) -> io::Result<()> {
         Ok(self.epoll.modify(descriptor, &mut EpollEvent::new(events, number))?)
     }
 
     /// Waits until something happens to a descriptor or `until` has come; calls `ready` with the numbers of the
     /// descriptors and their events. [`Time::NEVER`] waits for descriptors alone. May return earlier: a timer that was
     /// set before is not put off, which saves a system call whenever a timeout moves on.
-    pub(crate) fn wait(&mut self, until: Time, mut ready: impl FnMut(u64, EpollFlags)) -> io::Result<()> {
+    pub fn wait(&mut self, until: Time, mut ready: impl FnMut(u64, EpollFlags)) -> io::Result<()> {
         self.arm(until)?;
         self.look(EpollTimeout::NONE, &mut ready)
     }
 
     /// Sleeps until `until` whatever happens to descriptors, then reports what has.
-    pub(crate) fn sleep(&mut self, until: Time, mut ready: impl FnMut(u64, EpollFlags)) -> io::Result<()> {
+    pub fn sleep(&mut self, until: Time, mut ready: impl FnMut(u64, EpollFlags)) -> io::Result<()> {
         let at = TimeSpec::from_duration(Duration::from_nanos(self.clock.monotonic_ns_of(until)));
         match clock_nanosleep(ClockId::CLOCK_MONOTONIC, ClockNanosleepFlags::TIMER_ABSTIME, &at) {
             Ok(_) | Err(Errno::EINTR) => self.look(EpollTimeout::ZERO, &mut ready),

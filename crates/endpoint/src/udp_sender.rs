@@ -1,18 +1,17 @@
 //! The sending end of our transport over UDP.
 
-use super::codec::{decode_ack, encode_data};
-use super::decisions::Decisions;
-use super::samples::Samples;
-use super::socket::{Inbox, Outbox, prepare};
-use super::{QUANTUM, STOP_CHECK, TIMER_SLACK};
-use crate::clock::Clock;
+use crate::codec::{decode_ack, encode_data};
+use crate::journal::Journal;
 use crate::pace::Pace;
+use crate::samples::Samples;
+use crate::session::Session;
+use crate::socket::{Inbox, Outbox, prepare};
 use crate::sys::BATCH;
 use crate::timer::Waiter;
+use crate::{QUANTUM, STOP_CHECK, TIMER_SLACK};
 use nix::sys::epoll::EpollFlags;
 use std::io;
 use std::net::UdpSocket;
-use std::sync::atomic::{AtomicBool, Ordering};
 use transport::{AckFrame, Data, Sender};
 use units::{Span, Time};
 
@@ -23,19 +22,18 @@ const ACK_SLOT_BYTES: usize = 16 << 10;
 /// few at a time, within what a wake-up is late anyway, and the timer slack keeps the rate.
 const SHORTEST_WAIT: Span = Span::from_us(100);
 
-/// Runs `sender` on a connected socket until `until`, or until `stop` is set.
+/// Runs `sender` on a connected socket until the session is over.
 ///
 /// # Errors
 /// What the socket refused.
 pub(crate) fn run_sender(
     socket: &UdpSocket,
     sender: &mut Sender,
-    clock: Clock,
-    until: Time,
+    session: Session<'_>,
     samples: &mut Samples,
-    decisions: &mut Decisions,
-    stop: &AtomicBool,
+    journal: &mut Journal,
 ) -> io::Result<()> {
+    let Session { clock, end, .. } = session;
     prepare(socket, sender.ecn_codepoint(), false)?;
     sender.set_timer_slack(TIMER_SLACK);
     let mut waiter = Waiter::new(clock)?;
@@ -44,30 +42,31 @@ pub(crate) fn run_sender(
     let mut frame = AckFrame::default();
     let (mut readable, mut blocked) = (false, false);
     let (mut pace, mut handled) = (Pace::new(clock.now()), 0);
-    while !stop.load(Ordering::Relaxed) {
+    while !session.is_stopped() {
         let count = if readable { inbox.receive(socket)? } else { 0 };
         let now = clock.now();
-        if now >= until {
+        if now >= end {
             break;
         }
         // Before anything that happens now, which is no earlier than the sample's time.
-        samples.take_due(now, |sink| decisions.sample(sender, sink));
+        samples.take_due(now, |sink| journal.sample(sender, sink));
         for (datagram, _) in inbox.datagrams(count) {
             if decode_ack(datagram, &mut frame).is_some() {
+                journal.ack_arrived(now, &frame, datagram.len());
                 sender.on_ack(now, &frame);
-                let at = decisions.time(clock, now, until);
-                decisions.verdicts(at, sender);
-                decisions.state(at, "in_flight", sender);
-                fill(&mut outbox, sender, now);
-                decisions.state(at, "", sender);
+                let at = journal.time(session, now);
+                journal.verdicts(at, sender);
+                journal.state(at, "in_flight", sender);
+                fill(&mut outbox, sender, now, journal);
+                journal.state(at, "", sender);
             }
         }
         sender.on_timer(now);
-        let at = decisions.time(clock, now, until);
-        decisions.verdicts(at, sender);
+        let at = journal.time(session, now);
+        journal.verdicts(at, sender);
         // A full batch: there may be more to send at once.
-        let more = fill(&mut outbox, sender, now);
-        decisions.state(at, "", sender);
+        let more = fill(&mut outbox, sender, now, journal);
+        journal.state(at, "", sender);
         let was_blocked = std::mem::replace(&mut blocked, !outbox.flush(socket)?);
         if blocked != was_blocked {
             let writable = if blocked { EpollFlags::EPOLLOUT } else { EpollFlags::empty() };
@@ -85,22 +84,23 @@ pub(crate) fn run_sender(
             // With more to do at once this only looks at the socket.
             waiter.sleep(if more || count == BATCH { now } else { now + QUANTUM }, note)?;
         } else {
-            waiter.wait(wake.min(samples.next()).min(until).min(now + STOP_CHECK), note)?;
+            waiter.wait(wake.min(samples.next()).min(end).min(now + STOP_CHECK), note)?;
         }
     }
-    let end = clock.now().min(until);
-    samples.take_due(end, |sink| decisions.sample(sender, sink));
-    sender.finish(end);
+    let ended = clock.now().min(end);
+    samples.take_due(ended, |sink| journal.sample(sender, sink));
+    sender.finish(ended);
     Ok(())
 }
 
 /// Takes from the sender what may leave now, up to a full batch; returns whether it was cut off there.
-fn fill(outbox: &mut Outbox, sender: &mut Sender, now: Time) -> bool {
+fn fill(outbox: &mut Outbox, sender: &mut Sender, now: Time, journal: &mut Journal) -> bool {
     let mut data = Data::default();
     while !outbox.is_full() {
         if !sender.poll_transmit(now, &mut data) {
             return false;
         }
+        journal.data_left(&data);
         outbox.push(|bytes| encode_data(&data, bytes));
     }
     true

@@ -1,11 +1,11 @@
 //! A live encoder over the kernel's TCP: what it is told to capture, and when the other end has which frame. The stream
 //! itself carries no marks: the sending end notes where frames end in it, the receiving end how far it has come.
 
-use super::tcp_info::TcpInfo;
+use crate::tcp_info::TcpInfo;
 use transport::{Application, DecodedFrame, FrameMark, MEDIA_SHARE};
 use units::Time;
 
-/// A frame in the stream.
+/// A frame in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StreamedFrame {
     /// Offset behind its last byte.
@@ -14,10 +14,12 @@ pub(crate) struct StreamedFrame {
     pub(crate) mark: FrameMark,
 }
 
-/// How many bytes in all had arrived at a time.
+/// How many bytes of a stream had arrived at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Progress {
+pub(crate) struct Milestone {
+    /// By the clock of the receiving end.
     pub(crate) at: Time,
+    /// In all.
     pub(crate) bytes: u64,
 }
 
@@ -42,10 +44,10 @@ pub(crate) fn capture_frames(
 }
 
 /// The frames that have arrived, and when. Bytes arrive in order and all count, so every complete frame can be decoded.
-pub(crate) fn decoded(frames: &[StreamedFrame], progress: &[Progress]) -> Vec<DecodedFrame> {
+pub(crate) fn decoded(frames: &[StreamedFrame], arrived: &[Milestone]) -> Vec<DecodedFrame> {
     let arrival = |frame: &StreamedFrame| {
-        let complete = progress.partition_point(|step| step.bytes < frame.end);
-        progress.get(complete).map(|step| DecodedFrame { mark: frame.mark, decoded_at: step.at })
+        let complete = arrived.partition_point(|step| step.bytes < frame.end);
+        arrived.get(complete).map(|step| DecodedFrame { mark: frame.mark, decoded_at: step.at })
     };
     frames.iter().map_while(arrival).collect()
 }
@@ -62,9 +64,9 @@ mod tests {
             mark: FrameMark { number, bytes: 1000, key: number == 1, ..FrameMark::default() },
         };
         let frames = [frame(1, 1000), frame(2, 2000), frame(3, 3000), frame(4, 4000)];
-        let progress = [(10, 999), (11, 1000), (20, 3500)].map(|(ms, bytes)| Progress { at: at(ms), bytes });
+        let arrived = [(10, 999), (11, 1000), (20, 3500)].map(|(ms, bytes)| Milestone { at: at(ms), bytes });
         let decoded: Vec<(u32, Time)> =
-            decoded(&frames, &progress).iter().map(|frame| (frame.mark.number, frame.decoded_at)).collect();
+            decoded(&frames, &arrived).iter().map(|frame| (frame.mark.number, frame.decoded_at)).collect();
         assert_eq!(decoded, [(1, at(11)), (2, at(20)), (3, at(20))]);
     }
 }

@@ -1,31 +1,24 @@
-//! A flow of the kernel's TCP: bulk data or an application's writes, and a sink that discards them.
+//! The sending end of a flow of the kernel's TCP: bulk data, or an application's writes.
 
-use super::STOP_CHECK;
-use super::live_tcp::{Progress, StreamedFrame, capture_frames};
-use super::samples::Samples;
-use super::tcp_info::TcpInfo;
-use crate::clock::Clock;
-use crate::sys::set_receive_threshold;
+use crate::live_tcp::{StreamedFrame, capture_frames};
+use crate::samples::Samples;
+use crate::session::Session;
+use crate::tcp_info::TcpInfo;
 use crate::timer::Waiter;
+use crate::{CHUNK_BYTES, STOP_CHECK};
 use congestion::FieldSink;
 use measure::{MediaCounters, SenderCounters};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::epoll::EpollFlags;
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockType, SockaddrIn, connect, recv, setsockopt, socket, sockopt,
-};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, connect, setsockopt, socket, sockopt};
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::net::{Shutdown, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddrV4, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use transport::{Application, EncoderStats};
 use units::{Span, Time};
-
-/// Bytes of one write or read.
-const CHUNK_BYTES: usize = 256 << 10;
 
 /// Most writes before looking at the time.
 const CHUNKS_AT_ONCE: usize = 8;
@@ -91,16 +84,14 @@ impl TcpSenderOutcome {
     }
 }
 
-/// Connects with the congestion control of that name, until `until` or until `stop` is set.
+/// Connects with the congestion control of that name, unless the session is over before.
 ///
 /// # Errors
 /// One line: the congestion control that is not to be had and those that are, or the address and what went wrong.
 pub(crate) fn connect_tcp(
     address: SocketAddrV4,
     congestion_control: &str,
-    clock: Clock,
-    until: Time,
-    stop: &AtomicBool,
+    session: Session<'_>,
 ) -> Result<TcpStream, String> {
     let failed = |error: Errno| format!("cannot connect to {address}: {}", io::Error::from(error));
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
@@ -117,7 +108,7 @@ pub(crate) fn connect_tcp(
     loop {
         let mut descriptors = [PollFd::new(stream.as_fd(), PollFlags::POLLOUT)];
         match poll(&mut descriptors, patience) {
-            Ok(0) | Err(Errno::EINTR) if clock.now() < until && !stop.load(Ordering::Relaxed) => {}
+            Ok(0) | Err(Errno::EINTR) if !session.is_over(session.clock.now()) => {}
             Ok(0) | Err(Errno::EINTR) => return Err(failed(Errno::ETIMEDOUT)),
             Ok(_) => break,
             Err(error) => return Err(failed(error)),
@@ -144,60 +135,19 @@ fn refusal(name: &str, error: Errno) -> String {
     }
 }
 
-/// Lets the kernel wake a reader of bulk data only when there is something worth reading: at high rates a wake-up for
-/// each segment costs more than the segment. The amount is what arrives in half a millisecond, and ACKs do not wait for
-/// it: the kernel sends them as if the data had been read.
-#[derive(Debug)]
-struct FewerWakes {
-    since: Time,
-    bytes: u64,
-    threshold: usize,
-}
-
-impl FewerWakes {
-    /// Between two adaptations.
-    const INTERVAL: Span = Span::from_ms(10);
-    /// Of the bytes of an interval, one part in this many may wait.
-    const PARTS: u64 = 20;
-    /// Below this the reader is woken for everything; far below the smallest receive window.
-    const LEAST: u64 = 8 << 10;
-    /// Never more than this.
-    const MOST: u64 = 128 << 10;
-
-    const fn new(now: Time) -> Self {
-        Self { since: now, bytes: 0, threshold: 1 }
-    }
-
-    fn adapt(&mut self, stream: &TcpStream, now: Time, bytes: u64) -> io::Result<()> {
-        let elapsed = now - self.since;
-        if elapsed < Self::INTERVAL {
-            return Ok(());
-        }
-        let share = (bytes - self.bytes) * Self::INTERVAL.as_ns() / elapsed.as_ns() / Self::PARTS;
-        let wanted = if share < Self::LEAST { 1 } else { share.min(Self::MOST) as usize };
-        (self.since, self.bytes) = (now, bytes);
-        if wanted / 2 > self.threshold || wanted < self.threshold / 2 {
-            self.threshold = wanted;
-            set_receive_threshold(stream, wanted)?;
-        }
-        Ok(())
-    }
-}
-
 /// Writes what `application` has to `stream`, from `start` on. When the application is at its end the stream is shut
-/// down; at `stop_at`, or when `stop` is set, it is left to be reset when the caller drops it, so that nothing more leaves.
+/// down; when the session is over it is left to be reset when the caller drops it, so that nothing more leaves.
 ///
 /// # Errors
 /// What the socket refused.
 pub(crate) fn run_tcp_sender(
     stream: &TcpStream,
     mut application: Application,
-    clock: Clock,
     start: Time,
-    stop_at: Time,
+    session: Session<'_>,
     samples: &mut Samples,
-    stop: &AtomicBool,
 ) -> io::Result<TcpSenderOutcome> {
+    let Session { clock, end, .. } = session;
     stream.set_nonblocking(true)?;
     // What an application writes from time to time leaves at once, as from our transport; bulk fills its segments.
     stream.set_nodelay(application.next_change().is_finite())?;
@@ -206,9 +156,9 @@ pub(crate) fn run_tcp_sender(
     let mut readings = Readings::new(start);
     let (is_live, mut frames) = (application.is_live(), Vec::new());
     let mut flow = Writer { stream, total: application.total(), written: 0, shut: false };
-    while !stop.load(Ordering::Relaxed) {
+    while !session.is_stopped() {
         let now = clock.now();
-        if now >= stop_at {
+        if now >= end {
             break;
         }
         let mut wake = start;
@@ -219,7 +169,7 @@ pub(crate) fn run_tcp_sender(
             }
             let state = match flow.write(now, &mut application) {
                 // The other end's time may be up a moment earlier.
-                Err(error) if is_reset(&error) && clock.now() + STOP_CHECK >= stop_at => break,
+                Err(error) if is_reset(&error) && clock.now() + STOP_CHECK >= end => break,
                 result => result?,
             };
             if readings.next <= now || samples.next() <= now {
@@ -235,12 +185,12 @@ pub(crate) fn run_tcp_sender(
                 Writing::More => now,
             });
         }
-        waiter.wait(wake.min(stop_at).min(now + STOP_CHECK), |_, _| {})?;
+        waiter.wait(wake.min(end).min(now + STOP_CHECK), |_, _| {})?;
     }
-    let end = clock.now().min(stop_at);
+    let ended = clock.now().min(end);
     let info = TcpInfo::read(stream)?;
-    readings.take(end, &info, flow.shut);
-    samples.take_due(end, |sink| fields(&info, &application, sink));
+    readings.take(ended, &info, flow.shut);
+    samples.take_due(ended, |sink| fields(&info, &application, sink));
     let encoder = application.encoder_stats();
     let outcome = TcpSenderOutcome { bytes_written: flow.written, encoder, frames, ..readings.outcome };
     if !flow.shut {
@@ -347,66 +297,6 @@ impl Readings {
         outcome.timeouts = info.timeouts().unwrap_or(outcome.timeouts + timeouts_seen);
         if shut && outcome.completed_at.is_none() && info.is_done() {
             outcome.completed_at = Some(now);
-        }
-    }
-}
-
-/// Accepts one connection and discards what it brings until it ends, or until `until`, or until `stop` is set; returns
-/// how many bytes that were. For a live flow `progress` keeps when they came.
-///
-/// # Errors
-/// What the sockets refused.
-pub(crate) fn run_tcp_receiver(
-    listener: &TcpListener,
-    clock: Clock,
-    until: Time,
-    stop: &AtomicBool,
-    mut progress: Option<&mut Vec<Progress>>,
-) -> io::Result<u64> {
-    listener.set_nonblocking(true)?;
-    let mut waiter = Waiter::new(clock)?;
-    waiter.watch(listener, 0, EpollFlags::EPOLLIN)?;
-    let over = |now: Time| stop.load(Ordering::Relaxed) || now >= until;
-    let stream = loop {
-        let now = clock.now();
-        if over(now) {
-            return Ok(0);
-        }
-        match listener.accept() {
-            Ok((stream, _)) => break stream,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-        waiter.wait(until.min(now + STOP_CHECK), |_, _| {})?;
-    };
-    waiter.change(listener, 0, EpollFlags::empty())?;
-    waiter.watch(&stream, 1, EpollFlags::EPOLLIN)?;
-    let (mut bytes, mut room) = (0, vec![0; CHUNK_BYTES]);
-    let mut wakes = FewerWakes::new(clock.now());
-    loop {
-        let now = clock.now();
-        if over(now) {
-            return Ok(bytes);
-        }
-        if progress.is_none() {
-            wakes.adapt(&stream, now, bytes)?;
-        }
-        // Truncated at once: TCP throws the data away without copying it.
-        match recv(stream.as_raw_fd(), &mut room, MsgFlags::MSG_TRUNC | MsgFlags::MSG_DONTWAIT) {
-            // The sender resets the connection when its time is up.
-            Ok(0) | Err(Errno::ECONNRESET) => return Ok(bytes),
-            Ok(count) => {
-                bytes += count as u64;
-                if let Some(progress) = &mut progress {
-                    progress.push(Progress { at: now, bytes });
-                }
-                if count < CHUNK_BYTES {
-                    waiter.wait(until.min(now + STOP_CHECK), |_, _| {})?;
-                }
-            }
-            Err(Errno::EAGAIN) => waiter.wait(until.min(now + STOP_CHECK), |_, _| {})?,
-            Err(Errno::EINTR) => {}
-            Err(error) => return Err(error.into()),
         }
     }
 }

@@ -1,8 +1,14 @@
 //! Both ends of a flow over loopback, in two threads.
 
-use super::kernel_tcp::TcpSenderOutcome;
-use super::*;
 use crate::clock::Clock;
+use crate::journal::Journal;
+use crate::live_tcp::{Milestone, decoded};
+use crate::samples::Samples;
+use crate::session::Session;
+use crate::tcp_receiver::run_tcp_receiver;
+use crate::tcp_sender::{TcpSenderOutcome, connect_tcp, run_tcp_sender};
+use crate::udp_receiver::run_receiver;
+use crate::udp_sender::run_sender;
 use congestion::{Ack, Control, Controller, FieldSink};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,12 +64,12 @@ fn run_both(
     for garbage in [&b""[..], b"hello", &[0xd0; 3000]] {
         stranger.send_to(garbage, far.local_addr().unwrap()).unwrap();
     }
-    let (clock, stop, mut samples) =
-        (Clock::start(), AtomicBool::new(false), Samples::every(Span::from_ms(50)));
-    let mut decisions = Decisions::default();
+    let (stop, mut samples) = (AtomicBool::new(false), Samples::every(Span::from_ms(50)));
+    let session = Session { clock: Clock::start(), end: until, stop: &stop };
+    let (mut sending, mut receiving) = (Journal::default(), Journal::default());
     thread::scope(|scope| {
-        scope.spawn(|| run_receiver(&far, &mut receiver, config, clock, until, &stop).unwrap());
-        run_sender(&near, &mut sender, clock, until, &mut samples, &mut decisions, &stop).unwrap();
+        scope.spawn(|| run_receiver(&far, &mut receiver, config, session, &mut receiving).unwrap());
+        run_sender(&near, &mut sender, session, &mut samples, &mut sending).unwrap();
     });
     let frames = std::iter::from_fn(|| receiver.take_frame()).collect();
     Transfer {
@@ -93,8 +99,9 @@ fn fixed_transfer_arrives(controller: &str, config: &Config) {
 }
 
 fn connect(address: SocketAddrV4, name: &str, seconds: u64) -> Result<TcpStream, String> {
-    let until = Time::from_ns(seconds * 1_000_000_000);
-    connect_tcp(address, name, Clock::start(), until, &AtomicBool::new(false))
+    let end = Time::from_ns(seconds * 1_000_000_000);
+    let session = Session { clock: Clock::start(), end, stop: &AtomicBool::new(false) };
+    connect_tcp(address, name, session)
 }
 
 #[test]
@@ -143,44 +150,44 @@ fn being_late_does_not_lower_a_paced_rate() {
 fn a_stop_ends_both_ends_soon() {
     let (near, far) = (UdpSocket::bind(LOOPBACK).unwrap(), UdpSocket::bind(LOOPBACK).unwrap());
     near.connect(far.local_addr().unwrap()).unwrap();
-    let (clock, stop, config) = (Clock::start(), AtomicBool::new(false), Config::tcp());
-    let until = Time::ZERO + Span::from_secs(60);
+    let (stop, config) = (AtomicBool::new(false), Config::tcp());
+    let session = Session { clock: Clock::start(), end: Time::ZERO + Span::from_secs(60), stop: &stop };
     thread::scope(|scope| {
-        let mut receiver = Receiver::new(&config, None);
-        let receive = |receiver: &mut Receiver| run_receiver(&far, receiver, &config, clock, until, &stop);
-        let receiving = scope.spawn(move || receive(&mut receiver).map(|()| *receiver.stats()));
+        let receiving = scope.spawn(|| {
+            let mut receiver = Receiver::new(&config, None);
+            run_receiver(&far, &mut receiver, &config, session, &mut Journal::default()).unwrap();
+            *receiver.stats()
+        });
         thread::sleep(Duration::from_millis(20));
         stop.store(true, Ordering::Relaxed);
-        assert_eq!(receiving.join().unwrap().unwrap(), ReceiverStats::default());
+        assert_eq!(receiving.join().unwrap(), ReceiverStats::default());
     });
-    assert!(clock.now() < Time::ZERO + Span::from_secs(5));
+    assert!(session.clock.now() < Time::ZERO + Span::from_secs(5));
 }
 
 /// What one transfer over the kernel's TCP came to, and when how many bytes had arrived.
-fn tcp_transfer(application: ApplicationSpec, length: Span) -> (TcpSenderOutcome, Vec<Progress>) {
+fn tcp_transfer(application: ApplicationSpec, length: Span) -> (TcpSenderOutcome, Vec<Milestone>) {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let SocketAddr::V4(address) = listener.local_addr().unwrap() else { panic!("an IPv4 socket") };
     let stream = connect(address, "reno", 2).unwrap();
-    let (clock, stop, mut samples) =
-        (Clock::start(), AtomicBool::new(false), Samples::every(Span::from_ms(50)));
+    let (stop, mut samples) = (AtomicBool::new(false), Samples::every(Span::from_ms(50)));
     let application = Application::new(application, Time::ZERO, 1448, 1);
-    let until = Time::ZERO + length;
-    let mut progress = Vec::new();
+    let session = Session { clock: Clock::start(), end: Time::ZERO + length, stop: &stop };
+    let mut arrived = Vec::new();
     let sent = thread::scope(|scope| {
-        let noted = Some(&mut progress);
-        let receiving = scope.spawn(|| run_tcp_receiver(&listener, clock, until, &stop, noted).unwrap());
-        let sent =
-            run_tcp_sender(&stream, application, clock, Time::ZERO, until, &mut samples, &stop).unwrap();
+        let noted = Some(&mut arrived);
+        let receiving = scope.spawn(|| run_tcp_receiver(&listener, session, noted).unwrap());
+        let sent = run_tcp_sender(&stream, application, Time::ZERO, session, &mut samples).unwrap();
         drop(stream);
-        assert!(samples.next() > until - Span::from_ms(100));
+        assert!(samples.next() > session.end - Span::from_ms(100));
         receiving.join().unwrap();
         sent
     });
-    (sent, progress)
+    (sent, arrived)
 }
 
-fn last(progress: &[Progress]) -> u64 {
-    progress.last().map_or(0, |step| step.bytes)
+fn last(arrived: &[Milestone]) -> u64 {
+    arrived.last().map_or(0, |step| step.bytes)
 }
 
 #[test]

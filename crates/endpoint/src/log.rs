@@ -1,13 +1,12 @@
-//! What happened to packets, in 16 bytes an event while the run lasts; packet records after it.
+//! What happened to packets, in 16 bytes an event while the run lasts.
 
-use core::iter::Peekable;
 use record::{Event, Record};
 use units::Time;
 
 /// One event, or the detail that follows it.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Time of the event, ns; in a detail when its packet entered the path.
+    /// Time of the event, ns; in a detail when its packet entered the path, or [`ELSEWHERE`].
     time_ns: u64,
     /// From the lowest bits: 8 of event code (or [`DETAIL`]), 8 of flow, 16 of size, 32 of packet number. In a detail
     /// the upper 56 bits are payload bytes.
@@ -17,30 +16,53 @@ struct Entry {
 /// Code of the entry that completes the one before.
 const DETAIL: u8 = u8::MAX;
 
+/// When a packet entered the path where another log has seen it.
+const ELSEWHERE: u64 = u64::MAX;
+
 /// Most flows that an entry can name.
-pub(crate) const MOST_FLOWS: usize = 255;
+pub const MOST_FLOWS: usize = 255;
 
 /// Entries of one block: 1 MiB, so that growing never copies.
 const BLOCK: usize = 1 << 16;
 
-/// The events of one direction, or those of one sender, in order of time.
+/// The events that one end of a flow, or one direction of an emulated path, has seen: in order of time, by its own clock.
 #[derive(Debug, Default)]
-pub(crate) struct EventLog {
+pub struct EventLog {
     blocks: Vec<Vec<Entry>>,
     last_ns: u64,
     events: u64,
+    has_open_arrivals: bool,
+}
+
+/// An event as it was logged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Logged {
+    /// With times of the log's clock.
+    pub(crate) record: Record,
+    /// A packet has arrived of which another log knows when it entered the path: the one-way delay is yet to be found.
+    pub(crate) is_open: bool,
 }
 
 impl EventLog {
     /// Number of events.
-    pub(crate) const fn len(&self) -> u64 {
+    pub const fn len(&self) -> u64 {
         self.events
+    }
+
+    /// Whether nothing has happened.
+    pub const fn is_empty(&self) -> bool {
+        self.events == 0
+    }
+
+    /// Whether packets have arrived of which another log knows when they entered the path.
+    pub(crate) const fn has_open_arrivals(&self) -> bool {
+        self.has_open_arrivals
     }
 
     /// An event of packet `number` of `flow` (counted from 0). Events that the path dates back to when they were due come
     /// at the time of the event before them, which is at most the emulator's lateness later.
     #[inline]
-    pub(crate) fn event(&mut self, time: Time, event: Event, flow: u32, number: u64, size_bytes: u32) {
+    pub fn event(&mut self, time: Time, event: Event, flow: u32, number: u64, size_bytes: u32) {
         self.last_ns = self.last_ns.max(time.as_ns());
         self.events += 1;
         let word = event as u64
@@ -52,8 +74,21 @@ impl EventLog {
 
     /// When the packet of the event before entered the path, and the payload bytes that count for it.
     #[inline]
-    pub(crate) fn detail(&mut self, entered: Time, data_bytes: u32) {
-        self.push(Entry { time_ns: entered.as_ns(), word: u64::from(DETAIL) | u64::from(data_bytes) << 8 });
+    pub fn detail(&mut self, entered: Time, data_bytes: u32) {
+        self.detail_at(entered.as_ns(), data_bytes);
+    }
+
+    /// The packet of the event before has arrived, and entered the path where another log has seen it; these payload
+    /// bytes count for it.
+    #[inline]
+    pub fn detail_of_other(&mut self, data_bytes: u32) {
+        self.has_open_arrivals = true;
+        self.detail_at(ELSEWHERE, data_bytes);
+    }
+
+    #[inline]
+    fn detail_at(&mut self, entered_ns: u64, data_bytes: u32) {
+        self.push(Entry { time_ns: entered_ns, word: u64::from(DETAIL) | u64::from(data_bytes) << 8 });
     }
 
     #[inline]
@@ -68,8 +103,8 @@ impl EventLog {
         }
     }
 
-    /// The events as records, flows counted from 1.
-    pub(crate) fn records(&self) -> impl Iterator<Item = Record> + '_ {
+    /// The events, flows counted from 1.
+    pub(crate) fn events(&self) -> impl Iterator<Item = Logged> + '_ {
         let mut entries = self.blocks.iter().flatten().peekable();
         core::iter::from_fn(move || {
             let entry = entries.next()?;
@@ -77,33 +112,25 @@ impl EventLog {
             let event = Event::ALL[usize::from(entry.word as u8)];
             let flow = u32::from((entry.word >> 8) as u8);
             let is_opportunity = matches!(event, Event::Opportunity | Event::AckOpportunity);
-            let is_arrival = matches!(event, Event::Deliver | Event::AckDeliver);
-            let delay = detail
-                .filter(|_| is_arrival)
-                .map_or(0, |detail| entry.time_ns as i64 - detail.time_ns as i64);
-            Some(Record {
+            let entered_ns = detail.filter(|_| is_arrival(event)).map(|detail| detail.time_ns);
+            let is_open = entered_ns == Some(ELSEWHERE);
+            let delay_ns = entered_ns.filter(|_| !is_open).map(|at| entry.time_ns as i64 - at as i64);
+            let record = Record {
                 time_ns: entry.time_ns,
                 flow: if is_opportunity { 0 } else { flow + 1 },
                 event,
                 seq: entry.word >> 32,
                 size_bytes: u32::from((entry.word >> 16) as u16),
                 data_bytes: detail.map_or(0, |detail| (detail.word >> 8) as u32),
-                one_way_delay_ns: delay,
-            })
+                one_way_delay_ns: delay_ns.unwrap_or(0),
+            };
+            Some(Logged { record, is_open })
         })
     }
 }
 
-/// The records of all logs in order of time; those of earlier logs come first where times are equal.
-pub(crate) fn merged<'a>(logs: impl Iterator<Item = &'a EventLog>) -> impl Iterator<Item = Record> + 'a {
-    let mut logs: Vec<_> = logs.map(|log| log.records().peekable()).collect();
-    core::iter::from_fn(move || {
-        // The first of several least.
-        let time = |log: &mut Peekable<_>| log.peek().map(|record: &Record| record.time_ns);
-        let next =
-            logs.iter_mut().filter_map(|log| Some((time(log)?, log))).min_by_key(|(time_ns, _)| *time_ns);
-        next.and_then(|(_, log)| log.next())
-    })
+const fn is_arrival(event: Event) -> bool {
+    matches!(event, Event::Deliver | Event::AckDeliver)
 }
 
 #[cfg(test)]
@@ -123,7 +150,7 @@ mod tests {
         log.event(at(9), Event::Deliver, 254, u64::from(u32::MAX), 65535);
         log.detail(at(5), 0);
         log.event(at(9), Event::Opportunity, 0, 0, 1504);
-        let records: Vec<Record> = log.records().collect();
+        let records: Vec<Record> = log.events().map(|logged| logged.record).collect();
         let base = Record {
             time_ns: 5000,
             flow: 3,
@@ -144,22 +171,14 @@ mod tests {
     }
 
     #[test]
-    fn logs_merge_in_order_of_time() {
-        let (mut data, mut ack, mut sender) = (EventLog::default(), EventLog::default(), EventLog::default());
-        for us in [1, 3, 3, 8] {
-            data.event(at(us), Event::Send, 0, us, 100);
-        }
-        for us in [2, 3, 9] {
-            ack.event(at(us), Event::AckSend, 0, us, 52);
-        }
-        sender.event(at(3), Event::Acked, 0, 1, 0);
-        sender.event(at(10), Event::Lost, 0, 2, 0);
-        let logs = [&data, &ack, &EventLog::default(), &sender];
-        let times: Vec<(u64, Event)> =
-            merged(logs.into_iter()).map(|record| (record.time_ns / 1000, record.event)).collect();
-        let (send, ack, acked, lost) = (Event::Send, Event::AckSend, Event::Acked, Event::Lost);
-        let of_directions = [(1, send), (2, ack), (3, send), (3, send), (3, ack)];
-        assert_eq!(times[..5], of_directions);
-        assert_eq!(times[5..], [(3, acked), (8, send), (9, ack), (10, lost)]);
+    fn a_packet_that_entered_elsewhere_has_no_delay_yet() {
+        let mut log = EventLog::default();
+        log.event(at(5), Event::Send, 0, 7, 1500);
+        log.detail(at(5), 1448);
+        log.event(at(9), Event::AckDeliver, 0, 3, 52);
+        log.detail_of_other(0);
+        let open: Vec<(bool, i64)> =
+            log.events().map(|logged| (logged.is_open, logged.record.one_way_delay_ns)).collect();
+        assert_eq!(open, [(false, 0), (true, 0)]);
     }
 }

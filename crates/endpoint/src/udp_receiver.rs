@@ -1,21 +1,21 @@
 //! The receiving end of our transport over UDP.
 
-use super::codec::{DATA_HEAD_BYTES, ack_datagram_bytes, decode_data, encode_ack};
-use super::socket::{Inbox, Outbox, ecn_counts, prepare};
-use super::{QUANTUM, STOP_CHECK};
-use crate::clock::Clock;
+use crate::codec::{DATA_HEAD_BYTES, ack_datagram_bytes, decode_data, encode_ack};
+use crate::journal::Journal;
 use crate::pace::Pace;
+use crate::session::Session;
+use crate::socket::{Inbox, Outbox, ecn_counts, prepare};
 use crate::sys::BATCH;
 use crate::timer::Waiter;
+use crate::{QUANTUM, STOP_CHECK};
 use nix::sys::epoll::EpollFlags;
 use std::io;
 use std::net::UdpSocket;
-use std::sync::atomic::{AtomicBool, Ordering};
 use transport::{AckFrame, Config, Ecn, Receiver};
 use units::Time;
 
-/// Runs `receiver` on a socket until `until`, or until `stop` is set. A socket without a peer takes the sender of the
-/// first data packet for it.
+/// Runs `receiver` on a socket until the session is over. A socket without a peer takes the sender of the first data packet
+/// for it.
 ///
 /// # Errors
 /// What the socket refused.
@@ -23,10 +23,10 @@ pub(crate) fn run_receiver(
     socket: &UdpSocket,
     receiver: &mut Receiver,
     config: &Config,
-    clock: Clock,
-    until: Time,
-    stop: &AtomicBool,
+    session: Session<'_>,
+    journal: &mut Journal,
 ) -> io::Result<()> {
+    let Session { clock, end, .. } = session;
     prepare(socket, Ecn::Off, config.ecn != Ecn::Off)?;
     let mut waiter = Waiter::new(clock)?;
     waiter.watch(socket, 0, EpollFlags::EPOLLIN)?;
@@ -35,30 +35,33 @@ pub(crate) fn run_receiver(
     let mut frame = AckFrame::default();
     let (mut readable, mut blocked) = (false, false);
     let (mut pace, mut handled) = (Pace::new(clock.now()), 0);
-    while !stop.load(Ordering::Relaxed) {
+    while !session.is_stopped() {
         if readable && !connected {
             connected = connect_to_first(socket)?;
         }
         // While ACKs cannot leave, data waits in the socket.
         let count = if readable && connected && !blocked { inbox.receive(socket)? } else { 0 };
         let now = clock.now();
-        if now >= until {
+        if now >= end {
             break;
         }
-        let mut acknowledge = |receiver: &mut Receiver, outbox: &mut Outbox| {
+        let mut acknowledge = |receiver: &mut Receiver, outbox: &mut Outbox, journal: &mut Journal| {
             if receiver.poll_ack(now, &mut frame) {
                 let size = ack_datagram_bytes(config, &frame);
-                outbox.push(|bytes| encode_ack(&frame, size, bytes));
+                let payload_bytes = outbox.push(|bytes| encode_ack(&frame, size, bytes));
+                journal.ack_left(now, &frame, payload_bytes);
             }
         };
         for (datagram, tos) in inbox.datagrams(count) {
             if let Some(data) = decode_data(datagram) {
-                receiver.on_data(now, &data, ecn_counts(tos));
-                acknowledge(receiver, &mut outbox);
+                let ecn = ecn_counts(tos);
+                let new_bytes = receiver.on_data(now, &data, ecn);
+                journal.data_arrived(now, &data, ecn, new_bytes);
+                acknowledge(receiver, &mut outbox, journal);
             }
         }
         if !blocked {
-            acknowledge(receiver, &mut outbox);
+            acknowledge(receiver, &mut outbox, journal);
         }
         let was_blocked = std::mem::replace(&mut blocked, !outbox.flush(socket)?);
         if blocked != was_blocked {
@@ -72,7 +75,7 @@ pub(crate) fn run_receiver(
         if pace.is_busy(now, handled + receiver.stats().acks) && !blocked {
             waiter.sleep(if count == BATCH { now } else { now + QUANTUM }, note)?;
         } else {
-            waiter.wait(wake.min(until).min(now + STOP_CHECK), note)?;
+            waiter.wait(wake.min(end).min(now + STOP_CHECK), note)?;
         }
     }
     Ok(())

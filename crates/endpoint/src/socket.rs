@@ -86,10 +86,12 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Adds the datagram that `encode` appends.
-    pub(crate) fn push(&mut self, encode: impl FnOnce(&mut Vec<u8>)) {
+    /// Adds the datagram that `encode` appends; returns its length.
+    pub(crate) fn push(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> usize {
+        let begin = self.bytes.len();
         encode(&mut self.bytes);
         self.ends.push(self.bytes.len());
+        self.bytes.len() - begin
     }
 
     /// Whether a batch is complete.

@@ -10,19 +10,20 @@ const INTERVAL: Span = Span::from_ms(2);
 
 /// Measures how much a thread has to do.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
+pub struct Pace {
     since: Time,
     events: u64,
     busy: bool,
 }
 
 impl Pace {
-    pub(crate) const fn new(now: Time) -> Self {
+    /// A thread that begins at `now`.
+    pub const fn new(now: Time) -> Self {
         Self { since: now, events: 0, busy: false }
     }
 
     /// Whether the thread is busy at `now`, after `events` in all.
-    pub(crate) fn is_busy(&mut self, now: Time, events: u64) -> bool {
+    pub fn is_busy(&mut self, now: Time, events: u64) -> bool {
         let elapsed = now - self.since;
         if elapsed >= INTERVAL {
             self.busy = (events - self.events) * 1_000_000_000 > BUSY_EVENTS * elapsed.as_ns();

@@ -1,0 +1,229 @@
+//! Both ends of a flow of a run: each at work in a thread of its own, or on a machine of its own; and what they know after it.
+
+use crate::clock::Offset;
+use crate::journal::Journal;
+use crate::live_tcp::{Milestone, StreamedFrame, decoded};
+use crate::merge::ClockedLog;
+use crate::samples::Samples;
+use crate::session::Session;
+use crate::tcp_receiver::run_tcp_receiver;
+use crate::tcp_sender::{connect_tcp, run_tcp_sender};
+use crate::udp_receiver::run_receiver;
+use crate::udp_sender::run_sender;
+use measure::{FlowState, SenderCounters};
+use runs::{FlowSpec, Recorder, RunSpec, media_counters, sender_counters};
+use std::io;
+use std::net::{SocketAddrV4, TcpListener, UdpSocket};
+use std::thread;
+use std::time::Duration;
+use transport::{Application, ApplicationSpec, Config, DecodedFrame, Receiver, Sender};
+use units::{Span, Time};
+
+/// Longest sleep of a flow that waits for its start.
+const POLL: Duration = Duration::from_millis(2);
+
+/// What the sending end of a flow knows after a run, by its own clock.
+#[derive(Debug)]
+pub struct SenderReport {
+    counters: SenderCounters,
+    samples: Samples,
+    journal: Journal,
+    /// Frames written to a stream that cannot carry marks.
+    frames: Vec<StreamedFrame>,
+}
+
+/// What the receiving end of a flow knows after a run, by its own clock.
+#[derive(Debug)]
+pub struct ReceiverReport {
+    media: ReceivedMedia,
+    journal: Journal,
+}
+
+/// What a receiving end knows of a live source.
+#[derive(Debug)]
+enum ReceivedMedia {
+    /// What it decoded.
+    Frames(Vec<DecodedFrame>),
+    /// When bytes of the stream arrived.
+    Stream(Vec<Milestone>),
+}
+
+/// Sends flow number `index` (from 0) of `spec` by our transport over a connected socket, until the session is over.
+///
+/// # Errors
+/// One line: what the socket refused.
+pub fn send_udp(
+    spec: &RunSpec,
+    index: usize,
+    mut sender: Sender,
+    socket: &UdpSocket,
+    session: Session<'_>,
+    mut journal: Journal,
+) -> Result<SenderReport, String> {
+    let mut samples = Samples::every(Span::from_secs_f64(spec.sample_interval_s));
+    run_sender(socket, &mut sender, session, &mut samples, &mut journal).map_err(|error| sending(&error))?;
+    let counters = sender_counters(spec, index, &sender);
+    Ok(SenderReport { counters, samples, journal, frames: Vec::new() })
+}
+
+/// Receives what [`send_udp`] sends at the other end, until the session is over. A socket without a peer takes the sender of
+/// the first data packet for it.
+///
+/// # Errors
+/// One line: what the socket refused.
+pub fn receive_udp(
+    config: &Config,
+    mut receiver: Receiver,
+    socket: &UdpSocket,
+    session: Session<'_>,
+    mut journal: Journal,
+) -> Result<ReceiverReport, String> {
+    run_receiver(socket, &mut receiver, config, session, &mut journal).map_err(|error| receiving(&error))?;
+    let frames = std::iter::from_fn(|| receiver.take_frame()).collect();
+    Ok(ReceiverReport { media: ReceivedMedia::Frames(frames), journal })
+}
+
+/// Sends flow number `index` (from 0) of `spec` by the kernel's TCP to `address`, with that congestion control, from the
+/// flow's start to its end or until the session is over. The kernel does not tell what it decides, or when: the journal
+/// stays empty.
+///
+/// # Errors
+/// One line: a congestion control that is not to be had, or what the socket refused.
+pub fn send_tcp(
+    spec: &RunSpec,
+    index: usize,
+    congestion_control: &str,
+    address: SocketAddrV4,
+    session: Session<'_>,
+) -> Result<SenderReport, String> {
+    let flow = &spec.flows[index];
+    let (start, end) = (flow.start(), session.end.min(flow.stop(spec.duration())));
+    let session = Session { end, ..session };
+    while session.clock.now() < start && !session.is_stopped() {
+        thread::sleep(POLL.min(Duration::from_nanos((start - session.clock.now()).as_ns())));
+    }
+    let mut samples = Samples::every(Span::from_secs_f64(spec.sample_interval_s));
+    let payload_bytes = Config::tcp().payload_bytes;
+    let application = Application::new(flow.application.clone(), start, payload_bytes, spec.flow_seed(index));
+    let stream = connect_tcp(address, congestion_control, session)?;
+    let outcome = run_tcp_sender(&stream, application, start, session, &mut samples)
+        .map_err(|error| sending(&error))?;
+    let media = outcome.encoder.map(|stats| media_counters(flow, &stats));
+    let counters = outcome.counters(index, media);
+    Ok(SenderReport { counters, samples, journal: Journal::default(), frames: outcome.frames })
+}
+
+/// Receives what [`send_tcp`] sends at the other end, until that ends or the session is over.
+///
+/// # Errors
+/// One line: what the socket refused.
+pub fn receive_tcp(
+    flow: &FlowSpec,
+    listener: &TcpListener,
+    session: Session<'_>,
+) -> Result<ReceiverReport, String> {
+    let is_live = matches!(flow.application, ApplicationSpec::Encoder(_));
+    let mut arrived = Vec::new();
+    run_tcp_receiver(listener, session, is_live.then_some(&mut arrived))
+        .map_err(|error| receiving(&error))?;
+    Ok(ReceiverReport { media: ReceivedMedia::Stream(arrived), journal: Journal::default() })
+}
+
+fn sending(error: &io::Error) -> String {
+    format!("sending socket: {error}")
+}
+
+fn receiving(error: &io::Error) -> String {
+    format!("receiving socket: {error}")
+}
+
+/// What both ends of a flow know after a run.
+#[derive(Debug)]
+pub struct FlowReport {
+    counters: SenderCounters,
+    samples: Samples,
+    frames: Vec<DecodedFrame>,
+    /// Of the sending and the receiving end, each by the clock beside it.
+    journals: [(Journal, Offset); 2],
+}
+
+impl FlowReport {
+    /// What the two ends have reported, given how far the clock of each is from the run's own.
+    pub fn of(sent: (SenderReport, Offset), received: (ReceiverReport, Offset)) -> Self {
+        let (SenderReport { mut counters, samples, journal: sending, frames }, at_sender) = sent;
+        let (ReceiverReport { media, journal: receiving }, at_receiver) = received;
+        let mut frames = match media {
+            ReceivedMedia::Frames(frames) => frames,
+            ReceivedMedia::Stream(arrived) => decoded(&frames, &arrived),
+        };
+        for frame in &mut frames {
+            frame.mark.captured_at = at_sender.time_of(frame.mark.captured_at);
+            frame.decoded_at = at_receiver.time_of(frame.decoded_at);
+        }
+        counters.completed = counters.completed.map(|at| at_sender.time_of(at));
+        Self { counters, samples, frames, journals: [(sending, at_sender), (receiving, at_receiver)] }
+    }
+
+    /// What the sender counted.
+    pub const fn counters(&self) -> &SenderCounters {
+        &self.counters
+    }
+
+    /// Frames of a live source that could be decoded, in time order.
+    pub fn frames(&self) -> &[DecodedFrame] {
+        &self.frames
+    }
+
+    /// The logs of both ends, for [`crate::merged`].
+    pub fn logs(&self) -> impl Iterator<Item = ClockedLog<'_>> {
+        self.journals.iter().map(|(journal, offset)| ClockedLog { log: journal.log(), offset: *offset })
+    }
+
+    /// The state of the sender at `at` of its clock, if it was sampled then.
+    pub fn state(&self, at: Time) -> Option<FlowState> {
+        self.samples.state(at)
+    }
+
+    /// How late the sending end woke up at most to take a sample.
+    pub const fn latest(&self) -> Span {
+        self.samples.latest()
+    }
+
+    /// Hands the samples of flow number `flow` (from 1) to the recorder, with the sender's state after every event in full logs.
+    ///
+    /// # Errors
+    /// One line naming the file that cannot be written.
+    pub fn record_samples(&self, recorder: &mut Recorder, flow: u32) -> Result<(), String> {
+        let [(journal, offset), _] = &self.journals;
+        self.samples.record(journal.states(), *offset, recorder, flow)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transport::FrameMark;
+
+    fn at(ms: u64) -> Time {
+        Time::from_ns(ms * 1_000_000)
+    }
+
+    #[test]
+    fn what_two_machines_report_is_put_on_one_clock() {
+        let mark = FrameMark { number: 1, bytes: 1000, captured_at: at(100), ..FrameMark::default() };
+        let sent = SenderReport {
+            counters: SenderCounters { completed: Some(at(900)), ..SenderCounters::default() },
+            samples: Samples::every(Span::from_ms(100)),
+            journal: Journal::default(),
+            frames: vec![StreamedFrame { end: 1000, mark }],
+        };
+        let arrived = vec![Milestone { at: at(5150), bytes: 1000 }];
+        let received = ReceiverReport { media: ReceivedMedia::Stream(arrived), journal: Journal::default() };
+        let (late, early) = (Offset::from_ns(7_000_000), Offset::from_ns(-5_000_000_000));
+        let report = FlowReport::of((sent, late), (received, early));
+        assert_eq!(report.counters().completed, Some(at(907)));
+        let [frame] = report.frames() else { panic!("one frame") };
+        assert_eq!((frame.mark.captured_at, frame.decoded_at), (at(107), at(150)));
+        assert_eq!(report.logs().map(|clocked| clocked.offset).collect::<Vec<_>>(), [late, early]);
+    }
+}

@@ -1,0 +1,121 @@
+//! What an end of ours writes down while it works, by its own clock.
+
+use crate::codec::IP_UDP_BYTES;
+use crate::log::EventLog;
+use crate::samples::Rows;
+use crate::session::Session;
+use congestion::FieldSink;
+use record::Event;
+use runs::{Changes, LogLevel, verdicts};
+use transport::{AckFrame, Data, EcnCounts, Sender};
+use units::Time;
+
+/// The events of one end: a sender's verdicts on its packets and, for full logs, its state after every event; packets as
+/// they leave and arrive only where nothing between the ends logs them.
+#[derive(Debug, Default)]
+pub struct Journal {
+    /// Number of the flow, from 0.
+    flow: u32,
+    level: LogLevel,
+    logs_packets: bool,
+    log: EventLog,
+    changes: Changes,
+    states: Rows,
+}
+
+impl Journal {
+    /// Of flow number `index` (from 0), for a log of this level.
+    pub fn of(index: usize, level: LogLevel) -> Self {
+        Self { flow: index as u32, level, ..Self::default() }
+    }
+
+    /// The same with packets: for ends with no emulated path between them.
+    #[must_use]
+    pub fn with_packets(self) -> Self {
+        Self { logs_packets: true, ..self }
+    }
+
+    /// The events.
+    pub const fn log(&self) -> &EventLog {
+        &self.log
+    }
+
+    /// The sender's state after every event, in full logs.
+    pub(crate) const fn states(&self) -> &Rows {
+        &self.states
+    }
+
+    /// A data packet leaves.
+    #[inline]
+    pub(crate) fn data_left(&mut self, data: &Data) {
+        if self.logs_packets {
+            self.log.event(data.sent_at, Event::Send, self.flow, data.number, data.datagram_bytes);
+            self.log.detail(data.sent_at, data.application_bytes());
+        }
+    }
+
+    /// A data packet has arrived with `new_bytes` of payload that had not arrived before.
+    #[inline]
+    pub(crate) fn data_arrived(&mut self, at: Time, data: &Data, ecn: EcnCounts, new_bytes: u32) {
+        if !self.logs_packets {
+            return;
+        }
+        if ecn.ce > 0 {
+            self.log.event(at, Event::Mark, self.flow, data.number, data.datagram_bytes);
+        }
+        self.log.event(at, Event::Deliver, self.flow, data.number, data.datagram_bytes);
+        self.log.detail_of_other(new_bytes);
+    }
+
+    /// An ACK leaves in a UDP payload of so many bytes.
+    #[inline]
+    pub(crate) fn ack_left(&mut self, at: Time, frame: &AckFrame, payload_bytes: usize) {
+        if self.logs_packets {
+            let size_bytes = payload_bytes as u32 + IP_UDP_BYTES;
+            self.log.event(at, Event::AckSend, self.flow, frame.number, size_bytes);
+        }
+    }
+
+    /// An ACK has arrived in a UDP payload of so many bytes.
+    #[inline]
+    pub(crate) fn ack_arrived(&mut self, at: Time, frame: &AckFrame, payload_bytes: usize) {
+        if self.logs_packets {
+            let size_bytes = payload_bytes as u32 + IP_UDP_BYTES;
+            self.log.event(at, Event::AckDeliver, self.flow, frame.number, size_bytes);
+            self.log.detail_of_other(0);
+        }
+    }
+
+    /// The time of what the sender has just done at `now`: of several ACKs that are taken in at once each has its own in
+    /// full logs, where it is read after what it is the time of. Never after the end.
+    #[inline]
+    pub(crate) fn time(&self, session: Session<'_>, now: Time) -> Time {
+        if self.level == LogLevel::Full { session.clock.now().min(session.end) } else { now }
+    }
+
+    /// What the sender has found out about its packets.
+    #[inline]
+    pub(crate) fn verdicts(&mut self, at: Time, sender: &Sender) {
+        if self.level == LogLevel::None {
+            return;
+        }
+        for record in verdicts(sender, at, self.flow + 1, self.level == LogLevel::Full) {
+            self.log.event(at, record.event, self.flow, record.seq, record.size_bytes);
+            self.log.detail(at, record.data_bytes);
+        }
+    }
+
+    /// In full logs, whatever of the sender's state has changed, and `always`.
+    #[inline]
+    pub(crate) fn state(&mut self, at: Time, always: &'static str, sender: &Sender) {
+        if self.level == LogLevel::Full {
+            let Self { changes, states, .. } = self;
+            states.add(at, |rows| changes.pass(always, rows, |sink| sender.all_fields(sink)));
+        }
+    }
+
+    /// What a sample of the sender shows.
+    pub(crate) fn sample(&self, sender: &Sender, sink: &mut dyn FieldSink) {
+        if self.level == LogLevel::Full { sender.all_fields(sink) } else { sender.fields(sink) }
+    }
+}

@@ -1,0 +1,247 @@
+//! The logs of a run in one order.
+
+use crate::clock::Offset;
+use crate::log::{EventLog, Logged};
+use core::iter::Peekable;
+use record::{Event, Record};
+use units::Time;
+
+/// A log, and how far its clock is from the run's own.
+#[derive(Clone, Copy, Debug)]
+pub struct ClockedLog<'a> {
+    /// The events.
+    pub log: &'a EventLog,
+    /// What to add to their times.
+    pub offset: Offset,
+}
+
+impl<'a> From<&'a EventLog> for ClockedLog<'a> {
+    /// A log of the run's own clock.
+    fn from(log: &'a EventLog) -> Self {
+        Self { log, offset: Offset::ZERO }
+    }
+}
+
+/// The records of all logs in order of time; those of earlier logs come first where times are equal.
+///
+/// A packet that one log has seen leave and another one arrive gets its one-way delay here, negative where the offsets are
+/// wrong by more than the delay. What has arrived without leaving belongs to no packet of the run, and is left out.
+pub fn merged<'a>(logs: impl IntoIterator<Item = ClockedLog<'a>>) -> impl Iterator<Item = Record> + 'a {
+    let logs: Vec<ClockedLog<'a>> = logs.into_iter().filter(|log| !log.log.is_empty()).collect();
+    let departures = Departures::of(&logs);
+    let mut logs: Vec<_> = logs.iter().map(|log| events(*log).peekable()).collect();
+    core::iter::from_fn(move || {
+        loop {
+            // The first of several least.
+            let time = |log: &mut Peekable<_>| log.peek().map(|(at_ns, _): &(i64, Logged)| *at_ns);
+            let next =
+                logs.iter_mut().filter_map(|log| Some((time(log)?, log))).min_by_key(|(at_ns, _)| *at_ns);
+            let (at_ns, logged) = next.and_then(|(_, log)| log.next())?;
+            let mut record = logged.record;
+            record.time_ns = at_ns.max(0) as u64;
+            if logged.is_open {
+                let Some(left_ns) = departures.find(&record) else { continue };
+                record.one_way_delay_ns = at_ns - left_ns;
+            }
+            return Some(record);
+        }
+    })
+}
+
+/// The events of a log, each with its time on the run's own clock, ns.
+fn events(ClockedLog { log, offset }: ClockedLog<'_>) -> impl Iterator<Item = (i64, Logged)> + '_ {
+    log.events().map(move |logged| (offset.ns_of(Time::from_ns(logged.record.time_ns)), logged))
+}
+
+/// A packet that no log has seen leave.
+const NEVER: i64 = i64::MIN;
+
+/// When which packet entered the path, on the run's own clock. Packet numbers are dense and begin with 0, hence tables.
+#[derive(Debug, Default)]
+struct Departures {
+    /// By flow (from 0) and direction (data, ACKs), then by packet number: ns, or [`NEVER`].
+    tables: Vec<[Vec<i64>; 2]>,
+}
+
+impl Departures {
+    /// Those in `logs`; none where every arrival tells itself when its packet left.
+    fn of(logs: &[ClockedLog<'_>]) -> Self {
+        let mut departures = Self::default();
+        if !logs.iter().any(|log| log.log.has_open_arrivals()) {
+            return departures;
+        }
+        for (at_ns, Logged { record, .. }) in logs.iter().flat_map(|log| events(*log)) {
+            if matches!(record.event, Event::Send | Event::AckSend) {
+                departures.note(&record, at_ns);
+            }
+        }
+        departures
+    }
+
+    fn note(&mut self, record: &Record, at_ns: i64) {
+        let (flow, number) = (record.flow as usize - 1, record.seq as usize);
+        if self.tables.len() <= flow {
+            self.tables.resize_with(flow + 1, Default::default);
+        }
+        let table = &mut self.tables[flow][usize::from(record.event == Event::AckSend)];
+        if table.len() <= number {
+            table.resize(number + 1, NEVER);
+        }
+        table[number] = at_ns;
+    }
+
+    fn find(&self, arrival: &Record) -> Option<i64> {
+        let tables = self.tables.get(arrival.flow as usize - 1)?;
+        let table = &tables[usize::from(arrival.event == Event::AckDeliver)];
+        table.get(arrival.seq as usize).copied().filter(|&at_ns| at_ns != NEVER)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn at(us: u64) -> Time {
+        Time::from_ns(us * 1000)
+    }
+
+    fn shifted(log: &EventLog, us: i64) -> ClockedLog<'_> {
+        ClockedLog { log, offset: Offset::from_ns(us * 1000) }
+    }
+
+    fn short(records: impl Iterator<Item = Record>) -> Vec<(u64, Event, i64)> {
+        records.map(|record| (record.time_ns / 1000, record.event, record.one_way_delay_ns / 1000)).collect()
+    }
+
+    #[test]
+    fn logs_merge_in_order_of_time() {
+        let (mut data, mut ack, mut sender) = (EventLog::default(), EventLog::default(), EventLog::default());
+        for us in [1, 3, 3, 8] {
+            data.event(at(us), Event::Send, 0, us, 100);
+        }
+        for us in [2, 3, 9] {
+            ack.event(at(us), Event::AckSend, 0, us, 52);
+        }
+        sender.event(at(3), Event::Acked, 0, 1, 0);
+        sender.event(at(10), Event::Lost, 0, 2, 0);
+        let logs = [&data, &ack, &EventLog::default(), &sender];
+        let times: Vec<(u64, Event)> =
+            merged(logs.map(ClockedLog::from)).map(|record| (record.time_ns / 1000, record.event)).collect();
+        let (send, ack, acked, lost) = (Event::Send, Event::AckSend, Event::Acked, Event::Lost);
+        let of_directions = [(1, send), (2, ack), (3, send), (3, send), (3, ack)];
+        assert_eq!(times[..5], of_directions);
+        assert_eq!(times[5..], [(3, acked), (8, send), (9, ack), (10, lost)]);
+    }
+
+    /// What two ends write down: a packet leaves at 100 us and takes 20, its ACK leaves at once and takes 30. The
+    /// receiver's clock shows `ahead_us` more than the sender's.
+    fn two_ends(ahead_us: u64) -> (EventLog, EventLog) {
+        let (mut sender, mut receiver) = (EventLog::default(), EventLog::default());
+        sender.event(at(100), Event::Send, 0, 0, 1500);
+        sender.detail(at(100), 1448);
+        receiver.event(at(120 + ahead_us), Event::Deliver, 0, 0, 1500);
+        receiver.detail_of_other(1448);
+        receiver.event(at(120 + ahead_us), Event::AckSend, 0, 0, 52);
+        sender.event(at(150), Event::AckDeliver, 0, 0, 52);
+        sender.detail_of_other(0);
+        (sender, receiver)
+    }
+
+    #[test]
+    fn delays_between_two_clocks_are_found_whichever_is_ahead() {
+        let expected = [
+            (100, Event::Send, 0),
+            (120, Event::Deliver, 20),
+            (120, Event::AckSend, 0),
+            (150, Event::AckDeliver, 30),
+        ];
+        let (sender, receiver) = two_ends(5000);
+        assert_eq!(short(merged([shifted(&sender, 0), shifted(&receiver, -5000)])), expected);
+        // By the receiver's clock everything is later, and nothing else is different.
+        let later = expected.map(|(us, event, delay)| (us + 5000, event, delay));
+        assert_eq!(short(merged([shifted(&sender, 5000), shifted(&receiver, 0)])), later);
+    }
+
+    #[test]
+    fn a_wrong_offset_shows_as_negative_delay_and_time_begins_with_zero() {
+        let (sender, receiver) = two_ends(0);
+        let records = short(merged([shifted(&sender, 0), shifted(&receiver, -130)]));
+        let expected = [
+            (0, Event::Deliver, -110),
+            (0, Event::AckSend, 0),
+            (100, Event::Send, 0),
+            (150, Event::AckDeliver, 160),
+        ];
+        assert_eq!(records, expected);
+    }
+
+    #[test]
+    fn an_arrival_from_nowhere_is_left_out() {
+        let (sender, mut receiver) = two_ends(0);
+        for (flow, number) in [(0, 1), (1, 0)] {
+            receiver.event(at(125), Event::Deliver, flow, number, 1500);
+            receiver.detail_of_other(1448);
+        }
+        assert_eq!(merged([ClockedLog::from(&sender), ClockedLog::from(&receiver)]).count(), 4);
+    }
+
+    /// Logs of a flow each, as steps in time, with the offsets of their clocks.
+    fn logs() -> impl Strategy<Value = Vec<(Vec<u64>, i64)>> {
+        vec((vec(0_u64..50, 0..30), -100_i64..100), 1..6)
+    }
+
+    proptest! {
+        #[test]
+        fn merging_is_a_stable_sort_by_corrected_time(logs in logs()) {
+            let mut written: Vec<(EventLog, i64)> = Vec::new();
+            let mut expected = Vec::new();
+            for (steps, offset_us) in logs {
+                let (mut log, mut us) = (EventLog::default(), 0);
+                for (number, step) in steps.iter().enumerate() {
+                    us += step;
+                    log.event(at(us), Event::Send, written.len() as u32, number as u64, 100);
+                    expected.push((us as i64 + offset_us, written.len() as u32 + 1, number as u64));
+                }
+                written.push((log, offset_us));
+            }
+            // They were written log by log: a stable sort keeps the order of logs where times are equal.
+            expected.sort_by_key(|(us, _, _)| *us);
+            let merged = merged(written.iter().map(|(log, offset_us)| shifted(log, *offset_us)));
+            let found: Vec<_> = merged.map(|it| (it.time_ns / 1000, it.flow, it.seq)).collect();
+            let expected: Vec<_> =
+                expected.into_iter().map(|(us, flow, number)| (us.max(0) as u64, flow, number)).collect();
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn the_delay_of_a_packet_does_not_depend_on_the_clocks(
+            delays_us in vec(1_u64..1000, 1..40),
+            ahead_us in 0_u64..10_000,
+            start_us in 0_u64..10_000,
+        ) {
+            let (mut sender, mut receiver) = (EventLog::default(), EventLog::default());
+            let mut arrivals: Vec<_> = delays_us
+                .iter()
+                .enumerate()
+                .map(|(number, delay)| (start_us + 10 * number as u64 + delay, number as u64))
+                .collect();
+            for number in 0..delays_us.len() as u64 {
+                sender.event(at(start_us + 10 * number), Event::Send, 0, number, 1500);
+            }
+            arrivals.sort_unstable();
+            for (us, number) in arrivals {
+                receiver.event(at(us + ahead_us), Event::Deliver, 0, number, 1500);
+                receiver.detail_of_other(0);
+            }
+            let both = [shifted(&sender, 0), shifted(&receiver, -(ahead_us as i64))];
+            let delivered = merged(both).filter(|record| record.event == Event::Deliver);
+            let mut found: Vec<_> =
+                delivered.map(|record| (record.seq, record.one_way_delay_ns as u64 / 1000)).collect();
+            found.sort_unstable();
+            let expected: Vec<_> = (0..).zip(delays_us).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! A flow between two ends over plain UDP sockets, each with a clock and a log of its own, as on two machines: nothing
+//! here needs privilege, a TUN device or an emulated path.
+#![allow(clippy::disallowed_methods, reason = "the test is about real sockets")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
+use congestion::Registry;
+use endpoint::{Clock, FlowReport, Journal, Offset, Session, merged, monotonic_ns, receive_udp, send_udp};
+use record::{Event, Record};
+use runs::{Ends, Recorder, RunSpec, meter_config};
+use serde_json::json;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use units::{Span, Time};
+
+const BYTES: u64 = 2_000_000;
+/// How much more the receiver's clock shows than the sender's.
+const AHEAD: Span = Span::from_secs(5);
+
+fn specification() -> RunSpec {
+    let spec = json!({
+        "seed": 1, "duration_s": 1.5, "warmup_s": 0.0, "log": "full",
+        "path": {"data": [], "ack": []},
+        "flows": [{"scheme": "cubic", "controller": "cubic", "application": {"kind": "fixed", "bytes": BYTES}}],
+    });
+    serde_json::from_value(spec).unwrap()
+}
+
+/// Sends and receives the flow of `spec`; what both ends report, put on the sender's clock.
+fn transfer(spec: &RunSpec) -> FlowReport {
+    let open = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let (near, far) = (open(), open());
+    near.connect(far.local_addr().unwrap()).unwrap();
+    let (start_ns, stop) = (monotonic_ns(), AtomicBool::new(false));
+    let end = Time::ZERO + spec.duration();
+    let here = Session { clock: Clock::starting_at(start_ns), end, stop: &stop };
+    let there =
+        Session { clock: Clock::starting_at(start_ns - AHEAD.as_ns()), end: end + AHEAD, stop: &stop };
+    let journal = || Journal::of(0, spec.log).with_packets();
+    let Ends { config, sender, receiver } = spec.ends(0, &Registry::builtin()).unwrap();
+    thread::scope(|scope| {
+        let receiving = scope.spawn(|| receive_udp(&config, receiver, &far, there, journal()).unwrap());
+        let sent = send_udp(spec, 0, sender, &near, here, journal()).unwrap();
+        let behind = Offset::from_ns(-(AHEAD.as_ns() as i64));
+        FlowReport::of((sent, Offset::ZERO), (receiving.join().unwrap(), behind))
+    })
+}
+
+#[test]
+fn a_flow_between_two_ends_is_measured_from_their_own_logs() {
+    let spec = specification();
+    let report = transfer(&spec);
+    let records: Vec<Record> = merged(report.logs()).collect();
+    let of = |event| records.iter().filter(move |record| record.event == event);
+    assert!(records.is_sorted_by_key(|record| record.time_ns));
+    // All of it arrives, and nothing that was not sent: loopback neither loses nor copies.
+    assert_eq!(of(Event::Deliver).map(|record| u64::from(record.data_bytes)).sum::<u64>(), BYTES);
+    assert!(of(Event::Deliver).count() <= of(Event::Send).count());
+    assert!((1..=of(Event::AckSend).count()).contains(&of(Event::AckDeliver).count()));
+    assert_eq!(of(Event::Acked).count(), of(Event::Deliver).count());
+    // Corrected: otherwise each delay would be five seconds too long or too short.
+    for record in of(Event::Deliver).chain(of(Event::AckDeliver)) {
+        assert!((0..AHEAD.as_ns() as i64).contains(&record.one_way_delay_ns), "{record:?}");
+    }
+    for event in [Event::Send, Event::Deliver] {
+        assert_eq!(of(event).map(|record| record.size_bytes).max(), Some(1500));
+    }
+    let mut recorder = Recorder::create(meter_config(&spec), None, false).unwrap();
+    for record in &records {
+        recorder.record(record);
+    }
+    let stats = recorder.finish(&[], std::slice::from_ref(report.counters())).unwrap();
+    assert_eq!(stats.flows[0].data_bytes_delivered, Some(BYTES));
+}
