@@ -1,19 +1,20 @@
-//! Runs one specification with real packets, without Python: `datapath-run SPEC.json [DIRECTORY]` prints the statistics as JSON.
+//! Runs one specification with real packets, without Python: `datapath-run SPEC.json` prints the statistics as JSON.
 #![allow(clippy::disallowed_methods, reason = "a command reads its arguments and files")]
 #![allow(clippy::print_stdout, reason = "its output is the statistics")]
 
-use std::path::Path;
+use congestion::Registry;
+use measure::RunMeter;
+use runs::{Backend, RunSpec, meter_config};
 
 fn main() -> Result<(), String> {
-    let mut arguments = std::env::args().skip(1);
-    let file = arguments.next().ok_or("usage: datapath-run SPEC.json [DIRECTORY]")?;
+    let file = std::env::args().nth(1).ok_or("usage: datapath-run SPEC.json")?;
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
-    let spec: runs::RunSpec = specification::parse(&text).map_err(|error| format!("{file}: {error}"))?;
-    let directory = arguments.next();
-    let report =
-        datapath::run(&spec, &congestion::Registry::builtin(), directory.as_deref().map(Path::new), &|| {
-            false
-        })?;
-    println!("{}", serde_json::to_string(&report).map_err(|error| error.to_string())?);
+    let spec: RunSpec = specification::parse(&text).map_err(|error| format!("{file}: {error}"))?;
+    let registry = Registry::builtin();
+    spec.validate(Backend::Emulation, &registry)?;
+    let mut meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
+    let emulated = datapath::run(&spec, &registry, &mut meter)?;
+    let stats = emulated.totals.stats(meter)?;
+    println!("{}", serde_json::to_string(&stats).map_err(|error| error.to_string())?);
     Ok(())
 }

@@ -24,5 +24,5 @@ pub use lateness::LatenessReport;
 pub use program::clean_up;
 pub use program_flow::ProgramReport;
 pub use rights::{Check, check_emulation, enter_user_namespace};
-pub use run::{EmulationReport, RunReport, run};
+pub use run::{Emulated, EmulationReport, run};
 pub use shell::{ShellSpec, run_shell};

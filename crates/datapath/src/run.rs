@@ -10,9 +10,10 @@ use crate::program_samples::ProgramSample;
 use crate::turn::Turn;
 use congestion::Registry;
 use endpoint::{Clock, ClockedLog, FlowReport, MOST_FLOWS, Session, merged, monotonic_ns};
-use measure::{RunStats, Sample, SenderCounters};
+use measure::Sample;
 use path::LinkStats;
-use runs::{Backend, CapacityMeter, LogLevel, Recorder, RunSpec, link_counters, meter_config};
+use record::Event;
+use runs::{Backend, CapacityMeter, LogLevel, Observer, RunSpec, Totals, link_counters, tell};
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,42 +49,35 @@ pub struct EmulationReport {
     pub programs: Vec<ProgramReport>,
 }
 
-/// What a run leaves behind: the content of `stats.json`.
-#[derive(Clone, Debug, Serialize)]
-pub struct RunReport {
-    /// The metrics.
-    #[serde(flatten)]
-    pub stats: RunStats,
-    /// Packet events recorded.
-    pub events: u64,
+/// What a run leaves behind, beside what it told its observer.
+#[derive(Clone, Debug)]
+pub struct Emulated {
+    /// What was counted; its events are the packet events recorded.
+    pub totals: Totals,
     /// How the emulation went.
     pub emulation: EmulationReport,
 }
 
-/// Runs `spec` with real packets and controllers of `registry`. With a directory, `packets.parquet` (unless `log` is
-/// `none`), `flows.parquet` and `links.parquet` are written there. `stop` is asked now and then whether to give up.
+/// Runs `spec` with real packets and controllers of `registry`. Once the run is over, `observer` is told what happened;
+/// meanwhile it is asked whether to give up.
 ///
 /// # Errors
 /// One line: what is wrong with the specification, what this machine does not permit, which program failed and what it
-/// printed last, what could not be written, or that the run was stopped.
-pub fn run(
-    spec: &RunSpec,
-    registry: &Registry,
-    directory: Option<&Path>,
-    stop: &dyn Fn() -> bool,
-) -> Result<RunReport, String> {
+/// printed last, or that the run was stopped.
+pub fn run(spec: &RunSpec, registry: &Registry, observer: &mut dyn Observer) -> Result<Emulated, String> {
     spec.validate(Backend::Emulation, registry)?;
     if spec.flows.len() > MOST_FLOWS {
         return Err(format!("flows: {}: an emulated run takes at most {MOST_FLOWS}", spec.flows.len()));
     }
-    let _turn = Turn::wait(stop)?;
+    let stop = || observer.stop().is_some();
+    let _turn = Turn::wait(&stop)?;
     clean_up();
     let owner = Owner::next();
     let scratch = Scratch::create(&owner)?;
-    let outcome = carry_out(Planned { spec, registry }, &owner, &scratch.0, stop);
+    let outcome = carry_out(Planned { spec, registry }, &owner, &scratch.0, &stop);
     // Whatever has left its process group.
     owner.end_all();
-    record(spec, outcome?, directory)
+    tell_all(spec, outcome?, observer)
 }
 
 /// What is to be done, and the controllers for it.
@@ -249,8 +243,8 @@ fn watch(
     }
 }
 
-/// From what the threads left behind to the run's files and metrics.
-fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<RunReport, String> {
+/// Tells the observer what the threads left behind, and sums it up.
+fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Result<Emulated, String> {
     let Outcome {
         lanes: [data, ack],
         flows,
@@ -261,56 +255,64 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
         tx_dropped,
         socket_dropped,
     } = outcome;
-    let mut recorder = Recorder::create(meter_config(spec), directory, spec.log != LogLevel::None)?;
     // Both directions sample at the same times; one may have been stopped a sample earlier.
     let samples_of_links = || data.samples.iter().zip(&ack.samples);
     let mut capacities = [CapacityMeter::default(), CapacityMeter::default()];
-    let mut sample = |recorder: &mut Recorder, (at, data): &(Time, Vec<LinkStats>), ack: &[LinkStats]| {
+    let mut sample = |observer: &mut dyn Observer, (at, data): &(Time, Vec<LinkStats>), ack: &[LinkStats]| {
         let states: Vec<_> =
             flows.iter().map(|flow| flow.as_ref().and_then(|flow| flow.state(*at))).collect();
         let [of_data, of_ack] = &mut capacities;
         let capacity_bits = [of_data.take(data.iter()), of_ack.take(ack.iter())];
-        recorder.sample(&Sample { at: *at, flows: &states, capacity_bits });
+        observer.sample(&Sample { at: *at, flows: &states, capacity_bits });
     };
     let mut due = samples_of_links().peekable();
     let logs = || {
         let of_lanes = [&data.log, &ack.log].map(ClockedLog::from);
         of_lanes.into_iter().chain(flows.iter().flatten().flat_map(FlowReport::logs))
     };
+    // Payload bytes, by flow.
+    let mut delivered = vec![0; spec.flows.len()];
     for record in merged(logs()) {
         while let Some((data, ack)) = due.next_if(|(data, _)| data.0.as_ns() <= record.time_ns) {
-            sample(&mut recorder, data, &ack.1);
+            sample(observer, data, &ack.1);
         }
-        recorder.record(&record);
+        if record.event == Event::Deliver {
+            delivered[record.flow as usize - 1] += u64::from(record.data_bytes);
+        }
+        observer.record(&record);
     }
-    due.for_each(|(data, ack)| sample(&mut recorder, data, &ack.1));
+    due.for_each(|(data, ack)| sample(observer, data, &ack.1));
+    for (bytes, silence) in delivered.into_iter().zip(silences) {
+        // Handshakes carry nothing: a program that only connects is silent too.
+        if let Some(silence) = silence.filter(|_| bytes == 0) {
+            return Err(silence);
+        }
+    }
     for (index, flow) in flows.iter().enumerate() {
         if let Some(flow) = flow {
-            flow.record_samples(&mut recorder, index as u32 + 1)?;
-            flow.frames().iter().for_each(|frame| recorder.frame(index as u32 + 1, frame));
+            flow.tell_samples(observer, index as u32 + 1);
+            for frame in flow.frames() {
+                tell::decoded_frame(observer, index as u32 + 1, frame);
+            }
         }
     }
     for (index, samples) in samples.iter().enumerate() {
         for ProgramSample { at, field, unit, value } in samples {
-            recorder.sample_flow_field(*at, index as u32 + 1, field, unit, *value)?;
+            observer.flow_value(*at, index as u32 + 1, field, unit, *value);
         }
     }
     for ((at, data), (_, ack)) in samples_of_links() {
         for (links, name) in [(data, "data"), (ack, "ack")] {
             for link in links {
-                recorder.sample_link(*at, name, link)?;
+                tell::link_fields(observer, *at, name, link);
             }
         }
     }
-    let senders: Vec<SenderCounters> = flows.iter().flatten().map(|flow| flow.counters().clone()).collect();
-    let links = link_counters(&data.direction, &ack.direction, spec);
-    let stats = recorder.finish(&links, &senders)?;
-    for (flow, silence) in stats.flows.iter().zip(silences) {
-        // Handshakes carry nothing: a program that only connects is silent too.
-        if let Some(silence) = silence.filter(|_| flow.data_bytes_delivered.unwrap_or(0) == 0) {
-            return Err(silence);
-        }
-    }
+    let totals = Totals {
+        links: link_counters(&data.direction, &ack.direction, spec),
+        senders: flows.iter().flatten().map(|flow| flow.counters().clone()).collect(),
+        events: logs().map(|clocked| clocked.log.len()).sum(),
+    };
     let mut lateness = Lateness::default();
     lateness.merge(&data.lateness);
     lateness.merge(&ack.lateness);
@@ -339,8 +341,7 @@ fn record(spec: &RunSpec, outcome: Outcome, directory: Option<&Path>) -> Result<
         invalid,
         programs,
     };
-    let events = logs().map(|clocked| clocked.log.len()).sum();
-    Ok(RunReport { stats, events, emulation })
+    Ok(Emulated { totals, emulation })
 }
 
 /// A directory for the programs of a run, removed after it.

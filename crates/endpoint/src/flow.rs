@@ -11,7 +11,7 @@ use crate::tcp_sender::{connect_tcp, run_tcp_sender};
 use crate::udp_receiver::run_receiver;
 use crate::udp_sender::run_sender;
 use measure::{FlowState, SenderCounters};
-use runs::{FlowSpec, Recorder, RunSpec, media_counters, sender_counters};
+use runs::{FlowSpec, Observer, RunSpec, media_counters, sender_counters};
 use std::io;
 use std::net::{SocketAddrV4, TcpListener, UdpSocket};
 use std::thread;
@@ -189,13 +189,10 @@ impl FlowReport {
         self.samples.latest()
     }
 
-    /// Hands the samples of flow number `flow` (from 1) to the recorder, with the sender's state after every event in full logs.
-    ///
-    /// # Errors
-    /// One line naming the file that cannot be written.
-    pub fn record_samples(&self, recorder: &mut Recorder, flow: u32) -> Result<(), String> {
+    /// Tells the samples of flow number `flow` (from 1), with the sender's state after every event in full logs.
+    pub fn tell_samples(&self, observer: &mut dyn Observer, flow: u32) {
         let [(journal, offset), _] = &self.journals;
-        self.samples.record(journal.states(), *offset, recorder, flow)
+        self.samples.tell(journal.states(), *offset, observer, flow);
     }
 }
 

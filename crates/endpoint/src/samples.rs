@@ -3,7 +3,7 @@
 use crate::clock::Offset;
 use congestion::FieldSink;
 use measure::FlowState;
-use runs::Recorder;
+use runs::{Observer, tell};
 use units::{Span, Time};
 
 /// Values of a flow's state, those of one time beside each other.
@@ -30,27 +30,13 @@ impl Rows {
         fields(self);
     }
 
-    /// Hands these and `others` to the recorder in order of time, these first where times are equal.
-    ///
-    /// # Errors
-    /// One line naming the file that cannot be written.
-    fn record(
-        &self,
-        others: &Self,
-        offset: Offset,
-        recorder: &mut Recorder,
-        flow: u32,
-    ) -> Result<(), String> {
+    /// Tells these and `others` in order of time, these first where times are equal.
+    fn tell(&self, others: &Self, offset: Offset, observer: &mut dyn Observer, flow: u32) {
         let mut rows: Vec<&Sample> = self.rows.iter().chain(&others.rows).collect();
         rows.sort_by_key(|row| row.at);
-        for rows in rows.chunk_by(|one, other| one.at == other.at) {
-            recorder.sample_flow(offset.time_of(rows[0].at), flow, |sink| {
-                for row in rows {
-                    sink.put(row.name, row.unit, row.value);
-                }
-            })?;
+        for Sample { at, name, unit, value } in rows {
+            tell::flow_fields(observer, offset.time_of(*at), flow, |sink| sink.put(name, unit, *value));
         }
-        Ok(())
     }
 }
 
@@ -113,18 +99,9 @@ impl Samples {
         Some(FlowState { in_flight_bytes: value("in_flight")? as u64, srtt })
     }
 
-    /// Hands everything to the recorder, with the `changes` between samples; `offset` is that of the clock they go by.
-    ///
-    /// # Errors
-    /// One line naming the file that cannot be written.
-    pub(crate) fn record(
-        &self,
-        changes: &Rows,
-        offset: Offset,
-        recorder: &mut Recorder,
-        flow: u32,
-    ) -> Result<(), String> {
-        self.taken.record(changes, offset, recorder, flow)
+    /// Tells everything, with the `changes` between samples; `offset` is that of the clock they go by.
+    pub(crate) fn tell(&self, changes: &Rows, offset: Offset, observer: &mut dyn Observer, flow: u32) {
+        self.taken.tell(changes, offset, observer, flow);
     }
 }
 

@@ -1,7 +1,6 @@
 //! Time means of the state that senders stated now and then: a value holds until the next.
 
 use crate::inputs::SenderCounters;
-use packetlog::{Key, Sample};
 use units::{Span, Time};
 
 /// What is known of a flow before its state is read.
@@ -81,20 +80,15 @@ impl StatedStates {
         Self { flows: flows.map(stated).collect() }
     }
 
-    /// The next sample, in order of time. Other fields, and flows without records, are ignored.
-    pub fn sample(&mut self, sample: &Sample) {
-        let Some(stated) = self.flows.iter_mut().find(|stated| sample.key == Key::Flow(stated.span.flow))
-        else {
-            return;
-        };
-        let at = Time::from_ns(sample.time_ns);
-        match (&*sample.field, &*sample.unit) {
-            ("window", "bytes") => stated.window.state(at, sample.value as u64),
-            ("in_flight", "bytes") => stated.in_flight.state(at, sample.value as u64),
+    /// The next value that the sender of flow number `flow` stated, in order of time. Other fields, and flows without
+    /// records, are ignored.
+    pub fn state(&mut self, at: Time, flow: u32, field: &str, unit: &str, value: f64) {
+        let Some(stated) = self.flows.iter_mut().find(|stated| stated.span.flow == flow) else { return };
+        match (field, unit) {
+            ("window", "bytes") => stated.window.state(at, value as u64),
+            ("in_flight", "bytes") => stated.in_flight.state(at, value as u64),
             // No RTT is zero: some write that before they know one.
-            ("srtt", "ms") if sample.value > 0.0 => {
-                stated.srtt.state(at, (sample.value * 1e6).round() as u64);
-            }
+            ("srtt", "ms") if value > 0.0 => stated.srtt.state(at, (value * 1e6).round() as u64),
             _ => {}
         }
     }
@@ -145,8 +139,7 @@ mod tests {
             (250, 1, "srtt", "ms", 80.0),
             (400, 1, "window", "bytes", 90_000.0),
         ] {
-            let (key, field, unit) = (Key::Flow(flow), field.into(), unit.into());
-            states.sample(&Sample { time_ns: ms * MS, key, field, unit, value });
+            states.state(at(ms), flow, field, unit, value);
         }
         let counters = &states.finish()[0];
         // 10,000 from 100 to 200 ms, 20,000 to 300 ms.
@@ -169,9 +162,7 @@ mod tests {
         let end = Time::from_ns(300 * MS);
         let span = StatedSpan { flow: 1, from: Time::ZERO, acknowledged: None, to: end };
         let mut states = StatedStates::new([span].into_iter());
-        let sample =
-            Sample { time_ns: 0, key: Key::Flow(1), field: "srtt".into(), unit: "ms".into(), value: 100.0 };
-        states.sample(&sample);
+        states.state(Time::ZERO, 1, "srtt", "ms", 100.0);
         let counters = &states.finish()[0];
         assert_eq!((counters.cwnd_active, counters.srtt_active), (Span::ZERO, Span::ZERO));
     }

@@ -2,7 +2,7 @@
 
 use crate::{error, text};
 use measure::{FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, statistics};
-use packetlog::{PacketLogReader, SampleReader, Table, read_samples};
+use packetlog::{Key, PacketLogReader, Sample, SampleReader, Table, read_samples};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use record::Event;
@@ -84,7 +84,10 @@ pub(crate) fn measure_log(py: Python<'_>, packets: PathBuf, options: &str) -> Py
         if let Some(samples) = options.stated {
             let mut stated = meter.stated();
             for sample in SampleReader::open(samples, Table::Flows)? {
-                stated.sample(&sample?);
+                let Sample { time_ns, key, field, unit, value } = sample?;
+                if let Key::Flow(flow) = key {
+                    stated.state(Time::from_ns(time_ns), flow, &field, &unit, value);
+                }
             }
             senders = stated.finish();
         }

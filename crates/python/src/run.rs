@@ -1,12 +1,18 @@
 //! Runs: checked before, executed without the interpreter lock.
+#![allow(clippy::disallowed_methods, reason = "how long a simulation took is reported")]
 
 use crate::{error, text};
 use congestion::Registry;
+use datapath::{Emulated, EmulationReport};
+use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
-use runs::{Backend, RunSpec};
+use recorder::Recorder;
+use runs::{Backend, RunSpec, StopWhen, meter_config};
 use serde::Serialize;
+use simulator::Simulation;
 use std::cell::RefCell;
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// Checks a path, given as JSON.
 #[pyfunction]
@@ -52,12 +58,36 @@ pub(crate) fn check_run(specification: &str, backend: &str) -> PyResult<()> {
     parse(specification)?.validate(backend, &Registry::builtin()).map_err(error)
 }
 
+/// What a run leaves behind: the content of `stats.json`.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    stats: RunStats,
+    /// Seconds in the simulator's own loop, on this machine's clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sim_wall_s: Option<f64>,
+    /// Events that the simulator worked through, or that were recorded of real packets.
+    events: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    emulation: Option<EmulationReport>,
+}
+
 /// Simulates a run and returns its statistics as JSON; with a directory, its logs are written there.
 #[pyfunction]
 #[pyo3(signature = (specification, directory=None))]
 pub(crate) fn simulate(py: Python<'_>, specification: &str, directory: Option<PathBuf>) -> PyResult<String> {
-    let spec = parse(specification)?;
-    interruptible(py, |stop| simulator::run(&spec, &Registry::builtin(), directory.as_deref(), stop))
+    let (spec, registry) = (parse(specification)?, Registry::builtin());
+    interruptible(py, |stop| {
+        let simulation = Simulation::new(&spec, &registry)?;
+        let meter = RunMeter::new(meter_config(&spec, Backend::Simulation));
+        let mut observers = (meter, Recorder::create(directory.as_deref(), &spec)?, StopWhen(stop));
+        let started = Instant::now();
+        let totals = simulation.run(&mut observers)?;
+        let sim_wall_s = Some(started.elapsed().as_secs_f64());
+        let (meter, recorder, _) = observers;
+        recorder.finish()?;
+        Ok(Report { stats: totals.stats(meter)?, sim_wall_s, events: totals.events, emulation: None })
+    })
 }
 
 /// Executes a run with real packets and returns its statistics as JSON; with a directory, its logs are written there.
@@ -65,7 +95,17 @@ pub(crate) fn simulate(py: Python<'_>, specification: &str, directory: Option<Pa
 #[pyo3(signature = (specification, directory=None))]
 pub(crate) fn emulate(py: Python<'_>, specification: &str, directory: Option<PathBuf>) -> PyResult<String> {
     let spec = parse(specification)?;
-    interruptible(py, |stop| datapath::run(&spec, &Registry::builtin(), directory.as_deref(), stop))
+    let registry = Registry::builtin();
+    spec.validate(Backend::Emulation, &registry).map_err(error)?;
+    interruptible(py, |stop| {
+        let meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
+        let mut observers = (meter, Recorder::create(directory.as_deref(), &spec)?, StopWhen(stop));
+        let Emulated { totals, emulation } = datapath::run(&spec, &registry, &mut observers)?;
+        let (meter, recorder, _) = observers;
+        recorder.finish()?;
+        let stats = totals.stats(meter)?;
+        Ok(Report { stats, sim_wall_s: None, events: totals.events, emulation: Some(emulation) })
+    })
 }
 
 /// Runs a command inside a path, given as JSON; returns its exit status.

@@ -1,6 +1,7 @@
 //! From the counters of links and senders to what the meter takes.
 
-use crate::{FlowSpec, RunSpec};
+use crate::tell::full_name;
+use crate::{Backend, FlowSpec, RunSpec};
 use measure::{FlowInfo, FlowPlan, FlowState, LinkCounters, MediaCounters, MeterConfig, SenderCounters};
 use path::{Direction, LinkStats};
 use transport::{ApplicationSpec, Config, EncoderStats, Sender};
@@ -9,13 +10,8 @@ use units::{Rate, Span, Time};
 /// Interval of Jain's index over time.
 const BIN: Span = Span::from_ms(500);
 
-/// `data/bottleneck` and the like.
-pub(crate) fn link_name(direction: &str, link: &str) -> String {
-    format!("{direction}/{link}")
-}
-
-/// What the meter has to know of a run.
-pub fn meter_config(spec: &RunSpec) -> MeterConfig {
+/// What the meter has to know of a run of `backend`, whose specification was found good.
+pub fn meter_config(spec: &RunSpec, backend: Backend) -> MeterConfig {
     let flows = spec.flows.iter().enumerate().map(|(index, flow)| FlowInfo {
         flow: index as u32 + 1,
         scheme: flow.scheme.clone(),
@@ -31,7 +27,7 @@ pub fn meter_config(spec: &RunSpec) -> MeterConfig {
         sample_interval: Span::from_secs_f64(spec.sample_interval_s),
         convergence_delta: spec.convergence_delta,
         last_change: last_change(spec),
-        tells_reads: false,
+        tells_reads: backend == Backend::Simulation,
         senders_view: false,
     }
 }
@@ -114,7 +110,7 @@ fn bottleneck_first(links: &mut [LinkCounters]) {
 
 fn counters_of(direction: &str, link: &LinkStats, elapsed: Span, watched: bool) -> LinkCounters {
     LinkCounters {
-        name: link_name(direction, &link.name),
+        name: full_name(direction, &link.name),
         direction: direction.to_owned(),
         elapsed,
         framing_bytes: link.framing_bytes,

@@ -1,12 +1,12 @@
 //! The simulator: transports and a path under a virtual clock.
 //!
-//! [`run`] executes one run specification, writes its files and returns its statistics. The event loop itself
-//! (`world.rs`) knows nothing of files: it reports packet events to a [`runs::Recorder`].
+//! [`simulate`] carries out one run specification and tells an observer what happens. Files and the wall clock are no
+//! concern of this crate.
 
 mod content;
-mod run;
 mod schedule;
+mod simulation;
 mod stream;
 mod world;
 
-pub use run::{RunReport, run};
+pub use simulation::{Simulation, simulate};

@@ -8,8 +8,8 @@ use measure::{FlowState, Read, Sample};
 use path::{DelayLine, Direction, Ecn, Encapsulation, Packet, PacketEvent, Reassembler, Tap};
 use record::{Event, Record};
 use runs::{
-    Backend, CapacityMeter, Ends, LogLevel, OPPORTUNITIES, Recorder, RunSpec, flow_state, last_change,
-    logged_event, verdicts,
+    Backend, CapacityMeter, Changes, Ends, LogLevel, OPPORTUNITIES, Observer, RunSpec, flow_state,
+    last_change, logged_event, tell, verdicts,
 };
 use transport::{AckSize, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
 use units::{Span, Time};
@@ -40,6 +40,8 @@ struct Flow {
     /// frames are read as they are and sent again only while they are young) what arrives is read, and was written when
     /// it was sent.
     writes: Option<Writes>,
+    /// In full logs, the sender's state as it was last told.
+    changes: Changes,
 }
 
 impl Flow {
@@ -54,6 +56,7 @@ impl Flow {
             ecn: codepoint(&config),
             extra: DelayLine::new(spec.extra_delay(flow)),
             writes: (config.reliable && !is_encoder).then(Writes::default),
+            changes: Changes::default(),
         })
     }
 }
@@ -99,21 +102,21 @@ pub(crate) struct World {
 }
 
 /// What the path reports: logged, and dropped packets' contents released.
-struct Watcher<'a> {
+struct Watcher<'a, O: ?Sized> {
     contents: &'a mut Contents,
-    recorder: &'a mut Recorder,
+    observer: &'a mut O,
     full_log: bool,
     direction: usize,
 }
 
-impl Tap for Watcher<'_> {
+impl<O: Observer + ?Sized> Tap for Watcher<'_, O> {
     fn packet(&mut self, now: Time, event: PacketEvent, packet: &Packet) {
         let is_data = matches!(Handle::of(packet.token), Handle::Data(_));
         if event == PacketEvent::Duplicated {
             self.contents.share(packet.token, 1);
         }
         let Some(event) = logged_event(event, is_data, self.full_log) else { return };
-        self.recorder.record(&Record {
+        self.observer.record(&Record {
             time_ns: now.as_ns(),
             flow: packet.flow + 1,
             event,
@@ -128,7 +131,7 @@ impl Tap for Watcher<'_> {
     }
 
     fn opportunity(&mut self, now: Time, bytes: u32) {
-        self.recorder.record(&Record {
+        self.observer.record(&Record {
             time_ns: now.as_ns(),
             flow: 0,
             event: OPPORTUNITIES[self.direction],
@@ -193,39 +196,41 @@ impl World {
         })
     }
 
-    /// Runs to the end, or until `stop` says so; returns whether the end was reached.
+    /// Runs to the end.
     ///
     /// # Errors
-    /// What the recorder could not write.
-    pub(crate) fn run(&mut self, recorder: &mut Recorder, stop: &dyn Fn() -> bool) -> Result<bool, String> {
+    /// Why the observer wanted the run to end early.
+    pub(crate) fn run<O: Observer + ?Sized>(&mut self, observer: &mut O) -> Result<(), String> {
         loop {
             let (time, actor) = self.schedule.first();
             if time >= self.end {
                 break;
             }
             while self.next_sample <= time {
-                self.sample(recorder)?;
+                self.sample(observer);
             }
             // A timer that is overdue because the estimates behind it have changed fires now.
             self.now = self.now.max(time);
             self.events += 1;
-            if self.events.is_multiple_of(STOP_CHECK_EVENTS) && (stop() || recorder.has_failed()) {
-                return Ok(false);
+            if self.events.is_multiple_of(STOP_CHECK_EVENTS)
+                && let Some(reason) = observer.stop()
+            {
+                return Err(reason);
             }
-            self.act(actor, recorder);
-            self.deliver_ready(recorder);
+            self.act(actor, observer);
+            self.deliver_ready(observer);
         }
         while self.next_sample <= self.end {
-            self.sample(recorder)?;
+            self.sample(observer);
         }
-        self.finish(recorder);
-        Ok(true)
+        self.finish(observer);
+        Ok(())
     }
 
-    fn finish(&mut self, recorder: &mut Recorder) {
+    fn finish<O: Observer + ?Sized>(&mut self, observer: &mut O) {
         self.now = self.end;
         for direction in [DATA, ACK] {
-            self.advance(direction, recorder);
+            self.advance(direction, observer);
             self.directions[direction].finish(self.end);
         }
         for flow in &mut self.flows {
@@ -261,67 +266,65 @@ impl World {
         shared + self.flows.iter().map(|flow| flow.extra.packets_inside()).sum::<u64>()
     }
 
-    fn sample(&mut self, recorder: &mut Recorder) -> Result<(), String> {
+    fn sample<O: Observer + ?Sized>(&mut self, observer: &mut O) {
         let at = self.next_sample;
         self.next_sample += self.sample_interval;
         // What is due inside before `at` has no event of its own; packets leave at their own times all the same.
         for direction in [DATA, ACK] {
             if self.directions[direction].next_event() < at {
-                self.advance_to(direction, at - Span::from_ns(1), recorder);
+                self.advance_to(direction, at - Span::from_ns(1), observer);
             }
             self.directions[direction].finish(at);
+        }
+        if observer.wants_values() {
+            self.tell_values(at, observer);
         }
         self.states.clear();
         self.states.extend(self.flows.iter().map(|flow| Some(flow_state(&flow.sender))));
         let capacity_bits =
             [DATA, ACK].map(|direction| self.capacities[direction].take(self.directions[direction].links()));
-        recorder.sample(&Sample { at, flows: &self.states, capacity_bits });
-        if !recorder.wants_samples() {
-            return Ok(());
-        }
+        observer.sample(&Sample { at, flows: &self.states, capacity_bits });
+    }
+
+    fn tell_values<O: Observer + ?Sized>(&self, at: Time, observer: &mut O) {
         let active = self.flows.iter().enumerate().filter(|(_, flow)| flow.sender.is_active(at));
         for (index, flow) in active {
             let number = index as u32 + 1;
-            if self.full_log {
-                recorder.sample_flow(at, number, |sink| flow.sender.all_fields(sink))?;
-            } else {
-                recorder.sample_flow(at, number, |sink| flow.sender.fields(sink))?;
-            }
+            tell::flow_fields(observer, at, number, |sink| {
+                if self.full_log { flow.sender.all_fields(sink) } else { flow.sender.fields(sink) }
+            });
         }
         for (direction, name) in self.directions.iter().zip(["data", "ack"]) {
-            for link in direction.links() {
-                recorder.sample_link(at, name, link)?;
-            }
+            direction.links().for_each(|link| tell::link_fields(observer, at, name, link));
         }
-        Ok(())
     }
 
     #[inline]
-    fn act(&mut self, actor: Actor, recorder: &mut Recorder) {
+    fn act<O: Observer + ?Sized>(&mut self, actor: Actor, observer: &mut O) {
         if actor < DIRECTIONS.len() as Actor {
-            self.advance(actor as usize, recorder);
+            self.advance(actor as usize, observer);
             return;
         }
         let index = (actor as usize - DIRECTIONS.len()) / ACTORS_PER_FLOW;
         if actor == sender_actor(index) {
             self.flows[index].sender.on_timer(self.now);
-            self.record_verdicts(index, recorder);
-            self.poll_sender(index, recorder);
-            self.record_state(index, "", recorder);
+            self.tell_verdicts(index, observer);
+            self.poll_sender(index, observer);
+            self.tell_state(index, "", observer);
         } else if actor == receiver_actor(index) {
-            self.poll_receiver(index, recorder);
+            self.poll_receiver(index, observer);
         } else {
-            self.end_extra_delay(index, recorder);
+            self.end_extra_delay(index, observer);
         }
     }
 
     #[inline]
-    fn advance(&mut self, direction: usize, recorder: &mut Recorder) {
-        self.advance_to(direction, self.now, recorder);
+    fn advance<O: Observer + ?Sized>(&mut self, direction: usize, observer: &mut O) {
+        self.advance_to(direction, self.now, observer);
     }
 
-    fn advance_to(&mut self, direction: usize, now: Time, recorder: &mut Recorder) {
-        let mut tap = Watcher { contents: &mut self.contents, recorder, full_log: self.full_log, direction };
+    fn advance_to<O: Observer + ?Sized>(&mut self, direction: usize, now: Time, observer: &mut O) {
+        let mut tap = Watcher { contents: &mut self.contents, observer, full_log: self.full_log, direction };
         self.directions[direction].advance(now, &mut tap);
         self.plan(direction);
     }
@@ -336,12 +339,12 @@ impl World {
 
     /// Hands over whatever has left the two directions, until nothing more comes out at this moment.
     #[inline]
-    fn deliver_ready(&mut self, recorder: &mut Recorder) {
+    fn deliver_ready<O: Observer + ?Sized>(&mut self, observer: &mut O) {
         loop {
             if let Some(packet) = self.directions[DATA].pop().or_else(|| self.directions[ACK].pop()) {
                 let index = packet.flow as usize;
                 if self.flows[index].extra.is_zero() {
-                    self.arrive_at_end(&packet, recorder);
+                    self.arrive_at_end(&packet, observer);
                 } else {
                     self.flows[index].extra.push(self.now, packet);
                     self.schedule.set(extra_actor(index), self.flows[index].extra.next());
@@ -352,16 +355,16 @@ impl World {
         }
     }
 
-    fn end_extra_delay(&mut self, index: usize, recorder: &mut Recorder) {
+    fn end_extra_delay<O: Observer + ?Sized>(&mut self, index: usize, observer: &mut O) {
         while let Some(packet) = self.flows[index].extra.pop(self.now) {
-            self.arrive_at_end(&packet, recorder);
+            self.arrive_at_end(&packet, observer);
         }
         self.schedule.set(extra_actor(index), self.flows[index].extra.next());
     }
 
     /// A packet has left the path: hand its contents to the flow's receiver or sender.
     #[inline]
-    fn arrive_at_end(&mut self, packet: &Packet, recorder: &mut Recorder) {
+    fn arrive_at_end<O: Observer + ?Sized>(&mut self, packet: &Packet, observer: &mut O) {
         let index = packet.flow as usize;
         let complete = packet.fragments == 1 || self.reassembler.accept(packet);
         let flow = &mut self.flows[index];
@@ -382,7 +385,7 @@ impl World {
             Handle::Data(_) => (Event::Deliver, 0),
             Handle::Ack(_) => (Event::AckDeliver, 0),
         };
-        recorder.record(&Record {
+        observer.record(&Record {
             time_ns: self.now.as_ns(),
             flow: packet.flow + 1,
             event,
@@ -392,22 +395,22 @@ impl World {
             one_way_delay_ns: (self.now - packet.entered).as_ns() as i64,
         });
         if read.bytes > 0 {
-            recorder.read(&Read { flow: packet.flow + 1, at: self.now, ..read });
+            observer.read(&Read { flow: packet.flow + 1, at: self.now, ..read });
         }
         if complete {
             match handle {
                 Handle::Data(_) => {
                     while let Some(frame) = flow.receiver.take_frame() {
-                        recorder.frame(packet.flow + 1, &frame);
+                        tell::decoded_frame(observer, packet.flow + 1, &frame);
                     }
-                    self.poll_receiver(index, recorder);
+                    self.poll_receiver(index, observer);
                 }
                 Handle::Ack(slot) => {
                     flow.sender.on_ack(self.now, self.contents.ack(slot));
-                    self.record_verdicts(index, recorder);
-                    self.record_state(index, "in_flight", recorder);
-                    self.poll_sender(index, recorder);
-                    self.record_state(index, "", recorder);
+                    self.tell_verdicts(index, observer);
+                    self.tell_state(index, "in_flight", observer);
+                    self.poll_sender(index, observer);
+                    self.tell_state(index, "", observer);
                 }
             }
         }
@@ -416,28 +419,30 @@ impl World {
 
     /// What the sender has just found out about its packets.
     #[inline]
-    fn record_verdicts(&self, index: usize, recorder: &mut Recorder) {
+    fn tell_verdicts<O: Observer + ?Sized>(&self, index: usize, observer: &mut O) {
         for record in verdicts(&self.flows[index].sender, self.now, index as u32 + 1, self.full_log) {
-            recorder.record(&record);
+            observer.record(&record);
         }
     }
 
     /// In full logs, whatever of the sender's state has changed, and `always`.
     #[inline]
-    fn record_state(&self, index: usize, always: &'static str, recorder: &mut Recorder) {
-        if self.full_log {
-            self.record_changes(index, always, recorder);
+    fn tell_state<O: Observer + ?Sized>(&mut self, index: usize, always: &'static str, observer: &mut O) {
+        if self.full_log && observer.wants_values() {
+            self.tell_changes(index, always, observer);
         }
     }
 
     #[inline(never)]
-    fn record_changes(&self, index: usize, always: &'static str, recorder: &mut Recorder) {
-        let sender = &self.flows[index].sender;
-        recorder.flow_changes(self.now, index as u32 + 1, always, |sink| sender.all_fields(sink));
+    fn tell_changes<O: Observer + ?Sized>(&mut self, index: usize, always: &'static str, observer: &mut O) {
+        let Flow { sender, changes, .. } = &mut self.flows[index];
+        tell::flow_fields(observer, self.now, index as u32 + 1, |sink| {
+            changes.pass(always, sink, |sink| sender.all_fields(sink));
+        });
     }
 
     #[inline]
-    fn poll_sender(&mut self, index: usize, recorder: &mut Recorder) {
+    fn poll_sender<O: Observer + ?Sized>(&mut self, index: usize, observer: &mut O) {
         loop {
             let flow = &mut self.flows[index];
             let now = self.now;
@@ -448,7 +453,7 @@ impl World {
             let mut packet = Packet::new(index as u32, data.number, data.datagram_bytes, token, self.now);
             packet.ecn = flow.ecn;
             let (direction, payload_bytes) = (flow.direction, data.application_bytes());
-            self.launch(direction, packet, Event::Send, payload_bytes, recorder);
+            self.launch(direction, packet, Event::Send, payload_bytes, observer);
         }
         let flow = &mut self.flows[index];
         if let Some(writes) = &mut flow.writes {
@@ -458,7 +463,7 @@ impl World {
     }
 
     #[inline]
-    fn poll_receiver(&mut self, index: usize, recorder: &mut Recorder) {
+    fn poll_receiver<O: Observer + ?Sized>(&mut self, index: usize, observer: &mut O) {
         loop {
             let flow = &mut self.flows[index];
             let now = self.now;
@@ -469,20 +474,20 @@ impl World {
             let bytes = flow.ack_size.of(frame);
             let direction = 1 - flow.direction;
             let packet = Packet::new(index as u32, frame.number, bytes, token, self.now);
-            self.launch(direction, packet, Event::AckSend, 0, recorder);
+            self.launch(direction, packet, Event::AckSend, 0, observer);
         }
         self.schedule.set(receiver_actor(index), self.flows[index].receiver.next_timer());
     }
 
     /// Puts a datagram on the path: encapsulated and, where necessary, in fragments.
     #[inline]
-    fn launch(
+    fn launch<O: Observer + ?Sized>(
         &mut self,
         direction: usize,
         mut packet: Packet,
         event: Event,
         data_bytes: u32,
-        recorder: &mut Recorder,
+        observer: &mut O,
     ) {
         let Ok(sizes) = self.encapsulation.split(packet.size_bytes) else {
             // Data packets were checked against the MTU when the run was validated; an oversized ACK is lost.
@@ -494,11 +499,11 @@ impl World {
             self.contents.share(packet.token, u32::from(fragments) - 1);
         }
         packet.fragments = fragments;
-        let mut tap = Watcher { contents: &mut self.contents, recorder, full_log: self.full_log, direction };
+        let mut tap = Watcher { contents: &mut self.contents, observer, full_log: self.full_log, direction };
         for (fragment, size_bytes) in sizes.enumerate() {
             packet.size_bytes = size_bytes;
             packet.fragment = fragment as u8;
-            tap.recorder.record(&Record {
+            tap.observer.record(&Record {
                 time_ns: self.now.as_ns(),
                 flow: packet.flow + 1,
                 event,

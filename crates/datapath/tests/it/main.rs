@@ -4,10 +4,16 @@
 #![allow(clippy::print_stdout, reason = "a skipped test says why")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
+use congestion::Registry;
+use datapath::Emulated;
+use measure::RunMeter;
 use packetlog::{Key, PacketLogReader, Table, read_samples};
 use record::Event;
+use recorder::Recorder;
+use runs::{Backend, RunSpec, meter_config};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,12 +31,25 @@ fn turn() -> Option<MutexGuard<'static, ()>> {
     Some(guard)
 }
 
+/// Runs it, with its files in `directory` if there is one; its statistics too.
+fn record(spec: &RunSpec, directory: Option<&Path>) -> Result<(Emulated, Value), String> {
+    let meter = RunMeter::new(meter_config(spec, Backend::Emulation));
+    let mut observers = (meter, Recorder::create(directory, spec)?);
+    let emulated = datapath::run(spec, &Registry::builtin(), &mut observers)?;
+    let (meter, recorder) = observers;
+    recorder.finish()?;
+    let stats = emulated.totals.stats(meter)?;
+    Ok((emulated, serde_json::to_value(stats).unwrap()))
+}
+
 /// Runs it, and again where the machine stood still so long that the run calls itself invalid, as `dumbbell run` does.
 fn emulate(spec: &Value) -> Result<Value, String> {
-    let spec: runs::RunSpec = serde_json::from_value(spec.clone()).unwrap();
+    let spec: RunSpec = serde_json::from_value(spec.clone()).unwrap();
     let run = || {
-        datapath::run(&spec, &congestion::Registry::builtin(), None, &|| false)
-            .map(|report| serde_json::to_value(report).unwrap())
+        record(&spec, None).map(|(emulated, mut stats)| {
+            stats["emulation"] = serde_json::to_value(emulated.emulation).unwrap();
+            stats
+        })
     };
     let is_invalid = |report: &Value| !report["emulation"]["invalid"].is_null();
     for _ in 0..2 {
@@ -178,17 +197,16 @@ fn our_senders_verdicts_are_logged_in_order() {
         std::fs::create_dir_all(&directory).unwrap();
         let mut spec = spec(&path, &json!([core("reno"), kernel("cubic")]), 1.5);
         spec["log"] = log.into();
-        let spec: runs::RunSpec = serde_json::from_value(spec).unwrap();
-        let report =
-            datapath::run(&spec, &congestion::Registry::builtin(), Some(&directory), &|| false).unwrap();
+        let spec: RunSpec = serde_json::from_value(spec).unwrap();
+        let (emulated, _) = record(&spec, Some(&directory)).unwrap();
         let log = PacketLogReader::open(directory.join("packets.parquet")).unwrap();
         let records: Vec<_> = log.map(Result::unwrap).collect();
         let samples = read_samples(directory.join("flows.parquet"), Table::Flows).unwrap();
         std::fs::remove_dir_all(&directory).unwrap();
-        (report, records, samples)
+        (emulated.totals.events, records, samples)
     };
-    let (report, records, samples) = run("full");
-    assert_eq!(report.events, records.len() as u64);
+    let (events, records, samples) = run("full");
+    assert_eq!(events, records.len() as u64);
     assert!(records.is_sorted_by_key(|record| record.time_ns));
     let (mut arrived, mut acks, mut acked, mut lost) = (BTreeSet::new(), 0, BTreeSet::new(), BTreeSet::new());
     for record in &records {
@@ -317,11 +335,11 @@ fn programs_add_samples_of_their_own_and_may_call_the_run_invalid() {
     flow["program"]["sender"].as_array_mut().unwrap().push(json!("{samples}"));
     let directory = std::env::temp_dir().join(format!("dumbbell-test-samples-{}", std::process::id()));
     std::fs::create_dir(&directory).unwrap();
-    let spec: runs::RunSpec = serde_json::from_value(spec(&path(), &json!([flow]), 1.5)).unwrap();
-    let report = datapath::run(&spec, &congestion::Registry::builtin(), Some(&directory), &|| false);
+    let spec: RunSpec = serde_json::from_value(spec(&path(), &json!([flow]), 1.5)).unwrap();
+    let outcome = record(&spec, Some(&directory));
     let samples = packetlog::read_samples(directory.join("flows.parquet"), packetlog::Table::Flows);
     std::fs::remove_dir_all(&directory).unwrap();
-    assert_eq!(report.unwrap().emulation.invalid.unwrap(), "flow 1 (made-up) sender: only a test");
+    assert_eq!(outcome.unwrap().0.emulation.invalid.unwrap(), "flow 1 (made-up) sender: only a test");
     let samples = samples.unwrap();
     // A hundred a second at most, and the second side starts with the clock.
     assert!((20..=150).contains(&samples.len()), "{} samples", samples.len());

@@ -5,8 +5,9 @@
 
 use congestion::Registry;
 use endpoint::{Clock, FlowReport, Journal, Offset, Session, merged, monotonic_ns, receive_udp, send_udp};
+use measure::RunMeter;
 use record::{Event, Record};
-use runs::{Ends, Recorder, RunSpec, meter_config};
+use runs::{Backend, Ends, RunSpec, meter_config};
 use serde_json::json;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::atomic::AtomicBool;
@@ -65,10 +66,10 @@ fn a_flow_between_two_ends_is_measured_from_their_own_logs() {
     for event in [Event::Send, Event::Deliver] {
         assert_eq!(of(event).map(|record| record.size_bytes).max(), Some(1500));
     }
-    let mut recorder = Recorder::create(meter_config(&spec), None, false).unwrap();
+    let mut meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
     for record in &records {
-        recorder.record(record);
+        meter.record(record);
     }
-    let stats = recorder.finish(&[], std::slice::from_ref(report.counters())).unwrap();
+    let stats = meter.finish(&[], std::slice::from_ref(report.counters()));
     assert_eq!(stats.flows[0].data_bytes_delivered, Some(BYTES));
 }

@@ -1,7 +1,7 @@
 //! The same specification gives the same bytes, today as yesterday.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use crate::harness::{Scratch, datagram_flow, flow};
+use crate::harness::{self, Scratch, datagram_flow, flow};
 use packetlog::PacketLogReader;
 use record::{Event, Record};
 use serde_json::{Value, json};
@@ -30,8 +30,7 @@ fn spec(flows: &[Value], seed: u64) -> Value {
 }
 
 fn run_to(spec: &Value, directory: &Path) -> Vec<u8> {
-    let spec: runs::RunSpec = serde_json::from_value(spec.clone()).unwrap();
-    simulator::run(&spec, &congestion::Registry::builtin(), Some(directory), &|| false).unwrap();
+    harness::record(spec, Some(directory));
     read(&directory.join("packets.parquet"))
 }
 
@@ -154,9 +153,7 @@ fn every_controller_behaves_as_recorded() {
     let registry = congestion::Registry::builtin();
     for entry in registry.iter() {
         let scratch = Scratch::new();
-        let spec: runs::RunSpec = serde_json::from_value(spec(&[flow(entry.name)], 1)).unwrap();
-        let report = simulator::run(&spec, &registry, Some(&scratch.0), &|| false).unwrap();
-        let stats = serde_json::to_value(&report).unwrap();
+        let stats = harness::record(&spec(&[flow(entry.name)], 1), Some(&scratch.0));
         let log = PacketLogReader::open(scratch.0.join("packets.parquet")).unwrap();
         writeln!(
             text,

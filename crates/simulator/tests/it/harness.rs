@@ -1,9 +1,13 @@
 //! Builds run specifications, runs them, and reads back statistics and time series.
 #![allow(clippy::disallowed_methods, reason = "runs write their files to a temporary directory")]
 
+use congestion::Registry;
+use measure::RunMeter;
 use packetlog::{Key, Sample, Table};
+use recorder::Recorder;
+use runs::{Backend, RunSpec, meter_config};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// IP datagram of a full TCP segment of 1448 bytes.
@@ -96,15 +100,23 @@ pub(crate) fn mean(series: &[(f64, f64)]) -> f64 {
 
 /// Runs a specification with time series.
 pub(crate) fn run(spec: &Value) -> Outcome {
-    let spec: runs::RunSpec = serde_json::from_value(spec.clone()).expect("a valid specification");
     let scratch = Scratch::new();
-    let report = simulator::run(&spec, &congestion::Registry::builtin(), Some(&scratch.0), &|| false)
-        .expect("the run succeeds");
     Outcome {
-        stats: serde_json::to_value(&report).expect("statistics are JSON"),
+        stats: record(spec, Some(&scratch.0)),
         flows: packetlog::read_samples(scratch.0.join("flows.parquet"), Table::Flows).expect("flow samples"),
         links: packetlog::read_samples(scratch.0.join("links.parquet"), Table::Links).expect("link samples"),
     }
+}
+
+/// Runs a specification, with its files in `directory` if there is one; the statistics.
+pub(crate) fn record(spec: &Value, directory: Option<&Path>) -> Value {
+    let spec: RunSpec = serde_json::from_value(spec.clone()).expect("a valid specification");
+    let meter = RunMeter::new(meter_config(&spec, Backend::Simulation));
+    let mut observers = (meter, Recorder::create(directory, &spec).expect("files"));
+    let totals = simulator::simulate(&spec, &Registry::builtin(), &mut observers).expect("the run succeeds");
+    let (meter, recorder) = observers;
+    recorder.finish().expect("complete files");
+    serde_json::to_value(totals.stats(meter).expect("statistics")).expect("statistics are JSON")
 }
 
 /// Bandwidth-delay product in full packets.

@@ -1,6 +1,8 @@
 //! Any path, any transport, any application, any controller: runs end, count consistently, and never stall the clock.
 
+use measure::RunMeter;
 use proptest::prelude::*;
+use runs::{Backend, StopWhen, meter_config};
 use serde_json::{Value, json};
 use std::cell::Cell;
 
@@ -116,9 +118,12 @@ proptest! {
             asked.set(asked.get() + 1);
             asked.get() > 300
         };
-        let report = simulator::run(&spec, &congestion::Registry::builtin(), None, &stop);
-        prop_assert!(report.is_ok(), "{:?} for {value}", report.err());
-        let stats = serde_json::to_value(report.expect("checked")).expect("statistics are JSON");
+        let mut observers = (RunMeter::new(meter_config(&spec, Backend::Simulation)), StopWhen(stop));
+        let totals = simulator::simulate(&spec, &congestion::Registry::builtin(), &mut observers);
+        prop_assert!(totals.is_ok(), "{:?} for {value}", totals.err());
+        let stats = totals.expect("checked").stats(observers.0);
+        prop_assert!(stats.is_ok(), "{:?} for {value}", stats.err());
+        let stats = serde_json::to_value(stats.expect("checked")).expect("statistics are JSON");
         for flow in stats["flows"].as_array().expect("a list") {
             let count = |key: &str| flow[key].as_u64().unwrap_or(0);
             prop_assert!(count("data_bytes_delivered") <= count("bytes_sent"), "{flow} for {value}");

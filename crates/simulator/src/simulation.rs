@@ -1,0 +1,183 @@
+//! One run, from specification to totals.
+
+use crate::world::World;
+use congestion::Registry;
+use runs::{Observer, RunSpec, Totals, link_counters, sender_counters};
+
+/// A run that is ready to start.
+#[derive(Debug)]
+pub struct Simulation<'a> {
+    spec: &'a RunSpec,
+    world: World,
+}
+
+impl<'a> Simulation<'a> {
+    /// Builds the run of `spec` with controllers of `registry`.
+    ///
+    /// # Errors
+    /// One line: what is wrong with the specification.
+    pub fn new(spec: &'a RunSpec, registry: &Registry) -> Result<Self, String> {
+        Ok(Self { spec, world: World::build(spec, registry)? })
+    }
+
+    /// Carries the run out and tells `observer` what happens.
+    ///
+    /// # Errors
+    /// Why the observer wanted the run to end early.
+    pub fn run<O: Observer + ?Sized>(mut self, observer: &mut O) -> Result<Totals, String> {
+        self.world.run(observer)?;
+        let [data, ack] = self.world.directions();
+        let senders = self.world.senders().enumerate();
+        Ok(Totals {
+            links: link_counters(data, ack, self.spec),
+            senders: senders.map(|(index, sender)| sender_counters(self.spec, index, sender)).collect(),
+            events: self.world.events(),
+        })
+    }
+}
+
+/// Simulates a run of `spec` with controllers of `registry` and tells `observer` what happens.
+///
+/// # Errors
+/// One line: what is wrong with the specification, or why the observer wanted the run to end early.
+pub fn simulate<O: Observer + ?Sized>(
+    spec: &RunSpec,
+    registry: &Registry,
+    observer: &mut O,
+) -> Result<Totals, String> {
+    Simulation::new(spec, registry)?.run(observer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::{Read, RunMeter, Sample};
+    use record::Record;
+    use runs::{Backend, StopWhen, meter_config};
+    use serde_json::{Value, json};
+    use units::Time;
+
+    struct Nobody;
+
+    impl Observer for Nobody {}
+
+    fn stats(spec: &RunSpec) -> Result<Value, String> {
+        let simulation = Simulation::new(spec, &Registry::builtin())?;
+        let mut meter = RunMeter::new(meter_config(spec, Backend::Simulation));
+        let totals = simulation.run(&mut meter)?;
+        Ok(serde_json::to_value(totals.stats(meter)?).unwrap())
+    }
+
+    fn lossy_spec(change: impl FnOnce(&mut Value)) -> RunSpec {
+        let mut spec = json!({
+            "seed": 3, "duration_s": 5.0, "log": "none",
+            "path": {
+                "data": [
+                    {"kind": "link", "rate_mbps": 10.0, "queue": {"kind": "droptail", "packets": 20}},
+                    {"kind": "loss", "probability": 0.01},
+                    {"kind": "duplicate", "probability": 0.01},
+                    {"kind": "delay", "delay_ms": 20.0},
+                ],
+                "ack": [{"kind": "loss", "probability": 0.02}, {"kind": "delay", "delay_ms": 20.0}],
+                "overhead_bytes": 36, "mtu_bytes": 1500, "fragment": true,
+            },
+            "flows": [
+                {"scheme": "reno", "controller": "reno"},
+                {"scheme": "reno", "controller": "reno", "start_s": 1.0, "stop_s": 4.0, "rtt_ms": 90.0, "reverse": true},
+            ],
+        });
+        change(&mut spec);
+        serde_json::from_value(spec).unwrap()
+    }
+
+    #[test]
+    fn contents_are_released_exactly_when_their_packets_leave() {
+        let spec = lossy_spec(|_| {});
+        let mut world = World::build(&spec, &Registry::builtin()).unwrap();
+        world.run(&mut Nobody).unwrap();
+        // Fragments and copies share contents, so there are at most as many contents as packets.
+        assert!(world.contents_in_use() as u64 <= world.packets_inside());
+        assert!(world.packets_inside() < 200, "{} packets inside", world.packets_inside());
+    }
+
+    #[test]
+    fn every_flow_moves_data_in_its_own_direction_and_time() {
+        let stats = stats(&lossy_spec(|_| {})).unwrap();
+        assert!(stats["flows"][0]["goodput_mbps"].as_f64().unwrap() > 1.0);
+        assert!(stats["flows"][1]["goodput_mbps"].as_f64().unwrap() > 1.0);
+        assert!(stats["flows"][1]["owd_min_ms"].as_f64().unwrap() >= 45.0);
+    }
+
+    #[test]
+    fn wrong_specifications_are_refused_in_one_line() {
+        let refusal = |change: fn(&mut Value)| {
+            simulate(&lossy_spec(change), &Registry::builtin(), &mut Nobody).unwrap_err()
+        };
+        let message = refusal(|spec| spec["flows"][0]["controller"] = json!("rono"));
+        assert!(message.starts_with("flows[0] (reno): unknown controller `rono`: allowed are"), "{message}");
+        let message = refusal(|spec| spec["flows"][1]["rtt_ms"] = json!(10.0));
+        assert!(message.contains("rtt_ms = 10: must be at least the path's own 40 ms"), "{message}");
+        let message = refusal(|spec| spec["flows"][0]["parameters"] = json!({"beta": "7"}));
+        assert!(message.contains("`beta` = `7`"), "{message}");
+        assert!(refusal(|spec| spec["duration_s"] = json!(0.0)).contains("duration_s"));
+        assert!(refusal(|spec| spec["flows"] = json!([])).contains("flows"));
+        assert!(refusal(|spec| spec["flows"][0]["start_s"] = json!(9.0)).contains("start_s = 9"));
+    }
+
+    #[test]
+    fn the_bottleneck_is_the_first_link_wherever_it_stands() {
+        let spec = lossy_spec(|spec| {
+            let access = json!({"kind": "link", "name": "access", "rate_mbps": 1000.0});
+            spec["path"]["data"].as_array_mut().unwrap().insert(0, access);
+        });
+        let stats = stats(&spec).unwrap();
+        let names: Vec<&str> =
+            stats["links"].as_array().unwrap().iter().map(|link| link["link"].as_str().unwrap()).collect();
+        assert_eq!(names, ["data/link-2", "data/access"]);
+    }
+
+    #[test]
+    fn a_run_can_be_stopped() {
+        let spec = lossy_spec(|spec| spec["duration_s"] = json!(500.0));
+        assert_eq!(
+            simulate(&spec, &Registry::builtin(), &mut (Nobody, StopWhen(|| true))).unwrap_err(),
+            "stopped"
+        );
+    }
+
+    #[test]
+    fn an_observer_of_any_kind_is_told_the_same() {
+        #[derive(Default)]
+        struct Count([u64; 5]);
+        impl Observer for Count {
+            fn record(&mut self, _: &Record) {
+                self.0[0] += 1;
+            }
+            fn read(&mut self, _: &Read) {
+                self.0[1] += 1;
+            }
+            fn sample(&mut self, _: &Sample<'_>) {
+                self.0[2] += 1;
+            }
+            fn wants_values(&self) -> bool {
+                true
+            }
+            fn flow_value(&mut self, _: Time, _: u32, _: &str, _: &str, _: f64) {
+                self.0[3] += 1;
+            }
+            fn link_value(&mut self, _: Time, _: &str, _: &str, _: &str, _: f64) {
+                self.0[4] += 1;
+            }
+        }
+        let spec = lossy_spec(|_| {});
+        let registry = Registry::builtin();
+        let (mut alone, mut pair, mut unsized_one) =
+            (Count::default(), (Nobody, Count::default()), Count::default());
+        simulate(&spec, &registry, &mut alone).unwrap();
+        simulate(&spec, &registry, &mut pair).unwrap();
+        let observer: &mut dyn Observer = &mut unsized_one;
+        simulate(&spec, &registry, observer).unwrap();
+        assert!(alone.0.iter().all(|&count| count >= 50), "{:?}", alone.0);
+        assert_eq!((alone.0, alone.0), (pair.1.0, unsized_one.0));
+    }
+}
