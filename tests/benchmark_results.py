@@ -6,7 +6,7 @@ from dumbbell.backends.pool import Work, execute
 from dumbbell.benchmark import Benchmark, Part
 from dumbbell.catalog.experiments import parse_plan
 from dumbbell.catalog.tables import read_toml
-from dumbbell.experiment import Options, check, resolve
+from dumbbell.experiment import Overrides, check, resolve
 from dumbbell.progress import Progress
 from dumbbell.results import prepare, write_environment
 from dumbbell.results.environment import environment
@@ -86,7 +86,7 @@ def make(directory: Path, names: list[str] | None = None) -> Benchmark:
         file = directory / "plans" / f"{name}.toml"
         file.write_text(plan_text(name), encoding="utf-8")
         plan = parse_plan(read_toml(file))
-        experiment = resolve(plan, Options(schemes=(*EXAMINED, "cubic")))
+        experiment = resolve(plan, Overrides(schemes=(*EXAMINED, "cubic")))
         check(experiment)
         results = prepare(directory / "experiments" / name, experiment, resume=False)
         write_environment(results, environment(["dumbbell", "benchmark"]))

@@ -10,7 +10,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.catalog import Plan
-from dumbbell.experiment import Experiment, Options, Run, resolve
+from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.interchange.pantheon_import import measure
 from dumbbell.results import prepare, to_json, unsuccessful, write_environment
 
@@ -56,7 +56,7 @@ def make(directory: Path, plan: Mapping[str, Any], bad: Mapping[str, str | None]
 
     `bad` maps the directories of runs that fail to their reason, or to `None` for a run that was never made.
     """
-    experiment = resolve(Plan(name="made-up", title="Made-up numbers", **plan), Options())
+    experiment = resolve(Plan(name="made-up", title="Made-up numbers", **plan))
     results = prepare(directory, experiment, resume=False)
     write_environment(results, dict(ENVIRONMENT))
     bad = bad or {}

@@ -12,7 +12,7 @@ import pytest
 from dumbbell import _core, catalog
 from dumbbell.catalog.experiments import parse_plan
 from dumbbell.catalog.tables import Table, read_toml
-from dumbbell.experiment import Options, check, resolve
+from dumbbell.experiment import Overrides, check, resolve
 
 SCRIPT = Path(__file__).parent.parent / "benchmarks" / "agreement.py"
 
@@ -165,13 +165,13 @@ def test_the_two_experiments_have_every_built_in_controller_and_real_ones_stand_
 
 def test_packets_of_the_late_experiment_are_late() -> None:
     plan = catalog.experiments().find("agreement")
-    table = agreement.late_experiment(resolve(plan, Options()).table(), 0.2)
-    options = Options(schemes=("reno",), paths=("steady-12mbps",), duration_s=2.0, warmup_s=0.0)
-    experiment = resolve(parse_plan(Table(table, "late.toml")), options)
+    table = agreement.late_experiment(resolve(plan).table(), 0.2)
+    overrides = Overrides(schemes=("reno",), paths=("steady-12mbps",), settings={"duration_s": 2.0, "warmup_s": 0.0})
+    experiment = resolve(parse_plan(Table(table, "late.toml")), overrides)
     check(experiment)
     runs = experiment.all_runs()
     assert len(runs) == agreement.REPETITIONS
-    assert runs[0].seed == resolve(plan, options).all_runs()[0].seed
+    assert runs[0].seed == resolve(plan, overrides).all_runs()[0].seed
     flow = json.loads(_core.simulate(json.dumps(experiment.specification(runs[0])), None))["flows"][0]
     # 30 ms and the 95th percentile of an exponential distribution: three times its mean of 0.2 ms.
     assert flow["acklink"]["delay_p95_ms"] == pytest.approx(30.6, abs=0.2)
@@ -183,9 +183,9 @@ def test_a_real_implementation_has_the_seeds_of_ours() -> None:
     listed = read_toml(Path(catalog.experiments().find("agreement-real").file)).raw
     for scheme, ours in agreement.PAIRS.items():
         table = agreement.real_experiment(listed, scheme)
-        experiment = resolve(parse_plan(Table(table, "real.toml")), Options())
+        experiment = resolve(parse_plan(Table(table, "real.toml")))
         seeds = {(run.path, run.seed) for run in experiment.all_runs()}
-        assert seeds == {(run.path, run.seed) for run in resolve(plan, Options(schemes=(ours,))).all_runs()}
+        assert seeds == {(run.path, run.seed) for run in resolve(plan, Overrides(schemes=(ours,))).all_runs()}
         (flow,) = experiment.specification(experiment.all_runs()[0])["flows"]
         assert flow["scheme"] == scheme
         assert "controller" not in flow

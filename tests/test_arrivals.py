@@ -11,7 +11,7 @@ from conftest import Dumbbell, show
 from dumbbell import catalog
 from dumbbell.catalog.experiments import parse_plan
 from dumbbell.catalog.tables import Table
-from dumbbell.experiment import Experiment, Options, resolve
+from dumbbell.experiment import Experiment, Overrides, resolve
 
 PLAN = """
 schemes = ["reno"]
@@ -27,7 +27,7 @@ duration_s = {duration}
 
 def experiment(flow: str, duration: float = 60.0, more: str = "") -> Experiment:
     text = PLAN.format(flow=flow, duration=duration, more=more)
-    return resolve(parse_plan(Table(tomllib.loads(text), "plan.toml")), Options())
+    return resolve(parse_plan(Table(tomllib.loads(text), "plan.toml")))
 
 
 def drawn(given: Experiment, run: int = 0) -> list[tuple[float, int]]:
@@ -86,10 +86,10 @@ def test_sizes_have_the_mean_of_their_distribution(size: str) -> None:
 
 def test_a_resolved_experiment_with_arrivals_reads_back_as_itself() -> None:
     given = experiment('count = 1\narrivals = { kind = "poisson", per_s = 4.0 }\napplication = { kind = "greedy" }')
-    again = resolve(parse_plan(Table(given.table(), "again.toml")), Options())
+    again = resolve(parse_plan(Table(given.table(), "again.toml")))
     assert drawn(again) == drawn(given)
     endless = experiment("every_s = 10.0")
-    assert drawn(resolve(parse_plan(Table(endless.table(), "again.toml")), Options())) == drawn(endless)
+    assert drawn(resolve(parse_plan(Table(endless.table(), "again.toml")))) == drawn(endless)
 
 
 @pytest.mark.parametrize(
@@ -133,5 +133,5 @@ def test_the_drawn_flows_are_in_the_runs_specification(dumbbell: Dumbbell, folde
 def test_unresponsive_traffic_is_no_scheme_to_compare() -> None:
     names = {scheme.name for scheme in catalog.schemes()}
     assert {"udp-cbr", "udp-poisson"} <= names
-    everything = resolve(catalog.experiments().find("pantheon"), Options(schemes=("all",))).labels
+    everything = resolve(catalog.experiments().find("pantheon"), Overrides(schemes=("all",))).labels
     assert not {"udp-cbr", "udp-poisson"} & set(everything)

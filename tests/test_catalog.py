@@ -1,7 +1,9 @@
 """The catalogue's contents, and the strictness of what reads it."""
 
+import functools
 import json
 import string
+import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dumbbell import _core, catalog
+from dumbbell.catalog import Plan
 from dumbbell.catalog.available import missing
 from dumbbell.catalog.experiments import mix_label, parse_mix, parse_plan
+from dumbbell.catalog.flows import FlowPlan
+from dumbbell.catalog.index import Index
 from dumbbell.catalog.tables import Table
 from dumbbell.errors import UserError, nearest, with_hint
-from dumbbell.experiment import Options, check, derive_seed, fitted_transport, resolve
+from dumbbell.experiment import Overrides, check, derive_seed, fitted_transport, resolve, with_overrides
 from dumbbell.results.directory import to_toml
 
 NAMES = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8)
@@ -42,7 +47,7 @@ def test_every_scheme_names_a_controller_with_its_parameters() -> None:
 
 @pytest.mark.parametrize("name", [plan.name for plan in catalog.experiments()])
 def test_every_experiment_can_be_run(name: str) -> None:
-    experiment = resolve(catalog.experiments().find(name), Options())
+    experiment = resolve(catalog.experiments().find(name))
     for scheme in experiment.schemes.values():
         if reason := missing(scheme):
             pytest.skip(f"{scheme.name}: {reason}")
@@ -142,7 +147,7 @@ def test_seeds_depend_on_everything_and_stay_the_same() -> None:
 
 def test_random_order_mixes_schemes_and_keeps_the_rounds() -> None:
     plan = catalog.experiments().find("pantheon")
-    experiment = resolve(plan, Options())
+    experiment = resolve(plan)
     runs = experiment.all_runs()
     assert [run.run for run in runs] == sorted(run.run for run in runs)
     first = [run.scheme for run in runs if (run.path, run.run) == ("korea-china", 1)]
@@ -153,15 +158,48 @@ def test_random_order_mixes_schemes_and_keeps_the_rounds() -> None:
 
 
 def test_a_resolved_experiment_reads_back_as_itself(tmp_path: Path) -> None:
-    options = Options(mixes=("copa*2+reno",), settings=("copa.transport.ack_every=2", "random_order=true"))
+    options = Overrides(mixes=("copa*2+reno",), assignments=("copa.transport.ack_every=2", "random_order=true"))
     experiment = resolve(replace(catalog.experiments().find("quick"), mixes=[]), options)
     file = tmp_path / "resolved.toml"
     file.write_text(to_toml(experiment.table()))
-    again = resolve(catalog.experiments().find(str(file)), Options())
+    again = resolve(catalog.experiments().find(str(file)))
     assert again.table() == experiment.table()
     assert [again.specification(run) for run in again.all_runs()] == [
         experiment.specification(run) for run in experiment.all_runs()
     ]
+
+
+@pytest.mark.parametrize("index", [catalog.experiments(), catalog.vectors()])
+def test_every_experiment_as_written_reads_back_as_itself(index: Index[Plan]) -> None:
+    for plan in index:
+        table = plan.table()
+        assert parse_plan(Table(tomllib.loads(to_toml(table)), "again.toml")) == plan
+
+
+def test_settings_are_checked_wherever_they_come_from() -> None:
+    plan = catalog.experiments().find("quick")
+    changed = with_overrides(plan, Overrides(settings={"runs": 3, "warmup_s": 1}, assignments=("log=full", "seed=7")))
+    assert (changed.runs, changed.warmup_s, changed.log, changed.seed) == (3, 1.0, "full", 7)
+    assert replace(changed, **plan.settings(), warmup_s=plan.warmup_s, told=plan.told) == plan
+    for overrides, line in (
+        (Overrides(settings={"runs": 0}), "the settings: `runs` = 0: allowed is a whole number, at least 1"),
+        (
+            Overrides(settings={"durations_s": 1}),
+            "unknown key `durations_s` (did you mean `duration_s`?)",
+        ),
+        (Overrides(assignments=("log=all",)), '--set: `log` = "all": allowed is one of none, packets, full'),
+        (Overrides(assignments=("random_order=1",)), "--set: `random_order` = 1: allowed is true or false"),
+        (Overrides(assignments=("warmup_s=-1",)), "--set: `warmup_s` = -1: allowed is a number, at least 0"),
+        (Overrides(assignments=("convergence_delta=2",)), "allowed is a number from 0.001 to 0.999"),
+    ):
+        assert line in str(refusal(functools.partial(with_overrides, plan, overrides)))
+
+
+def test_listed_flows_give_way_to_a_number_of_flows() -> None:
+    plan = replace(catalog.experiments().find("quick"), flow=(FlowPlan("reno"), FlowPlan("cubic")))
+    assert with_overrides(plan, Overrides(settings={"runs": 2})).flow == plan.flow
+    assert with_overrides(plan, Overrides(settings={"flows": 2})).flow == ()
+    assert with_overrides(plan, Overrides(assignments=("flows=2",))).flow == ()
 
 
 @given(st.lists(st.tuples(NAMES, st.integers(1, 99)), min_size=1, max_size=5))

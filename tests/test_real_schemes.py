@@ -24,7 +24,7 @@ from dumbbell.commands import doctor
 from dumbbell.commands.emulate import EmulateCommand, emulated_path, queue_table
 from dumbbell.commands.run import RunCommand, tell
 from dumbbell.errors import UserError
-from dumbbell.experiment import Options, resolve
+from dumbbell.experiment import Overrides, resolve
 from dumbbell.results import open_results
 from dumbbell.results.directory import to_toml
 from dumbbell.results.environment import emulation_environment
@@ -48,26 +48,30 @@ def program(text: str = PROGRAM) -> Scheme:
     return parse_scheme(Table(tomllib.loads(text), "mine.toml"))
 
 
-def flow(experiment_options: Options, own: Scheme | None = None) -> dict[str, Any]:
+def flow(overrides: Overrides, own: Scheme | None = None) -> dict[str, Any]:
     """The first flow of the first run as the core is told."""
     plan = catalog.experiments().find("quick")
     if own is not None:
         plan = replace(plan, own_schemes={own.name: own})
-    experiment = resolve(plan, experiment_options)
+    experiment = resolve(plan, overrides)
     flows: list[dict[str, Any]] = experiment.specification(experiment.all_runs()[0])["flows"]
     return flows[0]
 
 
 def test_what_the_core_is_told_of_a_kernel_controller() -> None:
-    told = flow(Options(schemes=("kernel-bbr",), backend="emu"))
+    told = flow(Overrides(schemes=("kernel-bbr",), settings={"backend": "emu"}))
     assert told["kernel"] == {"congestion_control": "bbr"}
     assert told["scheme"] == "kernel-bbr"
     assert not {"controller", "parameters", "transport", "program"} & told.keys()
-    assert flow(Options(schemes=("bpf-copa",), backend="emu"))["kernel"] == {"congestion_control": "bpf_copa"}
+    assert flow(Overrides(schemes=("bpf-copa",), settings={"backend": "emu"}))["kernel"] == {
+        "congestion_control": "bpf_copa"
+    }
 
 
 def test_what_the_core_is_told_of_a_program() -> None:
-    told = flow(Options(schemes=("mine",), backend="emu", settings=("mine.congestion=reno",)), program())["program"]
+    told = flow(
+        Overrides(schemes=("mine",), assignments=("mine.congestion=reno",), settings={"backend": "emu"}), program()
+    )["program"]
     assert told["sender"] == ["send", "--to", "{ip}:{port}", "-t", "{duration}", "--cc", "reno", "{{ip}} {{x}}"]
     # where a parameter's value has braces they are not placeholders
     assert told["receiver"] == [sys.executable, "-c", "pass", "{port}"]
@@ -77,10 +81,10 @@ def test_what_the_core_is_told_of_a_program() -> None:
 
 def test_a_program_reads_back_from_a_resolved_experiment(tmp_path: Path) -> None:
     plan = replace(catalog.experiments().find("quick"), own_schemes={"mine": program()})
-    experiment = resolve(plan, Options(schemes=("mine", "kernel-reno", "bpf-vegas"), backend="emu"))
+    experiment = resolve(plan, Overrides(schemes=("mine", "kernel-reno", "bpf-vegas"), settings={"backend": "emu"}))
     file = tmp_path / "resolved.toml"
     file.write_text(to_toml(experiment.table()))
-    again = resolve(catalog.experiments().find(str(file)), Options())
+    again = resolve(catalog.experiments().find(str(file)))
     assert again.table() == experiment.table()
     assert [again.specification(run) for run in again.all_runs()] == [
         experiment.specification(run) for run in experiment.all_runs()
@@ -144,10 +148,10 @@ def test_settings_of_programs_are_their_parameters_only() -> None:
         ("mine.transport.ack_every=1", "has no `transport.ack_every`"),
     ):
         with pytest.raises(UserError) as refused:
-            flow(Options(schemes=("mine",), backend="emu", settings=(setting,)), program())
+            flow(Overrides(schemes=("mine",), assignments=(setting,), settings={"backend": "emu"}), program())
         assert said in str(refused.value)
     with pytest.raises(UserError, match="a kernel controller as `kernel-reno` has no `beta`: allowed are none"):
-        flow(Options(schemes=("kernel-reno",), backend="emu", settings=("kernel-reno.beta=1",)))
+        flow(Overrides(schemes=("kernel-reno",), assignments=("kernel-reno.beta=1",), settings={"backend": "emu"}))
 
 
 @pytest.fixture(name="offered")
@@ -205,11 +209,11 @@ def test_the_environment_of_real_packets(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_all_means_what_can_run(offered: Path, dumbbell: Dumbbell) -> None:
     plan = catalog.experiments().find("quick")
-    simulated = resolve(plan, Options(schemes=("all",))).labels
+    simulated = resolve(plan, Overrides(schemes=("all",))).labels
     assert set(simulated) == {
         scheme.name for scheme in catalog.schemes() if scheme.kind == "core" and not scheme.is_traffic
     }
-    emulated = resolve(plan, Options(schemes=("all",), backend="emu")).labels
+    emulated = resolve(plan, Overrides(schemes=("all",), settings={"backend": "emu"})).labels
     assert set(simulated) < set(emulated)
     assert "kernel-cubic" in emulated
     assert "kernel-bbr" not in emulated
@@ -469,7 +473,7 @@ def test_degraded_runs_do_not_fail_the_command(
     dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
     results = open_results(folder / "out")
     (run,) = results.experiment.all_runs()
-    command = RunCommand(experiment=None, options=Options(), pantheon_dir=None, out=folder / "out")
+    command = RunCommand(experiment=None, overrides=Overrides(), pantheon_dir=None, out=folder / "out")
     assert tell(results, Outcome(degraded=[(run, "late by 7 ms")]), command) == 0
     assert "  reno on small, run 1: late by 7 ms" in capsys.readouterr().err
     assert tell(results, Outcome(failed=[(run, "invalid: 3 packets were lost")]), command) == 1

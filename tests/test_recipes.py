@@ -11,7 +11,7 @@ from dumbbell import _core
 from dumbbell.catalog.experiments import parse_plan
 from dumbbell.catalog.paths import parse_path
 from dumbbell.catalog.tables import Table
-from dumbbell.experiment import Options, check, resolve
+from dumbbell.experiment import check, resolve
 from test_docs import ROOT, blocks
 
 PAGE = ROOT / "docs" / "paths.md"
@@ -82,7 +82,7 @@ def test_a_dual_queue_marks_what_is_l4s() -> None:
 
 def test_the_parking_lot_runs_as_written(tmp_path: Path) -> None:
     table = next(table for table in map(tomllib.loads, blocks(PAGE, "toml")) if table.get("name") == "two-hops")
-    experiment = resolve(parse_plan(Table(table, "paths.md")), Options())
+    experiment = resolve(parse_plan(Table(table, "paths.md")))
     check(experiment)
     again = parse_plan(Table(experiment.table(), "again.toml"))
     assert [(flow.enter, flow.leave) for flow in again.flow] == [(None, None), ("hop-1", "hop-1"), ("hop-2", "hop-2")]

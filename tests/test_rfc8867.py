@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from dumbbell import _core, catalog
-from dumbbell.experiment import Experiment, Options, resolve
+from dumbbell.experiment import Experiment, Overrides, resolve
 
 MEDIA = ("gcc", "nada", "scream")
 
 
 def planned(case: str, duration_s: float | None = None) -> Experiment:
-    return resolve(catalog.experiments().find(f"rfc8867-{case}"), Options(duration_s=duration_s))
+    return resolve(catalog.experiments().find(f"rfc8867-{case}"), Overrides(settings={"duration_s": duration_s}))
 
 
 @cache

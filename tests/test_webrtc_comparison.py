@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 from dumbbell import catalog
-from dumbbell.experiment import Options, check, resolve
+from dumbbell.experiment import Overrides, check, resolve
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
 import webrtc
@@ -144,7 +144,9 @@ def test_our_schemes_are_those_of_the_catalog_but_for_their_limits(scheme: str) 
 
 def test_the_experiment_can_be_simulated_and_read(tmp_path: Path) -> None:
     plan = catalog.experiments().find("webrtc")
-    options = Options(schemes=("gcc", "scream"), backend="sim", paths=("two-calls",), flows=2, interval_s=0.5)
+    options = Overrides(
+        schemes=("gcc", "scream"), paths=("two-calls",), settings={"backend": "sim", "flows": 2, "interval_s": 0.5}
+    )
     check(resolve(plan, options))
     out = tmp_path / "calls"
     arguments = ["webrtc", "--backend", "sim", "--schemes", "gcc", "--path", "two-calls", "--flows", "2", "--runs", "1"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dumbbell import __version__, _core
+from dumbbell.catalog.settings import LOGS, READERS
 from dumbbell.ccperf.arguments import add_arguments
 from dumbbell.errors import UserError, one_line, with_hint
 from dumbbell.option_values import Choice, count, duration, milliseconds, names, seconds, seed
@@ -92,13 +93,13 @@ def _run_parser(run: argparse.ArgumentParser) -> None:
     add("--path", type=names, default=(), metavar="P[,P2]", help="listed paths, TOML files or mahimahi traces")
     add("--backend", metavar="sim|emu", help="sim: virtual time (the default); emu: real packets")
     add("--runs", type=count, metavar="N", help="repetitions of each scheme on each path")
-    add("--duration", type=duration, metavar="S", help="seconds, or with a unit: 500ms, 2min")
+    add("--duration", dest="duration_s", type=duration, metavar="S", help="seconds, or with a unit: 500ms, 2min")
     add("--flows", type=count, metavar="N", help="flows of the same scheme in each run")
-    add("--interval", type=seconds, metavar="S", help="time between the starts of flows")
+    add("--interval", dest="interval_s", type=seconds, metavar="S", help="time between the starts of flows")
     add("--mix", action="append", default=[], metavar="A*2+B", help="flows of several schemes in one run; repeatable")
-    add("--warmup", type=seconds, metavar="S", help="time that the corrected metrics leave out")
+    add("--warmup", dest="warmup_s", type=seconds, metavar="S", help="time that the corrected metrics leave out")
     add("--seed", type=seed, metavar="N")
-    add("--log", type=Choice("none", "packets", "full"), metavar="none|packets|full", help="packet log")
+    add("--log", type=Choice(*LOGS), metavar="|".join(LOGS), help="packet log")
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="copa.delta=0.1, reno.transport.ack_every=1")
     add("--cell", type=names, default=(), metavar="C[,C2]", help="only these cells: paths as they are named in results")
     add(
@@ -199,26 +200,19 @@ def _execution(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _run(arguments: argparse.Namespace) -> int:
     from dumbbell.commands.run import RunCommand, run
-    from dumbbell.experiment import Options
+    from dumbbell.experiment import Overrides
 
-    options = Options(
+    overrides = Overrides(
         schemes=arguments.schemes,
         mixes=tuple(arguments.mix),
         paths=arguments.path,
-        backend=arguments.backend,
-        runs=arguments.runs,
-        duration_s=arguments.duration,
-        flows=arguments.flows,
-        interval_s=arguments.interval,
-        warmup_s=arguments.warmup,
-        seed=arguments.seed,
-        log=arguments.log,
-        settings=tuple(arguments.set),
+        settings={name: value for name in READERS if (value := getattr(arguments, name, None)) is not None},
+        assignments=tuple(arguments.set),
         cells=arguments.cell,
     )
     command = RunCommand(
         experiment=arguments.experiment,
-        options=options,
+        overrides=overrides,
         pantheon_dir=arguments.pantheon_dir,
         **_execution(arguments),
     )

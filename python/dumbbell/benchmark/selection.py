@@ -11,7 +11,7 @@ from dumbbell.catalog.experiments import Plan
 from dumbbell.catalog.grid import Axis
 from dumbbell.catalog.suite import GROUPS
 from dumbbell.errors import UserError, listed, nearest, one_line
-from dumbbell.experiment import Experiment, Options, resolve
+from dumbbell.experiment import Experiment, Overrides, resolve
 from dumbbell.results import open_results
 from dumbbell.results.numbers import definitions
 
@@ -41,7 +41,7 @@ def suite(schemes: tuple[str, ...], quick: bool, only: tuple[str, ...] = ()) -> 
     """
     chosen = _chosen(_plans(quick), only)
     _check_schemes(schemes)
-    return [(plan, resolve(plan, Options(schemes=_labels(plan, schemes)))) for plan in chosen]
+    return [(plan, resolve(plan, Overrides(schemes=_labels(plan, schemes)))) for plan in chosen]
 
 
 def _plans(quick: bool) -> list[Plan]:
@@ -96,10 +96,9 @@ def _labels(plan: Plan, schemes: tuple[str, ...]) -> tuple[str, ...]:
 def shortened(plan: Plan) -> Plan:
     """The plan in its quick form."""
     shorter = plan.shorter
-    changes: dict[str, Any] = {"paths": list(shorter.paths)} if shorter.paths else {}
-    for key in ("runs", "duration_s", "warmup_s"):
-        if getattr(shorter, key) is not None:
-            changes[key] = getattr(shorter, key)
+    changes: dict[str, Any] = dict(shorter.settings)
+    if shorter.paths:
+        changes["paths"] = list(shorter.paths)
     if shorter.grid:
         given = {axis.name: axis for axis in shorter.grid}
         changes["grid"] = tuple(given.pop(axis.name, axis) for axis in plan.grid)

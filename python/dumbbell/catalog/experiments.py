@@ -5,22 +5,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.catalog.flows import FlowPlan, parse_flow
-from dumbbell.catalog.grid import Axis, Scenario, parse_grid
+from dumbbell.catalog.grid import Axis, Scenario, grid_table, parse_grid
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.paths import PathModel, parse_path
 from dumbbell.catalog.published import Publication, parse_publication
 from dumbbell.catalog.schemes import Scheme, parse_scheme
+from dumbbell.catalog.settings import MOST_FLOWS, Settings, read_settings
 from dumbbell.catalog.suite import Chapter, Shorter, parse_chapter, parse_shorter
 from dumbbell.catalog.tables import Table
 from dumbbell.errors import UserError
 
-LOGS = ("none", "packets", "full")
-BACKENDS = ("sim", "emu", "import")
-MAXIMUM_FLOWS = 10_000
 
-
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, kw_only=True)
+class Plan(Settings):
     """An experiment as written: names not yet looked up."""
 
     name: str
@@ -29,19 +26,6 @@ class Plan:
     schemes: list[str] = field(default_factory=list)
     mixes: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
-    backend: str = "sim"
-    runs: int = 1
-    duration_s: float = 30.0
-    flows: int = 1
-    interval_s: float = 0.0
-    start_spread_ms: float = 0.0
-    warmup_s: float | None = None
-    seed: int = 1
-    random_order: bool = False
-    sample_interval_s: float = 0.1
-    convergence_delta: float = 0.2
-    log: str = "packets"
-    intervals_s: float | None = None
     flow: tuple[FlowPlan, ...] = ()
     grid: tuple[Axis, ...] = ()
     cells: dict[str, Scenario] = field(default_factory=dict)
@@ -53,6 +37,22 @@ class Plan:
     file: str = field(default="", compare=False)
     told: frozenset[str] = field(default=frozenset(), compare=False)
     """Names of schemes and paths that the command line gives, not the file."""
+
+    def table(self) -> dict[str, Any]:
+        """As written to a file."""
+        table: dict[str, Any] = {"name": self.name, "title": self.title, "aliases": list(self.aliases)}
+        table |= {"schemes": self.schemes, "mixes": self.mixes, "paths": self.paths}
+        table |= self.settings() | self.published.table()
+        parts: dict[str, Any] = {
+            "flow": [flow.table() for flow in self.flow],
+            "grid": grid_table(self.grid),
+            "benchmark": None if self.chapter is None else self.chapter.table(),
+            "quick": self.shorter.table(),
+            "scheme": {name: scheme.table() for name, scheme in self.own_schemes.items()},
+            "path": {name: path.table() for name, path in self.own_paths.items()},
+            "cell": {name: cell.table() for name, cell in self.cells.items()},
+        }
+        return table | {key: part for key, part in parts.items() if part}
 
 
 def parse_plan(table: Table) -> Plan:
@@ -67,19 +67,7 @@ def parse_plan(table: Table) -> Plan:
         schemes=table.texts("schemes", []),
         mixes=table.texts("mixes", []),
         paths=table.texts("paths", []),
-        backend=table.text("backend", "sim", BACKENDS),
-        runs=table.integer("runs", 1, least=1),
-        duration_s=table.number("duration_s", 30.0, least=1e-3, most=1e6),
-        flows=table.integer("flows", 1, least=1, most=MAXIMUM_FLOWS),
-        interval_s=table.number("interval_s", 0.0, least=0.0),
-        start_spread_ms=table.number("start_spread_ms", 0.0, least=0.0),
-        warmup_s=table.number("warmup_s", 0.0, least=0.0) if table.has("warmup_s") else None,
-        seed=table.integer("seed", 1),
-        random_order=table.flag("random_order", False),
-        sample_interval_s=table.number("sample_interval_s", 0.1, least=1e-3),
-        convergence_delta=table.number("convergence_delta", 0.2, least=1e-3, most=0.999),
-        log=table.text("log", "packets", LOGS),
-        intervals_s=table.number("intervals_s", least=1e-3, most=1e6) if table.has("intervals_s") else None,
+        **read_settings(table),
         flow=tuple(parse_flow(flow) for flow in table.tables("flow")),
         grid=parse_grid(table.table("grid")),
         cells=cells,
@@ -126,7 +114,7 @@ def parse_mix(text: str) -> list[tuple[str, int]]:
     for part in text.split("+"):
         match = _PART.fullmatch(part.strip())
         count = int(match[2] or 1) if match else 0
-        if match is None or not 1 <= count <= MAXIMUM_FLOWS:
+        if match is None or not 1 <= count <= MOST_FLOWS:
             raise UserError(f"mix `{text}`: allowed is SCHEME or SCHEME*COUNT, joined by +, like `cubic*2+bbr`")
         parts.append((match[1], count))
     return parts

@@ -49,6 +49,11 @@ def parse_grid(table: Table) -> tuple[Axis, ...]:
     return tuple(axes)
 
 
+def grid_table(grid: tuple[Axis, ...]) -> dict[str, list[Any]]:
+    """As written under `[grid]`."""
+    return {axis.name: list(axis.values) for axis in grid}
+
+
 def scenarios(path: PathModel, flows: tuple[FlowPlan, ...], grid: tuple[Axis, ...], source: str) -> list[Scenario]:
     """Every combination of the grid's values on one path. Without a grid: the path itself.
 

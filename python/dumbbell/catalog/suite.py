@@ -1,8 +1,10 @@
 """What the benchmark needs to know of an experiment: its place, what its page says and shows, and its quick form."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
-from dumbbell.catalog.grid import Axis, parse_grid
+from dumbbell.catalog.grid import Axis, grid_table, parse_grid
+from dumbbell.catalog.settings import read_settings
 from dumbbell.catalog.tables import Table
 
 GROUPS = (
@@ -48,17 +50,33 @@ class Chapter:
     victims: str = ""
     neutral: tuple[str, ...] = ()
 
+    def table(self) -> dict[str, Any]:
+        """As written under `[benchmark]`."""
+        lists = {
+            "references": self.references,
+            "flow_metrics": self.flow,
+            "link_metrics": self.link,
+            "network_metrics": self.network,
+            "figures": self.figures,
+            "neutral_metrics": self.neutral,
+        }
+        table: dict[str, Any] = {"group": self.group, "text": self.text, "victims": self.victims}
+        return table | {key: list(names) for key, names in lists.items() if names}
+
 
 @dataclass(frozen=True)
 class Shorter:
-    """What `--quick` replaces in an experiment."""
+    """What `--quick` replaces in an experiment; `settings` are those of its settings that differ."""
 
     paths: tuple[str, ...] = ()
-    runs: int | None = None
-    duration_s: float | None = None
-    warmup_s: float | None = None
-    grid: tuple[Axis, ...] = field(default=())
+    settings: dict[str, Any] = field(default_factory=dict)
+    grid: tuple[Axis, ...] = ()
     leave_out: bool = False
+
+    def table(self) -> dict[str, Any]:
+        """As written under `[quick]`; empty if nothing differs."""
+        parts = {"paths": list(self.paths), "grid": grid_table(self.grid), "leave_out": self.leave_out}
+        return self.settings | {key: part for key, part in parts.items() if part}
 
 
 def parse_chapter(table: Table) -> Chapter:
@@ -89,9 +107,7 @@ def parse_shorter(table: Table) -> Shorter:
     """The `[quick]` table of an experiment."""
     shorter = Shorter(
         paths=tuple(table.texts("paths", [])),
-        runs=table.integer("runs", 1, least=1) if table.has("runs") else None,
-        duration_s=table.number("duration_s", 1.0, least=1e-3, most=1e6) if table.has("duration_s") else None,
-        warmup_s=table.number("warmup_s", 0.0, least=0.0) if table.has("warmup_s") else None,
+        settings=read_settings(table, ("runs", "duration_s", "warmup_s")),
         grid=parse_grid(table.table("grid")),
         leave_out=table.flag("leave_out", False),
     )

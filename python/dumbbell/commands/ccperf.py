@@ -6,7 +6,7 @@ from dumbbell.ccperf.arguments import check_program
 from dumbbell.ccperf.experiment import plan
 from dumbbell.ccperf.tables import print_tables
 from dumbbell.commands.run import RunCommand, perform, tell
-from dumbbell.experiment import Options
+from dumbbell.experiment import Overrides
 
 
 def ccperf(arguments: argparse.Namespace) -> int:
@@ -14,7 +14,7 @@ def ccperf(arguments: argparse.Namespace) -> int:
     check_program(arguments.program)
     command = RunCommand(
         experiment=None,
-        options=Options(),
+        overrides=Overrides(),
         pantheon_dir=None,
         jobs=1,
         out=arguments.out,

@@ -19,7 +19,7 @@ from dumbbell.catalog.pantheon import PREFIX, Checkout
 from dumbbell.catalog.tables import read_toml
 from dumbbell.commands.show import print_summary
 from dumbbell.errors import UserError
-from dumbbell.experiment import Experiment, Options, Run, check, everything, resolve, with_options
+from dumbbell.experiment import Experiment, Overrides, Run, check, everything, resolve, with_overrides
 from dumbbell.progress import Progress
 from dumbbell.results import Database, Gathering, Results, locked, prepare, to_json, write_environment
 from dumbbell.results.environment import cpus, emulation_environment, environment
@@ -42,7 +42,7 @@ class RunCommand(Execution):
     """The command's arguments."""
 
     experiment: str | None
-    options: Options
+    overrides: Overrides
     pantheon_dir: Path | None
 
 
@@ -50,22 +50,22 @@ def run(command: RunCommand) -> int:
     """Executes the experiment; 0 if every run is good, 1 if not."""
     if command.resume and command.out is None:
         raise UserError("--resume needs --out DIR: the results to continue")
-    if command.options.backend is not None:
-        backends.require(command.options.backend)
+    if "backend" in command.overrides.settings:
+        backends.require(command.overrides.settings["backend"])
     results, outcome = perform(_with_pantheon(_plan(command), command), command)
     return tell(results, outcome, command)
 
 
 def perform(plan: Plan, command: RunCommand) -> tuple[Results, Outcome]:
-    """Executes the experiment that `plan` and the command's options describe."""
-    experiment = resolve(plan, command.options)
+    """Executes the experiment that `plan` and the command's overrides describe."""
+    experiment = resolve(plan, command.overrides)
     backends.require(experiment.backend)
     jobs = backends.choose_jobs(experiment.backend, command.jobs, cpus())
     if command.cluster is not None and experiment.backend != "sim":
         raise UserError(f"--cluster: allowed with --backend sim only, not {experiment.backend}")
     if command.cluster is not None:
         require_cluster(command.cluster)
-    _tell_left_out(with_options(plan, command.options))
+    _tell_left_out(with_overrides(plan, command.overrides))
     check(experiment)
     if experiment.backend == "emu":
         require_emulation()
@@ -84,7 +84,7 @@ def _with_pantheon(plan: Plan, command: RunCommand) -> Plan:
     if command.pantheon_dir is None:
         return plan
     checkout = Checkout(command.pantheon_dir)
-    used = with_options(plan, command.options)
+    used = with_overrides(plan, command.overrides)
     names = [*used.schemes, *(flow.scheme for flow in used.flow)]
     names += [name for mix in used.mixes for name, _ in parse_mix(mix)]
     if "all" in names:
@@ -104,9 +104,9 @@ def _plan(command: RunCommand) -> Plan:
     stored = command.out / "experiment.toml" if command.resume and command.out else None
     if command.experiment is not None:
         return catalog.experiments().find(command.experiment)
-    if stored is not None and stored.is_file() and not (command.options.schemes or command.options.mixes):
+    if stored is not None and stored.is_file() and not (command.overrides.schemes or command.overrides.mixes):
         return parse_plan(read_toml(stored))
-    if command.resume and not (command.options.schemes or command.options.mixes):
+    if command.resume and not (command.overrides.schemes or command.overrides.mixes):
         raise UserError(f"{command.out}: nothing to resume: there is no experiment.toml in it")
     return Plan(name="run", paths=["default"])
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell.catalog.experiments import MAXIMUM_FLOWS
+from dumbbell.catalog.settings import MOST_FLOWS
 from dumbbell.errors import UserError, one_line
 
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -106,7 +106,7 @@ def _whole(file: Path, raw: dict[str, Any], key: str, default: int, least: int) 
     value = raw.get(key, default)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MAXIMUM_FLOWS:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST_FLOWS:
         raise UserError(f"{file}: `{key}` = {value}: allowed is a whole number, at least {least}")
     return value
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from dumbbell import catalog
 from dumbbell.catalog import PathModel, Scheme
+from dumbbell.catalog.settings import LEAST_SECONDS
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, Run, slug
 from dumbbell.results import Recording, Results, write_environment
@@ -42,19 +43,10 @@ def imported_experiment(path: PathModel, schemes: Iterable[str], duration_s: flo
         name=path.name,
         title=path.title,
         backend="import",
-        runs=1,
-        duration_s=max(duration_s, 1e-3),
+        duration_s=max(duration_s, LEAST_SECONDS),
         warmup_s=0.0,
         seed=0,
-        random_order=False,
-        sample_interval_s=0.1,
-        log="packets",
-        flows=1,
-        interval_s=0.0,
-        start_spread_ms=0.0,
-        flow=(),
         labels=labels,
-        mixes=(),
         schemes={label: imported_scheme(label) for label in labels},
         paths={path.name: path},
     )

@@ -15,7 +15,7 @@ import tomli_w
 from dumbbell.catalog.experiments import parse_plan
 from dumbbell.catalog.tables import read_toml
 from dumbbell.errors import UserError, one_line
-from dumbbell.experiment import Experiment, Options, Run, resolve
+from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.results.files import to_json, write_atomically
 from dumbbell.results.published import published_json
 
@@ -153,7 +153,7 @@ def open_results(directory: Path) -> Results:
         parts = sorted(directory.glob("experiments/*/experiment.toml"))
         hint = f" (those of the benchmark are below it, like {parts[0].parent})" if parts else ""
         raise UserError(f"{directory}: not a results directory: there is no experiment.toml in it{hint}")
-    return Results(directory, resolve(parse_plan(read_toml(file)), Options()))
+    return Results(directory, resolve(parse_plan(read_toml(file))))
 
 
 def prepare(directory: Path, experiment: Experiment, resume: bool) -> Results:

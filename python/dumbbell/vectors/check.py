@@ -8,7 +8,7 @@ from pathlib import Path
 from dumbbell.catalog.experiments import parse_plan
 from dumbbell.catalog.tables import read_toml
 from dumbbell.errors import UserError
-from dumbbell.experiment import Options, check, resolve
+from dumbbell.experiment import check, resolve
 from dumbbell.vectors.write import EXPERIMENT, TABLE, TRACE, run_scenario
 
 
@@ -35,7 +35,7 @@ def check_vectors(directory: Path) -> dict[str, Difference | None]:
 
 
 def _check(folder: Path) -> Difference | None:
-    experiment = resolve(parse_plan(read_toml(folder / EXPERIMENT)), Options())
+    experiment = resolve(parse_plan(read_toml(folder / EXPERIMENT)))
     check(experiment)
     with tempfile.TemporaryDirectory(prefix="dumbbell-vectors-") as scratch:
         run_scenario(experiment, Path(scratch))

@@ -9,7 +9,7 @@ from string import Template
 from dumbbell import _core, catalog
 from dumbbell.catalog import Plan, Scheme
 from dumbbell.errors import UserError
-from dumbbell.experiment import Experiment, Options, check, resolve
+from dumbbell.experiment import Experiment, Overrides, check, resolve
 from dumbbell.interchange.qlog_export import write_flow
 from dumbbell.interchange.staging import staging
 from dumbbell.results.directory import to_toml
@@ -37,7 +37,9 @@ def write_vectors(name: str, out: Path) -> list[Path]:
     try:
         with staging(out) as made:
             for plan in _scenarios(scheme):
-                experiment = resolve(replace(plan, own_schemes={scheme.name: scheme}), Options(schemes=(scheme.name,)))
+                experiment = resolve(
+                    replace(plan, own_schemes={scheme.name: scheme}), Overrides(schemes=(scheme.name,))
+                )
                 check(experiment)
                 folder = made / plan.name
                 folder.mkdir()

@@ -1,0 +1,21 @@
+"""From an experiment file and what overrides it to the list of runs, each with its specification."""
+
+from dumbbell.experiment.check import check
+from dumbbell.experiment.model import Experiment, Run, derive_seed, slug
+from dumbbell.experiment.overrides import Overrides, with_overrides
+from dumbbell.experiment.resolve import everything, resolve
+from dumbbell.experiment.specification import complete_transport, fitted_transport
+
+__all__ = [
+    "Experiment",
+    "Overrides",
+    "Run",
+    "check",
+    "complete_transport",
+    "derive_seed",
+    "everything",
+    "fitted_transport",
+    "resolve",
+    "slug",
+    "with_overrides",
+]

@@ -1,0 +1,70 @@
+"""Whether an experiment can run: asked before anything runs."""
+
+import json
+from dataclasses import replace
+
+from dumbbell import _core
+from dumbbell.catalog import Scheme
+from dumbbell.catalog.available import missing
+from dumbbell.catalog.schemes import WHAT
+from dumbbell.errors import UserError, with_hint
+from dumbbell.experiment.model import Experiment, Run
+
+
+def check(experiment: Experiment) -> None:
+    """Asks the core whether every combination of schemes and paths can run.
+
+    Raises:
+        UserError: names the file at fault and the core's reason.
+    """
+    for path in experiment.paths.values():
+        try:
+            _core.check_path(json.dumps(path.spec()))
+        except _core.Error as error:
+            raise UserError(f"{path.file}: path `{path.name}`: {with_hint(str(error))}") from None
+    for scheme in experiment.schemes.values():
+        _check_scheme(scheme, experiment.backend)
+    for run in replace(experiment, runs=1).all_runs():
+        _check_flows(experiment, run)
+        try:
+            _core.check_run(json.dumps(experiment.specification(run)), experiment.backend)
+        except _core.Error as error:
+            file = f"{experiment.file}: " if experiment.file and experiment.listed_flows(run.path) else ""
+            raise UserError(f"{file}{run.scheme} on {run.path}: {with_hint(str(error))}") from None
+
+
+def _check_scheme(scheme: Scheme, backend: str) -> None:
+    if scheme.real:
+        _check_real(scheme, backend)
+        return
+    try:
+        _core.check_parameters(scheme.controller, scheme.parameters)
+        _core.transport(json.dumps(scheme.transport))
+        _core.check_application(json.dumps(scheme.application))
+    except _core.Error as error:
+        raise UserError(f"{scheme.file}: scheme `{scheme.name}`: {with_hint(str(error))}") from None
+
+
+def _check_real(scheme: Scheme, backend: str) -> None:
+    if backend == "sim":
+        raise UserError(f"scheme `{scheme.name}` is {WHAT[scheme.kind]}: it runs with --backend emu only")
+    reason = missing(scheme)
+    if reason is not None:
+        raise UserError(f"scheme `{scheme.name}` cannot run here: {reason}")
+
+
+def _check_flows(experiment: Experiment, run: Run) -> None:
+    """What the core cannot know: where the flows are from."""
+    plans = experiment.flow_plans(run.scheme, run.path)
+    for flow in plans:
+        scheme = experiment.schemes[flow.scheme]
+        if flow.transport and scheme.real:
+            raise UserError(
+                f"flow of `{flow.scheme}`: `transport`: allowed is none: {WHAT[scheme.kind]} brings its own"
+            )
+    last_start_s = (len(plans) - 1) * experiment.interval_s
+    if not experiment.listed_flows(run.path) and last_start_s >= experiment.duration_s:
+        raise UserError(
+            f"{len(plans)} flows, {experiment.interval_s:g} s apart, do not all start within the duration of "
+            f"{experiment.duration_s:g} s"
+        )

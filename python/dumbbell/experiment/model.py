@@ -1,0 +1,116 @@
+"""A resolved experiment and its runs: names looked up, numbers fixed, seeds derived."""
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dumbbell.catalog import FlowPlan, PathModel, Scheme, parse_mix
+from dumbbell.catalog.grid import Scenario
+from dumbbell.catalog.published import Publication
+from dumbbell.catalog.settings import Settings
+from dumbbell.experiment.specification import specification
+
+SEED_BITS = 53  # the widest whole number that every JSON reader keeps exact
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of an experiment: who, where, which repetition, and its seed."""
+
+    path: str
+    scheme: str
+    run: int
+    seed: int
+
+    @property
+    def directory(self) -> str:
+        """Where its files live, below the results directory."""
+        return f"runs/{slug(self.path)}/{slug(self.scheme)}/{self.run}"
+
+    @property
+    def label(self) -> str:
+        """For messages."""
+        return f"{self.scheme} on {self.path}, run {self.run}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment(Settings):
+    """A resolved experiment. It depends on nothing outside: neither the catalog nor the command line.
+
+    `labels` are the schemes that run alone, `mixes` those that run together; `schemes` are all that occur.
+    """
+
+    name: str
+    title: str
+    warmup_s: float
+    flow: tuple[FlowPlan, ...] = ()
+    labels: tuple[str, ...] = ()
+    mixes: tuple[str, ...] = ()
+    published: Publication = field(default_factory=Publication)
+    schemes: dict[str, Scheme] = field(default_factory=dict)
+    paths: dict[str, PathModel] = field(default_factory=dict)
+    cells: dict[str, Scenario] = field(default_factory=dict)
+    """The cells of a grid by the names of their paths; without a grid there are none."""
+    file: str = field(default="", compare=False)
+    """Where it was read from, for messages."""
+
+    def all_runs(self) -> list[Run]:
+        """Every run, in the order of execution: repetition by repetition, so that a killed experiment is balanced."""
+        labels = [*self.labels, *self.mixes]
+        if self.random_order:
+            labels.sort(key=lambda label: derive_seed(self.seed, "order", label, 0))
+        return [
+            Run(path, label, run, derive_seed(self.seed, path, label, run))
+            for run in range(1, self.runs + 1)
+            for path in self.paths
+            for label in labels
+        ]
+
+    def specification(self, run: Run) -> dict[str, Any]:
+        """What the core is given for one run."""
+        flows = self.flow_plans(run.scheme, run.path)
+        return specification(self, run.seed, self.paths[run.path], flows, self.schemes)
+
+    def listed_flows(self, path: str) -> tuple[FlowPlan, ...]:
+        """The flows that the experiment lists for its runs on `path`; none where label and `flows` tell."""
+        return self.cells[path].flows if path in self.cells else self.flow
+
+    def flow_plans(self, label: str, path: str) -> list[FlowPlan]:
+        """The flows of a run of `label` on `path`, in order."""
+        flows = self.listed_flows(path)
+        if flows:
+            return [replace(flow, scheme=flow.scheme or label) for flow in flows]
+        names = [label] * self.flows
+        if label in self.mixes:
+            names = [name for name, count in parse_mix(label) for _ in range(count)]
+        return [FlowPlan(name, start_s=index * self.interval_s) for index, name in enumerate(names)]
+
+    def table(self) -> dict[str, Any]:
+        """The resolved experiment as TOML; it is itself an experiment file that can be run."""
+        table: dict[str, Any] = {
+            "name": self.name,
+            "title": self.title,
+            "schemes": list(self.labels),
+            "mixes": list(self.mixes),
+            "paths": list(self.paths),
+            **self.settings(),
+        }
+        if self.flow and not self.cells:
+            table["flow"] = [flow.table() for flow in self.flow]
+        table |= self.published.table()
+        table["scheme"] = {name: scheme.table() for name, scheme in self.schemes.items()}
+        table["path"] = {name: path.table() for name, path in self.paths.items()}
+        if self.cells:
+            table["cell"] = {name: cell.table() for name, cell in self.cells.items()}
+        return table
+
+
+def derive_seed(seed: int, path: str, scheme: str, run: int) -> int:
+    """The seed of one run: a hash, so that adding a scheme, a path or a run changes no other run."""
+    digest = hashlib.sha256(f"{seed}\n{path}\n{scheme}\n{run}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> (64 - SEED_BITS)
+
+
+def slug(label: str) -> str:
+    """A label as a directory name: `cubic*2+bbr` becomes `cubicx2+bbr`."""
+    return "".join(letter if letter.isalnum() or letter in "._+-" else "x" for letter in label)

@@ -1,0 +1,119 @@
+"""What a command line or a program changes about an experiment."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dumbbell.catalog import Plan, Scheme, parse_mix
+from dumbbell.catalog.schemes import WHAT
+from dumbbell.catalog.settings import READERS, read_settings
+from dumbbell.catalog.tables import Table
+from dumbbell.errors import UserError, listed, nearest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overrides:
+    """What differs from the experiment as written; what is empty leaves it as it is.
+
+    `settings` are fields of `Settings` by name, `assignments` texts KEY=VALUE as `--set` takes them; `cells` are the
+    only paths or cells to run.
+    """
+
+    schemes: tuple[str, ...] = ()
+    mixes: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    assignments: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
+
+
+def with_overrides(plan: Plan, overrides: Overrides) -> Plan:
+    """The plan with other names and settings.
+
+    Raises:
+        UserError: an unknown setting, or a value that is not allowed.
+    """
+    given = read_settings(_table(dict(overrides.settings), "the settings")) | _assigned(overrides.assignments)
+    changes: dict[str, Any] = dict(given)
+    mixes = [parse_mix(mix) for mix in overrides.mixes]
+    if overrides.schemes or overrides.mixes:
+        changes |= {"schemes": list(overrides.schemes), "mixes": list(overrides.mixes)}
+    if overrides.paths and plan.cells:
+        # its flows belong to the cells: elsewhere they would be others
+        raise UserError(f"--path: {plan.file or plan.name} has cells: choose some of them with --cell")
+    if overrides.paths:
+        changes["paths"] = list(overrides.paths)
+    changes["told"] = frozenset((*overrides.schemes, *overrides.paths, *(name for mix in mixes for name, _ in mix)))
+    if "flows" in given or "interval_s" in given:
+        changes["flow"] = ()
+    return replace(plan, **changes)
+
+
+def _table(given: dict[str, Any], source: str) -> Table:
+    """A table of settings and nothing else."""
+    for name in given:
+        if name not in READERS:
+            raise UserError(f"{source}: unknown key `{name}`{nearest(name, READERS)}: allowed are {listed(READERS)}")
+    return Table(given, source)
+
+
+def _assigned(assignments: tuple[str, ...]) -> dict[str, Any]:
+    """The settings among the assignments: those without a dot."""
+    given: dict[str, Any] = {}
+    for key, value in map(_split, assignments):
+        if "." in key:
+            continue
+        if key not in READERS:
+            hint = nearest(key, READERS)
+            raise UserError(f"--set: unknown key `{key}`{hint}: allowed are SCHEME.KEY, {listed(READERS)}")
+        given |= read_settings(Table({key: _literal(value)}, "--set"), (key,))
+    return given
+
+
+def _split(assignment: str) -> tuple[str, str]:
+    key, equals, value = assignment.partition("=")
+    if not equals or not key.strip() or not value.strip():
+        raise UserError(f"--set `{assignment}`: allowed is KEY=VALUE, like copa.delta=0.1 or warmup_s=2")
+    return key.strip(), value.strip()
+
+
+def with_assignments(schemes: dict[str, Scheme], assignments: tuple[str, ...]) -> dict[str, Scheme]:
+    """The schemes with `SCHEME.PARAMETER=VALUE`, `SCHEME.transport.KEY=VALUE`, `SCHEME.application.KEY=VALUE` applied.
+
+    Raises:
+        UserError: no such scheme, or one of a kind that has no such key.
+    """
+    for key, value in map(_split, assignments):
+        if "." not in key:
+            continue
+        name = next((name for name in schemes if key.startswith(f"{name}.")), None)
+        if name is None:
+            given = key.partition(".")[0]
+            raise UserError(
+                f"--set: no scheme `{given}` in this experiment{nearest(given, schemes)}: {listed(schemes)}"
+            )
+        schemes = schemes | {name: _assign(schemes[name], key.removeprefix(f"{name}."), value)}
+    return schemes
+
+
+def _assign(scheme: Scheme, item: str, value: str) -> Scheme:
+    if scheme.real and item not in scheme.parameters:
+        allowed = f"allowed are {listed(scheme.parameters)}{nearest(item, scheme.parameters)}"
+        raise UserError(f"--set: {WHAT[scheme.kind]} as `{scheme.name}` has no `{item}`: {allowed}")
+    if item.startswith("transport."):
+        transport = scheme.transport | {item.removeprefix("transport."): _literal(value)}
+        return replace(scheme, transport=transport, file="--set")
+    if item.startswith("application."):
+        application = scheme.application | {item.removeprefix("application."): _literal(value)}
+        return replace(scheme, application=application, file="--set")
+    return replace(scheme, parameters=scheme.parameters | {item: value}, file="--set")
+
+
+def _literal(value: str) -> object:
+    """A value typed on the command line: a number, a switch or a table where it reads as one, else a text."""
+    try:
+        literal: object = json.loads(value)
+    except ValueError:
+        return value
+    return literal if isinstance(literal, int | float | bool | dict) else value

@@ -1,0 +1,153 @@
+"""From an experiment as written to one that depends on nothing outside."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from dumbbell import catalog
+from dumbbell.catalog import FlowPlan, PathModel, Plan, Scheme, mix_label, parse_mix
+from dumbbell.catalog.available import missing
+from dumbbell.catalog.grid import Scenario, scenarios
+from dumbbell.catalog.published import Publication
+from dumbbell.errors import UserError, listed, nearest
+from dumbbell.experiment.model import Experiment
+from dumbbell.experiment.overrides import Overrides, with_assignments, with_overrides
+
+MOST_LISTED = 6
+"""Cells that a message lists."""
+
+NOTHING = Overrides()
+
+
+def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
+    """The experiment that `plan` and `overrides` describe together.
+
+    Raises:
+        UserError: an unknown name, or values that contradict each other.
+    """
+    plan = with_overrides(plan, overrides)
+    mixes = {mix_label(parse_mix(mix)): parse_mix(mix) for mix in plan.mixes}
+    labels = _labels(plan)
+    if not labels and not mixes:
+        raise UserError("no scheme to run: name an experiment, or give --schemes or --mix")
+    if not plan.paths:
+        raise UserError("no path to run on: give --path")
+    cells = _cells(plan)
+    paths = [cell.path for cell in cells.values()] or _paths(plan)
+    if overrides.cells:
+        paths = _only(paths, overrides.cells)
+        cells = {path.name: cells[path.name] for path in paths if path.name in cells}
+    listed_flows = [flow for cell in cells.values() for flow in cell.flows] or list(plan.flow)
+    if mixes and any(not flow.scheme for flow in listed_flows):
+        raise UserError(f"{plan.file}: lists its flows: it takes --schemes, not --mix")
+    used = [*labels, *(name for parts in mixes.values() for name, _ in parts), *(f.scheme for f in listed_flows)]
+    found = {name: _scheme(plan, name) for name in used if name}
+    canonical = {name: scheme.name for name, scheme in found.items()}
+    alone = tuple(dict.fromkeys(canonical[name] for name in labels))
+    settings: dict[str, Any] = {"warmup_s": plan.duration_s / 6} | plan.settings()
+    return Experiment(
+        **settings,
+        name=plan.name,
+        title=plan.title,
+        flow=_named(plan.flow, canonical),
+        labels=alone,
+        mixes=tuple(mix_label([(canonical[name], count) for name, count in parts]) for parts in mixes.values()),
+        published=_published(plan, set(alone), {path.name for path in paths}),
+        schemes=with_assignments({scheme.name: scheme for scheme in found.values()}, overrides.assignments),
+        paths={path.name: path for path in paths},
+        cells={name: replace(cell, flows=_named(cell.flows, canonical)) for name, cell in cells.items()},
+        file=plan.file,
+    )
+
+
+def everything(plan: Plan) -> tuple[list[Scheme], dict[str, str]]:
+    """What `all` stands for, and what is left out with the reason: in simulation, all that needs real packets."""
+    known = {scheme.name: scheme for scheme in catalog.schemes() if not scheme.is_traffic} | plan.own_schemes
+    if plan.backend == "sim":
+        return [scheme for scheme in known.values() if not scheme.real], {}
+    reasons = {name: missing(scheme) for name, scheme in known.items()}
+    chosen = [scheme for name, scheme in known.items() if reasons[name] is None]
+    return chosen, {name: reason for name, reason in reasons.items() if reason is not None}
+
+
+def _labels(plan: Plan) -> list[str]:
+    labels: list[str] = []
+    for name in plan.schemes:
+        labels += [scheme.name for scheme in everything(plan)[0]] if name == "all" else [name]
+    return labels
+
+
+def _named(flows: tuple[FlowPlan, ...], canonical: dict[str, str]) -> tuple[FlowPlan, ...]:
+    return tuple(replace(flow, scheme=canonical.get(flow.scheme, "")) for flow in flows)
+
+
+def _scheme(plan: Plan, name: str) -> Scheme:
+    """The scheme that a plan means by the name.
+
+    Raises:
+        UserError: there is none. A name that stands in the experiment's file comes with the file.
+    """
+    with _naming(plan, name):
+        return plan.own_schemes.get(name) or catalog.schemes().find(name)
+
+
+def _path(plan: Plan, name: str) -> PathModel:
+    """Likewise the path."""
+    with _naming(plan, name):
+        return plan.own_paths.get(name) or catalog.paths().find(name)
+
+
+@contextmanager
+def _naming(plan: Plan, name: str) -> Iterator[None]:
+    try:
+        yield
+    except UserError as error:
+        if not plan.file or name in plan.told:
+            raise
+        raise UserError(f"{plan.file}: {error}") from None
+
+
+def _paths(plan: Plan) -> list[PathModel]:
+    return [_path(plan, name) for name in plan.paths]
+
+
+def _cells(plan: Plan) -> dict[str, Scenario]:
+    """The cells of the plan's grid, on each path; those of a resolved experiment are there already."""
+    if plan.cells:
+        return plan.cells
+    if not plan.grid:
+        return {}
+    template = plan.flow
+    if not template and plan.flows > 1:
+        template = tuple(FlowPlan(start_s=index * plan.interval_s) for index in range(plan.flows))
+    source = plan.file or plan.name
+    return {cell.path.name: cell for path in _paths(plan) for cell in scenarios(path, template, plan.grid, source)}
+
+
+def _only(paths: list[PathModel], names: tuple[str, ...]) -> list[PathModel]:
+    """The paths, be they cells of a grid or not, that `--cell` names."""
+    known = {path.name: path for path in paths}
+    for name in names:
+        if name not in known:
+            more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
+            some = listed(list(known)[:MOST_LISTED])
+            raise UserError(f"--cell: unknown cell `{name}`{nearest(name, known)}: allowed are {some}{more}")
+    return [known[name] for name in dict.fromkeys(names)]
+
+
+def _published(plan: Plan, labels: set[str], paths: set[str]) -> Publication:
+    """The published rows of the paths that run. A scheme that does not run keeps only its title."""
+    rows, bare = [], replace(plan, file="")
+    for index, row in enumerate(plan.published.rows):
+        try:
+            scheme = _scheme(bare, row.scheme) if row.scheme else None
+            path = _path(bare, row.path).name if row.path else ""
+        except UserError as error:
+            raise UserError(f"{plan.file}: `published[{index}]`: {error}") from None
+        if scheme is not None:
+            name = scheme.name if scheme.name in labels else ""
+            row = replace(row, scheme=name, title=row.title or scheme.title)
+        if not path or path in paths:
+            rows.append(replace(row, path=path))
+    return replace(plan.published, rows=tuple(rows))

@@ -1,0 +1,91 @@
+"""The specification of one run, as the core is given it."""
+
+import json
+import random
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.catalog import FlowPlan, PathModel, Scheme
+from dumbbell.catalog.arrivals import expand
+from dumbbell.catalog.settings import Settings
+from dumbbell.errors import UserError
+
+SAME = ("duration_s", "sample_interval_s", "convergence_delta", "warmup_s", "log")
+"""Settings of the experiment that every run is told as they are."""
+
+
+def specification(
+    settings: Settings, seed: int, path: PathModel, plans: list[FlowPlan], schemes: dict[str, Scheme]
+) -> dict[str, Any]:
+    """The run with these flows on `path`; `schemes` are those that the flows name."""
+    return {
+        "seed": seed,
+        **{name: getattr(settings, name) for name in SAME},
+        "path": path.spec(),
+        "flows": [_flow(plan, schemes[plan.scheme], path) for plan in _spread(settings, seed, plans)],
+    }
+
+
+def _spread(settings: Settings, seed: int, plans: list[FlowPlan]) -> list[FlowPlan]:
+    """Every single flow, each up to `start_spread_ms` late: repetitions on a path without chance differ by it."""
+    draw = random.Random(seed)
+    spread_s = settings.start_spread_ms / 1e3
+    flows = expand(plans, seed, settings.duration_s - spread_s)
+    if not spread_s:
+        return flows
+    return [replace(flow, start_s=flow.start_s + round(draw.uniform(0.0, spread_s), 6)) for flow in flows]
+
+
+def _flow(flow: FlowPlan, scheme: Scheme, path: PathModel) -> dict[str, Any]:
+    return {
+        "scheme": scheme.name,
+        **_sender(replace(scheme, transport=scheme.transport | flow.transport), path),
+        "application": flow.application or scheme.application,
+        "start_s": flow.start_s,
+        "stop_s": flow.stop_s,
+        "rtt_ms": flow.rtt_ms,
+        "reverse": flow.reverse,
+        **flow.section(),
+    }
+
+
+def _sender(scheme: Scheme, path: PathModel) -> dict[str, Any]:
+    """What makes a flow's packets."""
+    if scheme.program is not None:
+        return {"program": scheme.program.spec(scheme.parameters)}
+    if scheme.real:
+        return {"kernel": {"congestion_control": scheme.controller}}
+    return {
+        "controller": scheme.controller,
+        "parameters": scheme.parameters,
+        "transport": fitted_transport(scheme, path),
+    }
+
+
+def fitted_transport(scheme: Scheme, path: PathModel) -> dict[str, Any]:
+    """The scheme's transport, its packets made to fit the path's MTU unless it fixes `payload_bytes` itself.
+
+    This is what path MTU discovery does for the programs behind the schemes: 1412 bytes in Pantheon's tunnel.
+    """
+    if "payload_bytes" in scheme.transport:
+        return scheme.transport
+    try:
+        config = complete_transport(json.dumps(scheme.transport))
+    except _core.Error:
+        # `check` says what is wrong with it, and whether the scheme or a flow brings it
+        return scheme.transport
+    room = path.mtu_bytes - path.overhead_bytes - int(config["header_bytes"])
+    if room < 1:
+        raise UserError(f"{path.file}: `mtu_bytes` = {path.mtu_bytes}: leaves no room for data of `{scheme.name}`")
+    if int(config["payload_bytes"]) <= room:
+        return scheme.transport
+    return scheme.transport | {"payload_bytes": room}
+
+
+@cache
+def complete_transport(given: str) -> dict[str, Any]:
+    """The whole configuration that a transport table (JSON) stands for."""
+    complete: dict[str, Any] = json.loads(_core.transport(given))
+    return complete
