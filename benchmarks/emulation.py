@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.backends.emulation import require_emulation
 from dumbbell.errors import UserError
+from dumbbell.machine.emulation import require_emulation
 
 PAYLOAD_SHARE = 1448 / 1500
 DELAY_MS = 5.0

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from dumbbell.backends.pool import Work, execute
 from dumbbell.benchmark import Benchmark, Part
 from dumbbell.catalog.experiments import parse_plan
 from dumbbell.catalog.tables import read_toml
+from dumbbell.execution.pool import Work, execute
 from dumbbell.experiment import Overrides, check, resolve
 from dumbbell.progress import Progress
 from dumbbell.results import prepare, write_environment

@@ -15,8 +15,8 @@ import pytest
 
 from checkout import make_checkout
 from conftest import Dumbbell, show
-from dumbbell.backends.emulation import checks
 from dumbbell.catalog.available import LOADER, find_program
+from dumbbell.machine.emulation import checks
 from dumbbell.pantheon_shim.__main__ import python_2
 from test_qlog import read_sequence
 

@@ -13,9 +13,7 @@ import pytest
 
 from conftest import Dumbbell
 from dumbbell import _core, catalog
-from dumbbell.backends import worker
-from dumbbell.backends.kernel import held
-from dumbbell.backends.pool import Outcome
+from dumbbell.backends.emu import Emulator
 from dumbbell.catalog import available
 from dumbbell.catalog.schemes import Scheme, parse_scheme
 from dumbbell.catalog.tables import Table, read_toml
@@ -24,7 +22,10 @@ from dumbbell.commands import doctor
 from dumbbell.commands.emulate import EmulateCommand, emulated_path, queue_table
 from dumbbell.commands.run import RunCommand, tell
 from dumbbell.errors import UserError
+from dumbbell.execution import worker
+from dumbbell.execution.pool import Outcome
 from dumbbell.experiment import Overrides, resolve
+from dumbbell.machine.bpf import held
 from dumbbell.results import open_results
 from dumbbell.results.directory import to_toml
 from dumbbell.results.environment import emulation_environment
@@ -284,7 +285,7 @@ def emulated(
         return json.dumps({"flows": [], "links": [], "network": {}, "emulation": outcome})
 
     monkeypatch.setattr(_core, "emulate", play, raising=False)
-    task = worker.Task(0, "a run", "emu", {"run": 1}, "{}", tmp_path / "temporary", tmp_path / "out/a/b/c/d")
+    task = worker.Task(0, "a run", Emulator(), {"run": 1}, "{}", tmp_path / "temporary", tmp_path / "out/a/b/c/d")
     statistics = worker.execute(task)
     assert next(left, None) is None, "fewer emulations than planned"
     stored = json.loads((task.final / "stats.json").read_text())

@@ -17,8 +17,8 @@ import pytest
 
 from conftest import Dumbbell
 from dumbbell import catalog
-from dumbbell.backends.emulation import checks
 from dumbbell.catalog.available import missing
+from dumbbell.machine.emulation import checks
 from dumbbell.webrtc import sdp
 from dumbbell.webrtc.__main__ import main
 from dumbbell.webrtc.browser import BINARY, Browser, Setup

@@ -1,35 +1,74 @@
-"""Backends: from a resolved experiment to packet logs and statistics."""
+"""Backends: the ways of making runs. Each is a module of this package with a class `BACKEND`."""
 
-from dumbbell.errors import UserError
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 
-AVAILABLE = ("sim", "emu")
-PLANNED = ("remote:HOST",)
+from dumbbell.backends.protocol import Backend, Capabilities, Executor, Wording
+from dumbbell.errors import UserError, listed, nearest
+
+__all__ = ["Backend", "Capabilities", "Executor", "Wording", "choose_jobs", "find", "forms", "full_name", "require"]
 
 
-def require(backend: str) -> None:
-    """Refuses a backend that cannot run experiments.
+@cache
+def _known() -> dict[str, Callable[[str], Backend]]:
+    """The backends by name."""
+    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    found = [module.BACKEND for module in modules if hasattr(module, "BACKEND")]
+    return {backend.form.partition(":")[0]: backend for backend in found}
+
+
+def full_name(backend: Backend) -> str:
+    """As it is written in files: the form with its argument."""
+    first, colon, _ = backend.form.partition(":")
+    return first + colon + backend.argument
+
+
+def find(text: str) -> Backend:
+    """The backend that is written like this.
 
     Raises:
-        UserError: it is unknown, or not part of this version.
+        UserError: there is none.
     """
-    if backend in AVAILABLE:
-        return
-    allowed = f"allowed are {', '.join(AVAILABLE)}"
-    if backend.partition(":")[0] == "remote":
-        raise UserError(f"backend `{backend}` is not available in this version: {allowed}")
-    if backend == "import":
-        raise UserError("imported results cannot be run again: there is no backend `import`")
-    raise UserError(f"unknown backend `{backend}`: {allowed} (planned: {', '.join(PLANNED)})")
+    first, _, argument = text.partition(":")
+    known = _known()
+    if first not in known:
+        raise UserError(f"unknown backend `{text}`{nearest(first, known)}: allowed are {listed(forms())}")
+    backend = known[first](argument)
+    if (":" in backend.form) != bool(argument):
+        raise UserError(f"backend `{text}`: allowed is {backend.form}")
+    return backend
 
 
-def choose_jobs(backend: str, wanted: int | None, processors: int) -> int:
+def forms(wanted: Callable[[Capabilities], bool] = lambda _: True) -> list[str]:
+    """How those are written that execute runs and can what is wanted."""
+    made = [create("") for create in _known().values()]
+    return [backend.form for backend in made if not backend.refusal and wanted(backend.capabilities)]
+
+
+def require(text: str) -> Executor:
+    """The backend, which has to be one that executes runs.
+
+    Raises:
+        UserError: it is unknown, or not such a one.
+    """
+    backend = find(text)
+    if not isinstance(backend, Executor):
+        raise UserError(f"backend `{text}` {backend.refusal}: allowed are {listed(forms())}")
+    return backend
+
+
+def choose_jobs(backend: Backend, wanted: int | None, processors: int) -> int:
     """How many runs go on at once.
 
     Raises:
         UserError: more than the backend can do.
     """
-    if backend != "emu":
+    most = backend.capabilities.max_jobs
+    if most is None:
         return wanted or processors
-    if wanted is not None and wanted > 1:
-        raise UserError(f"--jobs {wanted}: allowed with --backend emu is 1: runs in real time disturb each other")
-    return 1
+    if wanted is not None and wanted > most:
+        allowed = f"allowed with --backend {full_name(backend)} is {most}"
+        raise UserError(f"--jobs {wanted}: {allowed}: runs in real time disturb each other")
+    return wanted or most

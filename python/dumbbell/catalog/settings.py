@@ -4,10 +4,12 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from dumbbell import backends
+from dumbbell.backends import Capabilities
 from dumbbell.catalog.tables import Table
+from dumbbell.errors import UserError
 
 LOGS = ("none", "packets", "full")
-BACKENDS = ("sim", "emu", "import")
 MOST_FLOWS = 10_000
 MOST_SECONDS = 1e6
 LEAST_SECONDS = 1e-3
@@ -18,6 +20,15 @@ Read = Callable[[Table, str], object]
 def _setting(default: object, read: Read) -> Any:  # noqa: ANN401 (a field of any type)
     """A setting that is `default` unless given, and how it is read from a table."""
     return field(default=default, metadata={"read": read})
+
+
+def _backend(table: Table, key: str) -> str:
+    text = table.text(key)
+    try:
+        backends.find(text)
+    except UserError as error:
+        raise UserError(f"{table.source}: `{table.prefix}{key}`: {error}") from None
+    return text
 
 
 def _duration(table: Table, key: str) -> float:
@@ -37,7 +48,7 @@ class Settings:
     counts as converged, a fraction of it. With `intervals_s`, reports list what was transferred in each interval.
     """
 
-    backend: str = _setting("sim", lambda table, key: table.text(key, choices=BACKENDS))
+    backend: str = _setting("sim", _backend)
     runs: int = _setting(1, lambda table, key: table.integer(key, least=1))
     duration_s: float = _setting(30.0, _duration)
     flows: int = _setting(1, lambda table, key: table.integer(key, least=1, most=MOST_FLOWS))
@@ -50,6 +61,11 @@ class Settings:
     convergence_delta: float = _setting(0.2, lambda table, key: table.number(key, least=1e-3, most=0.999))
     log: str = _setting("packets", lambda table, key: table.text(key, choices=LOGS))
     intervals_s: float | None = _setting(None, _duration)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the backend can do."""
+        return backends.find(self.backend).capabilities
 
     def settings(self) -> dict[str, Any]:
         """The settings alone, by name; what is not set is absent."""

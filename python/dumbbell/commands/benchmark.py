@@ -5,12 +5,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from dumbbell import backends
-from dumbbell.backends.cluster import require_cluster
 from dumbbell.benchmark import open_benchmark, suite
 from dumbbell.benchmark.model import DATABASE
 from dumbbell.benchmark.selection import NOTE, Note, part_directory, read_note
 from dumbbell.commands.run import Execution, execute_unfinished, tell_failures
 from dumbbell.errors import UserError
+from dumbbell.execution.cluster import require_cluster
 from dumbbell.experiment import check
 from dumbbell.results import Database, Gathering, locked, prepare, to_json, write_atomically, write_environment
 from dumbbell.results.environment import cpus, environment
@@ -36,7 +36,7 @@ def benchmark(command: BenchmarkCommand) -> int:
         check(experiment)
     level = "quick" if command.quick else "full"
     directory = command.out or Path("results") / f"benchmark-{'-'.join(command.schemes)}-{level}"
-    jobs = backends.choose_jobs("sim", command.jobs, cpus())
+    jobs = backends.choose_jobs(backends.require(experiments[0][1].backend), command.jobs, cpus())
     if command.cluster is not None:
         require_cluster(command.cluster)
     if command.database is not None:

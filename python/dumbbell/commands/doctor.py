@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import __version__, _core, catalog
-from dumbbell.backends import emulation
 from dumbbell.catalog.available import LOADER, OWN_PROGRAMS, find_program, kernel_controllers
 from dumbbell.errors import UserError, one_line
+from dumbbell.machine import emulation
 from dumbbell.results import to_json
 from dumbbell.results.environment import cpus
 

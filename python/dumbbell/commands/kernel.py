@@ -2,7 +2,7 @@
 
 import subprocess
 
-from dumbbell.backends.kernel import loader
+from dumbbell.machine.bpf import loader
 
 
 def kernel(action: str, words: list[str]) -> int:

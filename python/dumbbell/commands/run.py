@@ -8,21 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
-from dumbbell import _core, backends, catalog
-from dumbbell.backends.cluster import require_cluster
-from dumbbell.backends.emulation import require_emulation
-from dumbbell.backends.kernel import bpf_controllers, held
-from dumbbell.backends.pool import Outcome, Work, execute
+from dumbbell import backends, catalog
+from dumbbell.backends import Executor
 from dumbbell.catalog import Plan, parse_mix
 from dumbbell.catalog.experiments import parse_plan
 from dumbbell.catalog.pantheon import PREFIX, Checkout
 from dumbbell.catalog.tables import read_toml
 from dumbbell.commands.show import print_summary
-from dumbbell.errors import UserError
+from dumbbell.errors import UserError, listed
+from dumbbell.execution.cluster import require_cluster
+from dumbbell.execution.pool import Outcome, Work, execute
 from dumbbell.experiment import Experiment, Overrides, Run, check, everything, resolve, with_overrides
 from dumbbell.progress import Progress
 from dumbbell.results import Database, Gathering, Results, locked, prepare, to_json, write_environment
-from dumbbell.results.environment import cpus, emulation_environment, environment
+from dumbbell.results.environment import cpus, environment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,24 +58,22 @@ def run(command: RunCommand) -> int:
 def perform(plan: Plan, command: RunCommand) -> tuple[Results, Outcome]:
     """Executes the experiment that `plan` and the command's overrides describe."""
     experiment = resolve(plan, command.overrides)
-    backends.require(experiment.backend)
-    jobs = backends.choose_jobs(experiment.backend, command.jobs, cpus())
-    if command.cluster is not None and experiment.backend != "sim":
-        raise UserError(f"--cluster: allowed with --backend sim only, not {experiment.backend}")
+    backend = backends.require(experiment.backend)
+    jobs = backends.choose_jobs(backend, command.jobs, cpus())
     if command.cluster is not None:
+        if not backend.capabilities.cluster:
+            allowed = listed(backends.forms(lambda can: can.cluster))
+            raise UserError(f"--cluster: allowed with --backend {allowed} only, not {experiment.backend}")
         require_cluster(command.cluster)
     _tell_left_out(with_overrides(plan, command.overrides))
     check(experiment)
-    if experiment.backend == "emu":
-        require_emulation()
-        _core.clean_up()
     if command.database is not None:
         Database(command.database, gathers=True).close()  # before anything else is written
     directory = command.out or _default_directory(experiment)
-    with held(bpf_controllers(experiment.schemes.values())):
+    with backend.prepared(experiment):
         results = prepare(directory, experiment, command.resume)
         with locked(directory):
-            return results, _execute(results, jobs, command)
+            return results, _execute(results, backend, jobs, command)
 
 
 def _with_pantheon(plan: Plan, command: RunCommand) -> Plan:
@@ -116,11 +113,8 @@ def _default_directory(experiment: Experiment) -> Path:
     return Path("results") / f"{experiment.name}-{started}"
 
 
-def _execute(results: Results, jobs: int, command: RunCommand) -> Outcome:
-    surroundings = environment(sys.argv)
-    if results.experiment.backend == "emu":
-        surroundings |= emulation_environment(results.experiment.schemes.values())
-    write_environment(results, surroundings)
+def _execute(results: Results, backend: Executor, jobs: int, command: RunCommand) -> Outcome:
+    write_environment(results, environment(sys.argv) | backend.environment(results.experiment))
     gathering = None if command.database is None else Gathering(command.database)
     return execute_unfinished([results], jobs, command.cluster, gathering)
 

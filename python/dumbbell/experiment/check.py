@@ -3,11 +3,12 @@
 import json
 from dataclasses import replace
 
-from dumbbell import _core
+from dumbbell import _core, backends
+from dumbbell.backends import Backend
 from dumbbell.catalog import Scheme
 from dumbbell.catalog.available import missing
 from dumbbell.catalog.schemes import WHAT
-from dumbbell.errors import UserError, with_hint
+from dumbbell.errors import UserError, listed, with_hint
 from dumbbell.experiment.model import Experiment, Run
 
 
@@ -17,23 +18,24 @@ def check(experiment: Experiment) -> None:
     Raises:
         UserError: names the file at fault and the core's reason.
     """
+    backend = backends.require(experiment.backend)
     for path in experiment.paths.values():
         try:
             _core.check_path(json.dumps(path.spec()))
         except _core.Error as error:
             raise UserError(f"{path.file}: path `{path.name}`: {with_hint(str(error))}") from None
     for scheme in experiment.schemes.values():
-        _check_scheme(scheme, experiment.backend)
+        _check_scheme(scheme, backend)
     for run in replace(experiment, runs=1).all_runs():
         _check_flows(experiment, run)
         try:
-            _core.check_run(json.dumps(experiment.specification(run)), experiment.backend)
+            backend.check(json.dumps(experiment.specification(run)))
         except _core.Error as error:
             file = f"{experiment.file}: " if experiment.file and experiment.listed_flows(run.path) else ""
             raise UserError(f"{file}{run.scheme} on {run.path}: {with_hint(str(error))}") from None
 
 
-def _check_scheme(scheme: Scheme, backend: str) -> None:
+def _check_scheme(scheme: Scheme, backend: Backend) -> None:
     if scheme.real:
         _check_real(scheme, backend)
         return
@@ -45,9 +47,10 @@ def _check_scheme(scheme: Scheme, backend: str) -> None:
         raise UserError(f"{scheme.file}: scheme `{scheme.name}`: {with_hint(str(error))}") from None
 
 
-def _check_real(scheme: Scheme, backend: str) -> None:
-    if backend == "sim":
-        raise UserError(f"scheme `{scheme.name}` is {WHAT[scheme.kind]}: it runs with --backend emu only")
+def _check_real(scheme: Scheme, backend: Backend) -> None:
+    if not backend.capabilities.real_packets:
+        able = listed(backends.forms(lambda can: can.real_packets))
+        raise UserError(f"scheme `{scheme.name}` is {WHAT[scheme.kind]}: it runs with --backend {able} only")
     reason = missing(scheme)
     if reason is not None:
         raise UserError(f"scheme `{scheme.name}` cannot run here: {reason}")

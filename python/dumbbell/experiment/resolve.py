@@ -62,9 +62,9 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
 
 
 def everything(plan: Plan) -> tuple[list[Scheme], dict[str, str]]:
-    """What `all` stands for, and what is left out with the reason: in simulation, all that needs real packets."""
+    """What `all` stands for, and what is left out with the reason. Without real packets, all that needs them is."""
     known = {scheme.name: scheme for scheme in catalog.schemes() if not scheme.is_traffic} | plan.own_schemes
-    if plan.backend == "sim":
+    if not plan.capabilities.real_packets:
         return [scheme for scheme in known.values() if not scheme.real], {}
     reasons = {name: missing(scheme) for name, scheme in known.items()}
     chosen = [scheme for name, scheme in known.items() if reasons[name] is None]

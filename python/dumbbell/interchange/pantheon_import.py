@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.backends.imported import Imported
 from dumbbell.catalog import PathModel
 from dumbbell.experiment import Experiment, Run, slug
 from dumbbell.interchange.pantheon_metadata import PantheonMetadata, read_metadata
@@ -118,9 +119,9 @@ def _import_run(results: Results, run: Run, logs: _Logs) -> None:
         # what Pantheon's own analysis would drop: too short, or a flow without arrivals
         reason = statistics["network"]["invalid_reason"]
     if reason is None:
-        statistics = {"backend": "import", "status": "done", "reason": None} | statistics
+        statistics = {"backend": Imported.form, "status": "done", "reason": None} | statistics
     else:
-        statistics = unsuccessful("import", "failed", reason)
+        statistics = unsuccessful(Imported.form, "failed", reason)
         notes.append(f"not usable: {reason}")
     statistics |= {"imported": asdict(times or RunTimes())}
     (temporary / "log.txt").write_text("\n".join(notes) + "\n", encoding="utf-8")

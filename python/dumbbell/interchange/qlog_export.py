@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from dumbbell import _core
+from dumbbell import _core, backends
 from dumbbell.errors import UserError, listed
 from dumbbell.experiment import Experiment, Run, slug
 from dumbbell.interchange.staging import refuse_used, staging
@@ -69,7 +69,7 @@ def _description(experiment: Experiment, scheme: str, backend: str) -> str:
     kind = found.kind if found is not None else "core"
     interval = f"{experiment.sample_interval_s:g} s"
     untold = "does not tell which packets it takes for acknowledged or lost, so there are no such events, and"
-    if backend == "import":
+    if not backends.find(backend).capabilities.executes:
         return f"{scheme}, imported by dumbbell: no more than the imported log told"
     if kind in ("kernel", "bpf"):
         return f"{measured}; the kernel's TCP {untold} its state is what TCP_INFO said every {interval}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import catalog
+from dumbbell.backends.imported import Imported
 from dumbbell.catalog import PathModel, Scheme
 from dumbbell.catalog.settings import LEAST_SECONDS
 from dumbbell.errors import UserError
@@ -42,7 +43,7 @@ def imported_experiment(path: PathModel, schemes: Iterable[str], duration_s: flo
     return Experiment(
         name=path.name,
         title=path.title,
-        backend="import",
+        backend=Imported.form,
         duration_s=max(duration_s, LEAST_SECONDS),
         warmup_s=0.0,
         seed=0,
@@ -91,7 +92,7 @@ def add_run(results: Results, run: Run, files: list[Path], statistics: dict[str,
     folder.mkdir(parents=True)
     for file in files:
         file.rename(folder / file.name)
-    statistics = statistics | {"backend": "import", "status": "done", "reason": None, "sim_wall_s": None}
+    statistics = statistics | {"backend": Imported.form, "status": "done", "reason": None, "sim_wall_s": None}
     (folder / "log.txt").write_text(f"{now()} imported from {source}\n", encoding="utf-8")
     (folder / "stats.json").write_text(to_json(results.complete(run, statistics)), encoding="utf-8")
     publish(folder, results.folder(run))

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dumbbell import __version__, _core
+from dumbbell import __version__, _core, backends
+from dumbbell.backends import Backend
 from dumbbell.catalog import PathModel, parse_mix
 from dumbbell.catalog.schemes import WHAT
 from dumbbell.errors import UserError, one_line
@@ -25,6 +26,7 @@ RAW_FILES = ("stats.json", "log.txt", "packets.parquet", "flows.parquet", "links
 NOTES_FILE = "notes.txt"
 _GOOD = "done"
 _LONGEST_HEADING = 60
+_REPEAT = "dumbbell run experiment.toml --out NEW"
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class ReportModel:
     directory: Path
     name: str
     title: str
-    backend: str
+    backend: Backend
     generated_at: str
     duration_s: float
     warmup_s: float
@@ -164,13 +166,13 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
     places = {name: place for place, name in enumerate(experiment.paths)}
     planned = sorted(experiment.all_runs(), key=lambda run: (places[run.path], order[run.scheme], run.run))
     counts = {len(experiment.flow_plans(label, path)) for label in labels for path in experiment.paths}
-    repeatable = experiment.backend != "import"
+    backend = backends.find(experiment.backend)
     runs = tuple(_run(results, run) for run in planned)
     return ReportModel(
         directory=directory,
         name=experiment.name,
         title=experiment.title,
-        backend=experiment.backend,
+        backend=backend,
         generated_at=f"{generated_at or datetime.now(UTC):%Y-%m-%d %H:%M:%S}",
         duration_s=experiment.duration_s,
         warmup_s=experiment.warmup_s,
@@ -178,14 +180,14 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
         flows=max(counts, default=0),
         interval_s=experiment.interval_s,
         even_flows=not (experiment.flow or experiment.cells) and len(counts) == 1,
-        seed=experiment.seed if experiment.backend == "sim" else None,
+        seed=experiment.seed if experiment.capabilities.repeatable else None,
         system_info=system_text(environment, __version__),
         git_summary=git_text(environment),
-        command="dumbbell run experiment.toml --out NEW" if repeatable else _command_line(environment),
+        command=_REPEAT if experiment.capabilities.executes else _command_line(environment),
         notes=_notes(directory),
         titles={name: scheme.title for name, scheme in experiment.schemes.items()},
         schemes=tuple(_scheme(label, experiment) for label in labels),
-        paths=tuple(_path(path, experiment.backend) for path in experiment.paths.values()),
+        paths=tuple(_path(path, backend) for path in experiment.paths.values()),
         runs=runs,
         published_source=experiment.published.source,
         published=tuple(beside(experiment, (run.content for run in runs))),
@@ -219,7 +221,7 @@ def _scheme(label: str, experiment: Experiment) -> Scheme:
     return Scheme(label, scheme.title, scheme.color, scheme.marker, scheme.source, WHAT[scheme.kind])
 
 
-def _path(path: PathModel, backend: str) -> PathEntry:
+def _path(path: PathModel, backend: Backend) -> PathEntry:
     return PathEntry(path.name, path.title, path.provenance, path_sentence(path, backend))
 
 
@@ -257,7 +259,7 @@ def _transfers(experiment: Experiment, folder: Path, content: Mapping[str, Any])
 
 def _run_command(run: Planned, experiment: Experiment) -> str:
     """A seed follows from scheme, path and run number, so the last of `run.run` runs is this one again."""
-    if experiment.backend == "import":
+    if not experiment.capabilities.executes:
         return ""
     chosen = "--mix" if run.scheme in experiment.mixes else "--schemes"
     words = ["dumbbell", "run", "experiment.toml", chosen, run.scheme, "--path", run.path, "--runs", str(run.run)]

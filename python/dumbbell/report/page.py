@@ -125,7 +125,7 @@ class Page:
             yield self._table(table, f"{heading}, {path.heading}", sortable=True)
         for scheme in self.model.schemes:
             yield tag("h3", self._scheme(scheme.name), id=f"{section}{self.symbols[scheme.name]}")
-            if self.model.backend == "emu" and scheme.kind:
+            if self.model.backend.capabilities.real_packets and scheme.kind:
                 yield tag("p", text(kind_sentence(scheme)), class_="note")
             for run in self.model.of(path.name, scheme.name):
                 yield tag("section", "\n".join(self._run(run)), class_="run", id=self.anchors[run.folder])

@@ -23,11 +23,8 @@ def sentences(model: ReportModel) -> list[str]:
             f"The experiment's seed is {model.seed}; the seed of each run follows from it, the path, the scheme and "
             "the run's number. The same seeds give the same packets."
         )
-    if model.backend == "emu":
-        found.append(
-            "Backend emu: real packets passed these paths in real time, between network namespaces of one machine. "
-            "How late they were is listed for each path; no two runs are equal."
-        )
+    if model.backend.wording.note:
+        found.append(model.backend.wording.note)
     found += model.notes
     return found
 
@@ -68,9 +65,9 @@ def lists(model: ReportModel) -> list[RunList]:
 def command_sentence(model: ReportModel) -> str:
     """What the command of the report does."""
     return (
-        "Made with:"
-        if model.backend == "import"
-        else "To repeat the whole experiment, in the directory of this report:"
+        "To repeat the whole experiment, in the directory of this report:"
+        if model.backend.capabilities.executes
+        else "Made with:"
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dumbbell.backends import Backend
 from dumbbell.catalog import PathModel
 from dumbbell.interchange.pantheon_stats import RunTimes, stats_text
 
@@ -34,12 +35,11 @@ def lasted(duration_s: float, flows: int, interval_s: float, even: bool) -> str:
 
 
 def figure_title(
-    backend: str, path: str, runs: int, duration_s: float, flows: int, interval_s: float, even: bool
+    backend: Backend, path: str, runs: int, duration_s: float, flows: int, interval_s: float, even: bool
 ) -> str:
     """The title of a summary figure, as `lasted`; it ends where ` (mean of all runs by scheme)` may follow."""
-    how = {"sim": "simulation of ", "emu": "emulation of ", "import": "imported test of "}.get(backend, "test of ")
     noun = "run" if runs == 1 else "runs"
-    lines = [f"{how}{path}"]
+    lines = [f"{backend.wording.test} of {path}"]
     if flows > 1:
         lines.append(
             f"{flows} flows with {plain(interval_s)}s interval between flows" if even else f"up to {flows} flows"
@@ -47,14 +47,13 @@ def figure_title(
     return "\n".join([*lines, f"{runs} {noun} of {plain(duration_s)}s each per scheme"])
 
 
-def path_sentence(path: PathModel, backend: str) -> str:
+def path_sentence(path: PathModel, backend: Backend) -> str:
     """What was tested: the path's elements in the order that packets pass them."""
     title = path.name if path.title in ("", path.name) else f"{path.name}, {path.title}"
-    if backend == "import":
-        return f"Imported results: {title}."
-    how = {"sim": "Tested in simulation", "emu": "Tested in emulation"}.get(backend, "Data path")
+    if not backend.capabilities.executes:
+        return f"{backend.wording.tested}: {title}."
     directions = [f"{name}: {_elements(elements)}" for name, elements in (("data", path.data), ("ACKs", path.ack))]
-    return f"{how}: {title}. Elements for {'; for '.join(directions)}."
+    return f"{backend.wording.tested}: {title}. Elements for {'; for '.join(directions)}."
 
 
 def _elements(elements: Sequence[Mapping[str, Any]]) -> str:

@@ -91,8 +91,8 @@ class Results:
             return self.complete(run, unsuccessful(self.experiment.backend, "damaged", problem))
 
     def complete(self, run: Run, statistics: dict[str, Any]) -> dict[str, Any]:
-        """The statistics of a run together with what it is. Imported runs have no seed."""
-        seed = None if self.experiment.backend == "import" else run.seed
+        """The statistics of a run together with what it is. What was not executed here has no seed."""
+        seed = run.seed if self.experiment.capabilities.executes else None
         identity = {"scheme": run.scheme, "path": run.path, "run": run.run, "seed": seed}
         cell = self.experiment.cells.get(run.path)
         parameters = {} if cell is None else {"path": cell.base} | cell.parameters

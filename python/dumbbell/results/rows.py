@@ -60,7 +60,7 @@ def _code_version(environment: dict[str, Any]) -> str | None:
 
 def experiment_row(experiment: Experiment, origin: Origin, run: Row, parameters: Row) -> Row:
     """The row of `experiment`: a run, given as in `show --json`."""
-    imported = experiment.backend == "import"
+    executed = experiment.capabilities.executes
     return {
         "name": experiment.name,
         "title": experiment.title,
@@ -69,7 +69,7 @@ def experiment_row(experiment: Experiment, origin: Origin, run: Row, parameters:
         "run": run["run"],
         "parameters_json": json.dumps(parameters, ensure_ascii=False),
         "command": origin.command,
-        "seed": None if imported else experiment.seed,
+        "seed": experiment.seed if executed else None,
         "run_seed": run["seed"],
         "stop_time_s": experiment.duration_s,
         "warmup_s": experiment.warmup_s,
@@ -134,7 +134,7 @@ def flow_rows(experiment: Experiment, run: Row) -> Iterator[Row]:
 
 
 def _planned(experiment: Experiment, run: Row) -> list[Row]:
-    if experiment.backend == "import":
+    if not experiment.capabilities.executes:
         return []
     same = Run(run["path"], run["scheme"], run["run"], int(run["seed"]))
     planned: list[Row] = experiment.specification(same)["flows"]
@@ -171,7 +171,7 @@ def traffic_model(application: Row) -> str:
 
 
 def _base_rtt_s(experiment: Experiment, run: Row) -> float | None:
-    if experiment.backend == "import":
+    if not experiment.capabilities.executes:
         return None
     path = experiment.paths[run["path"]]
     return (_delay_ms(path.data) + _delay_ms(path.ack)) / 1e3

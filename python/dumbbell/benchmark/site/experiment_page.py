@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dumbbell import backends
 from dumbbell.benchmark.site.ccperf_line import ccperf_line
 from dumbbell.benchmark.site.checks import Contradiction
 from dumbbell.benchmark.site.competition import has_matches, matches
@@ -173,7 +174,7 @@ class ExperimentPage:
         tables = "\n".join(self._tables(cell))
         # a cell's title begins with that of the path it was made from, whose figures are no longer true
         path = replace(cell.path, title="") if cell.parameters else cell.path
-        note = tag("p", text(path_sentence(path, self.findings.experiment.backend)), class_="note")
+        note = tag("p", text(path_sentence(path, backends.find(self.findings.experiment.backend))), class_="note")
         if folded and not pictures:
             yield tag("details", tag("summary", text(name)), note, tables, class_="cell", id=cell.anchor)
             return

@@ -1,4 +1,4 @@
-"""Executes an experiment, simulated or emulated: spreads runs over processes and records each when it is finished."""
+"""Executes experiments: spreads their runs over processes and records each when it is finished."""
 
 import json
 import multiprocessing
@@ -9,9 +9,10 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from dumbbell import _core
-from dumbbell.backends.cluster import Cluster
-from dumbbell.backends.worker import PUBLISHING, Done, Made, Task, serve
+from dumbbell import backends
+from dumbbell.backends import Executor
+from dumbbell.execution.cluster import Cluster
+from dumbbell.execution.worker import PUBLISHING, Done, Made, Task, serve
 from dumbbell.experiment import Run
 from dumbbell.progress import Progress
 from dumbbell.results import Gathering, Recording, Results, unsuccessful
@@ -44,7 +45,7 @@ def execute(
     Ctrl-C stops at once; what is finished stays. `gathering` is a database for all of them.
     """
     outcome = Outcome()
-    backend = work[0].results.experiment.backend
+    backend = backends.require(work[0].results.experiment.backend)
     todo = [(part.results, run) for part in work for run in part.runs]
     recording = Recording([part.results for part in work], gathering)
     outcome.unrecorded = recording.failures
@@ -53,7 +54,7 @@ def execute(
             shutil.rmtree(part.results.unfinished, ignore_errors=True)
         pool = Pool(backend, min(jobs, len(todo))) if cluster is None else Cluster(cluster, backend)
         try:
-            for done, statistics in pool.map(_tasks(todo)):
+            for done, statistics in pool.map(_tasks(todo, backend)):
                 results, run = todo[done]
                 recording.record(results, results.complete(run, statistics))
                 _note(outcome, run, statistics)
@@ -62,8 +63,7 @@ def execute(
             outcome.interrupted = True
         finally:
             pool.stop()
-            if backend == "emu":
-                _core.clean_up()  # what the programs of a run that was cut short had started
+            backend.clean_up()
     finally:
         recording.close()
         for part in work:
@@ -82,12 +82,12 @@ def _note(outcome: Outcome, run: Run, statistics: dict[str, Any]) -> None:
         outcome.failed.append((run, reason if status == "failed" else f"{status}: {reason}"))
 
 
-def _tasks(todo: list[tuple[Results, Run]]) -> Iterator[Task]:
+def _tasks(todo: list[tuple[Results, Run]], backend: Executor) -> Iterator[Task]:
     for place, (results, run) in enumerate(todo):
         yield Task(
             number=place,
             label=run.label,
-            backend=results.experiment.backend,
+            backend=backend,
             identity={"scheme": run.scheme, "path": run.path, "run": run.run, "seed": run.seed},
             specification=json.dumps(results.experiment.specification(run)),
             temporary=results.unfinished / str(place),
@@ -118,7 +118,7 @@ class _Worker:
 class Pool:
     """Worker processes that survive each other: one that dies fails its run only, and is replaced."""
 
-    def __init__(self, backend: str, count: int) -> None:
+    def __init__(self, backend: Executor, count: int) -> None:
         self.backend = backend
         self.context = multiprocessing.get_context("spawn")
         self.workers = [self._start() for _ in range(count)]
@@ -172,7 +172,7 @@ class Pool:
             return None
         shutil.rmtree(culprit.temporary, ignore_errors=True)
         reason = f"the process of the run died ({how})"
-        return Done(culprit.number, unsuccessful(self.backend, "failed", reason))
+        return Done(culprit.number, unsuccessful(backends.full_name(self.backend), "failed", reason))
 
     def stop(self) -> None:
         """Ends all workers, at once."""

@@ -13,8 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from dumbbell import __version__
-from dumbbell.backends.worker import Task, execute
+from dumbbell.backends import Executor, full_name
 from dumbbell.errors import UserError, one_line
+from dumbbell.execution.worker import Task, execute
 from dumbbell.results import publish, unsuccessful
 
 QUEUED_PER_THREAD = 2
@@ -63,7 +64,7 @@ def require_cluster(address: str) -> None:
 class Cluster:
     """The workers of a Dask scheduler, in the place of the local processes."""
 
-    def __init__(self, address: str, backend: str) -> None:
+    def __init__(self, address: str, backend: Executor) -> None:
         """Connects.
 
         Raises:
@@ -105,7 +106,8 @@ class Cluster:
                 _store(task, parcel)
                 statistics = parcel.statistics
             else:
-                statistics = unsuccessful(self.backend, "failed", f"the cluster lost the run: {one_line(failure)}")
+                reason = f"the cluster lost the run: {one_line(failure)}"
+                statistics = unsuccessful(full_name(self.backend), "failed", reason)
             future.release()
             yield task.number, statistics
             self._hand_out(tasks, handed, running)

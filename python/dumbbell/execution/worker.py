@@ -1,7 +1,6 @@
 """The process that executes runs: one after the other, each into a temporary directory that is then renamed."""
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -16,16 +15,12 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from dumbbell import __version__, _core
-from dumbbell.catalog.available import search_path
+from dumbbell.backends import Executor, full_name
 from dumbbell.errors import one_line
 from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish, publish_all, to_json
 from dumbbell.results.rows import read_sampled
-
-ATTEMPTS = 3
-"""How often a run is emulated at most before its lateness is accepted, and said."""
-
 
 PUBLISHING = 32
 """Most runs of one process that wait to be durable."""
@@ -37,7 +32,7 @@ class Task:
 
     number: int
     label: str
-    backend: str
+    backend: Executor
     identity: dict[str, Any]
     specification: str
     temporary: Path
@@ -60,14 +55,14 @@ class Done:
     statistics: dict[str, Any]
 
 
-def serve(connection: Connection, backend: str) -> None:
+def serve(connection: Connection, backend: Executor) -> None:
     """Executes tasks from the connection until it closes. Only the parent stops it, so it ignores Ctrl-C.
 
     Waiting for the disk takes longer than a short run: a thread of its own makes runs durable while the next is made.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    obstacle = _prepare_emulation() if backend == "emu" else None  # before there is a second thread
+    obstacle = backend.enter()
     threading.Thread(target=_die_with_parent, daemon=True).start()
     speaking = threading.Lock()
 
@@ -99,17 +94,6 @@ def _publish(made: "SimpleQueue[tuple[Task, Attempt]]", tell: Callable[[Done], N
             tell(Done(task.number, statistics))
 
 
-def _prepare_emulation() -> str | None:
-    """Gains the right to make network namespaces; says why not where that is refused."""
-    os.environ["PATH"] = search_path()
-    try:
-        if os.geteuid() != 0:
-            _core.enter_user_namespace()
-    except _core.Error as error:
-        return one_line(error)
-    return None
-
-
 def _die_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
@@ -138,11 +122,13 @@ def make(task: Task, obstacle: str | None = None) -> Attempt:
     try:
         if obstacle is not None:
             raise _core.Error(obstacle)
-        perform = emulate if task.backend == "emu" else simulate
-        statistics = perform(task, log)
+        task.temporary.mkdir(parents=True)
+        statistics = task.backend.run_one(
+            task.specification, task.temporary, lambda line: log.append(f"{now()} {line}")
+        )
         statistics["samples"] = read_sampled(task.temporary)
         times = {"started_at": started_at, "ended_at": now()}
-        return Attempt({"backend": task.backend, "status": "done", "reason": None} | times | statistics, log)
+        return Attempt({"backend": full_name(task.backend), "status": "done", "reason": None} | times | statistics, log)
     except (KeyboardInterrupt, SystemExit):
         shutil.rmtree(task.temporary, ignore_errors=True)
         raise
@@ -182,41 +168,8 @@ def _failed(task: Task, log: list[str], error: BaseException) -> Attempt:
     """What is kept of a run that failed, on disk if the disk takes it; the parent reports it in any case."""
     shutil.rmtree(task.temporary, ignore_errors=True)
     reason = one_line(error)
-    return Attempt(unsuccessful(task.backend, "failed", reason), [*log, f"{now()} failed: {reason}"], failed=True)
-
-
-def simulate(task: Task, log: list[str]) -> dict[str, Any]:
-    """One run under the virtual clock."""
-    task.temporary.mkdir(parents=True)
-    statistics: dict[str, Any] = json.loads(_core.simulate(task.specification, str(task.temporary)))
-    log.append(f"{now()} done in {statistics['sim_wall_s']:.3f} s")
-    return statistics
-
-
-def emulate(task: Task, log: list[str]) -> dict[str, Any]:
-    """One run with real packets, repeated where this machine was too busy to keep the path's times.
-
-    The last repetition counts. It is invalid where packets were lost that the path did not drop.
-    """
-    statistics: dict[str, Any] = {}
-    for attempt in range(1, ATTEMPTS + 1):
-        shutil.rmtree(task.temporary, ignore_errors=True)
-        task.temporary.mkdir(parents=True)
-        statistics = json.loads(_core.emulate(task.specification, str(task.temporary)))
-        status, reason = _verdict(statistics["emulation"])
-        log.append(f"{now()} attempt {attempt}: {status}" + (f": {reason}" if reason else ""))
-        statistics = {"sim_wall_s": None, "events": None} | statistics
-        statistics |= {"status": status, "reason": reason, "attempts": attempt}
-        if status == "done":
-            break
-    return statistics
-
-
-def _verdict(emulation: dict[str, Any]) -> tuple[str, str | None]:
-    for status in ("invalid", "degraded"):
-        if emulation.get(status):
-            return status, str(emulation[status])
-    return "done", None
+    statistics = unsuccessful(full_name(task.backend), "failed", reason)
+    return Attempt(statistics, [*log, f"{now()} failed: {reason}"], failed=True)
 
 
 def _write(task: Task, attempt: Attempt) -> None:

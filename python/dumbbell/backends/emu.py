@@ -1,0 +1,101 @@
+"""The emulator: real packets in real time, between network namespaces of this machine."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dumbbell import _core
+from dumbbell.backends.protocol import Capabilities, Wording
+from dumbbell.errors import one_line
+
+if TYPE_CHECKING:
+    from dumbbell.experiment import Experiment
+
+ATTEMPTS = 3
+"""How often a run is emulated at most before its lateness is accepted, and said."""
+
+
+@dataclass(frozen=True)
+class Emulator:
+    """One run at a time: two would make each other late."""
+
+    form: ClassVar = "emu"
+    refusal: ClassVar = ""
+    capabilities: ClassVar = Capabilities(real_packets=True, max_jobs=1)
+    wording: ClassVar = Wording(
+        test="emulation",
+        tested="Tested in emulation",
+        note="Backend emu: real packets passed these paths in real time, between network namespaces of one machine. "
+        "How late they were is listed for each path; no two runs are equal.",
+    )
+    argument: str = ""
+
+    def check(self, specification: str) -> None:
+        """Asks the emulator."""
+        _core.check_run(specification, "emu")
+
+    @contextmanager
+    def prepared(self, experiment: "Experiment") -> Iterator[None]:
+        """Clears what killed runs left, and keeps the controllers in BPF registered with the kernel."""
+        from dumbbell.machine.bpf import bpf_controllers, held
+        from dumbbell.machine.emulation import require_emulation
+
+        require_emulation()
+        self.clean_up()
+        with held(bpf_controllers(experiment.schemes.values())):
+            yield
+
+    def environment(self, experiment: "Experiment") -> dict[str, Any]:
+        """The kernel's TCP, offloads, the programs' versions."""
+        from dumbbell.results.environment import emulation_environment
+
+        return emulation_environment(experiment.schemes.values())
+
+    def enter(self) -> str | None:
+        """Gains the right to make network namespaces; says why not where that is refused."""
+        from dumbbell.catalog.available import search_path
+
+        os.environ["PATH"] = search_path()
+        try:
+            if os.geteuid() != 0:
+                _core.enter_user_namespace()
+        except _core.Error as error:
+            return one_line(error)
+        return None
+
+    def run_one(self, specification: str, directory: Path, note: Callable[[str], None]) -> dict[str, Any]:
+        """One run with real packets, repeated where this machine was too busy to keep the path's times.
+
+        The last repetition counts. It is invalid where packets were lost that the path did not drop.
+        """
+        statistics: dict[str, Any] = {}
+        for attempt in range(1, ATTEMPTS + 1):
+            shutil.rmtree(directory)
+            directory.mkdir()
+            statistics = json.loads(_core.emulate(specification, str(directory)))
+            status, reason = _verdict(statistics["emulation"])
+            note(f"attempt {attempt}: {status}" + (f": {reason}" if reason else ""))
+            statistics = {"sim_wall_s": None, "events": None} | statistics
+            statistics |= {"status": status, "reason": reason, "attempts": attempt}
+            if status == "done":
+                break
+        return statistics
+
+    def clean_up(self) -> None:
+        """Ends what the programs of a run that was cut short had started."""
+        _core.clean_up()
+
+
+def _verdict(emulation: dict[str, Any]) -> tuple[str, str | None]:
+    for status in ("invalid", "degraded"):
+        if emulation.get(status):
+            return status, str(emulation[status])
+    return "done", None
+
+
+BACKEND = Emulator

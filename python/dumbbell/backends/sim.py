@@ -1,0 +1,53 @@
+"""The simulator: runs under a virtual clock, the same packets from the same seed."""
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dumbbell import _core
+from dumbbell.backends.protocol import Capabilities, Wording
+
+if TYPE_CHECKING:
+    from dumbbell.experiment import Experiment
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """Runs on any number of processors, here or on a cluster."""
+
+    form: ClassVar = "sim"
+    refusal: ClassVar = ""
+    capabilities: ClassVar = Capabilities(repeatable=True, cluster=True)
+    wording: ClassVar = Wording(test="simulation", tested="Tested in simulation")
+    argument: str = ""
+
+    def check(self, specification: str) -> None:
+        """Asks the simulator."""
+        _core.check_run(specification, "sim")
+
+    def prepared(self, experiment: "Experiment") -> AbstractContextManager[None]:
+        """Needs nothing."""
+        return nullcontext()
+
+    def environment(self, experiment: "Experiment") -> dict[str, Any]:
+        """Its numbers depend on nothing more."""
+        return {}
+
+    def enter(self) -> str | None:
+        """Needs nothing."""
+        return None
+
+    def run_one(self, specification: str, directory: Path, note: Callable[[str], None]) -> dict[str, Any]:
+        """One run under the virtual clock."""
+        statistics: dict[str, Any] = json.loads(_core.simulate(specification, str(directory)))
+        note(f"done in {statistics['sim_wall_s']:.3f} s")
+        return statistics
+
+    def clean_up(self) -> None:
+        """Leaves nothing behind."""
+
+
+BACKEND = Simulator

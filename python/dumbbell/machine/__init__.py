@@ -1,0 +1,1 @@
+"""What real packets need of this machine: its permissions, and controllers in its kernel."""

@@ -1,0 +1,120 @@
+"""Backends: found by what is written, asked for what they can, added by one file."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dumbbell import backends, catalog
+from dumbbell.backends import Executor
+from dumbbell.catalog import PathModel
+from dumbbell.errors import UserError
+from dumbbell.execution import worker
+from dumbbell.experiment import Overrides, check, resolve
+from dumbbell.report.wording import figure_title, path_sentence
+
+PLAYED = """
+import json
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dumbbell import _core
+from dumbbell.backends import Capabilities, Wording
+
+
+@dataclass(frozen=True)
+class Played:
+    form: ClassVar = "played:WHERE"
+    refusal: ClassVar = ""
+    capabilities: ClassVar = Capabilities(real_packets=True, max_jobs=2)
+    wording: ClassVar = Wording("play", "Played")
+    argument: str = ""
+
+    def check(self, specification):
+        if json.loads(specification)["duration_s"] > 60.0:
+            raise _core.Error("too long a play")
+
+    def prepared(self, experiment):
+        return nullcontext()
+
+    def environment(self, experiment):
+        return {"stage": self.argument}
+
+    def enter(self):
+        return None
+
+    def run_one(self, specification, directory, note):
+        note(f"played at {self.argument}")
+        return {"flows": [], "links": [], "network": {}, "sim_wall_s": None, "events": 0}
+
+    def clean_up(self):
+        pass
+
+
+BACKEND = Played
+"""
+
+
+@pytest.fixture
+def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Executor]:
+    """A backend that consists of one file."""
+    folder = tmp_path / "more"
+    folder.mkdir()
+    (folder / "played.py").write_text(PLAYED)
+    monkeypatch.setattr(backends, "__path__", [*backends.__path__, str(folder)])
+    backends._known.cache_clear()
+    yield backends.require("played:globe")
+    backends._known.cache_clear()
+
+
+def test_a_backend_is_one_file(played: Executor, tmp_path: Path) -> None:
+    plan = catalog.experiments().find("quick")
+    experiment = resolve(plan, Overrides(schemes=("reno",), settings={"backend": "played:globe", "duration_s": 2.0}))
+    check(experiment)
+    with pytest.raises(UserError, match="too long a play"):
+        check(resolve(plan, Overrides(schemes=("reno",), settings={"backend": "played:globe", "duration_s": 61.0})))
+    run = experiment.all_runs()[0]
+    final = tmp_path / "out" / "run"
+    specification = json.dumps(experiment.specification(run))
+    statistics = worker.execute(worker.Task(0, run.label, played, {"run": 1}, specification, tmp_path / "run", final))
+    assert (statistics["status"], statistics["backend"]) == ("done", "played:globe")
+    assert "played at globe" in (final / "log.txt").read_text()
+    assert json.loads((final / "stats.json").read_text()) == {"run": 1} | statistics
+
+
+def test_its_wording_and_capabilities_reach_reports_and_refusals(played: Executor) -> None:
+    path = PathModel("p", "")
+    assert path_sentence(path, played).startswith("Played: p. Elements for data: ")
+    assert figure_title(played, "p", 1, 30.0, 1, 0.0, True).startswith("play of p\n")
+    assert backends.forms(lambda can: can.real_packets) == ["emu", "played:WHERE"]
+    assert backends.choose_jobs(played, None, 8) == 2
+    with pytest.raises(UserError, match="--jobs 3: allowed with --backend played:globe is 2"):
+        backends.choose_jobs(played, 3, 8)
+    with pytest.raises(UserError, match="runs with --backend emu, played:WHERE only"):
+        check(resolve(catalog.experiments().find("quick"), Overrides(schemes=("kernel-cubic",))))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("simm", "unknown backend `simm` (did you mean `sim`?): allowed are emu, sim"),
+        ("", "unknown backend ``: allowed are emu, sim"),
+        ("sim:here", "backend `sim:here`: allowed is sim"),
+        ("remote", "backend `remote`: allowed is remote:HOST"),
+        ("remote:host", "backend `remote:host` is not available in this version: allowed are emu, sim"),
+        ("import", "backend `import` marks imported results, which cannot be run again: allowed are emu, sim"),
+    ],
+)
+def test_refusals(text: str, line: str) -> None:
+    with pytest.raises(UserError) as refusal:
+        backends.require(text)
+    assert str(refusal.value) == line
+
+
+def test_what_is_imported_is_known_but_not_executed() -> None:
+    assert backends.full_name(backends.find("import")) == "import"
+    assert not isinstance(backends.find("import"), Executor)
+    assert not backends.find("import").capabilities.executes
+    assert path_sentence(PathModel("p", "A path"), backends.find("import")) == "Imported results: p, A path."
