@@ -92,7 +92,7 @@ UNEXPLAINED = "**not explained**"
 
 
 @dataclass(frozen=True)
-class Cell:
+class Numbers:
     """One run: throughput in Mbit/s, 95th percentile of one-way delay in ms, share of bytes lost."""
 
     throughput: float
@@ -123,7 +123,7 @@ class Bounds:
     p95: float
     p95_ms: float
 
-    def hold(self, one: Cell, other: Cell, around: Spread | None = None) -> bool:
+    def hold(self, one: Numbers, other: Numbers, around: Spread | None = None) -> bool:
         """Whether `other` is as `one`, or like the repetitions `around`; values on the bound are."""
         rate, delay = abs(other.throughput - one.throughput), abs(other.p95 - one.p95)
         good_rate = rate <= self.throughput * one.throughput
@@ -139,7 +139,7 @@ BACKENDS = Bounds(throughput=0.05, p95=0.10, p95_ms=2.0)
 IMPLEMENTATIONS = Bounds(throughput=0.10, p95=0.10, p95_ms=2.0)
 
 
-def cell(run: dict[str, Any] | None) -> Cell | str:
+def cell(run: dict[str, Any] | None) -> Numbers | str:
     """The run's only flow, or why there is none."""
     if run is None:
         return "missing"
@@ -147,7 +147,7 @@ def cell(run: dict[str, Any] | None) -> Cell | str:
         return f"{run['status']}: {run['reason']}"
     flow = run["flows"][0]
     late = run.get("emulation", {}).get("lateness_us", {}).get("p99")
-    return Cell(
+    return Numbers(
         throughput=flow["throughput_mbps"] or 0.0,
         p95=flow["delay_p95_ms"] or 0.0,
         loss=flow["loss_rate"] or 0.0,
@@ -157,7 +157,7 @@ def cell(run: dict[str, Any] | None) -> Cell | str:
     )
 
 
-def first(runs: Runs, path: str, scheme: str) -> Cell | str:
+def first(runs: Runs, path: str, scheme: str) -> Numbers | str:
     """Run 1 of a cell of the experiment."""
     found = [run for run in runs.get((path, scheme), []) if run["run"] == 1]
     return cell(found[0] if found else None)
@@ -165,7 +165,7 @@ def first(runs: Runs, path: str, scheme: str) -> Cell | str:
 
 def spread(runs: list[dict[str, Any]]) -> Spread | None:
     """The range of the runs that are good."""
-    cells = [found for found in map(cell, runs) if isinstance(found, Cell)]
+    cells = [found for found in map(cell, runs) if isinstance(found, Numbers)]
     if not cells:
         return None
     throughput, p95 = [one.throughput for one in cells], [one.p95 for one in cells]
@@ -189,7 +189,9 @@ class Notes:
         return [f"{number}. {text}" for number, text in enumerate(self.texts, 1)]
 
 
-def verdict(ours: Cell, other: Cell, bounds: Bounds, around: Spread | None, reason: str | None, notes: Notes) -> str:
+def verdict(
+    ours: Numbers, other: Numbers, bounds: Bounds, around: Spread | None, reason: str | None, notes: Notes
+) -> str:
     """One word for a row: within the bounds or the spread of repetitions, or why not."""
     if other.status != "done":
         return f"{other.status} {notes.mark(other.reason)}"
@@ -216,11 +218,11 @@ def signed(value: float) -> str:
     return "0.0" if text in ("+0.0", "-0.0") else text
 
 
-Judge = Callable[[Cell, Cell], str]
+Judge = Callable[[Numbers, Numbers], str]
 """Gives the verdict on two runs."""
 
 
-def row(name: str, ours: Cell | str, other: Cell | str, judge: Judge) -> list[str]:
+def row(name: str, ours: Numbers | str, other: Numbers | str, judge: Judge) -> list[str]:
     """A line of a table; `judge` gives the verdict where both runs have numbers."""
     if isinstance(ours, str) or isinstance(other, str):
         missing = ours if isinstance(ours, str) else other

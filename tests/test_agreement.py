@@ -29,7 +29,7 @@ def load() -> ModuleType:
 
 Run = dict[str, Any]
 agreement = load()
-Cell = agreement.Cell
+Numbers = agreement.Numbers
 
 
 def run(throughput: float = 10.0, p95: float = 50.0, **changes: object) -> Run:
@@ -59,22 +59,22 @@ def tables(sim: Run | None, emu: Run | None, late: list[Run] | None = None) -> s
     ],
 )
 def test_backends_agree_up_to_the_bounds(throughput: float, p95: float, good: bool) -> None:
-    assert agreement.BACKENDS.hold(Cell(100.0, 100.0, 0.0), Cell(throughput, p95, 0.0)) is good
+    assert agreement.BACKENDS.hold(Numbers(100.0, 100.0, 0.0), Numbers(throughput, p95, 0.0)) is good
 
 
 @pytest.mark.parametrize(("p95", "good"), [(7.0, True), (7.1, False), (3.0, True), (2.9, False)])
 def test_two_milliseconds_of_delay_are_always_allowed(p95: float, good: bool) -> None:
-    assert agreement.BACKENDS.hold(Cell(100.0, 5.0, 0.0), Cell(100.0, p95, 0.0)) is good
+    assert agreement.BACKENDS.hold(Numbers(100.0, 5.0, 0.0), Numbers(100.0, p95, 0.0)) is good
 
 
 def test_a_metric_may_be_within_the_spread_and_the_other_within_bounds() -> None:
     spread = agreement.Spread((70.0, 90.0), (20.0, 30.0))
-    ours = Cell(100.0, 100.0, 0.0)
-    assert agreement.BACKENDS.hold(ours, Cell(70.0, 101.0, 0.0), spread)
-    assert agreement.BACKENDS.hold(ours, Cell(90.0, 20.0, 0.0), spread)
-    assert not agreement.BACKENDS.hold(ours, Cell(69.9, 101.0, 0.0), spread)
-    assert not agreement.BACKENDS.hold(ours, Cell(90.0, 30.1, 0.0), spread)
-    assert not agreement.BACKENDS.hold(ours, Cell(90.1, 20.0, 0.0), spread)
+    ours = Numbers(100.0, 100.0, 0.0)
+    assert agreement.BACKENDS.hold(ours, Numbers(70.0, 101.0, 0.0), spread)
+    assert agreement.BACKENDS.hold(ours, Numbers(90.0, 20.0, 0.0), spread)
+    assert not agreement.BACKENDS.hold(ours, Numbers(69.9, 101.0, 0.0), spread)
+    assert not agreement.BACKENDS.hold(ours, Numbers(90.0, 30.1, 0.0), spread)
+    assert not agreement.BACKENDS.hold(ours, Numbers(90.1, 20.0, 0.0), spread)
 
 
 def test_a_good_run_is_a_row_with_both_values() -> None:

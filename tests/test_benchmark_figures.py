@@ -13,11 +13,11 @@ from dumbbell.figures import (
     Bars,
     Distribution,
     Ellipse,
-    NetworkParameter,
+    MapAxis,
     OperatingPoint,
     OperatingSeries,
     Optimum,
-    Parameter,
+    PathChange,
     PlanePoint,
     QueueSeries,
     Response,
@@ -127,7 +127,7 @@ def test_a_changing_parameter_has_a_fourth_plot_and_changes_a_line_in_each() -> 
     flows, rate = operating(1, ramp(100)), Steps((0.0, 5.0), (10.0, 40.0))
     plain = operating_point_figure("f", flows)
     changing = operating_point_figure(
-        "f", flows, parameter=NetworkParameter("Rate (Mbit/s)", rate), capacity_mbps=rate, changes_s=[5.0, 99.0]
+        "f", flows, change=PathChange("Rate (Mbit/s)", rate), capacity_mbps=rate, changes_s=[5.0, 99.0]
     )
     assert "Rate (Mbit/s)" in texts(changing)
     dotted = "stroke-dasharray: 1.2,1.6"  # the change at 99 s is outside
@@ -214,9 +214,9 @@ def test_names_keep_clear_of_bars() -> None:
 
 
 def heatmap(values: list[list[float | None]]) -> str:
-    columns = Parameter("Rate (Mbit/s)", [f"c{n}" for n in range(len(values[0]) if values else 0)])
+    columns = MapAxis("Rate (Mbit/s)", [f"c{n}" for n in range(len(values[0]) if values else 0)])
     return heatmap_figure(
-        "f", columns, Parameter("RTT (ms)", [f"r{n}" for n in range(len(values))]), values, "Utilization"
+        "f", columns, MapAxis("RTT (ms)", [f"r{n}" for n in range(len(values))]), values, "Utilization"
     )
 
 
@@ -229,7 +229,7 @@ def test_a_heat_map_prints_every_value_and_hatches_what_is_missing() -> None:
 
 
 def test_numbers_in_texts_keep_all_their_digits() -> None:
-    drawing = heatmap_figure("f", Parameter("x", ["0.12345"]), Parameter("y", ["1"]), [[0.98765]], "1.2345", None, 5)
+    drawing = heatmap_figure("f", MapAxis("x", ["0.12345"]), MapAxis("y", ["1"]), [[0.98765]], "1.2345", None, 5)
     assert {"0.12345", "0.98765", "1.2345"} <= set(texts(drawing))
     assert not re.search(r'="[^"]*\d\.\d{3}', drawing)  # coordinates have two decimals
 

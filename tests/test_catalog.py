@@ -1,4 +1,4 @@
-"""The catalogue's contents, and the strictness of what reads it."""
+"""The catalog's contents, and the strictness of what reads it."""
 
 import functools
 import json

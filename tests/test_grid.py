@@ -8,9 +8,10 @@ import pytest
 
 from conftest import Dumbbell
 from dumbbell import catalog
+from dumbbell.catalog.axes import AXES
+from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan
-from dumbbell.catalog.grid import Scenario, parse_grid, scenarios
-from dumbbell.catalog.parameters import PARAMETERS
+from dumbbell.catalog.grid import cells, parse_grid
 from dumbbell.catalog.tables import Table
 from dumbbell.errors import UserError
 
@@ -26,9 +27,9 @@ bw_factor = [0.5, 2.0]
 """
 
 
-def cell(parameters: str, path: str = "default", flows: tuple[FlowPlan, ...] = ()) -> Scenario:
+def cell(parameters: str, path: str = "default", flows: tuple[FlowPlan, ...] = ()) -> Cell:
     table = Table(tomllib.loads(parameters), "made-up.toml", "grid.")
-    made = scenarios(catalog.paths().find(path), flows, parse_grid(table), "made-up.toml")
+    made = cells(catalog.paths().find(path), flows, parse_grid(table), "made-up.toml")
     assert len(made) == 1
     return made[0]
 
@@ -132,7 +133,7 @@ def test_versus_puts_the_others_behind_ours() -> None:
 @pytest.mark.parametrize(
     ("grid", "expected"),
     [
-        ("kk = 2", "unknown parameter `grid.kk` (did you mean `k`?)"),
+        ("kk = 2", "unknown axis `grid.kk` (did you mean `k`?)"),
         ("k = 0", "`grid.k` = 0: allowed is a whole number from 1 to 10000"),
         ("k = []", "`grid.k` = []: allowed is a list of at least one value"),
         ('qdisc = "fifa"', "allowed is one of fifo"),
@@ -159,10 +160,10 @@ def test_what_a_parameter_does_not_take_is_refused_by_name(
 def test_two_cells_of_one_name_are_refused() -> None:
     table = Table({"loss": [0.1, 0.1]}, "made-up.toml", "grid.")
     with pytest.raises(UserError, match="two combinations are called"):
-        scenarios(catalog.paths().find("default"), (), parse_grid(table), "made-up.toml")
+        cells(catalog.paths().find("default"), (), parse_grid(table), "made-up.toml")
 
 
 def test_every_parameter_is_in_the_guide() -> None:
     guide = (Path(__file__).parent.parent / "docs" / "guide.md").read_text()
-    for name in PARAMETERS:
+    for name in AXES:
         assert f"| `{name}` |" in guide, name

@@ -108,7 +108,7 @@ def test_schemes_that_only_one_side_has_are_shown(dumbbell: Dumbbell) -> None:
 
 def test_doctor(dumbbell: Dumbbell) -> None:
     checks = json.loads(dumbbell("doctor", "--json").stdout)["checks"]
-    assert {check["name"] for check in checks} >= {"python", "core module", "catalogue", "disk", "figures", "pdf"}
+    assert {check["name"] for check in checks} >= {"python", "core module", "catalog", "disk", "figures", "pdf"}
     assert all(check["good"] for check in checks if check["needed"])
     assert {"processors", "kernel controllers"} <= {check["name"] for check in checks if not check["needed"]}
 

@@ -361,7 +361,7 @@ def test_ccperfs_command_line_says_the_same_path_and_flows(made: Benchmark) -> N
     assert path.ack == cell.path.ack
     [made_cell] = plan.cells.values()
     assert [(flow.start_s, flow.stop_s, flow.rtt_ms) for flow in made_cell.flows] == [(0.0, 3.0, None)] * 2
-    assert (plan.duration_s, plan.seed, made_cell.parameters["k"]) == (3.0, 1, "2")
+    assert (plan.duration_s, plan.seed, made_cell.axis_values["k"]) == (3.0, 1, "2")
 
 
 def test_a_run_without_a_packet_log_has_its_throughput_over_time(made: Benchmark) -> None:
@@ -407,7 +407,7 @@ def test_the_index_has_a_number_for_every_experiment_and_scheme(made: Benchmark)
     page = Page(made.directory / "index.html")
     for part in made.parts:
         found = findings(made, part.name)
-        row = page.row(found.chapter.group, found.title)
+        row = page.row(found.membership.group, found.title)
         assert len(row) == 2 + len(found.labels)
         assert all(text != "\u2013" for text, _ in row)
     cells = [
@@ -422,8 +422,8 @@ def test_the_index_has_a_number_for_every_experiment_and_scheme(made: Benchmark)
 
 def test_a_neutral_metric_has_no_best_value(made: Benchmark) -> None:
     found = findings(made, "steady_state_single_flow")
-    chapter = replace(found.chapter, neutral=("goodput_mbps",))
-    found = Findings(replace(found.part, plan=replace(found.part.plan, chapter=chapter)), 1)
+    membership = replace(found.membership, neutral=("goodput_mbps",))
+    found = Findings(replace(found.part, plan=replace(found.part.plan, membership=membership)), 1)
     by_name = {each.name: each for each in found.metrics["flow"]}
     assert (by_name["goodput_mbps"].better, by_name["goodput_mbps"].arrow) == (0, "")
     assert by_name["owd_p95_ms"].better == LESS
@@ -467,15 +467,15 @@ def test_every_metric_has_a_direction() -> None:
 
 def test_experiments_of_the_benchmark_name_metrics_that_are_measured() -> None:
     for plan in catalog.experiments():
-        if plan.chapter is not None:
-            levels = {"flow": plan.chapter.flow, "link": plan.chapter.link, "network": plan.chapter.network}
+        if plan.membership is not None:
+            levels = {"flow": plan.membership.flow, "link": plan.membership.link, "network": plan.membership.network}
             for level, names in levels.items():
                 for name in names:
                     assert (level, name) in definitions(), f"{plan.name}: {level}_metrics: {name}"
 
 
 def test_the_scorecard_names_experiments_cells_and_metrics_that_exist() -> None:
-    plans = {plan.name: plan for plan in catalog.experiments() if plan.chapter is not None}
+    plans = {plan.name: plan for plan in catalog.experiments() if plan.membership is not None}
     criteria = load().criteria
     assert len({criterion.section for criterion in criteria}) == len(criteria) == 25
     for criterion in criteria:

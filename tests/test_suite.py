@@ -10,7 +10,7 @@ from conftest import Dumbbell
 from dumbbell import _core, catalog
 from dumbbell.benchmark.selection import shortened
 
-PARTS = [plan for plan in catalog.experiments() if plan.chapter is not None]
+PARTS = [plan for plan in catalog.experiments() if plan.membership is not None]
 METRICS = {(metric["level"], metric["name"]) for metric in json.loads(_core.metrics())}
 
 
@@ -70,15 +70,19 @@ def test_another_benchmark_in_the_directory_is_refused(dumbbell: Dumbbell, folde
 
 @pytest.mark.parametrize("plan", PARTS, ids=lambda plan: plan.name)
 def test_every_part_shows_metrics_that_there_are(plan: catalog.Plan) -> None:
-    assert plan.chapter is not None
-    for level, shown in (("flow", plan.chapter.flow), ("link", plan.chapter.link), ("network", plan.chapter.network)):
+    assert plan.membership is not None
+    for level, shown in (
+        ("flow", plan.membership.flow),
+        ("link", plan.membership.link),
+        ("network", plan.membership.network),
+    ):
         for name in shown:
             assert (level, name) in METRICS, f"{plan.name}: {name}"
-    for scheme in plan.chapter.references:
+    for scheme in plan.membership.references:
         assert not catalog.schemes().find(scheme).real
     assert len(shortened(plan).grid) == len(plan.grid)
-    if plan.chapter.victims:
-        assert plan.chapter.victims in [axis.name for axis in plan.grid]
+    if plan.membership.victims:
+        assert plan.membership.victims in [axis.name for axis in plan.grid]
 
 
 def test_the_parts_are_those_of_the_documentation(names: set[str]) -> None:

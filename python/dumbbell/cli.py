@@ -54,11 +54,11 @@ def _parser() -> argparse.ArgumentParser:
         help="what each flow transferred every S seconds (1), at both ends, as iperf 2 prints it",
     )
 
-    catalogue = commands.add_parser("list", help="print what can be named")
-    from dumbbell.commands.catalogue import KINDS
+    named = commands.add_parser("list", help="print what can be named")
+    from dumbbell.commands.list import KINDS
 
-    catalogue.add_argument("kind", type=Choice(*KINDS), metavar="|".join(KINDS))
-    catalogue.add_argument("--json", action="store_true")
+    named.add_argument("kind", type=Choice(*KINDS), metavar="|".join(KINDS))
+    named.add_argument("--json", action="store_true")
 
     _import_parser(commands.add_parser("import", help="read results of other tools", allow_abbrev=False))
 
@@ -278,9 +278,9 @@ def _dispatch(arguments: argparse.Namespace) -> int:
 
             return show(arguments.directory, arguments.json, arguments.intervals, arguments.metrics)
         case "list":
-            from dumbbell.commands.catalogue import show_catalogue
+            from dumbbell.commands.list import print_catalog
 
-            return show_catalogue(arguments.kind, arguments.json)
+            return print_catalog(arguments.kind, arguments.json)
         case "import":
             from dumbbell.commands.exchange import import_results
 

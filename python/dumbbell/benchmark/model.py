@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell.catalog.experiments import Plan
-from dumbbell.catalog.suite import Chapter
+from dumbbell.catalog.membership import Membership
 from dumbbell.results import Results
 
 DATABASE = "benchmark.sqlite"
@@ -23,11 +23,11 @@ class Part:
         return self.plan.name
 
     @property
-    def chapter(self) -> Chapter:
+    def membership(self) -> Membership:
         """What its page says and shows."""
-        if self.plan.chapter is None:
+        if self.plan.membership is None:
             raise AssertionError(f"{self.plan.name} is no part of the benchmark")
-        return self.plan.chapter
+        return self.plan.membership
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dumbbell import catalog
 from dumbbell.benchmark.model import Benchmark, Part
 from dumbbell.catalog.experiments import Plan
 from dumbbell.catalog.grid import Axis
-from dumbbell.catalog.suite import GROUPS
+from dumbbell.catalog.membership import GROUPS
 from dumbbell.errors import UserError, listed, nearest, one_line
 from dumbbell.experiment import Experiment, Overrides, resolve
 from dumbbell.results import open_results
@@ -31,7 +31,7 @@ class Note:
         return f"{'quick' if self.quick else 'full'} benchmark of {listed(self.schemes)}"
 
 
-def suite(schemes: tuple[str, ...], quick: bool, only: tuple[str, ...] = ()) -> list[tuple[Plan, Experiment]]:
+def members(schemes: tuple[str, ...], quick: bool, only: tuple[str, ...] = ()) -> list[tuple[Plan, Experiment]]:
     """The experiments for `schemes`, in the order of the index, each with its reference schemes beside them.
 
     `only` names those that are wanted, if not all.
@@ -46,11 +46,11 @@ def suite(schemes: tuple[str, ...], quick: bool, only: tuple[str, ...] = ()) -> 
 
 def _plans(quick: bool) -> list[Plan]:
     """The parts of the benchmark, in the order of the index."""
-    plans = [plan for plan in catalog.experiments() if plan.chapter is not None]
+    plans = [plan for plan in catalog.experiments() if plan.membership is not None]
     if quick:
         plans = [shortened(plan) for plan in plans if not plan.shorter.leave_out]
     _check_metrics(plans)
-    return sorted(plans, key=lambda plan: (GROUPS.index(plan.chapter.group) if plan.chapter else 0, plan.name))
+    return sorted(plans, key=lambda plan: (GROUPS.index(plan.membership.group) if plan.membership else 0, plan.name))
 
 
 def _check_schemes(schemes: tuple[str, ...]) -> None:
@@ -65,11 +65,11 @@ def _check_metrics(plans: list[Plan]) -> None:
         known[each.entity_kind].append(each.name)
     for plan in plans:
         for kind, allowed in known.items():
-            for name in getattr(plan.chapter, kind):
+            for name in getattr(plan.membership, kind):
                 if name not in allowed:
                     raise _unknown_metric(plan, kind, name, allowed)
         every = [name for names in known.values() for name in names]
-        for name in plan.chapter.neutral if plan.chapter else ():
+        for name in plan.membership.neutral if plan.membership else ():
             if name not in every:
                 raise _unknown_metric(plan, "neutral", name, every)
 
@@ -89,7 +89,7 @@ def _chosen(plans: list[Plan], only: tuple[str, ...]) -> list[Plan]:
 
 
 def _labels(plan: Plan, schemes: tuple[str, ...]) -> tuple[str, ...]:
-    references = plan.chapter.references if plan.chapter else ()
+    references = plan.membership.references if plan.membership else ()
     return tuple(dict.fromkeys([*schemes, *references]))
 
 
@@ -109,7 +109,7 @@ def shortened(plan: Plan) -> Plan:
 
 def _no_axis(plan: Plan, axis: Axis) -> UserError:
     allowed = ", ".join(other.name for other in plan.grid)
-    return UserError(f"{plan.file}: `quick.grid.{axis.name}`: allowed are the parameters of `grid`: {allowed}")
+    return UserError(f"{plan.file}: `quick.grid.{axis.name}`: allowed are the axes of `grid`: {allowed}")
 
 
 def read_note(directory: Path) -> Note | None:

@@ -1,4 +1,4 @@
-"""The catalogue: schemes, paths and experiments that can be named on the command line. Data, one TOML file each."""
+"""The catalog: schemes, paths and experiments that can be named on the command line. Data, one TOML file each."""
 
 from functools import cache
 from pathlib import Path

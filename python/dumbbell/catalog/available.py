@@ -36,7 +36,7 @@ def kernel_controllers() -> list[str]:
 
 
 def kernel_scheme(name: str) -> Scheme | None:
-    """The scheme `kernel-X` for a controller X that the kernel offers and the catalogue does not list.
+    """The scheme `kernel-X` for a controller X that the kernel offers and the catalog does not list.
 
     Raises:
         UserError: the kernel does not offer X.

@@ -4,14 +4,15 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan, parse_flow
-from dumbbell.catalog.grid import Axis, Scenario, grid_table, parse_grid
+from dumbbell.catalog.grid import Axis, grid_table, parse_grid
 from dumbbell.catalog.index import read_name
+from dumbbell.catalog.membership import Membership, Shorter, parse_membership, parse_shorter
 from dumbbell.catalog.paths import PathModel, parse_path
 from dumbbell.catalog.published import Publication, parse_publication
 from dumbbell.catalog.schemes import Scheme, parse_scheme
 from dumbbell.catalog.settings import MOST_FLOWS, Settings, read_settings
-from dumbbell.catalog.suite import Chapter, Shorter, parse_chapter, parse_shorter
 from dumbbell.catalog.tables import Table
 from dumbbell.errors import UserError
 
@@ -28,8 +29,8 @@ class Plan(Settings):
     paths: list[str] = field(default_factory=list)
     flow: tuple[FlowPlan, ...] = ()
     grid: tuple[Axis, ...] = ()
-    cells: dict[str, Scenario] = field(default_factory=dict)
-    chapter: Chapter | None = None
+    cells: dict[str, Cell] = field(default_factory=dict)
+    membership: Membership | None = None
     shorter: Shorter = field(default_factory=Shorter)
     published: Publication = field(default_factory=Publication)
     own_schemes: dict[str, Scheme] = field(default_factory=dict)
@@ -46,7 +47,7 @@ class Plan(Settings):
         parts: dict[str, Any] = {
             "flow": [flow.table() for flow in self.flow],
             "grid": grid_table(self.grid),
-            "benchmark": None if self.chapter is None else self.chapter.table(),
+            "benchmark": None if self.membership is None else self.membership.table(),
             "quick": self.shorter.table(),
             "scheme": {name: scheme.table() for name, scheme in self.own_schemes.items()},
             "path": {name: path.table() for name, path in self.own_paths.items()},
@@ -71,7 +72,7 @@ def parse_plan(table: Table) -> Plan:
         flow=tuple(parse_flow(flow) for flow in table.tables("flow")),
         grid=parse_grid(table.table("grid")),
         cells=cells,
-        chapter=parse_chapter(table.table("benchmark")) if table.has("benchmark") else None,
+        membership=parse_membership(table.table("benchmark")) if table.has("benchmark") else None,
         shorter=parse_shorter(table.table("quick")),
         published=parse_publication(table),
         own_schemes=own_schemes,
@@ -86,19 +87,19 @@ def _own(table: Table, parse: Any) -> dict[str, Any]:  # noqa: ANN401 (one helpe
     return {name: parse(table.table(name), name) for name in table.raw}
 
 
-def _cell(table: Table, own_paths: dict[str, PathModel]) -> Scenario:
+def _cell(table: Table, own_paths: dict[str, PathModel]) -> Cell:
     """A cell of a resolved experiment: its path is one of the experiment's own."""
     name = table.prefix.removeprefix("cell.").removesuffix(".")
     if name not in own_paths:
         raise UserError(f"{table.source}: `cell.{name}`: there is no `path.{name}`")
-    scenario = Scenario(
+    cell = Cell(
         path=own_paths[name],
         flows=tuple(parse_flow(flow) for flow in table.tables("flow")),
-        parameters=dict(table.table("parameters").raw),
+        axis_values=dict(table.table("parameters").raw),
         base=table.text("path"),
     )
     table.finish()
-    return scenario
+    return cell
 
 
 _PART = re.compile(r"([^*+\s]+?)(?:\s*\*\s*(\d+))?")

@@ -1,12 +1,12 @@
-"""Grids: an experiment over every combination of some parameters' values. A combination on a path is a cell."""
+"""Grids: an experiment over every combination of the values of some axes. A combination on a path is a cell."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from dumbbell.catalog import parameters
+from dumbbell.catalog import axes
+from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan
-from dumbbell.catalog.parameters import Cell
 from dumbbell.catalog.paths import PathModel
 from dumbbell.catalog.tables import Table
 from dumbbell.errors import UserError
@@ -16,37 +16,19 @@ MOST_CELLS = 100_000
 
 @dataclass(frozen=True)
 class Axis:
-    """One parameter and the values it takes, in order."""
+    """The name of an axis and the values along it, in order."""
 
     name: str
     values: tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class Scenario:
-    """A cell as it runs: a path under the cell's own name, its flows, and the parameters that made it."""
-
-    path: PathModel
-    flows: tuple[FlowPlan, ...]
-    parameters: dict[str, Any] = field(default_factory=dict)
-    base: str = ""
-
-    def table(self) -> dict[str, Any]:
-        """As written to an experiment file under `[cell.NAME]`."""
-        table: dict[str, Any] = {"path": self.base, "parameters": self.parameters}
-        if self.flows:
-            table["flow"] = [flow.table() for flow in self.flows]
-        return table
-
-
 def parse_grid(table: Table) -> tuple[Axis, ...]:
     """The axes of a `[grid]` table."""
-    axes = []
+    found = []
     for name in table.raw:
-        parameters.find(name, table)
-        values = table.values(name)
-        axes.append(Axis(name, tuple(values)))
-    return tuple(axes)
+        axes.find(name, table)
+        found.append(Axis(name, tuple(table.values(name))))
+    return tuple(found)
 
 
 def grid_table(grid: tuple[Axis, ...]) -> dict[str, list[Any]]:
@@ -54,35 +36,35 @@ def grid_table(grid: tuple[Axis, ...]) -> dict[str, list[Any]]:
     return {axis.name: list(axis.values) for axis in grid}
 
 
-def scenarios(path: PathModel, flows: tuple[FlowPlan, ...], grid: tuple[Axis, ...], source: str) -> list[Scenario]:
+def cells(path: PathModel, flows: tuple[FlowPlan, ...], grid: tuple[Axis, ...], source: str) -> list[Cell]:
     """Every combination of the grid's values on one path. Without a grid: the path itself.
 
     Raises:
         UserError: a value that is not allowed, or one that this path cannot take.
     """
     if not grid:
-        return [Scenario(path, flows, {}, path.name)]
+        return [Cell(path, flows, {}, path.name)]
     count = 1
     for axis in grid:
         count *= len(axis.values)
     if count > MOST_CELLS:
         raise UserError(f"{source}: `grid`: {count} combinations: allowed are at most {MOST_CELLS}")
-    made: dict[str, Scenario] = {}
+    made: dict[str, Cell] = {}
     for values in product(*(axis.values for axis in grid)):
         cell = Cell(path, flows or (FlowPlan(),))
         given: dict[str, Any] = {}
         for axis, value in zip(grid, values, strict=True):
             named = _without_label(value)
-            cell = parameters.find(axis.name, Table({}, source))(cell, Table({axis.name: named}, source, "grid."))
+            cell = axes.find(axis.name, Table({}, source))(cell, Table({axis.name: named}, source, "grid."))
             given |= named if isinstance(named, dict) else {axis.name: named}
         name = ".".join([path.name, *(_label(axis.name, value) for axis, value in zip(grid, values, strict=True))])
         if name in made:
             raise UserError(f"{source}: `grid`: two combinations are called `{name}`: give their values a `label`")
         shown = ", ".join(f"{key} {_text(value)}" for key, value in given.items() if value != "")
         model = replace(cell.path, name=name, title="; ".join(part for part in (path.title, shown) if part), aliases=())
-        # Flows that no parameter touched stay with the experiment's `flows` and mixes.
+        # Flows that no axis touched stay with the experiment's `flows` and mixes.
         untouched = not flows and cell.flows == (FlowPlan(),)
-        made[name] = Scenario(model, () if untouched else cell.flows, given, path.name)
+        made[name] = Cell(model, () if untouched else cell.flows, given, path.name)
     return list(made.values())
 
 

@@ -12,7 +12,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class Named(Protocol):
-    """Something the catalogue lists."""
+    """Something the catalog lists."""
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dumbbell import catalog
 from dumbbell.catalog import FlowPlan, PathModel, Plan, Scheme
-from dumbbell.catalog.grid import Scenario
+from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.ns3 import names
 from dumbbell.ccperf.traffic import application
 from dumbbell.ccperf.values import items, known, megabits, parameters, probability, queue_limit, seconds, whole
@@ -51,7 +51,7 @@ def plan(arguments: argparse.Namespace) -> Plan:
         duration_s=duration_s,
         warmup_s=0.0,
         seed=whole("--seed", arguments.seed),
-        cells={path.name: Scenario(path, tuple(flows), given, path.name)},
+        cells={path.name: Cell(path, tuple(flows), given, path.name)},
         own_schemes=schemes,
         own_paths={path.name: path},
         file="dumbbell ccperf",

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from dumbbell import backends
-from dumbbell.benchmark import open_benchmark, suite
+from dumbbell.benchmark import members, open_benchmark
 from dumbbell.benchmark.model import DATABASE
 from dumbbell.benchmark.selection import NOTE, Note, part_directory, read_note
 from dumbbell.commands.run import Execution, execute_unfinished, tell_failures
@@ -31,7 +31,7 @@ def benchmark(command: BenchmarkCommand) -> int:
 
     if command.resume and command.out is None:
         raise UserError("--resume needs --out DIR: the benchmark to continue")
-    experiments = suite(command.schemes, command.quick, command.only)
+    experiments = members(command.schemes, command.quick, command.only)
     for _, experiment in experiments:
         check(experiment)
     level = "quick" if command.quick else "full"

@@ -36,7 +36,7 @@ class Check:
 
 def doctor(as_json: bool) -> int:
     """Prints every check; 0 if all are good that are needed, 1 if not."""
-    always = (_python, _module, _catalogue, _disk, _directory, _figures, _pdf)
+    always = (_python, _module, _catalog, _disk, _directory, _figures, _pdf)
     checks = [check for look in always for check in _guarded(look, needed=True)]
     for_emulation = (_emulation, _processors, _controllers, _bpf, _programs)
     checks += [check for look in for_emulation for check in _guarded(look, needed=False)]
@@ -77,13 +77,13 @@ def _module() -> Check:
     return Check("core module", same, f"dumbbell {_core.version()}", "rebuild it with `make build`")
 
 
-def _catalogue() -> Check:
+def _catalog() -> Check:
     try:
         found = f"{len(list(catalog.schemes()))} schemes, {len(list(catalog.paths()))} paths"
         found += f", {len(list(catalog.experiments()))} experiments"
     except UserError as error:
-        return Check("catalogue", False, str(error), "mend the file, or reinstall with `make build`")
-    return Check("catalogue", True, found)
+        return Check("catalog", False, str(error), "mend the file, or reinstall with `make build`")
+    return Check("catalog", True, found)
 
 
 def _disk() -> Check:

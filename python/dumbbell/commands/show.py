@@ -14,7 +14,7 @@ from dumbbell.results.compare import MAIN_METRICS, compare
 from dumbbell.results.environment import cpus
 from dumbbell.results.numbers import definitions
 from dumbbell.results.published import beside
-from dumbbell.results.summary import Cell, Estimate, cells
+from dumbbell.results.summary import Estimate, Repetitions, repetitions
 from dumbbell.results.transfers import VIEWS, Transfers, measure_transfers
 
 SHOWN = (
@@ -71,8 +71,8 @@ def show(directory: Path, as_json: bool, interval_s: float | None = None, metric
 def print_summary(results: Results) -> None:
     """One line per path and scheme: means over the runs, with 95 % confidence intervals."""
     runs = results.runs()
-    gathered = list(cells(runs).values())
-    rows = [_summary_row(cell) for cell in gathered]
+    gathered = list(repetitions(runs).values())
+    rows = [_summary_row(group) for group in gathered]
     print(columns(["path", "scheme", "runs", *(title for title, *_ in SHOWN)], rows))
     _print_media(gathered)
     _print_published(results, runs)
@@ -81,33 +81,33 @@ def print_summary(results: Results) -> None:
 def _print_metrics(runs: list[dict[str, Any]], metrics: tuple[str, ...]) -> None:
     """One line per path, scheme and whatever has one of the metrics: means over the runs, with intervals."""
     rows = []
-    had = {name for run in cells(runs).values() for _, _, name in run.values}
+    had = {name for run in repetitions(runs).values() for _, _, name in run.values}
     for name in metrics:
         if name not in had:
             print(f"no run has `{name}`", file=sys.stderr)
-    for cell in cells(runs).values():
-        for entity, index in sorted({(entity, index) for entity, index, name in cell.values if name in metrics}):
+    for group in repetitions(runs).values():
+        for entity, index in sorted({(entity, index) for entity, index, name in group.values if name in metrics}):
             of = entity if entity == "network" else f"{entity} {index}"
-            values = [_estimate(cell.estimate((entity, index, name)), 1.0, 4) for name in metrics]
-            rows.append([cell.path, cell.scheme, of, *values])
+            values = [_estimate(group.estimate((entity, index, name)), 1.0, 4) for name in metrics]
+            rows.append([group.path, group.scheme, of, *values])
     units = {each.name: each.unit for each in definitions()}
     head = [f"{name} ({units[name]})" if units[name] else name for name in metrics]
     print(columns(["path", "scheme", "of", *head], rows))
 
 
-def _print_media(gathered: list[Cell]) -> None:
+def _print_media(gathered: list[Repetitions]) -> None:
     """What viewers of live sources got: means over the runs, one line per flow that is one; nothing if none is."""
     rows = []
-    for cell in gathered:
-        flows = sorted(number for entity, number, name in cell.values if (entity, name) == _IS_MEDIA)
+    for group in gathered:
+        flows = sorted(number for entity, number, name in group.values if (entity, name) == _IS_MEDIA)
         for flow in flows:
             values = []
             for _, metric, factor, digits in MEDIA:
-                found = cell.estimate(("flow", flow, f"media.{metric}"))
+                found = group.estimate(("flow", flow, f"media.{metric}"))
                 # a mean of counts is no whole number
                 shown = max(digits, 1) if found and found.count > 1 else digits
                 values.append(number(found.mean * factor if found else None, shown))
-            rows.append([cell.path, cell.scheme, str(flow), *values])
+            rows.append([group.path, group.scheme, str(flow), *values])
     if rows:
         print(f"\nMedia\n{columns(['path', 'scheme', 'flow', *(title for title, *_ in MEDIA)], rows)}")
 
@@ -147,10 +147,14 @@ def _print_transfers(run: dict[str, Any], transfers: Transfers | None) -> None:
         print(f"{transfers.text(view)}\n")
 
 
-def _summary_row(cell: Cell) -> list[str]:
-    row = [cell.path, cell.scheme, str(cell.good) if cell.good == cell.runs else f"{cell.good} of {cell.runs}"]
+def _summary_row(group: Repetitions) -> list[str]:
+    row = [
+        group.path,
+        group.scheme,
+        str(group.good) if group.good == group.runs else f"{group.good} of {group.runs}",
+    ]
     for _, metric, factor, digits in SHOWN:
-        row.append(_estimate(cell.estimate(("network", 0, metric)), factor, digits))
+        row.append(_estimate(group.estimate(("network", 0, metric)), factor, digits))
     return row
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dumbbell.catalog import FlowPlan, PathModel, Scheme, parse_mix
-from dumbbell.catalog.grid import Scenario
+from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.published import Publication
 from dumbbell.catalog.settings import Settings
 from dumbbell.experiment.specification import specification
@@ -49,7 +49,7 @@ class Experiment(Settings):
     published: Publication = field(default_factory=Publication)
     schemes: dict[str, Scheme] = field(default_factory=dict)
     paths: dict[str, PathModel] = field(default_factory=dict)
-    cells: dict[str, Scenario] = field(default_factory=dict)
+    cells: dict[str, Cell] = field(default_factory=dict)
     """The cells of a grid by the names of their paths; without a grid there are none."""
     file: str = field(default="", compare=False)
     """Where it was read from, for messages."""

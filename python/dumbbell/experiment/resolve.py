@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from dumbbell import catalog
-from dumbbell.catalog import FlowPlan, PathModel, Plan, Scheme, mix_label, parse_mix
+from dumbbell.catalog import FlowPlan, PathModel, Plan, Scheme, grid, mix_label, parse_mix
 from dumbbell.catalog.available import missing
-from dumbbell.catalog.grid import Scenario, scenarios
+from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.published import Publication
 from dumbbell.errors import UserError, listed, nearest
 from dumbbell.experiment.model import Experiment
@@ -112,7 +112,7 @@ def _paths(plan: Plan) -> list[PathModel]:
     return [_path(plan, name) for name in plan.paths]
 
 
-def _cells(plan: Plan) -> dict[str, Scenario]:
+def _cells(plan: Plan) -> dict[str, Cell]:
     """The cells of the plan's grid, on each path; those of a resolved experiment are there already."""
     if plan.cells:
         return plan.cells
@@ -122,7 +122,7 @@ def _cells(plan: Plan) -> dict[str, Scenario]:
     if not template and plan.flows > 1:
         template = tuple(FlowPlan(start_s=index * plan.interval_s) for index in range(plan.flows))
     source = plan.file or plan.name
-    return {cell.path.name: cell for path in _paths(plan) for cell in scenarios(path, template, plan.grid, source)}
+    return {cell.path.name: cell for path in _paths(plan) for cell in grid.cells(path, template, plan.grid, source)}
 
 
 def _only(paths: list[PathModel], names: tuple[str, ...]) -> list[PathModel]:

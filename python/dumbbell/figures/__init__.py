@@ -3,11 +3,11 @@
 from dumbbell.figures.axis import DelayAxis, delay_axis
 from dumbbell.figures.distribution import Distribution, distribution_figure
 from dumbbell.figures.fairness import Share, fairness_figure
-from dumbbell.figures.heatmap import Parameter, heatmap_figure
+from dumbbell.figures.heatmap import MapAxis, heatmap_figure
 from dumbbell.figures.in_flight import OperatingPoint, Optimum, in_flight_figure
 from dumbbell.figures.matrix import matrix_figure
 from dumbbell.figures.media import FlowMedia, media_figure
-from dumbbell.figures.operating_point import NetworkParameter, OperatingSeries, Points, operating_point_figure
+from dumbbell.figures.operating_point import OperatingSeries, PathChange, Points, operating_point_figure
 from dumbbell.figures.panels import Curve, Panel, Steps, time_figure
 from dumbbell.figures.plane import Bars, Ellipse, PlanePoint, plane_figure
 from dumbbell.figures.queues import QueueSeries, queue_figure
@@ -30,12 +30,12 @@ __all__ = [
     "FlowDelays",
     "FlowMedia",
     "FlowRates",
-    "NetworkParameter",
+    "MapAxis",
     "OperatingPoint",
     "OperatingSeries",
     "Optimum",
     "Panel",
-    "Parameter",
+    "PathChange",
     "PlanePoint",
     "Point",
     "Points",

@@ -1,4 +1,4 @@
-"""Heat maps: one metric over two parameters, its value in every cell."""
+"""Heat maps: one metric over two axes, its value in every cell."""
 
 import math
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ _LIGHT = 0.45  # dark letters on grounds lighter than this
 
 
 @dataclass(frozen=True)
-class Parameter:
+class MapAxis:
     """One axis of a heat map: what it is, and the values in order as they are to be shown."""
 
     title: str
@@ -40,8 +40,8 @@ class Parameter:
 
 def heatmap_figure(
     name: str,
-    columns: Parameter,
-    rows: Parameter,
+    columns: MapAxis,
+    rows: MapAxis,
     values: Sequence[Sequence[float | None]],
     metric: str,
     limits: tuple[float, float] | None = None,
@@ -81,10 +81,10 @@ def number_text(value: float, decimals: int | None = None) -> str:
     return short(f"{value:#.3g}") if value else "0"
 
 
-def _label(axes: Axes, columns: Parameter, rows: Parameter) -> None:
-    for axis, parameter in ((axes.xaxis, columns), (axes.yaxis, rows)):
-        axis.set_ticks([index + 0.5 for index in range(len(parameter.values))], list(parameter.values))
-        axis.set_label_text(parameter.title)
+def _label(axes: Axes, columns: MapAxis, rows: MapAxis) -> None:
+    for axis, shown in ((axes.xaxis, columns), (axes.yaxis, rows)):
+        axis.set_ticks([index + 0.5 for index in range(len(shown.values))], list(shown.values))
+        axis.set_label_text(shown.title)
         axis.set_tick_params(length=0)
     axes.set_xlim(0, max(len(columns.values), 1))
     axes.set_ylim(0, max(len(rows.values), 1))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dumbbell.figures.heatmap import Parameter, heatmap_figure
+from dumbbell.figures.heatmap import MapAxis, heatmap_figure
 
 
 def matrix_figure(
@@ -18,7 +18,7 @@ def matrix_figure(
 
     Shares and harm lie within the `limits` 0 and 1; None takes the values' own. Pairs without a value are hatched.
     """
-    rows = Parameter("Scheme", list(reversed(schemes)))
+    rows = MapAxis("Scheme", list(reversed(schemes)))
     return heatmap_figure(
-        name, Parameter("Competitor", competitors), rows, list(reversed(values)), metric, limits, decimals
+        name, MapAxis("Competitor", competitors), rows, list(reversed(values)), metric, limits, decimals
     )

@@ -25,8 +25,8 @@ class OperatingSeries:
 
 
 @dataclass(frozen=True)
-class NetworkParameter:
-    """A parameter of the network that changes; `label` has its unit."""
+class PathChange:
+    """What of the path changes; `label` has its unit."""
 
     label: str
     steps: Steps
@@ -36,22 +36,22 @@ def operating_point_figure(
     name: str,
     flows: Sequence[OperatingSeries],
     *,
-    parameter: NetworkParameter | None = None,
+    change: PathChange | None = None,
     capacity_mbps: Steps | None = None,
     changes_s: Sequence[float] = (),
     in_flight_label: str = "In flight (segments)",
 ) -> str:
     """Three plots over time as SVG, a line for each of `flows`.
 
-    A fourth one shows `parameter`; `capacity_mbps` is shaded behind the throughput; `changes_s` get vertical lines.
+    A fourth one shows `change`; `capacity_mbps` is shaded behind the throughput; `changes_s` get vertical lines.
     """
     panels = [
         Panel(in_flight_label, _curves(flows, "in_flight")),
         Panel("sRTT (ms)", _curves(flows, "srtt_ms"), from_zero=False),
         Panel("Throughput (Mbit/s)", _curves(flows, "throughput_mbps"), limit=capacity_mbps),
     ]
-    if parameter:
-        panels.append(Panel(parameter.label, limit=parameter.steps, height=60.0))
+    if change:
+        panels.append(Panel(change.label, limit=change.steps, height=60.0))
     return time_figure(name, panels, changes_s)
 
 

@@ -18,7 +18,7 @@ FLOW_COLORS = ("#3f63f0", "#2a9440", "#e0393b", "#b08a0a", "#0c97a6", "#bb45bb")
 # The point that no scheme can beat: ccperf's magenta star. [reference ccperf 8.1]
 OPTIMUM = "#d911d0"
 
-UNSTYLED = ("dimgray", "o")  # the catalogue's style for a scheme that names none
+UNSTYLED = ("dimgray", "o")  # the catalog's style for a scheme that names none
 
 _SPARE_COLORS = ("#1b9e77", "#d95f02", "#7570b3", "#e7298a", "#66a61e", "#a6761d", "#1f78b4", "#8c6d31")
 FILLED_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "h", "<", ">", "d")

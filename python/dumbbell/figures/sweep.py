@@ -1,4 +1,4 @@
-"""One-parameter sweeps: metrics over the values of one parameter, a line for each scheme."""
+"""Sweeps: metrics over the values of one axis, a line for each scheme."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _SPREAD = 0.3  # of the distance of two values: points of the schemes that would
 
 @dataclass(frozen=True)
 class SweepLine:
-    """One scheme: its metric at each value of the parameter; None where there is none; intervals as (low, high)."""
+    """One scheme: its metric at each value of the axis; None where there is none; intervals as (low, high)."""
 
     label: str
     stroke: Stroke
@@ -35,8 +35,8 @@ class SweepPanel:
     logarithmic: bool = False
 
 
-def sweep_figure(name: str, parameter: str, values: Sequence[str], panels: Sequence[SweepPanel]) -> str:
-    """The metrics one above the other as SVG; the `values` of the parameter stand at even distances, in their order.
+def sweep_figure(name: str, axis: str, values: Sequence[str], panels: Sequence[SweepPanel]) -> str:
+    """The metrics one above the other as SVG; the `values` of the axis stand at even distances, in their order.
 
     Values that are no quantities (names of queues, say) have nothing between them: no lines join their points.
     """
@@ -46,7 +46,7 @@ def sweep_figure(name: str, parameter: str, values: Sequence[str], panels: Seque
         for axes, panel in zip(framed.plots, panels, strict=True):
             axes.set_xlim(-0.5, max(len(values), 1) - 0.5)
             _draw(axes, panel, joined)
-        framed.finish([panel.label for panel in panels], LINES, (parameter,))
+        framed.finish([panel.label for panel in panels], LINES, (axis,))
         every = -(-len(values) // _MOST_TICKS) or 1
         for axes in framed.plots:
             axes.set_xticks(range(0, len(values), every), [])

@@ -27,12 +27,12 @@ from dumbbell.figures import (
     throughput_figure,
     time_figure,
 )
-from dumbbell.report.model import PathEntry, ReportModel, Run
+from dumbbell.report.model import PathEntry, ReportModel, RunEntry
 from dumbbell.report.source import delays, rates
 from dumbbell.report.wording import figure_title
 from dumbbell.results.environment import cpus
 from dumbbell.results.samples import NOTHING, Series, read_samples
-from dumbbell.results.summary import cells
+from dumbbell.results.summary import repetitions
 
 BIN_S = 0.5  # Pantheon's
 _WORTH_A_POOL = 6  # a worker takes about as long to start as this many runs take to draw
@@ -73,7 +73,7 @@ class _Job:
     log_capacity_mbps: float | None
 
 
-def draw(model: ReportModel, jobs: int | None = None, step: Callable[[Run], None] = lambda _: None) -> Figures:
+def draw(model: ReportModel, jobs: int | None = None, step: Callable[[RunEntry], None] = lambda _: None) -> Figures:
     """Draws every figure on `jobs` processors (all of them if None); calls `step` after each run."""
     figures = Figures(styles((scheme.name, scheme.color, scheme.marker) for scheme in model.schemes))
     tasks = {}
@@ -102,7 +102,7 @@ def _map(tasks: Sequence[_Job], workers: int) -> Iterator[RunFigures]:
         yield from pool.map(draw_run, tasks)
 
 
-def _job(model: ReportModel, run: Run, name: str) -> _Job:
+def _job(model: ReportModel, run: RunEntry, name: str) -> _Job:
     """Flows are called by their scheme where a run has several schemes."""
     mixed = len({flow.get("scheme") for flow in run.flows}) > 1
     titles = {flow["flow"]: f" ({model.scheme_title(flow['scheme'])})" for flow in run.flows} if mixed else {}
@@ -211,9 +211,9 @@ def _title(model: ReportModel, path: PathEntry) -> str:
 
 def _means(model: ReportModel, figures: Figures, path: PathEntry, name: str) -> str:
     points = []
-    for (_, scheme), cell in cells(run.content for run in model.of(path.name)).items():
-        delay = cell.estimate(("network", 0, "delay_p95_ms"))
-        throughput = cell.estimate(("network", 0, "throughput_mbps"))
+    for (_, scheme), group in repetitions(run.content for run in model.of(path.name)).items():
+        delay = group.estimate(("network", 0, "delay_p95_ms"))
+        throughput = group.estimate(("network", 0, "throughput_mbps"))
         if delay and throughput:
             points.append(
                 _point(model, figures, scheme, delay.mean, throughput.mean, f"mean of {throughput.count} runs")

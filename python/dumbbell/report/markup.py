@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from html import escape
 
-from dumbbell.report.cells import Cell, Table
+from dumbbell.report.fields import Field, Table
 
 
 def text(value: object) -> str:
@@ -40,8 +40,8 @@ def link(target: str, name: str) -> str:
     return tag("a", text(name), href=target)
 
 
-def text_cell(value: object, wide: bool = False) -> str:
-    """A cell of a table with text, broken into lines if `wide`."""
+def text_field(value: object, wide: bool = False) -> str:
+    """A field of a table with text, broken into lines if `wide`."""
     return tag("td", text(value), class_="text wrap" if wide else "text")
 
 
@@ -61,20 +61,20 @@ def table_markup(table: Table, label: str, scheme: Callable[[str], str], sortabl
         tag("th", breakable(name), scope="col", class_="text" if index < table.names else None)
         for index, name in enumerate(table.columns)
     ]
-    rows = [tag("tr", *(_cell(cell, index, table, scheme) for index, cell in enumerate(row))) for row in table.rows]
+    rows = [tag("tr", *(_field(field, index, table, scheme) for index, field in enumerate(row))) for row in table.rows]
     body = tag("thead", heads, tag("tr", *columns)) + tag("tbody", *rows)
     return scroll(label, tag("table", body, class_="sticky sortable" if sortable else None))
 
 
-def _cell(cell: Cell, index: int, table: Table, scheme: Callable[[str], str]) -> str:
-    content = scheme(cell.scheme) if cell.scheme else breakable(cell.text)
-    if cell.link:
-        content = tag("a", content, href=cell.link)
-    if cell.best:
+def _field(field: Field, index: int, table: Table, scheme: Callable[[str], str]) -> str:
+    content = scheme(field.scheme) if field.scheme else breakable(field.text)
+    if field.link:
+        content = tag("a", content, href=field.link)
+    if field.best:
         content = tag("b", content)
-    note = tag("small", breakable(cell.note)) if cell.note else ""
-    sort = None if cell.sort is None else repr(cell.sort)
+    note = tag("small", breakable(field.note)) if field.note else ""
+    sort = None if field.sort is None else repr(field.sort)
     if index == 0:
         return tag("th", content, note, scope="row", data_sort=sort)
-    classes = [*(["text"] if index < table.names else []), *(["bad"] if cell.bad else [])]
+    classes = [*(["text"] if index < table.names else []), *(["bad"] if field.bad else [])]
     return tag("td", content, note, data_sort=sort, class_=" ".join(classes) or None)

@@ -13,8 +13,7 @@ from dumbbell.backends import Backend
 from dumbbell.catalog import PathModel, parse_mix
 from dumbbell.catalog.schemes import WHAT
 from dumbbell.errors import UserError, one_line
-from dumbbell.experiment import Experiment
-from dumbbell.experiment import Run as Planned
+from dumbbell.experiment import Experiment, Run
 from dumbbell.interchange.pantheon_stats import RunTimes
 from dumbbell.report.environment import git_text, system_text
 from dumbbell.report.wording import path_sentence
@@ -30,7 +29,7 @@ _REPEAT = "dumbbell run experiment.toml --out NEW"
 
 
 @dataclass(frozen=True)
-class Scheme:
+class SchemeEntry:
     """A scheme or a mix of schemes: its name in results, its name for people, and how figures draw it.
 
     `kind` says what it is made of, as `a kernel controller`.
@@ -60,7 +59,7 @@ class PathEntry:
 
 
 @dataclass(frozen=True)
-class Run:
+class RunEntry:
     """One run. `folder` is relative to the results directory, `files` are those of `RAW_FILES` that exist there.
 
     `content` is the run as in `dumbbell show --json`; `remark` says why Pantheon's analysis would drop it although it
@@ -132,13 +131,13 @@ class ReportModel:
     command: str
     notes: tuple[str, ...]
     titles: Mapping[str, str]
-    schemes: tuple[Scheme, ...]
+    schemes: tuple[SchemeEntry, ...]
     paths: tuple[PathEntry, ...]
-    runs: tuple[Run, ...] = field(repr=False)
+    runs: tuple[RunEntry, ...] = field(repr=False)
     published_source: str = ""
     published: tuple[Beside, ...] = ()
 
-    def of(self, path: str, scheme: str | None = None) -> list[Run]:
+    def of(self, path: str, scheme: str | None = None) -> list[RunEntry]:
         """The runs on a path, of one scheme or of all, in order."""
         return [run for run in self.runs if run.path == path and scheme in (None, run.scheme)]
 
@@ -147,7 +146,7 @@ class ReportModel:
         return self.titles.get(name, name)
 
     @property
-    def bad_runs(self) -> list[Run]:
+    def bad_runs(self) -> list[RunEntry]:
         """Runs that are missing, failed, or too unfaithful to the path to enter averages."""
         return [run for run in self.runs if not run.good]
 
@@ -210,27 +209,27 @@ def _notes(directory: Path) -> tuple[str, ...]:
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
-def _scheme(label: str, experiment: Experiment) -> Scheme:
+def _scheme(label: str, experiment: Experiment) -> SchemeEntry:
     """A mix has no entry of its own: its label is its title, and it is made of all that its schemes are."""
     if label in experiment.mixes:
         kinds = dict.fromkeys(WHAT[experiment.schemes[name].kind] for name, _ in parse_mix(label))
-        return Scheme(label, label, kind=" and ".join(kinds))
+        return SchemeEntry(label, label, kind=" and ".join(kinds))
     scheme = experiment.schemes.get(label)
     if scheme is None:
-        return Scheme(label, label)
-    return Scheme(label, scheme.title, scheme.color, scheme.marker, scheme.source, WHAT[scheme.kind])
+        return SchemeEntry(label, label)
+    return SchemeEntry(label, scheme.title, scheme.color, scheme.marker, scheme.source, WHAT[scheme.kind])
 
 
 def _path(path: PathModel, backend: Backend) -> PathEntry:
     return PathEntry(path.name, path.title, path.provenance, path_sentence(path, backend))
 
 
-def _run(results: Results, planned: Planned) -> Run:
+def _run(results: Results, planned: Run) -> RunEntry:
     folder = results.folder(planned)
     content = results.readable(planned)
     network = content["network"]
     good = content["status"] == _GOOD
-    return Run(
+    return RunEntry(
         path=planned.path,
         scheme=planned.scheme,
         number=planned.run,
@@ -257,7 +256,7 @@ def _transfers(experiment: Experiment, folder: Path, content: Mapping[str, Any])
         return None
 
 
-def _run_command(run: Planned, experiment: Experiment) -> str:
+def _run_command(run: Run, experiment: Experiment) -> str:
     """A seed follows from scheme, path and run number, so the last of `run.run` runs is this one again."""
     if not experiment.capabilities.executes:
         return ""

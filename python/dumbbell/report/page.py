@@ -5,10 +5,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from dumbbell.figures import for_page, swatch, theme_ink
-from dumbbell.report.cells import Table
 from dumbbell.report.drawing import Figures
-from dumbbell.report.markup import details, link, scroll, table_markup, tag, text, text_cell
-from dumbbell.report.model import PathEntry, ReportModel, Run
+from dumbbell.report.fields import Table
+from dumbbell.report.markup import details, link, scroll, table_markup, tag, text, text_field
+from dumbbell.report.model import PathEntry, ReportModel, RunEntry
 from dumbbell.report.published import published_tables
 from dumbbell.report.source import definitions
 from dumbbell.report.tables import PathTables, run_flows, run_links, run_media, run_totals
@@ -104,9 +104,9 @@ class Page:
         rows = []
         for run, reason in found.rows:
             anchor = link(f"#{self.anchors[run.folder]}", f"run {run.number}")
-            cells = [tag("td", self._scheme(run.scheme), class_="text"), tag("td", anchor, class_="text")]
-            cells += [text_cell(run.path), text_cell(run.status), text_cell(reason, wide=True)]
-            rows.append(tag("tr", *cells))
+            row = [tag("td", self._scheme(run.scheme), class_="text"), tag("td", anchor, class_="text")]
+            row += [text_field(run.path), text_field(run.status), text_field(reason, wide=True)]
+            rows.append(tag("tr", *row))
         heads = [tag("th", head, scope="col", class_="text") for head in ("scheme", "run", "path", "status", "reason")]
         return scroll(found.sentence, tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)))
 
@@ -140,7 +140,7 @@ class Page:
     def _table(self, table: Table, label: str, sortable: bool = False) -> str:
         return table_markup(table, label, self._scheme, sortable)
 
-    def _run(self, run: Run) -> Iterator[str]:
+    def _run(self, run: RunEntry) -> Iterator[str]:
         name = self.model.scheme_title(run.scheme)
         yield tag("h4", text(f"Run {run.number}: Statistics of {name}"))
         if not run.good:
@@ -171,7 +171,7 @@ class Page:
         ]
         return tag("details", tag("summary", text(transfers_heading(transfers))), tag("div", *views, class_="pair"))
 
-    def _facts(self, run: Run) -> Iterator[str]:
+    def _facts(self, run: RunEntry) -> Iterator[str]:
         for heading, value in run_totals(run):
             yield _fact(heading, text(value))
         if run.seed is not None:
@@ -182,7 +182,7 @@ class Page:
         links = [link(quote(f"{run.folder}/{name}"), name) for name in run.files]
         yield _fact("raw logs", ", ".join(links) or "none")
 
-    def _run_figures(self, run: Run, name: str) -> str:
+    def _run_figures(self, run: RunEntry, name: str) -> str:
         figures = self.figures.runs[run.folder]
         if figures.problem:
             return tag("p", text(f"Figure is missing: {figures.problem}"), class_="missing")
@@ -208,8 +208,8 @@ def _definitions() -> Iterator[str]:
     heads = [tag("th", key, scope="col", class_="text") for key in keys]
     rows = []
     for definition in definitions():
-        cells = [text_cell(definition[key], key == "formula") for key in keys]
-        rows.append(tag("tr", *cells))
+        row = [text_field(definition[key], key == "formula") for key in keys]
+        rows.append(tag("tr", *row))
     yield scroll("Definitions of the metrics", tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)))
 
 

@@ -1,7 +1,7 @@
 """The report's table of our numbers beside published ones."""
 
 from dumbbell.catalog.published import Figure
-from dumbbell.report.cells import Cell, Table
+from dumbbell.report.fields import Field, Table
 from dumbbell.report.model import ReportModel
 from dumbbell.report.tables import PANTHEON, Metric
 
@@ -14,9 +14,9 @@ def published_tables(model: ReportModel, path: str) -> list[tuple[str, Table]]:
     rows = []
     for row in found:
         title = model.scheme_title(row.scheme) if row.scheme else row.title
-        name = Cell(title, "" if row.title == title else f"there: {row.title}", scheme=row.scheme)
+        name = Field(title, "" if row.title == title else f"there: {row.title}", scheme=row.scheme)
         figures = [_figure(metric, side.get(metric.key)) for metric in PANTHEON for side in (row.ours, row.published)]
-        rows.append((name, Cell(str(row.runs), sort=row.runs), *figures))
+        rows.append((name, Field(str(row.runs), sort=row.runs), *figures))
     caption = (
         f"Published: {model.published_source}. Means over the runs, in brackets the smallest and the largest run; "
         "Pantheon convention. A row without our numbers is of a scheme that did not run."
@@ -26,9 +26,9 @@ def published_tables(model: ReportModel, path: str) -> list[tuple[str, Table]]:
     return [("Ours beside published", Table(caption, groups, columns, tuple(rows)))]
 
 
-def _figure(metric: Metric, figure: Figure | None) -> Cell:
+def _figure(metric: Metric, figure: Figure | None) -> Field:
     if figure is None:
-        return Cell("-")
+        return Field("-")
     known = figure.low is not None and figure.high is not None
     note = f"[{metric.number(figure.low or 0.0)}, {metric.number(figure.high or 0.0)}]" if known else ""
-    return Cell(metric.number(figure.mean), note, figure.mean)
+    return Field(metric.number(figure.mean), note, figure.mean)

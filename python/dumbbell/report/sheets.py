@@ -10,9 +10,9 @@ import matplotlib
 import typst
 
 from dumbbell.figures import for_print, print_ink, swatch
-from dumbbell.report.cells import Cell, Table
 from dumbbell.report.drawing import Figures
-from dumbbell.report.model import PathEntry, ReportModel, Run
+from dumbbell.report.fields import Field, Table
+from dumbbell.report.model import PathEntry, ReportModel, RunEntry
 from dumbbell.report.published import published_tables
 from dumbbell.report.source import definitions
 from dumbbell.report.tables import PathTables, run_flows, run_links, run_media, run_totals
@@ -119,15 +119,15 @@ def _table(table: Table, swatches: dict[str, str]) -> dict[str, Any]:
         "groups": table.groups,
         "columns": table.columns,
         "names": table.names,
-        "rows": [[_cell(cell, swatches) for cell in row] for row in table.rows],
+        "rows": [[_field(field, swatches) for field in row] for row in table.rows],
     }
 
 
-def _cell(cell: Cell, swatches: dict[str, str]) -> dict[str, str]:
-    return {"text": cell.text, "note": cell.note, "swatch": swatches.get(cell.scheme, "")}
+def _field(field: Field, swatches: dict[str, str]) -> dict[str, str]:
+    return {"text": field.text, "note": field.note, "swatch": swatches.get(field.scheme, "")}
 
 
-def _run(model: ReportModel, figures: Figures, run: Run, name: str) -> dict[str, Any]:
+def _run(model: ReportModel, figures: Figures, run: RunEntry, name: str) -> dict[str, Any]:
     title = model.scheme_title(run.scheme)
     scheme = next(scheme for scheme in model.schemes if scheme.name == run.scheme)
     facts = run_totals(run)

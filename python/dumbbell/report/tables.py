@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.report.cells import Cell, Table
-from dumbbell.report.model import ReportModel, Run
+from dumbbell.report.fields import Field, Table
+from dumbbell.report.model import ReportModel, RunEntry
 from dumbbell.report.wording import NO_DATA
-from dumbbell.results.summary import Cell as RunsOf
-from dumbbell.results.summary import Estimate, cells
+from dumbbell.results.summary import Estimate, Repetitions, repetitions
 from dumbbell.results.transfers import SUM
 
 
@@ -28,19 +27,19 @@ class Metric:
         text = f"{value * self.factor:.{self.decimals if decimals is None else decimals}f}"
         return text.removeprefix("-") if float(text) == 0 else text
 
-    def single(self, value: float | None) -> Cell:
-        """The cell of one value."""
-        return Cell(NO_DATA) if value is None else Cell(self.number(value), sort=value)
+    def single(self, value: float | None) -> Field:
+        """The field of one value."""
+        return Field(NO_DATA) if value is None else Field(self.number(value), sort=value)
 
-    def mean(self, estimate: Estimate | None) -> Cell:
-        """The cell of a mean with its interval."""
+    def mean(self, estimate: Estimate | None) -> Field:
+        """The field of a mean with its interval."""
         if estimate is None:
-            return Cell("N/A")
+            return Field("N/A")
         decimals = max(self.decimals, 1) if self.decimals == 0 and estimate.count > 1 else self.decimals
         note = ""
         if estimate.low is not None and estimate.high is not None:
             note = f"[{self.number(estimate.low, decimals)}, {self.number(estimate.high, decimals)}]"
-        return Cell(self.number(estimate.mean, decimals), note, estimate.mean)
+        return Field(self.number(estimate.mean, decimals), note, estimate.mean)
 
 
 _DELAY = "one-way delay (ms), corrected"
@@ -124,8 +123,8 @@ class PathTables:
         self.model = model
         self.runs = model.of(path)
         self.flows = max((len(run.flows) for run in self.runs), default=0) or model.flows
-        gathered = cells(run.content for run in self.runs)
-        self.cells = [gathered.get((path, scheme.name), RunsOf(path, scheme.name)) for scheme in model.schemes]
+        gathered = repetitions(run.content for run in self.runs)
+        self.by_scheme = [gathered.get((path, scheme.name), Repetitions(path, scheme.name)) for scheme in model.schemes]
 
     def all(self) -> list[tuple[str, Table]]:
         """Every table of the path that has numbers, with its heading, Pantheon's first."""
@@ -148,11 +147,11 @@ class PathTables:
             keys.append(("network", 0))
         rows = [
             (
-                self._scheme(cell.scheme),
-                Cell(str(cell.good), f"of {cell.runs}" if cell.good != cell.runs else "", cell.good),
-                *(metric.mean(cell.estimate((*key, metric.key))) for metric in PANTHEON for key in keys),
+                self._scheme(group.scheme),
+                Field(str(group.good), f"of {group.runs}" if group.good != group.runs else "", group.good),
+                *(metric.mean(group.estimate((*key, metric.key))) for metric in PANTHEON for key in keys),
             )
-            for cell in self.cells
+            for group in self.by_scheme
         ]
         groups = (("", 2), *((metric.heading, len(columns)) for metric in PANTHEON))
         return Table(self._caption(_PANTHEON_RULES), groups, ("scheme", "#\u00a0runs", *columns * 3), tuple(rows))
@@ -164,13 +163,13 @@ class PathTables:
             keys.append(("network", 0))
         metrics = self._present("flow", CORRECTED)
         rows = []
-        for cell in self.cells:
+        for group in self.by_scheme:
             for entity, number in keys:
                 which = (
-                    (Cell(str(number) if number else "all", sort=number or self.flows + 1),) if self.flows > 1 else ()
+                    (Field(str(number) if number else "all", sort=number or self.flows + 1),) if self.flows > 1 else ()
                 )
-                values = [metric.mean(cell.estimate((entity, number, metric.key))) for metric in metrics]
-                rows.append((self._scheme(cell.scheme), *which, *values))
+                values = [metric.mean(group.estimate((entity, number, metric.key))) for metric in metrics]
+                rows.append((self._scheme(group.scheme), *which, *values))
         flow = ("flow",) if self.flows > 1 else ()
         headings = tuple(metric.heading for metric in metrics)
         names = 1 + len(flow)
@@ -181,13 +180,13 @@ class PathTables:
     def media(self) -> Table:
         """What viewers of live sources got; a row for every flow that is one."""
         rows = []
-        for cell in self.cells:
+        for group in self.by_scheme:
             for number in range(1, self.flows + 1):
-                if ("flow", number, MEDIA[-1].key) not in cell.values:
+                if ("flow", number, MEDIA[-1].key) not in group.values:
                     continue
-                flow = (Cell(str(number), sort=number),) if self.flows > 1 else ()
-                values = [metric.mean(cell.estimate(("flow", number, metric.key))) for metric in MEDIA]
-                rows.append((self._scheme(cell.scheme), *flow, *values))
+                flow = (Field(str(number), sort=number),) if self.flows > 1 else ()
+                values = [metric.mean(group.estimate(("flow", number, metric.key))) for metric in MEDIA]
+                rows.append((self._scheme(group.scheme), *flow, *values))
         names = 2 if self.flows > 1 else 1
         columns = ("scheme", "flow")[:names]
         caption = (
@@ -208,14 +207,14 @@ class PathTables:
         ]
         rows = tuple(
             (
-                self._scheme(cell.scheme),
+                self._scheme(group.scheme),
                 *(
-                    metric.mean(cell.estimate((entity, number, metric.key)))
+                    metric.mean(group.estimate((entity, number, metric.key)))
                     for entity, number, metrics in parts
                     for metric in metrics
                 ),
             )
-            for cell in self.cells
+            for group in self.by_scheme
         )
         metrics = [metric for _, _, metrics in parts for metric in metrics]
         first = " Sender: flow 1." if self.flows > 1 else ""
@@ -237,7 +236,7 @@ class PathTables:
         columns = ("scheme", "run", "flow", *("KBytes", "KBytes/s") * 2, "first", "least", "most")
         return Table(caption, groups, columns, tuple(rows), 3)
 
-    def _transfer_rows(self, run: Run) -> list[tuple[Cell, ...]]:
+    def _transfer_rows(self, run: RunEntry) -> list[tuple[Field, ...]]:
         found = run.transfers
         if found is None:
             return []
@@ -248,12 +247,12 @@ class PathTables:
             arrived = [row for row in found.of("server", total=False) if row.flow == server.flow]
             whole = [row for row in arrived[1:] if row.end_s - row.start_s > 0.999 * found.interval_s]
             rates = [row.kbytes_per_s for row in whole]
-            name = Cell(SUM, sort=self.flows + 1) if server.flow is None else Cell(str(server.flow), sort=server.flow)
+            name = Field(SUM, sort=self.flows + 1) if server.flow is None else Field(str(server.flow), sort=server.flow)
             sent = [client.kbytes, client.kbytes_per_s] if client else [None, None]
             values = [*sent, server.kbytes, server.kbytes_per_s]
             extremes = [arrived[0].kbytes_per_s, min(rates, default=None), max(rates, default=None)]
-            cells = [_AMOUNT.single(value) for value in (*values, *extremes)]
-            rows.append((self._scheme(run.scheme), self._run(run), name, *cells))
+            amounts = [_AMOUNT.single(value) for value in (*values, *extremes)]
+            rows.append((self._scheme(run.scheme), self._run(run), name, *amounts))
         return rows
 
     def lateness(self) -> Table:
@@ -263,16 +262,16 @@ class PathTables:
             if run.emulation is None:
                 continue
             late = run.emulation["lateness_us"]
-            number = Cell(str(run.number), sort=run.number)
-            numbers = [Cell(f"{late[key]:,}", sort=late[key]) for key in _LATENESS]
+            number = Field(str(run.number), sort=run.number)
+            numbers = [Field(f"{late[key]:,}", sort=late[key]) for key in _LATENESS]
             lost = run.emulation["tx_dropped"] + run.emulation.get("socket_dropped", 0)
             made = run.content.get("attempts", 1)
             end = run.emulation.get("ends_latest_us")
-            numbers.append(Cell(NO_DATA) if end is None else Cell(f"{end:,}", sort=end))
-            others = [Cell(f"{value:,}", sort=value) for value in (lost, made)]
+            numbers.append(Field(NO_DATA) if end is None else Field(f"{end:,}", sort=end))
+            others = [Field(f"{value:,}", sort=value) for value in (lost, made)]
             priority = run.emulation.get("real_time")
-            others.append(Cell(NO_DATA if priority is None else "yes" if priority else "no"))
-            rows.append((self._scheme(run.scheme), number, Cell(run.status), *numbers, *others))
+            others.append(Field(NO_DATA if priority is None else "yes" if priority else "no"))
+            rows.append((self._scheme(run.scheme), number, Field(run.status), *numbers, *others))
         caption = (
             "Microseconds between the moment at which the path let a packet go and the moment at which it went; beside "
             "it how late a sending end of ours or of the kernel's woke up at most. A run whose 99th percentile exceeds "
@@ -296,30 +295,30 @@ class PathTables:
         )
         return Table(caption, groups, ("scheme", "run", "status", *columns), tuple(rows), 3)
 
-    def _run(self, run: Run) -> Cell:
-        return Cell(str(run.number), "" if run.good else run.status, run.number)
+    def _run(self, run: RunEntry) -> Field:
+        return Field(str(run.number), "" if run.good else run.status, run.number)
 
     def _caption(self, rules: str) -> str:
         """The rules of the numbers, and what the brackets are where there are any."""
         brackets = " In brackets: the 95 % bootstrap confidence interval of the mean over the runs."
-        return rules + (brackets if any(cell.good > 1 for cell in self.cells) else "")
+        return rules + (brackets if any(group.good > 1 for group in self.by_scheme) else "")
 
-    def _scheme(self, name: str) -> Cell:
-        return Cell(self.model.scheme_title(name), scheme=name)
+    def _scheme(self, name: str) -> Field:
+        return Field(self.model.scheme_title(name), scheme=name)
 
     def _present(self, entity: str, metrics: Sequence[Metric]) -> list[Metric]:
         """Those that any run has: imported logs tell less."""
-        known = {(kind, name) for cell in self.cells for kind, _, name in cell.values}
+        known = {(kind, name) for group in self.by_scheme for kind, _, name in group.values}
         return [metric for metric in metrics if (entity, metric.key) in known]
 
 
-def run_flows(model: ReportModel, run: Run) -> Table:
+def run_flows(model: ReportModel, run: RunEntry) -> Table:
     """The flows of one run in the corrected convention, and their senders' counters."""
     metrics = _of_rows(run.flows, (*CORRECTED, *SENDER))
     rows = tuple(
         (
-            Cell(str(flow["flow"]), sort=flow["flow"]),
-            Cell(model.scheme_title(flow.get("scheme") or run.scheme)),
+            Field(str(flow["flow"]), sort=flow["flow"]),
+            Field(model.scheme_title(flow.get("scheme") or run.scheme)),
             *(metric.single(flow.get(metric.key)) for metric in metrics),
         )
         for flow in run.flows
@@ -327,12 +326,12 @@ def run_flows(model: ReportModel, run: Run) -> Table:
     return Table("", groups(2, metrics), ("flow", "scheme", *(metric.heading for metric in metrics)), rows, 2)
 
 
-def run_media(model: ReportModel, run: Run) -> Table | None:
+def run_media(model: ReportModel, run: RunEntry) -> Table | None:
     """The live sources of one run, if there are any."""
     rows = tuple(
         (
-            Cell(str(flow["flow"]), sort=flow["flow"]),
-            Cell(model.scheme_title(flow.get("scheme") or run.scheme)),
+            Field(str(flow["flow"]), sort=flow["flow"]),
+            Field(model.scheme_title(flow.get("scheme") or run.scheme)),
             *(metric.single(flow["media"].get(metric.key.removeprefix("media."))) for metric in MEDIA),
         )
         for flow in run.flows
@@ -342,11 +341,11 @@ def run_media(model: ReportModel, run: Run) -> Table | None:
     return Table("", groups(2, MEDIA), columns, rows, 2) if rows else None
 
 
-def run_links(run: Run) -> Table:
+def run_links(run: RunEntry) -> Table:
     """The links of one run."""
     metrics = _of_rows(run.links, LINK)
     rows = tuple(
-        (Cell(str(link["link"])), *(metric.single(link.get(metric.key)) for metric in metrics)) for link in run.links
+        (Field(str(link["link"])), *(metric.single(link.get(metric.key)) for metric in metrics)) for link in run.links
     )
     return Table("", (), ("link", *(metric.heading for metric in metrics)), rows)
 
@@ -355,7 +354,7 @@ def _of_rows(rows: Sequence[Mapping[str, Any]], metrics: Sequence[Metric]) -> li
     return [metric for metric in metrics if any(row.get(metric.key) is not None for row in rows)]
 
 
-def run_totals(run: Run) -> list[tuple[str, str]]:
+def run_totals(run: RunEntry) -> list[tuple[str, str]]:
     """What a run says about all its flows together, beside Pantheon's statistics: (name, value with unit)."""
     shown = [
         (CORRECTED[0], "goodput, corrected", " Mbit/s"),

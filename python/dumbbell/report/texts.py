@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dumbbell.report.model import ReportModel, Run, Scheme
+from dumbbell.report.model import ReportModel, RunEntry, SchemeEntry
 from dumbbell.report.tables import PathTables
 from dumbbell.report.wording import lasted, repeated
 from dumbbell.results.transfers import Transfers
@@ -35,7 +35,7 @@ class RunList:
 
     sentence: str
     bad: bool
-    rows: tuple[tuple[Run, str], ...]
+    rows: tuple[tuple[RunEntry, str], ...]
 
 
 def outcome(model: ReportModel) -> str:
@@ -71,7 +71,7 @@ def command_sentence(model: ReportModel) -> str:
     )
 
 
-def kind_sentence(scheme: Scheme) -> str:
+def kind_sentence(scheme: SchemeEntry) -> str:
     """What a scheme is made of, and after which source."""
     source = f"; {scheme.source}" if scheme.source else ""
     return f"{scheme.kind[:1].upper()}{scheme.kind[1:]}{source}."
@@ -83,7 +83,7 @@ def transfers_heading(transfers: Transfers) -> str:
     return f"Transfers in intervals of {transfers.interval_s:.10g} s, {what}, in iperf 2's layout"
 
 
-def last_run(run: Run) -> str:
+def last_run(run: RunEntry) -> str:
     """What a run's command makes besides the run."""
     return "" if run.number == 1 else f" (makes runs 1 to {run.number}; this is the last)"
 
@@ -91,11 +91,11 @@ def last_run(run: Run) -> str:
 def mean_in_words(tables: PathTables) -> str:
     """The mean figure, for who cannot see it."""
     words = []
-    for cell in tables.cells:
-        throughput = cell.estimate(("network", 0, "throughput_mbps"))
-        delay = cell.estimate(("network", 0, "delay_p95_ms"))
+    for group in tables.by_scheme:
+        throughput = group.estimate(("network", 0, "throughput_mbps"))
+        delay = group.estimate(("network", 0, "delay_p95_ms"))
         if throughput and delay:
-            title = tables.model.scheme_title(cell.scheme)
+            title = tables.model.scheme_title(group.scheme)
             words.append(f"{title} {throughput.mean:.2f} Mbit/s at {delay.mean:.1f} ms")
     values = "; ".join(words) or "no run has results"
     return f"Average throughput over 95th percentile one-way delay, mean of all runs by scheme: {values}"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dumbbell.results.directory import Results
-from dumbbell.results.summary import Cell, Estimate, MetricKey, cells
+from dumbbell.results.summary import Estimate, MetricKey, Repetitions, repetitions
 
 MAIN_METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
 
@@ -13,27 +13,27 @@ def compare(before: Results, after: Results, metrics: tuple[str, ...] | None) ->
 
     Where each side has a single path, these are compared whatever their names: the same path measured and modelled.
     """
-    left, right = cells(before.runs()), cells(after.runs())
+    left, right = repetitions(before.runs()), repetitions(after.runs())
     names = [list(side.experiment.paths) for side in (before, after)]
     if len(names[0]) == len(names[1]) == 1 and names[0] != names[1]:
         both = f"{names[0][0]} | {names[1][0]}"
         left, right = (_renamed(side, both) for side in (left, right))
     rows = []
     for key in dict.fromkeys([*left, *right]):
-        one, other = left.get(key, Cell(*key)), right.get(key, Cell(*key))
+        one, other = left.get(key, Repetitions(*key)), right.get(key, Repetitions(*key))
         for metric in dict.fromkeys([*one.values, *other.values]):
             if metrics is None or metric[2] in metrics:
                 rows.append(_row(one, other, metric))
     return rows
 
 
-def _renamed(side: dict[tuple[str, str], Cell], path: str) -> dict[tuple[str, str], Cell]:
-    for cell in side.values():
-        cell.path = path
-    return {(path, scheme): cell for (_, scheme), cell in side.items()}
+def _renamed(side: dict[tuple[str, str], Repetitions], path: str) -> dict[tuple[str, str], Repetitions]:
+    for group in side.values():
+        group.path = path
+    return {(path, scheme): group for (_, scheme), group in side.items()}
 
 
-def _row(one: Cell, other: Cell, metric: MetricKey) -> dict[str, Any]:
+def _row(one: Repetitions, other: Repetitions, metric: MetricKey) -> dict[str, Any]:
     a, b = one.estimate(metric), other.estimate(metric)
     difference = b.mean - a.mean if a and b else None
     return {

@@ -95,7 +95,7 @@ class Results:
         seed = run.seed if self.experiment.capabilities.executes else None
         identity = {"scheme": run.scheme, "path": run.path, "run": run.run, "seed": seed}
         cell = self.experiment.cells.get(run.path)
-        parameters = {} if cell is None else {"path": cell.base} | cell.parameters
+        parameters = {} if cell is None else {"path": cell.base} | cell.axis_values
         return identity | statistics | identity | {"directory": run.directory, "parameters": parameters}
 
     def settled(self) -> Iterator[dict[str, Any]]:

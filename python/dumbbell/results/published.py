@@ -6,7 +6,7 @@ from typing import Any
 
 from dumbbell.catalog.published import METRICS, Figure
 from dumbbell.experiment import Experiment
-from dumbbell.results.summary import cells
+from dumbbell.results.summary import repetitions
 
 
 @dataclass(frozen=True)
@@ -25,20 +25,20 @@ def beside(experiment: Experiment, runs: Iterable[dict[str, Any]]) -> list[Besid
     """The published rows, path by path; `runs` are as in `show --json`. Empty if nothing is published."""
     if not experiment.published.rows:
         return []
-    gathered = cells(runs)
+    gathered = repetitions(runs)
     rows = []
     for path in experiment.paths:
         for row in experiment.published.rows:
             if row.path not in ("", path):
                 continue
-            cell = gathered.get((path, row.scheme))
-            values = cell.values if cell else {}
+            group = gathered.get((path, row.scheme))
+            values = group.values if group else {}
             rows.append(
                 Beside(
                     path,
                     row.scheme,
                     row.title,
-                    cell.good if cell else 0,
+                    group.good if group else 0,
                     {metric: Figure.of(values.get(("network", 0, metric), [])) for metric in METRICS},
                     {metric: row.figures.get(metric) for metric in METRICS},
                 )

@@ -1,4 +1,4 @@
-"""Means over the runs of one cell, with confidence intervals."""
+"""Means over the repetitions of a run, with confidence intervals."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Estimate:
 
 
 @dataclass
-class Cell:
+class Repetitions:
     """All runs of one scheme (or mix) on one path."""
 
     path: str
@@ -56,16 +56,16 @@ class Cell:
         return Estimate.of(values) if values else None
 
 
-def cells(runs: Iterable[dict[str, Any]]) -> dict[tuple[str, str], Cell]:
+def repetitions(runs: Iterable[dict[str, Any]]) -> dict[tuple[str, str], Repetitions]:
     """The runs, given as in `show --json`, gathered by path and scheme."""
-    gathered: dict[tuple[str, str], Cell] = {}
+    gathered: dict[tuple[str, str], Repetitions] = {}
     for run in runs:
         key = (run["path"], run["scheme"])
-        cell = gathered.setdefault(key, Cell(*key))
-        cell.runs += 1
+        group = gathered.setdefault(key, Repetitions(*key))
+        group.runs += 1
         if run["status"] != "done":
             continue
-        cell.good += 1
+        group.good += 1
         for entity, number, name, value in numbers(run):
-            cell.values.setdefault((entity, number, name), []).append(value)
+            group.values.setdefault((entity, number, name), []).append(value)
     return gathered

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from dumbbell.benchmark.site.findings import Cell, Findings, is_many, word
+from dumbbell.benchmark.site.findings import Findings, MeasuredCell, is_many, word
 from dumbbell.catalog import FlowPlan
 from dumbbell.catalog.ns3 import names
 
@@ -12,7 +12,7 @@ _PROFILE = "linux-like"
 _LINK = {"kind", "name", "rate_mbps", "framing_bytes", "device_packets", "queue"}
 
 
-def ccperf_line(found: Findings, cell: Cell, label: str) -> str | None:
+def ccperf_line(found: Findings, cell: MeasuredCell, label: str) -> str | None:
     """The command whose path and flows are those of a cell under `label`; none if ccperf has no words for it."""
     path = _path(cell)
     if path is None:
@@ -21,7 +21,7 @@ def ccperf_line(found: Findings, cell: Cell, label: str) -> str | None:
     known = [flow for flow in flows if flow is not None]
     if len(known) < len(flows):
         return None
-    parameters = {"aut": known[0]["--algs"], "path": cell.base} | dict(cell.parameters)
+    parameters = {"aut": known[0]["--algs"], "path": cell.base} | dict(cell.axis_values)
     shown = ",".join(f"{key}:{_value(value)}" for key, value in parameters.items())
     options = {
         "--experiment-name": found.name,
@@ -40,7 +40,7 @@ def _value(value: object) -> str:
     return f"[{','.join(map(word, value))}]" if isinstance(value, list) else word(value)
 
 
-def _path(cell: Cell) -> dict[str, str] | None:
+def _path(cell: MeasuredCell) -> dict[str, str] | None:
     """The bottleneck's options, if the path is ccperf's dumbbell and stays as it is."""
     data = [element for element in cell.path.data if not _is_access(element)]
     kinds = [element["kind"] for element in data]
@@ -70,7 +70,7 @@ def _is_access(element: Mapping[str, Any]) -> bool:
     return element.get("kind") == "link" and "queue" not in element
 
 
-def _flow(found: Findings, cell: Cell, plan: FlowPlan) -> dict[str, str] | None:
+def _flow(found: Findings, cell: MeasuredCell, plan: FlowPlan) -> dict[str, str] | None:
     """The options of one flow."""
     scheme = found.experiment.schemes[plan.scheme]
     algorithm = next((name for name, ours in names().cca.items() if ours[_PROFILE] == scheme.name), None)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dumbbell.benchmark.site.findings import Cell, Findings, Run, lookup
+from dumbbell.benchmark.site.findings import Findings, MeasuredCell, MeasuredRun, lookup
 
 _TOLERANCE = 1e-6
 
@@ -22,7 +22,7 @@ ALONE = (
 class Contradiction:
     """A run whose numbers cannot all be right."""
 
-    run: Run
+    run: MeasuredRun
     text: str
 
 
@@ -41,7 +41,7 @@ def contradictions(findings: Findings) -> Iterator[Contradiction]:
                     yield from (Contradiction(run, text) for text in found)
 
 
-def _identity(findings: Findings, run: Run) -> Iterator[str]:
+def _identity(findings: Findings, run: MeasuredRun) -> Iterator[str]:
     """Tables are keyed by experiment, cell, scheme and run: the statistics must be those of that run."""
     statistics = findings.part.results.statistics(run.planned) or {}
     for key, expected in (("path", run.planned.path), ("scheme", run.planned.scheme), ("run", run.planned.run)):
@@ -50,7 +50,7 @@ def _identity(findings: Findings, run: Run) -> Iterator[str]:
             yield f"its statistics are those of {key} {said}"
 
 
-def _count(cell: Cell, label: str, run: Run) -> Iterator[str]:
+def _count(cell: MeasuredCell, label: str, run: MeasuredRun) -> Iterator[str]:
     planned = [cell.plans[label][owner - 1].scheme for owner in run.owners]
     found = [flow.get("scheme", "") for flow in run.content["flows"]]
     if planned != found:
@@ -61,7 +61,7 @@ def _counted(schemes: list[str]) -> str:
     return ", ".join(f"{count} flows of {name}" for name, count in Counter(schemes).items()) or "no flows"
 
 
-def _alone(run: Run) -> Iterator[str]:
+def _alone(run: MeasuredRun) -> Iterator[str]:
     if len(run.content["flows"]) != 1:
         return
     for name, expected in ALONE:
@@ -70,7 +70,7 @@ def _alone(run: Run) -> Iterator[str]:
             yield f"{name} of a single flow is {value:g}, not {expected:g}"
 
 
-def _sum(cell: Cell, label: str, run: Run) -> Iterator[str]:
+def _sum(cell: MeasuredCell, label: str, run: MeasuredRun) -> Iterator[str]:
     """What the flows got in all: the aggregate, and each flow's mean over its own time. Transfers may end earlier."""
     flows, network = run.content["flows"], run.content["network"]
     total = lookup(network, "mean_agg_throughput_l4")

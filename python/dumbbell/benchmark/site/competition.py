@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from dumbbell import _core
 from dumbbell.benchmark.site.direction import MORE, Metric, definitions
-from dumbbell.benchmark.site.findings import Cell, Findings, Flows, estimate, lookup
+from dumbbell.benchmark.site.findings import Findings, Flows, MeasuredCell, estimate, lookup
 from dumbbell.results.summary import Estimate
 
 VICTIM_METRICS = (
@@ -33,7 +33,7 @@ class Harm:
 class Match:
     """The flows of one scheme under test beside those of a competitor, in one cell."""
 
-    cell: Cell
+    cell: MeasuredCell
     label: str
     competitor: str
     ours: int
@@ -54,13 +54,13 @@ class Match:
 
 
 def axis_of(findings: Findings) -> str:
-    """The parameter that names the competitors."""
-    return findings.chapter.victims or _AXIS
+    """The axis that names the competitors."""
+    return findings.membership.victims or _AXIS
 
 
 def has_matches(findings: Findings) -> bool:
     """Whether the experiment lets schemes compete."""
-    return any(cell.parameters.get("scheme") for cell in findings.cells) and axis_of(findings) in _axes(findings)
+    return any(cell.axis_values.get("scheme") for cell in findings.cells) and axis_of(findings) in _axes(findings)
 
 
 def matches(findings: Findings) -> list[Match]:
@@ -72,7 +72,7 @@ def matches(findings: Findings) -> list[Match]:
     ]
 
 
-def surroundings(findings: Findings, cell: Cell) -> tuple[str, ...]:
+def surroundings(findings: Findings, cell: MeasuredCell) -> tuple[str, ...]:
     """Where a cell is on all axes but that of competitors."""
     return (cell.base, *(cell.place(axis) for axis in _axes(findings) if axis != axis_of(findings)))
 
@@ -81,11 +81,11 @@ def _axes(findings: Findings) -> list[str]:
     return [axis.name for axis in findings.part.plan.grid]
 
 
-def _theirs(cell: Cell, label: str) -> tuple[int, ...]:
-    return cell.theirs_of(label) if cell.parameters.get("scheme") else ()
+def _theirs(cell: MeasuredCell, label: str) -> tuple[int, ...]:
+    return cell.theirs_of(label) if cell.axis_values.get("scheme") else ()
 
 
-def _match(findings: Findings, cell: Cell, label: str) -> Match:
+def _match(findings: Findings, cell: MeasuredCell, label: str) -> Match:
     ours, theirs = cell.ours_of(label), _theirs(cell, label)
     competitor = cell.plans[label][theirs[0] - 1].scheme
     return Match(
@@ -100,7 +100,7 @@ def _match(findings: Findings, cell: Cell, label: str) -> Match:
     )
 
 
-def _shares(cell: Cell, label: str, ours: tuple[int, ...]) -> list[float]:
+def _shares(cell: MeasuredCell, label: str, ours: tuple[int, ...]) -> list[float]:
     """The part of the payload delivered that our flows got, in each run."""
     found = []
     for run in cell.good(label):
@@ -113,7 +113,7 @@ def _shares(cell: Cell, label: str, ours: tuple[int, ...]) -> list[float]:
     return found
 
 
-def _harms(findings: Findings, cell: Cell, label: str, flows: tuple[int, ...], victim: str) -> tuple[Harm, ...]:
+def _harms(findings: Findings, cell: MeasuredCell, label: str, flows: tuple[int, ...], victim: str) -> tuple[Harm, ...]:
     """What `flows` lose compared with as many flows of the same scheme alone, where that was run."""
     alone = _alone(findings, cell, victim, len(flows))
     if alone is None:
@@ -133,12 +133,12 @@ def _harms(findings: Findings, cell: Cell, label: str, flows: tuple[int, ...], v
     return tuple(found)
 
 
-def _alone(findings: Findings, cell: Cell, victim: str, count: int) -> Cell | None:
+def _alone(findings: Findings, cell: MeasuredCell, victim: str, count: int) -> MeasuredCell | None:
     """The cell with the same surroundings in which `count` flows of `victim` have the path for themselves."""
     if victim not in findings.labels:
         return None
     for other in findings.cells:
-        if other.parameters.get("scheme") or surroundings(findings, other) != surroundings(findings, cell):
+        if other.axis_values.get("scheme") or surroundings(findings, other) != surroundings(findings, cell):
             continue
         if len(other.plans[victim]) == count:
             return other

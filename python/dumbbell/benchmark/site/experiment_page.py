@@ -8,13 +8,13 @@ from dumbbell import backends
 from dumbbell.benchmark.site.ccperf_line import ccperf_line
 from dumbbell.benchmark.site.checks import Contradiction
 from dumbbell.benchmark.site.competition import has_matches, matches
-from dumbbell.benchmark.site.findings import Cell, Findings, Run, Site
+from dumbbell.benchmark.site.findings import Findings, MeasuredCell, MeasuredRun, Site
 from dumbbell.benchmark.site.matrix import HARM_RULE, SHARE_RULE, match_tables
 from dumbbell.benchmark.site.picture import MOST, Picture
 from dumbbell.benchmark.site.shell import Shell, command, experiment_file, facts, paragraphs
-from dumbbell.benchmark.site.tables import BOLD, INTERVALS, CellTables, overview, parameter_table
-from dumbbell.report import cells
-from dumbbell.report.markup import scroll, tag, text, text_cell
+from dumbbell.benchmark.site.tables import BOLD, INTERVALS, CellTables, cell_table, overview
+from dumbbell.report import fields
+from dumbbell.report.markup import scroll, tag, text, text_field
 from dumbbell.report.model import RAW_FILES
 from dumbbell.report.wording import path_sentence, plain
 from dumbbell.results.directory import MISSING
@@ -50,19 +50,19 @@ class ExperimentPage:
 
     def render(self) -> str:
         """The whole file."""
-        sections = [("parameters", "Parameters"), ("results", "Results"), ("runs", "Runs"), ("metrics", "Metrics")]
+        sections = [("settings", "Settings"), ("results", "Results"), ("runs", "Runs"), ("metrics", "Metrics")]
         title = f"{self.findings.title} \u2014 dumbbell benchmark"
         return self.shell.page(title, sections, self._content())
 
     def _content(self) -> Iterator[str]:
         found = self.findings
         yield tag("h1", text(found.title))
-        yield tag("p", text(f"#{found.number} {found.name}, {found.chapter.group.lower()}"), class_="lead")
-        yield paragraphs(found.chapter.text)
+        yield tag("p", text(f"#{found.number} {found.name}, {found.membership.group.lower()}"), class_="lead")
+        yield paragraphs(found.membership.text)
         yield self._schemes()
         yield from self._problems()
-        yield tag("h2", "Parameters", id="parameters")
-        yield from self._parameters()
+        yield tag("h2", "Settings", id="settings")
+        yield from self._settings()
         yield tag("h2", "Results", id="results")
         yield tag("p", text(f"{INTERVALS if found.experiment.runs > 1 else ''}{BOLD}".strip()), class_="note")
         yield self.shell.figures(self.whole)
@@ -100,7 +100,7 @@ class ExperimentPage:
     def _problems(self) -> Iterator[str]:
         if self.contradictions:
             rows = [
-                tag("tr", *(text_cell(item) for item in (*_run_names(self.site, each.run), each.text)))
+                tag("tr", *(text_field(item) for item in (*_run_names(self.site, each.run), each.text)))
                 for each in self.contradictions
             ]
             heading = tag("p", "These numbers contradict each other: do not rely on them.", class_="bad")
@@ -111,15 +111,15 @@ class ExperimentPage:
             rows = [
                 tag(
                     "tr",
-                    *(text_cell(item) for item in (*_run_names(self.site, run), run.content["status"])),
-                    text_cell(run.content.get("reason") or MISSING, wide=True),
+                    *(text_field(item) for item in (*_run_names(self.site, run), run.content["status"])),
+                    text_field(run.content.get("reason") or MISSING, wide=True),
                 )
                 for run in bad
             ]
             heading = tag("p", f"{total - len(bad)} of {total} runs succeeded. In no number here:", class_="bad")
             yield tag("div", heading, _plain_table(("scheme", "cell", "run", "status", "reason"), rows), class_="alarm")
 
-    def _parameters(self) -> Iterator[str]:
+    def _settings(self) -> Iterator[str]:
         found = self.findings
         experiment = found.experiment
         fixed = [
@@ -139,7 +139,7 @@ class ExperimentPage:
             ("backend", text(experiment.backend)),
         ]
         yield facts([(name, value) for name, value in rows if value])
-        table = self.shell.table(parameter_table(found, lambda cell: f"#{cell.anchor}"), f"Cells of {found.title}")
+        table = self.shell.table(cell_table(found, lambda cell: f"#{cell.anchor}"), f"Cells of {found.title}")
         yield self._folded(f"All {len(found.cells)} cells", table) if self.large else table
         yield tag("p", "To repeat these runs exactly, in the directory of the benchmark:")
         yield command(f"dumbbell run experiments/{found.name}/experiment.toml --out NEW")
@@ -166,14 +166,14 @@ class ExperimentPage:
     def _folded(self, title: str, content: str) -> str:
         return tag("details", tag("summary", text(title)), content, class_="cell")
 
-    def _cell(self, cell: Cell) -> Iterator[str]:
+    def _cell(self, cell: MeasuredCell) -> Iterator[str]:
         """One cell. Among many, tables are folded, and with them all of a cell without figures."""
         name = cell.label(self.findings.axes)
         folded = len(self.findings.cells) > MOST_OPEN_CELLS
         pictures = self.of_cell.get(cell.name, [])
         tables = "\n".join(self._tables(cell))
         # a cell's title begins with that of the path it was made from, whose figures are no longer true
-        path = replace(cell.path, title="") if cell.parameters else cell.path
+        path = replace(cell.path, title="") if cell.axis_values else cell.path
         note = tag("p", text(path_sentence(path, backends.find(self.findings.experiment.backend))), class_="note")
         if folded and not pictures:
             yield tag("details", tag("summary", text(name)), note, tables, class_="cell", id=cell.anchor)
@@ -182,14 +182,14 @@ class ExperimentPage:
             tables = self._folded(f"Tables: {name}", tables)
         yield tag("section", tag("h3", text(name)), note, self.shell.figures(pictures), tables, id=cell.anchor)
 
-    def _tables(self, cell: Cell) -> Iterator[str]:
+    def _tables(self, cell: MeasuredCell) -> Iterator[str]:
         yield self._commands(cell)
         for sheet in CellTables(self.site, self.findings, cell).all():
             if sheet.table.rows:
                 yield tag("h4", text(sheet.heading))
                 yield self.shell.table(sheet.table, f"{sheet.heading}: {cell.label(self.findings.axes)}")
 
-    def _commands(self, cell: Cell) -> str:
+    def _commands(self, cell: MeasuredCell) -> str:
         """What repeats the cell for the schemes under test, in ccperf's command line too where it has them."""
         found = self.findings
         examined = [label for label in found.labels if label in self.site.examined]
@@ -208,25 +208,25 @@ class ExperimentPage:
         yield tag("p", f"{len(runs)} runs, each with its files: numbers, samples and, where kept, every packet.")
         rows = []
         for run in runs:
-            name = cells.Cell(self.site.title(run.planned.scheme), scheme=run.planned.scheme)
-            rows.append((name, *self._run_cells(run), *self._raw(run)))
+            name = fields.Field(self.site.title(run.planned.scheme), scheme=run.planned.scheme)
+            rows.append((name, *self._run_fields(run), *self._raw(run)))
         columns = ("scheme", "cell", "run", "seed", "status", *RAW_FILES)
-        table = cells.Table("", (), columns, tuple(rows), len(columns))
+        table = fields.Table("", (), columns, tuple(rows), len(columns))
         content = self.shell.table(table, f"Runs of {self.findings.title}", sortable=True)
         yield tag("details", tag("summary", f"All {len(runs)} runs"), content)
 
-    def _run_cells(self, run: Run) -> list[cells.Cell]:
+    def _run_fields(self, run: MeasuredRun) -> list[fields.Field]:
         status, bad = run.content["status"], not run.good
         place = next(cell for cell in self.findings.cells if cell.name == run.planned.path).label(self.findings.axes)
-        number = cells.Cell(str(run.planned.run), sort=run.planned.run)
-        return [cells.Cell(place), number, cells.Cell(str(run.planned.seed)), cells.Cell(status, bad=bad)]
+        number = fields.Field(str(run.planned.run), sort=run.planned.run)
+        return [fields.Field(place), number, fields.Field(str(run.planned.seed)), fields.Field(status, bad=bad)]
 
-    def _raw(self, run: Run) -> Iterator[cells.Cell]:
+    def _raw(self, run: MeasuredRun) -> Iterator[fields.Field]:
         folder = self.findings.part.results.directory / run.folder
         for name in RAW_FILES:
             there = (folder / name).is_file()
             target = self.shell.to(f"experiments/{self.findings.name}/{run.folder}/{name}")
-            yield cells.Cell(name, link=target) if there else cells.Cell("")
+            yield fields.Field(name, link=target) if there else fields.Field("")
 
     def _metrics(self) -> str:
         found = self.findings
@@ -240,16 +240,16 @@ class ExperimentPage:
                 rows.append(
                     tag(
                         "tr",
-                        *(text_cell(item) for item in items),
-                        *(text_cell(metric.formula, wide=True),),
-                        text_cell(metric.source),
+                        *(text_field(item) for item in items),
+                        *(text_field(metric.formula, wide=True),),
+                        text_field(metric.source),
                     )
                 )
         heads = ("name", "level", "unit", "better", "sampled every", "formula", "source")
         return _plain_table(heads, rows)
 
 
-def _run_names(site: Site, run: Run) -> tuple[str, str, str]:
+def _run_names(site: Site, run: MeasuredRun) -> tuple[str, str, str]:
     return (site.title(run.planned.scheme), run.planned.path, str(run.planned.run))
 
 

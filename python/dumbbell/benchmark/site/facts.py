@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dumbbell.benchmark.site.criteria import Fact
-from dumbbell.benchmark.site.findings import Cell, Findings, Run, Site, link_of, lookup
+from dumbbell.benchmark.site.findings import Findings, MeasuredCell, MeasuredRun, Site, link_of, lookup
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Sight:
     fact: Fact
     scheme: str
     looked: int
-    seen: tuple[tuple[Findings, Cell], ...]
+    seen: tuple[tuple[Findings, MeasuredCell], ...]
 
 
 def look(site: Site, fact: Fact, scheme: str) -> Sight:
@@ -32,12 +32,12 @@ def look(site: Site, fact: Fact, scheme: str) -> Sight:
     return Sight(fact, scheme, looked, tuple(seen))
 
 
-def _chosen(fact: Fact, found: Findings, cell: Cell) -> bool:
+def _chosen(fact: Fact, found: Findings, cell: MeasuredCell) -> bool:
     axes = [axis.name for axis in found.part.plan.grid]
     return all(axis in axes and cell.place(axis) in values for axis, values in fact.cells)
 
 
-def _numbers(fact: Fact, cell: Cell, scheme: str) -> tuple[int, ...]:
+def _numbers(fact: Fact, cell: MeasuredCell, scheme: str) -> tuple[int, ...]:
     """The flows it is about; those `ours` are meant beside others."""
     ours, theirs = cell.ours_of(scheme), cell.theirs_of(scheme)
     if fact.whose == "theirs":
@@ -47,7 +47,7 @@ def _numbers(fact: Fact, cell: Cell, scheme: str) -> tuple[int, ...]:
     return (*ours, *theirs)
 
 
-def _met(fact: Fact, found: Findings, cell: Cell, scheme: str, run: Run) -> bool | None:
+def _met(fact: Fact, found: Findings, cell: MeasuredCell, scheme: str, run: MeasuredRun) -> bool | None:
     """Whether a run meets the rule; `None` if it has no such number."""
     values = list(_values(fact, cell, scheme, run))
     if fact.missing:
@@ -59,7 +59,7 @@ def _met(fact: Fact, found: Findings, cell: Cell, scheme: str, run: Run) -> bool
     return any(value > fact.above for value in known) if known else None
 
 
-def _values(fact: Fact, cell: Cell, scheme: str, run: Run) -> Iterator[float | None]:
+def _values(fact: Fact, cell: MeasuredCell, scheme: str, run: MeasuredRun) -> Iterator[float | None]:
     if fact.metric.level != "flow":
         table = run.content["network"] if fact.metric.level == "network" else link_of(run, cell.bottleneck)
         yield lookup(table, fact.metric.name)
@@ -68,7 +68,7 @@ def _values(fact: Fact, cell: Cell, scheme: str, run: Run) -> Iterator[float | N
     yield from (lookup(flow, fact.metric.name) for flow in run.flows(numbers))
 
 
-def _divisors(fact: Fact, found: Findings, cell: Cell, scheme: str, run: Run) -> Iterator[float | None]:
+def _divisors(fact: Fact, found: Findings, cell: MeasuredCell, scheme: str, run: MeasuredRun) -> Iterator[float | None]:
     flows = run.flows(_numbers(fact, cell, scheme))
     if fact.metric.level != "flow":
         yield 1.0
@@ -85,7 +85,7 @@ def _divisors(fact: Fact, found: Findings, cell: Cell, scheme: str, run: Run) ->
             yield 1.0
 
 
-def _baseline(fact: Fact, found: Findings, cell: Cell) -> list[Cell]:
+def _baseline(fact: Fact, found: Findings, cell: MeasuredCell) -> list[MeasuredCell]:
     """The cells that differ from this one only in being at the baseline."""
     moved = dict(fact.baseline)
     axes = [axis.name for axis in found.part.plan.grid]

@@ -11,7 +11,7 @@ from dumbbell.benchmark.model import Benchmark, Part
 from dumbbell.benchmark.site.direction import MORE, Metric, metric
 from dumbbell.catalog import FlowPlan, PathModel
 from dumbbell.catalog.arrivals import expand
-from dumbbell.catalog.parameters import LINKS
+from dumbbell.catalog.cell import LINKS
 from dumbbell.catalog.schemes import GREEDY
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, slug
@@ -22,7 +22,7 @@ from dumbbell.results.summary import Estimate
 
 _GOOD = "done"
 PATH = "path"
-"""The axis of an experiment that is no parameter of its grid."""
+"""The axis of an experiment that is not one of its grid."""
 
 _OF_FLOWS = re.compile(r"^mean_agg_|_fairness_|^jain_")
 """Names of metrics that sum or compare the flows of a run."""
@@ -37,7 +37,7 @@ MOST_SINGLE_FLOWS = 4
 
 
 @dataclass(frozen=True)
-class Run:
+class MeasuredRun:
     """One run: as planned, and as in `show --json`. `owners` are the numbers of the plans its flows are made by.
 
     `folder` is relative to the results of its experiment.
@@ -81,17 +81,17 @@ class Flows:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One cell of an experiment: a path with the parameters that made it, and its runs by label."""
+class MeasuredCell:
+    """One cell of an experiment: a path with the axis values that made it, and its runs by label."""
 
     path: PathModel
     base: str
-    parameters: Mapping[str, Any]
+    axis_values: Mapping[str, Any]
     places: Mapping[str, str]
     plans: Mapping[str, tuple[FlowPlan, ...]]
     ours: tuple[int, ...] | None
     endless: frozenset[str]
-    runs: Mapping[str, tuple[Run, ...]] = field(repr=False)
+    runs: Mapping[str, tuple[MeasuredRun, ...]] = field(repr=False)
 
     @property
     def name(self) -> str:
@@ -133,7 +133,7 @@ class Cell:
         """Whether a flow of the label may end or pause by itself."""
         return label not in self.endless
 
-    def good(self, label: str) -> list[Run]:
+    def good(self, label: str) -> list[MeasuredRun]:
         """The runs of a label whose numbers count."""
         return [run for run in self.runs.get(label, ()) if run.good]
 
@@ -235,7 +235,7 @@ def owners(experiment: Experiment, run: Planned) -> tuple[int, ...]:
     return tuple(found)
 
 
-def link_of(run: Run, name: str) -> dict[str, Any]:
+def link_of(run: MeasuredRun, name: str) -> dict[str, Any]:
     """The statistics of a link of a run; nothing if it has no such link. Their order is not that of the path."""
     links: list[dict[str, Any]] = run.content["links"]
     return next((link for link in links if link.get("link") == name), {})
@@ -254,20 +254,20 @@ def lookup(table: Mapping[str, Any], name: str) -> float | None:
     return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
 
 
-def rivals(cells: Sequence[Cell], labels: Sequence[str], metric: Metric) -> list[str]:
+def rivals(cells: Sequence[MeasuredCell], labels: Sequence[str], metric: Metric) -> list[str]:
     """Which labels compare in a metric: equal ones do. Who left many transfers unfinished has no completion times."""
     if not _COMPLETION.search(metric.name):
         return [""] * len(labels)
     return ["" if all(cell.finishes(label) for cell in cells) else label for label in labels]
 
 
-def words(parameters: Mapping[str, Any]) -> str:
-    """Parameters of a cell in one line."""
-    return ", ".join(f"{key} {word(value)}" for key, value in parameters.items() if value != "")
+def words(values: Mapping[str, Any]) -> str:
+    """The values of a cell in one line."""
+    return ", ".join(f"{key} {word(value)}" for key, value in values.items() if value != "")
 
 
 def word(value: object) -> str:
-    """A parameter's value."""
+    """A value on an axis."""
     if isinstance(value, list):
         return ", ".join(word(item) for item in value)
     if isinstance(value, Mapping):
@@ -284,26 +284,26 @@ class Findings:
         self.name = part.name
         self.experiment = part.results.experiment
         self.title = self.experiment.title or part.name
-        self.chapter = part.chapter
+        self.membership = part.membership
         self.labels = self.experiment.labels
         self.cells = tuple(self._cells())
 
-    def _cells(self) -> Iterator[Cell]:
+    def _cells(self) -> Iterator[MeasuredCell]:
         experiment, results = self.experiment, self.part.results
-        runs: dict[tuple[str, str], list[Run]] = {}
+        runs: dict[tuple[str, str], list[MeasuredRun]] = {}
         for planned in experiment.all_runs():
             content = results.readable(planned)
-            run = Run(planned, content, owners(experiment, planned))
+            run = MeasuredRun(planned, content, owners(experiment, planned))
             runs.setdefault((planned.path, planned.scheme), []).append(run)
         for path in experiment.paths.values():
-            scenario = experiment.cells.get(path.name)
+            cell = experiment.cells.get(path.name)
             listed = experiment.listed_flows(path.name)
             ours = tuple(number for number, flow in enumerate(listed, 1) if not flow.scheme)
-            yield Cell(
+            yield MeasuredCell(
                 path=path,
-                base=scenario.base if scenario else path.name,
-                parameters=scenario.parameters if scenario else {},
-                places=self._places(path.name, scenario.base) if scenario else {},
+                base=cell.base if cell else path.name,
+                axis_values=cell.axis_values if cell else {},
+                places=self._places(path.name, cell.base) if cell else {},
                 plans={label: tuple(experiment.flow_plans(label, path.name)) for label in self.labels},
                 ours=ours if listed else None,
                 endless=frozenset(label for label in self.labels if self._endless(label, path.name)),
@@ -334,20 +334,20 @@ class Findings:
         return tuple(axis for axis in axes if len({cell.place(axis) for cell in self.cells}) > 1) or (PATH,)
 
     @property
-    def all_runs(self) -> list[Run]:
+    def all_runs(self) -> list[MeasuredRun]:
         """Every run, cell by cell."""
         return [run for cell in self.cells for label in self.labels for run in cell.runs[label]]
 
     @property
-    def unsuccessful(self) -> list[Run]:
+    def unsuccessful(self) -> list[MeasuredRun]:
         """Runs that are missing, failed or do not count."""
         return [run for run in self.all_runs if not run.good]
 
     @cached_property
     def metrics(self) -> dict[str, tuple[Metric, ...]]:
         """The metrics its page shows, by level."""
-        chapter = self.chapter
-        names = {"network": chapter.network, "flow": chapter.flow, "link": chapter.link}
+        membership = self.membership
+        names = {"network": membership.network, "flow": membership.flow, "link": membership.link}
         return {
             level: tuple(self.judged(metric(level, name)) for name in found or USUAL[level])
             for level, found in names.items()
@@ -355,7 +355,7 @@ class Findings:
 
     def judged(self, each: Metric) -> Metric:
         """The metric as this experiment judges it."""
-        return replace(each, neutral=each.name in self.chapter.neutral)
+        return replace(each, neutral=each.name in self.membership.neutral)
 
     @cached_property
     def headline(self) -> Metric:
@@ -363,9 +363,9 @@ class Findings:
 
         A share can be averaged over different paths. Without one it is the first metric.
         """
-        chapter = self.chapter
-        named = [("network", name) for name in chapter.network] + [("flow", name) for name in chapter.flow]
-        named += [("link", name) for name in chapter.link]
+        membership = self.membership
+        named = [("network", name) for name in membership.network] + [("flow", name) for name in membership.flow]
+        named += [("link", name) for name in membership.link]
         metrics = [self.judged(metric(*key)) for key in named] or list(self.metrics["network"])
         shares = (each for each in metrics if each.better == MORE and not each.unit)
         return next(shares, metrics[0])
@@ -384,7 +384,7 @@ class Findings:
                     found.setdefault(each.name, each)
         return list(found.values())
 
-    def headline_of(self, label: str) -> list[tuple[Cell, float]]:
+    def headline_of(self, label: str) -> list[tuple[MeasuredCell, float]]:
         """The headline in each cell that has it, as the mean over its runs."""
         if label not in self.labels:
             return []

@@ -6,12 +6,12 @@ from dumbbell.benchmark.site.competition import Match, has_matches, matches
 from dumbbell.benchmark.site.direction import best, decimals, number
 from dumbbell.benchmark.site.findings import Findings, rivals
 from dumbbell.benchmark.site.tables import NONE
-from dumbbell.report.cells import Cell
+from dumbbell.report.fields import Field
 
 _PLACES = 2
 
 
-def headline_cells(found: Findings, labels: Sequence[str]) -> list[Cell]:
+def headline_fields(found: Findings, labels: Sequence[str]) -> list[Field]:
     """One cell for each label: the mean over the experiment's cells with their range, or the share beside others."""
     if has_matches(found):
         every = matches(found)
@@ -27,16 +27,16 @@ def headline_cells(found: Findings, labels: Sequence[str]) -> list[Cell]:
     made = []
     for values, mean, said, is_best in zip(own, means, shown, bold, strict=True):
         if said is None:
-            made.append(Cell(NONE))
+            made.append(Field(NONE))
             continue
         note = f"[{number(min(values), places)}, {number(max(values), places)}]" if len(values) > 1 else ""
-        made.append(Cell(said, note, mean, best=is_best))
+        made.append(Field(said, note, mean, best=is_best))
     return made
 
 
-def _share(own: Sequence[Match]) -> Cell:
+def _share(own: Sequence[Match]) -> Field:
     known = [(match.share.mean, match.fair) for match in own if match.share]
     if not known:
-        return Cell(NONE)
+        return Field(NONE)
     mean, fair = (sum(values) / len(values) for values in zip(*known, strict=True))
-    return Cell(number(mean, _PLACES), f"equal: {number(fair, _PLACES)}", mean)
+    return Field(number(mean, _PLACES), f"equal: {number(fair, _PLACES)}", mean)

@@ -6,9 +6,9 @@ from dumbbell import __version__
 from dumbbell.benchmark.site.checks import Contradiction
 from dumbbell.benchmark.site.competition import has_matches
 from dumbbell.benchmark.site.findings import Findings, Site
-from dumbbell.benchmark.site.headline import headline_cells
+from dumbbell.benchmark.site.headline import headline_fields
 from dumbbell.benchmark.site.shell import INDEX, SCORECARD, Shell, command, experiment_file, facts, short_title
-from dumbbell.report import cells
+from dumbbell.report import fields
 from dumbbell.report.environment import git_text, system_text
 from dumbbell.report.markup import details, link, tag, text
 from dumbbell.report.wording import plain
@@ -29,7 +29,7 @@ class Index:
         return self.shell.page(f"dumbbell benchmark: {names}", groups, self._content())
 
     def _groups(self) -> list[str]:
-        return list(dict.fromkeys(found.chapter.group for found in self.site.findings))
+        return list(dict.fromkeys(found.membership.group for found in self.site.findings))
 
     def _content(self) -> Iterator[str]:
         site = self.site
@@ -51,7 +51,7 @@ class Index:
         )
         yield '<input class="search" type="search" aria-label="Search the experiments" placeholder="Search" hidden>'
         for group in self._groups():
-            own = [found for found in site.findings if found.chapter.group == group]
+            own = [found for found in site.findings if found.membership.group == group]
             heading = tag("h2", text(group), id=group_anchor(group))
             yield tag("section", heading, self._table(group, own), class_="searched")
         environment = site.findings[0].part.results.environment() if site.findings else {}
@@ -107,11 +107,11 @@ class Index:
             metric = found.headline
             what = "share of the capacity" if has_matches(found) else f"{metric.name} {metric.arrow}".strip()
             unit = metric.unit if metric.unit and not has_matches(found) else ""
-            name = cells.Cell(short_title(found), found.name, link=self.shell.to(experiment_file(found.name)))
-            count = cells.Cell(str(len(found.cells)), sort=len(found.cells))
-            rows.append((name, cells.Cell(what, unit), count, *headline_cells(found, labels)))
+            name = fields.Field(short_title(found), found.name, link=self.shell.to(experiment_file(found.name)))
+            count = fields.Field(str(len(found.cells)), sort=len(found.cells))
+            rows.append((name, fields.Field(what, unit), count, *headline_fields(found, labels)))
         columns = ("experiment", "number", "cells", *(self.site.title(name) for name in labels))
-        table = cells.Table("", (), columns, tuple(rows), 2)
+        table = fields.Table("", (), columns, tuple(rows), 2)
         return self.shell.table(table, group)
 
 

@@ -7,7 +7,7 @@ from dumbbell.benchmark.site.direction import decimals, number
 from dumbbell.benchmark.site.findings import Findings
 from dumbbell.benchmark.site.shell import Shell
 from dumbbell.benchmark.site.tables import NONE, Sheet
-from dumbbell.report import cells
+from dumbbell.report import fields
 from dumbbell.results.summary import Estimate
 
 _PLACES = 2
@@ -46,39 +46,39 @@ def _matrices(shell: Shell, findings: Findings, matches: Sequence[Match], place:
     rows = []
     for label in findings.labels:
         found = (by_place.get((label, *column)) for column in columns)
-        rows.append((shell.name(label), *(share_cell(match) for match in found)))
+        rows.append((shell.name(label), *(share_field(match) for match in found)))
     sheets = [Sheet(f"Share beside each competitor{place}", _table(caption, heads, rows))]
     metrics = dict.fromkeys(harm.metric for match in matches for harm in match.done)
     for metric in metrics:
         rows = []
         for label in findings.labels:
             found = (by_place.get((label, *column)) for column in columns)
-            rows.append((shell.name(label), *(harm_cell(match.done if match else (), metric.name) for match in found)))
+            rows.append((shell.name(label), *(harm_field(match.done if match else (), metric.name) for match in found)))
         heading = f"Harm to the competitor's {metric.name}{place}"
         sheets.append(Sheet(heading, _table(caption, heads, rows)))
     return sheets
 
 
-def _table(caption: str, heads: tuple[str, ...], rows: list[tuple[cells.Cell, ...]]) -> cells.Table:
-    return cells.Table(caption, (("", 1), ("beside", len(heads))), ("scheme", *heads), tuple(rows))
+def _table(caption: str, heads: tuple[str, ...], rows: list[tuple[fields.Field, ...]]) -> fields.Table:
+    return fields.Table(caption, (("", 1), ("beside", len(heads))), ("scheme", *heads), tuple(rows))
 
 
-def share_cell(match: Match | None) -> cells.Cell:
+def share_field(match: Match | None) -> fields.Field:
     """A share, and what would be fair."""
     if match is None or match.share is None:
-        return cells.Cell(NONE)
-    return cells.Cell(with_interval(match.share), f"equal: {number(match.fair, _PLACES)}", match.share.mean)
+        return fields.Field(NONE)
+    return fields.Field(with_interval(match.share), f"equal: {number(match.fair, _PLACES)}", match.share.mean)
 
 
-def harm_cell(harms: Sequence[Harm], name: str) -> cells.Cell:
+def harm_field(harms: Sequence[Harm], name: str) -> fields.Field:
     """The harm in one metric, and what it is made of."""
     harm = next((harm for harm in harms if harm.metric.name == name), None)
     if harm is None:
-        return cells.Cell(NONE)
+        return fields.Field(NONE)
     solo, beside = harm.solo.mean, harm.beside.mean
     places = decimals((solo, beside))
     note = f"{number(solo, places)} \u2192 {number(beside, places)} {harm.metric.unit}".strip()
-    return cells.Cell(number(harm.harm, _PLACES), note, harm.harm)
+    return fields.Field(number(harm.harm, _PLACES), note, harm.harm)
 
 
 def with_interval(estimate: Estimate) -> str:

@@ -7,14 +7,14 @@ from typing import Any
 
 from dumbbell.benchmark.site.competition import axis_of, matches, surroundings
 from dumbbell.benchmark.site.direction import Metric, metric
-from dumbbell.benchmark.site.findings import Cell, Findings, Flows, Site, estimate
+from dumbbell.benchmark.site.findings import Findings, Flows, MeasuredCell, Site, estimate
 from dumbbell.benchmark.site.sketch import Sketch, place, strokes
-from dumbbell.catalog import parameters
+from dumbbell.catalog.cell import Cell
 from dumbbell.figures import (
     Bars,
+    MapAxis,
     OperatingPoint,
     Optimum,
-    Parameter,
     PlanePoint,
     SweepLine,
     SweepPanel,
@@ -67,8 +67,8 @@ class _Sweep(Sketch):
 
 @dataclass(frozen=True)
 class _HeatMap(Sketch):
-    columns: Parameter = field(default_factory=lambda: Parameter("", ()))
-    rows: Parameter = field(default_factory=lambda: Parameter("", ()))
+    columns: MapAxis = field(default_factory=lambda: MapAxis("", ()))
+    rows: MapAxis = field(default_factory=lambda: MapAxis("", ()))
     values: tuple[tuple[float | None, ...], ...] = ()
     metric: str = ""
 
@@ -87,12 +87,12 @@ class _Matrix(Sketch):
         return matrix_figure(name, self.schemes, self.competitors, self.values, self.metric)
 
 
-def _optimum(cell: Cell) -> Optimum | None:
+def _optimum(cell: MeasuredCell) -> Optimum | None:
     """In flight = BDP, the full rate and the base RTT, of a path whose rate and delay stay."""
     stays = network({"path": cell.path.spec()})
     if any(changes is None or len(changes[0]) > 1 for changes in (stays.rate_mbps, stays.base_rtt_ms)):
         return None
-    model = parameters.Cell(cell.path, ())
+    model = Cell(cell.path, ())
     return Optimum(model.bdp_packets, float(model.bottleneck["rate_mbps"]), model.base_rtt_ms)
 
 
@@ -100,7 +100,7 @@ def _mean(estimate: Estimate | None) -> float | None:
     return estimate.mean if estimate else None
 
 
-def in_flight(site: Site, found: Findings, cell: Cell) -> Iterator[Sketch]:
+def in_flight(site: Site, found: Findings, cell: MeasuredCell) -> Iterator[Sketch]:
     """Mean throughput and sRTT over the mean in flight: the schemes, or the flows of each scheme under test."""
     optimum = _optimum(cell)
     title = f"In flight and mean operating point{place(found, cell)}"
@@ -134,7 +134,7 @@ def _floats(values: Sequence[float | None]) -> Iterator[float]:
     return (value for value in values if value is not None)
 
 
-def plane(site: Site, found: Findings, cell: Cell) -> Iterator[Sketch]:
+def plane(site: Site, found: Findings, cell: MeasuredCell) -> Iterator[Sketch]:
     """Mean throughput over mean sRTT, a point for each scheme."""
     points = []
     for label in found.labels:
@@ -165,7 +165,7 @@ def _named(each: Metric) -> str:
 
 
 def sweep(site: Site, found: Findings) -> Iterator[Sketch]:
-    """One parameter: lines for all schemes. Two: a heat map for each scheme under test. More: one for each rest."""
+    """One axis: lines for all schemes. Two: a heat map for each scheme under test. More: one for each rest."""
     axes = sorted(found.axes, key=lambda axis: len(_values(found, axis)))
     if len(found.cells) < 2:
         return
@@ -183,7 +183,7 @@ def sweep(site: Site, found: Findings) -> Iterator[Sketch]:
             for cell in found.cells
             if all(cell.place(name) == value for name, value in zip(rest, fixed, strict=True))
         }
-        columns, rows = Parameter(axis, _values(found, axis)), Parameter(other, _values(found, other))
+        columns, rows = MapAxis(axis, _values(found, axis)), MapAxis(other, _values(found, other))
         where = "".join(f", {name} {value}" for name, value in zip(rest, fixed, strict=True))
         for label in (label for label in site.examined if label in found.labels):
             for each in found.telling[:MOST_HEATMAPS]:
@@ -224,7 +224,7 @@ def _lines(site: Site, found: Findings, axis: str, rest: Sequence[str], metrics:
             yield _Sweep("sweep", title, part, axis=axis, values=tuple(values), panels=tuple(panels))
 
 
-def _at(cells: dict[str, Cell], value: str, label: str, each: Metric) -> Estimate | None:
+def _at(cells: dict[str, MeasuredCell], value: str, label: str, each: Metric) -> Estimate | None:
     return cells[value].estimate(label, each) if value in cells else None
 
 
@@ -296,10 +296,10 @@ def completion(site: Site, found: Findings) -> Iterator[Sketch]:
             yield _Sweep("completion", title, cell=cell.name, axis="bytes", values=shown, panels=tuple(panels))
 
 
-def _completions(cell: Cell, label: str) -> list[dict[str, Any]]:
+def _completions(cell: MeasuredCell, label: str) -> list[dict[str, Any]]:
     return [entry for run in cell.good(label) for entry in run.content["network"].get("completions") or []]
 
 
-def _completed(cell: Cell, label: str, size: int, key: str) -> Estimate | None:
+def _completed(cell: MeasuredCell, label: str, size: int, key: str) -> Estimate | None:
     found = [entry[key] for entry in _completions(cell, label) if entry["bytes"] == size]
     return estimate([float(value) for value in found if value is not None])

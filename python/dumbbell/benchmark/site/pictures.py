@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dumbbell import _core
-from dumbbell.benchmark.site.findings import Cell, Findings, Site
+from dumbbell.benchmark.site.findings import Findings, MeasuredCell, Site
 from dumbbell.benchmark.site.mean_figures import completion, in_flight, matrices, plane, sweep
 from dumbbell.benchmark.site.picture import MOST, Picture
 from dumbbell.benchmark.site.series_figures import distribution, fairness, operating_point, step
@@ -63,13 +63,13 @@ def draw(site: Site, jobs: int) -> Album:
 
 def _sketches(site: Site, found: Findings) -> list[tuple[Findings, Sketch]]:
     """The figures of an experiment, what shows all cells first, then cell by cell."""
-    kinds = found.chapter.figures
+    kinds = found.membership.figures
     whole = [sketch for kind in kinds if kind in _OF_EXPERIMENTS for sketch in _OF_EXPERIMENTS[kind](site, found)]
     of_cells = [sketch for cell in found.cells for sketch in _of_cell(site, found, cell, kinds)]
     return [(found, sketch) for sketch in (*whole, *of_cells)]
 
 
-def _of_cell(site: Site, found: Findings, cell: Cell, kinds: Sequence[str]) -> Iterator[Sketch]:
+def _of_cell(site: Site, found: Findings, cell: MeasuredCell, kinds: Sequence[str]) -> Iterator[Sketch]:
     for kind in kinds:
         if kind in _OF_CELLS:
             for sketch in _OF_CELLS[kind](site, found, cell):

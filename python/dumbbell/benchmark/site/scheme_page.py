@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from dumbbell.benchmark.site.competition import Match, has_matches, matches
 from dumbbell.benchmark.site.direction import metric
 from dumbbell.benchmark.site.findings import Findings, Site
-from dumbbell.benchmark.site.headline import headline_cells
-from dumbbell.benchmark.site.matrix import HARM_RULE, SHARE_RULE, harm_cell, share_cell
+from dumbbell.benchmark.site.headline import headline_fields
+from dumbbell.benchmark.site.matrix import HARM_RULE, SHARE_RULE, harm_field, share_field
 from dumbbell.benchmark.site.picture import Picture
 from dumbbell.benchmark.site.shell import SCORECARD, Shell, command, experiment_file, facts, scheme_file, short_title
 from dumbbell.benchmark.site.tables import row_of
 from dumbbell.catalog.schemes import WHAT
-from dumbbell.report import cells
+from dumbbell.report import fields
 from dumbbell.report.markup import link, tag, text
 
 _OPERATING = ("mean_in_flight_l4", "mean_srtt_l4", "mean_throughput_l4", "mean_utilization_bw_l4")
@@ -75,14 +75,15 @@ class SchemePage:
             metric = found.headline
             what = "share of the capacity" if has_matches(found) else f"{metric.name} {metric.arrow}".strip()
             unit = "" if has_matches(found) else metric.unit
-            name = cells.Cell(short_title(found), found.chapter.group, link=self.shell.to(experiment_file(found.name)))
-            rows.append((name, cells.Cell(what, unit), *headline_cells(found, labels)))
+            link = self.shell.to(experiment_file(found.name))
+            name = fields.Field(short_title(found), found.membership.group, link=link)
+            rows.append((name, fields.Field(what, unit), *headline_fields(found, labels)))
         caption = (
             "Mean over the cells of each experiment, in brackets the lowest and the highest cell; the best is bold. "
             "For competition: the mean share beside the others, below it what equal shares would be."
         )
         columns = ("experiment", "number", *(self.site.title(name) for name in labels))
-        return self.shell.table(cells.Table(caption, (), columns, tuple(rows), 2), "All experiments")
+        return self.shell.table(fields.Table(caption, (), columns, tuple(rows), 2), "All experiments")
 
     def _competition(self) -> Iterator[str]:
         competing = [found for found in self.own if has_matches(found)]
@@ -95,37 +96,37 @@ class SchemePage:
             yield tag("h3", self.shell.experiment_link(found))
             yield self.shell.table(self._matches(found, own), f"{self.site.title(self.name)} in {found.title}")
 
-    def _matches(self, found: Findings, own: Sequence[Match]) -> cells.Table:
+    def _matches(self, found: Findings, own: Sequence[Match]) -> fields.Table:
         done = list(dict.fromkeys(harm.metric for match in own for harm in match.done))
         suffered = list(dict.fromkeys(harm.metric for match in own for harm in match.suffered))
         rows = []
         for match in own:
             target = self.shell.to(f"{experiment_file(found.name)}#{match.cell.anchor}")
-            place = cells.Cell(match.cell.label(found.axes), match.numbers, link=target)
-            harms = [harm_cell(match.done, each.name) for each in done]
-            harms += [harm_cell(match.suffered, each.name) for each in suffered]
-            rows.append((place, share_cell(match), *harms))
+            place = fields.Field(match.cell.label(found.axes), match.numbers, link=target)
+            harms = [harm_field(match.done, each.name) for each in done]
+            harms += [harm_field(match.suffered, each.name) for each in suffered]
+            rows.append((place, share_field(match), *harms))
         groups = [("", 2)]
         groups += [("harm it does", len(done))] if done else []
         groups += [("harm it suffers", len(suffered))] if suffered else []
         columns = ("beside", "share", *(each.name for each in (*done, *suffered)))
         caption = f"#{found.number} {found.name}"
-        return cells.Table(caption, tuple(groups), columns, tuple(rows))
+        return fields.Table(caption, tuple(groups), columns, tuple(rows))
 
     def _operating(self) -> Iterator[str]:
         """Where it works on average, alone on each path of the steady state."""
         metrics = [metric("flow", name) for name in _OPERATING]
-        for found in (found for found in self.own if found.chapter.group == _STEADY):
+        for found in (found for found in self.own if found.membership.group == _STEADY):
             rows = []
             for cell in found.cells:
                 target = self.shell.to(f"{experiment_file(found.name)}#{cell.anchor}")
                 means = [cell.estimate(self.name, each) for each in metrics]
                 values = [row_of([mean], 0)[0] for mean in means]
-                rows.append((cells.Cell(cell.label(found.axes), link=target), *values))
+                rows.append((fields.Field(cell.label(found.axes), link=target), *values))
             columns = ("cell", *(f"{each.name} ({each.unit})" if each.unit else each.name for each in metrics))
             yield tag("h3", self.shell.experiment_link(found))
             yield self.shell.table(
-                cells.Table("Means over the flows and runs.", (), columns, tuple(rows)),
+                fields.Table("Means over the flows and runs.", (), columns, tuple(rows)),
                 f"Operating points: {found.title}",
             )
             planes = [

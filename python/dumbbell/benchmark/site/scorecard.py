@@ -11,8 +11,8 @@ from dumbbell.benchmark.site.matrix import HARM_RULE, SHARE_RULE, match_tables
 from dumbbell.benchmark.site.shell import SCORECARD, Shell, experiment_file
 from dumbbell.benchmark.site.tables import NONE
 from dumbbell.experiment import slug
-from dumbbell.report import cells
-from dumbbell.report.markup import link, scroll, tag, text, text_cell
+from dumbbell.report import fields
+from dumbbell.report.markup import link, scroll, tag, text, text_field
 
 
 class Scorecard:
@@ -52,9 +52,9 @@ class Scorecard:
             rows.append(
                 tag(
                     "tr",
-                    text_cell(criterion.section),
+                    text_field(criterion.section),
                     tag("td", link(f"#{_anchor(criterion)}", criterion.title), class_="text wrap"),
-                    text_cell(criterion.strength),
+                    text_field(criterion.strength),
                     tag("td", by or _unexamined(criterion), class_="text wrap"),
                     *seen,
                 )
@@ -128,7 +128,7 @@ class Scorecard:
             sheets = match_tables(self.shell, found, every)
             yield tag("p", text(f"{SHARE_RULE} {HARM_RULE}"), class_="note")
             for sheet in sheets:
-                table = cells.Table("", sheet.table.groups, sheet.table.columns, sheet.table.rows)
+                table = fields.Table("", sheet.table.groups, sheet.table.columns, sheet.table.rows)
                 title = tag("summary", text(sheet.heading))
                 shown = any(match.label in schemes for match in every)
                 if shown:
@@ -139,7 +139,7 @@ class Scorecard:
                         open=sheet is sheets[0],
                     )
 
-    def _numbers(self, found: Findings, metrics: tuple[Metric, ...]) -> cells.Table:
+    def _numbers(self, found: Findings, metrics: tuple[Metric, ...]) -> fields.Table:
         """Each metric as the mean over the cells, with the range of the cells below."""
         columns = [_over_cells(found, metric) for metric in metrics]
         rows = [
@@ -148,10 +148,10 @@ class Scorecard:
         heads = (f"{each.name}{f' ({each.unit})' if each.unit else ''} {each.arrow}".strip() for each in metrics)
         many = len(found.cells) > 1
         caption = f"Mean over {len(found.cells)} cells, in brackets the lowest and the highest cell." if many else ""
-        return cells.Table(caption, (), ("scheme", *heads), tuple(rows))
+        return fields.Table(caption, (), ("scheme", *heads), tuple(rows))
 
 
-def _over_cells(found: Findings, metric: Metric) -> list[cells.Cell]:
+def _over_cells(found: Findings, metric: Metric) -> list[fields.Field]:
     means = []
     for label in found.labels:
         values = (cell.values(label, metric) for cell in found.cells)
@@ -166,12 +166,12 @@ def _over_cells(found: Findings, metric: Metric) -> list[cells.Cell]:
     made = []
     for own, average, said, is_best in zip(means, averages, shown, bold, strict=True):
         if said is None or average is None:
-            made.append(cells.Cell(NONE))
+            made.append(fields.Field(NONE))
             continue
         note = f"[{number(min(own), places)}, {number(max(own), places)}]" if len(own) > 1 else ""
         if not complete and len(found.cells) > 1:
             note = f"{note} in {len(own)} of {len(found.cells)} cells".strip()
-        made.append(cells.Cell(said, note, average, best=is_best))
+        made.append(fields.Field(said, note, average, best=is_best))
     return made
 
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy
 
-from dumbbell.benchmark.site.findings import Cell, Findings, Site
+from dumbbell.benchmark.site.findings import Findings, MeasuredCell, Site
 from dumbbell.benchmark.site.sketch import Sketch, Source, place, sources
 from dumbbell.figures import (
     Distribution,
-    NetworkParameter,
     OperatingSeries,
+    PathChange,
     Response,
     Share,
     Steps,
@@ -69,17 +69,15 @@ class _OperatingPoint(_OverTime):
         ]
         path = self.network
         rate = Steps(*path.rate_mbps) if path.rate_mbps else None
-        return operating_point_figure(
-            name, flows, parameter=_changing(path), capacity_mbps=rate, changes_s=path.changes_s
-        )
+        return operating_point_figure(name, flows, change=_changing(path), capacity_mbps=rate, changes_s=path.changes_s)
 
 
-def _changing(path: Network) -> NetworkParameter | None:
+def _changing(path: Network) -> PathChange | None:
     """The RTT or loss if it changes; a changing rate is the ground of the throughput already."""
     if path.base_rtt_ms and len(path.base_rtt_ms[0]) > 1:
-        return NetworkParameter("Base RTT (ms)", Steps(*path.base_rtt_ms))
+        return PathChange("Base RTT (ms)", Steps(*path.base_rtt_ms))
     if path.loss and len(path.loss[0]) > 1:
-        return NetworkParameter("Loss (%)", Steps(path.loss[0], [100.0 * value for value in path.loss[1]]))
+        return PathChange("Loss (%)", Steps(path.loss[0], [100.0 * value for value in path.loss[1]]))
     return None
 
 
@@ -146,7 +144,7 @@ class _Fairness(_OverTime):
         return fairness_figure(name, grid, shares, samples.jain)
 
 
-def operating_point(site: Site, found: Findings, cell: Cell) -> Iterator[Sketch]:
+def operating_point(site: Site, found: Findings, cell: MeasuredCell) -> Iterator[Sketch]:
     """In flight, sRTT and throughput over time: all schemes where each has one flow, else each one's flows."""
     title = f"Operating point over time{place(found, cell)}"
     if _alone(found, cell):
@@ -159,7 +157,7 @@ def operating_point(site: Site, found: Findings, cell: Cell) -> Iterator[Sketch]
         yield _OperatingPoint("operating-point", heading, run.label, runs=(run,), every_flow=True)
 
 
-def distribution(site: Site, found: Findings, cell: Cell) -> Iterator[Sketch]:
+def distribution(site: Site, found: Findings, cell: MeasuredCell) -> Iterator[Sketch]:
     """ECDFs of throughput and sRTT, a line for each scheme."""
     runs = tuple(sources(site, found, cell, found.labels))
     if runs:
@@ -167,14 +165,14 @@ def distribution(site: Site, found: Findings, cell: Cell) -> Iterator[Sketch]:
         yield _Distributions("distribution", title, runs=runs)
 
 
-def step(site: Site, found: Findings, cell: Cell) -> Iterator[Sketch]:
+def step(site: Site, found: Findings, cell: MeasuredCell) -> Iterator[Sketch]:
     """Throughput and sRTT around the path's changes."""
     runs = tuple(sources(site, found, cell, found.labels))
     if runs and network(runs[0].specification).changes_s:
         yield _Step("step", f"Response to the change{place(found, cell)}: run 1, flow 1 of each scheme", runs=runs)
 
 
-def fairness(site: Site, found: Findings, cell: Cell) -> Iterator[Sketch]:
+def fairness(site: Site, found: Findings, cell: MeasuredCell) -> Iterator[Sketch]:
     """Jain's index and shares over time, a figure for each scheme under test."""
     if _alone(found, cell):
         return
@@ -182,5 +180,5 @@ def fairness(site: Site, found: Findings, cell: Cell) -> Iterator[Sketch]:
         yield _Fairness("fairness", f"Fairness over time{place(found, cell)}: {run.title}", run.label, runs=(run,))
 
 
-def _alone(found: Findings, cell: Cell) -> bool:
+def _alone(found: Findings, cell: MeasuredCell) -> bool:
     return all(cell.single(label) for label in found.labels)

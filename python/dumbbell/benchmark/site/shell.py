@@ -10,7 +10,7 @@ from dumbbell.benchmark.site.findings import Findings, Site
 from dumbbell.benchmark.site.picture import Picture
 from dumbbell.figures import swatch, theme_ink
 from dumbbell.report import markup
-from dumbbell.report.cells import Cell, Table
+from dumbbell.report.fields import Field, Table
 from dumbbell.report.markup import tag, text
 
 HERE = Path(__file__).parent
@@ -110,10 +110,10 @@ class Shell:
             drawn.append(tag("figure", image, tag("figcaption", text(picture.title))))
         return tag("div", *drawn, class_="figures") if drawn else ""
 
-    def name(self, scheme: str, note: str = "") -> Cell:
+    def name(self, scheme: str, note: str = "") -> Field:
         """The cell that names a scheme."""
         link = self.to(scheme_file(scheme)) if scheme in self.site.examined else ""
-        return Cell(self.site.title(scheme), note, scheme=scheme, link=link)
+        return Field(self.site.title(scheme), note, scheme=scheme, link=link)
 
     def _symbols(self, used: list[str]) -> str:
         symbols = [
@@ -128,8 +128,8 @@ class Shell:
         schemes = [self._entry(scheme_file(name), site.title(name), sections) for name in site.examined]
         parts = [tag("h2", "Benchmark"), tag("ul", *items), tag("h2", "Schemes under test"), tag("ul", *schemes)]
         groups = []
-        for group in dict.fromkeys(found.chapter.group for found in site.findings):
-            own = [found for found in site.findings if found.chapter.group == group]
+        for group in dict.fromkeys(found.membership.group for found in site.findings):
+            own = [found for found in site.findings if found.membership.group == group]
             entries = [self._entry(experiment_file(found.name), short_title(found), sections) for found in own]
             groups += [tag("h2", text(group)), tag("ul", *entries)]
         parts.append(tag("div", *groups, class_="experiments"))
@@ -147,7 +147,7 @@ class Shell:
 
 def short_title(findings: Findings) -> str:
     """The title without the name of its group in front."""
-    group, title = findings.chapter.group, findings.title
+    group, title = findings.membership.group, findings.title
     for mark in (": ", ", "):
         rest = title.removeprefix(f"{group}{mark}")
         if rest != title:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell.benchmark.site.findings import Cell, Findings, Site
+from dumbbell.benchmark.site.findings import Findings, MeasuredCell, Site
 from dumbbell.figures import Stroke, Style, scheme_strokes
 
 
@@ -48,7 +48,7 @@ def style(site: Site, name: str) -> Style:
     return site.styles[name]
 
 
-def sources(site: Site, found: Findings, cell: Cell, labels: Iterable[str]) -> list[Source]:
+def sources(site: Site, found: Findings, cell: MeasuredCell, labels: Iterable[str]) -> list[Source]:
     """The first good run of each label."""
     looks = strokes(site, found.labels)
     results = found.part.results
@@ -61,6 +61,6 @@ def sources(site: Site, found: Findings, cell: Cell, labels: Iterable[str]) -> l
     return made
 
 
-def place(found: Findings, cell: Cell) -> str:
+def place(found: Findings, cell: MeasuredCell) -> str:
     """Where a figure of one cell is, as the end of its title; nothing where there is one cell only."""
     return f", {cell.label(found.axes)}" if len(found.cells) > 1 else ""

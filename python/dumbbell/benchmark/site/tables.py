@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.benchmark.site.direction import Metric, best, decimals, number
-from dumbbell.benchmark.site.findings import PATH, Cell, Findings, Site, estimate, is_many, rivals, words
-from dumbbell.catalog import parameters
+from dumbbell.benchmark.site.findings import PATH, Findings, MeasuredCell, Site, estimate, is_many, rivals, words
+from dumbbell.catalog.cell import Cell
 from dumbbell.errors import UserError
-from dumbbell.report import cells
+from dumbbell.report import fields
 from dumbbell.results.summary import Estimate
 
 NONE = "\u2013"
@@ -21,12 +21,12 @@ class Sheet:
     """A table with its heading."""
 
     heading: str
-    table: cells.Table
+    table: fields.Table
 
 
 def row_of(
     estimates: Sequence[Estimate | None], better: int, compared: Sequence[object] | None = None
-) -> list[cells.Cell]:
+) -> list[fields.Field]:
     """Means beside each other in one row, the best of them marked: of all, or of each group that is `compared`."""
     every = [value for each in estimates if each for value in (each.mean, each.low, each.high) if value is not None]
     places = decimals(every)
@@ -42,26 +42,26 @@ def row_of(
     found = []
     for text, each, is_best in zip(shown, estimates, bold, strict=True):
         if text is None or each is None:
-            found.append(cells.Cell(NONE))
+            found.append(fields.Field(NONE))
             continue
         note = ""
         if each.low is not None and each.high is not None:
             note = f"[{number(each.low, places)}, {number(each.high, places)}]"
-        found.append(cells.Cell(text, note, each.mean, best=is_best))
+        found.append(fields.Field(text, note, each.mean, best=is_best))
     return found
 
 
-def name_of(metric: Metric, interval_s: float, entity: str = "") -> cells.Cell:
+def name_of(metric: Metric, interval_s: float, entity: str = "") -> fields.Field:
     """The cell that names a metric: its unit, its better direction and, if it depends on one, the sampling interval."""
     unit = " ".join(part for part in (metric.unit, metric.arrow) if part)
     sampled = f"every {interval_s:g} s" if metric.sampled else ""
-    return cells.Cell(metric.name, ", ".join(part for part in (unit, sampled, entity) if part))
+    return fields.Field(metric.name, ", ".join(part for part in (unit, sampled, entity) if part))
 
 
 class CellTables:
     """The tables of one cell."""
 
-    def __init__(self, site: Site, findings: Findings, cell: Cell) -> None:
+    def __init__(self, site: Site, findings: Findings, cell: MeasuredCell) -> None:
         self.site, self.findings, self.cell = site, findings, cell
         self.labels = findings.labels
         self.interval_s = findings.experiment.sample_interval_s
@@ -114,71 +114,71 @@ class CellTables:
         level: str,
         groups: tuple[tuple[str, int], ...],
         columns: Sequence[str],
-        rows: list[tuple[cells.Cell, ...]],
-    ) -> cells.Table:
+        rows: list[tuple[fields.Field, ...]],
+    ) -> fields.Table:
         caption = f"#{self.findings.number} {self.findings.name}, {self.cell.name}: {level}."
-        return cells.Table(caption, groups, ("metric", *columns), tuple(rows))
+        return fields.Table(caption, groups, ("metric", *columns), tuple(rows))
 
 
-def parameter_table(findings: Findings, link: Callable[[Cell], str]) -> cells.Table:
+def cell_table(findings: Findings, link: Callable[[MeasuredCell], str]) -> fields.Table:
     """What each cell is: its place on the axes of the grid, and what its path comes to."""
     rows = []
     for cell in findings.cells:
-        place = cells.Cell(cell.label(findings.axes), link=link(cell))
-        rest = {key: value for key, value in cell.parameters.items() if value != ""}
+        place = fields.Field(cell.label(findings.axes), link=link(cell))
+        rest = {key: value for key, value in cell.axis_values.items() if value != ""}
         plans = cell.plans[findings.labels[0]]
         count = None if any(map(is_many, plans)) else len(plans)
         rows.append(
             (
                 place,
-                cells.Cell(cell.base),
-                cells.Cell(words(rest) or NONE),
-                cells.Cell(queue_text(cell)),
+                fields.Field(cell.base),
+                fields.Field(words(rest) or NONE),
+                fields.Field(queue_text(cell)),
                 *path_figures(cell),
-                cells.Cell("many" if count is None else str(count), sort=count),
+                fields.Field("many" if count is None else str(count), sort=count),
             )
         )
-    columns = ("cell", "path", "parameters", "queue", "bw (Mbit/s)", "base RTT (ms)", "BDP (packets)", "flows")
+    columns = ("cell", "path", "axes", "queue", "bw (Mbit/s)", "base RTT (ms)", "BDP (packets)", "flows")
     caption = (
         "bw is the rate of the narrowest link of the data direction, base RTT the sum of the constant delays, both as "
         "the run starts; the BDP counts packets of 1500 bytes."
     )
-    return cells.Table(caption, (), columns, tuple(rows), 4)
+    return fields.Table(caption, (), columns, tuple(rows), 4)
 
 
-def _bottleneck(cell: Cell) -> dict[str, Any]:
+def _bottleneck(cell: MeasuredCell) -> dict[str, Any]:
     try:
-        return parameters.Cell(cell.path, ()).bottleneck
+        return Cell(cell.path, ()).bottleneck
     except UserError:
         return {}
 
 
-def queue_text(cell: Cell) -> str:
+def queue_text(cell: MeasuredCell) -> str:
     """The queue of the bottleneck and its limit."""
     queue = _bottleneck(cell).get("queue", {})
     size = ", ".join(f"{queue[key]} {key}" for key in ("packets", "bytes", "ms") if key in queue)
     return f"{queue.get('kind', 'infinite')} {size}".strip()
 
 
-def path_figures(cell: Cell) -> list[cells.Cell]:
+def path_figures(cell: MeasuredCell) -> list[fields.Field]:
     """Rate, base RTT and their product, where the path has them."""
-    model, bottleneck = parameters.Cell(cell.path, ()), _bottleneck(cell)
+    model, bottleneck = Cell(cell.path, ()), _bottleneck(cell)
     rtt = model.base_rtt_ms
     rate = bottleneck.get("rate_mbps", bottleneck.get("mean_mbps"))
     bdp = model.bdp_packets if rate is not None else None
     return [
-        cells.Cell(NONE if rate is None else f"{float(rate):g}", sort=rate),
-        cells.Cell(f"{rtt:g}", sort=rtt),
-        cells.Cell(NONE if bdp is None else f"{bdp:.1f}", sort=bdp),
+        fields.Field(NONE if rate is None else f"{float(rate):g}", sort=rate),
+        fields.Field(f"{rtt:g}", sort=rtt),
+        fields.Field(NONE if bdp is None else f"{bdp:.1f}", sort=bdp),
     ]
 
 
-def overview(site: Site, findings: Findings, metric: Metric, link: Callable[[Cell], str]) -> Sheet:
+def overview(site: Site, findings: Findings, metric: Metric, link: Callable[[MeasuredCell], str]) -> Sheet:
     """One metric in every cell, a row for each."""
     axes = findings.axes
     rows = []
     for cell in findings.cells:
-        names = [cells.Cell(cell.place(axis), link=link(cell) if axis == axes[0] else "") for axis in axes]
+        names = [fields.Field(cell.place(axis), link=link(cell) if axis == axes[0] else "") for axis in axes]
         means = [cell.estimate(label, metric) for label in findings.labels]
         rows.append((*names, *row_of(means, metric.better, rivals([cell], findings.labels, metric))))
     unit = f" ({metric.unit})" if metric.unit else ""
@@ -186,4 +186,4 @@ def overview(site: Site, findings: Findings, metric: Metric, link: Callable[[Cel
     whose = "the mean over the flows under test" if metric.level == "flow" else f"of the {metric.level}"
     caption = f"#{findings.number} {findings.name}: {metric.name}, {whose}; means over the runs."
     columns = (*(axis if axis != PATH else "path" for axis in axes), *(site.title(name) for name in findings.labels))
-    return Sheet(heading, cells.Table(caption, (), columns, tuple(rows), len(axes)))
+    return Sheet(heading, fields.Table(caption, (), columns, tuple(rows), len(axes)))

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One cell: its text, a smaller second line, and what sorting goes by.
+class Field:
+    """One field: its text, a smaller second line, and what sorting goes by.
 
     A `best` one is the best of those it is compared with; a `bad` one must not be overlooked; `link` is where its text
     leads to; where `scheme` is given, its marker stands in front of the text.
@@ -27,5 +27,5 @@ class Table:
     caption: str
     groups: tuple[tuple[str, int], ...]
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[Field, ...], ...]
     names: int = 1

@@ -12,7 +12,7 @@ from dumbbell.results import to_json
 KINDS = ("schemes", "paths", "experiments", "metrics", "parameters")
 
 
-def show_catalogue(kind: str, as_json: bool) -> int:
+def print_catalog(kind: str, as_json: bool) -> int:
     """Prints everything of one kind."""
     rows = {
         "schemes": _schemes,
@@ -74,10 +74,10 @@ _TRANSPORTS = {"kernel": "kernel TCP", "bpf": "kernel TCP", "program": "its own"
 
 def _table(kind: str, rows: list[dict[str, Any]]) -> str:
     header = _COLUMNS[kind]
-    return columns(header, [[_cell(key, row) for key in header] for row in rows])
+    return columns(header, [[_field(key, row) for key in header] for row in rows])
 
 
-def _cell(key: str, row: dict[str, Any]) -> str:
+def _field(key: str, row: dict[str, Any]) -> str:
     value = row.get(key)
     if key == "transport":
         return _TRANSPORTS.get(row["kind"]) or str(row[key].get("profile", "tcp"))

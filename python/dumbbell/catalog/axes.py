@@ -1,24 +1,19 @@
-"""What a grid can vary: each parameter is one function that changes the path and the flows of a cell.
+"""The axes of grids: each is one function that changes the path and the flows of a cell.
 
-A parameter reads its value from a table of the experiment file, so that every value is checked and every error names
+It reads its value from a table of the experiment file, so that every value is checked and every error names
 its key. A value that is a table (`step`, `versus`, ...) has keys of its own.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan
-from dumbbell.catalog.paths import PathModel
 from dumbbell.catalog.tables import Table
 from dumbbell.errors import UserError, listed, nearest
 
-PACKET_BYTES = 1500
-"""Full packets, in which queues of a number of bandwidth-delay products are counted."""
-
 MOST_FLOWS = 10_000
-
-LINKS = ("link", "trace", "poisson", "cellular")
 
 QUEUES = {
     "fifo": "droptail",
@@ -34,122 +29,40 @@ QUEUES = {
 ALWAYS_ECN = ("fifo", "dualpi2")
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One combination of a grid: its path, and its flows (those without a scheme are the scheme's under test)."""
-
-    path: PathModel
-    flows: tuple[FlowPlan, ...]
-
-    @property
-    def bottleneck(self) -> dict[str, Any]:
-        """The link of the data direction that can carry least."""
-        return self.path.data[self._link()]
-
-    @property
-    def base_rtt_ms(self) -> float:
-        """Sum of the path's constant delays."""
-        return sum(float(element["delay_ms"]) for element in self.path.data + self.path.ack if "delay_ms" in element)
-
-    @property
-    def bdp_packets(self) -> float:
-        """Rate of the bottleneck times base RTT, in full packets."""
-        rate = self.bottleneck.get("rate_mbps", self.bottleneck.get("mean_mbps"))
-        if rate is None:
-            raise UserError(
-                f"{self.path.file}: path `{self.path.name}`: its bottleneck has no rate that could be varied"
-            )
-        return float(rate) * 1e6 * self.base_rtt_ms / 1e3 / 8 / PACKET_BYTES
-
-    def _link(self) -> int:
-        rates = {
-            index: float(element.get("rate_mbps", element.get("mean_mbps", 0.0)))
-            for index, element in enumerate(self.path.data)
-            if element.get("kind") in LINKS
-        }
-        if not rates:
-            raise UserError(f"{self.path.file}: path `{self.path.name}`: has no link in the data direction to vary")
-        return min(rates, key=rates.__getitem__)
-
-    def with_bottleneck(self, **changes: Any) -> "Cell":  # noqa: ANN401 (TOML values)
-        """With other keys at the bottleneck."""
-        data = list(self.path.data)
-        data[self._link()] = self.bottleneck | changes
-        return replace(self, path=replace(self.path, data=data))
-
-    def with_element(self, element: dict[str, Any], direction: str = "data") -> "Cell":
-        """With an element behind the links of a direction, before its delay."""
-        elements = list(self.path.data if direction == "data" else self.path.ack)
-        places = [index for index, other in enumerate(elements) if other.get("kind") in LINKS]
-        elements.insert(places[-1] + 1 if places else 0, element)
-        if direction == "data":
-            return replace(self, path=replace(self.path, data=elements))
-        return replace(self, path=replace(self.path, ack=elements))
-
-    def with_rtt(self, rtt_ms: float) -> "Cell":
-        """With all constant delays scaled so that they sum to `rtt_ms`."""
-        factor = rtt_ms / self.base_rtt_ms
-        return self._with_delays(lambda element: element | {"delay_ms": float(element["delay_ms"]) * factor})
-
-    def with_delay_schedule(self, changes: list[tuple[float, float]]) -> "Cell":
-        """With other base RTTs from given times on: pairs of seconds and milliseconds."""
-        base = self.base_rtt_ms
-
-        def scheduled(element: dict[str, Any]) -> dict[str, Any]:
-            share = float(element["delay_ms"]) / base
-            return element | {"schedule": [{"at_s": at_s, "delay_ms": rtt_ms * share} for at_s, rtt_ms in changes]}
-
-        return self._with_delays(scheduled)
-
-    def _with_delays(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> "Cell":
-        if not self.base_rtt_ms:
-            raise UserError(f"{self.path.file}: path `{self.path.name}`: has no delay that could be varied")
-        data, ack = (
-            [change(element) if "delay_ms" in element else element for element in elements]
-            for elements in (self.path.data, self.path.ack)
-        )
-        return replace(self, path=replace(self.path, data=data, ack=ack))
-
-    def with_ours(self, change: Callable[[FlowPlan], FlowPlan]) -> "Cell":
-        """With the flows of the scheme under test changed."""
-        return replace(self, flows=tuple(flow if flow.scheme else change(flow) for flow in self.flows))
+Change = Callable[[Cell, Table], Cell]
+AXES: dict[str, Change] = {}
 
 
-Parameter = Callable[[Cell, Table], Cell]
-PARAMETERS: dict[str, Parameter] = {}
-
-
-def parameter(function: Parameter) -> Parameter:
-    """Makes a function a parameter, by its name."""
-    PARAMETERS[function.__name__] = function
+def axis(function: Change) -> Change:
+    """Makes a function an axis, by its name."""
+    AXES[function.__name__] = function
     return function
 
 
-def find(name: str, table: Table) -> Parameter:
-    """The parameter called `name`.
+def find(name: str, table: Table) -> Change:
+    """The axis called `name`.
 
     Raises:
         UserError: there is none, with the closest name.
     """
-    if name not in PARAMETERS:
+    if name not in AXES:
         raise UserError(
-            f"{table.source}: unknown parameter `{table.prefix}{name}`{nearest(name, PARAMETERS)}: "
-            f"allowed are {listed(PARAMETERS)}"
+            f"{table.source}: unknown axis `{table.prefix}{name}`{nearest(name, AXES)}: allowed are {listed(AXES)}"
         )
-    return PARAMETERS[name]
+    return AXES[name]
 
 
 def _repeated(flows: tuple[FlowPlan, ...], count: int) -> tuple[FlowPlan, ...]:
     return tuple(flow for template in flows for flow in [template] * (1 if template.scheme else count))
 
 
-@parameter
+@axis
 def k(cell: Cell, value: Table) -> Cell:
     """Number of flows of the scheme under test; the path stays (ccperf: `k`)."""
     return replace(cell, flows=_repeated(cell.flows, value.integer("k", least=1, most=MOST_FLOWS)))
 
 
-@parameter
+@axis
 def k_scaled(cell: Cell, value: Table) -> Cell:
     """Number of flows, the bottleneck's rate and its queue times as many (ccperf's `static.default` with `k`)."""
     count = value.integer("k_scaled", least=1, most=MOST_FLOWS)
@@ -165,7 +78,7 @@ def k_scaled(cell: Cell, value: Table) -> Cell:
     return replace(cell, flows=_repeated(cell.flows, count))
 
 
-@parameter
+@axis
 def rtts(cell: Cell, value: Table) -> Cell:
     """Base RTTs, ms, one per flow under test (ccperf: `rtts`); the path gets the smallest, flows the rest."""
     given = value.numbers("rtts", least=0.0)
@@ -182,7 +95,7 @@ def rtts(cell: Cell, value: Table) -> Cell:
     return replace(cell, flows=tuple(flows))
 
 
-@parameter
+@axis
 def start_gap_s(cell: Cell, value: Table) -> Cell:
     """Time between the starts of the flows under test."""
     gap = value.number("start_gap_s", least=0.0)
@@ -193,14 +106,14 @@ def start_gap_s(cell: Cell, value: Table) -> Cell:
     return replace(cell, flows=tuple(flows))
 
 
-@parameter
+@axis
 def bytes(cell: Cell, value: Table) -> Cell:
     """Bytes that each flow under test transfers (ccperf: `Greedy(bytes)`)."""
     size = value.integer("bytes", least=1)
     return cell.with_ours(lambda flow: replace(flow, application={"kind": "fixed", "bytes": size}))
 
 
-@parameter
+@axis
 def bw_factor(cell: Cell, value: Table) -> Cell:
     """Factor of the bottleneck's rate; the queue keeps its length in packets."""
     factor = value.number("bw_factor", least=1e-3, most=1e3)
@@ -210,13 +123,13 @@ def bw_factor(cell: Cell, value: Table) -> Cell:
     return cell.with_bottleneck(rate_mbps=float(rate) * factor)
 
 
-@parameter
+@axis
 def rtt_ms(cell: Cell, value: Table) -> Cell:
     """Base RTT, ms."""
     return cell.with_rtt(value.number("rtt_ms", least=1e-3, most=7.2e6))
 
 
-@parameter
+@axis
 def qlen_bdp(cell: Cell, value: Table) -> Cell:
     """Length of the bottleneck's queue in bandwidth-delay products of the path, in whole packets, at least one."""
     factor = value.number("qlen_bdp", least=0.0, most=1e3)
@@ -225,7 +138,7 @@ def qlen_bdp(cell: Cell, value: Table) -> Cell:
     return cell.with_bottleneck(queue=queue | {"packets": max(1, round(factor * cell.bdp_packets))})
 
 
-@parameter
+@axis
 def qdisc(cell: Cell, value: Table) -> Cell:
     """Queue discipline of the bottleneck, with its standard's constants and the present limit in packets.
 
@@ -244,13 +157,13 @@ def qdisc(cell: Cell, value: Table) -> Cell:
     return cell.with_bottleneck(queue=queue)
 
 
-@parameter
+@axis
 def loss(cell: Cell, value: Table) -> Cell:
     """Probability with which a data packet is lost at random behind the bottleneck; 0 adds nothing."""
     return _loss(cell, value.number("loss", least=0.0, most=1.0), "data")
 
 
-@parameter
+@axis
 def ack_loss(cell: Cell, value: Table) -> Cell:
     """Probability with which an ACK is lost at random."""
     return _loss(cell, value.number("ack_loss", least=0.0, most=1.0), "ack")
@@ -260,7 +173,7 @@ def _loss(cell: Cell, probability: float, direction: str) -> Cell:
     return cell.with_element({"kind": "loss", "probability": probability}, direction) if probability else cell
 
 
-@parameter
+@axis
 def outage(cell: Cell, value: Table) -> Cell:
     """The bottleneck stands still from `at_s` on for `for_s`, in both directions if `both`."""
     table = value.table("outage")
@@ -288,7 +201,7 @@ def _stop(at_s: float, for_s: float, rate_mbps: float) -> list[dict[str, float]]
 TARGETS = ("rate", "rtt", "loss")
 
 
-@parameter
+@axis
 def step(cell: Cell, value: Table) -> Cell:
     """One change of rate (Mbit/s), RTT (ms) or loss after `period_s` (ccperf: `responsiveness_step`)."""
     table = value.table("step")
@@ -300,7 +213,7 @@ def step(cell: Cell, value: Table) -> Cell:
     return _changing(cell, target, first, [(period_s, second)])
 
 
-@parameter
+@axis
 def pulse(cell: Cell, value: Table) -> Cell:
     """The same alternate until `until_s`, `lower` first (ccperf: `responsiveness_pulse_wave`)."""
     table = value.table("pulse")
@@ -331,7 +244,7 @@ def _changing(cell: Cell, target: str, first: float, changes: list[tuple[float, 
     return cell.with_element({"kind": "loss", "probability": first, "schedule": schedule})
 
 
-@parameter
+@axis
 def random_walk(cell: Cell, value: Table) -> Cell:
     """Bounded random walks of rate, delay and loss, with the keys of ccperf's `random_walk`."""
     table = value.table("random_walk")
@@ -366,7 +279,7 @@ def _walking_delay(cell: Cell, walk: dict[str, Any]) -> Cell:
     raise UserError(f"{cell.path.file}: path `{cell.path.name}`: has no delay in the data direction that could walk")
 
 
-@parameter
+@axis
 def versus(cell: Cell, value: Table) -> Cell:
     """Flows of another scheme beside those under test: `ours` and `theirs`, theirs `start_s` later; none: alone."""
     table = value.table("versus")
@@ -381,7 +294,7 @@ def versus(cell: Cell, value: Table) -> Cell:
     return replace(cell, flows=flows + (FlowPlan(scheme, start_s=start_s),) * theirs)
 
 
-@parameter
+@axis
 def transport(cell: Cell, value: Table) -> Cell:
     """Keys of the transport of the flows under test that differ, such as a receiver that lies."""
     changes = value.table("transport").raw

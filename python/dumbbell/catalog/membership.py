@@ -34,7 +34,7 @@ FIGURES = (
 
 
 @dataclass(frozen=True)
-class Chapter:
+class Membership:
     """An experiment's page: its group, scenario text, schemes to compare with, metrics and figures.
 
     Of `neutral` metrics neither more nor less is better here, whatever holds elsewhere.
@@ -79,9 +79,9 @@ class Shorter:
         return self.settings | {key: part for key, part in parts.items() if part}
 
 
-def parse_chapter(table: Table) -> Chapter:
+def parse_membership(table: Table) -> Membership:
     """The `[benchmark]` table of an experiment."""
-    chapter = Chapter(
+    membership = Membership(
         group=table.text("group", None, GROUPS),
         text=table.text("text").strip(),
         references=tuple(table.texts("references", [])),
@@ -93,7 +93,7 @@ def parse_chapter(table: Table) -> Chapter:
         neutral=tuple(table.texts("neutral_metrics", [])),
     )
     table.finish()
-    return chapter
+    return membership
 
 
 def _figures(table: Table) -> list[str]:
