@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from dumbbell.benchmark import Benchmark, Part
-from dumbbell.catalog.experiments import parse_plan
+from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.tables import read_toml
 from dumbbell.execution.pool import Work, execute
 from dumbbell.experiment import Overrides, check, resolve

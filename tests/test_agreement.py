@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dumbbell import _core, catalog
-from dumbbell.catalog.experiments import parse_plan
+from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.tables import Table, read_toml
 from dumbbell.experiment import Overrides, check, resolve
 

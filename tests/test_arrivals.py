@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Dumbbell, show
 from dumbbell import catalog
-from dumbbell.catalog.experiments import parse_plan
+from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.tables import Table
 from dumbbell.experiment import Experiment, Overrides, resolve
 

@@ -8,7 +8,7 @@ import pytest
 
 from dumbbell import backends, catalog
 from dumbbell.backends import Executor
-from dumbbell.catalog import PathModel
+from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError
 from dumbbell.execution import worker
 from dumbbell.experiment import Overrides, check, resolve

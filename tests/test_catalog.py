@@ -13,11 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dumbbell import _core, catalog
-from dumbbell.catalog import Plan
 from dumbbell.catalog.available import missing
-from dumbbell.catalog.experiments import mix_label, parse_mix, parse_plan
 from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.index import Index
+from dumbbell.catalog.plan import Plan, mix_label, parse_mix, parse_plan
 from dumbbell.catalog.tables import Table
 from dumbbell.errors import UserError, nearest, with_hint
 from dumbbell.experiment import Overrides, check, derive_seed, fitted_transport, resolve, with_overrides
@@ -230,7 +229,7 @@ def test_any_table_is_an_experiment_or_refused_in_one_line(raw: dict[str, object
 
 def test_an_alias_that_is_taken_is_refused(tmp_path: Path) -> None:
     from dumbbell.catalog.index import Index
-    from dumbbell.catalog.paths import parse_path
+    from dumbbell.catalog.path import parse_path
 
     (tmp_path / "a.toml").write_text('name = "a"\naliases = ["x"]\n')
     (tmp_path / "b.toml").write_text('name = "b"\naliases = ["x"]\n')

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from dumbbell import catalog
-from dumbbell.catalog.experiments import parse_plan
-from dumbbell.catalog.schemes import parse_scheme
+from dumbbell.catalog.plan import parse_plan
+from dumbbell.catalog.scheme import parse_scheme
 from dumbbell.catalog.tables import Table
 from dumbbell.cli import _parser
 from dumbbell.errors import UserError

@@ -15,7 +15,7 @@ from conftest import Dumbbell
 from dumbbell import _core, catalog
 from dumbbell.backends.emu import Emulator
 from dumbbell.catalog import available
-from dumbbell.catalog.schemes import Scheme, parse_scheme
+from dumbbell.catalog.scheme import Scheme, parse_scheme
 from dumbbell.catalog.tables import Table, read_toml
 from dumbbell.catalog.traces import read_trace, trace_path
 from dumbbell.commands import doctor

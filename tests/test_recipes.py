@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dumbbell import _core
-from dumbbell.catalog.experiments import parse_plan
-from dumbbell.catalog.paths import parse_path
+from dumbbell.catalog.path import parse_path
+from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.tables import Table
 from dumbbell.experiment import check, resolve
 from test_docs import ROOT, blocks

@@ -9,6 +9,7 @@ import pytest
 from conftest import Dumbbell
 from dumbbell import _core, catalog
 from dumbbell.benchmark.selection import shortened
+from dumbbell.catalog.plan import Plan
 
 PARTS = [plan for plan in catalog.experiments() if plan.membership is not None]
 METRICS = {(metric["level"], metric["name"]) for metric in json.loads(_core.metrics())}
@@ -69,7 +70,7 @@ def test_another_benchmark_in_the_directory_is_refused(dumbbell: Dumbbell, folde
 
 
 @pytest.mark.parametrize("plan", PARTS, ids=lambda plan: plan.name)
-def test_every_part_shows_metrics_that_there_are(plan: catalog.Plan) -> None:
+def test_every_part_shows_metrics_that_there_are(plan: Plan) -> None:
     assert plan.membership is not None
     for level, shown in (
         ("flow", plan.membership.flow),

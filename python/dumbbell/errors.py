@@ -1,6 +1,5 @@
 """The one error people see: a single line that says what is wrong and what is allowed."""
 
-import difflib
 import re
 from collections.abc import Iterable
 
@@ -20,6 +19,8 @@ def printable(text: str) -> str:
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
     """` (did you mean `x`?)` for the allowed name closest to `name`, or nothing if none is close."""
+    import difflib
+
     close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.6)
     return f" (did you mean `{close[0]}`?)" if close else ""
 

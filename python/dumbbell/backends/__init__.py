@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 
 from dumbbell.backends.protocol import Backend, Capabilities, Executor, Wording
 from dumbbell.errors import UserError, listed, nearest
@@ -14,6 +12,9 @@ __all__ = ["Backend", "Capabilities", "Executor", "Wording", "choose_jobs", "fin
 @cache
 def _known() -> dict[str, Callable[[str], Backend]]:
     """The backends by name."""
+    from importlib import import_module
+    from pkgutil import iter_modules
+
     modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
     found = [module.BACKEND for module in modules if hasattr(module, "BACKEND")]
     return {backend.form.partition(":")[0]: backend for backend in found}

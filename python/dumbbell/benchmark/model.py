@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from dumbbell.catalog.experiments import Plan
+from dumbbell import catalog
 from dumbbell.catalog.membership import Membership
+from dumbbell.catalog.plan import Plan
 from dumbbell.results import Results
 
 DATABASE = "benchmark.sqlite"
@@ -42,7 +43,10 @@ class Benchmark:
     @property
     def command(self) -> str:
         """The command that makes it again."""
-        return f"dumbbell benchmark --schemes {','.join(self.schemes)} {'--quick' if self.quick else '--full'}"
+        listed = catalog.experiments().names()
+        own = [part.plan.file for part in self.parts if part.name not in listed]
+        more = f" --experiment {','.join(own)}" if own else ""
+        return f"dumbbell benchmark --schemes {','.join(self.schemes)} {'--quick' if self.quick else '--full'}{more}"
 
     @property
     def database(self) -> Path:

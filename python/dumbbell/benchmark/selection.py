@@ -7,12 +7,14 @@ from typing import Any
 
 from dumbbell import catalog
 from dumbbell.benchmark.model import Benchmark, Part
-from dumbbell.catalog.experiments import Plan
 from dumbbell.catalog.grid import Axis
 from dumbbell.catalog.membership import GROUPS
+from dumbbell.catalog.plan import Plan, parse_plan
+from dumbbell.catalog.tables import read_toml
 from dumbbell.errors import UserError, listed, nearest, one_line
 from dumbbell.experiment import Experiment, Overrides, resolve
-from dumbbell.results import open_results
+from dumbbell.results import open_results, write_atomically
+from dumbbell.results.directory import to_toml
 from dumbbell.results.numbers import definitions
 
 NOTE = "benchmark.json"
@@ -31,26 +33,56 @@ class Note:
         return f"{'quick' if self.quick else 'full'} benchmark of {listed(self.schemes)}"
 
 
-def members(schemes: tuple[str, ...], quick: bool, only: tuple[str, ...] = ()) -> list[tuple[Plan, Experiment]]:
+def members(
+    schemes: tuple[str, ...], quick: bool, only: tuple[str, ...] = (), files: tuple[str, ...] = ()
+) -> list[tuple[Plan, Experiment]]:
     """The experiments for `schemes`, in the order of the index, each with its reference schemes beside them.
 
-    `only` names those that are wanted, if not all.
+    `only` names those that are wanted, if not all; `files` are experiments beside those of the catalog.
 
     Raises:
-        UserError: an unknown scheme or experiment, or a scheme that needs real packets.
+        UserError: an unknown scheme or experiment, or one that needs real packets.
     """
-    chosen = _chosen(_plans(quick), only)
+    chosen = _chosen(_ordered([*_listed(), *map(_joining, files)], quick), only)
     _check_schemes(schemes)
-    return [(plan, resolve(plan, Overrides(schemes=_labels(plan, schemes)))) for plan in chosen]
+    found = [(plan, resolve(plan, Overrides(schemes=_labels(plan, schemes)))) for plan in chosen]
+    for plan, experiment in found:
+        if not experiment.capabilities.repeatable:
+            raise UserError(
+                f"{plan.file}: `backend` = {experiment.backend}: the benchmark takes experiments that can be simulated"
+            )
+    return found
 
 
-def _plans(quick: bool) -> list[Plan]:
-    """The parts of the benchmark, in the order of the index."""
-    plans = [plan for plan in catalog.experiments() if plan.membership is not None]
+def _listed() -> list[Plan]:
+    """The members in the catalog: ours, and those of installed packages."""
+    return [plan for plan in catalog.experiments() if plan.membership is not None]
+
+
+def _joining(file: str) -> Plan:
+    """An experiment of the user's own that joins."""
+    plan = catalog.experiments().find(file)
+    if plan.name in catalog.experiments().names():
+        raise UserError(f"--experiment {file}: the name `{plan.name}` is taken by a listed experiment")
+    if plan.membership is None:
+        raise UserError(f"{plan.file}: has no [benchmark] table: it says where an experiment belongs and what it shows")
+    return plan
+
+
+def _ordered(plans: list[Plan], quick: bool) -> list[Plan]:
+    """The members as they are run, in the order of the index."""
     if quick:
         plans = [shortened(plan) for plan in plans if not plan.shorter.leave_out]
     _check_metrics(plans)
     return sorted(plans, key=lambda plan: (GROUPS.index(plan.membership.group) if plan.membership else 0, plan.name))
+
+
+def keep_plan(directory: Path, plan: Plan) -> None:
+    """Stores an experiment that is not ours beside its results: its pages need it when it is no longer where it was."""
+    if not catalog.experiments().is_shipped(plan.file):
+        file = part_directory(directory, plan).with_suffix(".toml")
+        file.parent.mkdir(exist_ok=True)
+        write_atomically(file, to_toml(plan.table()))
 
 
 def _check_schemes(schemes: tuple[str, ...]) -> None:
@@ -140,7 +172,9 @@ def open_benchmark(directory: Path) -> Benchmark:
     if note is None:
         raise UserError(f"{directory}: not the directory of a benchmark: there is no {NOTE} in it")
     _check_schemes(note.schemes)
-    made = [plan for plan in _plans(note.quick) if part_directory(directory, plan).is_dir()]
+    kept = [parse_plan(read_toml(file)) for file in sorted((directory / "experiments").glob("*.toml"))]
+    shipped = [plan for plan in _listed() if plan.name not in {other.name for other in kept}]
+    made = [plan for plan in _ordered([*shipped, *kept], note.quick) if part_directory(directory, plan).is_dir()]
     parts = tuple(Part(plan, open_results(part_directory(directory, plan))) for plan in made)
     return Benchmark(directory, note.schemes, note.quick, parts)
 

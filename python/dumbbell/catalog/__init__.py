@@ -2,50 +2,47 @@
 
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dumbbell.catalog.available import kernel_scheme
-from dumbbell.catalog.experiments import Plan, mix_label, parse_mix, parse_plan
-from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.index import Index
-from dumbbell.catalog.paths import PathModel, parse_path
-from dumbbell.catalog.schemes import Scheme, parse_scheme
-from dumbbell.catalog.traces import trace_path
 
-__all__ = [
-    "FlowPlan",
-    "PathModel",
-    "Plan",
-    "Scheme",
-    "experiments",
-    "mix_label",
-    "parse_mix",
-    "paths",
-    "schemes",
-    "vectors",
-]
+if TYPE_CHECKING:
+    from dumbbell.catalog.path import PathModel
+    from dumbbell.catalog.plan import Plan
+    from dumbbell.catalog.scheme import Scheme
 
 _HERE = Path(__file__).parent
 
 
 @cache
-def schemes() -> Index[Scheme]:
-    """Every shipped scheme; `kernel-X` is found for every controller that the kernel offers."""
+def schemes() -> "Index[Scheme]":
+    """Every listed scheme; `kernel-X` is found for every controller that the kernel offers."""
+    from dumbbell.catalog.available import kernel_scheme
+    from dumbbell.catalog.scheme import parse_scheme
+
     return Index("scheme", _HERE / "schemes", parse_scheme, kernel_scheme)
 
 
 @cache
-def paths() -> Index[PathModel]:
-    """Every shipped path; a file that is no TOML is a trace."""
+def paths() -> "Index[PathModel]":
+    """Every listed path; a file that is no TOML is a trace."""
+    from dumbbell.catalog.path import parse_path
+    from dumbbell.catalog.traces import trace_path
+
     return Index("path", _HERE / "paths", parse_path, trace_path)
 
 
 @cache
-def experiments() -> Index[Plan]:
-    """Every shipped experiment."""
+def experiments() -> "Index[Plan]":
+    """Every listed experiment."""
+    from dumbbell.catalog.plan import parse_plan
+
     return Index("experiment", _HERE / "experiments", parse_plan)
 
 
 @cache
-def vectors() -> Index[Plan]:
+def vectors() -> "Index[Plan]":
     """Every scenario of the golden traces: an experiment that any simulated scheme can be put into."""
+    from dumbbell.catalog.plan import parse_plan
+
     return Index("scenario", _HERE / "vectors", parse_plan)

@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 
 from dumbbell.catalog.programs import Program
-from dumbbell.catalog.schemes import Scheme
+from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError, listed, nearest
 
 OFFERED = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dumbbell.catalog.flows import FlowPlan
-from dumbbell.catalog.paths import PathModel
+from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError
 
 PACKET_BYTES = 1500

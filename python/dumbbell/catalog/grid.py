@@ -7,7 +7,7 @@ from typing import Any
 from dumbbell.catalog import axes
 from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan
-from dumbbell.catalog.paths import PathModel
+from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.tables import Table
 from dumbbell.errors import UserError
 

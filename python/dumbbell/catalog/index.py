@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+from dumbbell.catalog.installed import installed_folders
 from dumbbell.catalog.tables import Table, read_toml
 from dumbbell.errors import UserError, nearest
 
@@ -27,7 +28,7 @@ Item = TypeVar("Item", bound=Named)
 
 
 class Index(Generic[Item]):
-    """The shipped items of one kind, in file-name order, and the way to find one by what a user typed."""
+    """The items of one kind, shipped ones first, in file-name order, and the way to find one by what a user typed."""
 
     def __init__(
         self,
@@ -46,7 +47,8 @@ class Index(Generic[Item]):
     def _load(self) -> dict[str, Item]:
         if self._items is None:
             items: dict[str, Item] = {}
-            for file in sorted(self.folder.glob("*.toml")):
+            folders = [self.folder, *installed_folders(f"dumbbell.{self.kind}s")]
+            for file in (file for folder in folders for file in sorted(folder.glob("*.toml"))):
                 item = self.parse(read_toml(file))
                 for name in (item.name, *item.aliases):
                     if name in items:
@@ -61,6 +63,10 @@ class Index(Generic[Item]):
             if item.name not in seen:
                 seen.add(item.name)
                 yield item
+
+    def is_shipped(self, file: str) -> bool:
+        """Whether a file is one of ours."""
+        return Path(file).parent == self.folder
 
     def names(self) -> list[str]:
         """Every name that `find` knows, aliases included."""

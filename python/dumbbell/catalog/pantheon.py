@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from dumbbell.catalog.programs import SIDES, Program, escaped
-from dumbbell.catalog.schemes import MARKERS, Scheme
+from dumbbell.catalog.scheme import MARKERS, Scheme
 from dumbbell.errors import UserError, listed, nearest
 
 PREFIX = "pantheon-"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.catalog.paths import PathModel
+from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError
 
 

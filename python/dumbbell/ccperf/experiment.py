@@ -6,9 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from dumbbell import catalog
-from dumbbell.catalog import FlowPlan, PathModel, Plan, Scheme
 from dumbbell.catalog.cell import Cell
+from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.ns3 import names
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.scheme import Scheme
 from dumbbell.ccperf.traffic import application
 from dumbbell.ccperf.values import items, known, megabits, parameters, probability, queue_limit, seconds, whole
 from dumbbell.errors import UserError

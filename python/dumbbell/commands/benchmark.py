@@ -7,7 +7,7 @@ from pathlib import Path
 from dumbbell import backends
 from dumbbell.benchmark import members, open_benchmark
 from dumbbell.benchmark.model import DATABASE
-from dumbbell.benchmark.selection import NOTE, Note, part_directory, read_note
+from dumbbell.benchmark.selection import NOTE, Note, keep_plan, part_directory, read_note
 from dumbbell.commands.run import Execution, execute_unfinished, tell_failures
 from dumbbell.errors import UserError
 from dumbbell.execution.cluster import require_cluster
@@ -23,6 +23,7 @@ class BenchmarkCommand(Execution):
     schemes: tuple[str, ...]
     quick: bool
     only: tuple[str, ...]
+    files: tuple[str, ...]
 
 
 def benchmark(command: BenchmarkCommand) -> int:
@@ -31,7 +32,7 @@ def benchmark(command: BenchmarkCommand) -> int:
 
     if command.resume and command.out is None:
         raise UserError("--resume needs --out DIR: the benchmark to continue")
-    experiments = members(command.schemes, command.quick, command.only)
+    experiments = members(command.schemes, command.quick, command.only, command.files)
     for _, experiment in experiments:
         check(experiment)
     level = "quick" if command.quick else "full"
@@ -47,6 +48,7 @@ def benchmark(command: BenchmarkCommand) -> int:
         results = []
         for plan, experiment in experiments:
             folder = part_directory(directory, plan)
+            keep_plan(directory, plan)
             results.append(prepare(folder, experiment, resume=(folder / "experiment.toml").exists()))
             write_environment(results[-1], made)
         gathering = Gathering(command.database or directory / DATABASE, copies=command.database is not None)

@@ -16,8 +16,8 @@ from typing import Any
 from dumbbell import __version__, _core, catalog
 from dumbbell.catalog.available import LOADER, OWN_PROGRAMS, find_program, kernel_controllers
 from dumbbell.errors import UserError, one_line
+from dumbbell.json_text import to_json
 from dumbbell.machine import emulation
-from dumbbell.results import to_json
 from dumbbell.results.environment import cpus
 
 LEAST_FREE_BYTES = 2**30

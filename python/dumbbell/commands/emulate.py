@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core, catalog
-from dumbbell.catalog import PathModel
 from dumbbell.catalog.available import search_path
+from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.traces import trace_path
 from dumbbell.errors import UserError, with_hint
 from dumbbell.machine.emulation import require_emulation

@@ -7,9 +7,7 @@ from typing import Any
 from dumbbell import _core, catalog
 from dumbbell.catalog.available import missing
 from dumbbell.commands.text import columns
-from dumbbell.results import to_json
-
-KINDS = ("schemes", "paths", "experiments", "metrics", "parameters")
+from dumbbell.json_text import to_json
 
 
 def print_catalog(kind: str, as_json: bool) -> int:

@@ -10,9 +10,8 @@ from types import FrameType
 
 from dumbbell import backends, catalog
 from dumbbell.backends import Executor
-from dumbbell.catalog import Plan, parse_mix
-from dumbbell.catalog.experiments import parse_plan
 from dumbbell.catalog.pantheon import PREFIX, Checkout
+from dumbbell.catalog.plan import Plan, parse_mix, parse_plan
 from dumbbell.catalog.tables import read_toml
 from dumbbell.commands.show import print_summary
 from dumbbell.errors import UserError, listed

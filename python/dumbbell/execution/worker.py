@@ -17,9 +17,10 @@ from typing import Any
 from dumbbell import __version__, _core
 from dumbbell.backends import Executor, full_name
 from dumbbell.errors import one_line
+from dumbbell.json_text import to_json
 from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
-from dumbbell.results.files import publish, publish_all, to_json
+from dumbbell.results.files import publish, publish_all
 from dumbbell.results.rows import read_sampled
 
 PUBLISHING = 32

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from dumbbell import _core, backends
 from dumbbell.backends import Backend
-from dumbbell.catalog import Scheme
 from dumbbell.catalog.available import missing
-from dumbbell.catalog.schemes import WHAT
+from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.errors import UserError, listed, with_hint
 from dumbbell.experiment.model import Experiment, Run
 

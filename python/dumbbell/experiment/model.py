@@ -4,9 +4,12 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dumbbell.catalog import FlowPlan, PathModel, Scheme, parse_mix
 from dumbbell.catalog.cell import Cell
+from dumbbell.catalog.flows import FlowPlan
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.plan import parse_mix
 from dumbbell.catalog.published import Publication
+from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import Settings
 from dumbbell.experiment.specification import specification
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dumbbell.catalog import Plan, Scheme, parse_mix
-from dumbbell.catalog.schemes import WHAT
+from dumbbell.catalog.plan import Plan, parse_mix
+from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.catalog.settings import READERS, read_settings
 from dumbbell.catalog.tables import Table
 from dumbbell.errors import UserError, listed, nearest

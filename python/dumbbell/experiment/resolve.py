@@ -6,10 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from dumbbell import catalog
-from dumbbell.catalog import FlowPlan, PathModel, Plan, Scheme, grid, mix_label, parse_mix
+from dumbbell.catalog import grid
 from dumbbell.catalog.available import missing
 from dumbbell.catalog.cell import Cell
+from dumbbell.catalog.flows import FlowPlan
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.plan import Plan, mix_label, parse_mix
 from dumbbell.catalog.published import Publication
+from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError, listed, nearest
 from dumbbell.experiment.model import Experiment
 from dumbbell.experiment.overrides import Overrides, with_assignments, with_overrides

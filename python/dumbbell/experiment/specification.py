@@ -7,8 +7,10 @@ from functools import cache
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.catalog import FlowPlan, PathModel, Scheme
 from dumbbell.catalog.arrivals import expand
+from dumbbell.catalog.flows import FlowPlan
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import Settings
 from dumbbell.errors import UserError
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell import _core
-from dumbbell.catalog import PathModel
+from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment
 from dumbbell.interchange.pantheon_import import measure

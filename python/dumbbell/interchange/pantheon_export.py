@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.catalog import PathModel
+from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError
 from dumbbell.experiment import Run, slug
 from dumbbell.interchange.pantheon_stats import RunTimes, stats_text

@@ -8,14 +8,15 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.backends.imported import Imported
-from dumbbell.catalog import PathModel
+from dumbbell.catalog.path import PathModel
 from dumbbell.experiment import Experiment, Run, slug
 from dumbbell.interchange.pantheon_metadata import PantheonMetadata, read_metadata
 from dumbbell.interchange.pantheon_stats import RunTimes, read_times
 from dumbbell.interchange.staging import begin, file_name, finish, imported_experiment, refuse_used, staging
+from dumbbell.json_text import to_json
 from dumbbell.results import Results, unsuccessful
 from dumbbell.results.environment import now
-from dumbbell.results.files import publish, to_json
+from dumbbell.results.files import publish
 
 
 @dataclass(frozen=True)

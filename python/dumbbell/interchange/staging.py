@@ -10,14 +10,16 @@ from typing import Any
 
 from dumbbell import catalog
 from dumbbell.backends.imported import Imported
-from dumbbell.catalog import PathModel, Scheme
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import LEAST_SECONDS
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, Run, slug
+from dumbbell.json_text import to_json
 from dumbbell.results import Recording, Results, write_environment
 from dumbbell.results.directory import to_toml
 from dumbbell.results.environment import environment, now
-from dumbbell.results.files import publish, to_json, write_atomically
+from dumbbell.results.files import publish, write_atomically
 
 
 @contextmanager

@@ -4,8 +4,8 @@ import contextlib
 import subprocess
 from collections.abc import Iterable, Iterator
 
-from dumbbell.catalog import Scheme
 from dumbbell.catalog.available import LOADER, find_program
+from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError
 
 GONE_WITHIN_S = 10.0

@@ -10,8 +10,9 @@ from typing import Any
 
 from dumbbell import __version__, _core, backends
 from dumbbell.backends import Backend
-from dumbbell.catalog import PathModel, parse_mix
-from dumbbell.catalog.schemes import WHAT
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.plan import parse_mix
+from dumbbell.catalog.scheme import WHAT
 from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment, Run
 from dumbbell.interchange.pantheon_stats import RunTimes

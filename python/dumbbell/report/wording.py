@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dumbbell.backends import Backend
-from dumbbell.catalog import PathModel
+from dumbbell.catalog.path import PathModel
 from dumbbell.interchange.pantheon_stats import RunTimes, stats_text
 
 NO_DATA = "n/a"

@@ -1,5 +1,6 @@
 """The results directory: write, read, resume, compare."""
 
+from dumbbell.json_text import to_json
 from dumbbell.results.database import INDEX, Database
 from dumbbell.results.directory import (
     ACCEPTED,
@@ -10,7 +11,7 @@ from dumbbell.results.directory import (
     unsuccessful,
     write_environment,
 )
-from dumbbell.results.files import publish, to_json, write_atomically
+from dumbbell.results.files import publish, write_atomically
 from dumbbell.results.recording import Gathering, Recording
 
 __all__ = [

@@ -12,11 +12,12 @@ from typing import Any
 
 import tomli_w
 
-from dumbbell.catalog.experiments import parse_plan
+from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.tables import read_toml
 from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment, Run, resolve
-from dumbbell.results.files import to_json, write_atomically
+from dumbbell.json_text import to_json
+from dumbbell.results.files import write_atomically
 from dumbbell.results.published import published_json
 
 MISSING = "not run: the experiment was stopped before"

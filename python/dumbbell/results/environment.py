@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import __version__
-from dumbbell.catalog import Scheme
 from dumbbell.catalog.available import find_program
+from dumbbell.catalog.scheme import Scheme
 
 SYSCTLS = (
     "net.core.default_qdisc",

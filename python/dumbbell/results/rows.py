@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.catalog import Scheme
 from dumbbell.catalog.ns3 import names
+from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Experiment, Run, complete_transport
 from dumbbell.results.directory import Results
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from dumbbell.catalog.experiments import parse_plan
+from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.tables import read_toml
 from dumbbell.errors import UserError
 from dumbbell.experiment import check, resolve

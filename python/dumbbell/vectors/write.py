@@ -7,7 +7,8 @@ from pathlib import Path
 from string import Template
 
 from dumbbell import _core, catalog
-from dumbbell.catalog import Plan, Scheme
+from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, Overrides, check, resolve
 from dumbbell.interchange.qlog_export import write_flow

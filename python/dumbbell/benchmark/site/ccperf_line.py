@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dumbbell.benchmark.site.findings import Findings, MeasuredCell, is_many, word
-from dumbbell.catalog import FlowPlan
+from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.ns3 import names
 
 _PROFILE = "linux-like"

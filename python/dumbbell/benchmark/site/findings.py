@@ -9,10 +9,11 @@ from typing import Any
 from dumbbell import catalog
 from dumbbell.benchmark.model import Benchmark, Part
 from dumbbell.benchmark.site.direction import MORE, Metric, metric
-from dumbbell.catalog import FlowPlan, PathModel
 from dumbbell.catalog.arrivals import expand
 from dumbbell.catalog.cell import LINKS
-from dumbbell.catalog.schemes import GREEDY
+from dumbbell.catalog.flows import FlowPlan
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.scheme import GREEDY
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, slug
 from dumbbell.experiment import Run as Planned

@@ -10,7 +10,7 @@ from dumbbell.benchmark.site.matrix import HARM_RULE, SHARE_RULE, harm_field, sh
 from dumbbell.benchmark.site.picture import Picture
 from dumbbell.benchmark.site.shell import SCORECARD, Shell, command, experiment_file, facts, scheme_file, short_title
 from dumbbell.benchmark.site.tables import row_of
-from dumbbell.catalog.schemes import WHAT
+from dumbbell.catalog.scheme import WHAT
 from dumbbell.report import fields
 from dumbbell.report.markup import link, tag, text
 

@@ -9,9 +9,9 @@ from dumbbell.catalog.flows import FlowPlan, parse_flow
 from dumbbell.catalog.grid import Axis, grid_table, parse_grid
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.membership import Membership, Shorter, parse_membership, parse_shorter
-from dumbbell.catalog.paths import PathModel, parse_path
+from dumbbell.catalog.path import PathModel, parse_path
 from dumbbell.catalog.published import Publication, parse_publication
-from dumbbell.catalog.schemes import Scheme, parse_scheme
+from dumbbell.catalog.scheme import Scheme, parse_scheme
 from dumbbell.catalog.settings import MOST_FLOWS, Settings, read_settings
 from dumbbell.catalog.tables import Table
 from dumbbell.errors import UserError

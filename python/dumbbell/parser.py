@@ -1,0 +1,253 @@
+"""The command line's words: commands, options and what they take."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from dumbbell.errors import UserError
+from dumbbell.option_values import Choice, count, duration, milliseconds, names, seconds, seed
+
+LISTED = ("schemes", "paths", "experiments", "metrics", "parameters")
+"""What `dumbbell list` lists."""
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message} (`{self.prog} --help` shows what is possible)")
+
+
+class _Version(argparse.Action):
+    """Prints what `dumbbell --version` says and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from dumbbell.commands.version import version_text
+
+        print(version_text())
+        parser.exit()
+
+
+class _Command(_Parser):
+    """The parser of one command. It gets its arguments when it is asked: of a command line it is one of many."""
+
+    def __init__(self, *, fill: Callable[[argparse.ArgumentParser], None], **settings: Any) -> None:  # noqa: ANN401
+        super().__init__(**settings)
+        self._fill: Callable[[argparse.ArgumentParser], None] | None = fill
+
+    def fill(self) -> None:
+        """Adds its arguments, once."""
+        fill, self._fill = self._fill, None
+        if fill is not None:
+            fill(self)
+
+    def parse_known_args(self, *words: Any, **settings: Any) -> Any:  # noqa: ANN401 (as argparse has it)
+        """As its class does."""
+        self.fill()
+        return super().parse_known_args(*words, **settings)
+
+
+def command_parser(whole: bool = False) -> argparse.ArgumentParser:
+    """The parser of everything after `dumbbell`; a `whole` one has the arguments of all commands from the start."""
+    parser = _Parser(prog="dumbbell", description="Weighs congestion control.", allow_abbrev=False)
+    parser.add_argument("--version", action=_Version, nargs=0, help="version, commit and what is installed")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Command)
+    for name, (meaning, fill) in COMMANDS.items():
+        command = commands.add_parser(name, help=meaning, fill=fill, allow_abbrev=False)
+        if whole:
+            command.fill()
+    return parser
+
+
+def _run(run: argparse.ArgumentParser) -> None:
+    from dumbbell.catalog.settings import LOGS
+
+    add = run.add_argument
+    add("experiment", nargs="?", metavar="EXPERIMENT", help="a listed experiment or a TOML file")
+    add("--schemes", type=names, default=(), metavar="A,B|all")
+    add("--path", type=names, default=(), metavar="P[,P2]", help="listed paths, TOML files or mahimahi traces")
+    add("--backend", metavar="sim|emu", help="sim: virtual time (the default); emu: real packets")
+    add("--runs", type=count, metavar="N", help="repetitions of each scheme on each path")
+    add("--duration", dest="duration_s", type=duration, metavar="S", help="seconds, or with a unit: 500ms, 2min")
+    add("--flows", type=count, metavar="N", help="flows of the same scheme in each run")
+    add("--interval", dest="interval_s", type=seconds, metavar="S", help="time between the starts of flows")
+    add("--mix", action="append", default=[], metavar="A*2+B", help="flows of several schemes in one run; repeatable")
+    add("--warmup", dest="warmup_s", type=seconds, metavar="S", help="time that the corrected metrics leave out")
+    add("--seed", type=seed, metavar="N")
+    add("--log", type=Choice(*LOGS), metavar="|".join(LOGS), help="packet log")
+    add("--set", action="append", default=[], metavar="KEY=VALUE", help="copa.delta=0.1, reno.transport.ack_every=1")
+    add("--cell", type=names, default=(), metavar="C[,C2]", help="only these cells: paths as they are named in results")
+    add(
+        "--pantheon-dir",
+        type=Path,
+        metavar="DIR",
+        help="a Pantheon checkout: its wrappers become schemes pantheon-NAME",
+    )
+    _execution_options(run, "results/EXPERIMENT-TIME", "also go to this database, which may hold many")
+
+
+def _benchmark(benchmark: argparse.ArgumentParser) -> None:
+    add = benchmark.add_argument
+    add(
+        "--schemes",
+        type=names,
+        required=True,
+        metavar="A[,B]",
+        help="the schemes under test; reference schemes are added",
+    )
+    level = benchmark.add_mutually_exclusive_group()
+    level.add_argument(
+        "--quick", action="store_true", help="fewer cells, one run each: under three minutes for one scheme"
+    )
+    level.add_argument("--full", action="store_true", help="everything (the default)")
+    add("--only", type=names, default=(), metavar="NAME[,NAME]", help="only these experiments")
+    add(
+        "--experiment",
+        type=names,
+        action="extend",
+        default=[],
+        metavar="FILE.toml[,FILE.toml]",
+        help="experiments of your own, beside the standard ones",
+    )
+    _execution_options(
+        benchmark,
+        "results/benchmark-SCHEMES-quick or -full",
+        "go to this database, which may hold many; default: benchmark.sqlite in DIR",
+    )
+
+
+def _execution_options(parser: argparse.ArgumentParser, directory: str, database: str) -> None:
+    """How and where runs are executed, the same for every command that executes experiments."""
+    add = parser.add_argument
+    add("--jobs", type=count, metavar="N", help="processes; default: one per processor; with real packets: 1")
+    add("--cluster", metavar="tcp://HOST:PORT", help="a Dask scheduler whose workers execute the runs")
+    add("--out", type=Path, metavar="DIR", help=f"default: {directory}")
+    add("--db-path", type=Path, metavar="FILE", help=f"the numbers {database}")
+    add("--resume", action="store_true", help="continue what is in DIR")
+    add("--json", action="store_true", help="results as JSON on stdout")
+
+
+def _emulate(emulate: argparse.ArgumentParser) -> None:
+    emulate.usage = "dumbbell emulate --path P [OPTIONS] [-- COMMAND ...]"
+    add = emulate.add_argument
+    add("--path", required=True, metavar="P", help="a listed path, a TOML file, or mahimahi traces UP[,DOWN]")
+    add("--delay", type=milliseconds, default=0.0, metavar="MS", help="with traces: one-way delay in each direction")
+    add("--queue", metavar="KIND:KEY=N", help="with traces: the queue of both, like droptail:packets=100")
+    add("--server", metavar="CMD", help="runs at the far end while COMMAND runs")
+    add("--log", type=Path, metavar="FILE.parquet", help="packet log")
+    add("--seed", type=seed, default=1, metavar="N")
+    add("--quiet", action="store_true", help="no statistics while it runs")
+    add("words", nargs="*", metavar="COMMAND", help="default: a shell")
+
+
+def _kernel(kernel: argparse.ArgumentParser) -> None:
+    actions = kernel.add_subparsers(dest="action", required=True, metavar="list|load|unload", parser_class=_Parser)
+    actions.add_parser("list", help="which there are, and which are loaded").add_argument("--json", action="store_true")
+    load = actions.add_parser("load", help="register one with the kernel until it is unloaded")
+    load.add_argument("name", metavar="NAME")
+    unload = actions.add_parser("unload", help="take one out of the kernel").add_mutually_exclusive_group(required=True)
+    unload.add_argument("name", nargs="?", metavar="NAME")
+    unload.add_argument("--all", action="store_true", help="all of ours")
+
+
+def _import(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    formats = ("pantheon", "mahimahi", "qlog", "pcap", "iperf3")
+    add("format", type=Choice(*formats), metavar="|".join(formats))
+    add("source", type=Path, metavar="SRC")
+    add("--out", type=Path, metavar="DIR", required=True)
+    add("--ack", type=Path, metavar="LOG", help="mahimahi: the log of the other direction")
+    add("--scheme", default="imported", metavar="NAME", help="mahimahi: what made the traffic")
+
+
+def _export(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    formats = ("pantheon", "qlog", "trace")
+    add("format", type=Choice(*formats), metavar="|".join(formats))
+    add("source", metavar="DIR|PATH", help="a results directory; trace: a path whose opportunities to write")
+    add("--out", type=Path, metavar="DEST", required=True)
+    add("--run", metavar="PATH/SCHEME/N", help="qlog: only this run")
+    add("--flow", type=count, metavar="N", help="qlog: only this flow")
+    drafts = ("0.3", "quic-13")
+    add("--draft", type=Choice(*drafts), default="0.3", metavar="|".join(drafts), help="qlog: qvis opens 0.3 (default)")
+    add("--direction", type=Choice("data", "ack"), default="data", metavar="data|ack", help="trace: of the path")
+    add("--duration", type=duration, default=60.0, metavar="S", help="trace: its length (60)")
+    add("--seed", type=seed, default=1, metavar="N", help="trace: seed of the run that it is taken from (1)")
+
+
+def _ccperf(parser: argparse.ArgumentParser) -> None:
+    from dumbbell.ccperf.arguments import add_arguments
+
+    add_arguments(parser)
+
+
+def _report(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("directory", type=Path, metavar="DIR")
+    add("--html", action="store_true", help="only HTML")
+    add("--pdf", action="store_true", help="only PDF")
+
+
+def _show(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("directory", type=Path, metavar="DIR")
+    add("--json", action="store_true", help="everything, for programs")
+    add("--metrics", type=names, default=(), metavar="A[,B]", help="these metrics, instead of the main ones")
+    add(
+        "--intervals",
+        type=duration,
+        nargs="?",
+        const=1.0,
+        metavar="S",
+        help="what each flow transferred every S seconds (1), at both ends, as iperf 2 prints it",
+    )
+
+
+def _list(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", type=Choice(*LISTED), metavar="|".join(LISTED))
+    parser.add_argument("--json", action="store_true")
+
+
+def _vectors(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("scheme", nargs="?", metavar="SCHEME")
+    add("--out", type=Path, metavar="DIR", help="default: vectors-SCHEME")
+    add("--check", type=Path, metavar="DIR", help="compare what is in DIR with what comes out today")
+
+
+def _diff(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("first", type=Path, metavar="DIR_A")
+    add("second", type=Path, metavar="DIR_B")
+    add("--all", action="store_true", help="every metric, not only the main ones")
+    add("--json", action="store_true")
+
+
+def _completion(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", type=Choice(*SHELLS), metavar="|".join(SHELLS))
+
+
+def _doctor(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true")
+
+
+COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+    "run": ("run an experiment", _run),
+    "benchmark": ("every standard scenario for schemes", _benchmark),
+    "emulate": ("run any command behind an emulated path", _emulate),
+    "ccperf": ("run a command that ccperf prints", _ccperf),
+    "report": ("write report.html and report.pdf", _report),
+    "show": ("print results", _show),
+    "list": ("print what can be named", _list),
+    "import": ("read results of other tools", _import),
+    "export": ("write for other tools", _export),
+    "vectors": ("golden traces of a controller, for its implementers", _vectors),
+    "diff": ("compare two results directories", _diff),
+    "kernel": ("our controllers in the kernel, loaded to stay", _kernel),
+    "completion": ("print what makes a shell complete these words", _completion),
+    "doctor": ("check the installation", _doctor),
+}
+"""The commands: what they are for, and what adds their arguments."""

@@ -1,0 +1,92 @@
+"""Shell completion and `--version`: what a shell gets to see."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import COMMAND, Dumbbell
+from dumbbell import __version__
+
+
+def completed(folder: Path, line: str) -> list[str]:
+    """The words that complete a command line, asked for as a shell asks."""
+    told = folder / "told"
+    told.unlink(missing_ok=True)
+    asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "_ARGCOMPLETE_STDOUT_FILENAME": str(told)}
+    environment = os.environ | asked | {"COMP_LINE": line, "COMP_POINT": str(len(line))}
+    subprocess.run(COMMAND, cwd=folder, env=environment, check=True, timeout=60)
+    return [word.strip() for word in told.read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("dumbbell com", ["completion"]),
+        ("dumbbell list ex", ["experiments"]),
+        ("dumbbell run --war", ["--warmup"]),
+        ("dumbbell run agreement-r", ["agreement-real"]),
+        ("dumbbell run --schemes vegas,prag", ["vegas,prague"]),
+        ("dumbbell run --path korea", ["korea-china"]),
+        ("dumbbell benchmark --only ack_", ["ack_loss"]),
+        ("dumbbell run --log f", ["full"]),
+        ("dumbbell kernel un", ["unload"]),
+        ("dumbbell completion fi", ["fish"]),
+    ],
+)
+def test_words_are_completed(folder: Path, line: str, words: list[str]) -> None:
+    assert completed(folder, line) == words
+
+
+def test_every_command_can_be_completed(dumbbell: Dumbbell, folder: Path) -> None:
+    listed = re.findall(r"^    (\w+)", dumbbell("--help").stdout, re.MULTILINE)
+    assert len(listed) > 10
+    assert set(listed) <= set(completed(folder, "dumbbell "))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_code_for_a_shell_is_read_by_it(dumbbell: Dumbbell, folder: Path, shell: str) -> None:
+    code = dumbbell("completion", shell).stdout
+    assert "_ARGCOMPLETE" in code
+    assert "dumbbell" in code
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
+    (folder / "code").write_text(code)
+    subprocess.run([program, "-n", "code"], cwd=folder, check=True, timeout=60)
+
+
+def test_bash_completes_with_the_code(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "code").write_text(dumbbell("completion", "bash").stdout)
+    (folder / "dumbbell").write_text(f'#!/bin/sh\nexec {sys.executable} -m dumbbell "$@"\n')
+    (folder / "dumbbell").chmod(0o755)
+    script = """
+    source ./code
+    function=$(complete -p dumbbell | sed -E 's/.* -F ([^ ]+) .*/\\1/')
+    COMP_LINE="dumbbell list sch" COMP_POINT=17 COMP_TYPE=9 COMP_CWORD=2 COMP_WORDS=(dumbbell list sch)
+    $function dumbbell sch list
+    echo "${COMPREPLY[@]}"
+    """
+    environment = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.split() == ["schemes"], done.stderr
+
+
+def test_an_unknown_shell_is_refused(dumbbell: Dumbbell) -> None:
+    assert (
+        "unknown `ash` (did you mean `bash`?): allowed are bash, zsh, fish"
+        in dumbbell("completion", "ash", expect=2).stderr
+    )
+
+
+def test_the_version_names_commit_and_features(dumbbell: Dumbbell) -> None:
+    pattern = r"dumbbell (\S+) \((commit [0-9a-f]{12}\+?|commit not recorded); backends emu, sim; helpers [\w, -]+\)\n"
+    match = re.fullmatch(pattern, dumbbell("--version").stdout)
+    assert match is not None
+    assert match[1] == __version__

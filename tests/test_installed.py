@@ -1,0 +1,148 @@
+"""Schemes, paths and experiments of other packages and files: they are listed, run, and join the benchmark."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from conftest import Dumbbell
+
+EXPERIMENT = """
+name = "lab-short"
+title = "A short flow in our lab"
+paths = ["lab"]
+duration_s = 2.0
+
+[benchmark]
+group = "Steady state"
+text = "One flow."
+references = ["lab-reno"]
+network_metrics = ["throughput_mbps"]
+
+[grid]
+k = [1, 2]
+
+[quick.grid]
+k = [1]
+"""
+
+ENTRY_POINTS = """
+[dumbbell.schemes]
+lab = lab_catalog.schemes
+
+[dumbbell.paths]
+lab = lab_catalog.paths
+
+[dumbbell.experiments]
+lab = lab_catalog.experiments
+"""
+
+
+@pytest.fixture
+def distribution(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An installed distribution with one scheme, one path and one experiment; its package is returned."""
+    package = folder / "site" / "lab_catalog"
+    for kind, name, text in (
+        ("schemes", "lab-reno", 'title = "Our Reno"\ncontroller = "reno"\nparameters = { beta = 0.6 }\n'),
+        ("paths", "lab", (folder / "small.toml").read_text()),
+        ("experiments", "lab-short", EXPERIMENT),
+    ):
+        (package / kind).mkdir(parents=True)
+        (package / kind / f"{name}.toml").write_text(text)
+    (package / "__init__.py").write_text("")
+    information = folder / "site" / "lab_catalog-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: lab-catalog\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(ENTRY_POINTS)
+    places = [str(folder / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(places))
+    return package
+
+
+def test_an_installed_package_adds_to_the_catalog(dumbbell: Dumbbell, distribution: Path) -> None:
+    for kind, name in (("schemes", "lab-reno"), ("paths", "lab"), ("experiments", "lab-short")):
+        assert name in [row["name"] for row in json.loads(dumbbell("list", kind, "--json").stdout)]
+    told = json.loads(dumbbell("run", "lab-short", "--schemes", "lab-reno", "--out", "out", "--json").stdout)
+    assert [(run["scheme"], run["path"], run["status"]) for run in told["runs"]] == [
+        ("lab-reno", "lab.k-1", "done"),
+        ("lab-reno", "lab.k-2", "done"),
+    ]
+
+
+def test_an_installed_experiment_joins_the_benchmark_and_stays_there(dumbbell: Dumbbell, distribution: Path) -> None:
+    command = ["benchmark", "--schemes", "vegas", "--quick", "--only", "lab-short", "--out", "out"]
+    assert json.loads(dumbbell(*command, "--json").stdout)["finished"] == 2
+    index = distribution.parents[1] / "out" / "index.html"
+    assert "A short flow in our lab" in index.read_text()
+    # the results outlive the package
+    (distribution / "experiments" / "lab-short.toml").unlink()
+    index.unlink()
+    dumbbell("report", "out")
+    assert "A short flow in our lab" in index.read_text()
+    assert "--experiment out/experiments/lab-short.toml" in index.read_text()
+
+
+def test_a_file_joins_the_benchmark(dumbbell: Dumbbell, folder: Path) -> None:
+    text = EXPERIMENT.replace('"lab"', '"small.toml"').replace('"lab-reno"', '"reno"')
+    (folder / "mine.toml").write_text(text)
+    command = ["benchmark", "--schemes", "vegas", "--experiment", "mine.toml", "--only", "lab-short,ack_loss"]
+    command += ["--quick", "--out", "out"]
+    done = json.loads(dumbbell(*command, "--json").stdout)
+    assert (done["failed"], done["finished"]) == (0, 2 + 4)
+    assert "6 of 6 runs are finished already" in dumbbell(*command, "--resume").stderr
+    assert "A short flow in our lab" in (folder / "out" / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        (("lab-short", "ack_loss"), "--experiment mine.toml: the name `ack_loss` is taken by a listed experiment"),
+        (("[benchmark]", "[path.benchmark]"), "mine.toml: unknown key `path.benchmark."),
+        (('group = "Steady state"', 'group = "Ours"'), "mine.toml: `benchmark.group`"),
+        (("throughput_mbps", "throughput_mbit"), "mine.toml: `benchmark.network_metrics`: unknown metric"),
+        (("duration_s = 2.0", 'backend = "emu"'), "mine.toml: `backend` = emu: the benchmark takes experiments that"),
+    ],
+)
+def test_files_that_cannot_join(dumbbell: Dumbbell, folder: Path, change: tuple[str, str], part: str) -> None:
+    text = EXPERIMENT.replace('"lab"', '"small.toml"').replace('"lab-reno"', '"reno"')
+    assert change[0] in text
+    (folder / "mine.toml").write_text(text.replace(*change))
+    done = dumbbell("benchmark", "--schemes", "vegas", "--experiment", "mine.toml", "--out", "out", expect=2)
+    assert part in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (folder / "out").exists()
+
+
+def test_a_file_without_membership_and_a_missing_one(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "mine.toml").write_text('name = "mine"\npaths = ["small.toml"]\n')
+    for file, part in (("mine.toml", "mine.toml: has no [benchmark] table"), ("absent.toml", "absent.toml: No such")):
+        assert part in dumbbell("benchmark", "--schemes", "vegas", "--experiment", file, expect=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        (
+            "lab = lab_catalog.nowhere",
+            "`lab_catalog.nowhere`: allowed is a package",
+        ),
+        (
+            "lab = absent.paths",
+            "package `absent.paths`: No module named 'absent'",
+        ),
+    ],
+)
+def test_entry_points_that_lead_nowhere(dumbbell: Dumbbell, distribution: Path, text: str, part: str) -> None:
+    points = distribution.parent / "lab_catalog-1.0.dist-info" / "entry_points.txt"
+    points.write_text(ENTRY_POINTS.replace("lab = lab_catalog.paths", text))
+    done = dumbbell("list", "paths", expect=2)
+    assert f"entry point `lab` of `dumbbell.paths`: {part}" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_name_that_is_taken_is_refused_with_the_file(dumbbell: Dumbbell, distribution: Path) -> None:
+    (distribution / "paths" / "lab.toml").rename(distribution / "paths" / "default.toml")
+    assert (
+        "default.toml: the name `default` is taken by the path `default`" in dumbbell("list", "paths", expect=2).stderr
+    )
