@@ -3,8 +3,8 @@
 Usage: python benchmarks/cellular_fit.py [--check] [--links NAME,...] [--seconds S]. Without `--check` the parameters
 are searched for; with it those of the shipped presets are measured. Prints a table: found / published.
 
-Three statistics of each recorded link are matched, none of any scheme (reference `schemes-media` 2.10 and `emulation`
-1.9):
+Three statistics of each recorded link are matched, none of any scheme. The recordings are those of Winstein et al.
+(Sprout, NSDI 2013), in `traces/` of ravinet/mahimahi@ae477d4:
 
 - the mean rate, which the element holds by itself;
 - the 95th percentile over time of the age of an omniscient sender's newest packet: 20 ms more than the time since

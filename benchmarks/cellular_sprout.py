@@ -1,9 +1,10 @@
 """Sprout over the cellular presets beside its figures over the recorded links.
 
-Usage: python benchmarks/cellular_sprout.py [--seconds S] [--runs N]. Method of the paper (reference `schemes-media`
-2.10): throughput is UDP payload over time; delay is the 95th percentile over time of the age of the newest packet that
-has arrived, less that of an omniscient sender, whose packets arrive at every opportunity after 20 ms. The first 60 s do
-not count. The presets know nothing of Sprout: they are fitted to statistics of the links (`cellular_fit.py`).
+Usage: python benchmarks/cellular_sprout.py [--seconds S] [--runs N]. Method of the paper (Winstein et al., Sprout,
+NSDI 2013, section 5.1): throughput is UDP payload over time; delay is the 95th percentile over time of the age of the
+newest packet that has arrived, less that of an omniscient sender, whose packets arrive at every opportunity after
+20 ms. The first 60 s do not count. The presets know nothing of Sprout: they are fitted to statistics of the links
+(`cellular_fit.py`).
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def linux_grid(data: Path, pool: ProcessPoolExecutor) -> Iterator[Row]:
             )
 
 
-LOSS_TABLE = {  # reference: ReBBR (kernel 4.11, 100 Mbit/s, 100 ms, 60 s), link egress in Mbit/s
+LOSS_TABLE = {  # jervisfm/rebbr, its README (kernel 4.11.1, 100 Mbit/s, 100 ms, 60 s), link egress in Mbit/s
     "cubic": {1e-4: 34.14, 1e-3: 5.92, 1e-2: 1.62, 2e-2: 1.00, 5e-2: 0.61},
     "bbr": {1e-4: 95.19, 1e-3: 94.94, 1e-2: 85.37, 2e-2: 84.10, 5e-2: 76.89},
 }

@@ -56,7 +56,7 @@ def test_every_experiment_can_be_run(name: str) -> None:
 @pytest.mark.parametrize(
     ("number", "name", "queue", "delay_ms", "loss"),
     [
-        # reference: Pantheon's experiments.yml
+        # StanfordSNR/observatory@84f9454, src/scripts/experiments.yml
         (1, "nepal-aws-india", 14, 28, 0.0477),
         (2, "mexico-cellular", 130, 88, None),
         (3, "brazil-colombia-cellular", 426, 130, None),
@@ -101,7 +101,7 @@ def test_tcp_packets_shrink_to_fit_pantheons_tunnel_and_copas_do_not() -> None:
 @pytest.mark.parametrize(
     ("name", "data", "ack"),
     [
-        # Reference `pantheon` 2.3 less the 36 bytes of its tunnel; the fragments of one datagram count as one.
+        # Logs in gtqifan/pantheon@48b2df3 less the 36 bytes of the tunnel; the fragments of one datagram count as one.
         ("libutp-ledbat", 1430, 48),
         ("gquic-cubic", 1378, 67),
         ("copa-gcc2017", 1528, 60),
@@ -112,8 +112,8 @@ def test_tcp_packets_shrink_to_fit_pantheons_tunnel_and_copas_do_not() -> None:
         ("fillp2", 1340, 80),
         ("fillp-sheep", 1340, 92),
         ("scream-pantheon", None, 46),
-        # An ACK is datagrump's header alone: 48 bytes (reference `schemes-learned` 3.2), 28 of IP and UDP before them,
-        # which the table's 84 leave out.
+        # An ACK is datagrump's header alone, 48 bytes (greghill/koho_cc@f0f2e69, datagrump/), after 28 of IP and UDP;
+        # the logs' 84 are it and the tunnel's 36.
         ("koho", 1464, 76),
         ("calibrated-koho", 1464, 76),
         ("new-koho", 1464, 76),

@@ -21,7 +21,7 @@ EXPERIMENT_15 = """--experiment-name=steady_state_single_flow --db-path=benchmar
     --bw=100.42Mbps --loss=0.0 --qlen=173p --qdisc=FifoQueueDisc --rtts=54ms --sources=src_0 --destinations=dst_0
     --protocols=TCP --algs=TcpNewReno --recoveries=TcpPrrRecovery --start-times=0s --stop-times=15s
     '--traffic-models=Greedy(bytes=0)'"""
-"""As printed (reference `ccperf` 3.2)."""
+"""As ccperf.net prints it for experiment #15."""
 
 EXPERIMENT_4 = """ns3-dev-ccperf-static-dumbbell-default --experiment-name=steady_state_rtt_fairness
     '--parameters={aut:TcpNewReno,k:2,path:static.default,rtts:[97ms,76ms]}' --aut=TcpNewReno --stop-time=15s --seed=42
@@ -71,7 +71,7 @@ def test_experiment_15_runs_as_it_is_printed(dumbbell: Dumbbell, folder: Path) -
 
 
 def test_the_packets_are_those_of_ns3(dumbbell: Dumbbell, folder: Path) -> None:
-    """1448 bytes of payload in 1502 bytes of frame, every segment acknowledged (reference `ccperf` 4.3, 9.1)."""
+    """1448 bytes of payload in 1502 bytes of frame, every segment acknowledged (ns-3.41, point-to-point)."""
     dumbbell(*SHORT)
     (run,) = show(dumbbell, "out")["runs"]
     (flow,), link = run["flows"], run["links"][0]

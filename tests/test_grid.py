@@ -118,7 +118,7 @@ def test_a_step_changes_the_parameter_once_and_a_pulse_every_half_period() -> No
 
 
 def test_a_queue_of_one_bdp_on_the_india_path_is_its_bdp() -> None:
-    # reference `ccperf` 4.2: 451.3 frames of 1502 bytes; here in packets of 1500
+    # ccperf.net/topologies: 451.3 frames of 1502 bytes; here in packets of 1500
     made = cell("qlen_bdp = 1.0", "ccperf-india")
     bottleneck = next(element for element in made.path.data if element.get("name") == "bottleneck")
     assert bottleneck["queue"]["packets"] == 452

@@ -1,4 +1,4 @@
-"""ccperf's command line (reference `ccperf` 8.3): its options, as texts."""
+"""ccperf's command line, as ccperf.net prints it for its experiments: the options, as texts."""
 
 import argparse
 from pathlib import Path

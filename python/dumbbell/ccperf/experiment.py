@@ -19,7 +19,10 @@ from dumbbell.errors import UserError
 ACCESS_MBPS = 10_000.0
 FRAMING_BYTES = 2
 DEVICE_PACKETS = 1
-"""Of the access links and the bottleneck's device in the set-up that ccperf's numbers need (reference `ccperf` 9.1)."""
+"""Of the access links and the bottleneck's device: with these, ns-3.41 gives the numbers of ccperf's experiment #15.
+
+`docs/ccperf.md` has the set-up.
+"""
 
 UDP_SCHEMES = {"constant": "udp-cbr", "poisson": "udp-poisson"}
 NO_ALGORITHM = ("", "-", "none")
@@ -62,7 +65,7 @@ def plan(arguments: argparse.Namespace) -> Plan:
 
 
 def _path(arguments: argparse.Namespace, name: str | None, rtt_ms: float) -> PathModel:
-    """The dumbbell of reference `ccperf` 4.1 and 4.3: loss behind the bottleneck, all propagation delay behind both.
+    """The dumbbell of ccperf.net/topologies in ns-3.41: loss behind the bottleneck, all propagation delay behind both.
 
     Its delay is the shortest flow's; flows with a longer one bring the difference along.
     """

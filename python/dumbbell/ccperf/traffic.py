@@ -1,4 +1,4 @@
-"""ccperf's traffic models (reference `ccperf` 5) as applications."""
+"""ccperf's traffic models (ccperf.net/traffic) as applications."""
 
 import re
 from typing import Any

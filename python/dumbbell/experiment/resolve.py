@@ -97,7 +97,7 @@ def _scheme(plan: Plan, name: str) -> Scheme:
 
 
 def _path(plan: Plan, name: str) -> PathModel:
-    """Likewise the path."""
+    """The path that a plan means by the name; refused in the same way."""
     with _naming(plan, name):
         return plan.own_paths.get(name) or catalog.paths().find(name)
 

@@ -1,4 +1,4 @@
-"""Distribution of the Operating Point: the eCDFs of throughput and smoothed RTT [reference ccperf 8.1]."""
+"""Distribution of the Operating Point: the eCDFs of throughput and smoothed RTT; ccperf.net, experiment #15."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

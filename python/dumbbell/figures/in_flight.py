@@ -1,6 +1,6 @@
 """In Flight vs Mean Operating Point: mean throughput and mean smoothed RTT over the mean amount in flight.
 
-[reference ccperf 8.1]
+As ccperf.net draws it for experiment #15.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Time Series Plot of the Operating Point: in flight, smoothed RTT and throughput over time [reference ccperf 8.1]."""
+"""Time Series Plot of the Operating Point: in flight, smoothed RTT and throughput over time (ccperf.net)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

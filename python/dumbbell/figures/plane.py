@@ -1,6 +1,6 @@
 """Mean Operating Point Plane: mean throughput over mean smoothed RTT, one point per flow, scheme or run.
 
-[reference ccperf 8.1]
+As ccperf.net draws it for experiment #15.
 """
 
 from collections.abc import Sequence

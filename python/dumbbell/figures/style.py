@@ -15,7 +15,7 @@ SHADE = "#fbf1e7"
 # Flows take Pantheon's b, g, r, y, c, m in turn, in hues that keep a contrast of about 3:1 on white and on near-black.
 FLOW_COLORS = ("#3f63f0", "#2a9440", "#e0393b", "#b08a0a", "#0c97a6", "#bb45bb")
 
-# The point that no scheme can beat: ccperf's magenta star. [reference ccperf 8.1]
+# The point that no scheme can beat: ccperf's magenta star.
 OPTIMUM = "#d911d0"
 
 UNSTYLED = ("dimgray", "o")  # the catalog's style for a scheme that names none

@@ -43,7 +43,7 @@ def sampled_metrics() -> frozenset[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Definition:
-    """What a metric means. `layer` and `sampling` follow from the name, by ccperf's rules (reference `ccperf` 6.1)."""
+    """What a metric means. `layer` and `sampling` follow from the name, by ccperf's rules (ccperf.net/metrics)."""
 
     entity_kind: str
     name: str

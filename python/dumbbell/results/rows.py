@@ -142,7 +142,7 @@ def _planned(experiment: Experiment, run: Row) -> list[Row]:
 
 
 def _sender(scheme: Scheme | None, plan: Row) -> Row:
-    """What carries the flow. Of a program nobody knows it but the program."""
+    """What carries the flow; of a program it is unknown."""
     if "transport" in plan:
         transport = complete_transport(json.dumps(plan["transport"]))
         profile = str(transport["profile"])
@@ -157,7 +157,7 @@ def _sender(scheme: Scheme | None, plan: Row) -> Row:
 
 
 def traffic_model(application: Row) -> str:
-    """An application in ccperf's notation (reference `ccperf` 5), ours in the same style where ccperf has none."""
+    """An application in ccperf's notation (ccperf.net/traffic); where ccperf has none, one of ours in its style."""
     kind = application["kind"]
     rest = {key: value for key, value in application.items() if key != "kind"}
     if kind in ("greedy", "fixed"):

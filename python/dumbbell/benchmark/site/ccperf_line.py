@@ -1,4 +1,4 @@
-"""A run in ccperf's command line (reference `ccperf` 8.3), where it can be said there."""
+"""A run in ccperf's command line (ccperf.net, experiments #4 and #15), where it can be said there."""
 
 import shlex
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Whether the numbers of a benchmark agree with each other (reference `ccperf` 7, "Lesson")."""
+"""Whether the numbers of a benchmark agree with each other. ccperf.net shows another experiment's table under #15."""
 
 import math
 from collections import Counter
@@ -15,7 +15,7 @@ ALONE = (
     ("mean_jains_fairness_throughput_l4", 1.0),
     ("mean_entropy_fairness_throughput_l4", 0.0),
 )
-"""Fairness of a single flow. [reference ccperf 0]"""
+"""Fairness of a single flow: Jain's index is 1 and the entropy 0, by their definitions."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Who gets what beside whom: shares, and the harm that flows do to each other (reference `ccperf` 11.1)."""
+"""Who gets what beside whom: shares, and the harm that flows do to each other (Ware et al., HotNets 2019; RFC 9743)."""
 
 from dataclasses import dataclass
 
