@@ -14,8 +14,8 @@ from dumbbell import catalog
 from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.scheme import parse_scheme
 from dumbbell.catalog.tables import Table
-from dumbbell.cli import _parser
 from dumbbell.errors import UserError
+from dumbbell.parser import command_parser
 from dumbbell.results import Database
 
 ROOT = Path(__file__).parent.parent
@@ -74,7 +74,7 @@ def test_commands_are_found() -> None:
 @pytest.mark.parametrize(("page", "command"), SHOWN, ids=lambda value: str(value)[:70])
 def test_shown_commands_parse(page: Path, command: str) -> None:
     try:
-        parsed = _parser().parse_args(arguments(command))
+        parsed = command_parser().parse_args(arguments(command))
     except UserError as error:
         pytest.fail(f"{page}: `{command}`: {error}")
     own = {name for block in blocks(ROOT / page, "toml") for name in tomllib.loads(block).get("path", {})}
@@ -99,7 +99,7 @@ def test_shown_commands_parse(page: Path, command: str) -> None:
 
 def test_a_wrong_command_does_not_parse() -> None:
     with pytest.raises(UserError, match="--scheme"):
-        _parser().parse_args(arguments("dumbbell run --scheme reno --path default    # no such option"))
+        command_parser().parse_args(arguments("dumbbell run --scheme reno --path default    # no such option"))
 
 
 def anchors(page: Path) -> set[str]:
