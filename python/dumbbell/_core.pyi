@@ -9,7 +9,8 @@ def version() -> str:
 def controllers() -> str:
     """JSON: every controller with `name`, `summary` and `parameters`.
 
-    A parameter has `name`, `unit`, `kind` (number, integer, flag, choice), `min`, `max`, `choices`, `default`, `help`.
+    A parameter has `name`, `unit`, `kind` (number, integer, flag, choice, file), `min`, `max`, `choices`, `default`,
+    `help`.
     """
 
 def check_parameters(controller: str, parameters: dict[str, str]) -> None:
@@ -147,3 +148,362 @@ def harm(solo: float, with_competitor: float, more_is_better: bool) -> float | N
 
     None where it is not defined: of negative values, and of nothing.
     """
+
+def describe_plugin(file: str) -> str:
+    """JSON: the controllers of a library, or of a file with classes in Python.
+
+    Each has `name`, `summary`, `parameters` (as those of `controllers`) and `fields`. Its
+    code runs in this process: ask in one that may end.
+    """
+
+def guard_process(file: str) -> None:
+    """From now on a plug-in that ends this process, or does not answer within 5 s, leaves a line about it in `file`.
+
+    One that does not answer ends the process, with status 70. A flow's state may take 60 s to be made.
+    """
+
+class Start:
+    """What a controller is given when its flow begins."""
+
+    @property
+    def now_s(self) -> float:
+        """Time of the start, s since the start of the run."""
+
+    @property
+    def mss_bytes(self) -> int:
+        """Bytes of a full packet."""
+
+    @property
+    def initial_window_bytes(self) -> int:
+        """The transport's initial window."""
+
+    @property
+    def seed(self) -> int:
+        """For whatever is drawn at random."""
+
+class Packet:
+    """One packet that was acknowledged or lost."""
+
+    @property
+    def number(self) -> int:
+        """Grows by one with every transmission, never used twice."""
+
+    @property
+    def bytes(self) -> int:
+        """Counted for this packet."""
+
+    @property
+    def sent_at_s(self) -> float:
+        """On the sender's clock."""
+
+    @property
+    def received_at_s(self) -> float:
+        """On the receiver's clock; without meaning in a loss."""
+
+    @property
+    def one_way_delay_s(self) -> float:
+        """With the unknown offset of the clocks in it: only differences mean anything."""
+
+    @property
+    def lost_at_send_bytes(self) -> int:
+        """Lost on the connection, in all, when it was sent."""
+
+    @property
+    def in_flight_at_send_bytes(self) -> int:
+        """In flight just after it was sent."""
+
+    @property
+    def retransmission(self) -> bool:
+        """Whether it carried data that was sent before."""
+
+    @property
+    def was_lost(self) -> bool:
+        """Whether it had been declared lost: a spurious loss."""
+
+class RateSample:
+    """A delivery rate sample."""
+
+    @property
+    def bps(self) -> int:
+        """The rate, bit/s."""
+
+    @property
+    def delivered_bytes(self) -> int:
+        """Delivered over the interval."""
+
+    @property
+    def interval_s(self) -> float:
+        """The longer of the send and the ACK interval."""
+
+    @property
+    def prior_delivered_bytes(self) -> int:
+        """Delivered in all when the newest packet was sent."""
+
+    @property
+    def lost_bytes(self) -> int:
+        """Lost over the interval."""
+
+    @property
+    def in_flight_at_send_bytes(self) -> int:
+        """In flight just after the newest packet was sent."""
+
+    @property
+    def app_limited(self) -> bool:
+        """Whether it was taken while the application limited the sender."""
+
+class Ack:
+    """At least one packet was newly acknowledged."""
+
+    @property
+    def now_s(self) -> float:
+        """Now, s since the start of the run."""
+
+    @property
+    def packets(self) -> list[Packet]:
+        """Newly acknowledged, in ascending order."""
+
+    @property
+    def acked_bytes(self) -> int:
+        """The sum of their bytes."""
+
+    @property
+    def growth_bytes(self) -> int:
+        """By which a window grows: `acked_bytes`, or as far as the stream is complete."""
+
+    @property
+    def lost_bytes(self) -> int:
+        """Declared lost by this ACK; `on_loss` has been called."""
+
+    @property
+    def rtt_s(self) -> float | None:
+        """RTT of the newest packet; None without a sample."""
+
+    @property
+    def srtt_s(self) -> float:
+        """Smoothed RTT (RFC 6298)."""
+
+    @property
+    def rttvar_s(self) -> float:
+        """RTT variation."""
+
+    @property
+    def min_rtt_s(self) -> float:
+        """Smallest RTT of the connection's life."""
+
+    @property
+    def ack_delay_s(self) -> float:
+        """So long the receiver says to have held the ACK."""
+
+    @property
+    def in_flight_before_bytes(self) -> int:
+        """In flight before this ACK."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """In flight now."""
+
+    @property
+    def peak_in_flight_bytes(self) -> int:
+        """Most in flight at any moment since the start of the previous round trip."""
+
+    @property
+    def window_limited(self) -> bool:
+        """Whether the window limited sending since the previous round trip."""
+
+    @property
+    def app_limited(self) -> bool:
+        """Whether the application has nothing to send."""
+
+    @property
+    def delivered_bytes(self) -> int:
+        """Delivered on the connection, in all."""
+
+    @property
+    def rate(self) -> RateSample | None:
+        """Delivery rate sample, if there is one."""
+
+    @property
+    def round_start(self) -> bool:
+        """Whether a round trip ended with this ACK."""
+
+    @property
+    def in_recovery(self) -> bool:
+        """Whether a loss episode goes on."""
+
+    @property
+    def next_number(self) -> int:
+        """Number of the next transmission."""
+
+    @property
+    def queued_bytes(self) -> int | None:
+        """Written by the application and not sent; None if it always has more."""
+
+    @property
+    def queue_delay_s(self) -> float:
+        """So long the oldest frame of a live source has waited."""
+
+    def may_grow(self, window_bytes: float, in_slow_start: bool) -> bool:
+        """Whether a window may grow: it limited sending, or, in slow start, is less than twice what was in flight."""
+
+class Loss:
+    """Packets were declared lost. Comes before the ACK that revealed it."""
+
+    @property
+    def now_s(self) -> float:
+        """Now, s since the start of the run."""
+
+    @property
+    def packets(self) -> list[Packet]:
+        """The lost packets, in ascending order."""
+
+    @property
+    def lost_bytes(self) -> int:
+        """The sum of their bytes."""
+
+    @property
+    def in_flight_before_bytes(self) -> int:
+        """In flight before they were taken out."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """In flight now."""
+
+    @property
+    def new_episode(self) -> bool:
+        """Whether it is the first loss of an episode: one reduction of the window."""
+
+    @property
+    def srtt_s(self) -> float:
+        """Smoothed RTT."""
+
+    @property
+    def next_number(self) -> int:
+        """Number of the next transmission."""
+
+class Timeout:
+    """The retransmission timer expired, or congestion is persistent (RFC 9002 7.6): all that was sent is lost."""
+
+    @property
+    def now_s(self) -> float:
+        """Now, s since the start of the run."""
+
+    @property
+    def persistent(self) -> bool:
+        """Whether it is persistent congestion."""
+
+    @property
+    def repeated(self) -> bool:
+        """Whether nothing was acknowledged since the previous one."""
+
+    @property
+    def in_flight_before_bytes(self) -> int:
+        """In flight before all was declared lost."""
+
+    @property
+    def next_number(self) -> int:
+        """Number of the next transmission."""
+
+class Ecn:
+    """New CE marks were reported. Comes before the ACK that reports them."""
+
+    @property
+    def now_s(self) -> float:
+        """Now, s since the start of the run."""
+
+    @property
+    def ce_packets(self) -> int:
+        """Newly reported as marked."""
+
+    @property
+    def packets(self) -> int:
+        """Newly reported in all."""
+
+    @property
+    def new_episode(self) -> bool:
+        """Whether it is the first mark of a round trip."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """In flight."""
+
+    @property
+    def srtt_s(self) -> float:
+        """Smoothed RTT."""
+
+class Sent:
+    """A packet was sent."""
+
+    @property
+    def now_s(self) -> float:
+        """Now, s since the start of the run."""
+
+    @property
+    def number(self) -> int:
+        """Grows by one with every transmission."""
+
+    @property
+    def bytes(self) -> int:
+        """Counted for this packet."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """In flight, this packet included."""
+
+    @property
+    def retransmission(self) -> bool:
+        """Whether it carries data that was sent before."""
+
+    @property
+    def filler(self) -> bool:
+        """Whether it carries no data of the application."""
+
+class Frame:
+    """The encoder of a live source wrote a frame."""
+
+    @property
+    def now_s(self) -> float:
+        """Now, s since the start of the run."""
+
+    @property
+    def bytes(self) -> int:
+        """Its size."""
+
+    @property
+    def key(self) -> bool:
+        """Whether it is a key frame."""
+
+    @property
+    def queued_bytes(self) -> int:
+        """That wait to be sent, this frame included."""
+
+    @property
+    def queue_delay_s(self) -> float:
+        """So long the oldest of them has waited."""
+
+class Control:
+    """What a controller allows. Values that cannot be end the run with a line that says so."""
+
+    window_bytes: float
+    """Most in flight: 1 to 2^32, or infinite with pacing."""
+    pacing_bps: float
+    """Pacing rate: 1 to 10^12 bit/s, or infinite: as fast as the window opens."""
+    burst_bytes: int
+    """Most that leaves back to back when pacing; 0: one packet."""
+    wake_at_s: float
+    """When to call `on_wake`: 1 us from now or later, or infinite."""
+    media_bps: float
+    """What a live encoder is to produce; infinite: what follows from window and pacing."""
+    filler_bytes: int
+    """Size of packets without data, sent when there is no other; -1: none."""
+
+    def __init__(
+        self,
+        window_bytes: float,
+        pacing_bps: float = ...,
+        *,
+        burst_bytes: int = 0,
+        wake_at_s: float = ...,
+        media_bps: float = ...,
+        filler_bytes: int = -1,
+    ) -> None:
+        """A window, and whatever else is not as it is unless said."""

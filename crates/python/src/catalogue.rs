@@ -19,7 +19,7 @@ pub(crate) fn controllers() -> String {
     Json::from(list).to_string()
 }
 
-fn parameter_json(parameter: &Parameter) -> Json {
+pub(crate) fn parameter_json(parameter: &Parameter) -> Json {
     let (kind, min, max, choices) = match parameter.kind {
         ParameterKind::Number { min, max } => ("number", json!(min), json!(max), Json::Null),
         ParameterKind::Integer { min, max } => ("integer", json!(min), json!(max), Json::Null),

@@ -3,8 +3,11 @@
 #![allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive as owned values")]
 
 mod catalogue;
+mod controller;
+mod events;
 mod exchange;
 mod logs;
+mod outside;
 mod run;
 
 use pyo3::create_exception;
@@ -34,6 +37,8 @@ mod _core {
     #[pymodule_export]
     use crate::catalogue::{check_application, check_parameters, controllers, transport};
     #[pymodule_export]
+    use crate::events::{Ack, Control, Ecn, Frame, Loss, Packet, RateSample, Sent, Start, Timeout};
+    #[pymodule_export]
     use crate::exchange::{
         export_pantheon, export_qlog, import_mahimahi, import_merged_log, import_qlog, import_raw_logs,
     };
@@ -42,6 +47,8 @@ mod _core {
         bootstrap_interval, delay_points, harm, jain_index, labels, measure_log, metrics, samples, series,
         transfers,
     };
+    #[pymodule_export]
+    use crate::outside::{describe_plugin, guard_process};
     #[pymodule_export]
     use crate::run::{
         check_emulation, check_path, check_run, clean_up, emulate, emulate_shell, enter_user_namespace,

@@ -1,8 +1,8 @@
 //! Runs: checked before, executed without the interpreter lock.
 #![allow(clippy::disallowed_methods, reason = "how long a simulation took is reported")]
 
+use crate::outside::Loaded;
 use crate::{error, text};
-use congestion::Registry;
 use datapath::{Emulated, EmulationReport};
 use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
@@ -53,9 +53,11 @@ pub(crate) fn parse_trace(py: Python<'_>, text: &str) -> PyResult<Vec<u64>> {
 /// Checks the specification of a run of `backend` (`sim` or `emu`), given as JSON.
 #[pyfunction]
 #[pyo3(signature = (specification, backend="sim"))]
-pub(crate) fn check_run(specification: &str, backend: &str) -> PyResult<()> {
+pub(crate) fn check_run(py: Python<'_>, specification: &str, backend: &str) -> PyResult<()> {
     let backend = if backend == "emu" { Backend::Emulation } else { Backend::Simulation };
-    parse(specification)?.validate(backend, &Registry::builtin()).map_err(error)
+    let mut spec = parse(specification)?;
+    let loaded = Loaded::for_run(py, &mut spec)?;
+    spec.validate(backend, &loaded.registry).map_err(error)
 }
 
 /// What a run leaves behind: the content of `stats.json`.
@@ -76,9 +78,10 @@ struct Report {
 #[pyfunction]
 #[pyo3(signature = (specification, directory=None))]
 pub(crate) fn simulate(py: Python<'_>, specification: &str, directory: Option<PathBuf>) -> PyResult<String> {
-    let (spec, registry) = (parse(specification)?, Registry::builtin());
-    interruptible(py, |stop| {
-        let simulation = Simulation::new(&spec, &registry)?;
+    let mut spec = parse(specification)?;
+    let loaded = Loaded::for_run(py, &mut spec)?;
+    interruptible(py, &loaded, |stop| {
+        let simulation = Simulation::new(&spec, &loaded.registry)?;
         let meter = RunMeter::new(meter_config(&spec, Backend::Simulation));
         let mut observers = (meter, Recorder::create(directory.as_deref(), &spec)?, StopWhen(stop));
         let started = Instant::now();
@@ -94,13 +97,13 @@ pub(crate) fn simulate(py: Python<'_>, specification: &str, directory: Option<Pa
 #[pyfunction]
 #[pyo3(signature = (specification, directory=None))]
 pub(crate) fn emulate(py: Python<'_>, specification: &str, directory: Option<PathBuf>) -> PyResult<String> {
-    let spec = parse(specification)?;
-    let registry = Registry::builtin();
-    spec.validate(Backend::Emulation, &registry).map_err(error)?;
-    interruptible(py, |stop| {
+    let mut spec = parse(specification)?;
+    let loaded = Loaded::for_run(py, &mut spec)?;
+    spec.validate(Backend::Emulation, &loaded.registry).map_err(error)?;
+    interruptible(py, &loaded, |stop| {
         let meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
         let mut observers = (meter, Recorder::create(directory.as_deref(), &spec)?, StopWhen(stop));
-        let Emulated { totals, emulation } = datapath::run(&spec, &registry, &mut observers)?;
+        let Emulated { totals, emulation } = datapath::run(&spec, &loaded.registry, &mut observers)?;
         let (meter, recorder, _) = observers;
         recorder.finish()?;
         let stats = totals.stats(meter)?;
@@ -133,9 +136,11 @@ pub(crate) fn clean_up() -> usize {
     datapath::clean_up()
 }
 
-/// What `work` reports, as JSON; it works without the interpreter lock and is told when a signal came in.
+/// What `work` reports, as JSON; it works without the interpreter lock and is told to stop when a signal came in or a
+/// plug-in did something wrong.
 fn interruptible<T: Serialize + Send>(
     py: Python<'_>,
+    loaded: &Loaded,
     work: impl FnOnce(&dyn Fn() -> bool) -> Result<T, String> + Send,
 ) -> PyResult<String> {
     let (report, interrupted) = py.detach(|| {
@@ -146,7 +151,7 @@ fn interruptible<T: Serialize + Send>(
             if interrupted.is_none() {
                 *interrupted = Python::attach(pending_signal);
             }
-            interrupted.is_some()
+            interrupted.is_some() || loaded.watch.failure().is_some()
         };
         let report = work(&stop);
         (report, interrupted.into_inner())
@@ -154,7 +159,7 @@ fn interruptible<T: Serialize + Send>(
     if let Some(signal) = interrupted {
         return Err(signal);
     }
-    serde_json::to_string(&report.map_err(error)?).map_err(text)
+    serde_json::to_string(&loaded.outcome(report).map_err(error)?).map_err(text)
 }
 
 /// What a signal handler raised, if a signal came in.

@@ -5,6 +5,7 @@ mod changes;
 mod counters;
 mod events;
 mod observer;
+mod outside;
 mod real;
 mod spec;
 pub mod tell;
@@ -16,6 +17,7 @@ pub use counters::{
 };
 pub use events::{OPPORTUNITIES, logged_event, verdicts};
 pub use observer::{Observer, StopWhen};
+pub use outside::{PluginSpec, PythonSpec};
 pub use real::{KernelSpec, ProgramSpec, Readiness, Side};
 pub use spec::{Backend, Ends, FlowSpec, LogLevel, RunSpec};
 pub use totals::Totals;

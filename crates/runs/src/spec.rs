@@ -1,5 +1,6 @@
 //! The specification of one run, as the experiment layer hands it over.
 
+use crate::outside::{PluginSpec, PythonSpec};
 use crate::real::{KernelSpec, ProgramSpec};
 use congestion::{Files, Parameters, Registry, Start};
 use path::{PathSpec, Section};
@@ -47,9 +48,15 @@ pub enum LogLevel {
 pub struct FlowSpec {
     /// Name of the scheme, for labels.
     pub scheme: String,
-    /// Name of the controller in the registry; empty for flows of the kernel or of programs.
+    /// Name of the controller in the registry, or in the library of `plugin`; empty for other flows.
     #[serde(default)]
     pub controller: String,
+    /// The library that has the controller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plugin: Option<PluginSpec>,
+    /// The class in Python that is the controller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub python: Option<PythonSpec>,
     /// Parameters that differ from the defaults, as text.
     #[serde(default)]
     pub parameters: BTreeMap<String, String>,
@@ -177,6 +184,11 @@ impl RunSpec {
             );
         }
         flow.application.validate()?;
+        let makers =
+            [flow.plugin.is_some(), flow.python.is_some(), flow.kernel.is_some(), flow.program.is_some()];
+        if makers.into_iter().filter(|is_there| *is_there).count() > 1 {
+            return Err("plugin, python, kernel, program: at most one of them makes a flow".to_owned());
+        }
         if flow.is_core() {
             let config = flow.config()?;
             self.path.encapsulation().split(config.datagram_bytes())?;
@@ -224,7 +236,7 @@ impl RunSpec {
     pub fn ends(&self, index: usize, registry: &Registry) -> Result<Ends, String> {
         let (flow, seed) = (&self.flows[index], self.flow_seed(index));
         let (entry, parameters, config) =
-            (registry.find(&flow.controller)?, flow.parameters(registry)?, flow.config()?);
+            (registry.find(&flow.controller_name())?, flow.parameters(registry)?, flow.config()?);
         let start = Start {
             now: flow.start(),
             mss_bytes: config.payload_bytes,
@@ -267,7 +279,7 @@ impl FlowSpec {
     }
 
     fn parameters(&self, registry: &Registry) -> Result<Parameters, String> {
-        let declared = registry.find(&self.controller)?.parameters;
+        let declared = registry.find(&self.controller_name())?.parameters;
         let mut parameters = Parameters::defaults(declared).with_files(self.files.clone());
         for (name, text) in &self.parameters {
             parameters.set(name, text)?;

@@ -1,0 +1,380 @@
+//! Stands between the transport and a controller that is not ours: asks it, checks what it answers, and ends the run
+//! with a line that names it when it answers something that cannot be. Built-in controllers pay nothing for this.
+
+use crate::watch::{Callback, Place, Watch};
+use congestion::{Ack, Control, Controller, Ecn, FieldSink, Frame, Loss, Sent, Start, Timeout};
+use core::fmt::{self, Debug, Formatter};
+use std::sync::Arc;
+use units::{Rate, Span, Time};
+
+/// A controller in another language. Every method may fail, with what it did as a part of a sentence: `raised ...`.
+///
+/// Events that [`hears`](Self::hears) does not name are not reported.
+pub trait Foreign: Send {
+    /// Whether it wants to be told of this event.
+    fn hears(&self, callback: Callback) -> bool;
+
+    /// Something happened that `event` describes.
+    ///
+    /// # Errors
+    /// What it did instead of returning.
+    fn on(&mut self, event: &Event<'_>) -> Result<(), String>;
+
+    /// What it allows now; `answer` has the presets of [`Answer`].
+    ///
+    /// # Errors
+    /// What it did instead.
+    fn control(&self, answer: &mut Answer) -> Result<(), String>;
+
+    /// Writes its values for plots.
+    ///
+    /// # Errors
+    /// What it did instead.
+    fn fields(&self, sink: &mut dyn FieldSink) -> Result<(), String>;
+}
+
+/// An event of the [`Controller`] trait.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// Packets were acknowledged.
+    Ack(&'a Ack<'a>),
+    /// Packets were lost.
+    Loss(&'a Loss<'a>),
+    /// A timer expired.
+    Timeout(&'a Timeout),
+    /// Packets were marked.
+    Ecn(&'a Ecn),
+    /// A packet was sent.
+    Sent(&'a Sent),
+    /// A live source wrote a frame.
+    Frame(&'a Frame),
+    /// The connection is set up, which took so long.
+    Established(Time, Span),
+    /// The packets of the last episode were not lost.
+    SpuriousLoss(Time),
+    /// The controller's timer.
+    Wake(Time),
+}
+
+impl Event<'_> {
+    /// When it happened.
+    pub const fn now(&self) -> Time {
+        match self {
+            Self::Ack(event) => event.now,
+            Self::Loss(event) => event.now,
+            Self::Timeout(event) => event.now,
+            Self::Ecn(event) => event.now,
+            Self::Sent(event) => event.now,
+            Self::Frame(event) => event.now,
+            Self::Established(now, _) | Self::SpuriousLoss(now) | Self::Wake(now) => *now,
+        }
+    }
+
+    /// What a controller is asked when it happens.
+    pub const fn callback(&self) -> Callback {
+        match self {
+            Self::Ack(_) => Callback::OnAck,
+            Self::Loss(_) => Callback::OnLoss,
+            Self::Timeout(_) => Callback::OnTimeout,
+            Self::Ecn(_) => Callback::OnEcn,
+            Self::Sent(_) => Callback::OnSent,
+            Self::Frame(_) => Callback::OnFrame,
+            Self::Established(..) => Callback::OnEstablished,
+            Self::SpuriousLoss(_) => Callback::OnSpuriousLoss,
+            Self::Wake(_) => Callback::OnWake,
+        }
+    }
+}
+
+/// What a foreign controller allows, unchecked.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer {
+    /// Most bytes in flight; infinite for none. Preset: not a number, for "not set".
+    pub window_bytes: f64,
+    /// Pacing rate, bit/s; infinite (the preset) for none.
+    pub pacing_bps: f64,
+    /// Most bytes that leave back to back when pacing. Preset: 0.
+    pub burst_bytes: u64,
+    /// When to be woken, ns; `u64::MAX` (the preset) for never.
+    pub wake_at_ns: u64,
+    /// What a live encoder is to produce, bit/s; infinite (the preset) for what follows from window and pacing.
+    pub media_bps: f64,
+    /// Size of packets without data; -1 (the preset) for none.
+    pub filler_bytes: i64,
+}
+
+impl Default for Answer {
+    fn default() -> Self {
+        Self {
+            window_bytes: f64::NAN,
+            pacing_bps: f64::INFINITY,
+            burst_bytes: 0,
+            wake_at_ns: u64::MAX,
+            media_bps: f64::INFINITY,
+            filler_bytes: -1,
+        }
+    }
+}
+
+/// Largest window: four times what TCP can announce (RFC 7323 2.3).
+const MOST_WINDOW: f64 = 4_294_967_296.0;
+/// Largest rate, bit/s.
+const MOST_RATE: f64 = 1e12;
+/// A timer is at least so far away: a controller that asks to be woken at once would stop the clock of a simulation.
+const SHORTEST_SLEEP: Span = Span::from_us(1);
+
+/// A foreign controller as the transport sees it.
+pub struct Guarded<F> {
+    /// `None` once it did something that cannot be, or if it could not be made.
+    foreign: Option<F>,
+    /// One bit for each event that it hears.
+    hears: u16,
+    control: Control,
+    mss_bytes: u32,
+    place: Arc<Place>,
+    watch: Arc<Watch>,
+}
+
+impl<F> Debug for Guarded<F> {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Guarded").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+const fn bit(callback: Callback) -> u16 {
+    1 << callback as u16
+}
+
+impl<F: Foreign> Guarded<F> {
+    /// The controller that `create` makes, which `label` names in messages; failures are noted in `watch`.
+    pub fn new(
+        label: String,
+        watch: &Arc<Watch>,
+        start: &Start,
+        create: impl FnOnce() -> Result<F, String>,
+    ) -> Self {
+        let place = Place::register(label);
+        let mut guarded = Self {
+            foreign: None,
+            hears: 0,
+            control: Control::window(start.initial_window_bytes.max(1)),
+            mss_bytes: start.mss_bytes,
+            place,
+            watch: Arc::clone(watch),
+        };
+        guarded.place.enter(Callback::Create);
+        let outcome = match create() {
+            Ok(foreign) => {
+                guarded.hears = EVENTS.into_iter().filter(|event| foreign.hears(*event)).map(bit).sum();
+                let foreign = guarded.foreign.insert(foreign);
+                guarded.place.next(Callback::Control);
+                let answer = ask(foreign);
+                guarded.accept(answer, start.now).map_err(|what| (Callback::Control, what))
+            }
+            Err(what) => Err((Callback::Create, what)),
+        };
+        guarded.place.leave();
+        guarded.settle(outcome, start.now);
+        guarded
+    }
+
+    #[inline]
+    fn tell(&mut self, event: &Event<'_>) {
+        let callback = event.callback();
+        if self.hears & bit(callback) == 0 {
+            return;
+        }
+        let Some(foreign) = &mut self.foreign else { return };
+        self.place.enter(callback);
+        let outcome = match foreign.on(event) {
+            Ok(()) => {
+                self.place.next(Callback::Control);
+                let answer = ask(foreign);
+                self.accept(answer, event.now()).map_err(|what| (callback, what))
+            }
+            Err(what) => Err((callback, what)),
+        };
+        self.place.leave();
+        self.settle(outcome, event.now());
+    }
+
+    /// Takes over what is allowed now, if all of it can be.
+    #[inline]
+    fn accept(&mut self, answer: Result<Answer, String>, now: Time) -> Result<(), String> {
+        let answer = answer?;
+        self.control = self.checked(&answer, now).ok_or_else(|| self.objection(&answer))?;
+        Ok(())
+    }
+
+    #[inline]
+    fn settle(&mut self, outcome: Result<(), (Callback, String)>, now: Time) {
+        if let Err((callback, what)) = outcome {
+            self.fail(callback, &what, now);
+        }
+    }
+
+    /// The answer, if all of it is allowed.
+    #[inline]
+    fn checked(&self, answer: &Answer, now: Time) -> Option<Control> {
+        let rate = |bps: f64| {
+            if bps == f64::INFINITY {
+                Some(None)
+            } else {
+                (1.0..=MOST_RATE).contains(&bps).then(|| Some(Rate::from_bps_f64(bps)))
+            }
+        };
+        let pacing = rate(answer.pacing_bps)?;
+        let window_bytes = if answer.window_bytes == f64::INFINITY {
+            pacing.map(|_| u64::MAX)?
+        } else {
+            (1.0..=MOST_WINDOW).contains(&answer.window_bytes).then_some(answer.window_bytes as u64)?
+        };
+        let filler_bytes = match answer.filler_bytes {
+            -1 => None,
+            bytes => Some(u32::try_from(bytes).ok().filter(|bytes| *bytes <= self.mss_bytes)?),
+        };
+        let wake_at = Time::from_ns(answer.wake_at_ns);
+        // What was asked for before and has not come yet may be overdue: on real packets timers are late.
+        let is_pending = wake_at == self.control.wake_at;
+        if wake_at < now + SHORTEST_SLEEP && !is_pending {
+            return None;
+        }
+        let media_rate = rate(answer.media_bps)?;
+        Some(Control {
+            window_bytes,
+            pacing,
+            burst_bytes: answer.burst_bytes,
+            wake_at,
+            media_rate,
+            filler_bytes,
+        })
+    }
+
+    /// What is wrong with an answer.
+    #[cold]
+    fn objection(&self, answer: &Answer) -> String {
+        let is_rate = |bps: f64| bps == f64::INFINITY || (1.0..=MOST_RATE).contains(&bps);
+        let window = answer.window_bytes;
+        let what = if !is_rate(answer.pacing_bps) {
+            format!("allows a pacing rate of {} bit/s: allowed is 1 to 10^12, or infinity", answer.pacing_bps)
+        } else if window == f64::INFINITY {
+            "allows an infinite window without pacing: one of the two has to be limited".to_owned()
+        } else if !(1.0..=MOST_WINDOW).contains(&window) {
+            format!("allows a window of {window} bytes: allowed is 1 to 2^32, or infinity with pacing")
+        } else if !is_rate(answer.media_bps) {
+            format!("allows a media rate of {} bit/s: allowed is 1 to 10^12, or infinity", answer.media_bps)
+        } else if answer.filler_bytes < -1 || answer.filler_bytes > i64::from(self.mss_bytes) {
+            let bytes = answer.filler_bytes;
+            format!("asks for fillers of {bytes} bytes: allowed is 0 to {}, or -1 for none", self.mss_bytes)
+        } else {
+            let seconds = Time::from_ns(answer.wake_at_ns).as_secs_f64();
+            format!("asks to be woken at {seconds:.6} s: allowed is 1 us from now or later, or never")
+        };
+        format!("was followed by a control that {what}")
+    }
+
+    /// Notes what it did; from now on it is not asked any more.
+    #[cold]
+    fn fail(&mut self, callback: Callback, what: &str, now: Time) {
+        let (label, name) = (self.place.label(), callback.name());
+        self.watch.fail(format!("{label}: {name} {what} (at {:.6} s)", now.as_secs_f64()));
+        self.hears = 0;
+        self.control.wake_at = Time::NEVER;
+        self.end();
+    }
+}
+
+impl<F> Guarded<F> {
+    fn end(&mut self) {
+        if let Some(foreign) = self.foreign.take() {
+            self.place.enter(Callback::Destroy);
+            drop(foreign);
+            self.place.leave();
+        }
+    }
+}
+
+/// What a controller allows, unchecked.
+#[inline]
+fn ask<F: Foreign>(foreign: &F) -> Result<Answer, String> {
+    let mut answer = Answer::default();
+    foreign.control(&mut answer)?;
+    Ok(answer)
+}
+
+/// The callbacks that report events.
+const EVENTS: [Callback; 9] = [
+    Callback::OnAck,
+    Callback::OnLoss,
+    Callback::OnTimeout,
+    Callback::OnEcn,
+    Callback::OnSent,
+    Callback::OnFrame,
+    Callback::OnEstablished,
+    Callback::OnSpuriousLoss,
+    Callback::OnWake,
+];
+
+impl<F> Drop for Guarded<F> {
+    fn drop(&mut self) {
+        self.end();
+        Place::unregister(&self.place);
+    }
+}
+
+impl<F: Foreign> Controller for Guarded<F> {
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        self.tell(&Event::Established(now, rtt));
+    }
+
+    fn on_sent(&mut self, event: &Sent) {
+        self.tell(&Event::Sent(event));
+    }
+
+    fn on_ack(&mut self, event: &Ack<'_>) {
+        self.tell(&Event::Ack(event));
+    }
+
+    fn on_loss(&mut self, event: &Loss<'_>) {
+        self.tell(&Event::Loss(event));
+    }
+
+    fn on_timeout(&mut self, event: &Timeout) {
+        self.tell(&Event::Timeout(event));
+    }
+
+    fn on_ecn(&mut self, event: &Ecn) {
+        self.tell(&Event::Ecn(event));
+    }
+
+    fn on_spurious_loss(&mut self, now: Time) {
+        self.tell(&Event::SpuriousLoss(now));
+    }
+
+    fn on_wake(&mut self, now: Time) {
+        // It has come, whether the controller hears of it or not.
+        self.control.wake_at = Time::NEVER;
+        self.tell(&Event::Wake(now));
+    }
+
+    fn on_frame(&mut self, event: &Frame) {
+        self.tell(&Event::Frame(event));
+    }
+
+    fn control(&self) -> Control {
+        self.control
+    }
+
+    fn fields(&self, sink: &mut dyn FieldSink) {
+        let Some(foreign) = &self.foreign else { return };
+        self.place.enter(Callback::Fields);
+        let written = foreign.fields(sink);
+        self.place.leave();
+        if let Err(what) = written {
+            self.watch.fail(format!("{}: fields {what}", self.place.label()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

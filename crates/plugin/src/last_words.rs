@@ -1,0 +1,118 @@
+//! What a process leaves behind that a plug-in ends: by a crash, by `exit`, or by never returning.
+#![allow(unsafe_code, reason = "signal handlers, and writing from them")]
+#![allow(clippy::disallowed_methods, reason = "a watchdog waits, a file is opened for the last words")]
+
+use crate::watch::{self, Callback, Place};
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicI32, Ordering};
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::fd::IntoRawFd;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often the watchdog looks.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Exit status of a process whose plug-in does not answer.
+const HUNG: i32 = 70;
+
+/// What a plug-in can do to its process.
+const FATAL: [(c_int, &str); 5] = [
+    (libc::SIGSEGV, "crashed (SIGSEGV: it used memory that is not its own)"),
+    (libc::SIGBUS, "crashed (SIGBUS: it used memory that does not exist)"),
+    (libc::SIGILL, "crashed (SIGILL: it executed an instruction that does not exist)"),
+    (libc::SIGFPE, "crashed (SIGFPE: it divided a whole number by zero)"),
+    (libc::SIGABRT, "crashed (SIGABRT: it gave up with abort or a failed assertion)"),
+];
+
+/// Where the last words go.
+static LAST_WORDS: AtomicI32 = AtomicI32::new(-1);
+
+/// From now on a plug-in that ends this process or takes longer than 5 s for an answer (60 s to make a flow's
+/// state, which may load much) leaves a line in `file` that names it and what it did; the latter ends the process. For processes that are there to execute runs.
+///
+/// # Errors
+/// One line: the file cannot be written, or this was called before.
+pub fn guard_process(file: &Path) -> Result<(), String> {
+    let refuse = |error: &dyn core::fmt::Display| format!("{}: {error}", file.display());
+    let descriptor = File::create(file).map_err(|error| refuse(&error))?.into_raw_fd();
+    if LAST_WORDS.compare_exchange(-1, descriptor, Ordering::SeqCst, Ordering::SeqCst).is_err() {
+        return Err(refuse(&"this process is guarded already"));
+    }
+    for (signal, _) in FATAL {
+        // SAFETY: a zeroed sigaction is a valid one, and the handler is a function of the type that sa_flags say.
+        unsafe {
+            let mut action: libc::sigaction = core::mem::zeroed();
+            action.sa_sigaction = on_signal as extern "C" fn(c_int) as usize;
+            action.sa_flags = libc::SA_RESETHAND | libc::SA_NODEFER;
+            libc::sigaction(signal, &raw const action, core::ptr::null_mut());
+        }
+    }
+    // SAFETY: the function lives as long as the process: the library that has it is never unloaded.
+    unsafe {
+        libc::atexit(on_exit);
+    }
+    std::thread::Builder::new()
+        .name("plug-in watchdog".to_owned())
+        .spawn(watchdog)
+        .map(drop)
+        .map_err(|error| refuse(&error))
+}
+
+/// Says what happened and lets it happen: the action is the default one by now.
+extern "C" fn on_signal(signal: c_int) {
+    let what = FATAL.iter().find(|(number, _)| *number == signal).map_or("crashed", |(_, what)| *what);
+    watch::for_each_busy(|label, callback| say(label, callback, what));
+    // SAFETY: raises a signal in this thread; it ends the process, as it would have without this handler.
+    unsafe {
+        libc::raise(signal);
+    }
+}
+
+extern "C" fn on_exit() {
+    watch::for_each_busy(|label, callback| say(label, callback, "called exit"));
+}
+
+/// Writes without taking memory or locks: the process may be in any state.
+fn say(label: &str, callback: Callback, what: &str) {
+    for part in [label, ": ", callback.name(), " ", what, "\n"] {
+        // SAFETY: the bytes are readable; the descriptor is ours and stays open.
+        unsafe {
+            libc::write(LAST_WORDS.load(Ordering::SeqCst), part.as_ptr().cast(), part.len());
+        }
+    }
+}
+
+/// Ends the process when an answer does not come.
+fn watchdog() {
+    // By address: the count at which a controller was seen, and in how many looks.
+    let mut seen: HashMap<*const Place, (u64, u64)> = HashMap::new();
+    loop {
+        std::thread::sleep(LOOK_EVERY);
+        let places = watch::all_places();
+        seen.retain(|address, _| places.iter().any(|place| Arc::as_ptr(place) == *address));
+        for place in &places {
+            let (count, Some(callback)) = place.state() else {
+                seen.remove(&Arc::as_ptr(place));
+                continue;
+            };
+            let (at, looks) = seen.entry(Arc::as_ptr(place)).or_insert((count, 0));
+            (*at, *looks) = if *at == count { (count, *looks + 1) } else { (count, 0) };
+            let (most, what) = patience(callback);
+            if *looks >= most {
+                say(place.label(), callback, what);
+                // SAFETY: ends the process without running anything: a thread of it will never come back.
+                unsafe { libc::_exit(HUNG) }
+            }
+        }
+    }
+}
+
+/// In how many looks an answer has to come, and what is said if it does not.
+const fn patience(callback: Callback) -> (u64, &'static str) {
+    match callback {
+        Callback::Create => (600, "did not return within 60 s"),
+        _ => (50, "did not return within 5 s"),
+    }
+}

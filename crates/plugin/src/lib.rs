@@ -1,0 +1,23 @@
+//! Controllers from outside: libraries with the C interface of `include/dumbbell.h`, and the guard that every controller
+//! passes which is not ours.
+//!
+//! [`Library`] turns a library into entries of a [`congestion::Registry`]. [`Guarded`] makes a [`congestion::Controller`]
+//! of anything that implements [`Foreign`]: it checks every answer, and a [`Watch`] keeps the first thing that was wrong.
+//! [`export!`] makes such a library from entries written in Rust. All `unsafe` code about plug-ins is here.
+
+mod export;
+mod guard;
+mod interface;
+mod keep;
+mod last_words;
+mod library;
+mod native;
+mod watch;
+
+pub use export::Exported;
+pub use guard::{Answer, Event, Foreign, Guarded};
+pub use interface::Plugin;
+pub use keep::keep;
+pub use last_words::guard_process;
+pub use library::{Description, Library, check_field};
+pub use watch::{Callback, Watch};

@@ -1,0 +1,398 @@
+//! Loads a library, checks what it declares and makes entries of a registry from it.
+#![allow(
+    unsafe_code,
+    reason = "loads a library and reads its declarations by the contract of `include/dumbbell.h`"
+)]
+#![allow(clippy::disallowed_methods, reason = "a library is a file")]
+
+use crate::guard::Guarded;
+use crate::interface as c;
+use crate::keep::keep;
+use crate::native::{Declared, Native};
+use crate::watch::Watch;
+use congestion::{Build, Entry, Parameter, ParameterKind, Value};
+use core::ffi::{CStr, c_char, c_void};
+use core::mem::{MaybeUninit, size_of};
+use core::ptr;
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Most controllers, parameters and choices that a library may declare: beyond it is nonsense, not a declaration.
+const MOST: usize = 1000;
+
+/// A loaded library. It stays loaded until the process ends.
+pub struct Library {
+    file: PathBuf,
+    controllers: Vec<Arc<Declared>>,
+}
+
+/// A controller of a library.
+#[derive(Clone, Copy, Debug)]
+pub struct Description<'a> {
+    /// Its name.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Names and units of its values for plots.
+    pub fields: &'a [(&'static str, &'static str)],
+}
+
+/// The libraries of this process by their files.
+static LOADED: Mutex<BTreeMap<PathBuf, Arc<Library>>> = Mutex::new(BTreeMap::new());
+
+impl Library {
+    /// Loads a library, once in a process. Its constructors run: what a library does then, this process does.
+    ///
+    /// # Errors
+    /// One line naming the file and what is wrong with it.
+    pub fn open(file: &Path) -> Result<Arc<Self>, String> {
+        let place = file.canonicalize().map_err(|error| format!("{}: {error}", file.display()))?;
+        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(library) = loaded.get(&place) {
+            return Ok(Arc::clone(library));
+        }
+        let declaration = load(&place).and_then(read).map_err(|why| format!("{}: {why}", file.display()))?;
+        let library = Arc::new(Self { file: file.to_owned(), controllers: declaration });
+        loaded.insert(place, Arc::clone(&library));
+        Ok(library)
+    }
+
+    /// Its controllers, in the order in which it declares them.
+    pub fn controllers(&self) -> impl Iterator<Item = Description<'_>> {
+        self.controllers.iter().map(|declared| Description {
+            name: declared.name,
+            summary: declared.summary,
+            parameters: declared.parameters,
+            fields: &declared.fields,
+        })
+    }
+
+    /// The entry of `controller` under the name `label`, which messages begin with. What its controllers do wrong is
+    /// noted in `watch`.
+    ///
+    /// # Errors
+    /// One line: there is no such controller, with those that there are.
+    pub fn entry(&self, controller: &str, label: &str, watch: &Arc<Watch>) -> Result<Entry, String> {
+        let found = self.controllers.iter().find(|declared| declared.name == controller);
+        let declared = Arc::clone(found.ok_or_else(|| {
+            let known: Vec<&str> = self.controllers.iter().map(|declared| declared.name).collect();
+            format!(
+                "{}: unknown controller `{controller}`: allowed are {}",
+                self.file.display(),
+                known.join(", ")
+            )
+        })?);
+        let (name, watch) = (keep(label), Arc::clone(watch));
+        Ok(Entry {
+            name,
+            summary: declared.summary,
+            parameters: declared.parameters,
+            receiver: None,
+            build: Build::Closure(Arc::new(move |parameters, start| {
+                let create = || Native::create(&declared, parameters, start);
+                Box::new(Guarded::new(name.to_owned(), &watch, start, create))
+            })),
+        })
+    }
+}
+
+/// Loads the file and asks for its declaration.
+fn load(file: &Path) -> Result<*const c::Plugin, String> {
+    let name =
+        CString::new(file.as_os_str().as_bytes()).map_err(|_| "no file can have this name".to_owned())?;
+    // SAFETY: the name is a text; what the library's constructors do is on its own account.
+    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    if handle.is_null() {
+        let why = last_error();
+        let file = file.display().to_string();
+        return Err(format!("cannot be loaded: {}", why.trim_start_matches(&file).trim_start_matches(": ")));
+    }
+    // SAFETY: the handle is one.
+    let entrance: *mut c_void = unsafe { libc::dlsym(handle, c::ENTRANCE.as_ptr()) };
+    if entrance.is_null() {
+        return Err(
+            "is no plug-in of dumbbell: it has no `dumbbell_plugin` (the macro DUMBBELL_PLUGIN makes it)"
+                .into(),
+        );
+    }
+    // SAFETY: a function of this name has this type, by the interface.
+    let entrance = unsafe { core::mem::transmute::<*mut c_void, c::Entrance>(entrance) };
+    // SAFETY: it takes nothing and returns a declaration that lives as long as the library.
+    let plugin = unsafe { entrance() };
+    if plugin.is_null() { Err("`dumbbell_plugin` returned NULL".to_owned()) } else { Ok(plugin) }
+}
+
+/// What the loader complains about.
+fn last_error() -> String {
+    // SAFETY: returns NULL or a text that is valid until the next call in this thread.
+    unsafe {
+        let error = libc::dlerror();
+        if error.is_null() {
+            "no reason is given".to_owned()
+        } else {
+            CStr::from_ptr(error).to_string_lossy().into_owned()
+        }
+    }
+}
+
+/// Checks versions and sizes, then reads the declarations.
+fn read(plugin: *const c::Plugin) -> Result<Vec<Arc<Declared>>, String> {
+    // SAFETY: the version is the first word of every version's declaration.
+    let version = unsafe { plugin.cast::<u32>().read() };
+    if version != c::VERSION {
+        return Err(format!(
+            "is made for version {version} of the plug-in interface: this dumbbell has version {}",
+            c::VERSION
+        ));
+    }
+    // SAFETY: since version 1 a declaration has at least this size.
+    let plugin = unsafe { &*plugin };
+    check_sizes(plugin)?;
+    if plugin.controllers.is_null() || !(1..=MOST).contains(&plugin.controller_count) {
+        return Err(format!("declares {} controllers: allowed is 1 to {MOST}", plugin.controller_count));
+    }
+    let mut found: Vec<Arc<Declared>> = Vec::new();
+    for index in 0..plugin.controller_count {
+        // SAFETY: there are as many pointers as the library says.
+        let declaration = unsafe { plugin.controllers.add(index).read() };
+        let declared =
+            declared(plugin, declaration).map_err(|why| format!("controller {}: {why}", index + 1))?;
+        if found.iter().any(|other| other.name == declared.name) {
+            return Err(format!("declares the controller `{}` twice", declared.name));
+        }
+        found.push(Arc::new(declared));
+    }
+    Ok(found)
+}
+
+/// Structures only grow: a library's may be as large as ours, and not smaller than they were when version 1 began.
+fn check_sizes(plugin: &c::Plugin) -> Result<(), String> {
+    let sizes = [
+        ("plugin", plugin.plugin_size, size_of::<c::Plugin>()),
+        ("controller", plugin.controller_size, size_of::<c::Controller>()),
+        ("parameter", plugin.parameter_size, size_of::<c::Parameter>()),
+        ("field", plugin.field_size, size_of::<c::Field>()),
+        ("value", plugin.value_size, size_of::<c::Value>()),
+        ("start", plugin.start_size, size_of::<c::Start>()),
+        ("control", plugin.control_size, size_of::<c::Control>()),
+        ("packet", plugin.packet_size, size_of::<c::Packet>()),
+        ("ack", plugin.ack_size, size_of::<c::Ack>()),
+        ("loss", plugin.loss_size, size_of::<c::Loss>()),
+        ("timeout", plugin.timeout_size, size_of::<c::Timeout>()),
+        ("ecn", plugin.ecn_size, size_of::<c::Ecn>()),
+        ("sent", plugin.sent_size, size_of::<c::Sent>()),
+        ("frame", plugin.frame_size, size_of::<c::Frame>()),
+    ];
+    // Nothing has grown yet: ours are the first ones.
+    for (name, theirs, ours) in sizes {
+        if theirs as usize != ours {
+            return Err(format!(
+                "its `struct dumbbell_{name}` has {theirs} bytes, not {ours}: it was compiled with another dumbbell.h"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// One controller, its texts and ranges checked.
+fn declared(plugin: &c::Plugin, declaration: *const c::Controller) -> Result<Declared, String> {
+    if declaration.is_null() {
+        return Err("is NULL".to_owned());
+    }
+    let functions: c::Controller = prefix(declaration, plugin.controller_size);
+    let name = text(functions.name, "name")?;
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    if name.is_empty() || !name.chars().all(is_name) {
+        return Err(format!("`name` = `{name}`: allowed are letters, digits and `._-`"));
+    }
+    let of = |why: String| format!("`{name}`: {why}");
+    let needed = [
+        ("create", functions.create.is_some()),
+        ("destroy", functions.destroy.is_some()),
+        ("on_ack", functions.on_ack.is_some()),
+        ("control", functions.control.is_some()),
+        ("fields", functions.fields.is_some() || functions.field_count == 0),
+    ];
+    if let Some((missing, _)) = needed.into_iter().find(|(_, is_there)| !is_there) {
+        return Err(of(format!("has no function `{missing}`")));
+    }
+    let parameters = parameters(plugin, &functions).map_err(of)?;
+    Ok(Declared {
+        declaration,
+        name,
+        summary: text(functions.summary, "summary").map_err(of)?,
+        parameters: Vec::leak(parameters),
+        fields: fields(plugin, &functions).map_err(of)?,
+        functions,
+    })
+}
+
+fn fields(
+    plugin: &c::Plugin,
+    functions: &c::Controller,
+) -> Result<Vec<(&'static str, &'static str)>, String> {
+    let list =
+        array(functions.field_list, functions.field_count, plugin.field_size, c::MOST_FIELDS, "fields")?;
+    let mut fields: Vec<(&str, &str)> = Vec::new();
+    for field in list {
+        let field: c::Field = field;
+        let name = text(field.name, "name of a field")?;
+        check_field(name)?;
+        if fields.iter().any(|(other, _)| *other == name) {
+            return Err(format!("declares the field `{name}` twice"));
+        }
+        fields.push((name, optional(field.unit)?));
+    }
+    Ok(fields)
+}
+
+/// Refuses names of fields that samples cannot have.
+///
+/// # Errors
+/// What is allowed.
+pub fn check_field(name: &str) -> Result<(), String> {
+    if TRANSPORT_FIELDS.contains(&name) {
+        return Err(format!("field `{name}`: the transport writes a field of this name itself"));
+    }
+    if name.is_empty() || !name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') {
+        return Err(format!("field `{name}`: allowed are letters, digits and _"));
+    }
+    Ok(())
+}
+
+/// What the transport writes beside a controller's fields.
+const TRANSPORT_FIELDS: [&str; 11] = [
+    "in_flight",
+    "delivered",
+    "srtt",
+    "delivery_rate",
+    "encoder_rate",
+    "window",
+    "pacing",
+    "latest_rtt",
+    "lowest_rtt",
+    "rttvar",
+    "recovery",
+];
+
+fn parameters(plugin: &c::Plugin, functions: &c::Controller) -> Result<Vec<Parameter>, String> {
+    let list =
+        array(functions.parameters, functions.parameter_count, plugin.parameter_size, MOST, "parameters")?;
+    let mut parameters: Vec<Parameter> = Vec::new();
+    for declared in list {
+        let parameter = parameter(&declared)?;
+        if parameters.iter().any(|other| other.name == parameter.name) {
+            return Err(format!("declares the parameter `{}` twice", parameter.name));
+        }
+        parameters.push(parameter);
+    }
+    Ok(parameters)
+}
+
+fn parameter(declared: &c::Parameter) -> Result<Parameter, String> {
+    let name = text(declared.name, "name of a parameter")?;
+    if name.is_empty() || name.contains(|letter: char| letter.is_whitespace() || "=.".contains(letter)) {
+        return Err(format!("parameter `{name}`: allowed is a name without spaces, `=` and `.`"));
+    }
+    let (unit, help) = (optional(declared.unit)?, optional(declared.help)?);
+    let c::Parameter { preset, least, most, .. } = *declared;
+    let outside = format!("parameter `{name}`: its preset {preset} is not within {least} and {most}");
+    let is_whole = |value: f64| value == value.trunc() && value.abs() <= 9_007_199_254_740_992.0;
+    match declared.kind {
+        c::KIND_NUMBER if preset >= least && preset <= most => {
+            Ok(Parameter::number(name, unit, preset, (least, most), help))
+        }
+        c::KIND_INTEGER if preset >= least && preset <= most => {
+            if [preset, least, most].into_iter().all(is_whole) {
+                Ok(Parameter::integer(name, unit, preset as i64, (least as i64, most as i64), help))
+            } else {
+                Err(format!("parameter `{name}`: preset and range are no whole numbers up to 2^53"))
+            }
+        }
+        c::KIND_NUMBER | c::KIND_INTEGER => Err(outside),
+        c::KIND_FLAG if preset == 0.0 || preset == 1.0 => Ok(Parameter::flag(name, preset == 1.0, help)),
+        c::KIND_FLAG => Err(format!("parameter `{name}`: its preset is {preset}: allowed is 0 or 1")),
+        c::KIND_CHOICE => {
+            let choices: &'static [&'static str] = Vec::leak(choices(declared.choices, name)?);
+            let chosen = choices.get(preset as usize).filter(|_| preset >= 0.0 && is_whole(preset));
+            let default = chosen.ok_or_else(|| {
+                format!("parameter `{name}`: its preset is {preset}: allowed is 0 to {}", choices.len() - 1)
+            })?;
+            Ok(Parameter {
+                name,
+                unit,
+                kind: ParameterKind::Choice(choices),
+                default: Value::Choice(default),
+                help,
+            })
+        }
+        c::KIND_FILE => Ok(Parameter::file(name, help)),
+        kind => Err(format!(
+            "parameter `{name}`: its kind is {kind}: allowed is DUMBBELL_NUMBER to DUMBBELL_FILE"
+        )),
+    }
+}
+
+/// The names of a list that ends with NULL.
+fn choices(list: *const *const c_char, name: &str) -> Result<Vec<&'static str>, String> {
+    let mut choices = Vec::new();
+    while !list.is_null() && choices.len() < MOST {
+        // SAFETY: the list goes on until NULL, by the interface.
+        let choice = unsafe { list.add(choices.len()).read() };
+        if choice.is_null() {
+            break;
+        }
+        choices.push(text(choice, "name of a choice")?);
+    }
+    if choices.is_empty() {
+        Err(format!("parameter `{name}`: a choice needs `choices`"))
+    } else {
+        Ok(choices)
+    }
+}
+
+/// The elements of an array of a library whose structures may be smaller than ours.
+fn array<T>(
+    start: *const T,
+    count: usize,
+    size: u32,
+    most: usize,
+    what: &str,
+) -> Result<impl Iterator<Item = T>, String> {
+    if count > most || (count > 0 && start.is_null()) {
+        return Err(format!("declares {count} {what}: allowed is 0 to {most}, and an array of them"));
+    }
+    // SAFETY: the array has so many elements of this size, as the library says.
+    Ok((0..count).map(move |index| prefix(unsafe { start.byte_add(index * size as usize) }, size)))
+}
+
+/// A structure of the interface of which the library knows the first `size` bytes; the rest is zero.
+fn prefix<T>(theirs: *const T, size: u32) -> T {
+    let mut ours = MaybeUninit::<T>::zeroed();
+    // SAFETY: the library's structure has `size` bytes, and all zeros are a value of every structure of the interface.
+    unsafe {
+        let bytes = (size as usize).min(size_of::<T>());
+        ptr::copy_nonoverlapping(theirs.cast::<u8>(), ours.as_mut_ptr().cast::<u8>(), bytes);
+        ours.assume_init()
+    }
+}
+
+/// A text of the library, which has it as long as the process lives.
+fn text(text: *const c_char, what: &str) -> Result<&'static str, String> {
+    if text.is_null() {
+        return Err(format!("{what}: is NULL"));
+    }
+    // SAFETY: not NULL, and a text by the interface; the library is never unloaded.
+    let text: &'static CStr = unsafe { CStr::from_ptr(text) };
+    text.to_str().map_err(|_| format!("{what}: is no UTF-8"))
+}
+
+/// A text, or an empty one for NULL.
+fn optional(place: *const c_char) -> Result<&'static str, String> {
+    if place.is_null() { Ok("") } else { text(place, "a unit or help") }
+}

@@ -1,0 +1,104 @@
+//! Controllers from outside: loaded for a run, described for people.
+#![allow(clippy::disallowed_methods, reason = "the files of parameters are read here, where runs are driven")]
+
+use crate::controller::{Class, classes};
+use crate::{error, text};
+use congestion::{Parameter, ParameterKind, Registry};
+use plugin::{Library, Watch};
+use pyo3::prelude::*;
+use runs::{FlowSpec, PluginSpec, PythonSpec, RunSpec};
+use serde_json::{Value as Json, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a run needs besides its specification.
+pub(crate) struct Loaded {
+    /// Built-in controllers and those that its flows name.
+    pub(crate) registry: Registry,
+    /// What those from outside do wrong.
+    pub(crate) watch: Arc<Watch>,
+}
+
+impl Loaded {
+    /// Loads what the flows of `spec` name: libraries, classes, and files of parameters.
+    pub(crate) fn for_run(py: Python<'_>, spec: &mut RunSpec) -> PyResult<Self> {
+        let (mut registry, watch) = (Registry::builtin(), Arc::new(Watch::default()));
+        for flow in &mut spec.flows {
+            let name = flow.controller_name().into_owned();
+            if flow.is_outside() && registry.find(&name).is_err() {
+                registry.add(entry(py, flow, &name, &watch)?).map_err(error)?;
+            }
+            if flow.is_core() {
+                let declared = registry.find(&name).map_or(&[][..], |entry| entry.parameters);
+                read_files(flow, declared)?;
+            }
+        }
+        Ok(Self { registry, watch })
+    }
+
+    /// What a run came to: what went wrong in a plug-in is the reason, whatever else is.
+    pub(crate) fn outcome<T>(&self, result: Result<T, String>) -> Result<T, String> {
+        match self.watch.failure() {
+            Some(failure) => Err(failure.to_owned()),
+            None => result,
+        }
+    }
+}
+
+fn entry(py: Python<'_>, flow: &FlowSpec, name: &str, watch: &Arc<Watch>) -> PyResult<congestion::Entry> {
+    match (&flow.plugin, &flow.python) {
+        (Some(PluginSpec { library }), _) => Library::open(Path::new(library))
+            .and_then(|library| library.entry(&flow.controller, name, watch))
+            .map_err(error),
+        (None, Some(PythonSpec { file, class })) => Ok(Class::load(py, file, class)?.entry(name, watch)),
+        (None, None) => Err(error(format!("{name}: no plug-in"))),
+    }
+}
+
+/// Reads the files that parameters name.
+fn read_files(flow: &mut FlowSpec, declared: &[Parameter]) -> PyResult<()> {
+    for parameter in declared.iter().filter(|parameter| parameter.kind == ParameterKind::File) {
+        let Some(name) = flow.parameters.get(parameter.name) else { continue };
+        let contents = std::fs::read(name)
+            .map_err(|cause| error(format!("`{}` = `{name}`: {}", parameter.name, plain(&cause))))?;
+        flow.files.insert(name.clone(), contents.into());
+    }
+    Ok(())
+}
+
+/// What the system says, without its number.
+fn plain(cause: &std::io::Error) -> String {
+    let text = cause.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// What a library or a file with classes declares: a JSON list with `name`, `summary`, `parameters` and `fields`
+/// of each. Its code runs in this process.
+#[pyfunction]
+pub(crate) fn describe_plugin(py: Python<'_>, file: PathBuf) -> PyResult<String> {
+    let mut list: Vec<Json> = Vec::new();
+    if file.extension().is_some_and(|extension| extension == "py") {
+        for name in classes(py, &file)? {
+            let class = Class::load(py, &file.to_string_lossy(), &name)?;
+            list.push(description(&name, class.summary, class.parameters, &class.fields));
+        }
+    } else {
+        let library = Library::open(&file).map_err(error)?;
+        list.extend(library.controllers().map(|controller| {
+            description(controller.name, controller.summary, controller.parameters, controller.fields)
+        }));
+    }
+    serde_json::to_string(&list).map_err(text)
+}
+
+fn description(name: &str, summary: &str, parameters: &[Parameter], fields: &[(&str, &str)]) -> Json {
+    let parameters: Vec<Json> = parameters.iter().map(crate::catalogue::parameter_json).collect();
+    let fields: Vec<Json> = fields.iter().map(|(name, unit)| json!({"name": name, "unit": unit})).collect();
+    json!({"name": name, "summary": summary, "parameters": parameters, "fields": fields})
+}
+
+/// From now on a plug-in that ends this process or does not answer leaves a line about it in `file`.
+#[pyfunction]
+pub(crate) fn guard_process(file: PathBuf) -> PyResult<()> {
+    plugin::guard_process(&file).map_err(error)
+}

@@ -1,0 +1,138 @@
+"""Loads controllers that are classes in Python: the core calls this in the process that executes a run."""
+
+import hashlib
+import importlib.util
+import inspect
+import json
+import sys
+import traceback
+import types
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin
+
+from dumbbell import _core
+from dumbbell.errors import listed, nearest, one_line
+
+NEEDED = ("on_ack", "control")
+"""The methods that make a class a controller."""
+
+
+def load(file: str, name: str) -> tuple[type, str]:
+    """The class `name` of `file`, and what it declares as JSON: `summary`, `parameters` and `fields`.
+
+    The file is executed anew: what one run leaves in its module no other run sees.
+
+    Raises:
+        _core.Error: one line naming the file and what is wrong with it.
+    """
+    known = {item.__name__: item for item in _controllers(_execute(file))}
+    if name not in known:
+        allowed = f"allowed are {listed(known)}" if known else f"no class in it has {' and '.join(NEEDED)}"
+        raise _core.Error(f"{file}: unknown class `{name}`{nearest(name, known)}: {allowed}")
+    cls = known[name]
+    documentation = inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
+    declaration = {
+        "summary": documentation,
+        "parameters": [_parameter(file, name, item) for item in _keywords(file, cls)],
+        "fields": _fields(file, cls),
+    }
+    return cls, json.dumps(declaration)
+
+
+def controllers(file: str | Path) -> tuple[str, ...]:
+    """The names of the classes of `file` that are controllers.
+
+    Raises:
+        _core.Error: it cannot be executed, or has none.
+    """
+    names = tuple(item.__name__ for item in _controllers(_execute(str(file))))
+    if not names:
+        raise _core.Error(f"{file}: no class in it has {' and '.join(NEEDED)}")
+    return names
+
+
+def describe(error: BaseException) -> str:
+    """What was raised and where, in one line."""
+    where = traceback.extract_tb(error.__traceback__)
+    place = f" ({where[-1].filename}, line {where[-1].lineno})" if where else ""
+    text = one_line(error)
+    name = type(error).__name__
+    return f"{name}{place}" if text == name else f"{name}: {text}{place}"
+
+
+def _execute(file: str) -> types.ModuleType:
+    path = Path(file)
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # what stands beside it can be imported
+    name = f"dumbbell_plugin_{hashlib.sha256(file.encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise _core.Error(f"{file}: allowed is a file with classes in Python, named *.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and pickles look for it
+    try:
+        spec.loader.exec_module(module)
+    except OSError as error:
+        if error.filename == file:
+            raise _core.Error(f"{file}: {error.strerror}") from None
+        raise _core.Error(f"{file}: raised {describe(error)}") from None
+    except SyntaxError as error:
+        raise _core.Error(f"{file}: line {error.lineno}: {error.msg}") from None
+    except Exception as error:
+        raise _core.Error(f"{file}: raised {describe(error)}") from None
+    return module
+
+
+def _controllers(module: types.ModuleType) -> list[type]:
+    """Classes that the module itself defines."""
+    return [
+        item
+        for item in vars(module).values()
+        if isinstance(item, type)
+        and item.__module__ == module.__name__
+        and all(callable(getattr(item, method, None)) for method in NEEDED)
+    ]
+
+
+def _keywords(file: str, cls: type) -> list[inspect.Parameter]:
+    """The parameters of the constructor after `start`."""
+    try:
+        given = list(inspect.signature(cls, eval_str=True).parameters.values())
+    except (NameError, TypeError, ValueError) as error:
+        raise _core.Error(f"{file}: class `{cls.__name__}`: {one_line(error)}") from None
+    if not given:
+        raise _core.Error(f"{file}: class `{cls.__name__}`: its __init__ needs the parameter `start`")
+    return given[1:]
+
+
+def _parameter(file: str, cls: str, parameter: inspect.Parameter) -> dict[str, Any]:
+    """A declared parameter: its kind follows from its default, or from its annotation."""
+    name, default, annotation = parameter.name, parameter.default, parameter.annotation
+    choices: list[str] = []
+    if annotation is bytes or (get_origin(annotation) in (Union, types.UnionType) and bytes in get_args(annotation)):
+        kind, default = "file", None
+    elif get_origin(annotation) is Literal and default in get_args(annotation):
+        kind, choices = "choice", [str(choice) for choice in get_args(annotation)]
+    elif isinstance(default, bool):
+        kind = "flag"
+    elif isinstance(default, float) or (annotation is float and isinstance(default, int)):
+        kind, default = "number", float(default)
+    elif isinstance(default, int):
+        kind = "integer"
+    else:
+        raise _core.Error(
+            f"{file}: class `{cls}`: parameter `{name}` of __init__: needed is a default that is a number, True or "
+            "False, or the annotation Literal[...] of texts, or bytes for a file"
+        )
+    return {"name": name, "kind": kind, "default": default, "choices": choices}
+
+
+def _fields(file: str, cls: type) -> list[tuple[str, str]]:
+    declared = getattr(cls, "FIELDS", {})
+    if not isinstance(declared, Mapping) or not all(isinstance(text, str) for text in (*declared, *declared.values())):
+        raise _core.Error(f"{file}: class `{cls.__name__}`: FIELDS: allowed is a dict from names of fields to units")
+    if declared and not callable(getattr(cls, "fields", None)):
+        raise _core.Error(f"{file}: class `{cls.__name__}`: FIELDS needs the method `fields`")
+    return list(declared.items())
