@@ -108,10 +108,9 @@ def show(dumbbell: Dumbbell, directory: object, expect: int = 0) -> dict[str, An
     return content
 
 
-def reference_logs() -> Path:
-    """Real Pantheon logs, where this checkout has them beside it; else the test is skipped."""
-    root = os.environ.get("DUMBBELL_REFERENCE", str(Path(__file__).parents[2] / "shared" / "reference"))
-    logs = Path(root) / "data" / "pantheon_logs"
-    if not logs.is_dir():
-        pytest.skip("the real Pantheon logs are not here")
-    return logs
+def pantheon_logs() -> Path:
+    """The folder of a Pantheon run's logs; the test is skipped where `PANTHEON_LOGS` does not name it."""
+    name = os.environ.get("PANTHEON_LOGS")
+    if not name:
+        pytest.skip("PANTHEON_LOGS is not set: no real logs")
+    return Path(name).resolve()

@@ -20,6 +20,8 @@ from dumbbell.machine.emulation import checks
 from dumbbell.pantheon_shim.__main__ import python_2
 from test_qlog import read_sequence
 
+pytestmark = pytest.mark.real
+
 QUICK = ("--backend", "emu", "--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
 
 TALKER = """

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Dumbbell, reference_logs, show
+from conftest import Dumbbell, pantheon_logs, show
 
 DATA_LOG = """# init timestamp: 1514764800123.000
 0.000 # 1500
@@ -53,7 +53,7 @@ def source(folder: Path) -> Path:
 
 
 def test_pantheons_own_numbers_come_out_of_its_logs_to_the_last_bit(dumbbell: Dumbbell) -> None:
-    logs = reference_logs()
+    logs = pantheon_logs()
     dumbbell("import", "pantheon", logs, "--out", "out")
     published = json.loads((logs / "pantheon_perf.json").read_text())
     runs = show(dumbbell, "out")["runs"]
@@ -67,7 +67,7 @@ def test_pantheons_own_numbers_come_out_of_its_logs_to_the_last_bit(dumbbell: Du
 
 
 def test_exported_logs_are_the_imported_ones_byte_for_byte(dumbbell: Dumbbell, folder: Path) -> None:
-    logs = reference_logs()
+    logs = pantheon_logs()
     dumbbell("import", "pantheon", logs, "--out", "out")
     dumbbell("export", "pantheon", "out", "--out", "back")
     for part in ("datalink", "acklink"):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell, reference_logs
+from conftest import Dumbbell, pantheon_logs
 from dumbbell import catalog
 from dumbbell.errors import UserError
 from dumbbell.report import load, write_report
@@ -296,7 +296,7 @@ def test_the_command_writes_the_report_of_a_simulation(dumbbell: Dumbbell, folde
 
 
 def test_an_imported_pantheon_directory_keeps_its_times_and_names(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell("import", "pantheon", reference_logs(), "--out", "imported")
+    dumbbell("import", "pantheon", pantheon_logs(), "--out", "imported")
     dumbbell("report", "imported", "--html")
     outline = Outline((folder / "imported" / "report.html").read_text())
     assert "Imported results: " in outline.text

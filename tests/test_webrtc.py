@@ -395,8 +395,8 @@ def test_bad_arguments_are_one_line(capsys: pytest.CaptureFixture[str], argument
 # From here on with a browser, and with rights.
 
 
-@pytest.fixture(name="real")
-def _real() -> None:
+@pytest.fixture(name="browser")
+def _browser() -> None:
     """Skips what needs a browser behind emulated paths."""
     reason = missing(catalog.schemes().find("chromium-gcc"))
     if reason or not BINARY.exists():
@@ -434,7 +434,8 @@ def descendants(mark: str) -> list[str]:
     return found
 
 
-@pytest.mark.usefixtures("real")
+@pytest.mark.real
+@pytest.mark.usefixtures("browser")
 def test_browsers_call_each_other_over_an_emulated_path(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "call.toml").write_text(CALL_PATH)
     arguments = ("--backend", "emu", "--path", "call.toml", "--duration", "8", "--warmup", "0", "--out", "out")
@@ -465,7 +466,8 @@ def test_browsers_call_each_other_over_an_emulated_path(dumbbell: Dumbbell, fold
     assert not [line for line in descendants(str(folder)) if "headless" in line]
 
 
-@pytest.mark.usefixtures("real")
+@pytest.mark.real
+@pytest.mark.usefixtures("browser")
 def test_a_browser_that_ignores_its_trial_fails_the_run(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "call.toml").write_text(CALL_PATH)
     # a busy machine needs long until media flow; the run ends as soon as the browser has shown what it does
@@ -482,7 +484,8 @@ def test_a_browser_that_ignores_its_trial_fails_the_run(dumbbell: Dumbbell, fold
         assert said in run["reason"]
 
 
-@pytest.mark.usefixtures("real")
+@pytest.mark.real
+@pytest.mark.usefixtures("browser")
 def test_a_killed_driver_leaves_no_browser(tmp_path: Path) -> None:
     script = (
         "import sys, time; from pathlib import Path; from dumbbell.webrtc.browser import Browser, Setup\n"
@@ -503,7 +506,8 @@ def test_a_killed_driver_leaves_no_browser(tmp_path: Path) -> None:
     assert descendants(mark) == []
 
 
-@pytest.mark.usefixtures("real")
+@pytest.mark.real
+@pytest.mark.usefixtures("browser")
 def test_leaving_a_browser_ends_all_of_it_at_once(tmp_path: Path) -> None:
     with Browser(Setup(tmp_path / "profile", tmp_path / "log")) as browser:
         assert browser.version.startswith("HeadlessChrome/")

@@ -1,7 +1,6 @@
 //! Real packets in real network namespaces. Rates are low and tolerances wide: these tests have to pass on a busy machine
 //! with two cores. What the figures are when it is quiet is measured in `benchmarks/`.
 #![allow(clippy::disallowed_methods, reason = "the tests start processes and read /proc")]
-#![allow(clippy::print_stdout, reason = "a skipped test says why")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 use congestion::Registry;
@@ -14,21 +13,13 @@ use runs::{Backend, RunSpec, meter_config};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-/// One emulated path at a time: they share the processors.
-static ALONE: Mutex<()> = Mutex::new(());
-
-/// Waits for the turn of a test; `None` (with the reason printed) where this machine does not permit emulation.
-fn turn() -> Option<MutexGuard<'static, ()>> {
-    let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(miss) = datapath::check_emulation().into_iter().find(|check| !check.good) {
-        println!("skipped: {}: {}: {}", miss.name, miss.found, miss.fix);
-        return None;
-    }
-    Some(guard)
+/// Why there can be no emulation on this machine, if there can be none.
+fn missing() -> Option<String> {
+    let miss = datapath::check_emulation().into_iter().find(|check| !check.good)?;
+    Some(format!("{}: {}: {}", miss.name, miss.found, miss.fix))
 }
 
 /// Runs it, with its files in `directory` if there is one; its statistics too.
@@ -111,9 +102,7 @@ fn assert_fills(report: &Value, link_mbps: f64) {
     assert!((0.8..=1.05).contains(&share), "{share} of the link: {}", report["flows"][0]);
 }
 
-#[test]
 fn the_kernels_tcp_fills_a_link_and_no_more() {
-    let Some(_alone) = turn() else { return };
     let report = emulate(&spec(&path(), &json!([kernel("cubic")]), 2.5)).unwrap();
     assert_fills(&report, 20.0);
     let flow = &report["flows"][0];
@@ -123,9 +112,7 @@ fn the_kernels_tcp_fills_a_link_and_no_more() {
     assert!(number(flow, "mean_cwnd_bytes") > 20_000.0);
 }
 
-#[test]
 fn our_transport_fills_a_link_over_udp() {
-    let Some(_alone) = turn() else { return };
     for controller in ["cubic", "bbr"] {
         let report = emulate(&spec(&path(), &json!([core(controller)]), 2.5)).unwrap();
         assert_fills(&report, 20.0);
@@ -133,9 +120,7 @@ fn our_transport_fills_a_link_over_udp() {
     }
 }
 
-#[test]
 fn a_delay_based_controller_keeps_the_queue_short_with_real_packets() {
-    let Some(_alone) = turn() else { return };
     let report = emulate(&spec(&path(), &json!([core("vegas")]), 2.5)).unwrap();
     assert_fills(&report, 20.0);
     // Two to four packets of 0.6 ms, where the queue holds 30 ms; wide for late wake-ups.
@@ -143,9 +128,7 @@ fn a_delay_based_controller_keeps_the_queue_short_with_real_packets() {
     assert!(median < 18.0, "median one-way delay {median} ms");
 }
 
-#[test]
 fn flows_of_all_kinds_share_a_link_with_their_own_rtts_and_directions() {
-    let Some(_alone) = turn() else { return };
     let mut near = kernel("reno");
     near["rtt_ms"] = json!(20.0);
     let mut far = core("reno");
@@ -167,9 +150,7 @@ fn flows_of_all_kinds_share_a_link_with_their_own_rtts_and_directions() {
     assert!(sum < 21.0, "{sum} Mbit/s over a link of 20");
 }
 
-#[test]
 fn planned_losses_and_copies_happen_to_real_packets() {
-    let Some(_alone) = turn() else { return };
     let path = json!({
         "data": [{"kind": "loss", "every": 50}, {"kind": "duplicate", "probability": 0.05}, delay(5.0)],
         "ack": [delay(5.0)],
@@ -187,9 +168,7 @@ fn planned_losses_and_copies_happen_to_real_packets() {
 }
 
 /// In full logs our sender tells what it finds out, after the ACK that told it arrived; the kernel's tells nothing.
-#[test]
 fn our_senders_verdicts_are_logged_in_order() {
-    let Some(_alone) = turn() else { return };
     let path =
         json!({"data": [{"kind": "loss", "every": 100}, link(10.0, 50), delay(10.0)], "ack": [delay(10.0)]});
     let directory = std::env::temp_dir().join(format!("dumbbell-verdicts-{}", std::process::id()));
@@ -245,9 +224,7 @@ fn our_senders_verdicts_are_logged_in_order() {
     assert!(of_flow <= 15, "{of_flow} samples in 1.5 s");
 }
 
-#[test]
 fn an_aqm_marks_real_packets_and_the_sender_hears_of_it() {
-    let Some(_alone) = turn() else { return };
     let queue = json!({"kind": "codel", "packets": 1000, "target_ms": 5, "interval_ms": 50, "ecn": true});
     let path = json!({"data": [{"kind": "link", "rate_mbps": 20.0, "queue": queue}, delay(10.0)], "ack": [delay(10.0)]});
     let mut flow = core("cubic");
@@ -263,9 +240,7 @@ fn an_aqm_marks_real_packets_and_the_sender_hears_of_it() {
 
 /// A camera over our transport, and over the kernel's TCP: about all frames arrive, little later than the path's 10 ms (one
 /// frame has at most a dozen packets of 0.6 ms each), at about the encoder's highest rate.
-#[test]
 fn frames_of_live_encoders_are_measured() {
-    let Some(_turn) = turn() else { return };
     let encoder = json!({"kind": "encoder", "start_rate_mbps": 2.0, "max_rate_mbps": 2.0});
     for mut flow in [core("cubic"), kernel("cubic")] {
         flow["application"] = encoder.clone();
@@ -280,9 +255,7 @@ fn frames_of_live_encoders_are_measured() {
     }
 }
 
-#[test]
 fn datagrams_above_the_mtu_travel_in_fragments() {
-    let Some(_alone) = turn() else { return };
     let mut path = path();
     (path["overhead_bytes"], path["mtu_bytes"], path["fragment"]) = (json!(36), json!(1500), json!(true));
     let mut flow = core("reno");
@@ -304,9 +277,7 @@ const UDP_RECEIVER: &str = "import socket, sys\n\
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', int(sys.argv[1])))\n\
     while True: print(len(s.recv(2000)) * 'x')";
 
-#[test]
 fn programs_are_started_measured_and_ended() {
-    let Some(_alone) = turn() else { return };
     // The receiver prints about 1 kB for each packet: more than a pipe holds.
     let report = emulate(&spec(&path(), &json!([program(UDP_SENDER, UDP_RECEIVER)]), 2.0)).unwrap();
     assert_valid(&report);
@@ -328,9 +299,7 @@ const SELF_CRITICAL_SENDER: &str = "import json, signal, socket, sys, time\n\
     \x20   print(json.dumps({{'monotonic_ns': time.monotonic_ns(), 'field': 'sent', 'unit': 'packets', 'value': n}}), \
     file=samples)";
 
-#[test]
 fn programs_add_samples_of_their_own_and_may_call_the_run_invalid() {
-    let Some(_alone) = turn() else { return };
     let mut flow = program(SELF_CRITICAL_SENDER, UDP_RECEIVER);
     flow["program"]["sender"].as_array_mut().unwrap().push(json!("{samples}"));
     let directory = std::env::temp_dir().join(format!("dumbbell-test-samples-{}", std::process::id()));
@@ -351,9 +320,7 @@ fn programs_add_samples_of_their_own_and_may_call_the_run_invalid() {
     assert!(samples.windows(2).all(|pair| pair[0].time_ns < pair[1].time_ns));
 }
 
-#[test]
 fn failing_programs_fail_the_run_with_their_last_words() {
-    let Some(_alone) = turn() else { return };
     let refused_within = |ready_s: f64, sender: &str, receiver: &str| {
         let mut flow = program(sender, receiver);
         flow["program"]["ready_timeout_s"] = json!(ready_s);
@@ -379,17 +346,13 @@ fn failing_programs_fail_the_run_with_their_last_words() {
     assert!(error.contains("cannot start `no-such-program-anywhere`"), "{error}");
 }
 
-#[test]
 fn what_the_kernel_does_not_offer_is_named() {
-    let Some(_alone) = turn() else { return };
     let error = emulate(&spec(&path(), &json!([kernel("copa")]), 2.0)).unwrap_err();
     assert!(error.contains("congestion control copa: not offered by this kernel: it has"), "{error}");
     assert!(error.contains("cubic") && !error.contains('\n'), "{error}");
 }
 
-#[test]
 fn a_command_runs_inside_a_path() {
-    let Some(_alone) = turn() else { return };
     let path = json!({"data": [delay(20.0)], "ack": [delay(20.0)]});
     // One UDP round trip to the other end takes 40 ms at least; the exit status says whether it did.
     let command = "import os, socket, sys, time\n\
@@ -424,9 +387,7 @@ fn namespaces() -> BTreeSet<String> {
         .collect()
 }
 
-#[test]
 fn nothing_is_left_after_runs() {
-    let Some(_alone) = turn() else { return };
     let before = (namespaces(), std::fs::read_dir("/proc/self/fd").unwrap().count());
     for flow in [kernel("cubic"), core("cubic"), program(UDP_SENDER, UDP_RECEIVER)] {
         emulate(&spec(&path(), &json!([flow]), 0.7)).unwrap();
@@ -435,9 +396,7 @@ fn nothing_is_left_after_runs() {
     assert_eq!(after, before);
 }
 
-#[test]
 fn a_killed_run_takes_its_programs_with_it_or_the_next_one_ends_them() {
-    let Some(_alone) = turn() else { return };
     // The sender starts a process that leaves its group and its parent.
     let sender = format!("import subprocess\nsubprocess.Popen(['setsid', 'sleep', '77.5'])\n{UDP_SENDER}");
     let text = spec(&path(), &json!([program(&sender, UDP_RECEIVER)]), 60.0).to_string();
@@ -464,4 +423,26 @@ fn a_killed_run_takes_its_programs_with_it_or_the_next_one_ends_them() {
     assert!(wait_for(|count| count <= 1) <= 1);
     datapath::clean_up();
     assert_eq!(wait_for(|count| count == 0), 0);
+}
+
+fn main() -> ExitCode {
+    let tests = needs::tests![
+        the_kernels_tcp_fills_a_link_and_no_more,
+        our_transport_fills_a_link_over_udp,
+        a_delay_based_controller_keeps_the_queue_short_with_real_packets,
+        flows_of_all_kinds_share_a_link_with_their_own_rtts_and_directions,
+        planned_losses_and_copies_happen_to_real_packets,
+        our_senders_verdicts_are_logged_in_order,
+        an_aqm_marks_real_packets_and_the_sender_hears_of_it,
+        frames_of_live_encoders_are_measured,
+        datagrams_above_the_mtu_travel_in_fragments,
+        programs_are_started_measured_and_ended,
+        programs_add_samples_of_their_own_and_may_call_the_run_invalid,
+        failing_programs_fail_the_run_with_their_last_words,
+        what_the_kernel_does_not_offer_is_named,
+        a_command_runs_inside_a_path,
+        nothing_is_left_after_runs,
+        a_killed_run_takes_its_programs_with_it_or_the_next_one_ends_them,
+    ];
+    needs::run(vec![(missing, tests)])
 }

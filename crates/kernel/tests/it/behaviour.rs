@@ -1,7 +1,7 @@
 //! Controllers in the kernel do what their sources promise, on a real link with a real queue. Tolerances are wide: the
 //! machine is shared, the times are real.
 
-use crate::support::{Hold, Path, Sent, alone};
+use crate::support::{Hold, Path, Sent};
 use std::thread;
 
 /// Sends with every controller at the same time, each over a path of its own.
@@ -25,9 +25,7 @@ fn send_all<const N: usize>(
     sent.try_into().expect("one per controller")
 }
 
-#[test]
-fn delay_based_controllers_keep_the_queue_short_where_reno_fills_it() {
-    let Some(_guard) = alone() else { return };
+pub(crate) fn delay_based_controllers_keep_the_queue_short_where_reno_fills_it() {
     let _hold = Hold::start(&["bpf_copa", "bpf_ledbat", "bpf_vegas"]);
     // 5 Mbit/s and 400 kB: a full queue takes 640 ms, one packet 2.4 ms.
     let [reno, vegas, ledbat, copa] =
@@ -43,9 +41,7 @@ fn delay_based_controllers_keep_the_queue_short_where_reno_fills_it() {
     }
 }
 
-#[test]
-fn losses_at_a_short_queue_do_not_stop_anyone() {
-    let Some(_guard) = alone() else { return };
+pub(crate) fn losses_at_a_short_queue_do_not_stop_anyone() {
     let _hold = Hold::start(&["bpf_copa", "bpf_ledbat", "bpf_vegas"]);
     // Four packets of queue: fewer than Vegas and far fewer than LEDBAT wants. Reno sends 420 of 4150 packets again.
     for sent in send_all(["bpf_vegas", "bpf_ledbat", "bpf_copa"], 20, 6_100, 2.5) {

@@ -10,29 +10,31 @@ use std::net::{SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::AsRawFd as _;
 use std::process::{Child, Command, Output, Stdio};
 use std::str::FromStr as _;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 const PORT: u16 = 5201;
 const RECEIVER: &str = "10.99.0.2";
 
-/// The registry of controllers is host-wide: one test at a time. `None`, with the reason printed, where none can run.
-pub(crate) fn alone() -> Option<MutexGuard<'static, ()>> {
-    static ONE: Mutex<()> = Mutex::new(());
-    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+/// Why no controller can be registered on this machine, if none can. The registry is host-wide.
+pub(crate) fn missing() -> Option<String> {
     let check = dumbbell_kernel(&["check"]);
     if !check.status.success() {
         let report = String::from_utf8_lossy(&check.stdout).into_owned();
         let missing = report.lines().find(|line| line.starts_with("NO")).unwrap_or("check failed");
-        eprintln!("skipped: {missing}");
-        return None;
+        return Some(missing.to_owned());
     }
-    if available().iter().any(|name| name.starts_with("bpf_")) {
-        eprintln!("skipped: a run on this machine has controllers registered");
-        return None;
-    }
-    Some(guard)
+    let is_ours = |name: &String| name.starts_with("bpf_");
+    available().iter().any(is_ours).then(|| "a run on this machine has controllers registered".to_owned())
+}
+
+/// The same, or why nobody can be root of a user namespace only.
+pub(crate) fn missing_or_no_user_namespaces() -> Option<String> {
+    let unshare = || Command::new("unshare").args(["--user", "--map-root-user", "true"]).output();
+    missing().or_else(|| {
+        let output = unshare().expect("util-linux is installed");
+        (!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).trim().to_owned())
+    })
 }
 
 /// Runs `dumbbell-kernel` to its end.

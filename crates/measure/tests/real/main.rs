@@ -1,23 +1,22 @@
 //! Pantheon's own numbers from Pantheon's own logs, equal as doubles.
-#![allow(clippy::disallowed_methods, reason = "reads reference logs")]
-#![allow(clippy::print_stdout, reason = "says why it skipped")]
+#![allow(clippy::disallowed_methods, reason = "reads logs")]
 
 use measure::{MeterConfig, RunMeter, RunStats, SeriesMeter};
 use record::{Event, Record};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use units::Span;
 
 const SCHEMES: [&str; 3] = ["bbr", "cubic", "vegas"];
 
-/// The folder of the reference logs, if this checkout has them.
-fn logs() -> Option<PathBuf> {
-    let folder =
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/data/pantheon_logs");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no reference logs at {}", folder.display());
-    None
+/// Why there are no logs of a Pantheon run, if there are none.
+fn missing() -> Option<String> {
+    needs::folder("PANTHEON_LOGS").err()
+}
+
+/// The folder with them.
+fn logs() -> PathBuf {
+    needs::folder("PANTHEON_LOGS").expect("asked before")
 }
 
 /// `123.456` ms in ns.
@@ -62,9 +61,8 @@ fn measure(records: &[Record]) -> RunStats {
     meter.finish(&[], &[])
 }
 
-#[test]
 fn throughput_delay_and_loss_of_real_logs_equal_pantheons_to_the_last_bit() {
-    let Some(folder) = logs() else { return };
+    let folder = logs();
     let text = std::fs::read_to_string(folder.join("pantheon_perf.json")).expect("the published numbers");
     // serde_json's numbers can be off by the last bit, so they are cut out and parsed exactly.
     let published = |scheme: &str, entity: &str, key: &str| {
@@ -93,9 +91,8 @@ fn throughput_delay_and_loss_of_real_logs_equal_pantheons_to_the_last_bit() {
     }
 }
 
-#[test]
 fn capacity_and_utilization_equal_the_statistics_files() {
-    let Some(folder) = logs() else { return };
+    let folder = logs();
     for scheme in SCHEMES {
         let network = measure(&read(&folder, &format!("{scheme}_datalink_run1.log"))).network;
         let printed = format!(
@@ -113,9 +110,8 @@ fn capacity_and_utilization_equal_the_statistics_files() {
     }
 }
 
-#[test]
 fn corrected_loss_leaves_out_what_a_bloated_queue_still_holds() {
-    let Some(folder) = logs() else { return };
+    let folder = logs();
     for scheme in SCHEMES {
         let flow = measure(&read(&folder, &format!("{scheme}_datalink_run1.log"))).flows.remove(0);
         assert!(flow.packet_loss_rate < flow.loss_rate, "{scheme}");
@@ -125,9 +121,8 @@ fn corrected_loss_leaves_out_what_a_bloated_queue_still_holds() {
     }
 }
 
-#[test]
 fn series_of_a_real_log_add_up_to_its_bytes() {
-    let Some(folder) = logs() else { return };
+    let folder = logs();
     let records = read(&folder, "cubic_datalink_run1.log");
     let mut meter = SeriesMeter::new(Span::from_ms(500));
     for record in &records {
@@ -141,4 +136,14 @@ fn series_of_a_real_log_add_up_to_its_bytes() {
     assert!((sum(&series.flows[0].ingress_mbps) - bytes(Event::Send)).abs() < 1e-3);
     assert!((sum(&series.flows[0].egress_mbps) - bytes(Event::Deliver)).abs() < 1e-3);
     assert!((sum(&series.capacity_mbps) - bytes(Event::Opportunity)).abs() < 1e-3);
+}
+
+fn main() -> ExitCode {
+    let tests = needs::tests![
+        throughput_delay_and_loss_of_real_logs_equal_pantheons_to_the_last_bit,
+        capacity_and_utilization_equal_the_statistics_files,
+        corrected_loss_leaves_out_what_a_bloated_queue_still_holds,
+        series_of_a_real_log_add_up_to_its_bytes,
+    ];
+    needs::run(vec![(missing, tests)])
 }

@@ -1,11 +1,6 @@
 //! Real logs of Pantheon runs, where they are at hand (they are not part of the repository): the numbers that Pantheon's
 //! own analysis computed from them follow from our records.
-#![allow(
-    clippy::disallowed_methods,
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "tests use files, fail by panicking, and say what they skip"
-)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests use files and fail by panicking")]
 
 #[allow(dead_code, reason = "shared with the tests that need no logs")]
 #[path = "../it/common.rs"]
@@ -16,6 +11,7 @@ use packetlog::pantheon::{Direction, Log, MergedExport, import_run};
 use packetlog::{PacketLogReader, PacketLogWriter};
 use record::{Event, Record};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// (scheme, throughput in Mbit/s, 95th percentile of delay in ms, loss) from `pantheon_perf.json`.
 const PUBLISHED: [(&str, f64, f64, f64); 3] = [
@@ -24,15 +20,14 @@ const PUBLISHED: [(&str, f64, f64, f64); 3] = [
     ("cubic", 0.514_434_293_341_829_7, 9001.323, 0.186_673_611_560_941_87),
 ];
 
-/// The folder with the logs; `None`, with a message, where it is absent.
-fn logs() -> Option<PathBuf> {
-    let folder =
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/data/pantheon_logs");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: the real logs are not at {}", folder.display());
-    None
+/// Why there are no logs of a Pantheon run, if there are none.
+fn missing() -> Option<String> {
+    needs::folder("PANTHEON_LOGS").err()
+}
+
+/// The folder with them.
+fn logs() -> PathBuf {
+    needs::folder("PANTHEON_LOGS").expect("asked before")
 }
 
 /// Bytes of all records with this event.
@@ -40,9 +35,8 @@ fn bytes(records: &[Record], event: Event) -> u64 {
     records.iter().filter(|record| record.event == event).map(|record| u64::from(record.size_bytes)).sum()
 }
 
-#[test]
 fn the_published_metrics_follow_from_the_records_exactly() {
-    let Some(folder) = logs() else { return };
+    let folder = logs();
     for (scheme, tput_mbps, delay_p95_ms, loss) in PUBLISHED {
         let log = Log::Merged(file(&folder.join(format!("{scheme}_datalink_run1.log"))));
         let (records, _) = collect(log, Direction::Data).unwrap();
@@ -64,9 +58,8 @@ fn the_published_metrics_follow_from_the_records_exactly() {
     }
 }
 
-#[test]
 fn an_imported_log_is_exported_byte_for_byte() {
-    let Some(folder) = logs() else { return };
+    let folder = logs();
     for scheme in ["vegas", "bbr", "cubic"] {
         for (kind, direction) in [("datalink", Direction::Data), ("acklink", Direction::Ack)] {
             let path = folder.join(format!("{scheme}_{kind}_run1.log"));
@@ -81,9 +74,8 @@ fn an_imported_log_is_exported_byte_for_byte() {
     }
 }
 
-#[test]
 fn mm_link_logs_of_real_runs_are_read() {
-    let Some(folder) = logs() else { return };
+    let folder = logs();
     // Counted in the files: arrivals, departures, opportunities.
     let cases = [
         ("vegas_mm_datalink", 1173, 1169, 3652),
@@ -100,9 +92,8 @@ fn mm_link_logs_of_real_runs_are_read() {
     }
 }
 
-#[test]
 fn a_real_run_goes_through_a_packet_log_unchanged() {
-    let Some(folder) = logs() else { return };
+    let folder = logs();
     let log = |kind: &str| Log::Merged(file(&folder.join(format!("cubic_{kind}_run1.log"))));
     let scratch = Scratch::new();
     let path = scratch.file("packets.parquet");
@@ -117,4 +108,14 @@ fn a_real_run_goes_through_a_packet_log_unchanged() {
     assert_eq!(writer.finish().unwrap(), 9109 + 6676);
     let again: Vec<_> = PacketLogReader::open(&path).unwrap().collect::<Result<_, _>>().unwrap();
     assert_eq!(again, records);
+}
+
+fn main() -> ExitCode {
+    let tests = needs::tests![
+        the_published_metrics_follow_from_the_records_exactly,
+        an_imported_log_is_exported_byte_for_byte,
+        mm_link_logs_of_real_runs_are_read,
+        a_real_run_goes_through_a_packet_log_unchanged,
+    ];
+    needs::run(vec![(missing, tests)])
 }
