@@ -2,12 +2,19 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+ifeq ($(MAKELEVEL), 0) # fetching, compiling and linking overlap
+MAKEFLAGS += --jobs=2
+endif
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 DUMBBELL := $(VENV)/bin/dumbbell
+PYTEST := $(VENV)/bin/pytest
 REPORT := report
 CARGO := cargo
+# The folder of a Pantheon run's logs: reported too, and read by the tests that need real ones.
+PANTHEON_LOGS ?= $(firstword $(wildcard ../pantheon_logs ../shared/*/data/pantheon_logs))
+export PANTHEON_LOGS
 # The real programs stand apart: QUIC's own build takes minutes, so it is built once, as it is used.
 PROGRAMS := kernel quic
 OTHERS := $(PROGRAMS:%=--exclude %)
@@ -21,61 +28,85 @@ GO = $(if $(wildcard $(VENV)/bin/go),$(CURDIR)/$(VENV)/bin/go,go)
 help: ## List the targets
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
 
-.PHONY: setup
-setup: ## Install what is missing (system packages, Rust toolchain, Python environment)
-	@scripts/bootstrap.sh $(VENV)
+.PHONY: compiler
+compiler:
+	@scripts/bootstrap.sh compiler $(VENV)
 
-$(VENV)/.installed: requirements.lock scripts/bootstrap.sh
-	@scripts/bootstrap.sh $(VENV)
+$(VENV)/.python: requirements.lock scripts/bootstrap.sh
+	@scripts/bootstrap.sh python $(VENV)
+	@touch $@
+
+$(VENV)/.tests: requirements-test.lock scripts/bootstrap.sh $(VENV)/.python
+	@scripts/bootstrap.sh tests $(VENV)
+	@touch $@
 
 .PHONY: build
 build: $(VENV)/.built $(VENV)/.programs ## Build everything; the command is .venv/bin/dumbbell
 
-$(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST_SOURCES)
+$(VENV)/.built: pyproject.toml $(RUST_SOURCES) $(VENV)/.python | crates
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --locked --quiet
 	@touch $@
 
-$(VENV)/.programs: $(VENV)/.installed $(PROGRAM_SOURCES)
+# What the module stands on compiles while Python's packages are fetched.
+.PHONY: crates
+crates: compiler
+	$(CARGO) build --release --locked --quiet -p datapath -p simulator
+
+$(VENV)/.real: scripts/bootstrap.sh $(VENV)/.python | compiler
+	@scripts/bootstrap.sh real $(VENV)
+	@touch $@
+
+$(VENV)/.programs: $(VENV)/.real $(PROGRAM_SOURCES)
 	$(CARGO) build --release --locked --quiet $(PROGRAMS:%=-p %)
 	install -m 755 $(PROGRAMS:%=target/release/dumbbell-%) $(VENV)/bin/
 	cd programs/utp && $(GO) build -trimpath -o $(CURDIR)/$(VENV)/bin/dumbbell-utp .
 	@touch $@
 
 .PHONY: report
-report: build ## The main job: all schemes over two Pantheon paths, measured, with a report
+report: $(VENV)/.built ## The main job: all schemes over two Pantheon paths, measured, with a report
 	@scripts/report.sh $(DUMBBELL) $(REPORT)
+	@$(MAKE) --no-print-directory $(VENV)/.programs
 
-.PHONY: lint
-lint: build ## Formatting, lints and types of Rust and Python
+.PHONY: check
+check: compiler $(VENV)/.tests ## After every edit: formatting, lints and types of Rust and Python, unit tests
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace $(OTHERS) --all-targets --locked --quiet -- -D warnings
-	$(CARGO) clippy --release $(PROGRAMS:%=-p %) --all-targets --locked --quiet -- -D warnings
-	cd programs/utp && test -z "$$($(GO)fmt -l .)" && $(GO) vet ./...
 	$(VENV)/bin/ruff format --check --quiet .
 	$(VENV)/bin/ruff check --quiet .
 	$(VENV)/bin/mypy
+	$(CARGO) test --workspace $(OTHERS) --lib --locked --quiet
 
 .PHONY: test
-test: lint test-rust test-python ## Everything that has to pass: lint, Rust tests, Python tests
+test: ## Everything that has to pass: check, and the tests of Rust, of the programs and of Python
+	@$(MAKE) --no-print-directory check build
+	@$(MAKE) --no-print-directory test-rust
+	@$(MAKE) --no-print-directory test-programs
+	@$(MAKE) --no-print-directory test-python
 
 .PHONY: test-rust
-test-rust: ## Unit, property, scripted and simulated-network tests
-	$(CARGO) test --workspace $(OTHERS) --locked --quiet
+test-rust: ## Property, scripted, simulated-network and real-packet tests of the crates
+	$(CARGO) test --workspace $(OTHERS) --test '*' --locked --quiet
+	$(CARGO) test --workspace $(OTHERS) --doc --locked --quiet
+
+.PHONY: test-programs
+test-programs: $(VENV)/.programs ## Lints and tests of dumbbell-kernel, dumbbell-quic and dumbbell-utp
+	$(CARGO) clippy --release $(PROGRAMS:%=-p %) --all-targets --locked --quiet -- -D warnings
+	cd programs/utp && test -z "$$($(GO)fmt -l .)" && $(GO) vet ./... && $(GO) test ./...
 	$(CARGO) test --release $(PROGRAMS:%=-p %) --locked --quiet
-	cd programs/utp && $(GO) test ./...
 
 .PHONY: test-python
-test-python: build ## Tests of the command line, the results and the report
-	$(VENV)/bin/pytest -m "not slow"
+test-python: build $(VENV)/.tests ## Tests of the command line, the results and the report; those in real time one by one
+	$(PYTEST) --numprocesses=auto --dist=worksteal -m "not slow and not real"
+	$(PYTEST) -m "real and not slow"
 
 .PHONY: test-slow
-test-slow: build ## Long-running tests (property tests with many cases, long simulations)
+test-slow: build $(VENV)/.tests ## Long-running tests (property tests with many cases, long simulations)
 	PROPTEST_CASES=4096 $(CARGO) test --workspace $(OTHERS) --locked --profile slow-test --quiet -- --include-ignored
-	$(VENV)/bin/pytest
+	$(PYTEST)
 
 .PHONY: bench
 bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers, Pantheon's report, what the emulator carries
-	@scripts/bootstrap.sh --bench $(VENV)
+	@scripts/bootstrap.sh bench $(VENV)
 	$(PYTHON) benchmarks/speed.py
 	$(PYTHON) benchmarks/controllers.py --write docs/benchmarks.md
 	$(PYTHON) benchmarks/seed_california.py
