@@ -1,52 +1,86 @@
-//! When each actor wants to act next: an indexed binary heap with one entry per actor.
+//! When each actor wants to act next.
 
 use units::Time;
 
 /// Index of an actor.
 pub(crate) type Actor = u32;
 
+/// The first actors, which act all the time: the two directions of the path.
+pub(crate) const BUSY: usize = 2;
+
 /// Actors ordered by the time of their next event; ties go to the lower index, so the order is always the same.
+///
+/// The busy ones are kept apart, the others in an indexed binary heap. Most plans are put off again and again, as
+/// retransmission timers are with every ACK. An entry of the heap is therefore a bound: its actor acts then or later. It
+/// moves only when it comes first, or when its actor wants to act earlier.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
+    busy: [Time; BUSY],
     /// Time and actor together, so that a comparison touches one place in memory.
     heap: Vec<(Time, Actor)>,
-    /// Position of each actor in the heap.
-    position: Vec<u32>,
+    /// By actor, without the busy ones.
+    plans: Vec<Plan>,
+}
+
+/// What is kept of one actor.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    /// When it acts.
+    time: Time,
+    /// The time of its entry in the heap, and where that is.
+    bound: Time,
+    position: u32,
 }
 
 impl Schedule {
-    /// `actors` actors without plans.
+    /// `actors` actors without plans, the busy ones among them.
     pub(crate) fn new(actors: usize) -> Self {
+        let others = BUSY..actors.max(BUSY + 1);
+        let plan = |position| Plan { time: Time::NEVER, bound: Time::NEVER, position };
         Self {
-            heap: (0..actors).map(|actor| (Time::NEVER, actor as Actor)).collect(),
-            position: (0..actors as u32).collect(),
+            busy: [Time::NEVER; BUSY],
+            heap: others.clone().map(|actor| (Time::NEVER, actor as Actor)).collect(),
+            plans: (0..others.len() as u32).map(plan).collect(),
         }
     }
 
     /// The next event.
     #[inline]
-    pub(crate) fn first(&self) -> (Time, Actor) {
-        self.heap[0]
+    pub(crate) fn first(&mut self) -> (Time, Actor) {
+        let [zero, one] = self.busy;
+        let busy = if zero <= one { (zero, 0) } else { (one, 1) };
+        loop {
+            let (bound, actor) = self.heap[0];
+            if bound >= busy.0 {
+                return busy;
+            }
+            let plan = &mut self.plans[actor as usize - BUSY];
+            if plan.time == bound {
+                return (bound, actor);
+            }
+            plan.bound = plan.time;
+            let entry = (plan.time, actor);
+            self.sink(0, entry);
+        }
     }
 
     /// Replaces the plan of `actor`.
     #[inline]
     pub(crate) fn set(&mut self, actor: Actor, time: Time) {
-        let position = self.position[actor as usize] as usize;
-        let old = self.heap[position].0;
-        if time == old {
+        if let Some(busy) = self.busy.get_mut(actor as usize) {
+            *busy = time;
             return;
         }
-        self.heap[position].0 = time;
-        if time < old {
-            self.rise(position);
-        } else {
-            self.sink(position);
+        let plan = &mut self.plans[actor as usize - BUSY];
+        plan.time = time;
+        if time < plan.bound {
+            plan.bound = time;
+            let position = plan.position as usize;
+            self.rise(position, (time, actor));
         }
     }
 
-    fn rise(&mut self, mut position: usize) {
-        let entry = self.heap[position];
+    fn rise(&mut self, mut position: usize, entry: (Time, Actor)) {
         while position > 0 {
             let parent = (position - 1) / 2;
             if self.heap[parent] <= entry {
@@ -58,8 +92,7 @@ impl Schedule {
         self.put(position, entry);
     }
 
-    fn sink(&mut self, mut position: usize) {
-        let entry = self.heap[position];
+    fn sink(&mut self, mut position: usize, entry: (Time, Actor)) {
         loop {
             let mut child = 2 * position + 1;
             if child >= self.heap.len() {
@@ -79,7 +112,7 @@ impl Schedule {
 
     fn put(&mut self, position: usize, entry: (Time, Actor)) {
         self.heap[position] = entry;
-        self.position[entry.1 as usize] = position as u32;
+        self.plans[entry.1 as usize - BUSY].position = position as u32;
     }
 }
 
@@ -108,9 +141,11 @@ mod tests {
         let mut rng = units::Rng::new(3, "schedule");
         let (mut schedule, mut model) = (Schedule::new(40), vec![Time::NEVER; 40]);
         for _ in 0..20_000 {
-            let (actor, time) = (rng.below(40) as usize, Time::from_ns(rng.below(1000)));
-            schedule.set(actor as Actor, time);
-            model[actor] = time;
+            for _ in 0..rng.below(4) {
+                let (actor, time) = (rng.below(40) as usize, Time::from_ns(rng.below(1000)));
+                schedule.set(actor as Actor, time);
+                model[actor] = time;
+            }
             let expected = (0..40).map(|index| (model[index], index as Actor)).min().unwrap();
             assert_eq!(schedule.first(), expected);
         }

@@ -1,7 +1,7 @@
 //! The event loop: flows, the two directions of the path between them, and the clock.
 
 use crate::content::{Contents, Handle};
-use crate::schedule::{Actor, Schedule};
+use crate::schedule::{Actor, BUSY, Schedule};
 use crate::stream::Writes;
 use congestion::Registry;
 use measure::{FlowState, Read, Sample};
@@ -15,7 +15,7 @@ use transport::{AckSize, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sen
 use units::{Span, Time};
 
 /// Actors that are not flows: the two directions.
-const DIRECTIONS: [Actor; 2] = [DATA as Actor, ACK as Actor];
+const DIRECTIONS: [Actor; BUSY] = [DATA as Actor, ACK as Actor];
 const DATA: usize = 0;
 const ACK: usize = 1;
 
