@@ -56,7 +56,7 @@ fn run_both(
 ) -> Transfer {
     let until = Time::ZERO + length;
     let application = Application::new(application, Time::ZERO, config.payload_bytes, 1);
-    let mut sender = Sender::new(config.clone(), controller, application, Time::ZERO, until);
+    let mut sender = Sender::new(config, controller, application, Time::ZERO, until);
     let (near, far) = (UdpSocket::bind(LOOPBACK).unwrap(), UdpSocket::bind(LOOPBACK).unwrap());
     near.connect(far.local_addr().unwrap()).unwrap();
     // Neither end may be thrown off by what does not belong to the flow.
@@ -73,7 +73,7 @@ fn run_both(
     });
     let frames = std::iter::from_fn(|| receiver.take_frame()).collect();
     Transfer {
-        sender: *sender.stats(),
+        sender: sender.stats(),
         encoder: sender.encoder_stats(),
         receiver: *receiver.stats(),
         frames,

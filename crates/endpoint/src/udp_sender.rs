@@ -80,7 +80,7 @@ pub(crate) fn run_sender(
         readable = false;
         let note = |_, events: EpollFlags| readable |= !(events & !EpollFlags::EPOLLOUT).is_empty();
         handled += count as u64;
-        if pace.is_busy(now, handled + sender.stats().packets_sent) && !blocked {
+        if pace.is_busy(now, handled + sender.packets_sent()) && !blocked {
             // With more to do at once this only looks at the socket.
             waiter.sleep(if more || count == BATCH { now } else { now + QUANTUM }, note)?;
         } else {
@@ -89,7 +89,7 @@ pub(crate) fn run_sender(
     }
     let ended = clock.now().min(end);
     samples.take_due(ended, |sink| journal.sample(sender, sink));
-    sender.finish(ended);
+    sender.integrate_to(ended);
     Ok(())
 }
 

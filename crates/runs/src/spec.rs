@@ -249,7 +249,7 @@ impl RunSpec {
         let receiver = Receiver::new(&config, half).with_seed(&config, seed);
         let controller = entry.build(&parameters, &start);
         let (from, to) = (flow.start(), flow.stop(self.duration()));
-        let sender = Sender::new(config.clone(), controller, application, from, to);
+        let sender = Sender::new(&config, controller, application, from, to);
         Ok(Ends { config, sender, receiver })
     }
 

@@ -234,7 +234,7 @@ impl World {
             self.directions[direction].finish(self.end);
         }
         for flow in &mut self.flows {
-            flow.sender.finish(self.end);
+            flow.sender.integrate_to(self.end);
         }
     }
 

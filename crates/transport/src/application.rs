@@ -1,7 +1,8 @@
 //! What there is to send, and when: the applications behind a flow.
 
 use crate::config::ms;
-use crate::encoder::{Encoder, EncoderSpec, EncoderStats, FrameMark};
+use crate::encoder::{Encoder, EncoderSpec, EncoderStats};
+use crate::wire::FrameMark;
 use congestion::Frame;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
@@ -139,7 +140,7 @@ pub struct Application {
     /// Index of the next write, frame or phase.
     step: u64,
     payload_bytes: u32,
-    encoder: Option<Encoder>,
+    encoder: Option<Box<Encoder>>,
 }
 
 impl Application {
@@ -147,7 +148,7 @@ impl Application {
     pub fn new(spec: ApplicationSpec, start: Time, payload_bytes: u32, seed: u64) -> Self {
         let rng = Rng::new(seed, "application");
         let encoder = match &spec {
-            ApplicationSpec::Encoder(spec) => Some(Encoder::new(spec.clone(), start, seed)),
+            ApplicationSpec::Encoder(spec) => Some(Box::new(Encoder::new(spec.clone(), start, seed))),
             _ => None,
         };
         let mut application = Self {
@@ -208,7 +209,7 @@ impl Application {
 
     /// When more may become available; [`Time::NEVER`] for never.
     pub fn next_change(&self) -> Time {
-        self.encoder.as_ref().map_or(self.next_change, Encoder::next_frame_at)
+        self.encoder.as_ref().map_or(self.next_change, |encoder| encoder.next_frame_at())
     }
 
     /// Whether it is a live source: frames come when they come, whatever may be sent.
@@ -255,7 +256,7 @@ impl Application {
 
     /// Bitrate a live source works at.
     pub fn bitrate(&self) -> Option<Rate> {
-        self.encoder.as_ref().map(Encoder::bitrate)
+        self.encoder.as_ref().map(|encoder| encoder.bitrate())
     }
 
     /// What a live source has done.

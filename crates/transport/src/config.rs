@@ -43,11 +43,11 @@ pub enum TimerRestart {
 /// What limits sending during a loss episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Recovery {
+pub enum Reduction {
     /// Proportional rate reduction down to the controller's window (RFC 6937, safe-ACK bound of RFC 9937).
     Prr,
-    /// The same as ns-3.41 computes it: 32-bit products, slow start only after a retransmission has arrived
-    /// (reference `ccperf` 9.5).
+    /// The same as ns-3.41 computes it (`src/internet/model/tcp-prr-recovery.cc`): 32-bit products, slow start only after a
+    /// retransmission has arrived.
     PrrNs3,
     /// The controller's window at once.
     Immediate,
@@ -147,7 +147,7 @@ pub struct Config {
     /// With `rto`: one probe after two RTTs before the timeout itself (RFC 8985 7).
     pub tail_loss_probe: bool,
     /// What limits sending during a loss episode.
-    pub recovery: Recovery,
+    pub recovery: Reduction,
     /// Initial window, packets.
     pub initial_window: u32,
     /// Most bytes in flight whatever the controller says: receive window and socket buffers.
@@ -171,6 +171,9 @@ pub struct Config {
     #[serde(deserialize_with = "Conduct::read")]
     pub receiver: Conduct,
 }
+
+/// Longest payload of a packet: what fits an IP datagram whatever the headers.
+pub(crate) const MAX_PAYLOAD_BYTES: u32 = 65_000;
 
 /// Names of the profiles.
 const PROFILES: [&str; 5] = ["linux-like", "tcp", "ns3-compat", "quic", "datagram"];
@@ -207,7 +210,7 @@ impl Config {
             timeout_max_ms: 120_000.0,
             timeout_floor: RtoFloor::Variation,
             tail_loss_probe: true,
-            recovery: Recovery::Prr,
+            recovery: Reduction::Prr,
             initial_window: 10,
             // Beyond any path's BDP; a rate that runs away without feedback fills no more memory than this.
             max_window_bytes: 1 << 30,
@@ -222,8 +225,8 @@ impl Config {
         }
     }
 
-    /// TCP as ns-3.41 models it with ccperf's settings (reference `ccperf` 9.1 to 9.5): RFC 6675 without RACK or tail loss
-    /// probe, its PRR, timestamps of 1 ms, an ACK per segment, 4,000,000 bytes of receive buffer.
+    /// TCP as ns-3.41 (`src/internet/model/tcp-socket-base.cc`) models it with ccperf's settings (docs/ccperf.md): RFC 6675
+    /// without RACK or tail loss probe, its PRR, timestamps of 1 ms, an ACK per segment, 4,000,000 bytes of receive buffer.
     pub fn ns3_compat() -> Self {
         Self {
             profile: "ns3-compat".to_owned(),
@@ -242,7 +245,7 @@ impl Config {
             timeout_max_ms: 60_000.0,
             timeout_floor: RtoFloor::Total,
             tail_loss_probe: false,
-            recovery: Recovery::PrrNs3,
+            recovery: Reduction::PrrNs3,
             send_buffer_bytes: 4_000_000,
             receive_window_bytes: 4_000_000,
             ..Self::tcp()
@@ -266,7 +269,7 @@ impl Config {
             timeout_max_ms: 60_000.0,
             timeout_floor: RtoFloor::Total,
             tail_loss_probe: false,
-            recovery: Recovery::Immediate,
+            recovery: Reduction::Immediate,
             pacing_gain: 1.25,
             ..Self::tcp()
         }
@@ -289,7 +292,7 @@ impl Config {
             time_threshold: 0.0,
             timer: TimerKind::None,
             tail_loss_probe: false,
-            recovery: Recovery::Immediate,
+            recovery: Reduction::Immediate,
             ..Self::tcp()
         }
     }
@@ -328,7 +331,7 @@ impl Config {
                 Err(format!("transport.{name} = {value}: allowed is {min} to {max}"))
             }
         };
-        check("payload_bytes", f64::from(self.payload_bytes), 1.0, 65_000.0)?;
+        check("payload_bytes", f64::from(self.payload_bytes), 1.0, f64::from(MAX_PAYLOAD_BYTES))?;
         check("header_bytes", f64::from(self.header_bytes), 0.0, 500.0)?;
         check("ack_bytes", f64::from(self.ack_bytes), 1.0, 65_000.0)?;
         check("ack_every", f64::from(self.ack_every), 1.0, 1e6)?;

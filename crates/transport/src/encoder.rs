@@ -1,6 +1,7 @@
 //! A live video encoder: frames at a fixed rate whose sizes follow a target bitrate.
 
 use crate::config::ms;
+use crate::wire::FrameMark;
 use congestion::Frame;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -18,7 +19,8 @@ const SMALLEST_SHARE: f64 = 0.1;
 /// Sent frames to remember: their packets may have to be sent again.
 const REMEMBERED_FRAMES: usize = 512;
 
-/// A live encoder as written in an experiment (reference `schemes-media` 6.3).
+/// A live encoder as written in an experiment (its defaults for rates: libwebrtc M150,
+/// `api/transport/bitrate_settings.h` and `video/config/encoder_stream_factory.cc`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EncoderSpec {
@@ -103,21 +105,6 @@ impl EncoderSpec {
         }
         Ok(())
     }
-}
-
-/// Which frame a packet belongs to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FrameMark {
-    /// Frame number, from 1; 0: the packet belongs to no frame.
-    pub number: u32,
-    /// Bytes of the whole frame.
-    pub bytes: u32,
-    /// Whether it can be decoded without the frames before it.
-    pub key: bool,
-    /// When it was captured (sender's clock).
-    pub captured_at: Time,
-    /// How long the source has been paused by plan before it, all pauses together.
-    pub paused: Span,
 }
 
 /// What an encoder has done.

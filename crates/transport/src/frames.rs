@@ -1,6 +1,6 @@
 //! What the receiver of a live source can decode, and when.
 
-use crate::encoder::FrameMark;
+use crate::wire::FrameMark;
 use std::collections::VecDeque;
 use units::Time;
 

@@ -3,31 +3,39 @@
 //! One state machine serves TCP-like, QUIC-like and plain datagram schemes; what differs is configuration
 //! ([`Config`]). Every transmission gets its own packet number (RFC 9002 3.2), so every acknowledgement is unambiguous.
 
-mod acked;
+mod ack_size;
+mod advance;
 mod application;
 mod conduct;
 mod config;
 mod encoder;
+mod feedback;
+mod flight;
 mod frames;
+mod integrals;
+mod keepalive;
+mod loss;
 mod pacer;
+mod packets;
 mod ranges;
 mod rate;
 mod receiver;
 mod recovery;
+mod rounds;
 mod rtt;
-mod scoreboard;
 mod sender;
-mod sent;
-mod sequence;
+mod stream;
 mod timers;
 mod wire;
 
+pub use ack_size::AckSize;
 pub use application::{Application, ApplicationSpec};
 pub use conduct::Conduct;
-pub use config::{Config, Ecn, LossDetection, Recovery, RtoFloor, TimerKind, TimerRestart, WindowRounding};
-pub use encoder::{EncoderSpec, EncoderStats, FrameMark};
+pub use config::{Config, Ecn, LossDetection, Reduction, RtoFloor, TimerKind, TimerRestart, WindowRounding};
+pub use encoder::{EncoderSpec, EncoderStats};
+pub use flight::Verdict;
 pub use frames::DecodedFrame;
 pub use ranges::{Range, RangeSet};
 pub use receiver::{Receiver, ReceiverStats};
-pub use sender::{MEDIA_SHARE, Sender, SenderStats, Verdict};
-pub use wire::{AckFrame, AckSize, Arrival, Data, EcnCounts, Part};
+pub use sender::{MEDIA_SHARE, Sender, SenderStats};
+pub use wire::{AckFrame, Arrival, Data, EcnCounts, FrameMark, Part};

@@ -1,5 +1,6 @@
 //! Pacing: when the next packet may leave.
 
+use congestion::Control;
 use units::{Rate, Span, Time};
 
 /// Spaces packets at a rate. Credit for the past never exceeds one burst, however long the flow was idle or blocked;
@@ -9,13 +10,24 @@ pub(crate) struct Pacer {
     next: Time,
     /// Most lateness of the driver's timer.
     slack: Span,
+    /// For controllers without a pacing rate: the multiple of window / srtt; 0 sends unpaced.
+    gain: f64,
     /// Whether the next packet waits for `next` and for nothing else.
     waiting: bool,
 }
 
 impl Pacer {
-    pub(crate) const fn new(now: Time) -> Self {
-        Self { next: now, slack: Span::ZERO, waiting: false }
+    pub(crate) const fn new(now: Time, gain: f64) -> Self {
+        Self { next: now, slack: Span::ZERO, gain, waiting: false }
+    }
+
+    /// The controller's pacing rate, or the transport's own for controllers without one.
+    #[inline]
+    pub(crate) fn rate(&self, control: &Control, window_bytes: u64, srtt: Option<Span>) -> Option<Rate> {
+        if control.pacing.is_some() || self.gain == 0.0 || control.window_bytes == u64::MAX {
+            return control.pacing;
+        }
+        srtt.map(|srtt| Rate::from_bytes_per(window_bytes, srtt).mul_f64(self.gain))
     }
 
     /// The driver's timer may be late by up to `slack`: that lateness does not lower the rate.
@@ -33,6 +45,12 @@ impl Pacer {
         self.next
     }
 
+    /// When the next packet may leave that waits for nothing else; [`Time::NEVER`] if there is none.
+    #[inline]
+    pub(crate) const fn next_timer(self) -> Time {
+        if self.waiting { self.next } else { Time::NEVER }
+    }
+
     /// A packet of `bytes` left at `now`; up to `burst_bytes` may leave back to back.
     pub(crate) fn sent(&mut self, now: Time, bytes: u32, rate: Rate, burst_bytes: u64) {
         let lateness = if self.waiting { self.slack } else { Span::ZERO };
@@ -42,7 +60,8 @@ impl Pacer {
         self.next = self.next.max(now - credit) + gap;
     }
 
-    /// The next packet waits a full gap from `now` on (quirk of genericCC, reference `schemes-window` 3.3).
+    /// The next packet waits a full gap from `now` on (quirk of genericCC: while the window
+    /// blocks, its loop in `udp-socket`/`ctcp.hh` keeps setting the clock to now; github.com/venkatarun95/genericCC@d0153f8).
     pub(crate) fn restart(&mut self, now: Time, bytes: u32, rate: Rate) {
         self.next = self.next.max(now + rate.time_for(u64::from(bytes)));
     }
@@ -54,14 +73,14 @@ mod tests {
 
     #[test]
     fn packets_are_spaced_at_the_rate() {
-        let (mut pacer, rate) = (Pacer::new(Time::ZERO), Rate::from_mbps(12.0));
+        let (mut pacer, rate) = (Pacer::new(Time::ZERO, 0.0), Rate::from_mbps(12.0));
         pacer.sent(Time::ZERO, 1500, rate, 0);
         assert_eq!(pacer.next(), Time::from_ns(1_000_000));
     }
 
     #[test]
     fn idle_time_earns_one_burst_and_no_more() {
-        let (mut pacer, rate) = (Pacer::new(Time::ZERO), Rate::from_mbps(12.0));
+        let (mut pacer, rate) = (Pacer::new(Time::ZERO, 0.0), Rate::from_mbps(12.0));
         let later = Time::from_ns(1_000_000_000);
         let mut sent = 0;
         while pacer.next() <= later {
@@ -83,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_late_timer_within_the_slack_does_not_lower_the_rate() {
-        let (mut pacer, rate) = (Pacer::new(Time::ZERO), Rate::from_mbps(12.0));
+        let (mut pacer, rate) = (Pacer::new(Time::ZERO, 0.0), Rate::from_mbps(12.0));
         pacer.set_timer_slack(Span::from_ms(5));
         pacer.set_waiting(true);
         // Each of the wake-ups is 0.7 ms later than asked for: one packet per ms in spite of it.
@@ -97,12 +116,33 @@ mod tests {
 
     #[test]
     fn beyond_the_slack_and_for_other_waits_the_past_earns_nothing() {
-        let (mut pacer, rate) = (Pacer::new(Time::ZERO), Rate::from_mbps(12.0));
+        let (mut pacer, rate) = (Pacer::new(Time::ZERO, 0.0), Rate::from_mbps(12.0));
         pacer.set_timer_slack(Span::from_ms(2));
         pacer.set_waiting(true);
         // 10 ms late: the two packets of the slack, and the one that is due.
         assert_eq!(send_all(&mut pacer, Time::from_ns(10_000_000), rate), 3);
         pacer.set_waiting(false);
         assert_eq!(send_all(&mut pacer, Time::from_ns(50_000_000), rate), 1);
+    }
+
+    #[test]
+    fn a_window_without_a_rate_is_spread_over_the_round_trip() {
+        let pacer = Pacer::new(Time::ZERO, 1.25);
+        let (window, srtt) = (Control::window(100_000), Some(Span::from_ms(100)));
+        assert_eq!(pacer.rate(&window, 100_000, srtt), Some(Rate::from_mbps(10.0)));
+        assert_eq!(pacer.rate(&window, 100_000, None), None, "before the first sample");
+        assert_eq!(pacer.rate(&Control::window(u64::MAX), u64::MAX, srtt), None, "without a window");
+        assert_eq!(Pacer::new(Time::ZERO, 0.0).rate(&window, 100_000, srtt), None);
+        let paced = Control { pacing: Some(Rate::from_mbps(3.0)), ..window };
+        assert_eq!(pacer.rate(&paced, 100_000, srtt), paced.pacing);
+    }
+
+    #[test]
+    fn only_a_packet_that_waits_for_the_pacer_has_a_timer() {
+        let (mut pacer, rate) = (Pacer::new(Time::ZERO, 0.0), Rate::from_mbps(12.0));
+        pacer.sent(Time::ZERO, 1500, rate, 0);
+        assert_eq!(pacer.next_timer(), Time::NEVER);
+        pacer.set_waiting(true);
+        assert_eq!(pacer.next_timer(), Time::from_ns(1_000_000));
     }
 }

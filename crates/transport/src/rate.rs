@@ -1,4 +1,4 @@
-//! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation; reference `schemes-window` 1.4).
+//! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation-02, section 3).
 
 use congestion::RateSample;
 use units::{Rate, Span, Time};
@@ -11,24 +11,27 @@ pub(crate) struct Snapshot {
     pub(crate) first_sent_at: Time,
     pub(crate) lost_bytes: u64,
     pub(crate) in_flight_bytes: u64,
-    pub(crate) app_limited: bool,
 }
 
 /// Counts deliveries and turns them into one sample per ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RateSampler {
-    pub(crate) delivered_bytes: u64,
-    pub(crate) lost_bytes: u64,
+    delivered_bytes: u64,
+    lost_bytes: u64,
     delivered_at: Time,
     first_sent_at: Time,
     /// Delivered count at which the application-limited phase ends; 0 when not limited.
     app_limited_until: u64,
+    /// Rate of the latest sample.
+    latest: Rate,
 }
 
 /// The newest packet of the ACK being processed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Newest {
     pub(crate) sent_at: Time,
+    /// Whether the application limited the sender when the packet left.
+    pub(crate) app_limited: bool,
     pub(crate) snapshot: Snapshot,
 }
 
@@ -45,11 +48,14 @@ impl RateSampler {
             first_sent_at: self.first_sent_at,
             lost_bytes: self.lost_bytes,
             in_flight_bytes,
-            app_limited: self.app_limited_until != 0,
         }
     }
 
-    pub(crate) fn on_delivered(&mut self, now: Time, bytes: u64) {
+    pub(crate) const fn on_lost(&mut self, bytes: u64) {
+        self.lost_bytes += bytes;
+    }
+
+    pub(crate) const fn on_delivered(&mut self, now: Time, bytes: u64) {
         self.delivered_bytes += bytes;
         self.delivered_at = now;
     }
@@ -66,14 +72,15 @@ impl RateSampler {
             return None;
         }
         let delivered_bytes = self.delivered_bytes - snapshot.delivered_bytes;
+        self.latest = Rate::from_bytes_per(delivered_bytes, interval);
         Some(RateSample {
             delivered_bytes,
             interval,
-            rate: Rate::from_bytes_per(delivered_bytes, interval),
+            rate: self.latest,
             prior_delivered_bytes: snapshot.delivered_bytes,
             lost_bytes: self.lost_bytes - snapshot.lost_bytes,
             in_flight_at_send_bytes: snapshot.in_flight_bytes,
-            app_limited: snapshot.app_limited,
+            app_limited: newest.app_limited,
         })
     }
 
@@ -84,6 +91,16 @@ impl RateSampler {
 
     pub(crate) const fn is_app_limited(&self) -> bool {
         self.app_limited_until != 0
+    }
+
+    /// Bytes delivered in all.
+    pub(crate) const fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+
+    /// Rate of the latest sample; zero before the first.
+    pub(crate) const fn latest(&self) -> Rate {
+        self.latest
     }
 }
 
@@ -98,12 +115,14 @@ mod tests {
         let first = sampler.on_sent(at(0), 1000, true);
         let second = sampler.on_sent(at(1), 2000, false);
         sampler.on_delivered(at(100), 1000);
-        let sample = sampler.sample(at(100), &Newest { sent_at: at(0), snapshot: first }, Span::from_ms(50));
+        let newest = |sent_at, snapshot| Newest { sent_at, app_limited: false, snapshot };
+        let sample = sampler.sample(at(100), &newest(at(0), first), Span::from_ms(50));
         assert_eq!(sample.unwrap().rate, Rate::from_bps(80_000)); // 1000 B in 100 ms
         sampler.on_delivered(at(140), 1000);
-        let sample = sampler.sample(at(140), &Newest { sent_at: at(1), snapshot: second }, Span::from_ms(50));
+        let sample = sampler.sample(at(140), &newest(at(1), second), Span::from_ms(50));
         // 2000 B since the snapshot (delivered 0 at 0 ms): send interval 1 ms, ACK interval 140 ms.
         assert_eq!(sample.unwrap().rate, Rate::from_bytes_per(2000, Span::from_ms(140)));
+        assert_eq!(sampler.latest(), sample.unwrap().rate);
     }
 
     #[test]
@@ -111,7 +130,7 @@ mod tests {
         let mut sampler = RateSampler::default();
         let snapshot = sampler.on_sent(Time::ZERO, 1000, true);
         sampler.on_delivered(Time::from_ns(10), 1000);
-        let newest = Newest { sent_at: Time::ZERO, snapshot };
+        let newest = Newest { sent_at: Time::ZERO, app_limited: false, snapshot };
         assert!(sampler.sample(Time::from_ns(10), &newest, Span::from_ms(1)).is_none());
     }
 }

@@ -1,10 +1,10 @@
 //! The receiving side: what arrived, and when to say so.
 
-use crate::conduct::{Feedback, MAX_ARRIVALS};
 use crate::config::Config;
+use crate::feedback::Feedback;
 use crate::frames::{DecodedFrame, FrameAssembler};
 use crate::ranges::RangeSet;
-use crate::wire::{AckFrame, Arrival, Data, EcnCounts};
+use crate::wire::{AckFrame, Arrival, Data, EcnCounts, MAX_ARRIVALS};
 use congestion::{Arrived, ReceiverHalf};
 use units::{Span, Time};
 

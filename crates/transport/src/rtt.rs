@@ -1,6 +1,7 @@
 //! Round-trip time estimation (RFC 9002 5, which extends RFC 6298).
 
-use units::Span;
+use crate::config::{Config, TimerKind, ms};
+use units::{Span, Time};
 
 /// RTT assumed before the first sample (RFC 9002 6.2.2).
 const INITIAL_RTT: Span = Span::from_ms(333);
@@ -13,18 +14,53 @@ pub(crate) struct RttEstimator {
     variation: Span,
     min: Span,
     min_smoothed: Span,
+    /// Clock tick of the timestamps that samples are taken from, ns; 0: exact.
+    tick_ns: u64,
     has_sample: bool,
+    /// What the receiver says it held an ACK back is taken off: TCP cannot know, QUIC's ACKs say so.
+    corrects_delay: bool,
+    /// Controllers are given the smoothed RTT for every sample.
+    reports_smoothed: bool,
 }
 
 impl RttEstimator {
-    pub(crate) fn new() -> Self {
-        let variation = Span::from_ns(INITIAL_RTT.as_ns() / 2);
-        let (min, min_smoothed) = (Span::MAX, Span::MAX);
-        Self { latest: INITIAL_RTT, smoothed: INITIAL_RTT, variation, min, min_smoothed, has_sample: false }
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            latest: INITIAL_RTT,
+            smoothed: INITIAL_RTT,
+            variation: INITIAL_RTT / 2,
+            min: Span::MAX,
+            min_smoothed: Span::MAX,
+            tick_ns: match config.timestamp_ms {
+                0.0 => 0,
+                tick => ms(tick).as_ns().max(1),
+            },
+            has_sample: false,
+            corrects_delay: config.timer == TimerKind::Pto,
+            reports_smoothed: config.smoothed_samples,
+        }
     }
 
-    /// Takes a sample. `ack_delay` is what the receiver says it held the ACK back (zero: do not correct).
-    pub(crate) fn sample(&mut self, latest: Span, ack_delay: Span) {
+    /// A packet that left at `sent_at` was acknowledged by an ACK that the receiver says it held back for `ack_delay`;
+    /// returns the sample.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, now: Time, sent_at: Time, ack_delay: Span) -> Span {
+        let latest = self.elapsed(sent_at, now);
+        self.sample(latest, if self.corrects_delay { ack_delay } else { Span::ZERO });
+        latest
+    }
+
+    /// Time between two moments as the clock of the timestamps counts it.
+    fn elapsed(&self, from: Time, to: Time) -> Span {
+        match self.tick_ns {
+            0 => to - from,
+            // Within one tick nothing would have passed; ns-3 takes a microsecond.
+            tick => Span::from_ns((to.as_ns() / tick - from.as_ns() / tick) * tick).max(Span::from_us(1)),
+        }
+    }
+
+    /// Takes a sample. `ack_delay`: what is to be taken off unless that would go below the minimum.
+    fn sample(&mut self, latest: Span, ack_delay: Span) {
         self.latest = latest;
         self.min = self.min.min(latest);
         if !self.has_sample {
@@ -60,9 +96,20 @@ impl RttEstimator {
         if self.has_sample { self.min } else { self.smoothed }
     }
 
-    /// Smallest smoothed value since the first sample.
-    pub(crate) fn min_smoothed(&self) -> Span {
-        self.min_smoothed.min(self.smoothed)
+    /// What controllers are given for the sample of an ACK.
+    pub(crate) fn reported(&self, sample: Option<Span>) -> Option<Span> {
+        if self.reports_smoothed { self.known() } else { sample }
+    }
+
+    /// What controllers are given for the smallest sample.
+    pub(crate) fn reported_min(&self) -> Span {
+        if self.reports_smoothed { self.min_smoothed.min(self.smoothed) } else { self.min() }
+    }
+
+    /// The smoothed RTT, once there is one.
+    #[inline]
+    pub(crate) fn known(&self) -> Option<Span> {
+        self.has_sample.then_some(self.smoothed)
     }
 
     pub(crate) const fn has_sample(&self) -> bool {
@@ -76,7 +123,7 @@ mod tests {
 
     #[test]
     fn follows_the_formulas_of_rfc_9002() {
-        let mut rtt = RttEstimator::new();
+        let mut rtt = RttEstimator::new(&Config::tcp());
         rtt.sample(Span::from_ms(100), Span::ZERO);
         assert_eq!((rtt.smoothed(), rtt.variation()), (Span::from_ms(100), Span::from_ms(50)));
         rtt.sample(Span::from_ms(140), Span::ZERO);
@@ -86,11 +133,34 @@ mod tests {
 
     #[test]
     fn ack_delay_is_ignored_where_it_would_go_below_the_minimum() {
-        let mut rtt = RttEstimator::new();
+        let mut rtt = RttEstimator::new(&Config::tcp());
         rtt.sample(Span::from_ms(100), Span::ZERO);
         rtt.sample(Span::from_ms(108), Span::from_ms(25));
         // 108 - 25 = 83 < 100: the sample counts in full, srtt = 7/8 * 100 + 1/8 * 108 = 101.
         assert_eq!(rtt.smoothed(), Span::from_ms(101));
         assert_eq!(rtt.min(), Span::from_ms(100));
+    }
+
+    #[test]
+    fn only_quic_takes_off_what_the_ack_was_held_back() {
+        for (config, smoothed) in [(Config::tcp(), 105_000), (Config::quic(), 103_125)] {
+            let mut rtt = RttEstimator::new(&config);
+            rtt.on_ack(Time::from_ns(100_000_000), Time::ZERO, Span::ZERO);
+            let sample =
+                rtt.on_ack(Time::from_ns(240_000_000), Time::from_ns(100_000_000), Span::from_ms(15));
+            assert_eq!((sample, rtt.smoothed()), (Span::from_ms(140), Span::from_us(smoothed)));
+        }
+    }
+
+    #[test]
+    fn ns3_counts_whole_ticks_and_reports_smoothed_values() {
+        let mut rtt = RttEstimator::new(&Config { timestamp_ms: 40.0, ..Config::ns3_compat() });
+        let sample = rtt.on_ack(Time::from_ns(119_000_000), Time::from_ns(39_000_000), Span::ZERO);
+        assert_eq!(sample, Span::from_ms(80), "ticks 0 and 2");
+        let sample = rtt.on_ack(Time::from_ns(120_000_000), Time::from_ns(39_000_000), Span::ZERO);
+        assert_eq!((sample, rtt.reported(Some(sample))), (Span::from_ms(120), Some(Span::from_ms(85))));
+        assert_eq!(rtt.reported_min(), Span::from_ms(80));
+        let sample = rtt.on_ack(Time::from_ns(121_000_000), Time::from_ns(120_000_000), Span::ZERO);
+        assert_eq!(sample, Span::from_us(1), "within one tick");
     }
 }

@@ -1,6 +1,8 @@
 //! The timer over outstanding packets: retransmission timeout, probe timeout, or silence.
 
-use crate::config::{Config, RtoFloor, TimerKind, ms};
+use crate::advance::Advance;
+use crate::config::{Config, RtoFloor, TimerKind, TimerRestart, ms};
+use crate::recovery::Recovery;
 use crate::rtt::RttEstimator;
 use units::{Span, Time};
 
@@ -27,6 +29,7 @@ pub(crate) struct Timers {
     min: Span,
     max: Span,
     floor: RtoFloor,
+    restart: TimerRestart,
     tail_loss_probe: bool,
     max_ack_delay: Span,
     /// When the timer was (re)started: the last progress, or the first packet after idling.
@@ -34,6 +37,8 @@ pub(crate) struct Timers {
     last_sent: Time,
     backoff: u32,
     probe_done: bool,
+    timeouts: u64,
+    probes: u64,
 }
 
 impl Timers {
@@ -44,12 +49,15 @@ impl Timers {
             min: ms(config.timeout_min_ms),
             max: ms(config.timeout_max_ms),
             floor: config.timeout_floor,
+            restart: config.timer_restart,
             tail_loss_probe: config.tail_loss_probe,
             max_ack_delay: config.ack_delay(),
             started: now,
             last_sent: now,
             backoff: 0,
             probe_done: false,
+            timeouts: 0,
+            probes: 0,
         }
     }
 
@@ -60,11 +68,35 @@ impl Timers {
         }
     }
 
-    /// Something new was acknowledged.
-    pub(crate) fn on_progress(&mut self, now: Time) {
-        self.started = now;
-        self.backoff = 0;
-        self.probe_done = false;
+    /// Something new was acknowledged. `is_progress`: it shows that what the timer waits for is on its way.
+    #[inline]
+    pub(crate) fn on_ack(
+        &mut self,
+        now: Time,
+        is_progress: bool,
+        advance: &Advance,
+        recovery: &mut Recovery,
+    ) {
+        let restarts = match self.restart {
+            TimerRestart::Any => is_progress,
+            TimerRestart::FirstPartial => {
+                advance.completed_bytes > 0
+                    && (!recovery.episode().is_active() || recovery.is_first_partial())
+            }
+        };
+        if restarts {
+            (self.started, self.backoff, self.probe_done) = (now, 0, false);
+        }
+    }
+
+    /// Timeouts, persistent congestion included, and probes so far.
+    pub(crate) const fn counts(&self) -> (u64, u64) {
+        (self.timeouts, self.probes)
+    }
+
+    /// Persistent congestion counts as a timeout.
+    pub(crate) const fn count_timeout(&mut self) {
+        self.timeouts += 1;
     }
 
     /// Whether the last expiry has not been followed by an acknowledgement.
@@ -85,9 +117,10 @@ impl Timers {
         }
     }
 
-    /// Probe timeout without backoff, the yardstick of persistent congestion.
-    pub(crate) fn persistent_congestion(&self, rtt: &RttEstimator) -> Span {
-        self.base(rtt) * 3
+    /// Losses over more than this are persistent congestion: three probe timeouts without backoff (RFC 9002 7.6.1). `None`
+    /// where there is no such thing, and before the first RTT sample.
+    pub(crate) fn persistent_congestion(&self, rtt: &RttEstimator) -> Option<Span> {
+        (self.kind == TimerKind::Pto && rtt.has_sample()).then(|| self.base(rtt) * 3)
     }
 
     /// Two RTTs after the last transmission (RFC 8985 7.2), if the timeout itself is later.
@@ -115,11 +148,12 @@ impl Timers {
         self.probe_at(rtt, timeout).unwrap_or(timeout)
     }
 
-    /// The timer has expired at `now`.
-    pub(crate) fn on_expiry(&mut self, now: Time, rtt: &RttEstimator) -> Expiry {
+    /// The timer has expired at `now`. Before the connection is established all that can be done is to repeat the opener.
+    pub(crate) fn on_expiry(&mut self, now: Time, rtt: &RttEstimator, is_established: bool) -> Expiry {
         if self.probe_at(rtt, self.timeout_at(rtt)).is_some() {
             self.probe_done = true;
             self.last_sent = now;
+            self.probes += 1;
             return Expiry::Probe;
         }
         self.started = now;
@@ -127,7 +161,13 @@ impl Timers {
         if self.kind != TimerKind::Silence {
             self.backoff += 1;
         }
-        if self.kind == TimerKind::Pto { Expiry::Probe } else { Expiry::LoseAll }
+        if self.kind == TimerKind::Pto || !is_established {
+            self.probes += 1;
+            Expiry::Probe
+        } else {
+            self.timeouts += 1;
+            Expiry::LoseAll
+        }
     }
 }
 
@@ -140,9 +180,39 @@ mod tests {
     }
 
     fn rtt_100_ms() -> RttEstimator {
-        let mut rtt = RttEstimator::new();
-        rtt.sample(Span::from_ms(100), Span::ZERO);
+        let mut rtt = RttEstimator::new(&Config::tcp());
+        rtt.on_ack(at(100), at(0), Span::ZERO);
         rtt
+    }
+
+    /// An ACK at `ms`, outside of any episode.
+    fn acknowledge(timers: &mut Timers, config: &Config, ms: u64, is_progress: bool) {
+        timers.on_ack(at(ms), is_progress, &Advance::default(), &mut Recovery::new(config));
+    }
+
+    #[test]
+    fn an_ack_that_is_no_progress_does_not_restart_the_timer() {
+        let config = Config { tail_loss_probe: false, ..Config::tcp() };
+        let mut timers = Timers::new(&config, at(0));
+        acknowledge(&mut timers, &config, 50, false);
+        assert_eq!(timers.expiry(&rtt_100_ms()), at(300));
+        // Nor, with the impatient timer, one that completes nothing.
+        let config = Config { timer_restart: TimerRestart::FirstPartial, ..config };
+        let mut timers = Timers::new(&config, at(0));
+        acknowledge(&mut timers, &config, 50, true);
+        assert_eq!(timers.expiry(&rtt_100_ms()), at(300));
+        let advance = Advance { completed_bytes: 1, ..Advance::default() };
+        timers.on_ack(at(60), false, &advance, &mut Recovery::new(&config));
+        assert_eq!(timers.expiry(&rtt_100_ms()), at(360));
+    }
+
+    #[test]
+    fn without_a_connection_every_expiry_repeats_the_opener() {
+        let mut timers = Timers::new(&Config::tcp(), at(0));
+        let rtt = RttEstimator::new(&Config::tcp());
+        assert_eq!(timers.expiry(&rtt), at(1000));
+        assert_eq!(timers.on_expiry(at(1000), &rtt, false), Expiry::Probe);
+        assert_eq!((timers.expiry(&rtt), timers.counts()), (at(3000), (0, 1)));
     }
 
     #[test]
@@ -152,12 +222,13 @@ mod tests {
         timers.on_sent(at(0), true);
         // First sample 100 ms: variation 50 ms, 4 x 50 = 200: RTO = 300 ms; it doubles on expiry.
         assert_eq!(timers.expiry(&rtt_100_ms()), at(300));
-        assert_eq!(timers.on_expiry(at(300), &rtt_100_ms()), Expiry::LoseAll);
+        assert_eq!(timers.on_expiry(at(300), &rtt_100_ms(), true), Expiry::LoseAll);
         assert_eq!(timers.expiry(&rtt_100_ms()), at(300 + 600));
         assert!(!timers.is_backed_off());
-        timers.on_expiry(at(900), &rtt_100_ms());
+        timers.on_expiry(at(900), &rtt_100_ms(), true);
         assert!(timers.is_backed_off());
-        timers.on_progress(at(1000));
+        assert_eq!(timers.counts(), (2, 0));
+        acknowledge(&mut timers, &config, 1000, true);
         assert_eq!(timers.expiry(&rtt_100_ms()), at(1300));
     }
 
@@ -177,9 +248,9 @@ mod tests {
     fn a_tail_loss_probe_comes_once_before_the_timeout() {
         let mut timers = Timers::new(&Config { ack_delay_ms: 0.0, ..Config::tcp() }, at(0));
         assert_eq!(timers.expiry(&rtt_100_ms()), at(200));
-        assert_eq!(timers.on_expiry(at(200), &rtt_100_ms()), Expiry::Probe);
+        assert_eq!(timers.on_expiry(at(200), &rtt_100_ms(), true), Expiry::Probe);
         assert_eq!(timers.expiry(&rtt_100_ms()), at(500));
-        assert_eq!(timers.on_expiry(at(500), &rtt_100_ms()), Expiry::LoseAll);
+        assert_eq!(timers.on_expiry(at(500), &rtt_100_ms(), true), Expiry::LoseAll);
     }
 
     #[test]
@@ -187,7 +258,7 @@ mod tests {
         let mut timers = Timers::new(&Config::quic(), at(0));
         // srtt 100 + 4 x 50 + max ack delay 25 ms
         assert_eq!(timers.expiry(&rtt_100_ms()), at(325));
-        assert_eq!(timers.on_expiry(at(325), &rtt_100_ms()), Expiry::Probe);
+        assert_eq!(timers.on_expiry(at(325), &rtt_100_ms(), true), Expiry::Probe);
         assert_eq!(timers.expiry(&rtt_100_ms()), at(325 + 650));
     }
 
@@ -196,7 +267,7 @@ mod tests {
         let config = Config { timer: TimerKind::Silence, timeout_initial_ms: 2000.0, ..Config::datagram() };
         let mut timers = Timers::new(&config, at(0));
         assert_eq!(timers.expiry(&rtt_100_ms()), at(2000));
-        assert_eq!(timers.on_expiry(at(2000), &rtt_100_ms()), Expiry::LoseAll);
+        assert_eq!(timers.on_expiry(at(2000), &rtt_100_ms(), true), Expiry::LoseAll);
         assert_eq!(timers.expiry(&rtt_100_ms()), at(4000));
     }
 }

@@ -1,10 +1,23 @@
 //! What sender and receiver tell each other. The driver decides how it is carried (in memory or as bytes).
 
-use crate::config::Config;
-use crate::encoder::FrameMark;
 use crate::ranges::Range;
 use congestion::Message;
 use units::{Span, Time};
+
+/// Which frame a packet belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameMark {
+    /// Frame number, from 1; 0: the packet belongs to no frame.
+    pub number: u32,
+    /// Bytes of the whole frame.
+    pub bytes: u32,
+    /// Whether it can be decoded without the frames before it.
+    pub key: bool,
+    /// When it was captured (sender's clock).
+    pub captured_at: Time,
+    /// How long the source has been paused by plan before it, all pauses together.
+    pub paused: Span,
+}
 
 /// Header of one data packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +78,9 @@ pub struct Arrival {
     pub at: Time,
 }
 
+/// Most arrivals one ACK lists; further ones only appear in its ranges.
+pub(crate) const MAX_ARRIVALS: usize = 1024;
+
 /// The share of every packet in an ACK that the ACK acknowledges: the one after `index` shares of `count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -107,36 +123,6 @@ pub struct AckFrame {
     pub feedback: Vec<u8>,
     /// Bytes without content that the ACK is longer by.
     pub padding_bytes: u32,
-}
-
-/// What decides the size of an ACK's IP datagram.
-#[derive(Clone, Copy, Debug)]
-pub struct AckSize {
-    bytes: u32,
-    option_bytes: u32,
-    range_bytes: u32,
-}
-
-impl AckSize {
-    /// The sizes in `config`.
-    pub const fn new(config: &Config) -> Self {
-        Self {
-            bytes: config.ack_bytes,
-            option_bytes: config.ack_option_bytes,
-            range_bytes: config.ack_range_bytes,
-        }
-    }
-
-    /// Bytes of the datagram that carries `frame`.
-    pub const fn of(&self, frame: &AckFrame) -> u32 {
-        let further = frame.ranges.len().saturating_sub(1) as u32;
-        let option_bytes = if further > 0 { self.option_bytes } else { 0 };
-        self.bytes
-            + option_bytes
-            + further * self.range_bytes
-            + frame.feedback.len() as u32
-            + frame.padding_bytes
-    }
 }
 
 impl AckFrame {

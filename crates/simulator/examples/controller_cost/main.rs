@@ -62,7 +62,7 @@ fn measure(flow: &FlowSpec) -> Result<Value, String> {
     let controller = Box::new(Recording::new(scheme.controller(), &tape));
     let payload_bytes = scheme.config.payload_bytes;
     let application = Application::new(flow.application.clone(), start, payload_bytes, SEED);
-    let mut sender = Sender::new(scheme.config.clone(), controller, application, start, end);
+    let mut sender = Sender::new(&scheme.config, controller, application, start, end);
     let half = scheme.half().map(|half| Box::new(RecordingHalf::new(half, &half_tape)) as Box<_>);
     let mut receiver = Receiver::new(&scheme.config, half);
     let outcome = closed_loop::run(&mut sender, &mut receiver, end);

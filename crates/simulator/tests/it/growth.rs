@@ -163,7 +163,7 @@ fn ends(controller: &str) -> (Sender, Receiver) {
     let receiver = Receiver::new(&config, entry.build_receiver(&parameters, &start));
     let application = Application::new(ApplicationSpec::Greedy, start.now, config.payload_bytes, 1);
     let (controller, stop) = (entry.build(&parameters, &start), start.now + RTT * ROUNDS as u64);
-    (Sender::new(config, controller, application, start.now, stop), receiver)
+    (Sender::new(&config, controller, application, start.now, stop), receiver)
 }
 
 /// Runs a flow until it has sent enough; with `with_loss` one packet of it is lost.

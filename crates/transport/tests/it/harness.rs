@@ -28,7 +28,7 @@ pub(crate) struct Pair {
 
 impl Pair {
     /// A flow of `application` with 50 ms delay each way and the controller `reno`.
-    pub(crate) fn new(config: Config, application: ApplicationSpec) -> Self {
+    pub(crate) fn new(config: &Config, application: ApplicationSpec) -> Self {
         let registry = congestion::Registry::builtin();
         let entry = registry.find("reno").expect("reno is registered");
         let parameters = Parameters::defaults(entry.parameters);
@@ -37,7 +37,7 @@ impl Pair {
 
     /// The same with the controller that `build` builds and a receiver-side half.
     pub(crate) fn with(
-        config: Config,
+        config: &Config,
         application: ApplicationSpec,
         build: impl FnOnce(&Start) -> Box<dyn Controller>,
         half: Option<Box<dyn ReceiverHalf>>,
@@ -51,7 +51,7 @@ impl Pair {
         let controller = build(&start);
         let application = Application::new(application, Time::ZERO, config.payload_bytes, 1);
         Self {
-            receiver: Receiver::new(&config, half),
+            receiver: Receiver::new(config, half),
             sender: Sender::new(config, controller, application, Time::ZERO, Time::NEVER),
             now: Time::ZERO,
             delay: Span::from_ms(50),

@@ -33,7 +33,7 @@ impl Controller for AckCounter {
 }
 
 /// Data packets sent in the round trip after the initial window was acknowledged.
-fn second_window(config: Config, counts_acks: bool) -> usize {
+fn second_window(config: &Config, counts_acks: bool) -> usize {
     let mut pair = if counts_acks {
         Pair::with(config, GREEDY, |_| Box::new(AckCounter { window_bytes: 14_480 }), None)
     } else {
@@ -47,11 +47,11 @@ fn second_window(config: Config, counts_acks: bool) -> usize {
 #[test]
 fn ack_division_gains_nothing_from_a_sender_that_counts_bytes() {
     let divided = Conduct::AckDivision { parts: 10 };
-    assert_eq!(second_window(tcp(divided.clone()), false), 20);
-    assert_eq!(second_window(tcp(Conduct::Honest), false), 20);
-    assert_eq!(second_window(tcp(Conduct::Honest), true), 20);
+    assert_eq!(second_window(&tcp(divided.clone()), false), 20);
+    assert_eq!(second_window(&tcp(Conduct::Honest), false), 20);
+    assert_eq!(second_window(&tcp(Conduct::Honest), true), 20);
     // Ten ACKs for each of ten packets: a hundred segments on top of the ten.
-    assert_eq!(second_window(tcp(divided), true), 110);
+    assert_eq!(second_window(&tcp(divided), true), 110);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn parts_of_a_packet_add_up_to_the_packet() {
 #[test]
 fn a_divided_ack_that_was_lost_is_made_up_for_by_the_next() {
     let mut pair =
-        Pair::new(tcp(Conduct::AckDivision { parts: 4 }), ApplicationSpec::Fixed { bytes: 1_000_000 });
+        Pair::new(&tcp(Conduct::AckDivision { parts: 4 }), ApplicationSpec::Fixed { bytes: 1_000_000 });
     pair.drop_acks = (1..400).step_by(3).collect();
     pair.run_to(20_000);
     assert_eq!((pair.delivered, pair.sender.stats().packets_lost), (1_000_000, 0));
@@ -95,7 +95,7 @@ fn a_packet_acknowledged_in_parts_is_delivered_once_and_gives_one_rate_sample() 
     let samples = Samples(Arc::clone(&seen));
     let config = tcp(Conduct::AckDivision { parts: 4 });
     let mut pair =
-        Pair::with(config, ApplicationSpec::Fixed { bytes: 30 * 1448 }, |_| Box::new(samples), None);
+        Pair::with(&config, ApplicationSpec::Fixed { bytes: 30 * 1448 }, |_| Box::new(samples), None);
     // The opener's ACKs are 0 to 3. Of the first packet's the last is lost: with its first part the second packet's first ACK
     // brings ranges, in which both packets are complete.
     pair.drop_acks = vec![7];
@@ -116,7 +116,7 @@ fn a_probe_that_arrives_settles_the_lost_packet_it_repeats() {
     // the next probe followed, for ever.
     let config = Config { sack: false, max_window_bytes: 200_000, ..Config::tcp() };
     let config = Config { receiver: Conduct::AckDivision { parts: 15 }, ..config };
-    let mut pair = Pair::new(config, ApplicationSpec::Fixed { bytes: 300_000 });
+    let mut pair = Pair::new(&config, ApplicationSpec::Fixed { bytes: 300_000 });
     pair.drop = vec![4, 6, 8, 14, 15, 16, 17, 18, 40, 50, 51, 52, 53, 54, 55, 56, 57, 61, 91, 176, 192, 200];
     pair.drop_acks = vec![0, 1, 2, 44, 45, 46, 47, 48, 49, 163, 168, 222, 239, 297];
     pair.run_to(300_000);
@@ -127,7 +127,7 @@ fn a_probe_that_arrives_settles_the_lost_packet_it_repeats() {
 #[test]
 fn optimistic_acks_hurry_the_sender_and_hide_losses() {
     let run = |receiver| {
-        let mut pair = Pair::new(Config { time_threshold: 0.0, ..tcp(receiver) }, GREEDY);
+        let mut pair = Pair::new(&Config { time_threshold: 0.0, ..tcp(receiver) }, GREEDY);
         pair.drop = vec![200];
         pair.run_to(1500);
         (pair.sent.len(), pair.sender.stats().packets_lost)
@@ -140,7 +140,7 @@ fn optimistic_acks_hurry_the_sender_and_hide_losses() {
 
 #[test]
 fn what_was_never_sent_cannot_be_acknowledged() {
-    let mut pair = Pair::new(tcp(Conduct::Honest), GREEDY);
+    let mut pair = Pair::new(&tcp(Conduct::Honest), GREEDY);
     pair.run_to(120);
     let (in_flight, window) = (in_flight(&pair), pair.sender.window_bytes());
     assert_eq!((in_flight, window), (14_480.0, 14_480));
@@ -177,7 +177,7 @@ fn in_flight(pair: &Pair) -> f64 {
 #[test]
 fn without_any_feedback_the_sender_backs_off_and_afterwards_recovers() {
     let silent = Conduct::Silent { after_s: 1.0, for_s: Some(30.0) };
-    let mut pair = Pair::new(Config { max_window_bytes: 100_000, ..tcp(silent) }, GREEDY);
+    let mut pair = Pair::new(&Config { max_window_bytes: 100_000, ..tcp(silent) }, GREEDY);
     pair.run_to(31_000);
     let gaps: Vec<u64> = pair
         .sent
@@ -197,7 +197,7 @@ fn without_any_feedback_the_sender_backs_off_and_afterwards_recovers() {
 
 #[test]
 fn a_silence_without_end_ends_nothing_else() {
-    let mut pair = Pair::new(tcp(Conduct::Silent { after_s: 0.5, for_s: None }), GREEDY);
+    let mut pair = Pair::new(&tcp(Conduct::Silent { after_s: 0.5, for_s: None }), GREEDY);
     pair.run_to(600_000);
     assert!(pair.receiver.stats().acks > 0);
     assert!(pair.sent_between(300_000, 600_000).len() < 10);
@@ -226,7 +226,7 @@ proptest! {
             receiver: receiver.clone(), sack, ack_every: every, max_window_bytes: 200_000, ..profiles[profile].clone()
         };
         let reliable = config.reliable;
-        let mut pair = Pair::new(config, ApplicationSpec::Fixed { bytes: 300_000 });
+        let mut pair = Pair::new(&config, ApplicationSpec::Fixed { bytes: 300_000 });
         (pair.drop, pair.drop_acks) = (drop, drop_acks);
         pair.run_to(3_000_000);
         prop_assert!(pair.delivered <= 300_000);

@@ -88,7 +88,7 @@ fn pair(
     let seen = Arc::new(Mutex::new(Seen::default()));
     let half = Box::new(Half { next: Time::ZERO, seen: Arc::clone(&seen) });
     let scheme = Scheme { control, sent: 0, seen: Arc::clone(&seen) };
-    (Pair::with(config, application, |_| Box::new(scheme), Some(half)), seen)
+    (Pair::with(&config, application, |_| Box::new(scheme), Some(half)), seen)
 }
 
 fn encoder(change: impl FnOnce(&mut EncoderSpec)) -> ApplicationSpec {
@@ -235,7 +235,7 @@ fn what_cannot_be_delivered_within_a_second_is_given_up_for_a_key_frame() {
 #[test]
 fn a_controller_that_knows_nothing_of_encoders_still_steers_one() {
     let mut pair =
-        Pair::new(Config { ack_every: 1, ..Config::tcp() }, encoder(|spec| spec.max_rate_mbps = 8.0));
+        Pair::new(&Config { ack_every: 1, ..Config::tcp() }, encoder(|spec| spec.max_rate_mbps = 8.0));
     pair.run_to(5000);
     let stats = pair.sender.encoder_stats().unwrap();
     let mbps = stats.bytes as f64 * 8.0 / 5e6;

@@ -4,7 +4,7 @@ use crate::harness::Pair;
 use congestion::{Ack, Control, Controller, FieldSink};
 use std::sync::{Arc, Mutex};
 use transport::{
-    AckFrame, AckSize, ApplicationSpec, Config, Data, LossDetection, Range, Recovery, TimerRestart,
+    AckFrame, AckSize, ApplicationSpec, Config, Data, LossDetection, Range, Reduction, TimerRestart,
 };
 use units::Span;
 
@@ -15,7 +15,7 @@ fn tcp() -> Config {
     Config { ack_every: 1, handshake: false, tail_loss_probe: false, ..Config::tcp() }
 }
 
-fn greedy(config: Config) -> Pair {
+fn greedy(config: &Config) -> Pair {
     Pair::new(config, ApplicationSpec::Greedy)
 }
 
@@ -27,12 +27,12 @@ fn resent(pair: &Pair) -> Vec<u64> {
 
 /// A pair that loses packet 2 and those that `also` picks among the packets of a run with that loss alone.
 fn losing(config: &Config, also: impl Fn(&[Data]) -> u64) -> (Pair, u64) {
-    let mut pair = greedy(config.clone());
+    let mut pair = greedy(config);
     pair.drop = vec![2];
     pair.run_to(199);
     let sent: Vec<Data> = pair.sent.iter().map(|(_, data)| *data).collect();
     let second = also(&sent);
-    let mut pair = greedy(config.clone());
+    let mut pair = greedy(config);
     pair.drop = vec![2, second];
     pair.run_to(1500);
     (pair, second)
@@ -64,7 +64,7 @@ fn by_sequence_a_segment_whose_retransmission_is_under_way_begins_another_episod
 #[test]
 fn by_sequence_a_timeout_repeats_everything_in_order() {
     let mut pair = Pair::new(
-        Config { loss_detection: LossDetection::Sequence, ..tcp() },
+        &Config { loss_detection: LossDetection::Sequence, ..tcp() },
         ApplicationSpec::Fixed { bytes: 10 * SEGMENT },
     );
     pair.drop = (2..10).collect();
@@ -76,7 +76,7 @@ fn by_sequence_a_timeout_repeats_everything_in_order() {
 #[test]
 fn undo_gives_the_window_back_only_if_it_is_on() {
     for (undo, most) in [(true, 24), (false, 18)] {
-        let mut pair = greedy(Config { undo, time_threshold: 0.0, ..tcp() });
+        let mut pair = greedy(&Config { undo, time_threshold: 0.0, ..tcp() });
         // Reordering that looks like a loss: packet 12 comes 3 ms late.
         pair.late = vec![(12, 3)];
         pair.run_to(290);
@@ -88,15 +88,15 @@ fn undo_gives_the_window_back_only_if_it_is_on() {
 #[test]
 fn ns3s_rate_reduction_stalls_where_its_product_overflows() {
     let sent_during_the_first_round = |recovery| {
-        let mut pair = greedy(Config { recovery, initial_window: 600, ..tcp() });
+        let mut pair = greedy(&Config { recovery, initial_window: 600, ..tcp() });
         pair.drop = vec![0];
         pair.run_to(199);
         pair.sent_between(100, 199).len()
     };
     // 599 segments arrive in one instant: half as many leave, one for two.
-    assert!((295..=305).contains(&sent_during_the_first_round(Recovery::Prr)));
+    assert!((295..=305).contains(&sent_during_the_first_round(Reduction::Prr)));
     // 300 * 1448 * delivered does not fit 32 bits beyond seven segments; below ssthresh as many leave as arrive.
-    let ns3 = sent_during_the_first_round(Recovery::PrrNs3);
+    let ns3 = sent_during_the_first_round(Reduction::PrrNs3);
     assert!((295..=305).contains(&ns3), "{ns3}");
 }
 
@@ -116,7 +116,7 @@ impl Controller for Witness {
     fn fields(&self, _sink: &mut dyn FieldSink) {}
 }
 
-fn witnessed(config: Config, script: impl FnOnce(&mut Pair)) -> Vec<(Option<Span>, Span, u64)> {
+fn witnessed(config: &Config, script: impl FnOnce(&mut Pair)) -> Vec<(Option<Span>, Span, u64)> {
     let told = Told::default();
     let witness = Box::new(Witness(told.clone()));
     let mut pair = Pair::with(config, ApplicationSpec::Greedy, |_| witness, None);
@@ -126,18 +126,18 @@ fn witnessed(config: Config, script: impl FnOnce(&mut Pair)) -> Vec<(Option<Span
 
 #[test]
 fn timestamps_count_whole_ticks() {
-    let told = witnessed(Config { timestamp_ms: 40.0, ..tcp() }, |pair| pair.run_to(210));
+    let told = witnessed(&Config { timestamp_ms: 40.0, ..tcp() }, |pair| pair.run_to(210));
     // Sent in ticks 0 and 2 (at 100 ms), acknowledged in ticks 2 (100 ms) and 5 (200 ms).
     assert_eq!(told[0].0, Some(Span::from_ms(80)));
     assert_eq!(told[6].0, Some(Span::from_ms(120)));
-    let told = witnessed(Config { timestamp_ms: 1000.0, ..tcp() }, |pair| pair.run_to(110));
+    let told = witnessed(&Config { timestamp_ms: 1000.0, ..tcp() }, |pair| pair.run_to(110));
     assert_eq!(told[0].0, Some(Span::from_us(1)), "within one tick");
 }
 
 #[test]
 fn smoothed_samples_stand_for_each_rtt() {
     let config = Config { timestamp_ms: 40.0, smoothed_samples: true, ..tcp() };
-    let told = witnessed(config, |pair| pair.run_to(210));
+    let told = witnessed(&config, |pair| pair.run_to(210));
     assert_eq!(told[0], (Some(Span::from_ms(80)), Span::from_ms(80), SEGMENT));
     // 7/8 * 80 + 1/8 * 120 ms
     assert_eq!(told[6], (Some(Span::from_ms(85)), Span::from_ms(80), SEGMENT));
@@ -146,7 +146,7 @@ fn smoothed_samples_stand_for_each_rtt() {
 #[test]
 fn cumulative_growth_counts_a_filled_hole_at_once_and_nothing_before() {
     let bytes = |cumulative_growth| {
-        let told = witnessed(Config { cumulative_growth, ..tcp() }, |pair| {
+        let told = witnessed(&Config { cumulative_growth, ..tcp() }, |pair| {
             pair.drop = vec![1];
             pair.run_to(205);
         });
@@ -156,7 +156,7 @@ fn cumulative_growth_counts_a_filled_hole_at_once_and_nothing_before() {
     // Packet 0; 2 to 5 above the hole; then packets 6, 7, ... of the next round trip until 1 is repaired.
     let told = bytes(true);
     assert_eq!(told[..5], [1, 0, 0, 0, 0]);
-    let told = witnessed(Config { cumulative_growth: true, ..tcp() }, |pair| {
+    let told = witnessed(&Config { cumulative_growth: true, ..tcp() }, |pair| {
         pair.drop = vec![1];
         pair.run_to(205);
     });
@@ -167,7 +167,7 @@ fn cumulative_growth_counts_a_filled_hole_at_once_and_nothing_before() {
 #[test]
 fn the_receive_window_counts_from_the_first_missing_byte() {
     let config = Config { receive_window_bytes: 12 * SEGMENT, initial_window: 30, ..tcp() };
-    let mut pair = greedy(config);
+    let mut pair = greedy(&config);
     pair.drop = vec![0];
     pair.run_to(99);
     assert_eq!(pair.sent.len(), 12);
@@ -189,10 +189,10 @@ fn with_the_impatient_timer_only_the_first_partial_ack_restarts_it() {
             loss_detection: LossDetection::Sequence,
             // There is no RTT before segment 60 arrives in order.
             timeout_initial_ms: 250.0,
-            recovery: Recovery::Prr,
+            recovery: Reduction::Prr,
             ..tcp()
         };
-        let mut pair = Pair::new(config, ApplicationSpec::Fixed { bytes: 64 * SEGMENT });
+        let mut pair = Pair::new(&config, ApplicationSpec::Fixed { bytes: 64 * SEGMENT });
         pair.drop = (0..60).collect();
         pair.run_to(4000);
         assert_eq!(pair.delivered, 64 * SEGMENT);
@@ -208,7 +208,7 @@ fn an_option_costs_its_own_bytes_once() {
         ranges: (0..ranges).map(|index| Range { start: 2 * index, end: 2 * index + 1 }).collect(),
         ..AckFrame::default()
     };
-    // 20 + 32 bytes; with SACK 2 + 8 n, padded to a multiple of 4 (reference `ccperf` 4.3).
+    // 20 + 32 bytes; with SACK 2 + 8 n, padded to a multiple of 4 (RFC 2018 3).
     let sizes: Vec<u32> = (1..=4).map(|ranges| AckSize::new(&config).of(&frame(ranges))).collect();
     assert_eq!(sizes, [52, 64, 72, 80]);
 }

@@ -1,9 +1,10 @@
-//! What a sender knows of each segment by sequence: the scoreboard of RFC 6675, with the flags and rules of ns-3
-//! (reference `ccperf` 9.3).
+//! What a sender knows of each segment by sequence: the scoreboard of RFC 6675 (sections 3 and 4) with the flags and rules
+//! of ns-3 (ns-3.41, `src/internet/model/tcp-tx-buffer.cc`).
 //!
-//! [`crate::sent`] knows transmissions; here a segment keeps its state however often it is sent. A segment marked as lost
-//! stays so while its retransmission is under way, and a retransmission that is lost is found by nothing but a timeout.
+//! [`crate::packets`] knows transmissions; here a segment keeps its state however often it is sent. A segment marked as
+//! lost stays so while its retransmission is under way, and only a timeout finds a retransmission that is lost.
 
+use crate::advance::Advance;
 use std::collections::VecDeque;
 
 /// What is known of a segment.
@@ -29,21 +30,6 @@ struct Segment {
     retransmitted: bool,
 }
 
-/// What one ACK told, summed up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Progress {
-    /// Bytes that were not known to have arrived.
-    pub(crate) delivered: u64,
-    /// Those of them above the cumulative point: more than none makes the ACK a duplicate one (RFC 6675 2).
-    pub(crate) sacked: u64,
-    /// Bytes that the cumulative point moved by.
-    pub(crate) advanced: u64,
-    /// Packet number of the first segment that the cumulative point passed, unless that was sent more than once.
-    pub(crate) timed: Option<u64>,
-    /// Whether a retransmitted segment was acknowledged by the cumulative point.
-    pub(crate) retransmission: bool,
-}
-
 /// Segments in order of sequence.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
@@ -55,13 +41,24 @@ pub(crate) struct Scoreboard {
     /// No segment that starts below is outstanding for the first time.
     marked_to: u64,
     /// Duplicate ACKs in a row.
-    pub(crate) duplicates: u64,
-    progress: Progress,
+    duplicates: u64,
+    /// What the ACK being processed tells.
+    advance: Advance,
 }
 
 impl Scoreboard {
     pub(crate) const fn una(&self) -> u64 {
         self.una
+    }
+
+    /// Duplicate ACKs in a row.
+    pub(crate) const fn duplicates(&self) -> u64 {
+        self.duplicates
+    }
+
+    /// Duplicate ACKs are counted from none again.
+    pub(crate) const fn forget_duplicates(&mut self) {
+        self.duplicates = 0;
     }
 
     fn position(&self, start: u64) -> Option<usize> {
@@ -91,32 +88,32 @@ impl Scoreboard {
         }
         segment.state = State::Arrived;
         let bytes = segment.end - segment.start;
-        self.progress.delivered += bytes;
+        self.advance.arrived_bytes += bytes;
         if segment.end > complete {
-            self.progress.sacked += bytes;
+            self.advance.sacked_bytes += bytes;
             self.highest = self.highest.max(start);
         } else {
-            self.progress.retransmission |= segment.retransmitted;
+            self.advance.retransmission |= segment.retransmitted;
         }
         Some(segment.number)
     }
 
     /// Forgets what lies below the new cumulative point and says what the ACK told.
-    pub(crate) fn advance(&mut self, complete: u64) -> Progress {
-        let mut progress = std::mem::take(&mut self.progress);
-        progress.advanced = complete.saturating_sub(self.una);
+    pub(crate) fn advance(&mut self, complete: u64) -> Advance {
+        let mut advance = std::mem::take(&mut self.advance);
+        advance.completed_bytes = complete.saturating_sub(self.una);
         let first = self.segments.front().filter(|segment| segment.end <= complete && !segment.retransmitted);
-        progress.timed = first.map(|segment| segment.number);
+        advance.timed = first.map(|segment| segment.number);
         while self.segments.front().is_some_and(|segment| segment.end <= complete) {
             self.segments.pop_front();
         }
         self.una = self.una.max(complete);
-        if progress.sacked > 0 {
+        if advance.sacked_bytes > 0 {
             self.duplicates += 1;
-        } else if progress.advanced > 0 {
+        } else if advance.completed_bytes > 0 {
             self.duplicates = 0;
         }
-        progress
+        advance
     }
 
     /// Marks every segment as lost above which `threshold` segments are selectively acknowledged, and hands the packet
@@ -180,7 +177,7 @@ mod tests {
     }
 
     /// One ACK: these segments arrived, the stream is complete up to segment `complete`.
-    fn ack(board: &mut Scoreboard, arrived: &[u64], complete: u64) -> Progress {
+    fn ack(board: &mut Scoreboard, arrived: &[u64], complete: u64) -> Advance {
         for segment in arrived {
             board.on_arrived(segment * 100, complete * 100);
         }
@@ -201,8 +198,8 @@ mod tests {
         ack(&mut board, &[4], 1);
         assert_eq!(marked(&mut board), [] as [u64; 0]);
         assert!(!board.is_head_lost());
-        let progress = ack(&mut board, &[6], 1);
-        assert_eq!(progress, Progress { delivered: 100, sacked: 100, ..Progress::default() });
+        let advance = ack(&mut board, &[6], 1);
+        assert_eq!(advance, Advance { arrived_bytes: 100, sacked_bytes: 100, ..Advance::default() });
         assert_eq!((marked(&mut board), board.duplicates), (vec![1], 3));
         assert!(board.is_head_lost());
         // Segment 3 has two above it until 8 arrives.
@@ -221,10 +218,10 @@ mod tests {
         ack(&mut board, &[4, 5, 6], 0);
         assert_eq!(marked(&mut board), [] as [u64; 0]);
         assert_eq!(board.on_arrived(0, 700), Some(10));
-        let progress = board.advance(700);
+        let advance = board.advance(700);
         // Sent twice: no RTT can be taken (Karn).
-        assert_eq!((progress.timed, progress.retransmission, progress.advanced), (None, true, 700));
-        assert_eq!((progress.delivered, progress.sacked, board.duplicates), (100, 0, 0));
+        assert_eq!((advance.timed, advance.retransmission, advance.completed_bytes), (None, true, 700));
+        assert_eq!((advance.arrived_bytes, advance.sacked_bytes, board.duplicates), (100, 0, 0));
         assert_eq!((board.una(), board.is_head_lost()), (700, false));
     }
 
@@ -245,9 +242,9 @@ mod tests {
     #[test]
     fn what_arrives_twice_counts_once() {
         let mut board = board();
-        assert_eq!(ack(&mut board, &[5], 0).delivered, 100);
+        assert_eq!(ack(&mut board, &[5], 0).arrived_bytes, 100);
         assert_eq!(board.on_arrived(500, 0), None);
-        assert_eq!(board.advance(0), Progress::default());
+        assert_eq!(board.advance(0), Advance::default());
         assert_eq!(board.duplicates, 1);
     }
 }

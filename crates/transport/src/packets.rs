@@ -1,6 +1,6 @@
 //! The packets a sender has sent and still cares about, by packet number.
 
-use crate::rate::Snapshot;
+use crate::rate::{Newest, Snapshot};
 use std::collections::VecDeque;
 use units::Time;
 
@@ -12,31 +12,48 @@ pub(crate) enum Fate {
     Lost,
 }
 
-/// One transmission.
+/// One transmission: one cache line, as both sending and acknowledging it touch all of it.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct SentPacket {
     pub(crate) sent_at: Time,
     pub(crate) offset: u64,
-    pub(crate) payload_bytes: u32,
+    pub(crate) snapshot: Snapshot,
+    /// At most [`crate::config::MAX_PAYLOAD_BYTES`].
+    pub(crate) payload_bytes: u16,
     /// Of these, how many were acknowledged by ACKs for a part of the packet.
-    pub(crate) acked_bytes: u32,
+    pub(crate) acked_bytes: u16,
     pub(crate) fate: Fate,
     pub(crate) retransmission: bool,
     /// Carries no data of the application: nothing to send again.
     pub(crate) filler: bool,
-    pub(crate) snapshot: Snapshot,
+    /// The application limited the sender when it left.
+    pub(crate) app_limited: bool,
 }
+
+const _: () = assert!(size_of::<SentPacket>() == 64, "a sent packet is one cache line");
 
 impl SentPacket {
     /// Payload bytes that are not acknowledged.
-    pub(crate) const fn outstanding_bytes(&self) -> u32 {
-        self.payload_bytes - self.acked_bytes
+    pub(crate) fn outstanding_bytes(&self) -> u32 {
+        u32::from(self.payload_bytes - self.acked_bytes)
+    }
+
+    /// Stream offset behind its payload.
+    pub(crate) fn end(&self) -> u64 {
+        self.offset + u64::from(self.payload_bytes)
+    }
+
+    /// What a rate sample needs of it.
+    pub(crate) const fn newest(&self) -> Newest {
+        Newest { sent_at: self.sent_at, app_limited: self.app_limited, snapshot: self.snapshot }
     }
 }
 
 /// A window of consecutive packet numbers; everything below `base` is settled and forgotten.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SentPackets {
+    /// Grows with the flight: a ring is walked through from end to end, so it should be no larger than needed.
     packets: VecDeque<SentPacket>,
     base: u64,
     /// Every packet below is acknowledged or lost.
@@ -44,10 +61,6 @@ pub(crate) struct SentPackets {
 }
 
 impl SentPackets {
-    pub(crate) fn new() -> Self {
-        Self { packets: VecDeque::with_capacity(1024), base: 0, first_in_flight: 0 }
-    }
-
     /// Number the next packet gets.
     pub(crate) fn next_number(&self) -> u64 {
         self.base + self.packets.len() as u64
@@ -94,5 +107,46 @@ impl SentPackets {
             }
         }
         self.first_in_flight = self.first_in_flight.max(self.base);
+    }
+}
+
+#[cfg(test)]
+impl SentPacket {
+    /// 1000 bytes from `offset` on, sent at `ms`.
+    pub(crate) fn of_test(offset: u64, ms: u64) -> Self {
+        Self {
+            sent_at: Time::from_ns(ms * 1_000_000),
+            offset,
+            snapshot: Snapshot::default(),
+            payload_bytes: 1000,
+            acked_bytes: 0,
+            fate: Fate::InFlight,
+            retransmission: false,
+            filler: false,
+            app_limited: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Span;
+
+    #[test]
+    fn settled_packets_are_forgotten_from_the_front_and_lost_ones_only_after_a_while() {
+        let mut packets = SentPackets::default();
+        (0..4).for_each(|number| packets.push(SentPacket::of_test(number * 1000, number * 10)));
+        packets.get_mut(0).unwrap().fate = Fate::Acked;
+        packets.get_mut(1).unwrap().fate = Fate::Lost;
+        packets.get_mut(3).unwrap().fate = Fate::Acked;
+        assert_eq!(packets.first_in_flight(), 2);
+        packets.forget(Time::ZERO + Span::from_ms(10));
+        assert_eq!((packets.base(), packets.next_number()), (1, 4));
+        packets.forget(Time::ZERO + Span::from_ms(11));
+        assert_eq!((packets.base(), packets.get(1).is_none(), packets.first_in_flight()), (2, true, 2));
+        packets.get_mut(2).unwrap().fate = Fate::Acked;
+        packets.forget(Time::ZERO);
+        assert_eq!((packets.base(), packets.next_number(), packets.first_in_flight()), (4, 4, 4));
     }
 }

@@ -1,0 +1,248 @@
+//! What happens from a loss until it is repaired: the episode, what may be sent during it, how long it took.
+
+mod episode;
+mod ns3;
+mod prr;
+
+use crate::advance::Advance;
+use crate::config::{Config, Reduction, TimerKind};
+use congestion::AckedPacket;
+pub(crate) use episode::{Episode, Onset};
+use prr::{Delivery, Prr};
+use units::{Span, Time};
+
+/// Loss episodes of one flow.
+#[derive(Debug)]
+pub(crate) struct Recovery {
+    episode: Episode,
+    prr: Option<Prr>,
+    reduction: Reduction,
+    undo: bool,
+    cumulative_growth: bool,
+    payload_bytes: u32,
+    /// When the present episode began.
+    since: Option<Time>,
+    episodes: u64,
+    recoveries: u64,
+    length: Span,
+}
+
+/// What there is to retransmit or to send next: it tells later what left within an episode.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frontier {
+    /// Packet number that the next transmission gets.
+    pub(crate) number: u64,
+    /// The first stream byte that was never sent.
+    pub(crate) offset: u64,
+}
+
+impl Recovery {
+    pub(crate) const fn new(config: &Config) -> Self {
+        Self {
+            episode: Episode::new(matches!(config.timer, TimerKind::Rto) && config.reliable),
+            prr: None,
+            reduction: config.recovery,
+            undo: config.undo,
+            cumulative_growth: config.cumulative_growth,
+            payload_bytes: config.payload_bytes,
+            since: None,
+            episodes: 0,
+            recoveries: 0,
+            length: Span::ZERO,
+        }
+    }
+
+    /// The present episode.
+    pub(crate) const fn episode(&self) -> &Episode {
+        &self.episode
+    }
+
+    /// Episodes that losses began.
+    pub(crate) const fn episodes(&self) -> u64 {
+        self.episodes
+    }
+
+    /// Loss episodes that are over, and how long they took together.
+    pub(crate) const fn recoveries(&self) -> (u64, Span) {
+        (self.recoveries, self.length)
+    }
+
+    /// Most bytes in flight while the rate is reduced.
+    #[inline]
+    pub(crate) fn window(&self) -> Option<u64> {
+        self.prr.as_ref().map(Prr::window)
+    }
+
+    #[inline]
+    pub(crate) const fn on_sent(&mut self, payload_bytes: u32) {
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent(payload_bytes as u64);
+        }
+    }
+
+    /// Packets arrived that had been declared lost; returns whether the whole episode was a false alarm that is to be undone.
+    #[inline]
+    pub(crate) const fn on_spurious(&mut self, packets: u64) -> bool {
+        packets > 0 && self.episode.count_spurious(packets) && self.undo
+    }
+
+    /// Packet `newest` was acknowledged, and the stream is complete up to `complete`; returns whether that ended the episode.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, now: Time, newest: u64, complete: u64) -> bool {
+        let ended = self.episode.on_ack(newest, complete);
+        if ended {
+            self.close(now);
+        }
+        ended
+    }
+
+    /// The episode was a false alarm.
+    pub(crate) fn undo(&mut self, now: Time) {
+        self.episode.end();
+        self.close(now);
+    }
+
+    /// Packets were declared lost while `next` was to be sent; returns whether that begins an episode.
+    pub(crate) fn on_losses(
+        &mut self,
+        now: Time,
+        onset: Onset,
+        lost: &[AckedPacket],
+        next: Frontier,
+    ) -> bool {
+        let begins = match (onset, lost.last()) {
+            (Onset::Yes, _) => {
+                self.episode.begin(next.number, next.offset);
+                true
+            }
+            (Onset::IfSentSince, Some(newest)) => self.on_congestion(newest.number, next),
+            _ => false,
+        };
+        self.episode.count_lost(lost.len() as u64);
+        if begins {
+            self.episodes += 1;
+            // One that QUIC has going on ends with it.
+            self.count_recovery(now);
+            self.since = Some(now);
+        }
+        begins
+    }
+
+    /// Packets up to `newest` were lost or marked while `next` was to be sent; returns whether that begins an episode.
+    pub(crate) const fn on_congestion(&mut self, newest: u64, next: Frontier) -> bool {
+        self.episode.on_congestion(newest, next.number, next.offset)
+    }
+
+    /// The timer declared everything lost while `next` was to be sent.
+    pub(crate) fn on_timeout(&mut self, now: Time, next: Frontier) {
+        self.episode.on_timeout(next.number, next.offset);
+        self.close(now);
+    }
+
+    /// The episode that has just begun limits sending until the flight has shrunk to `window`: `flight` bytes were
+    /// outstanding, or `unacknowledged` in all beyond the cumulative point; `in_flight` are left.
+    pub(crate) fn reduce(&mut self, window: u64, flight: u64, unacknowledged: u64, in_flight: u64) {
+        let flight = match self.reduction {
+            Reduction::Prr => flight,
+            Reduction::PrrNs3 => unacknowledged,
+            Reduction::Immediate => return,
+        };
+        self.prr = Some(Prr::begin(window, flight, in_flight, u64::from(self.payload_bytes)));
+    }
+
+    /// An ACK of `acked_bytes` has left `in_flight` bytes in flight. `is_safe`: it moved the lower edge forward and revealed
+    /// no new loss.
+    #[inline]
+    pub(crate) fn proceed(&mut self, acked_bytes: u64, in_flight: u64, is_safe: bool, advance: &Advance) {
+        let Some(prr) = &mut self.prr else { return };
+        if self.reduction == Reduction::PrrNs3 {
+            let ack = Delivery { bytes: advance.arrived_bytes, in_flight, safe: advance.retransmission };
+            for _ in 0..ns3::questions(advance) {
+                prr.on_ack(&ack, ns3::allowance);
+            }
+        } else {
+            prr.on_ack(&Delivery { bytes: acked_bytes, in_flight, safe: is_safe }, prr::by_rfc);
+        }
+    }
+
+    /// Bytes that windows grow by with an ACK of `acked_bytes`, the stream being complete up to `complete`.
+    #[inline]
+    pub(crate) const fn growth_bytes(&self, acked_bytes: u64, advance: &Advance, complete: u64) -> u64 {
+        if self.cumulative_growth {
+            ns3::growth_bytes(advance, self.episode.is_after_timeout(complete))
+        } else {
+            acked_bytes
+        }
+    }
+
+    /// The stream was completed further within the episode; returns whether for the first time.
+    pub(crate) const fn is_first_partial(&mut self) -> bool {
+        self.episode.is_first_partial()
+    }
+
+    fn close(&mut self, now: Time) {
+        self.prr = None;
+        self.count_recovery(now);
+    }
+
+    fn count_recovery(&mut self, now: Time) {
+        if let Some(since) = self.since.take() {
+            self.recoveries += 1;
+            self.length += now - since;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lost(number: u64) -> AckedPacket {
+        AckedPacket { number, bytes: 1000, ..AckedPacket::default() }
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::from_ns(ms * 1_000_000)
+    }
+
+    const NEXT: Frontier = Frontier { number: 20, offset: 20_000 };
+
+    #[test]
+    fn an_episode_reduces_the_window_until_it_ends_and_its_length_is_counted() {
+        let mut recovery = Recovery::new(&Config::tcp());
+        assert!(recovery.on_losses(at(10), Onset::IfSentSince, &[lost(5)], NEXT));
+        recovery.reduce(10_000, 20_000, 20_000, 19_000);
+        assert_eq!(recovery.window(), Some(19_000 + 1448));
+        assert!(!recovery.on_losses(at(20), Onset::IfSentSince, &[lost(7)], NEXT), "it goes on");
+        assert!(recovery.on_ack(at(40), 25, 20_000));
+        assert_eq!((recovery.window(), recovery.episodes()), (None, 1));
+        assert_eq!(recovery.recoveries(), (1, Span::from_ms(30)));
+    }
+
+    #[test]
+    fn a_false_alarm_is_undone_only_where_that_is_wanted() {
+        for undo in [true, false] {
+            let mut recovery = Recovery::new(&Config { undo, ..Config::tcp() });
+            recovery.on_losses(at(10), Onset::IfSentSince, &[lost(5), lost(6)], NEXT);
+            assert!(!recovery.on_spurious(1));
+            assert_eq!(recovery.on_spurious(1), undo);
+        }
+    }
+
+    #[test]
+    fn losses_that_belong_to_no_new_episode_begin_none() {
+        let mut recovery = Recovery::new(&Config::ns3_compat());
+        assert!(!recovery.on_losses(at(10), Onset::No, &[lost(5)], NEXT));
+        // By sequence an episode may begin without a packet that is newly lost.
+        assert!(recovery.on_losses(at(10), Onset::Yes, &[], NEXT));
+        assert!(recovery.episode().is_active());
+    }
+
+    #[test]
+    fn where_the_window_counts_at_once_nothing_else_limits_sending() {
+        let mut recovery = Recovery::new(&Config::quic());
+        recovery.on_losses(at(10), Onset::IfSentSince, &[lost(5)], NEXT);
+        recovery.reduce(10_000, 20_000, 20_000, 19_000);
+        assert_eq!(recovery.window(), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! Round trips, told from what is delivered, and what was highest in the latest ones.
+
+/// A value now and its largest since the start of the previous round trip.
+#[derive(Clone, Copy, Debug, Default)]
+struct Peak<T> {
+    current: T,
+    previous: T,
+}
+
+impl<T: Copy + Ord> Peak<T> {
+    fn note(&mut self, value: T) {
+        self.current = self.current.max(value);
+    }
+
+    const fn begin_round(&mut self, value: T) {
+        self.previous = self.current;
+        self.current = value;
+    }
+
+    fn get(self) -> T {
+        self.current.max(self.previous)
+    }
+}
+
+/// The present round trip of a flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rounds {
+    /// The round ends with a packet that left when so much had been delivered.
+    ends_at: u64,
+    in_flight: Peak<u64>,
+    window_limited: Peak<bool>,
+}
+
+impl Rounds {
+    /// So many bytes are in flight.
+    pub(crate) fn note_in_flight(&mut self, bytes: u64) {
+        self.in_flight.note(bytes);
+    }
+
+    /// The window kept a packet back.
+    pub(crate) fn note_window_limited(&mut self) {
+        self.window_limited.note(true);
+    }
+
+    /// A packet arrived that left when `at_send` bytes were delivered; by now it is `delivered`. Returns whether that ends
+    /// the round: call [`Rounds::begin`] once its peaks are read.
+    pub(crate) const fn is_over(&mut self, at_send: u64, delivered: u64) -> bool {
+        let is_over = at_send >= self.ends_at;
+        if is_over {
+            self.ends_at = delivered;
+        }
+        is_over
+    }
+
+    /// The next round begins with so many bytes in flight.
+    pub(crate) const fn begin(&mut self, in_flight: u64) {
+        self.in_flight.begin_round(in_flight);
+        self.window_limited.begin_round(false);
+    }
+
+    /// Most bytes in flight at any moment since the start of the previous round.
+    pub(crate) fn peak_in_flight(&self) -> u64 {
+        self.in_flight.get()
+    }
+
+    /// Whether the window kept a packet back since the start of the previous round.
+    pub(crate) fn was_window_limited(&self) -> bool {
+        self.window_limited.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_ends_with_a_packet_that_left_after_its_beginning() {
+        let mut rounds = Rounds::default();
+        assert!(rounds.is_over(0, 1000));
+        assert!(!rounds.is_over(999, 2000));
+        assert!(rounds.is_over(1000, 3000));
+        assert!(!rounds.is_over(2999, 4000));
+    }
+
+    #[test]
+    fn peaks_last_for_the_present_round_and_the_one_before() {
+        let mut rounds = Rounds::default();
+        rounds.note_in_flight(5000);
+        rounds.note_window_limited();
+        rounds.begin(3000);
+        rounds.note_in_flight(4000);
+        assert_eq!((rounds.peak_in_flight(), rounds.was_window_limited()), (5000, true));
+        rounds.begin(2000);
+        assert_eq!((rounds.peak_in_flight(), rounds.was_window_limited()), (4000, false));
+    }
+}

@@ -1,0 +1,268 @@
+//! Processing of acknowledgements: [`Sender::on_ack`] is the list of what is done with one.
+
+use super::Sender;
+use crate::advance::Advance;
+use crate::flight::Acknowledged;
+use crate::loss::lasts_longer_than;
+use crate::rate::Newest;
+use crate::recovery::Onset;
+use crate::wire::AckFrame;
+use congestion::{Ack, AckedPacket, Ecn, Loss, RateSample, Timeout, TimeoutKind};
+use units::{Span, Time};
+
+/// What one ACK changed, for the controller; by default nothing.
+#[derive(Clone, Copy, Default)]
+struct News {
+    acked_bytes: u64,
+    growth_bytes: u64,
+    lost_bytes: u64,
+    rtt: Option<Span>,
+    rate: Option<RateSample>,
+    round_start: bool,
+    in_flight_before_bytes: u64,
+}
+
+impl Sender {
+    /// An acknowledgement arrived; poll for packets afterwards.
+    pub fn on_ack(&mut self, now: Time, frame: &AckFrame) {
+        self.flight.begin_event();
+        self.integrate_to(now);
+        self.keepalive.restart(now);
+        self.stream.free_buffer(frame.next_offset);
+        let (in_flight_before_bytes, lower_edge) = (self.flight.bytes(), self.flight.first_in_flight());
+        let acknowledged = self.flight.collect(frame);
+        let mut advance = self.detector.advance(&mut self.flight, frame.next_offset);
+        advance.completed_bytes = self.stream.advance(frame.next_offset);
+        let is_false_alarm = self.recovery.on_spurious(acknowledged.spurious);
+        let Some(newest) = acknowledged.newest else {
+            return self.on_duplicate(now, frame, in_flight_before_bytes);
+        };
+        self.established = true;
+        let rtt = self.sample_rtt(now, &newest, acknowledged.is_largest, frame.delay, &advance);
+        let arrived = self.flight.newest(&acknowledged);
+        let rate = arrived.and_then(|arrived| self.sample_rate(now, acknowledged.delivered_bytes, &arrived));
+        self.note_completion(now, frame.next_offset, acknowledged.application_bytes);
+        if self.is_opener(&acknowledged, &newest) {
+            self.on_established(now, rtt);
+            return self.conclude(now, &advance);
+        }
+        if self.recovery.on_ack(now, newest.number, frame.next_offset) {
+            self.detector.end_episode(&mut advance);
+        }
+        if is_false_alarm {
+            self.recovery.undo(now);
+            self.controller.on_spurious_loss(now);
+        }
+        let round_start = arrived.is_some_and(|arrived| self.ends_round(&arrived));
+        self.detector.on_new();
+        let lost_bytes = self.detect_losses(now, in_flight_before_bytes, &advance);
+        self.take_ecn(now, frame, newest.number);
+        let acked_bytes = acknowledged.bytes;
+        let growth_bytes = self.recovery.growth_bytes(acked_bytes, &advance, self.stream.complete());
+        let rtt = self.rtt.reported(rtt);
+        let news =
+            News { acked_bytes, growth_bytes, lost_bytes, rtt, rate, round_start, in_flight_before_bytes };
+        self.tell_controller(now, frame, &news);
+        if round_start {
+            self.rounds.begin(self.flight.bytes());
+        }
+        let is_safe = lost_bytes == 0 && self.flight.first_in_flight() > lower_edge;
+        self.recovery.proceed(acked_bytes, self.flight.bytes(), is_safe, &advance);
+        if self.detector.wants_head(self.recovery.episode(), &advance) {
+            self.probes = self.probes.max(1);
+        }
+        self.conclude(now, &advance);
+    }
+
+    /// What every ACK that acknowledges something new ends with.
+    fn conclude(&mut self, now: Time, advance: &Advance) {
+        // By sequence, selective acknowledgements alone would put off for ever the timeout that a lost retransmission
+        // waits for.
+        let is_progress =
+            !self.detector.goes_by_sequence() || advance.completed_bytes > 0 || self.stream.complete() == 0;
+        self.timers.on_ack(now, is_progress, advance, &mut self.recovery);
+        self.flight.forget(now - (self.rtt.smoothed() * 2 + self.rtt.variation() * 4));
+        if self.quirk_pace_after_block
+            && self.blocked
+            && let Some(rate) = self.pacing_rate()
+        {
+            self.pacer.restart(now, self.payload_bytes, rate);
+        }
+    }
+
+    /// An ACK that acknowledged nothing new.
+    fn on_duplicate(&mut self, now: Time, frame: &AckFrame, in_flight_before_bytes: u64) {
+        if !frame.feedback.is_empty() {
+            self.tell_controller(now, frame, &News { in_flight_before_bytes, ..News::default() });
+        }
+        if self.detector.on_duplicate(&self.flight, self.recovery.episode()) {
+            self.detect_losses(now, in_flight_before_bytes, &Advance::default());
+            self.refresh_control();
+        }
+    }
+
+    /// The RTT is that of the newest packet; by sequence that of the first segment that the stream's completion passed, if
+    /// it was sent once.
+    fn sample_rtt(
+        &mut self,
+        now: Time,
+        newest: &AckedPacket,
+        is_largest: bool,
+        ack_delay: Span,
+        advance: &Advance,
+    ) -> Option<Span> {
+        let sent_at = if self.detector.goes_by_sequence() && self.stream.next_offset() > 0 {
+            self.flight.get(advance.timed?)?.sent_at
+        } else if is_largest || self.detector.goes_by_sequence() {
+            newest.sent_at
+        } else {
+            return None;
+        };
+        Some(self.rtt.on_ack(now, sent_at, ack_delay))
+    }
+
+    /// `delivered_bytes` were delivered, in packets of which `newest` is the newest. (Of a packet of which only a part is
+    /// acknowledged nothing is delivered yet: it gives no sample and ends no round.)
+    fn sample_rate(&mut self, now: Time, delivered_bytes: u64, newest: &Newest) -> Option<RateSample> {
+        self.sampler.on_delivered(now, delivered_bytes);
+        self.sampler.sample(now, newest, self.rtt.min())
+    }
+
+    fn ends_round(&mut self, newest: &Newest) -> bool {
+        self.rounds.is_over(newest.snapshot.delivered_bytes, self.sampler.delivered_bytes())
+    }
+
+    fn note_completion(&mut self, now: Time, in_order: u64, application_bytes: u64) {
+        if self.stream.on_acknowledged(now, in_order, application_bytes) {
+            self.integrals.stop();
+        }
+    }
+
+    /// Whether it is the opener that was acknowledged: connection set-up gives an RTT, not a delivery.
+    fn is_opener(&self, acknowledged: &Acknowledged, newest: &AckedPacket) -> bool {
+        acknowledged.bytes == 0 && !self.flight.get(newest.number).is_some_and(|packet| packet.filler)
+    }
+
+    fn on_established(&mut self, now: Time, rtt: Option<Span>) {
+        if let Some(rtt) = rtt {
+            self.controller.on_established(now, rtt);
+            self.refresh_control();
+        }
+    }
+
+    /// Reports an ACK to the controller and reads what it allows now.
+    fn tell_controller(&mut self, now: Time, frame: &AckFrame, news: &News) {
+        let (queued_bytes, queue_delay) = self.stream.queued(now);
+        self.controller.on_ack(&Ack {
+            now,
+            packets: self.flight.acked(),
+            acked_bytes: news.acked_bytes,
+            growth_bytes: news.growth_bytes,
+            lost_bytes: news.lost_bytes,
+            rtt: news.rtt,
+            srtt: self.rtt.smoothed(),
+            rttvar: self.rtt.variation(),
+            min_rtt: self.rtt.reported_min(),
+            ack_delay: frame.delay,
+            in_flight_before_bytes: news.in_flight_before_bytes,
+            in_flight_bytes: self.flight.bytes(),
+            peak_in_flight_bytes: self.rounds.peak_in_flight(),
+            window_limited: self.rounds.was_window_limited(),
+            app_limited: self.sampler.is_app_limited(),
+            delivered_bytes: self.sampler.delivered_bytes(),
+            rate: news.rate,
+            round_start: news.round_start,
+            in_recovery: self.recovery.episode().is_active(),
+            next_number: self.flight.next_number(),
+            queued_bytes,
+            queue_delay,
+            feedback: &frame.feedback,
+        });
+        self.refresh_control();
+    }
+
+    /// Declares packets lost and tells the controller; returns the bytes lost. `in_flight_before` is what was in flight
+    /// before the ACK being processed.
+    #[inline]
+    pub(super) fn detect_losses(&mut self, now: Time, in_flight_before: u64, advance: &Advance) -> u64 {
+        let before = self.flight.bytes();
+        self.flight.begin_losses();
+        let episode = self.recovery.episode();
+        let onset = self.detector.detect(now, &mut self.flight, &self.rtt, episode, advance);
+        if self.flight.lost().is_empty() && onset != Onset::Yes {
+            return 0;
+        }
+        self.take_losses(now, onset, before, in_flight_before)
+    }
+
+    /// Packets were found to be lost, or an episode begins, with `before` bytes in flight.
+    #[cold]
+    fn take_losses(&mut self, now: Time, onset: Onset, before: u64, in_flight_before: u64) -> u64 {
+        let lost_bytes = before - self.flight.bytes();
+        self.sampler.on_lost(lost_bytes);
+        self.resend_lost();
+        let next = self.frontier();
+        let new_episode = self.recovery.on_losses(now, onset, self.flight.lost(), next);
+        self.controller.on_loss(&Loss {
+            now,
+            packets: self.flight.lost(),
+            lost_bytes,
+            in_flight_before_bytes: before,
+            in_flight_bytes: self.flight.bytes(),
+            new_episode,
+            srtt: self.rtt.smoothed(),
+            next_number: next.number,
+        });
+        if new_episode {
+            self.resend_head();
+        }
+        let limit = self.timers.persistent_congestion(&self.rtt);
+        if limit.is_some_and(|limit| lasts_longer_than(limit, self.flight.lost())) {
+            self.timers.count_timeout();
+            let kind = TimeoutKind::PersistentCongestion;
+            let in_flight_before_bytes = before;
+            let timeout =
+                Timeout { now, kind, repeated: false, in_flight_before_bytes, next_number: next.number };
+            self.controller.on_timeout(&timeout);
+        }
+        if new_episode {
+            self.reduce(before.max(in_flight_before));
+        }
+        lost_bytes
+    }
+
+    /// What the detector declares lost as well when an episode begins leaves before everything else.
+    fn resend_head(&mut self) {
+        let before = self.flight.bytes();
+        let Some(number) = self.detector.begin_episode(&mut self.flight) else { return };
+        self.sampler.on_lost(before - self.flight.bytes());
+        if let Some(packet) = self.flight.get(number) {
+            self.stream.resend_first(number, packet);
+        }
+    }
+
+    /// An episode has begun with `flight` bytes in flight: the window that the controller wants now is reached step by step.
+    fn reduce(&mut self, flight: u64) {
+        self.refresh_control();
+        let (window, unacknowledged) = (self.control.window_bytes, self.stream.outstanding_bytes());
+        self.recovery.reduce(window, flight, unacknowledged, self.flight.bytes());
+    }
+
+    /// The receiver counts packets by codepoint: new marks are told to the controller.
+    fn take_ecn(&mut self, now: Time, frame: &AckFrame, newest: u64) {
+        let ce_packets = frame.ecn.ce.saturating_sub(self.ecn.ce);
+        let packets = frame.ecn.total().saturating_sub(self.ecn.total());
+        if packets == 0 {
+            return;
+        }
+        self.ecn = frame.ecn;
+        if ce_packets > 0 {
+            let new_episode = self.recovery.on_congestion(newest, self.frontier());
+            let (in_flight_bytes, srtt) = (self.flight.bytes(), self.rtt.smoothed());
+            self.controller.on_ecn(&Ecn { now, ce_packets, packets, new_episode, in_flight_bytes, srtt });
+            if new_episode {
+                self.reduce(in_flight_bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Timers: when the sender wants to be called without an ACK arriving, and what it does then.
+
+use super::Sender;
+use crate::advance::Advance;
+use crate::timers::Expiry;
+use congestion::{Timeout, TimeoutKind};
+use units::{Span, Time};
+
+impl Sender {
+    /// When [`Sender::on_timer`] and [`Sender::poll_transmit`] want to be called again without an ACK arriving.
+    #[inline]
+    pub fn next_timer(&self) -> Time {
+        let mut next = self.control.wake_at.min(self.pacer.next_timer()).min(self.detector.next_timer());
+        next = next.min(self.stream.next_change());
+        if self.established {
+            next = next.min(self.keepalive.at());
+        }
+        if self.is_waiting() {
+            next = next.min(self.timers.expiry(&self.rtt));
+        }
+        if !self.started {
+            next = next.min(self.start);
+        }
+        if next < self.stop { next } else { Time::NEVER }
+    }
+
+    /// Handles whatever timer is due at `now`; poll for packets afterwards.
+    pub fn on_timer(&mut self, now: Time) {
+        self.flight.begin_event();
+        if now < self.start || now >= self.stop {
+            return;
+        }
+        if self.detector.next_timer() <= now {
+            self.integrate_to(now);
+            self.detect_losses(now, 0, &Advance::default());
+            self.refresh_control();
+        }
+        if self.is_waiting() && self.timers.expiry(&self.rtt) <= now {
+            self.integrate_to(now);
+            match self.timers.on_expiry(now, &self.rtt, self.established) {
+                Expiry::Probe => self.probes = 1,
+                Expiry::LoseAll => self.lose_all(now),
+            }
+        }
+        if self.control.wake_at <= now {
+            self.controller.on_wake(now);
+            self.refresh_control();
+            // A controller that asks for the past again would keep the driver from ever moving on.
+            self.control.wake_at = self.control.wake_at.max(now + Span::from_ns(1));
+        }
+    }
+
+    /// Whether an ACK is waited for.
+    fn is_waiting(&self) -> bool {
+        self.flight.bytes() > 0 || (!self.established && self.flight.next_number() > 0)
+    }
+
+    /// The retransmission timer has expired: everything in flight is lost.
+    fn lose_all(&mut self, now: Time) {
+        let in_flight_before_bytes = self.flight.bytes();
+        self.flight.begin_losses();
+        for number in self.flight.first_in_flight()..self.flight.next_number() {
+            self.flight.lose(number);
+        }
+        self.sampler.on_lost(in_flight_before_bytes - self.flight.bytes());
+        self.resend_lost();
+        if self.detector.on_timeout() {
+            self.stream.sort_resends();
+        }
+        let next = self.frontier();
+        self.recovery.on_timeout(now, next);
+        let (kind, repeated, next_number) = (TimeoutKind::Rto, self.timers.is_backed_off(), next.number);
+        self.controller.on_timeout(&Timeout { now, kind, repeated, in_flight_before_bytes, next_number });
+        self.refresh_control();
+    }
+}

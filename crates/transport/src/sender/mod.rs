@@ -1,0 +1,228 @@
+//! The sending side of a flow: its parts, and what can be asked about them. Acknowledgements are processed in `ack`,
+//! packets leave in `transmit`, timers expire in `expire`.
+
+mod ack;
+mod expire;
+mod stats;
+mod transmit;
+
+use crate::application::Application;
+use crate::config::{Config, Ecn, WindowRounding};
+use crate::encoder::EncoderStats;
+use crate::flight::{Flight, Verdict};
+use crate::integrals::{Integrals, Levels};
+use crate::keepalive::Keepalive;
+use crate::loss::LossDetector;
+use crate::pacer::Pacer;
+use crate::rate::RateSampler;
+use crate::recovery::{Frontier, Recovery};
+use crate::rounds::Rounds;
+use crate::rtt::RttEstimator;
+use crate::stream::Stream;
+use crate::timers::Timers;
+use crate::wire::EcnCounts;
+use congestion::{Control, Controller, FieldSink};
+pub use stats::SenderStats;
+pub use transmit::MEDIA_SHARE;
+use units::{Rate, Span, Time};
+
+/// Sender of one flow.
+#[derive(Debug)]
+pub struct Sender {
+    controller: Box<dyn Controller>,
+    /// What the controller allowed after the latest event.
+    control: Control,
+    /// What is to be sent.
+    stream: Stream,
+    /// What was sent and is not settled.
+    flight: Flight,
+    detector: LossDetector,
+    recovery: Recovery,
+    rtt: RttEstimator,
+    sampler: RateSampler,
+    rounds: Rounds,
+    pacer: Pacer,
+    timers: Timers,
+    keepalive: Keepalive,
+    integrals: Integrals,
+    /// Packets that the receiver saw with each codepoint.
+    ecn: EcnCounts,
+    max_window_bytes: u64,
+    start: Time,
+    stop: Time,
+    /// When the last filler packet left: without pacing there is one at a time.
+    filler_at: Time,
+    /// Packets to send regardless of window and pacing.
+    probes: u32,
+    payload_bytes: u32,
+    header_bytes: u32,
+    codepoint: Ecn,
+    window_rounding: WindowRounding,
+    limited_transmit: bool,
+    quirk_pace_after_block: bool,
+    /// Whether the flow was asked for packets since its start.
+    started: bool,
+    /// Whether the connection is set up.
+    established: bool,
+    /// Whether the last poll stopped at the window.
+    blocked: bool,
+}
+
+impl Sender {
+    /// A sender that opens at `start` and falls silent at `stop`.
+    pub fn new(
+        config: &Config,
+        controller: Box<dyn Controller>,
+        application: Application,
+        start: Time,
+        stop: Time,
+    ) -> Self {
+        Self {
+            control: controller.control(),
+            controller,
+            stream: Stream::new(config, application),
+            flight: Flight::new(config),
+            detector: LossDetector::new(config),
+            recovery: Recovery::new(config),
+            rtt: RttEstimator::new(config),
+            sampler: RateSampler::default(),
+            rounds: Rounds::default(),
+            pacer: Pacer::new(start, config.pacing_gain),
+            timers: Timers::new(config, start),
+            keepalive: Keepalive::new(config, start),
+            integrals: Integrals::new(start, stop),
+            ecn: EcnCounts::default(),
+            max_window_bytes: config.max_window_bytes,
+            start,
+            stop,
+            filler_at: Time::NEVER,
+            probes: 0,
+            payload_bytes: config.payload_bytes,
+            header_bytes: config.header_bytes,
+            codepoint: config.ecn,
+            window_rounding: config.window_rounding,
+            limited_transmit: config.limited_transmit,
+            quirk_pace_after_block: config.quirk_pace_after_block,
+            started: false,
+            established: !config.handshake,
+            blocked: false,
+        }
+    }
+
+    /// Under a real clock a driver comes late: the pacer makes up for at most `slack` of that. Zero by default.
+    pub const fn set_timer_slack(&mut self, slack: Span) {
+        self.pacer.set_timer_slack(slack);
+    }
+
+    /// ECN codepoint of data packets.
+    pub const fn ecn_codepoint(&self) -> Ecn {
+        self.codepoint
+    }
+
+    /// Brings the integrals over time up to `now`, or to the flow's stop.
+    pub fn integrate_to(&mut self, now: Time) {
+        if !self.integrals.pending(now).is_zero() {
+            let levels = Levels {
+                window_bytes: self.has_window().then(|| self.window_bytes()),
+                in_flight_bytes: self.flight.bytes(),
+                srtt: self.rtt.known(),
+                delivery_rate: self.sampler.latest(),
+            };
+            self.integrals.add(now, &levels);
+        }
+    }
+
+    /// Bytes in flight now.
+    pub const fn in_flight_bytes(&self) -> u64 {
+        self.flight.bytes()
+    }
+
+    /// The smoothed RTT, once there is one.
+    pub fn smoothed_rtt(&self) -> Option<Span> {
+        self.rtt.known()
+    }
+
+    /// Bytes that may be in flight now.
+    pub fn window_bytes(&self) -> u64 {
+        self.recovery.window().unwrap_or(self.control.window_bytes).min(self.max_window_bytes)
+    }
+
+    /// Whether the flow has begun and is not over: later its state says nothing any more.
+    pub fn is_active(&self, now: Time) -> bool {
+        let is_over = now > self.stop || (self.stream.completed_at().is_some() && self.flight.bytes() == 0);
+        now >= self.start && !is_over
+    }
+
+    /// Data packets sent so far, retransmissions and the opener included.
+    pub fn packets_sent(&self) -> u64 {
+        self.flight.next_number()
+    }
+
+    /// Bytes the application has written to the socket.
+    pub fn accepted_bytes(&self) -> u64 {
+        if self.established { self.stream.accepted_bytes() } else { 0 }
+    }
+
+    /// What the encoder of a live source has done.
+    pub fn encoder_stats(&self) -> Option<EncoderStats> {
+        self.stream.encoder_stats()
+    }
+
+    /// What the last [`Sender::on_ack`] or [`Sender::on_timer`] found out about packets, in that order.
+    pub fn verdicts(&self) -> &[Verdict] {
+        self.flight.verdicts()
+    }
+
+    /// State of transport and controller by name and unit, for time series.
+    pub fn fields(&self, sink: &mut dyn FieldSink) {
+        sink.put("in_flight", "bytes", self.flight.bytes() as f64);
+        sink.put("delivered", "bytes", self.sampler.delivered_bytes() as f64);
+        sink.put("srtt", "ms", self.rtt.known().map_or(f64::NAN, Span::as_ms_f64));
+        sink.put("delivery_rate", "Mbit/s", self.sampler.latest().mbps());
+        if let Some(bitrate) = self.stream.bitrate() {
+            sink.put("encoder_rate", "Mbit/s", bitrate.mbps());
+        }
+        self.controller.fields(sink);
+    }
+
+    /// [`Sender::fields`], and what the transport adds to it: everything that a trace of every event shows.
+    pub fn all_fields(&self, sink: &mut dyn FieldSink) {
+        let rtt_ms = |rtt: Span| self.rtt.known().map_or(f64::NAN, |_| rtt.as_ms_f64());
+        sink.put("window", "bytes", if self.has_window() { self.window_bytes() as f64 } else { f64::NAN });
+        sink.put("pacing", "Mbit/s", self.pacing_rate().map_or(f64::NAN, Rate::mbps));
+        sink.put("latest_rtt", "ms", rtt_ms(self.rtt.latest()));
+        sink.put("lowest_rtt", "ms", rtt_ms(self.rtt.min()));
+        sink.put("rttvar", "ms", rtt_ms(self.rtt.variation()));
+        sink.put("recovery", "0 no, 1 yes", f64::from(u8::from(self.recovery.episode().is_active())));
+        self.fields(sink);
+    }
+
+    /// Whether a window limits what is in flight, besides the largest one that is configured.
+    fn has_window(&self) -> bool {
+        self.recovery.window().is_some() || self.control.window_bytes != u64::MAX
+    }
+
+    /// The rate at which packets leave, if they do not leave as fast as the window opens.
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.pacer.rate(&self.control, self.window_bytes(), self.rtt.known())
+    }
+
+    /// Reads what the controller allows after an event.
+    fn refresh_control(&mut self) {
+        self.control = self.controller.control();
+    }
+
+    /// What is sent next.
+    fn frontier(&self) -> Frontier {
+        Frontier { number: self.flight.next_number(), offset: self.stream.next_offset() }
+    }
+
+    /// Tells the stream what packets the detector has just declared lost.
+    fn resend_lost(&mut self) {
+        for lost in self.flight.lost() {
+            if let Some(packet) = self.flight.get(lost.number) {
+                self.stream.on_lost(lost.number, packet);
+            }
+        }
+    }
+}

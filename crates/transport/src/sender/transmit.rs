@@ -1,0 +1,194 @@
+//! What may leave now.
+
+use super::Sender;
+use crate::config::{MAX_PAYLOAD_BYTES, WindowRounding};
+use crate::packets::{Fate, SentPacket};
+use crate::stream::{Load, Stream};
+use crate::wire::{Data, FrameMark};
+use congestion::{Message, Sent};
+use units::{Rate, Time};
+
+/// Share of a window or pacing rate that an encoder is to fill whose controller names no rate.
+pub const MEDIA_SHARE: f64 = 0.9;
+
+impl Sender {
+    /// Fills `data` with the next packet that may leave at `now` and returns true; call until it returns false.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time, data: &mut Data) -> bool {
+        self.stream.begin_poll();
+        if now < self.start || now >= self.stop {
+            self.pacer.set_waiting(false);
+            return false;
+        }
+        self.started = true;
+        if self.stream.is_live() {
+            self.capture_frames(now);
+        }
+        if !self.established {
+            return self.poll_opener(now, data);
+        }
+        let forced = self.probes > 0 || self.keepalive.at() <= now;
+        let payload = self.next_payload(now);
+        if payload.is_none() && self.keepalive.at() <= now {
+            self.keepalive.restart(now);
+        }
+        self.blocked = payload.is_some_and(|next| !forced && !self.window_admits(next.payload_bytes));
+        if self.blocked {
+            self.rounds.note_window_limited();
+        }
+        let rate = self.pacing_rate();
+        let next = payload.filter(|_| !self.blocked).or_else(|| self.filler(now, rate.is_some()));
+        let waits = next.is_some() && !forced && rate.is_some() && self.pacer.next() > now;
+        let Some(next) = next.filter(|_| !waits) else {
+            self.pacer.set_waiting(waits);
+            return false;
+        };
+        self.probes = self.probes.saturating_sub(1);
+        self.transmit(now, &next, rate, data);
+        true
+    }
+
+    /// Captures whatever frames of a live source are due.
+    fn capture_frames(&mut self, now: Time) {
+        while self.stream.has_frame_due(now) {
+            let target = self.media_rate();
+            if let Some(frame) = self.stream.capture(now, target) {
+                self.controller.on_frame(&frame);
+                self.refresh_control();
+            }
+        }
+    }
+
+    /// Bitrate an encoder is to produce: the controller's word or, for controllers that know nothing of encoders, most of
+    /// what they let through, as programs that stream over TCP do.
+    fn media_rate(&self) -> Option<Rate> {
+        self.control.media_rate.or_else(|| {
+            let window = self.window_bytes();
+            let srtt = self.rtt.known().filter(|_| window != u64::MAX);
+            let by_window = srtt.map(|srtt| Rate::from_bytes_per(window, srtt));
+            let allowed = match (by_window, self.control.pacing) {
+                (Some(window), Some(pacing)) => Some(window.min(pacing)),
+                (window, pacing) => window.or(pacing),
+            };
+            allowed.map(|rate| rate.mul_f64(MEDIA_SHARE))
+        })
+    }
+
+    /// The first packet, of a flow whose connection is not set up.
+    fn poll_opener(&mut self, now: Time, data: &mut Data) -> bool {
+        let is_again = self.flight.next_number() > 0;
+        if is_again && self.probes == 0 {
+            return false;
+        }
+        self.probes = 0;
+        self.send(now, &Load { number: 0, offset: 0, payload_bytes: 0, filler: false }, is_again, data);
+        true
+    }
+
+    /// What would be sent next: lost payload first, then new; `None` (and application-limited) if there is nothing.
+    #[inline]
+    fn next_payload(&mut self, now: Time) -> Option<Load> {
+        if let Some(resend) = self.stream.next_resend(now, &self.flight) {
+            return Some(resend);
+        }
+        let is_held_back = self.stream.fills_receive_window() || self.awaits_hole();
+        let new = if is_held_back { None } else { self.stream.next_new(now) };
+        if new.is_some() {
+            return new;
+        }
+        if self.probes > 0 && self.flight.bytes() > 0 {
+            return Stream::oldest(&mut self.flight);
+        }
+        if !is_held_back && self.flight.bytes() < self.window_bytes() {
+            self.sampler.mark_app_limited(self.flight.bytes());
+        }
+        None
+    }
+
+    /// Whether new data waits until it is clear what became of a missing packet: without limited transmit (RFC 3042).
+    fn awaits_hole(&mut self) -> bool {
+        !self.limited_transmit && !self.recovery.episode().is_active() && self.flight.has_hole()
+    }
+
+    /// A packet without application data, if the controller wants one now.
+    fn filler(&self, now: Time, is_paced: bool) -> Option<Load> {
+        let payload_bytes = self.control.filler_bytes?.min(MAX_PAYLOAD_BYTES);
+        let fits = payload_bytes == 0 || self.window_admits(payload_bytes);
+        let is_due = (payload_bytes > 0 && is_paced) || self.filler_at != now;
+        (fits && is_due).then(|| self.stream.filler(payload_bytes))
+    }
+
+    #[inline]
+    fn window_admits(&self, payload_bytes: u32) -> bool {
+        let payload = u64::from(payload_bytes);
+        let in_flight = self.flight.bytes().saturating_sub(self.detector.departed_bytes());
+        let window = self.window_bytes();
+        // Nothing in flight: one packet may leave, or a window below one packet would block for ever. A controller that has a
+        // timer set reopens the window itself (schemes that grant credit).
+        (self.flight.bytes() == 0 && !self.control.wake_at.is_finite())
+            || match self.window_rounding {
+                WindowRounding::Down => in_flight + payload <= window,
+                WindowRounding::Up => in_flight < window,
+            }
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Time, next: &Load, rate: Option<Rate>, data: &mut Data) {
+        if let Some(rate) = rate {
+            self.pacer.sent(now, next.payload_bytes, rate, self.control.burst_bytes);
+        }
+        if next.filler {
+            self.filler_at = now;
+        }
+        let retransmission = self.stream.on_sent(next);
+        self.recovery.on_sent(next.payload_bytes);
+        self.send(now, next, retransmission, data);
+    }
+
+    #[inline]
+    fn send(&mut self, now: Time, load: &Load, retransmission: bool, data: &mut Data) {
+        let Load { offset, payload_bytes, filler, .. } = *load;
+        self.integrate_to(now);
+        let number = self.flight.next_number();
+        let was_idle = self.flight.bytes() == 0;
+        let in_flight_bytes = self.flight.bytes() + u64::from(payload_bytes);
+        let snapshot = self.sampler.on_sent(now, in_flight_bytes, was_idle);
+        self.flight.send(SentPacket {
+            sent_at: now,
+            offset,
+            snapshot,
+            payload_bytes: payload_bytes as u16,
+            acked_bytes: 0,
+            fate: Fate::InFlight,
+            retransmission,
+            filler,
+            app_limited: self.sampler.is_app_limited(),
+        });
+        self.rounds.note_in_flight(in_flight_bytes);
+        if payload_bytes > 0 && !filler {
+            self.detector.on_sent(offset, payload_bytes, number);
+        }
+        self.timers.on_sent(now, was_idle);
+        self.keepalive.restart(now);
+        let mut message = Message::default();
+        if self.established {
+            let sent = Sent { now, number, bytes: payload_bytes, in_flight_bytes, retransmission, filler };
+            self.controller.on_sent(&sent);
+            message = self.controller.message(&sent);
+            self.refresh_control();
+        }
+        let is_media = self.stream.is_live() && !filler && payload_bytes > 0;
+        *data = Data {
+            number,
+            offset,
+            payload_bytes,
+            datagram_bytes: payload_bytes + self.header_bytes,
+            sent_at: now,
+            least_unacked: self.flight.base(),
+            retransmission,
+            filler,
+            frame: if is_media { self.stream.frame_at(offset) } else { FrameMark::default() },
+            message,
+        };
+    }
+}

@@ -1,0 +1,377 @@
+//! What is to be sent: the application's bytes, and those that were lost.
+
+use crate::application::Application;
+use crate::config::Config;
+use crate::encoder::EncoderStats;
+use crate::flight::Flight;
+use crate::packets::{Fate, SentPacket};
+use crate::wire::FrameMark;
+use congestion::Frame;
+use std::collections::VecDeque;
+use units::{Rate, Span, Time};
+
+/// What a packet carries: new payload, payload to send again, or filler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Load {
+    /// Number of the packet that was lost with it; `u64::MAX` if it was never sent.
+    pub(crate) number: u64,
+    pub(crate) offset: u64,
+    pub(crate) payload_bytes: u32,
+    pub(crate) filler: bool,
+}
+
+impl Load {
+    /// What packet `number` carried.
+    fn again(number: u64, packet: &SentPacket) -> Self {
+        let (offset, payload_bytes, filler) = (packet.offset, packet.payload_bytes, packet.filler);
+        Self { number, offset, payload_bytes: u32::from(payload_bytes), filler }
+    }
+}
+
+/// The stream of one flow.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    /// Lost payload, in the order in which it is sent again.
+    resend: VecDeque<Load>,
+    /// The first byte that was never sent.
+    next_offset: u64,
+    /// The stream has arrived up to here.
+    complete: u64,
+    /// Application bytes of the packets acknowledged completely.
+    acknowledged: u64,
+    /// Bytes in all; `u64::MAX` if there is no end.
+    total: u64,
+    completed_at: Option<Time>,
+    retransmissions: u64,
+    send_buffer_bytes: u64,
+    receive_window_bytes: u64,
+    payload_bytes: u32,
+    /// Lost payload is sent again.
+    reliable: bool,
+    /// Whether the latest poll found that the application has nothing to send.
+    waits: bool,
+    application: Application,
+}
+
+impl Stream {
+    pub(crate) fn new(config: &Config, mut application: Application) -> Self {
+        if config.send_buffer_bytes > 0 {
+            application.make_room(config.send_buffer_bytes);
+        }
+        Self {
+            resend: VecDeque::new(),
+            next_offset: 0,
+            complete: 0,
+            acknowledged: 0,
+            total: application.total().unwrap_or(u64::MAX),
+            completed_at: None,
+            retransmissions: 0,
+            send_buffer_bytes: config.send_buffer_bytes,
+            receive_window_bytes: config.receive_window_bytes,
+            payload_bytes: config.payload_bytes,
+            reliable: config.reliable,
+            waits: false,
+            application,
+        }
+    }
+
+    /// The first byte that was never sent.
+    pub(crate) const fn next_offset(&self) -> u64 {
+        self.next_offset
+    }
+
+    /// The stream has arrived up to here.
+    pub(crate) const fn complete(&self) -> u64 {
+        self.complete
+    }
+
+    /// Bytes sent beyond what has arrived in order.
+    pub(crate) const fn outstanding_bytes(&self) -> u64 {
+        self.next_offset - self.complete
+    }
+
+    /// When the last byte of a finite transfer was acknowledged.
+    pub(crate) const fn completed_at(&self) -> Option<Time> {
+        self.completed_at
+    }
+
+    /// Packets sent that carried payload sent before.
+    pub(crate) const fn retransmissions(&self) -> u64 {
+        self.retransmissions
+    }
+
+    /// The receiver has the first `bytes` bytes in order: the socket forgets them.
+    pub(crate) fn free_buffer(&mut self, bytes: u64) {
+        if self.send_buffer_bytes > 0 {
+            self.application.make_room(bytes + self.send_buffer_bytes);
+        }
+    }
+
+    /// The stream is complete up to `complete`; returns the bytes by which that is more than before.
+    pub(crate) fn advance(&mut self, complete: u64) -> u64 {
+        let advanced = complete.saturating_sub(self.complete);
+        self.complete += advanced;
+        advanced
+    }
+
+    /// `bytes` application bytes were acknowledged, those up to `in_order` have arrived in order; returns whether that
+    /// completes a finite transfer. A stream is complete with its last byte in order; where nothing is sent again, if
+    /// nothing was lost.
+    pub(crate) fn on_acknowledged(&mut self, now: Time, in_order: u64, bytes: u64) -> bool {
+        self.acknowledged += bytes;
+        let arrived = if self.reliable { in_order } else { self.acknowledged };
+        let completes = arrived >= self.total && self.completed_at.is_none();
+        if completes {
+            self.completed_at = Some(now);
+        }
+        completes
+    }
+
+    /// Packet `number` was lost: what it carried waits to be sent again, or is lost for good.
+    pub(crate) fn on_lost(&mut self, number: u64, packet: &SentPacket) {
+        if packet.payload_bytes == 0 || packet.filler {
+            return;
+        }
+        if self.reliable {
+            self.resend.push_back(Load::again(number, packet));
+        } else {
+            self.application.on_loss(packet.offset);
+        }
+    }
+
+    /// Packet `number` of a reliable stream was lost: what it carried is sent again before everything else.
+    pub(crate) fn resend_first(&mut self, number: u64, packet: &SentPacket) {
+        if packet.payload_bytes > 0 && !packet.filler {
+            self.resend.push_front(Load::again(number, packet));
+        }
+    }
+
+    /// What was lost is sent again in the order of the stream.
+    pub(crate) fn sort_resends(&mut self) {
+        self.resend.make_contiguous().sort_unstable_by_key(|load| load.offset);
+    }
+
+    /// A poll for packets begins: what it waits for is found out anew.
+    pub(crate) const fn begin_poll(&mut self) {
+        self.waits = false;
+    }
+
+    /// Lost payload that would be sent next.
+    #[inline]
+    pub(crate) fn next_resend(&mut self, now: Time, flight: &Flight) -> Option<Load> {
+        while let Some(resend) = self.resend.front() {
+            // What arrived after all needs no retransmission, the packet being forgotten meanwhile or not.
+            let is_complete = resend.offset + u64::from(resend.payload_bytes) <= self.complete;
+            if !is_complete && flight.get(resend.number).is_none_or(|packet| packet.fate != Fate::Acked) {
+                if self.application.is_worth_sending(now, resend.offset) {
+                    return Some(*resend);
+                }
+                self.application.on_loss(resend.offset);
+            }
+            self.resend.pop_front();
+        }
+        None
+    }
+
+    /// New payload that would be sent next, if the application has any.
+    #[inline]
+    pub(crate) fn next_new(&mut self, now: Time) -> Option<Load> {
+        let available = self.application.available(now, self.next_offset);
+        self.waits = available == 0;
+        let payload_bytes = available.min(u64::from(self.payload_bytes)) as u32;
+        (available > 0).then_some(Load {
+            number: u64::MAX,
+            offset: self.next_offset,
+            payload_bytes,
+            filler: false,
+        })
+    }
+
+    /// A packet without data of the application.
+    pub(crate) const fn filler(&self, payload_bytes: u32) -> Load {
+        Load { number: u64::MAX, offset: self.next_offset, payload_bytes, filler: true }
+    }
+
+    /// Without new data a probe repeats the oldest outstanding payload (RFC 9002 6.2.4).
+    pub(crate) fn oldest(flight: &mut Flight) -> Option<Load> {
+        let number = flight.first_in_flight();
+        flight.get(number).map(|packet| Load::again(number, packet))
+    }
+
+    /// Whether another full packet would go beyond what the receiver can keep.
+    pub(crate) fn fills_receive_window(&self) -> bool {
+        let most = self.receive_window_bytes;
+        most > 0 && self.next_offset + u64::from(self.payload_bytes) > self.complete + most
+    }
+
+    /// `load` leaves; returns whether it was sent before.
+    #[inline]
+    pub(crate) fn on_sent(&mut self, load: &Load) -> bool {
+        if load.filler {
+            return false;
+        }
+        if self.resend.front().is_some_and(|front| front.number == load.number) {
+            self.resend.pop_front();
+        }
+        let is_again = load.offset < self.next_offset;
+        if is_again {
+            self.retransmissions += u64::from(load.payload_bytes > 0);
+        } else {
+            self.next_offset += u64::from(load.payload_bytes);
+        }
+        is_again
+    }
+
+    /// When a poll that sent nothing is worth repeating; [`Time::NEVER`] if it is not the application that it waits for.
+    #[inline]
+    pub(crate) fn next_change(&self) -> Time {
+        if self.waits || self.application.is_live() { self.application.next_change() } else { Time::NEVER }
+    }
+
+    /// Whether it is a live source.
+    pub(crate) const fn is_live(&self) -> bool {
+        self.application.is_live()
+    }
+
+    /// Whether a frame of a live source is due.
+    pub(crate) fn has_frame_due(&self, now: Time) -> bool {
+        self.application.next_change() <= now
+    }
+
+    /// Captures the frame of a live source that is due, at the bitrate `target`. `None`: no frame was written.
+    pub(crate) fn capture(&mut self, now: Time, target: Option<Rate>) -> Option<Frame> {
+        self.application.capture(now, self.next_offset, target)
+    }
+
+    /// The frame of a live source that byte `offset` belongs to.
+    pub(crate) fn frame_at(&self, offset: u64) -> FrameMark {
+        self.application.frame_at(offset)
+    }
+
+    /// Bytes the application has written and that wait to be sent, and how long the oldest frame of a live source has.
+    #[inline]
+    pub(crate) fn queued(&self, now: Time) -> (u64, Span) {
+        let sent = self.next_offset;
+        (self.application.queued_bytes(sent), self.application.queue_delay(now, sent))
+    }
+
+    /// Bytes the application has written to the socket.
+    pub(crate) fn accepted_bytes(&self) -> u64 {
+        self.application.accepted(self.next_offset)
+    }
+
+    /// Bitrate of a live source.
+    pub(crate) fn bitrate(&self) -> Option<Rate> {
+        self.application.bitrate()
+    }
+
+    /// What the encoder of a live source has done.
+    pub(crate) fn encoder_stats(&self) -> Option<EncoderStats> {
+        self.application.encoder_stats()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::application::ApplicationSpec;
+
+    fn stream(config: &Config, spec: ApplicationSpec) -> Stream {
+        Stream::new(config, Application::new(spec, Time::ZERO, config.payload_bytes, 1))
+    }
+
+    fn config() -> Config {
+        Config { payload_bytes: 1000, ..Config::tcp() }
+    }
+
+    /// Sends all that is new and may leave.
+    fn send_new(stream: &mut Stream, most: usize) -> usize {
+        let mut sent = 0;
+        while sent < most
+            && let Some(load) = stream.next_new(Time::ZERO)
+        {
+            assert!(!stream.on_sent(&load));
+            sent += 1;
+        }
+        sent
+    }
+
+    #[test]
+    fn lost_payload_leaves_again_unless_it_has_arrived() {
+        let (config, mut flight) = (config(), Flight::of_test(&config()));
+        let mut stream = stream(&config, ApplicationSpec::Greedy);
+        assert_eq!(send_new(&mut stream, 10), 10);
+        for number in [2, 4, 6] {
+            flight.lose(number);
+            stream.on_lost(number, flight.get(number).unwrap());
+        }
+        // Packet 2 arrives after all, and what packet 4 carried in another packet.
+        flight.acknowledged_for_test(0, &[2], 0);
+        assert_eq!(stream.advance(5000), 5000);
+        let load = stream.next_resend(Time::ZERO, &flight).unwrap();
+        assert_eq!((load.number, load.offset, load.payload_bytes), (6, 6000, 1000));
+        assert!(stream.on_sent(&load));
+        assert_eq!((stream.next_resend(Time::ZERO, &flight), stream.retransmissions()), (None, 1));
+        assert_eq!((stream.next_offset(), stream.outstanding_bytes()), (10_000, 5000));
+    }
+
+    #[test]
+    fn what_is_lost_can_leave_first_or_in_the_order_of_the_stream() {
+        let (config, flight) = (config(), Flight::of_test(&config()));
+        let mut stream = stream(&config, ApplicationSpec::Greedy);
+        for number in [5, 3] {
+            stream.on_lost(number, flight.get(number).unwrap());
+        }
+        stream.resend_first(4, flight.get(4).unwrap());
+        let first = |stream: &mut Stream| stream.next_resend(Time::ZERO, &flight).unwrap().number;
+        assert_eq!(first(&mut stream), 4);
+        stream.sort_resends();
+        assert_eq!(first(&mut stream), 3);
+    }
+
+    #[test]
+    fn filler_is_no_part_of_the_stream() {
+        let mut stream = stream(&config(), ApplicationSpec::Greedy);
+        send_new(&mut stream, 2);
+        let filler = stream.filler(77);
+        assert!(!stream.on_sent(&filler));
+        assert_eq!((filler.offset, stream.next_offset()), (2000, 2000));
+        stream.on_lost(2, &SentPacket { filler: true, ..SentPacket::of_test(2000, 0) });
+        assert_eq!(stream.next_resend(Time::ZERO, &Flight::of_test(&config())), None);
+    }
+
+    #[test]
+    fn a_transfer_is_complete_with_its_last_byte_in_order_or_with_all_packets() {
+        let spec = ApplicationSpec::Fixed { bytes: 2500 };
+        let mut reliable = stream(&config(), spec.clone());
+        assert_eq!(send_new(&mut reliable, 9), 3);
+        assert!(!reliable.on_acknowledged(Time::ZERO, 1000, 2500));
+        assert!(reliable.on_acknowledged(Time::from_ns(5), 2500, 0));
+        assert!(!reliable.on_acknowledged(Time::from_ns(6), 2500, 0), "only once");
+        assert_eq!(reliable.completed_at(), Some(Time::from_ns(5)));
+        let mut datagrams = stream(&Config { payload_bytes: 1000, ..Config::datagram() }, spec);
+        assert!(!datagrams.on_acknowledged(Time::ZERO, 0, 2000));
+        assert!(datagrams.on_acknowledged(Time::ZERO, 0, 500));
+    }
+
+    #[test]
+    fn the_receive_window_counts_from_the_first_missing_byte() {
+        let mut stream = stream(&Config { receive_window_bytes: 3000, ..config() }, ApplicationSpec::Greedy);
+        send_new(&mut stream, 2);
+        assert!(!stream.fills_receive_window());
+        send_new(&mut stream, 1);
+        assert!(stream.fills_receive_window());
+        stream.advance(1000);
+        assert!(!stream.fills_receive_window());
+    }
+
+    #[test]
+    fn only_an_application_without_data_is_waited_for() {
+        let writes = vec![(0.0, 1000), (20.0, 500)];
+        let mut stream = stream(&config(), ApplicationSpec::Trace { writes });
+        assert_eq!(send_new(&mut stream, 9), 1);
+        assert_eq!(stream.next_change(), Time::ZERO + Span::from_ms(20));
+        stream.begin_poll();
+        assert_eq!(stream.next_change(), Time::NEVER);
+    }
+}
