@@ -161,7 +161,7 @@ impl AckedPacket {
     }
 }
 
-/// A delivery-rate sample (draft-cheng-iccrg-delivery-rate-estimation; reference `schemes-window` 1.4).
+/// A delivery-rate sample (draft-cheng-iccrg-delivery-rate-estimation, section 3).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RateSample {
     /// Bytes delivered over the interval.

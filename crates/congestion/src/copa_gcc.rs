@@ -30,7 +30,7 @@ pub(crate) const HANDSHAKE_RTT: Parameter = Parameter::number(
     "RTT of the handshake, a tenth of which spaces the first packets; 0 takes the measured one.",
 );
 
-/// The reference's clock (milliseconds since the flow's start) and what happens before the first window update.
+/// genericCC's clock (milliseconds since the flow's start) and what happens before the first window update.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Startup {
     start: Time,

@@ -1,7 +1,6 @@
 //! Copa as genericCC ran it for Pantheon's report of January 2018.
 //!
-//! Source: genericCC 80b516c (reference `schemes-window` 3.5, as differences from 3.4). Where it differs from
-//! `copa-gcc2018`:
+//! Source: venkatarun95/genericCC@80b516c, `markoviancc.cc`. Where it differs from `copa-gcc2018`:
 //! - every RTT is the latest sample (no `RTTstanding`), and the minimum RTT never ages;
 //! - up to twice the window may be in flight, paced at one window per RTT: the rate limits, not the window;
 //! - the velocity doubles only if more than two thirds of an RTT's ACKs agree with the direction, and is cut to the
@@ -11,9 +10,9 @@
 //! - competitive mode begins at delta 1, and losses raise delta without bound;
 //! - no reduction on heavy loss.
 //!
-//! Interpretations where the reference is silent: the direction turns only when the RTT's sum opposes it; the delay
-//! range of the mode test is that of the same four RTTs; samples that have left the last two RTTs do not come back when
-//! the RTT grows.
+//! Read into the source where it can be read in two ways: the direction turns only when the RTT's sum opposes it; the
+//! delay range of the mode test is that of the same four RTTs; samples that have left the last two RTTs do not come
+//! back when the RTT grows.
 //!
 //! Expected: alone on a 46 Mbit/s FIFO of 20 ms: 45.6 Mbit/s, about two thirds of the time competitive, queue 2.6 ms.
 

@@ -1,6 +1,7 @@
 //! Copa as genericCC ran it in Pantheon from June 2018 and in the fairness reproduction, quirks included.
 //!
-//! Source: genericCC d0153f8 (reference `schemes-window` 3.4, transport facts 3.3). Where it differs from the paper:
+//! Source: venkatarun95/genericCC@d0153f8, `markoviancc.cc` and `rtt-window.cc`; its transport: `ctcp.hh`. Where it
+//! differs from the paper:
 //! - the velocity doubles every RTT from the first one, without waiting for three;
 //! - a flip of direction within an RTT keeps the old velocity until the RTT's end;
 //! - the velocity is limited only to a full window per RTT;
@@ -12,11 +13,11 @@
 //! The transport supplies: one ACK per packet, loss as soon as something later is acknowledged, a timeout after 2 s
 //! without ACK, windows that count started packets, and pacing that restarts when the window opens. Deviations:
 //! - the transport reports losses before the ACK; they are kept and applied after the window rule, to the newest packet
-//!   of the ACK, which for one-packet ACKs is the reference's order;
+//!   of the ACK, which for one-packet ACKs is genericCC's order;
 //! - over a transport without a handshake the initial window leaves unpaced and the first ACK's RTT takes its place.
 //!
-//! Expected: alone on 46 Mbit/s, 20 ms and a token bucket of 15 kB with 0.2-2 ms of jitter: 38-44 Mbit/s; Jain's index
-//! of ten flows 0.93-0.97.
+//! Expected (`docs/derivations.md`, Copa): alone on 46 Mbit/s, 20 ms and a token bucket of 15 kB with 0.2-2 ms of jitter
+//! 38-44 Mbit/s; Jain's index of ten flows 0.93-0.97.
 
 #[cfg(test)]
 mod tests;
@@ -48,7 +49,7 @@ pub(crate) const ENTRY: Entry = Entry {
             "delta_conf",
             "auto",
             &["auto", "constant"],
-            "Mode switching, or none (then delta silently becomes 0.5 at the first ACK, as in the reference).",
+            "Mode switching, or none (then delta silently becomes 0.5 at the first ACK, as in genericCC).",
         ),
         HANDSHAKE_RTT,
     ],
@@ -298,7 +299,7 @@ impl CopaGcc {
                 state.velocity_updated_at = now;
                 state.direction_sum = 0;
             }
-            // The velocity is a power of two throughout, so the reference's integer conversion changes nothing.
+            // The velocity is a power of two throughout, so genericCC's conversion to an integer changes nothing.
             if state.velocity > state.window * state.delta {
                 state.velocity /= 2.0;
             }

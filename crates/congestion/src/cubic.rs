@@ -1,9 +1,8 @@
 //! CUBIC: the window is a cubic function of the time since the last reduction.
 //!
-//! Source: RFC 9438 (reference `schemes-window` 6.1), with HyStart++ (RFC 9406) or Linux's HyStart to end the first slow
-//! start. After a reduction at `W_max` the window follows
-//! `W(t) = C * (t - K)^3 + W_max`, `K = cbrt((W_max - cwnd) / C)`: fast back towards `W_max`, flat around it, then
-//! probing ever faster; never below what Reno would have (`W_est`).
+//! Source: RFC 9438, with HyStart++ (RFC 9406) or Linux's HyStart to end the first slow start. After a reduction at
+//! `W_max` the window follows `W(t) = C * (t - K)^3 + W_max`, `K = cbrt((W_max - cwnd) / C)`: fast back towards
+//! `W_max`, flat around it, then probing ever faster; never below what Reno would have (`W_est`).
 //!
 //! Choices where RFC 9438 leaves them open, and deviations:
 //! - the reduction starts from cwnd, as in Linux, not from the flight size; an application-limited window does not grow,

@@ -1,8 +1,8 @@
 //! DCTCP: reduces the window in proportion to the share of packets that were marked.
 //!
-//! Source: Alizadeh et al. 2010 and RFC 8257 as Linux's `tcp_dctcp.c` has them (reference `schemes-window` 9). Once per
-//! window the moving average `alpha` of the marked share is updated; once per round trip with marks the window loses
-//! `alpha / 2` of itself. Growth is Reno's, none during a reduction; a loss halves. `alpha` is a whole number of 1/1024.
+//! Source: Alizadeh et al. 2010 and RFC 8257 as Linux's `net/ipv4/tcp_dctcp.c` has them. Once per window
+//! the moving average `alpha` of the marked share is updated; once per round trip with marks the window loses `alpha / 2`
+//! of itself. Growth is Reno's, none during a reduction; a loss halves. `alpha` is a whole number of 1/1024.
 //!
 //! Deviations from Linux:
 //! - the reduction uses `alpha` as it was before the ACK that brings the first mark, Linux updates it first if a window

@@ -1,12 +1,14 @@
 //! `FillP`, first generation: a rate that climbs on multiples of the received rate and falls on persistent loss only.
 //!
-//! Source: the rule `fillp_rate_self_adaption` of the binary of 28 December 2017, which Pantheon ran in January 2018
-//! (reference `schemes-rate` 7; no source was published). Every PACK (`parts/pack.rs`) brings the received rate and the
-//! loss of one interval; the sender compares them with what it sent meanwhile. There is no window and no delay signal.
+//! Source: the rule `fillp_rate_self_adaption` in the executable of 28 December 2017
+//! (fillthepipe/fill-the-pipe@ec95853, with symbols; no source was published), which Pantheon ran in January 2018.
+//! Every PACK (`parts/pack.rs`) brings the received rate and the loss of one interval; the sender compares them with
+//! what it sent meanwhile. There is no window and no delay signal.
 //!
-//! Expected: at least 0.9 of the link within 1 s and 99 % of it afterwards, a full buffer, 7 to 10 % loss on a smooth
-//! link whatever the buffer (raises are relative to what arrives, and loss shows a queue late). On a link that delivers
-//! in bursts the largest interval sticks: 28 to 45 % loss. No force makes two flows converge.
+//! Expected (`docs/derivations.md`, `FillP`): at least 0.9 of the link within 1 s and 99 % of it afterwards, a full
+//! buffer, 7 to 10 % loss on a smooth link whatever the buffer (raises are relative to what arrives, and loss shows a
+//! queue late). On a link that delivers in bursts the largest interval sticks: 28 to 45 % loss. No force makes two
+//! flows converge.
 
 use crate::parts::{Pack, PackHalf, interval_message, kbps};
 use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Message, Parameter, Parameters, Sent, Start};
@@ -262,7 +264,6 @@ mod tests {
         1.0 / (1.0 - 0.01 * f64::from(loss))
     }
 
-    // Reference `schemes-rate` 11, test 8.
     #[test]
     fn the_factor_climbs_to_2_885_on_clean_packs() {
         let mut law = law(&[]);

@@ -1,10 +1,11 @@
 //! `FillP`, second generation, and FillP-Sheep: BBR's model fed by the received rate of every PACK.
 //!
 //! Source: `fillp_alg2_fc_*` of the binaries of 28 October (`FillP` 2.0) and 10 November 2018 (FillP-Sheep), which
-//! Pantheon ran; their README of 2023 calls `FillP` TACK (SIGCOMM 2020) with BBR's design but without its window
-//! (reference `schemes-rate` 8). One evaluation per PACK (`parts/pack.rs`); bandwidth is the largest of 21 PACKs'
-//! received rates, `MID` their 14th. With `sheep`: BBR's bound on what is in flight, the queue drained every 10 s
-//! instead of 60 s, and bandwidth samples that are means of two PACKs.
+//! Pantheon ran (fillthepipe/fill-the-pipe@d6da145 and fillthepipe/fillp-sheep@0e5bb72, executables with symbols);
+//! their README of 2023 calls `FillP` TACK (SIGCOMM 2020) with BBR's design but without its window. One evaluation per
+//! PACK (`parts/pack.rs`); bandwidth is the largest of 21 PACKs' received rates, `MID` their 14th. With `sheep`: BBR's
+//! bound on what is in flight, the queue drained every 10 s instead of 60 s, and bandwidth samples that are means of
+//! two PACKs.
 //!
 //! What no source says, and is chosen here: the shortest PACK interval (the first generation's 20 ms); the cycle's start
 //! is drawn when `PROBE_BW` begins; a PACK without data is no bandwidth sample; while the application limits the

@@ -1,7 +1,8 @@
 //! CUBIC as Chromium's QUIC had it in 2017 and 2018, in integer bytes and for two emulated connections.
 //!
-//! Source: `CubicBytes`, `TcpCubicSenderBase`, `HybridSlowStart` and `PacingSender` of proto-quic at 77961f1 (May 2017),
-//! which Pantheon measured as "QUIC Cubic" (reference `schemes-window` 6.4). What differs from [`crate::cubic`]:
+//! Source: `CubicBytes`, `TcpCubicSenderBase`, `HybridSlowStart` and `PacingSender` in google/proto-quic@77961f1 (May
+//! 2017), `src/net/quic/core/congestion_control`, which Pantheon measured as "QUIC Cubic". What differs from
+//! [`crate::cubic`]:
 //! - N = 2 emulated connections: a loss keeps `(N - 1 + 0.7) / N = 0.85` of the window, and the line of Reno rises by
 //!   `3 N^2 (1 - beta) / (1 + beta) = 0.973` packets per RTT;
 //! - windows count packets of 1460 bytes, whatever size is sent, between 2 and 2000, from 32 on;
@@ -15,8 +16,8 @@
 //!
 //! PRR, tail loss probes and timers are the transport's.
 //!
-//! Expected: like CUBIC, with a shallower saw-tooth; on the cellular path of January 2018: 38.39 Mbit/s, p95 160.6 ms,
-//! 0.52 % lost.
+//! Expected: like CUBIC, with a shallower saw-tooth; on the cellular path of Pantheon's report of January 2018:
+//! 38.39 Mbit/s, p95 160.6 ms, 0.52 % lost.
 
 use crate::{
     Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,

@@ -1,17 +1,18 @@
 //! Koho 2.0 and its family: a window steered by one-way delay, a quarter of a packet per ACK.
 //!
-//! Source: `koho_cc` at f0f2e69 on datagrump's transport (reference `schemes-learned` 3.2 and 3.3). The forward delay
-//! is estimated as half the smallest RTT plus what the one-way delay exceeds its minimum by; above 1.45 times half the
+//! Source: greghill/koho_cc@f0f2e69, `datagrump/controller.cc`, on datagrump's transport. The forward delay is
+//! estimated as half the smallest RTT plus what the one-way delay exceeds its minimum by; above 1.45 times half the
 //! smallest RTT the window shrinks, otherwise it grows. Integer-millisecond clocks on both sides are part of the
 //! published behaviour (`ms_timestamps`). The 50 ms keepalive and the release of lost packets as soon as something
 //! later is acknowledged are the transport's. The minima never age, so a path whose base delay rises starves the flow.
 //!
-//! The author's other versions (reference `schemes-learned` 3.4) are settings of the parameters. Some compare the queue
-//! with a constant (`threshold = "constant"`) or the RTT with its smallest (`"rtt"`); some count losses: a datagram
-//! counts as lost when one sent more than 5 ms later is acknowledged, and costs `loss_penalty` packets of window.
+//! The author's other versions (@4b096d3, @92b5f6c, @c17327b, @3cb73c0d, @a003465) are settings of the parameters. Some
+//! compare the queue with a constant (`threshold = "constant"`) or the RTT with its smallest (`"rtt"`); some count
+//! losses: a datagram counts as lost when one sent more than 5 ms later is acknowledged, and costs `loss_penalty`
+//! packets of window.
 //!
-//! Expected: at most 100 packets per RTT; a queue of about 0.225 RTT; 12 Mbit/s with 20 ms one-way delay: 98 %
-//! utilisation, p95 one-way delay 42 ms; 50 Mbit/s: 59 % (the cap).
+//! Expected (`docs/derivations.md`, Koho): at most 100 packets per RTT; a queue of about 0.225 RTT; 12 Mbit/s with 20
+//! ms one-way delay: 98 % utilisation, p95 one-way delay 42 ms; 50 Mbit/s: 59 % (the cap).
 
 use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, Sent, Start};
 use std::collections::VecDeque;

@@ -1,6 +1,6 @@
 //! LEDBAT: keeps a fixed queueing delay of its own and yields to everybody else.
 //!
-//! Source: RFC 6817 (reference `schemes-window` 4.1). The queueing delay is the smallest of the last few one-way delays
+//! Source: RFC 6817. The queueing delay is the smallest of the last few one-way delays
 //! minus the base delay, the smallest of the last minutes; both contain the unknown clock offset, which cancels. The
 //! window moves by at most `gain` packets per RTT, in proportion to how far the queueing delay is from the target.
 //!

@@ -1,7 +1,7 @@
 //! LEDBAT++: LEDBAT that measures round trips, reduces in proportion to its window, and slows down at intervals to see
 //! the empty queue.
 //!
-//! Source: draft-irtf-iccrg-ledbat-plus-plus-06 (reference `schemes-window` 4.4). What differs from [`crate::ledbat`]:
+//! Source: draft-irtf-iccrg-ledbat-plus-plus-06. What differs from [`crate::ledbat`]:
 //! - the delay is the smallest of the last four RTTs, the base the smallest of the last ten minutes; the target is 60 ms;
 //! - `gain = 1 / min(16, ceil(2 target / base))`: the shorter the path, the slower than Reno;
 //! - per round trip the window grows by `gain` below the target, and changes by

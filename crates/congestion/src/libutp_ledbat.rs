@@ -1,6 +1,6 @@
 //! LEDBAT as libutp implements it: what Pantheon ran under the name LEDBAT.
 //!
-//! Source: libutp at b3465b9 (reference `schemes-window` 4.3). Differences to RFC 6817: windows in whole bytes (each ACK
+//! Source: bittorrent/libutp@b3465b9, `utp_internal.cpp`. Differences to RFC 6817: windows in whole bytes (each ACK
 //! rounds down), 3000 bytes per RTT, one delay sample per ACK with a filter of three, a base delay of 13 minutes that
 //! is shifted for clock skew, at most one halving per 100 ms, a linear "slow start", windows down to 10 bytes, a cap of
 //! 1 MiB.

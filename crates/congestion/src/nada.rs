@@ -1,9 +1,10 @@
 //! NADA: one composite congestion signal of delay, loss and marks, in units of delay, decides a live encoder's rate.
 //!
-//! Source: RFC 8698 and its authors' ns-3 code (reference `schemes-media` 9). Every 100 ms of feedback gives a reference
-//! rate: while there is neither loss nor queue it jumps above the received rate ("accelerated ramp-up"), otherwise it
-//! follows the distance of the signal `x` from `x_ref * max_rate / rate` and the signal's change. With losses in the
-//! recent past queueing delay is warped down, so that NADA does not starve next to loss-based flows.
+//! Source: RFC 8698 and its authors' ns-3 code (cisco/ns3-rmcat@adb3f8e,
+//! `model/congestion-control/nada-controller.cc`). Every 100 ms of feedback gives a reference rate: while there is
+//! neither loss nor queue it jumps above the received rate ("accelerated ramp-up"), otherwise it follows the distance
+//! of the signal `x` from `x_ref * max_rate / rate` and the signal's change. With losses in the recent past queueing
+//! delay is warped down, so that NADA does not starve next to loss-based flows.
 //!
 //! Where the sources leave room: an update comes with the first feedback at least half an interval after the last; one
 //! after a pause counts for at most `tau`; the encoder gets somewhat less than the reference rate and the pacer somewhat

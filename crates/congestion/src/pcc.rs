@@ -1,8 +1,8 @@
 //! PCC-Allegro as its published program runs it: try four rates, keep what the utility says.
 //!
-//! Source: `modong/pcc` at 1afc958 (reference `schemes-rate` 2 and 3), which is not the algorithm of Dong et al. 2015:
-//! its default utility multiplies the paper's by a sigmoid of the RTT's change between monitor intervals and divides
-//! by the RTT. `utility = paper` is the form the program had before. Rates are in Mbit/s on the wire.
+//! Source: modong/pcc@1afc958, `sender/app/cc.h`, which is not the algorithm of Dong et al. (NSDI 2015): its
+//! default utility multiplies the paper's by a sigmoid of the RTT's change between monitor intervals and divides by the
+//! RTT. `utility = paper` is the form the program had before. Rates are in Mbit/s on the wire.
 //!
 //! Start: the rate doubles with every interval *sent* until utility falls. Then probing: two pairs of intervals at
 //! `1 + eps` and `1 - eps` times the rate; if both pairs agree the rate moves that way, by 1 %, 2 %, 3 % ... per result
@@ -10,8 +10,8 @@
 //! rate goes on, the second step is unconditional, ties count for the lower rate, and nothing but reports changes the
 //! rate, so an outage is sent through.
 //!
-//! Expected: 97 % of a smooth link with an empty queue; a few Mbit/s where deliveries are bursty, because 1 % of RTT
-//! between two intervals costs 6 % of utility.
+//! Expected (`docs/derivations.md`, PCC and Vivace): 97 % of a smooth link with an empty queue; a few Mbit/s where
+//! deliveries are bursty, because 1 % of RTT between two intervals costs 6 % of utility.
 
 use crate::parts::{Ended, Monitor};
 use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, Sent, Start};
@@ -201,7 +201,8 @@ impl Pcc {
         self.monitor.open(now, first, packets, self.rate);
     }
 
-    /// Packets of an interval at the present rate (reference 1.3).
+    /// Packets of an interval at the present rate (`start_monitor`): 1.5 to 1.7 smoothed RTTs of them, at random so that
+    /// flows do not probe in step, or 5 ms of them where an RTT has few.
     fn interval_packets(&mut self) -> u64 {
         let gap_ms = self.packet_bits / (self.rate * 1e3);
         let round_trips = 1.5 + self.rng.below(3) as f64 / 10.0;
@@ -245,7 +246,8 @@ impl Pcc {
         }
     }
 
-    /// Reference 3.2.
+    /// Goodput, damped where loss exceeds its threshold and where the RTT has grown since the interval before, less
+    /// what was lost; per RTT. The paper has neither of the RTT's terms.
     fn utility(&mut self, ended: &Ended) -> f64 {
         let delivered = (ended.packets - ended.lost) / ended.seconds;
         let lost = ended.lost / ended.seconds;
@@ -360,8 +362,8 @@ impl Pcc {
         rate.clamp(self.min_rate, self.max_rate)
     }
 
-    /// UDT's smoothed RTT: 7/8 old, 1/8 new, once every 10 ms from the first arrival on. Its exchanges need no reports, so
-    /// those since the latest sample are made good for.
+    /// UDT's smoothed RTT: 7/8 old, 1/8 new, once every 10 ms from the first arrival on. Its exchanges need no reports,
+    /// so those since the latest sample are made good for.
     fn smooth_rtt(&mut self, now: Time, rtt: Span) {
         let first = self.first_sent.unwrap_or(now) + rtt;
         let next = *self.next_exchange.get_or_insert(first);

@@ -1,17 +1,20 @@
 //! PCC-Expr: Vivace's utility and gradient steps on monitor intervals that last 1.5 RTTs.
 //!
-//! Source: PCC-Uspace at cd43e34, 10 April 2018 (reference `schemes-rate` 1.4 and 5), Pantheon's `pcc_experimental`.
-//! Three modes. STARTING: each useful interval with more utility than the one before doubles the rate; less utility, or
-//! an RTT 1.3 times the one at the interval's start, halves it and ends the mode. PROBING: two pairs of intervals 5 %
-//! above and below the rate, until both pairs agree. DECISION MADE: gradient steps, one interval each, as long as they
-//! keep their direction. While the verdict on packets is awaited, the flow sends at the plain rate.
+//! Source: PCCproject/PCC-Uspace@cd43e34 of 10 April 2018, `src/pcc`: Pantheon's `pcc_experimental`. Three modes.
+//! STARTING: each useful interval with more utility than the one before doubles the rate; less utility, or an RTT 1.3
+//! times the one at the interval's start, halves it and ends the mode. PROBING: two pairs of intervals 5 % above and
+//! below the rate, until both pairs agree. DECISION MADE: gradient steps, one interval each, as long as they keep their
+//! direction. While the verdict on packets is awaited, the flow sends at the plain rate.
 //!
-//! Kept as published: the source's constants have single precision, so a step to its bound of 5 % ends a hundred-millionth
-//! above the probe it is compared with next, and the sign of that difference decides what follows; the latency term is multiplied by bytes instead of packets per packet, so that an inflation of 2 %
-//! of the RTT within an interval outweighs any throughput; an interval's duration ends with its last departure; going
-//! back to PROBING divides by 1.02 or 0.98, whatever the steps had added up to.
+//! Kept as published:
+//! - the source's constants have single precision, so a step to its bound of 5 % ends a hundred-millionth above the
+//!   probe it is compared with next, and the sign of that difference decides what follows;
+//! - the latency term counts bytes where it should count packets, so an RTT that grows by 2 % within an interval
+//!   outweighs any throughput;
+//! - an interval's duration ends with its last departure;
+//! - going back to PROBING divides by 1.02 or 0.98, whatever the steps had added up to.
 //!
-//! Expected (reference 5): the class of Vivace-latency with a floor of 2 Mi bit/s and a faster start.
+//! Expected: the class of Vivace-latency with a floor of 2 Mi bit/s and a faster start.
 
 #[cfg(test)]
 mod tests;
@@ -292,7 +295,7 @@ fn inflation(samples: &[RttSample]) -> f64 {
     2.0 * (second - first) / (first + second)
 }
 
-/// Rounded towards zero to multiples of 2 % (reference 4.2), with the source's detours through C's arithmetic.
+/// Rounded towards zero to multiples of 2 %, with the source's detours through C's arithmetic.
 fn quantised(inflation: f64) -> f64 {
     if inflation.is_nan() {
         return UNDEFINED_INFLATION;

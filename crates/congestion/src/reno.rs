@@ -1,6 +1,6 @@
 //! Reno: slow start, additive increase, halving on loss.
 //!
-//! Source: RFC 5681 and RFC 6582 as Linux implements them (reference `schemes-window` 2.1): byte counting without an
+//! Source: RFC 5681 and RFC 6582 as Linux implements them (`net/ipv4/tcp_cong.c`): byte counting without an
 //! upper limit per ACK, exactly one segment per window per round trip in congestion avoidance. Fast recovery and PRR
 //! are the transport's.
 //!
@@ -86,7 +86,7 @@ impl Reno {
         self.window.packets = self.ssthresh;
     }
 
-    /// ns-3's growth by one ACK (reference `ccperf` 9.4).
+    /// ns-3's growth by one ACK (ns-3.41, `src/internet/model/tcp-congestion-ops.cc`, `TcpNewReno`): whole bytes.
     fn grow_truncated(&mut self) {
         if self.in_slow_start() {
             self.window.packets += 1.0;

@@ -1,7 +1,7 @@
 //! `SCReAM` version 2: a reference window that grows about linearly and yields to loss, marks and queueing delay, and the
 //! bitrate that it lets a live encoder produce.
 //!
-//! Source: draft-ietf-ccwg-rfc8298bis-screamv2 (reference `schemes-media` 5). Congestion is, in this order: loss
+//! Source: draft-ietf-ccwg-rfc8298bis-screamv2. Congestion is, in this order: loss
 //! (times 0.7), ECN marks (L4S: by the share of marked packets; classic: times 0.8), and "virtual marks" once the
 //! averaged queueing delay is above half its target of 60 ms. At most one reaction per min(25 ms, srtt); growth is one
 //! segment per RTT plus, long after congestion, 2 % of the window, and slows down near the window of the last

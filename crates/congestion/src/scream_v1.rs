@@ -1,10 +1,10 @@
 //! `SCReAM` version 1: a self-clocked window with a delay target of 100 ms, and an encoder rate that climbs slowly.
 //!
-//! Source: RFC 8298 as coded in EricssonResearch/scream at c3370fd (June 2017), the library that Pantheon measured
-//! (reference `schemes-media` 4). The window grows by what is acknowledged in fast start, by `mss / cwnd` of it times the
-//! distance to the delay target afterwards, and shrinks above the target; a trend of the delay (lag-one correlation of
-//! its last second) ends fast start, and what was really in flight in the last five seconds bounds it. The encoder's
-//! rate follows separately, every 200 ms, at no more than `ramp_up_kbps_per_s`.
+//! Source: RFC 8298 as coded in EricssonResearch/scream@c3370fd (June 2017), `code/ScreamTx.cpp`, the library that
+//! Pantheon measured. The window grows by what is acknowledged in fast start, by `mss / cwnd` of it times the distance
+//! to the delay target afterwards, and shrinks above the target; a trend of the delay (lag-one correlation of its last
+//! second) ends fast start, and what was really in flight in the last five seconds bounds it. The encoder's rate
+//! follows separately, every 200 ms, at no more than `ramp_up_kbps_per_s`.
 //!
 //! How its events map onto the transport's:
 //! - reports, at most one per 5 ms, are the ACKs; arrival and departure times count in whole ms as on its wire;

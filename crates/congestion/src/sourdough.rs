@@ -1,8 +1,8 @@
 //! sourdough's stock controller: a fixed window.
 //!
-//! Source: datagrump of `keithw/sourdough`, the contest from which Koho came, as handed out to the students (reference
-//! `schemes-learned` 3.2). The window is 50 datagrams whatever happens. One datagram per second without any event, and
-//! the release of lost ones as soon as something later is acknowledged, are the transport's.
+//! Source: keithw/sourdough, `datagrump/controller.cc`: the contest from which Koho came, as handed out to the
+//! students. The window is 50 datagrams whatever happens. One datagram per second without any event, and the release of
+//! lost ones as soon as something later is acknowledged, are the transport's.
 //!
 //! Expected: `window / RTT` until the link is full, then a queue of what the path does not hold.
 

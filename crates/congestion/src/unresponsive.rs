@@ -1,7 +1,7 @@
 //! No congestion control: what the application writes leaves, whatever becomes of it.
 //!
-//! Source: the CBR and Poisson sources over UDP of reference `ccperf` 5, and the unresponsive traffic that RFC 7928 and
-//! RFC 9743 5.2 set beside responsive flows. The only limit is the line of the sending host.
+//! Source: ccperf's traffic models `CBR` and `Poisson` over UDP (ccperf.net/traffic), and the unresponsive traffic that
+//! RFC 7928 and RFC 9743 5.2 set beside responsive flows. The only limit is the line of the sending host.
 //!
 //! Expected: the application's rate is sent; what the path cannot carry is lost.
 

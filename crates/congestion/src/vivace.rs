@@ -1,15 +1,17 @@
 //! PCC-Vivace as Pantheon ran it in 2018: gradient ascent on a utility of rate, loss and RTT slope.
 //!
-//! Source: the NSDI 2018 branch of PCC-Uspace and the published binaries (reference `schemes-rate` 4). One file for the
-//! four schemes: `vivace` (latency coefficient 900), `vivace-latency` (11330), `vivace-loss` (0) and `vivace-lte`. Rates
-//! are in Mbit/s on the wire; the utility counts Mbit of 2^20 and packets of 1500 bytes whatever is sent.
+//! Source: Dong et al., NSDI 2018; PCCproject/PCC-Uspace, branch `NSDI-2018`, `pcc-gradient/sender/app/pcc.h`; and the
+//! executables that Pantheon ran, StanfordSNR/vivace@423cbca, @7a4ba53 and @2baf862. One file for the four schemes:
+//! `vivace` (latency coefficient 900), `vivace-latency` (11330), `vivace-loss` (0) and `vivace-lte`. Rates are in
+//! Mbit/s on the wire; the utility counts Mbit of 2^20 and packets of 1500 bytes whatever is sent.
 //!
 //! START doubles once per completed interval until utility falls. SEARCH and RECORDING try one or two pairs of intervals
 //! around the rate; if the pairs agree, the rate changes by gradient times confidence within a bound, at least by
 //! `min_step`. A step of more than 10 % is taken from the reference interval on, and MOVING goes on while utility agrees.
 //!
-//! Expected: with a latency term 93 % of a smooth link with an empty queue, and a random walk just above `min_rate`
-//! where deliveries are bursty; without, the whole link, a full buffer and more than 10 % loss in a deep one.
+//! Expected (`docs/derivations.md`, PCC and Vivace): with a latency term 93 % of a smooth link with an empty queue, and
+//! a random walk just above `min_rate` where deliveries are bursty; without, the whole link, a full buffer and more
+//! than 10 % loss in a deep one.
 
 mod utility;
 

@@ -1,8 +1,8 @@
 //! BBR v1: paces at the largest delivery rate of ten rounds, with a window of two bandwidth-delay products.
 //!
-//! Source: Linux `tcp_bbr.c` (4.14 to 5.x) and draft-cardwell-iccrg-bbr-congestion-control-00, as written down in
-//! reference `schemes-window` 7.1. The file order is model (`mod.rs`), what may be sent (`sending.rs`), policers
-//! (`policer.rs`), ACK aggregation (`aggregation.rs`).
+//! Source: Linux `net/ipv4/tcp_bbr.c` (4.14 to 5.x) and draft-cardwell-iccrg-bbr-congestion-control-00. Read the model
+//! first (`mod.rs`), then what may be sent (`sending.rs`), policers (`policer.rs`) and ACK aggregation
+//! (`aggregation.rs`).
 //!
 //! Deviations from Linux:
 //! - the bandwidth maximum is exact where Linux approximates it with three samples;

@@ -1,9 +1,9 @@
 //! BBR version 3: paces at the measured bandwidth within bounds on what may be in flight that it learns from losses.
 //!
-//! Source: draft-ietf-ccwg-bbr (editor's copy of August 2026), with the two RTT filters of Linux's version 3, as written
-//! down in reference `schemes-window` 8. Names are the draft's. The file order is this overview and the life of an ACK
-//! (`mod.rs`), the model (`model.rs`), Startup, Drain and `ProbeRTT` (`phases.rs`), the bandwidth probe (`probe_bw.rs`),
-//! losses and their undoing (`losses.rs`), what may be sent (`sending.rs`).
+//! Source: draft-ietf-ccwg-bbr (editor's copy of August 2026), with the two RTT filters of Linux's version 3
+//! (google/bbr, branch `v3`, `net/ipv4/tcp_bbr.c`). Names are the draft's. Read this overview and the life of an ACK
+//! first (`mod.rs`), then the model (`model.rs`), Startup, Drain and `ProbeRTT` (`phases.rs`), the bandwidth probe
+//! (`probe_bw.rs`), losses and their undoing (`losses.rs`), and what may be sent (`sending.rs`).
 //!
 //! What differs from version 1 ([`crate::bbr`]): probing every 2 to 3 s instead of every 8 RTTs; a long-term bound on
 //! what is in flight (`inflight_longterm`, where a probe lost more than 2 %), approached carefully and left 15 % below

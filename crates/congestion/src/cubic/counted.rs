@@ -1,5 +1,6 @@
-//! CUBIC's growth counted in whole packets, as the Linux kernel and ns-3 do it (reference `ccperf` 8.4): the window grows
-//! by one packet for every `count` acknowledged, and `count` is a quotient of whole numbers.
+//! CUBIC's growth counted in whole packets, as the Linux kernel (`net/ipv4/tcp_cubic.c`) and ns-3.41
+//! (`src/internet/model/tcp-cubic.cc`) do it: the window grows by one packet for every `count` acknowledged, and
+//! `count` is a quotient of whole numbers.
 
 use super::{Cubic, Epoch, Phase};
 use crate::Ack;

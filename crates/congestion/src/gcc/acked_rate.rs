@@ -1,5 +1,5 @@
-//! The rate that arrives, robust against gaps in the deliveries (reference `schemes-media` 7.4; libwebrtc
-//! `robust_throughput_estimator.cc`).
+//! The rate that arrives, robust against gaps in the deliveries (libwebrtc M150,
+//! `modules/congestion_controller/goog_cc/robust_throughput_estimator.cc`).
 
 use super::{rate_of, signed_ms};
 use std::collections::VecDeque;

@@ -1,5 +1,6 @@
-//! Delay-based estimate: additive or multiplicative increase, decrease below what arrives (reference `schemes-media` 7.5;
-//! libwebrtc `aimd_rate_control.cc`, `link_capacity_estimator.cc`).
+//! Delay-based estimate: additive or multiplicative increase, decrease below what arrives (libwebrtc M150,
+//! `modules/remote_bitrate_estimator/aimd_rate_control.cc`,
+//! `modules/congestion_controller/goog_cc/link_capacity_estimator.cc`).
 
 use super::trendline::Usage;
 use super::{ms, secs};

@@ -1,5 +1,5 @@
-//! Whether the application limits the rate: an "application-limited region" (reference `schemes-media` 7.7; libwebrtc
-//! `alr_detector.cc`, `interval_budget.cc`).
+//! Whether the application limits the rate: an "application-limited region" (libwebrtc M150,
+//! `modules/congestion_controller/goog_cc/alr_detector.cc`, `modules/pacing/interval_budget.cc`).
 
 use super::signed_ms;
 use units::Time;

@@ -1,5 +1,5 @@
-//! Groups of packets that were sent together, and how much further apart they arrive than they left (reference
-//! `schemes-media` 7.2; libwebrtc `inter_arrival_delta.cc`).
+//! Groups of packets that were sent together, and how much further apart they arrive than they left
+//! (libwebrtc M150, `modules/congestion_controller/goog_cc/inter_arrival_delta.cc`).
 
 use super::{ms, signed_ms};
 use units::{Span, Time};

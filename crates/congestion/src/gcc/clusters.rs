@@ -1,5 +1,5 @@
-//! Probe clusters: short runs of packets at the probed rate, and what came of them (reference `schemes-media` 7.6;
-//! libwebrtc `bitrate_prober.cc`, `probe_bitrate_estimator.cc`).
+//! Probe clusters: short runs of packets at the probed rate, and what came of them (libwebrtc M150,
+//! `modules/pacing/bitrate_prober.cc`, `modules/congestion_controller/goog_cc/probe_bitrate_estimator.cc`).
 
 use super::probing::Probes;
 use super::{ms, rate_of, secs, signed_ms};

@@ -1,5 +1,5 @@
-//! Delay-based estimate: groups, trendline and AIMD in a row (reference `schemes-media` 7.2 to 7.5; libwebrtc
-//! `delay_based_bwe.cc`).
+//! Delay-based estimate: groups, trendline and AIMD in a row (libwebrtc M150,
+//! `modules/congestion_controller/goog_cc/delay_based_bwe.cc`).
 
 use super::aimd::Aimd;
 use super::arrival::Groups;

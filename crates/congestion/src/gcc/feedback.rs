@@ -1,5 +1,5 @@
-//! The receiver's half: transport-wide feedback, often enough to be useful and rare enough to be cheap (reference
-//! `schemes-media` 7.1; libwebrtc `transport_sequence_number_feedback_generator.cc`).
+//! The receiver's half: transport-wide feedback, often enough to be useful and rare enough to be cheap (libwebrtc
+//! M150, `modules/remote_bitrate_estimator/transport_sequence_number_feedback_generator.cc`).
 //!
 //! Arrival times are what every ACK carries anyway. What a report of RTCP needs for them is added as padding: status
 //! chunks and receive deltas (draft-holmer-rmcat-transport-wide-cc-extensions-01, 3.1).

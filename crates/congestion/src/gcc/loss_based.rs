@@ -1,5 +1,5 @@
-//! Loss-based estimate: the most likely bandwidth among a few candidates, and rules that keep it from swinging (reference
-//! `schemes-media` 7.8; libwebrtc `loss_based_bwe_v2.cc`).
+//! Loss-based estimate: the most likely bandwidth among a few candidates, and rules that keep it from swinging (libwebrtc
+//! M150, `modules/congestion_controller/goog_cc/loss_based_bwe_v2.cc`).
 
 use super::loss_model::{BALANCE, Channel, Observations};
 use units::{Span, Time};

@@ -1,5 +1,5 @@
 //! What the loss-based estimate knows: how much was sent and lost, 250 ms at a time, and how likely that is for a given
-//! bandwidth (reference `schemes-media` 7.8; libwebrtc `loss_based_bwe_v2.cc`).
+//! bandwidth (libwebrtc M150, `modules/congestion_controller/goog_cc/loss_based_bwe_v2.cc`).
 //!
 //! A link of bandwidth B with inherent loss i loses a share `i + (1 - i) max(0, (rate - B) / rate)` of what is sent.
 

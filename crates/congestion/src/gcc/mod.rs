@@ -1,17 +1,18 @@
 //! Google Congestion Control as libwebrtc has it: what Chromium runs for its media.
 //!
-//! Source: reference `schemes-media` 7 (libwebrtc M150, `goog_cc_network_control.cc` and its parts; not the Kalman filter
-//! of draft-ietf-rmcat-gcc). The receiver reports when each packet arrived. The delay-based estimate (`delay_based.rs`)
-//! watches whether delays grow, the loss-based one (`loss_based.rs`) what the losses say about the bandwidth; the target
-//! is the smaller of both (`send_side.rs`). Probes (`probing.rs`, `clusters.rs`) find capacity that the encoder does not
-//! use, and the pacer (`pacer.rs`) sends at a little more than the target, of which the encoder gets what retransmissions
-//! leave (`protection.rs`) and less while too much is in flight (`pushback.rs`).
+//! Source: libwebrtc M150 (branch-head 7871), `modules/congestion_controller/goog_cc/goog_cc_network_control.cc` and
+//! its parts; not the Kalman filter of draft-ietf-rmcat-gcc. The receiver reports when each packet arrived. The
+//! delay-based estimate (`delay_based.rs`) watches whether delays grow, the loss-based one (`loss_based.rs`) what the
+//! losses say about the bandwidth; the target is the smaller of both (`send_side.rs`). Probes (`probing.rs`,
+//! `clusters.rs`) find capacity that the encoder does not use, and the pacer (`pacer.rs`) sends at a little more than
+//! the target, of which the encoder gets what retransmissions leave (`protection.rs`) and less while too much is in
+//! flight (`pushback.rs`).
 //!
 //! Everything here counts IP datagrams, as libwebrtc does; windows and rates of the transport count payload, hence
 //! `overhead_bytes`. Rates are bit/s.
 //!
-//! Expected: 4 Mbit/s, 50 ms: above 80 % within 5 s, 85 to 95 % used, 10 to 40 ms of queue; starved by loss-based flows in
-//! deep buffers, but never completely.
+//! Expected (`docs/derivations.md`): 4 Mbit/s, 50 ms: above 80 % within 5 s, 85 to 95 % used, 10 to 40 ms of queue;
+//! starved by loss-based flows in deep buffers, but never completely.
 
 mod acked_rate;
 mod aimd;

@@ -1,4 +1,5 @@
-//! How fast packets leave: media, probes and padding (reference `schemes-media` 7.9; libwebrtc `pacing_controller.cc`).
+//! How fast packets leave: media, probes and padding (libwebrtc M150,
+//! `modules/pacing/pacing_controller.cc`).
 
 use super::clusters::MIN_GAP;
 use super::secs;

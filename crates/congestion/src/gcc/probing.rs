@@ -1,4 +1,5 @@
-//! When to probe for more capacity, and how fast (reference `schemes-media` 7.6; libwebrtc `probe_controller.cc`).
+//! When to probe for more capacity, and how fast (libwebrtc M150,
+//! `modules/congestion_controller/goog_cc/probe_controller.cc`).
 
 use super::secs;
 use crate::Parameters;

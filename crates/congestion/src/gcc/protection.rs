@@ -1,5 +1,5 @@
-//! What retransmissions cost: the encoder has to leave room for them (libwebrtc `fec_controller_default.cc`; the
-//! reference leaves it out, but without it losses that the encoder causes never end).
+//! What retransmissions cost: the encoder has to leave room for them, or the losses that it causes would never end
+//! (libwebrtc M150, `modules/video_coding/fec_controller_default.cc`).
 
 use units::{Span, Time};
 

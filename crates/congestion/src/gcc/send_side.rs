@@ -1,5 +1,5 @@
-//! The target: the smaller of what delay and loss allow, and what holds before there is a loss-based estimate (reference
-//! `schemes-media` 7.8; libwebrtc `send_side_bandwidth_estimation.cc`).
+//! The target: the smaller of what delay and loss allow, and what holds before there is a loss-based estimate (libwebrtc
+//! M150, `modules/congestion_controller/goog_cc/send_side_bandwidth_estimation.cc`).
 
 use super::loss_based::{LossBased, LossState};
 use super::secs;

@@ -1,4 +1,4 @@
-//! What a researcher would vary (reference `schemes-media` 7, defaults of libwebrtc).
+//! What a researcher would vary; the defaults are libwebrtc's (M150).
 
 use crate::Parameter;
 

@@ -1,5 +1,5 @@
 //! Whether the queue grows: slope of the smoothed delay over the latest groups, against a threshold that adapts
-//! (reference `schemes-media` 7.3; libwebrtc `trendline_estimator.cc`).
+//! (libwebrtc M150, `modules/congestion_controller/goog_cc/trendline_estimator.cc`).
 
 use super::arrival::Deltas;
 use super::signed_ms;

@@ -1,4 +1,4 @@
-//! libutp's delay histories and clock-drift estimate (reference `schemes-window` 4.3).
+//! libutp's delay histories and clock-drift estimate (bittorrent/libutp@b3465b9, `utp_internal.cpp`).
 
 use crate::parts::BaseDelay;
 use units::{Span, Time};

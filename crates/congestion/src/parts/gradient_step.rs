@@ -1,7 +1,8 @@
 //! The rate change of Vivace's online learning: gradient times confidence, within a bound that moves.
 //!
-//! Source: reference `schemes-rate` 4.3 `decide` (Vivace) and 5 `ComputeChange` (PCC-Expr), which differ in constants
-//! only. Rates and steps are in the scheme's own unit (Mbit/s of 10^6 or 2^20 bits).
+//! Source: Dong et al., NSDI 2018, as coded in PCCproject/PCC-Uspace: branch `NSDI-2018`,
+//! `pcc-gradient/sender/app/pcc.h` (Vivace), and @cd43e34, `src/pcc` (PCC-Expr), which differ in constants only. Rates
+//! and steps are in the scheme's own unit (Mbit/s of 10^6 or 2^20 bits).
 
 /// Rate change allowed per decision: a share of the rate that widens while decisions keep hitting it.
 #[derive(Clone, Copy, Debug)]
@@ -157,7 +158,6 @@ mod tests {
         GradientStep::new(rule, Boundary::new(0.05, 0.06))
     }
 
-    /// Reference `schemes-rate` 11, test 6.
     #[test]
     fn the_multiplier_at_0_3_6_and_9() {
         let at = |amplifier| GradientStep { amplifier, ..step() }.multiplier();
@@ -165,7 +165,6 @@ mod tests {
         assert_eq!([2.0, 5.0, 8.0].map(at), [3.0, 8.0, 18.0]);
     }
 
-    /// Reference `schemes-rate` 11, test 7.
     #[test]
     fn the_bound_widens_by_6_points_per_hit_and_narrows_again() {
         let mut boundary = Boundary::new(0.05, 0.06);

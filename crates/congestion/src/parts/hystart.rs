@@ -111,8 +111,8 @@ impl RoundMin {
     }
 }
 
-/// HyStart as in Linux's `tcp_cubic.c`, for an unpaced sender (reference `schemes-window` 6.2). Uses the connection's
-/// smallest RTT where Linux leaves out samples of an epoch's first second.
+/// HyStart as in Linux's `tcp_cubic.c`, for an unpaced sender (`hystart_update`). Uses the connection's smallest RTT
+/// where Linux leaves out samples of an epoch's first second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HyStart {
     rounds: Rounds,
@@ -120,8 +120,8 @@ pub(crate) struct HyStart {
     round_began: Time,
     /// Last ACK of the train.
     train_at: Time,
-    /// Limits as in ns-3's `TcpCubic` (reference `ccperf` 8.4): a train as long as the whole RTT, a rise of the RTT by as
-    /// much as it is, 4 ms to 1 s.
+    /// Limits as in ns-3's `TcpCubic` (ns-3.41, `tcp-cubic.cc`): a train as long as the whole RTT, a rise of the RTT by
+    /// as much as it is, 4 ms to 1 s.
     ns3: bool,
 }
 

@@ -1,10 +1,11 @@
 //! Monitor intervals as PCC and Vivace count them on UDT: a planned number of packets each, judged once later packets
 //! are reported.
 //!
-//! Source: reference `schemes-rate` 1.2, with what its readers call quirks kept on purpose: an interval closes as soon as
-//! one packet of a later one is reported, and whatever of it was not reported by then is lost; intervals that close
-//! together close newest first; the RTT of a closing interval is the mean RTT seen so far in the *later* one. Numbers
-//! of intervals wrap at the ring's size, and an interval not yet closed by then is forgotten.
+//! Source: modong/pcc@1afc958, `sender/src/core.cpp` (`start_monitor`, `packData`, `processCtrl`). Its quirks shape
+//! what the schemes see, so they are kept: an interval closes as soon as one packet of a later one is reported, and
+//! whatever of it was not reported by then is lost; intervals that close together close newest first; the RTT of a
+//! closing interval is the mean RTT seen so far in the *later* one. Numbers of intervals wrap at the ring's size, and
+//! an interval not yet closed by then is forgotten.
 
 use crate::AckedPacket;
 use std::collections::VecDeque;

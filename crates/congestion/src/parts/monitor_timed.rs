@@ -1,9 +1,9 @@
 //! Monitor intervals that last a time, not a number of packets: the engine of PCC-Expr and Proteus.
 //!
-//! Source: reference `schemes-rate` 1.4 (the QUIC flavour of PCC-Uspace). What a useful interval sent is accounted for
-//! packet by packet, acknowledged or lost; a round of useful intervals is decided once all of them are, and intervals
-//! that are not useful only keep the sender going meanwhile. When an interval ends and when it is complete differs
-//! between the schemes, so they say it.
+//! Source: PCCproject/PCC-Uspace@cd43e34 and @30c2cfe, `src/pcc/pcc_monitor_interval_queue.cpp`. What a useful interval
+//! sent is accounted for packet by packet, acknowledged or lost; a round of useful intervals is decided once all of
+//! them are, and intervals that are not useful only keep the sender going meanwhile. When an interval ends and when it
+//! is complete differs between the schemes, so they say it.
 
 use std::collections::VecDeque;
 use units::{Span, Time};

@@ -1,7 +1,7 @@
 //! PACK: the periodic report of `FillP`'s receiver, and the half that writes it.
 //!
 //! Every `P` the receiver says how fast payload arrived since the last PACK and how much of the packet-number span is
-//! missing (reference `schemes-rate` 7.1). The sender alone knows the round trip, so it chooses `P` and says it with
+//! missing (fillthepipe/fill-the-pipe@ec95853). The sender alone knows the round trip, so it chooses `P` and says it with
 //! every packet; a PACK leaves whether anything arrived or not. What the published protocol's NACKs repair is left to
 //! the transport: its ACK of the same moment lists what arrived.
 

@@ -1,4 +1,4 @@
-//! PCC's utility, start, probing and moving, against reference `schemes-rate` 3 and 11.
+//! PCC's utility, start, probing and moving, against sequences worked out by hand.
 
 use super::*;
 

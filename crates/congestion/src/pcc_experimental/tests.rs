@@ -28,7 +28,6 @@ fn samples(rtts_ms: &[u64]) -> Vec<RttSample> {
     rtts_ms.iter().map(sample).collect()
 }
 
-/// Reference `schemes-rate` 11, test 5, and the detail of 4.2.
 #[test]
 fn inflation_counts_in_whole_multiples_of_two_percent() {
     assert_eq!([0.0199, 0.02, 0.039, -0.05].map(quantised), [0.0, 0.02, 0.02, -0.04]);

@@ -1,15 +1,15 @@
 //! PCC Proteus: a sender that competes (primary), one that yields (scavenger), and one that changes between the two.
 //!
-//! Source: PCC-Uspace master at 30c2cfe, 2020 (reference `schemes-rate` 1.4 and 6); Meng et al., SIGCOMM 2020. Monitor
-//! intervals last one minimum RTT and until four RTT samples are in. Modes as in PCC-Expr: STARTING doubles while the
-//! utility grows; PROBING compares pairs of intervals 5 % above and below the rate; DECISION MADE keeps stepping along the
-//! gradient while it pays. The primary's utility is Vivace's; the scavenger's also pays for the deviation of the RTT, which
+//! Source: PCCproject/PCC-Uspace@30c2cfe (master, 2020), `src/pcc`; Meng et al., SIGCOMM 2020. Monitor intervals last
+//! one minimum RTT and until four RTT samples are in. Modes as in PCC-Expr: STARTING doubles while the utility grows;
+//! PROBING compares pairs of intervals 5 % above and below the rate; DECISION MADE keeps stepping along the gradient
+//! while it pays. The primary's utility is Vivace's; the scavenger's also pays for the deviation of the RTT, which
 //! competition causes before it causes queues. What of the RTT's changes is noise is decided by `noise`.
 //!
 //! Not here: the gate on more than four intervals that are not useful (this machine never has two), and the exit from
 //! STARTING by RTT, whose published threshold of 100 RTTs disables it.
 //!
-//! Expected (paper; the reference has it from memory): a scavenger leaves at least 90 % to competing CUBIC, BBR or Vivace
+//! Expected (the paper's claim): a scavenger leaves at least 90 % to competing CUBIC, BBR or Vivace
 //! flows, and fills the link when alone.
 
 mod noise;

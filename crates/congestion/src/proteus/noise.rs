@@ -1,6 +1,6 @@
 //! What one monitor interval says about the RTT, and how much of that is noise.
 //!
-//! Source: reference `schemes-rate` 6, noise control 1 to 3 and the averages behind them. RTTs are in microseconds.
+//! Source: PCCproject/PCC-Uspace@30c2cfe, `src/pcc`; Meng et al., SIGCOMM 2020. RTTs are in microseconds.
 
 use crate::parts::Interval;
 use std::collections::VecDeque;
@@ -88,8 +88,8 @@ impl NoiseFilter {
         }
     }
 
-    /// Slope of the RTT over the packets by least squares, per time, and the relative error of that line. As in the source
-    /// the error is that of a line whose slope per packet is the one per time.
+    /// Slope of the RTT over the packets by least squares, per time, and the relative error of that line. As in the
+    /// source the error is that of a line whose slope per packet is the one per time.
     fn regress(&mut self, interval: &Interval, packet_us: f64) -> (f64, f64) {
         let points = || {
             let reliable = interval.samples.iter().filter(|sample| sample.is_reliable);

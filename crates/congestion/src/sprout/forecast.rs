@@ -1,7 +1,8 @@
 //! How many packets will arrive within the next ticks, with what confidence.
 //!
-//! Reference `schemes-media` 2.4. For each rate now, the distribution of arrivals within 1 to 8 ticks is worked out once
-//! per process; a forecast then weighs these by what is known about the rate.
+//! Source: keithw/sprout@366e35c, `src/sprout/process.cc` and `receiver.cc`. For each rate now, the distribution of
+//! arrivals within 1 to 8 ticks is worked out once per process; a forecast then weighs these by what is known about the
+//! rate.
 
 use super::model::{
     BINS, Motion, Posterior, Probabilities, TICK_S, Transition, log_poisson, middle, normalise,

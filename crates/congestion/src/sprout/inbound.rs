@@ -1,6 +1,6 @@
 //! The arriving direction: what has come, what is known about the link, what to expect of it.
 //!
-//! Reference `schemes-media` 2.3 and 2.4.
+//! Source: keithw/sprout@366e35c, `src/sprout/receiver.cc`.
 
 use super::forecast::{Counts, Tables};
 use super::model::Posterior;

@@ -1,9 +1,9 @@
 //! Sprout: the receiver forecasts what the link will deliver, the sender fills the next 100 ms of it.
 //!
 //! Source: Winstein, Sivaraman and Balakrishnan, NSDI 2013, as its program `sproutbt2` does it and Pantheon ran it
-//! (reference `schemes-media` 2). The file order is the link's model (`model.rs`), forecasts (`forecast.rs`), the
-//! arriving and the leaving direction (`inbound.rs`, `outbound.rs`), one end (`peer.rs`), what is said (`wire.rs`), and
-//! the two ends: the data's sender here, its receiver in `receiver.rs`.
+//! (keithw/sprout@366e35c, with StanfordSNR/pantheon's `src/wrappers/patches/sprout.patch`). Read the link's model
+//! (`model.rs`), forecasts (`forecast.rs`), the arriving and the leaving direction (`inbound.rs`, `outbound.rs`), one
+//! end (`peer.rs`), what is said (`wire.rs`), and the two ends: the data's sender here, its receiver in `receiver.rs`.
 //!
 //! Both ends are the same: the receiver fills the return path with a flow of its own, whose packets are the ACKs, and
 //! the sender forecasts for it. `feedback_only` leaves that flow out. Clocks count whole milliseconds.
@@ -12,8 +12,9 @@
 //! flight that the application cuts short is ended by a heartbeat 10 ms later; forecasts of data packets travel in the
 //! header, whose size is constant; silences longer than 10 s are evaluated as 10 s.
 //!
-//! Expected: at most about 121 kB per RTT and tick: 33 Mbit/s at an RTT of 10 ms, 9.4 at 80 ms; below the ceiling a
-//! one-way delay of 40 to 60 ms above the path's at the 95th percentile. Loss only makes the link look slower.
+//! Expected (`docs/derivations.md`, Sprout): at most about 121 kB per RTT and tick: 33 Mbit/s at an RTT of 10 ms, 9.4
+//! at 80 ms; below the ceiling a one-way delay of 40 to 60 ms above the path's at the 95th percentile. Loss only makes
+//! the link look slower.
 
 mod forecast;
 mod inbound;

@@ -1,7 +1,7 @@
 //! The link model: a rate that wanders like Brownian motion and now and then stops, seen through Poisson arrivals.
 //!
-//! Reference `schemes-media` 2.1 and 2.3. The bins' odd edges (bin 0 stands for rate 0 and reaches down without end,
-//! one bin more than intervals, a band of five deviations) are the published program's.
+//! Source: keithw/sprout@366e35c, `src/sprout/receiver.hh` and `process.cc`. The bins' odd edges (bin 0 stands for rate
+//! 0 and reaches down without end, one bin more than intervals, a band of five deviations) are the published program's.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! The leaving direction: how much may be sent so that it leaves the queue within the time allowed.
 //!
-//! Reference `schemes-media` 2.5. The queue at the bottleneck is estimated from what was sent and what the other end has
-//! settled, and drains by the forecast. Two quirks of the program are part of it (2.6): forecasts are cumulative but are
-//! taken off the queue once for each tick, and the window begins after the present tick.
+//! Source: keithw/sprout@366e35c, `src/network/sproutconn.cc`. The queue at the bottleneck is estimated from what was
+//! sent and what the other end has settled, and drains by the forecast. Two quirks of the program are part of it:
+//! forecasts are cumulative but are taken off the queue once for each tick, and the window begins after the present
+//! tick.
 
 use super::forecast::{Counts, TICKS};
 use super::inbound::TICK_MS;

@@ -1,8 +1,8 @@
 //! One end of a connection: sends what its window allows, forecasts what will arrive, and says so.
 //!
-//! Both ends run the same loop (reference `schemes-media` 2.5): after each packet that arrives, and 10 ms after the last
-//! look at the latest, it works out its window and sends a flight of that size; without one, a heartbeat follows the
-//! packet before by 50 ms.
+//! Both ends run the same loop (keithw/sprout@366e35c, `src/examples/sproutbt2.cc`): after each packet that arrives,
+//! and 10 ms after the last look at the latest, it works out its window and sends a flight of that size; without one, a
+//! heartbeat follows the packet before by 50 ms.
 
 use super::forecast::Tables;
 use super::inbound::Inbound;

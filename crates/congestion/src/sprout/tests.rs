@@ -1,4 +1,5 @@
-//! Forecasts against computed vectors, and two ends over a link without a transport in between.
+//! Forecasts against those of an independent implementation (`docs/derivations.md`, Sprout), and two ends over a link
+//! without a transport in between.
 
 use super::ENTRY;
 use super::forecast::{Counts, Tables};
@@ -180,7 +181,8 @@ fn without_a_first_flight_a_connection_begins_with_heartbeats() {
     assert_eq!((sender.control().filler_bytes, sender.control().wake_at), (None, at(100)));
 }
 
-/// 12 packets of 1400 bytes promised for the five ticks after the first, 1000 bytes waiting: 11 full packets and a short one.
+/// 12 packets of 1400 bytes promised for the five ticks after the first, 1000 bytes waiting: 11 full packets and a
+/// short one.
 #[test]
 fn the_window_is_what_is_promised_less_what_waits() {
     let mut sender = controller(&[("first_flight", "off")]);
@@ -194,7 +196,8 @@ fn the_window_is_what_is_promised_less_what_waits() {
     }
     assert_eq!(sender.control().filler_bytes, Some(400));
     assert!(send(&mut *sender, 10, 400, 948 + 11 * 1400 + 400).ends_flight);
-    // The first packet of the flight had a forecast. Two ticks later 1 + 2 packets are taken off the queue, and the window reaches from the third tick to the last.
+    // The first packet of the flight had a forecast. Two ticks later 1 + 2 packets are taken off the queue, and the
+    // window reaches from the third tick to the last.
     let queue = 1000 + 11 * 1402 + 24 + 402 - 3 * 1400;
     feed(&mut *sender, 50, 0, &Header::default());
     assert_eq!(sender.control().window_bytes, (15 - 4) * 1400 - queue);
@@ -347,10 +350,10 @@ fn closed_loop(rate_mbps: u64, one_way_ms: u64, seconds: u64) -> f64 {
     }
 }
 
-/// Reference `schemes-media` 2.8: its own closed loop over the same link. Cells near to RTTs of 100 ms are left out: there
-/// it matters how polls happen to fall.
+/// The closed loop of `docs/derivations.md`, Sprout. Cells near to RTTs of 100 ms are left out: there it matters how
+/// polls happen to fall.
 #[test]
-fn two_ends_reach_what_the_reference_computed() {
+fn two_ends_reach_what_an_independent_implementation_does() {
     let cells = [
         (1, 5, 0.64),
         (3, 15, 1.67),
@@ -365,7 +368,7 @@ fn two_ends_reach_what_the_reference_computed() {
     ];
     for (rate_mbps, one_way_ms, mbps) in cells {
         let found = closed_loop(rate_mbps, one_way_ms, 30);
-        println!("{rate_mbps:4} Mbit/s, {one_way_ms} ms: {found:.2}, reference {mbps}");
+        println!("{rate_mbps:4} Mbit/s, {one_way_ms} ms: {found:.2}, expected {mbps}");
         assert!(
             (found / mbps - 1.0).abs() < 0.15,
             "{rate_mbps} Mbit/s, {one_way_ms} ms: {found:.2} for {mbps}"

@@ -1,8 +1,9 @@
 //! What the two ends tell each other with every packet, and how it fits into a message and into feedback.
 //!
-//! The published datagram is 18 bytes of header, 20 to 30 of forecast where there is one, and the data (reference
-//! `schemes-media` 2.2). Sequence numbers count bytes; they travel without their upper bits here. A flight's last
-//! packet announces the silence until the next heartbeat; both ends know how long that is, so it is a flag.
+//! The published datagram is 18 bytes of header, 20 to 30 of forecast where there is one, and the data
+//! (keithw/sprout@366e35c, `src/network/network.cc`). Sequence numbers count bytes; they travel without their upper
+//! bits here. A flight's last packet announces the silence until the next heartbeat; both ends know how long that is,
+//! so it is a flag.
 
 use super::forecast::{Counts, TICKS};
 use crate::Message;

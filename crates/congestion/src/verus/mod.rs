@@ -1,10 +1,11 @@
 //! Verus: every 5 ms a delay is chosen, and the window that leads to it looked up in a learned profile.
 //!
-//! Source: Zaki, Poetsch, Chen, Subramanian and Goerg, "Adaptive Congestion Control for Unpredictable Cellular Networks"
-//! (SIGCOMM 2015), in the form of the authors' program that Pantheon ran (`yzaki/verus` at d4b447e; reference
-//! `schemes-media` 3). The set point falls by 1 ms per epoch while the largest delay rises, grows by 2 ms otherwise, and
-//! falls by 2 ms while the delay exceeds six times the smallest. The profile ([`profile`]) is the average RTT per window
-//! size, smoothed once per second. Losses end slow start and, later, lower the set point to that of 0.7 windows.
+//! Source: Zaki, Poetsch, Chen, Subramanian and Goerg, "Adaptive Congestion Control for Unpredictable Cellular
+//! Networks" (SIGCOMM 2015), in the form of the authors' program that Pantheon ran (yzaki/verus@d4b447e,
+//! `src/verus_server.cpp`). The set point falls by 1 ms per epoch while the largest delay rises, grows by 2 ms
+//! otherwise, and falls by 2 ms while the delay exceeds six times the smallest. The profile ([`profile`]) is the
+//! average RTT per window size, smoothed once per second. Losses end slow start and, later, lower the set point to that
+//! of 0.7 windows.
 //!
 //! The sender counts packets in flight itself; what an epoch allows is a number of packets to send at once, given to the
 //! transport as a window of bytes in flight plus that credit. The echo of window size and run number in each

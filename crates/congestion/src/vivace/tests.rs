@@ -1,4 +1,4 @@
-//! Vivace's utility and control, against reference `schemes-rate` 4 and 11.
+//! Vivace's utility and control, against sequences worked out by hand.
 
 use super::utility::quantised;
 use super::*;

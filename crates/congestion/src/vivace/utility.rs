@@ -1,4 +1,5 @@
-//! What Vivace thinks of a monitor interval (reference `schemes-rate` 4.2).
+//! What Vivace thinks of a monitor interval (Dong et al., NSDI 2018; PCCproject/PCC-Uspace, branch
+//! `NSDI-2018`, `pcc-gradient/sender/app/gradient_descent_pcc_client.cpp`).
 
 use crate::parts::Ended;
 
@@ -6,7 +7,8 @@ use crate::parts::Ended;
 const PACKET_BITS: f64 = 1500.0 * 8.0;
 /// The utility's Mbit.
 const MBIT: f64 = 1_048_576.0;
-/// What the C program makes of a slope that does not exist, as a share: its integer conversion gives the smallest integer.
+/// What the C program makes of a slope that does not exist, as a share: its integer conversion gives the smallest
+/// integer.
 const NO_SLOPE: f64 = -21_474_836.48;
 
 /// An interval's measurements as the utility sees them.
