@@ -1,5 +1,5 @@
-//! Behaviour of BBR version 3 against its draft (draft-ietf-ccwg-bbr; reference `schemes-window` 8): what its text
-//! promises, and the test cases of its appendix that need a path.
+//! Behaviour of BBR version 3 against its draft (draft-ietf-ccwg-bbr): what its text promises, and the test cases of
+//! its appendix that need a path.
 
 use crate::harness::{Outcome, bdp_packets, dumbbell, flow, run, spec};
 use serde_json::{Value, json};
@@ -64,8 +64,8 @@ fn shallow_buffers_lose_at_most_two_percent() {
     }
 }
 
-/// `ProbeRTT` comes every 5 s and lasts at least 200 ms. Between the end of one and the next 5 s pass, so that about 5.3 s
-/// lie between their beginnings.
+/// `ProbeRTT` comes every 5 s and lasts at least 200 ms. Between the end of one and the next 5 s pass, so that about
+/// 5.3 s lie between their beginnings.
 #[test]
 fn the_minimum_rtt_is_probed_every_five_seconds() {
     let outcome = run(&spec(dumbbell(50.0, 40.0, 700), vec![bbr3()], 60.0));

@@ -3,7 +3,7 @@
 use crate::harness::{bdp_packets, datagram_flow, dumbbell, flow, mean, run, spec};
 use serde_json::{Value, json};
 
-/// 46 Mbit/s, 20 ms, one BDP of queue: the link of the Copa paper's figures (reference `schemes-window` 10, P1).
+/// 46 Mbit/s, 20 ms, one BDP of queue: the link of the Copa paper's figure 4 (NSDI 2018).
 fn fifo46() -> Value {
     dumbbell(46.0, 20.0, 77)
 }
@@ -17,7 +17,7 @@ fn mn46(jitter_ms: f64) -> Value {
            "rate_mbps": 46.0, "burst_bytes": 15360}]})
 }
 
-/// Reference `schemes-window` 3.10: above 98 % of the link, 4 +/- 1.5 packets queued at delta = 0.5, no loss.
+/// docs/derivations.md, Copa: above 98 % of the link, 4 +/- 1.5 packets queued at delta = 0.5, no loss.
 #[test]
 fn a_lone_copa_flow_fills_the_link_with_a_few_packets_queued() {
     let outcome = run(&spec(fifo46(), vec![datagram_flow("copa")], 20.0));
@@ -51,7 +51,7 @@ fn copa_oscillates_with_a_period_of_five_round_trips() {
     assert!((3.5..=7.0).contains(&period), "{period:.2} RTTs");
 }
 
-/// Reference `schemes-window` 3.9: the repaired rules share a link with a Jain index above 0.99.
+/// docs/derivations.md, Copa: the repaired rules share a link with a Jain index above 0.99.
 #[test]
 fn copa_flows_share_fairly() {
     for flows in [2, 5, 10] {
@@ -61,9 +61,9 @@ fn copa_flows_share_fairly() {
     }
 }
 
-/// Reference `schemes-window` 3.7: genericCC's Copa on a Mininet-like link with 0.2 to 2 ms of jitter gets 38 to
-/// 44 Mbit/s of 46 on average over at least eight seeds. Single seeds can enter the small limit cycle and fill the
-/// link, the more rarely the more jitter; the reference saw none above 45 at 0.2 ms, here one or two of eight do.
+/// docs/derivations.md, Copa: genericCC's Copa behind a token bucket with 0.2 to 2 ms of jitter gets 38 to 44 Mbit/s of
+/// 46 on average over at least eight seeds. Single seeds can enter the small limit cycle and fill the link, the more
+/// rarely the more jitter; the model had none above 45 at 0.2 ms, here one or two of eight do.
 #[test]
 fn the_measured_ancestor_of_copa_under_utilises_a_mininet_link() {
     for jitter_ms in [0.2, 1.0, 2.0] {
@@ -82,7 +82,7 @@ fn the_measured_ancestor_of_copa_under_utilises_a_mininet_link() {
     }
 }
 
-/// RFC 6817: a lone flow holds its target of queueing delay; 10 % as reference `reproductions` R10 asks.
+/// RFC 6817: a lone flow holds its target of queueing delay. Allowed: 10 %.
 #[test]
 fn ledbat_holds_its_target_delay() {
     let target_packets = bdp_packets(12.0, 100.0);
@@ -93,7 +93,8 @@ fn ledbat_holds_its_target_delay() {
     assert_eq!(outcome.link("packets_dropped"), 0.0);
 }
 
-/// Pantheon's LEDBAT at 12 Mbit/s with an infinite queue: 101.7 ms at the 95th percentile (reference `pantheon` 7.2).
+/// Pantheon's LEDBAT at 12 Mbit/s with an infinite queue: 101.7 ms at the 95th percentile
+/// (gtqifan/pantheon@48b2df3, `pantheon_perf.json`).
 #[test]
 fn libutp_holds_one_hundred_milliseconds() {
     let mut flow = flow("libutp-ledbat");
@@ -105,10 +106,10 @@ fn libutp_holds_one_hundred_milliseconds() {
     assert!((95.0..=110.0).contains(&delays), "{delays:.1} ms");
 }
 
-/// Koho on the links of reference `schemes-learned` 3.5: utilisation and 95th-percentile delay of the reference
-/// simulation (12 Mbit/s, 20 ms: 98 %, 42 ms; 50 Mbit/s: 59 %, and 100 Mbit/s, 27 ms: 22 %, both at the cap of 100).
+/// Koho on the links of docs/derivations.md: utilisation and 95th-percentile delay of an independent simulation (12
+/// Mbit/s, 20 ms: 98 %, 42 ms; 50 Mbit/s: 59 %, and 100 Mbit/s, 27 ms: 22 %, both at the cap of 100).
 #[test]
-fn koho_matches_its_reference_simulation() {
+fn koho_matches_an_independent_simulation() {
     let koho = json!({"scheme": "koho", "controller": "koho", "transport": {"profile": "datagram",
         "payload_bytes": 1424, "header_bytes": 76, "ack_bytes": 76, "keepalive_ms": 50, "window_rounding": "down"}});
     for (rate, delay, utilization, p95) in
@@ -116,10 +117,10 @@ fn koho_matches_its_reference_simulation() {
     {
         let outcome = run(&spec(dumbbell(rate, 2.0 * delay, 1000), vec![koho.clone()], 30.0));
         let reached = outcome.link("throughput_mbps") / rate;
-        assert!((reached - utilization).abs() < 0.03, "{rate} Mbit/s: {reached:.3}, reference {utilization}");
+        assert!((reached - utilization).abs() < 0.03, "{rate} Mbit/s: {reached:.3}, expected {utilization}");
         if let Some(p95) = p95 {
             let delay = outcome.flow(1, "delay_p95_ms");
-            assert!((delay - p95).abs() < 10.0, "{rate} Mbit/s: p95 {delay:.1} ms, reference {p95}");
+            assert!((delay - p95).abs() < 10.0, "{rate} Mbit/s: p95 {delay:.1} ms, expected {p95}");
         }
     }
 }

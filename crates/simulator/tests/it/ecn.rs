@@ -1,5 +1,5 @@
 //! Behaviour of the schemes that read the share of marked packets, DCTCP and Prague, at a queue that marks beyond a
-//! threshold (reference `schemes-window` 9).
+//! threshold (RFC 8257; draft-briscoe-iccrg-prague-congestion-control).
 
 use crate::harness::{bdp_packets, dumbbell, flow, run, spec};
 use serde_json::{Value, json};
@@ -27,8 +27,8 @@ fn prague() -> Value {
     prague
 }
 
-/// The queue oscillates just under K at full throughput. 100 Mbit/s and 10 ms are 83 packets: K = 20 is above
-/// C RTT / 7 = 12 (Alizadeh et al. 2010, section 3.4). A lone flow's amplitude is sqrt(2 (C RTT + K)) / 2 = 7 packets (its
+/// The queue oscillates just under K at full throughput. 100 Mbit/s and 10 ms are 83 packets: K = 20 is above C RTT / 7
+/// = 12 (Alizadeh et al. 2010, section 3.4). A lone flow's amplitude is sqrt(2 (C RTT + K)) / 2 = 7 packets (its
 /// equation 8), so that the queue stays between K - 7 and K + 1 most of the time: a mean of 12 to 21 is allowed.
 #[test]
 fn dctcps_queue_oscillates_under_the_threshold_at_full_throughput() {
@@ -103,8 +103,8 @@ fn advantage_of_a_short_rtt(dependent_rounds: &str) -> f64 {
     outcome.flow(1, "goodput_mbps") / outcome.flow(2, "goodput_mbps")
 }
 
-/// Below the virtual RTT of 25 ms the rate does not depend on the RTT: cuts come once per virtual RTT, growth per second is
-/// alike. A factor of two remains allowed; without it the flow of 5 ms gets tens of times as much.
+/// Below the virtual RTT of 25 ms the rate does not depend on the RTT: cuts come once per virtual RTT, growth per
+/// second is alike. A factor of two remains allowed; without it the flow of 5 ms gets tens of times as much.
 #[test]
 fn prague_is_nearly_independent_of_the_rtt() {
     let independent = advantage_of_a_short_rtt("500");

@@ -1,7 +1,7 @@
-//! Behaviour of `FillP`, `FillP` 2 and FillP-Sheep against the figures of reference `schemes-rate` 7.3 and 8.
+//! Behaviour of `FillP` against a model of its executable's rule (docs/derivations.md, `FillP`: 40 Mbit/s, RTT 24 ms,
+//! 850 kB), and of `FillP` 2 and FillP-Sheep against what their README promises.
 //!
-//! The figures of 7.3 are of a packet-level model of the binary's rule (40 Mbit/s, RTT 24 ms, 850 kB); the allowed
-//! differences are its own: throughput 5 %, loss 3 points, p95 delay 5 ms on smooth links, ranges over seeds otherwise.
+//! Allowed: 5 % of throughput, 3 points of loss, 5 ms of p95 delay on smooth links, ranges over seeds otherwise.
 
 use crate::harness::{Outcome, mean, run, spec};
 use serde_json::{Value, json};

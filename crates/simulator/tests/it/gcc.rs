@@ -62,8 +62,9 @@ fn at(outcome: &Outcome, field: &str, second: f64) -> f64 {
     outcome.mean(1, field, second, second + 0.1)
 }
 
-/// Reference `schemes-media` 11 W1: 2.1 to 2.6 Mbit/s over 30 s, p95 delay of less than 10 ms above the base; Pantheon's
-/// 2.24 to 2.27 Mbit/s, which count the browser's start; 2.60 to 2.67 Mbit/s measured once it runs (`webrtc-real` 5).
+/// docs/derivations.md: 2.1 to 2.6 Mbit/s over 30 s, p95 delay of less than 10 ms above the base; Pantheon's
+/// 2.24 to 2.27 Mbit/s, which count the browser's start; 2.60 to 2.67 Mbit/s measured once it runs
+/// (docs/schemes/chromium.md, made by hand, as are the other figures of Chromium here).
 #[test]
 fn chromiums_default_is_limited_by_its_encoder() {
     for outcome in runs(&path(40.0, 24.0, 850_000), &[webrtc()], 30.0) {
@@ -74,8 +75,8 @@ fn chromiums_default_is_limited_by_its_encoder() {
     }
 }
 
-/// `webrtc-real` 8: 3.21 to 3.46 Mbit/s of 4 over 30 s, p95 delay 74 to 169 ms, after one overshoot to nearly the whole
-/// queue; reference 7.10: above 80 % within 5 s. The rate may be 20 % off (Chromium's takes 4 s longer to start).
+/// Chromium: 3.21 to 3.46 Mbit/s of 4 over 30 s, p95 delay 74 to 169 ms, after one overshoot to nearly the whole
+/// queue, and above 80 % within 5 s. The rate may be 20 % off (Chromium's takes 4 s longer to start).
 #[test]
 fn four_mbps_are_found_by_probing_and_overshot_once() {
     for outcome in runs(&path(4.0, 40.0, 100_000), &[camera(10.0)], 30.0) {
@@ -88,9 +89,9 @@ fn four_mbps_are_found_by_probing_and_overshot_once() {
     }
 }
 
-/// 5 -> 1 -> 5 Mbit/s. Queue: reference `schemes-media` 11 W3 wants it gone within 2 s for the algorithm alone, Chromium with
-/// its encoder takes 3.7 to 4.3 s (125 kB: 4.9 s; `webrtc-real` 8). Our encoder is neither, so half of the one to 20 % above
-/// the other. Chromium then: 0.5 to 0.9 Mbit/s, and 12 s after the link's return 1.35 and 1.6, because growth is 8 % per
+/// 5 -> 1 -> 5 Mbit/s. Queue: the algorithm alone was expected to drain it within 2 s (docs/derivations.md), Chromium
+/// with its encoder takes 3.7 to 4.3 s (125 kB: 4.9 s). Our encoder is neither, so half of the one to 20 % above the
+/// other. Chromium then: 0.5 to 0.9 Mbit/s, and 12 s after the link's return 1.35 and 1.6, because growth is 8 % per
 /// second and no probe is sent.
 #[test]
 fn a_drop_of_capacity_fills_the_queue_for_seconds_and_recovery_is_slow() {
@@ -106,8 +107,8 @@ fn a_drop_of_capacity_fills_the_queue_for_seconds_and_recovery_is_slow() {
     }
 }
 
-/// `webrtc-real` 6, 20 Mbit/s: without an overall maximum probing ends at 5 (4 to 6 Mbit/s within 2 s, 9.7 after 10 s); with
-/// one of 20 Mbit/s 17.5 after 2 s.
+/// `webrtc-real` 6, 20 Mbit/s: without an overall maximum probing ends at 5 (4 to 6 Mbit/s within 2 s, 9.7 after 10 s);
+/// with one of 20 Mbit/s 17.5 after 2 s.
 #[test]
 fn the_overall_maximum_decides_how_far_probing_goes() {
     let path = path(20.0, 40.0, 200_000);
@@ -122,7 +123,7 @@ fn the_overall_maximum_decides_how_far_probing_goes() {
     }
 }
 
-/// Reference 7.10: without probing 8 % per second take about 34 s from 0.3 to 4 Mbit/s.
+/// docs/derivations.md: without probing 8 % per second take about 34 s from 0.3 to 4 Mbit/s.
 #[test]
 fn without_probing_it_takes_half_a_minute() {
     let flow = gcc(16.0, &json!({"allocated_mbps": "16", "max_rate_mbps": "16", "probing": "false"}));
@@ -133,7 +134,8 @@ fn without_probing_it_takes_half_a_minute() {
     }
 }
 
-/// `webrtc-real` 8: two on 6 Mbit/s, the second half a second later: 3.4 to 4.1 against 1.0 to 1.7 Mbit/s. Allowed: 20 % more.
+/// `webrtc-real` 8: two on 6 Mbit/s, the second half a second later: 3.4 to 4.1 against 1.0 to 1.7 Mbit/s. Allowed: 20
+/// % more.
 #[test]
 fn the_later_of_two_stays_behind() {
     let mut later = camera(10.0);
@@ -145,7 +147,8 @@ fn the_later_of_two_stays_behind() {
     }
 }
 
-/// Reference 7.10: against a loss-based flow in a deep buffer it is starved to a few hundred kbit/s, but not completely.
+/// The threshold adapts to a queue that a loss-based flow keeps full (draft-ietf-rmcat-gcc-02, 5.4), so it is starved
+/// to a few hundred kbit/s in a deep buffer, but not completely.
 #[test]
 fn cubic_starves_it_in_a_deep_buffer_but_not_completely() {
     let mut cubic = flow("cubic");
@@ -156,8 +159,8 @@ fn cubic_starves_it_in_a_deep_buffer_but_not_completely() {
     }
 }
 
-/// Reference 7.10: losses of 2 % change nothing for the thresholds; the model treats them as inherent, with a price. Above
-/// 5 % the loss bounds the rate: 100 kbit/s / (loss - 0.05), at 10 % 2 Mbit/s.
+/// docs/derivations.md: losses of 2 % change nothing for the thresholds; the model treats them as inherent, with a
+/// price. Above 5 % the loss bounds the rate: 100 kbit/s / (loss - 0.05), at 10 % 2 Mbit/s.
 #[test]
 fn random_loss_is_tolerated_up_to_a_bound() {
     let lossy = |probability: f64| {

@@ -1,9 +1,10 @@
-//! Behaviour of the Koho family and of sourdough's fixed window against their reference simulation and first principles.
+//! Behaviour of the Koho family and of sourdough's fixed window against an independent simulation
+//! (docs/derivations.md, Koho) and first principles.
 
 use crate::harness::{Outcome, dumbbell, run, spec};
 use serde_json::{Value, json};
 
-/// A flow with datagrump's transport (1500 bytes per packet, as the reference simulation).
+/// A flow with datagrump's transport (1500 bytes per packet, as in that simulation).
 fn datagrump(controller: &str, parameters: &Value, keepalive_ms: f64) -> Value {
     json!({"scheme": controller, "controller": controller, "parameters": parameters, "transport": {
         "profile": "datagram", "payload_bytes": 1424, "header_bytes": 76, "ack_bytes": 76,
@@ -27,9 +28,9 @@ fn alone(flow: Value, rate: f64, one_way: f64, queue: u64) -> Outcome {
     run(&spec(dumbbell(rate, 2.0 * one_way, queue), vec![flow], 30.0))
 }
 
-/// Reference `schemes-learned` 3.5, an independent simulation of 30 s: share of the link within 0.015, p95 within 3 ms.
+/// An independent simulation of 30 s: share of the link within 0.015, p95 within 3 ms.
 #[test]
-fn calibrated_koho_matches_its_reference_simulation() {
+fn calibrated_koho_matches_an_independent_simulation() {
     for (rate, one_way, queue, share, p95) in [
         (12.0, 20.0, 1000, 0.994, 32.0),
         (50.0, 20.0, 1000, 0.980, 30.6),
@@ -38,15 +39,15 @@ fn calibrated_koho_matches_its_reference_simulation() {
     ] {
         let outcome = alone(calibrated_koho(), rate, one_way, queue);
         let reached = outcome.link("throughput_mbps") / rate;
-        assert!((reached - share).abs() < 0.015, "{rate} Mbit/s: {reached:.3}, reference {share}");
+        assert!((reached - share).abs() < 0.015, "{rate} Mbit/s: {reached:.3}, expected {share}");
         let delay = outcome.flow(1, "delay_p95_ms");
-        assert!((delay - p95).abs() < 3.0, "{rate} Mbit/s: p95 {delay:.1} ms, reference {p95}");
+        assert!((delay - p95).abs() < 3.0, "{rate} Mbit/s: p95 {delay:.1} ms, expected {p95}");
     }
 }
 
-/// The same reference: 99.7 % and 61 ms; where 25 ms are more than the buffer holds, 14 % are lost (2 points allowed).
+/// The same simulation: 99.7 % and 61 ms; where 25 ms are more than the buffer holds, 14 % are lost (2 points allowed).
 #[test]
-fn new_koho_matches_its_reference_simulation_and_overflows_short_buffers() {
+fn new_koho_matches_an_independent_simulation_and_overflows_short_buffers() {
     let outcome = alone(new_koho(), 12.0, 20.0, 1000);
     let reached = outcome.link("throughput_mbps") / 12.0;
     assert!((reached - 0.997).abs() < 0.015, "{reached:.3}");
@@ -59,7 +60,7 @@ fn new_koho_matches_its_reference_simulation_and_overflows_short_buffers() {
     assert!((loss - 0.14).abs() < 0.02, "{loss:.3}");
 }
 
-/// The same reference: of two such flows, the second 10 s later, the first keeps 44.8 and the second gets 4.7 of
+/// The same simulation: of two such flows, the second 10 s later, the first keeps 44.8 and the second gets 4.7 of
 /// 50 Mbit/s: what the second takes for an empty queue is the first one's. Duration unknown; 60 s here, 5 Mbit/s allowed.
 #[test]
 fn a_late_calibrated_koho_flow_starves() {

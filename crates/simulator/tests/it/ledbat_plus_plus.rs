@@ -1,4 +1,4 @@
-//! Behaviour of LEDBAT++ against its draft (draft-irtf-iccrg-ledbat-plus-plus-06; reference `schemes-window` 4.4).
+//! Behaviour of LEDBAT++ against its draft (draft-irtf-iccrg-ledbat-plus-plus-06).
 
 use crate::harness::{Outcome, bdp_packets, dumbbell, flow, run, spec};
 use serde_json::{Value, json};

@@ -67,8 +67,8 @@ fn encoder_rate(outcome: &Outcome, flow: u32, from_s: f64, to_s: f64) -> f64 {
     outcome.mean(flow, "encoder_rate", from_s, to_s)
 }
 
-/// Reference `schemes-media` 4.2 and C1: Pantheon's arguments give a constant 200 kbit/s, 0.20 to 0.23 Mbit/s of IP, on
-/// any path of at least 1 Mbit/s, without a queue and without loss (the seed: 0.22 Mbit/s).
+/// docs/derivations.md, `SCReAM`: Pantheon's arguments give a constant 200 kbit/s, 0.20 to 0.23 Mbit/s of IP, on
+/// any path of at least 1 Mbit/s, without a queue and without loss (its report of January 2018: 0.22 Mbit/s).
 #[test]
 fn scream_as_pantheon_ran_it_sends_200_kbit_per_second_over_any_path() {
     for (rate, rtt) in [(1.0, 100.0), (12.0, 40.0), (40.0, 24.0), (100.0, 4.0)] {
@@ -83,7 +83,7 @@ fn scream_as_pantheon_ran_it_sends_200_kbit_per_second_over_any_path() {
     }
 }
 
-/// Reference `schemes-media` 4.2: with the intended arguments the rate climbs 50 % per second up to 400 kbit/s and
+/// docs/derivations.md, `SCReAM`: with the intended arguments the rate climbs 50 % per second up to 400 kbit/s and
 /// 200 kbit/s per second from there: about 5.5 Mbit/s after 30 s, about 3 Mbit/s on average.
 #[test]
 fn scream_v1_climbs_200_kbit_per_second() {
@@ -96,8 +96,8 @@ fn scream_v1_climbs_200_kbit_per_second() {
     assert!((climbed - 2.0).abs() < 0.1, "{climbed:.3} Mbit/s in 10 s");
 }
 
-/// Reference `schemes-media` 4.5: limited by the network it oscillates, with about 20 to 60 ms of queueing delay. Half as
-/// much is allowed at the lower end: at 2 Mbit/s the rate needs 5 s from its trough to the next queue.
+/// RFC 8298 with a delay target of 100 ms: limited by the network it oscillates, with about 20 to 60 ms of queueing
+/// delay. Half as much is allowed at the lower end: at 2 Mbit/s the rate needs 5 s from its trough to the next queue.
 #[test]
 fn scream_v1_oscillates_around_a_short_queue() {
     let outcome = run(&spec(path(2.0, 50.0, 150_000), vec![scream_v1(&intended_arguments(), 100.0)], 60.0));
@@ -111,9 +111,9 @@ fn scream_v1_oscillates_around_a_short_queue() {
     assert!(low < 1.6 && high > 1.8, "oscillates: {low:.2} to {high:.2}");
 }
 
-/// Reference `schemes-media` C2: 5 Mbit/s, RTT 50 ms, 30 frames/s of at most 20 Mbit/s: above 80 % of the link, less than
-/// 60 ms of queueing delay on average. Section 5.2 expects above 90 % and 30 to 60 ms of averaged delay: 85 % and
-/// 15 to 60 ms are asked for, as frames are uneven.
+/// docs/derivations.md, `SCReAM`: 5 Mbit/s, RTT 50 ms, 30 frames/s of at most 20 Mbit/s: above 80 % of the link, less
+/// than 60 ms of queueing delay on average. Virtual marks bound the averaged delay to 30 to 60 ms: 15 to 60 ms and 85 %
+/// of the link are asked for, as frames are uneven.
 #[test]
 fn scream_fills_five_megabits_with_a_short_queue() {
     let outcome = run(&spec(path(5.0, 50.0, 500_000), vec![scream(20.0)], 60.0));
@@ -124,9 +124,9 @@ fn scream_fills_five_megabits_with_a_short_queue() {
     assert_eq!(outcome.flow(1, "packets_dropped"), 0.0);
 }
 
-/// Chromium's SCReAM version 2 over 4 Mbit/s, 40 ms, 100 kB (reference `webrtc-real` 8): 3.70 to 3.83 Mbit/s, one-way
-/// delay 34 to 48 ms at the median and 55 to 68 ms at the 95th percentile, no loss. Allowed: 10 % of rate, 20 % of delay;
-/// its constants differ from the draft's.
+/// Chromium's SCReAM version 2 over 4 Mbit/s, 40 ms, 100 kB (docs/schemes/chromium.md, made by hand): 3.70 to 3.83
+/// Mbit/s, one-way delay 34 to 48 ms at the median and 55 to 68 ms at the 95th percentile, no loss. Allowed: 10 % of
+/// rate, 20 % of delay; its constants differ from the draft's.
 #[test]
 fn scream_is_close_to_chromiums_at_four_megabits() {
     let outcome = run(&spec(path(4.0, 40.0, 100_000), vec![scream(10.0)], 30.0));
@@ -138,7 +138,7 @@ fn scream_is_close_to_chromiums_at_four_megabits() {
     assert_eq!(outcome.flow(1, "packets_dropped"), 0.0);
 }
 
-/// Chromium's, 5 to 1 to 5 Mbit/s with 50 kB (reference `webrtc-real` 8): the last packet with more than 120 ms of
+/// Chromium's, 5 to 1 to 5 Mbit/s with 50 kB (docs/schemes/chromium.md): the last packet with more than 120 ms of
 /// one-way delay 0.6 s after the drop, 0.7 to 1.0 Mbit/s in the last 5 s of it, full rate 3 to 4 s after the return.
 /// Allowed: 1.2 s, and such delays again in 1 % of the time (one peak of 121 ms here); 0.6 to 1.0; 4 s.
 #[test]
@@ -157,7 +157,7 @@ fn scream_drains_a_sudden_queue_within_a_second() {
     assert!(high > 4.0, "{high:.2}");
 }
 
-/// Chromium's, two flows over 6 Mbit/s, 150 kB, the second half a second later (reference `webrtc-real` 8): 2.9 and
+/// Chromium's, two flows over 6 Mbit/s, 150 kB, the second half a second later (docs/schemes/chromium.md): 2.9 and
 /// 2.9 Mbit/s. Allowed: 15 %, and Jain's index above 0.98.
 #[test]
 fn two_scream_flows_share_equally() {
@@ -170,7 +170,7 @@ fn two_scream_flows_share_equally() {
     assert!(jain > 0.98, "{a:.2} and {b:.2}");
 }
 
-/// Chromium's, 4 ms and 100 Mbit/s with at most 10 Mbit/s (reference `webrtc-real` 8): 9.6 Mbit/s after 4 s, one-way
+/// Chromium's, 4 ms and 100 Mbit/s with at most 10 Mbit/s (docs/schemes/chromium.md): 9.6 Mbit/s after 4 s, one-way
 /// delay at most 6 ms.
 #[test]
 fn scream_reaches_its_cap_without_a_queue() {
@@ -180,9 +180,8 @@ fn scream_reaches_its_cap_without_a_queue() {
     assert!(outcome.flow(1, "delay_p95_ms") < 6.0);
 }
 
-/// Reference `schemes-media` 5.2: with L4S marks the queueing delay is a few ms. Marks from 2 ms of queue on, all packets
-/// from 20 ms on. Above 5 ms of a step threshold Chromium kept half of the link and 9 to 11 ms at most (reference
-/// `webrtc-real` 7).
+/// With L4S marks the queueing delay is a few ms. Marks from 2 ms of queue on, all packets from 20 ms on. Above 5 ms of a
+/// step threshold Chromium kept half of the link and 9 to 11 ms at most (docs/schemes/chromium.md, made by hand).
 #[test]
 fn scream_keeps_a_few_milliseconds_under_l4s_marks() {
     let mut path = path(5.0, 40.0, 100_000);
@@ -198,7 +197,7 @@ fn scream_keeps_a_few_milliseconds_under_l4s_marks() {
     assert_eq!(outcome.flow(1, "packets_dropped"), 0.0);
 }
 
-/// Reference `schemes-media` N1: at most 1.5 Mbit/s over 1 Mbit/s: a rate of 1.0 Mbit/s +-5 %, 15 +-5 ms of queueing delay.
+/// docs/derivations.md, NADA: at most 1.5 Mbit/s over 1 Mbit/s: a rate of 1.0 Mbit/s +-5 %, 15 +-5 ms of queueing delay.
 #[test]
 fn nada_settles_at_the_link_with_fifteen_milliseconds_of_queue() {
     let outcome = run(&spec(path(1.0, 50.0, 100_000), vec![nada()], 120.0));
@@ -209,7 +208,7 @@ fn nada_settles_at_the_link_with_fifteen_milliseconds_of_queue() {
     assert_eq!(outcome.flow(1, "packets_dropped"), 0.0);
 }
 
-/// RFC 8698 4.1 (reference `schemes-media` 9): flows of the same priority and maximum share equally, and less link means
+/// RFC 8698 4.3: flows of the same priority and maximum share equally, and less link means
 /// more queue: 10 ms * 1.5 / 0.5 = 30 ms for two flows at half a megabit each. Allowed: 10 % of the rate, 10 ms.
 #[test]
 fn two_nada_flows_share_equally() {
@@ -220,7 +219,7 @@ fn two_nada_flows_share_equally() {
     assert!((20.0..=40.0).contains(&delay), "{delay:.1} ms");
 }
 
-/// Losses that no queue causes cost little (reference `schemes-media` 9): at half a percent their penalty is
+/// Losses that no queue causes cost little (docs/derivations.md, NADA): at half a percent their penalty is
 /// 10 ms * 0.5^2 = 2.5 ms, far from the 10 ms that the highest rate of 1.5 Mbit/s allows.
 #[test]
 fn nada_bears_half_a_percent_of_loss() {

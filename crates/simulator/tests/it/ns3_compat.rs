@@ -1,11 +1,11 @@
-//! The transport profile `ns3-compat` against runs of ns-3.41 (reference `ccperf` 6.2, 9.6 and 9.7): ccperf's experiment
-//! #15, one NewReno flow on the India path for 15 s.
+//! The transport profile `ns3-compat` against runs of ns-3.41 (docs/derivations.md, ns-3): ccperf's experiment #15, one
+//! NewReno flow on the India path for 15 s.
 
 use crate::harness::{Outcome, run};
 use serde_json::{Value, json};
 
-/// ccperf's dumbbell (reference `ccperf` 4.3 and 9.1): an access link of 10 Gbit/s, a bottleneck of 100.42 Mbit/s with 173
-/// packets in the queue discipline and one in the device, 27 ms each way, 2 bytes of framing.
+/// ccperf's dumbbell as ns-3 has it (docs/derivations.md): an access link of 10 Gbit/s, a bottleneck of 100.42 Mbit/s
+/// with 173 packets in the queue discipline and one in the device, 27 ms each way, 2 bytes of framing.
 fn india() -> Value {
     json!({
         "data": [
@@ -45,8 +45,8 @@ fn near(what: &str, value: f64, expected: f64, tolerance: f64) {
     assert!((value - expected).abs() <= tolerance, "{what}: {value:.4}, ns-3 {expected} +- {tolerance:.4}");
 }
 
-/// The table of reference `ccperf` 6.2: published values within 2 %, counts within 8. Queue delay and length are exact
-/// integrals and compared with that table's exact ones (published, sampled: 0.30 ms and 2.08 packets).
+/// ccperf's table of #15: published values within 2 %, counts within 8. Queue delay and length are exact
+/// integrals and compared with those of our run of ns-3 (published, sampled: 0.30 ms and 2.08 packets).
 #[test]
 fn experiment_15_gives_the_published_values() {
     let outcome = newreno(15.0, 0.1);
@@ -75,8 +75,9 @@ fn change(outcome: &Outcome, field: &str, from_s: f64) -> (f64, f64) {
     *series.iter().find(|(_, value)| *value != series[0].1).expect("a change")
 }
 
-/// The start of reference `ccperf` 9.6, within 2 ms: overshoot, recovery, the burst that ends it, and the second halving by
-/// segments whose retransmissions are under way. Both episodes last 126.06 ms on average (within 2 %).
+/// The start of our run of ns-3 (docs/derivations.md), within 2 ms: overshoot, recovery, the burst that ends it, and
+/// the second halving by segments whose retransmissions are under way. Both episodes last 126.06 ms on average (within
+/// 2 %).
 #[test]
 fn experiment_15_starts_as_in_ns3() {
     let outcome = newreno(0.75, 0.000_02);
@@ -104,7 +105,7 @@ fn experiment_15_starts_as_in_ns3() {
     }
 }
 
-/// Congestion avoidance of reference `ccperf` 9.6, within 1 %.
+/// Congestion avoidance of the same run, within 1 %.
 #[test]
 fn experiment_15_climbs_as_in_ns3() {
     let outcome = newreno(15.0, 0.01);
@@ -125,8 +126,8 @@ fn experiment_15_climbs_as_in_ns3() {
     }
 }
 
-/// Rows of reference `ccperf` 9.7: one change each. What a change does, not its exact figure, for the model is chaotic at
-/// the drop of a packet.
+/// Rows of docs/derivations.md, ns-3: one change each. What a change does, not its exact figure, for the model is
+/// chaotic at the drop of a packet.
 #[test]
 fn one_change_to_experiment_15_does_what_it_does_in_ns3() {
     let parameters = || json!({"reduce_from": "flight", "increase": "truncated"});

@@ -1,5 +1,5 @@
-//! Behaviour of PCC-Allegro and Vivace against reference `schemes-rate` 3.4 and 4.5. Its tolerances (section 11): throughput
-//! 5 %, loss 3 points, p95 delay 5 ms on smooth paths; where deliveries are bursty only ranges over seven seeds.
+//! Behaviour of PCC-Allegro and Vivace against models of their programs (docs/derivations.md). Tolerances: throughput 5
+//! %, loss 3 points, p95 delay 5 ms on smooth paths; where deliveries are bursty only ranges over seven seeds.
 
 use crate::harness::{Outcome, run, spec};
 use serde_json::{Value, json};
@@ -86,7 +86,7 @@ fn vivace_with_a_latency_term_leaves_the_queue_empty() {
     }
 }
 
-/// Reference 0: any slope of 2 % costs many times the throughput reward, and steps are bounded.
+/// docs/derivations.md, PCC and Vivace: any slope of 2 % costs many times the throughput reward, and steps are bounded.
 #[test]
 fn a_twelvefold_latency_coefficient_changes_nothing() {
     let rates =
@@ -107,8 +107,9 @@ fn one_percent_of_random_loss_costs_little() {
     expect("Vivace", &vivace("900"), &path, 35.9, 13.0, 1.0);
 }
 
-/// The spread of the model over seven seeds: 2.0 to 22.4 Mbit/s for PCC, median 4.2; 2.3 to 20.3 for Vivace, median 3.4; an
-/// empty queue (p95 29 ms). Like the published runs (2.4, 6.7 and 31.2 of 39 Mbit/s) a seed may pass the start by luck.
+/// The spread of the model over seven seeds: 2.0 to 22.4 Mbit/s for PCC, median 4.2; 2.3 to 20.3 for Vivace, median
+/// 3.4; an empty queue (p95 29 ms). Like the published runs (2.4, 6.7 and 31.2 of 39 Mbit/s) a seed may pass the start
+/// by luck.
 #[test]
 fn bursty_deliveries_keep_both_far_below_the_link() {
     let path = path(DEEP, Some(json!({"kind": "slotted", "slot_ms": 10.0})));
@@ -123,8 +124,8 @@ fn bursty_deliveries_keep_both_far_below_the_link() {
     }
 }
 
-/// 0.28 s for PCC and 0.47 s for Vivace, without a handshake, which takes 24 ms here. Allowed: 0.12 s, less than the first
-/// interval of either, which alone lasts 100 to 170 ms.
+/// 0.28 s for PCC and 0.47 s for Vivace, without a handshake, which takes 24 ms here. Allowed: 0.12 s, less than the
+/// first interval of either, which alone lasts 100 to 170 ms.
 #[test]
 fn the_start_reaches_90_percent_of_the_link_in_time() {
     for (name, flow, published) in [("PCC", pcc("latency"), 0.28), ("Vivace", vivace("900"), 0.47)] {

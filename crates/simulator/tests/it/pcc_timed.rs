@@ -1,4 +1,5 @@
-//! Behaviour of PCC-Expr and Proteus: against one published run, the reference's model of their class, and the paper.
+//! Behaviour of PCC-Expr and Proteus: against one published run, the model of Vivace's class
+//! (docs/derivations.md, PCC and Vivace), and the paper.
 
 use crate::harness::{Outcome, bdp_packets, dumbbell, flow, run, spec};
 use serde_json::{Value, json};
@@ -34,9 +35,9 @@ fn run_seed(path: Value, flows: Vec<Value>, seconds: f64, seed: u32) -> Outcome 
     run(&spec)
 }
 
-/// A run of Pantheon's own program: 12 Mbit/s, no delay, infinite queue, 30 s, 36 bytes of tunnel per packet: 5.100 Mbit/s
-/// at a p95 of 3.5 ms (reference `pantheon` 7.2). The RTT of that path is not published; 1 ms here, +-1.5 Mbit/s for the
-/// mean of three seeds.
+/// A run of Pantheon's own program: 12 Mbit/s, no delay, infinite queue, 30 s, 36 bytes of tunnel per packet: 5.100
+/// Mbit/s at a p95 of 3.5 ms (gtqifan/pantheon@48b2df3, `pantheon_perf.json`). The RTT of that path is not published; 1
+/// ms here, +-1.5 Mbit/s for the mean of three seeds.
 #[test]
 fn expr_uses_less_than_half_of_a_very_short_path() {
     let mut throughput = 0.0;
@@ -51,7 +52,7 @@ fn expr_uses_less_than_half_of_a_very_short_path() {
     assert!((throughput - 5.1).abs() < 1.5, "{throughput:.2} Mbit/s, published 5.100");
 }
 
-/// Reference `schemes-rate` 5: a floor of 2 Mi bit/s, whatever the link can carry.
+/// PCC-Uspace@cd43e34, `src/pcc`: a floor of 2 Mi bit/s, whatever the link can carry.
 #[test]
 fn expr_never_sends_less_than_its_floor() {
     let outcome = run(&spec(dumbbell(1.0, 24.0, 20), vec![expr()], 30.0));
@@ -63,7 +64,7 @@ fn expr_never_sends_less_than_its_floor() {
     assert!(mean < 2.6, "{mean:.2} Mbit/s");
 }
 
-/// Reference `schemes-rate` 5: a faster start than Vivace's, from 11.2 instead of 1.6 Mbit/s.
+/// PCC-Uspace@cd43e34, `src/pcc`: a faster start than Vivace's, from 11.2 instead of 1.6 Mbit/s.
 #[test]
 fn expr_starts_faster_than_vivace() {
     let sent = |controller| {
@@ -74,7 +75,7 @@ fn expr_starts_faster_than_vivace() {
     assert!(expr > 3.0 * vivace, "{expr:.1} and {vivace:.1} Mbit/s in the first 0.3 s");
 }
 
-/// The class of Vivace-latency (reference `schemes-rate` 4.5 and 5): a smooth link is filled, bursty deliveries look like
+/// The class of Vivace-latency: a smooth link is filled, bursty deliveries look like
 /// inflation. Model for Vivace: 37.3 Mbit/s and 2.3 to 20.3; here +-10 % and at most 25.
 #[test]
 fn expr_fills_a_smooth_link_and_not_a_bursty_one() {
@@ -88,7 +89,7 @@ fn expr_fills_a_smooth_link_and_not_a_bursty_one() {
     }
 }
 
-/// The same class, with tolerances of reference 11: 37.3 Mbit/s +-5 %, p95 13 ms +-5 ms, no loss after the start.
+/// The same class, with the tolerances of `pcc_family`: 37.3 Mbit/s +-5 %, p95 13 ms +-5 ms, no loss after the start.
 #[test]
 fn proteus_alone_fills_the_link_without_a_queue() {
     for role in ["primary", "scavenger"] {
@@ -103,7 +104,7 @@ fn proteus_alone_fills_the_link_without_a_queue() {
     }
 }
 
-/// Reference 4.5, one BDP and 1 % random loss: 34.3 to 37.2 Mbit/s over seven seeds, +-5 %.
+/// The model of Vivace, one BDP and 1 % random loss: 34.3 to 37.2 Mbit/s over seven seeds, +-5 %.
 #[test]
 fn one_percent_of_random_loss_costs_little() {
     for flow in [expr(), proteus("primary")] {
@@ -130,7 +131,7 @@ fn share_of_first(first: Value, mut second: Value) -> f64 {
     first / (first + second)
 }
 
-/// Meng et al. 2020, by way of reference `schemes-rate` 6, which has it from memory: a scavenger leaves at least 90 % to
+/// Meng et al., SIGCOMM 2020: a scavenger leaves at least 90 % to
 /// CUBIC and BBR. Wide tolerance: 80 %. It joins a flow that is there; one that was there first yields slowly.
 #[test]
 fn a_scavenger_leaves_the_link_to_cubic_and_bbr() {
@@ -151,7 +152,8 @@ fn a_scavenger_yields_to_a_primary_where_a_primary_shares() {
     assert!(yielding > 0.75, "{yielding:.3}");
 }
 
-/// A hybrid competes up to its switching rate and yields above: of two shares of 25 Mbit/s it takes about what it was told.
+/// A hybrid competes up to its switching rate and yields above: of two shares of 25 Mbit/s it takes about what it was
+/// told.
 #[test]
 fn a_hybrid_stops_at_its_switching_rate() {
     let hybrid = |rate: f64| {

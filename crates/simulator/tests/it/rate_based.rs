@@ -10,7 +10,8 @@ fn bbr() -> Value {
     bbr
 }
 
-/// Reference `schemes-window` 7.2: a lone flow reaches 97 to 99 % (1 % pacing margin, 2 % for the RTT probes) with little queue.
+/// docs/derivations.md, BBR: a lone flow reaches 97 to 99 % (1 % pacing margin, 2 % for the RTT probes) with little
+/// queue.
 #[test]
 fn a_lone_bbr_flow_fills_the_link_with_a_short_queue() {
     let queue = 4 * bdp_packets(50.0, 40.0) as u64;
@@ -21,7 +22,7 @@ fn a_lone_bbr_flow_fills_the_link_with_a_short_queue() {
     assert!(queue < 0.25 * bdp_packets(50.0, 40.0), "{queue:.1} packets");
 }
 
-/// Cardwell et al. 2016 figure 8 and reference `reproductions` R12: at 1 % loss BBR keeps at least 95 % of the link. At
+/// Cardwell et al. 2016 figure 8: at 1 % loss BBR keeps at least 95 % of the link. At
 /// 5 % it keeps 88 %: cruising at the delivered rate, about 0.99 (1 - p)^2 of the link arrives.
 #[test]
 fn bbr_is_not_slowed_by_random_loss() {
@@ -36,7 +37,7 @@ fn bbr_is_not_slowed_by_random_loss() {
     }
 }
 
-/// The same loss leaves a loss-based controller a few percent (reference `reproductions` D.2: 1.6 of 100 Mbit/s).
+/// The same loss leaves a loss-based controller a few percent (jervisfm/rebbr: CUBIC 1.6 of 100 Mbit/s).
 #[test]
 fn cubic_collapses_under_the_same_loss() {
     let mut path = dumbbell(100.0, 100.0, 2000);
@@ -46,7 +47,7 @@ fn cubic_collapses_under_the_same_loss() {
     assert!((0.8..=3.3).contains(&goodput), "{goodput:.2} Mbit/s, published 1.62");
 }
 
-/// Two flows with buffers of two BDPs share the link, and the queue stays near one BDP (reference 7.2).
+/// Two flows with buffers of two BDPs share the link, and the queue stays near one BDP (docs/derivations.md, BBR).
 #[test]
 fn two_bbr_flows_share_the_link() {
     let queue = 4 * bdp_packets(20.0, 40.0) as u64;

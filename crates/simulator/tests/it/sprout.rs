@@ -1,4 +1,4 @@
-//! Behaviour of Sprout against the reference's closed loop and its ceiling.
+//! Behaviour of Sprout against an independent implementation's closed loop and its ceiling (docs/derivations.md, Sprout).
 
 use crate::harness::{Outcome, run, spec};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn closed_loop(rate_mbps: f64, one_way_ms: f64, flow: &Value) -> Outcome {
     run(&spec)
 }
 
-/// Reference `schemes-media` 2.8 and S3: about 121 kB per RTT and tick, whatever the link has. The loop locks into the
+/// About 121 kB per RTT and tick, whatever the link has. The loop locks into the
 /// grid of ticks and polls, so each figure is the mean over delays within 1 ms.
 #[test]
 fn the_ceiling_is_the_largest_window_per_rtt_and_tick() {
@@ -37,14 +37,15 @@ fn the_ceiling_is_the_largest_window_per_rtt_and_tick() {
             .map(|offset| closed_loop(1000.0, one_way_ms + offset, &sprout()).flow(1, "throughput_mbps"))
             .sum::<f64>()
             / offsets.len() as f64;
-        println!("{one_way_ms} ms: {found:.2} Mbit/s, reference {mbps}");
+        println!("{one_way_ms} ms: {found:.2} Mbit/s, expected {mbps}");
         assert!((found / mbps - 1.0).abs() < 0.15, "{one_way_ms} ms: {found:.2} for {mbps} Mbit/s");
     }
 }
 
-/// The same table below the ceiling, at rates and delays where the loop does not depend on the timing of polls: the link
-/// is full; from 12 Mbit/s on in both directions, below that the return direction can stay in a low state. The 95th percentile of the one-way delay is to be 40 to 60 ms above the path's; we find 40
-/// to 46 ms at 5 Mbit/s, and down to 24 ms at 20.
+/// The same table below the ceiling, at rates and delays where the loop does not depend on the timing of polls: the
+/// link is full; from 12 Mbit/s on in both directions, below that the return direction can stay in a low state. The
+/// 95th percentile of the one-way delay is to be 40 to 60 ms above the path's; we find 40 to 46 ms at 5 Mbit/s, and
+/// down to 24 ms at 20.
 #[test]
 fn slower_links_are_filled_both_ways_with_a_bounded_queue() {
     for (rate_mbps, one_way_ms, mbps) in
@@ -64,16 +65,16 @@ fn slower_links_are_filled_both_ways_with_a_bounded_queue() {
     }
 }
 
-/// Reference 2.8: at an RTT of 120 ms the window covers less than a round trip, and heartbeats feed a low state.
+/// At an RTT of 120 ms the window covers less than a round trip, and heartbeats feed a low state.
 #[test]
 fn beyond_100_ms_of_rtt_sprout_starves() {
     for rate_mbps in [40.0, 1000.0] {
         let found = closed_loop(rate_mbps, 60.0, &sprout()).flow(1, "throughput_mbps");
-        assert!((0.1..=2.0).contains(&found), "{rate_mbps} Mbit/s: {found:.2}, reference 0.9 to 1.2");
+        assert!((0.1..=2.0).contains(&found), "{rate_mbps} Mbit/s: {found:.2}, expected 0.9 to 1.2");
     }
 }
 
-/// Reference 2.6: without a flow of its own the receiver sends one forecast per tick, 70 bytes each: 28 kbit/s.
+/// Without a flow of its own the receiver sends one forecast per tick, 70 bytes each: 28 kbit/s.
 #[test]
 fn feedback_alone_leaves_the_return_path_empty() {
     let mut flow = sprout();

@@ -20,7 +20,7 @@ fn link(rate_mbps: f64, rtt_ms: f64, queue_bytes: u64) -> Value {
     })
 }
 
-/// Reference `schemes-media` V1 and 3.4: above 90 % of the link, a mean queue of 0.5 to 5 RTTs, p95 queueing of 40 to
+/// docs/derivations.md, Verus: above 90 % of the link, a mean queue of 0.5 to 5 RTTs, p95 queueing of 40 to
 /// 200 ms. R = 6 bounds a smoothed delay, so the p95 may exceed five RTTs by a tenth.
 #[test]
 fn a_lone_flow_fills_the_link_with_up_to_five_round_trips_of_queue() {
@@ -33,7 +33,7 @@ fn a_lone_flow_fills_the_link_with_up_to_five_round_trips_of_queue() {
     assert!((40.0..=220.0).contains(&p95), "p95 queue {p95:.0} ms");
 }
 
-/// Reference `schemes-media` 3.4: with an infinite buffer the smoothed RTT stays below about 6.5 times the
+/// docs/derivations.md, Verus: with an infinite buffer the smoothed RTT stays below about 6.5 times the
 /// smallest (5 % more allowed: ours is the transport's, smoothed less evenly).
 #[test]
 fn r_bounds_the_delay_of_an_infinite_buffer() {
@@ -54,7 +54,7 @@ fn a_smaller_r_means_less_delay() {
     assert!(two < 0.75 * four && four < 0.85 * six, "{two:.0}, {four:.0}, {six:.0} ms");
 }
 
-/// Reference `schemes-media` 3.4: losses count once per loss phase, so 2 % at random leave more than half of the link.
+/// docs/derivations.md, Verus: losses count once per loss phase, so 2 % at random leave more than half of the link.
 #[test]
 fn random_loss_costs_less_than_half_of_the_link() {
     let mut path = dumbbell(12.0, 40.0, 300);
@@ -64,9 +64,9 @@ fn random_loss_costs_less_than_half_of_the_link() {
     assert!(share > 0.5, "{share:.2}");
 }
 
-/// Reference `schemes-media` V2, published for a cellular path of about 40 Mbit/s with 170 ms of buffer: 34.2 to 36.3
-/// Mbit/s, p95 194 to 201 ms, 3.8 to 9.9 % lost. A link of constant rate is easier: more arrives, less is lost, and
-/// R = 6 holds the RTT near 150 ms.
+/// Pantheon's report of 18 January 2018, a cellular path of about 40 Mbit/s with 170 ms of buffer: 34.2 to 36.3 Mbit/s,
+/// p95 194 to 201 ms, 3.8 to 9.9 % lost. A link of constant rate is easier: more arrives, less is lost, and R = 6 holds
+/// the RTT near 150 ms.
 #[test]
 fn a_cellular_like_buffer_is_nearly_filled() {
     let mut path = link(40.0, 24.0, 850_000);
@@ -84,7 +84,7 @@ fn a_cellular_like_buffer_is_nearly_filled() {
     }
 }
 
-/// Reference `schemes-media` 3.4: a buffer of less than five RTTs overflows again and again.
+/// docs/derivations.md, Verus: a buffer of less than five RTTs overflows again and again.
 #[test]
 fn a_buffer_below_five_round_trips_overflows_continuously() {
     let lost_late = |queue_bytes: u64| {
