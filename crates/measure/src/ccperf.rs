@@ -1,4 +1,4 @@
-//! From counters and samples to statistics by ccperf's names (reference `ccperf` 6). What says the same as a counter in
+//! From counters and samples to statistics by ccperf's names (`docs/metrics.md`). What says the same as a counter in
 //! another unit is computed from the same integral.
 
 use crate::flow_meter::FlowMeter;

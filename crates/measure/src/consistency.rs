@@ -1,4 +1,5 @@
-//! Whether the numbers of a run fit together. Published tables of others do not always (reference `ccperf` 7).
+//! Whether the numbers of a run fit together. Published tables of others do not always
+//! (`docs/derivations.md`, ns-3).
 
 use crate::stats::RunStats;
 
@@ -80,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_published_block_of_one_flow_contradicts_itself() {
-        // Experiment #15 prints 27.72, 0.91, 1.61 and 13712.03 for a flow of 75.6 Mbit/s. [reference ccperf 7]
+        // Experiment #15 prints 27.72, 0.91, 1.61 and 13712.03 for a flow of 75.6 Mbit/s.
         let check = |ccperf| {
             contradiction(&stats(&[75.6], ccperf), &[Some(75.6)], &[15.0], 15.0).expect("a contradiction")
         };

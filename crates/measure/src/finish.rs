@@ -14,9 +14,10 @@ use crate::stats::{CcperfLink, FlowStats, LinkStats, NetworkStats, RunStats};
 use crate::tally::{Tally, byte_loss, mbps, us_to_ms};
 use units::{Span, Time};
 
-/// A run must deliver over at least this part of its planned length to be valid. [reference pantheon 6]
+/// A run must deliver over at least this part of its planned length to be valid (StanfordSNR/pantheon@23e738c,
+/// `src/analysis/plot.py`).
 const MIN_VALID_PART: f64 = 0.8;
-/// Pantheon's percentile of delays. [reference pantheon 6]
+/// Pantheon's percentile of delays (`tunnel_graph.py`).
 const PANTHEON_PERCENT: f64 = 95.0;
 
 /// What a log tells and when it ends.
@@ -259,7 +260,7 @@ fn link_stats(link: &LinkCounters) -> LinkStats {
     stats
 }
 
-/// Why Pantheon would not count the run, if so. [reference pantheon 6, Validity]
+/// Why Pantheon would not count the run, if so (`plot.py`, `parse_tunnel_log`).
 fn invalid_reason(meter: &RunMeter) -> Option<String> {
     let mut delivered = Tally::default();
     meter.flows.iter().for_each(|flow| delivered.merge(&flow.delivered));

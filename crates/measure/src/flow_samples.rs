@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn ten_megabits_at_fifty_milliseconds() {
-        // 125,000 B per 100 ms are 10 Mbit/s: power 10 / 0.05 s, ln 10, -1/10, no variation. [reference ccperf 12]
+        // 125,000 B per 100 ms are 10 Mbit/s: power 10 / 0.05 s, ln 10, -1/10, no variation.
         let samples = samples(&[125_000; 9]);
         assert_eq!(samples.network_power.mean(), Some(200.0));
         assert!((samples.utility_pf.mean().unwrap() - core::f64::consts::LN_10).abs() < 1e-12);

@@ -9,8 +9,8 @@ const FIRST_RAW_LIMIT: usize = 4_096;
 /// Delays in whole microseconds with their counts: percentiles are exact at that resolution.
 ///
 /// Few samples are kept in a list. Once counting them in pages of neighbouring values takes no more than twice the
-/// list's memory, the list turns into pages. Memory is thus bounded by the range of the delays (2 bytes per µs of the range
-/// in use), not by their number. Negative delays (clocks that disagree) are ordinary values.
+/// list's memory, the list turns into pages. Memory is thus bounded by the range of the delays (2 bytes per µs of the
+/// range in use), not by their number. Negative delays (clocks that disagree) are ordinary values.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
     count: u64,
@@ -98,7 +98,8 @@ impl DelayHistogram {
     }
 
     /// The `percent`-th percentile by nearest rank, µs: the value at index `round(percent / 100 * (n - 1))` of the
-    /// sorted delays, halves rounded to even (numpy's `nearest`). [reference pantheon 6]
+    /// sorted delays, halves rounded to even (numpy's `nearest`), as in Pantheon's
+    /// `tunnel_graph.py`.
     pub fn percentile_us(&mut self, percent: f64) -> Option<i64> {
         let rank = self.rank(percent);
         let mut passed = 0;

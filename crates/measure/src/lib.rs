@@ -1,14 +1,14 @@
 //! Metrics, streaming over packet records: the only place where a number of a report is computed.
 //!
 //! Two conventions stand side by side and are never mixed. The **Pantheon** convention repeats Pantheon's analysis to
-//! the last bit (reference `pantheon` section 6): whole log, sizes with overhead, packets in flight at the end are
-//! losses. The **corrected** convention counts payload, leaves out the warm-up and what was still under way at the end.
-//! [`metrics`] defines every number.
+//! the last bit (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`): whole log, sizes with overhead, packets
+//! in flight at the end are losses. The **corrected** convention counts payload, leaves out the warm-up and what was
+//! still under way at the end. [`metrics`] defines every number.
 //!
 //! A [`RunMeter`] reads [`Record`](record::Record)s in time order and keeps counters and [`DelayHistogram`]s, so its
-//! memory depends on the number of flows and the range of delays, not on the length of the run (in a sender's view also on
-//! the packets declared lost). [`SeriesMeter`] makes the time series of plots, [`IntervalMeter`] the rows of transfer
-//! benchmarks; [`statistics`] compares runs.
+//! memory depends on the number of flows and the range of delays, not on the length of the run (in a sender's view also
+//! on the packets declared lost). [`SeriesMeter`] makes the time series of plots, [`IntervalMeter`] the rows of
+//! transfer benchmarks; [`statistics`] compares runs.
 
 mod ack_direction;
 mod ccperf;

@@ -5,7 +5,7 @@ use record::{Event, Record};
 use serde::Serialize;
 use units::Span;
 
-/// Pantheon's interval. [reference pantheon 6]
+/// Pantheon's interval (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`).
 const DEFAULT_BIN: Span = Span::from_ms(500);
 
 /// Sums the bytes of each flow and of the delivery opportunities in bins of time.

@@ -55,7 +55,6 @@ pub(crate) fn jain_index_of(shares: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Entropy of the shares, nat: `ln n` if all n are equal, 0 if one has everything. `None` if there is nothing to share.
-/// [reference ccperf 6.2]
 pub(crate) fn entropy_of(shares: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let sum: f64 = shares.clone().sum();
     (sum > 0.0).then(|| {
@@ -65,7 +64,7 @@ pub(crate) fn entropy_of(shares: impl Iterator<Item = f64> + Clone) -> Option<f6
     })
 }
 
-/// Harm that a competitor does to a victim by one metric (Ware et al. 2019; reference `ccperf` 11.1): of the performance alone `solo`
+/// Harm that a competitor does to a victim by one metric (Ware et al., `HotNets` 2019): of the performance alone `solo`
 /// the fraction that is gone `with` the competitor; 0 is none, 1 everything, negative that the victim gains.
 ///
 /// Of metrics of which less is better (delay, loss) it is the fraction of the value `with` the competitor that would
@@ -102,7 +101,7 @@ pub struct ReplicationError {
 }
 
 /// Pantheon's replication error over pairs of (real, model): mean relative error of the throughput and of the delay,
-/// both weighted equally. [reference pantheon 9]
+/// both weighted equally (Yan et al., USENIX ATC 2018, section 5).
 ///
 /// For several flows the pairs are one per scheme and flow. `None` without pairs or if a real value is not positive.
 pub fn replication_error(pairs: &[(Outcome, Outcome)]) -> Option<ReplicationError> {
@@ -143,7 +142,7 @@ mod tests {
         assert_eq!(jain_index(&[7.0]), Some(1.0));
         assert_eq!(jain_index(&[5.0, 5.0, 5.0]), Some(1.0));
         assert_eq!(jain_index(&[8.0, 0.0, 0.0, 0.0]), Some(0.25));
-        // Shares 3:1: 16 / (2 x 10) = 0.8. [reference ccperf 12]
+        // Shares 3:1: 16 / (2 x 10) = 0.8.
         assert_eq!(jain_index(&[3.0, 1.0]), Some(0.8));
         assert_eq!((jain_index(&[]), jain_index(&[0.0, 0.0])), (None, None));
     }
@@ -154,7 +153,7 @@ mod tests {
         assert_eq!(entropy(&[7.0]).map(f64::to_bits), Some(0.0_f64.to_bits()));
         assert_eq!((entropy(&[7.0, 0.0]), entropy(&[]), entropy(&[0.0])), (Some(0.0), None, None));
         assert!((entropy(&[5.0; 6]).unwrap() - libm::log(6.0)).abs() < 1e-12);
-        // Shares 3:1: -(0.75 ln 0.75 + 0.25 ln 0.25). [reference ccperf 12]
+        // Shares 3:1: -(0.75 ln 0.75 + 0.25 ln 0.25).
         assert!((entropy(&[3.0, 1.0]).unwrap() - 0.5623).abs() < 5e-5);
     }
 

@@ -78,14 +78,14 @@ impl Tally {
         time_to_ms(self.last_ns) - time_to_ms(self.first_ns)
     }
 
-    /// Mean rate over the tally's own span, Mbit/s; 0 where that span is empty. [reference pantheon 6]
+    /// Mean rate over the tally's own span, Mbit/s; 0 where that span is empty (Pantheon's `tunnel_graph.py`).
     pub(crate) fn mean_mbps(&self) -> f64 {
         let span_ms = self.span_ms();
         if span_ms > 0.0 { (self.bytes * 8) as f64 / (1_000.0 * span_ms) } else { 0.0 }
     }
 }
 
-/// Pantheon's loss rate: the fraction of the bytes that went in and did not come out. [reference pantheon 6]
+/// Pantheon's loss rate: the fraction of the bytes that went in and did not come out (`tunnel_graph.py`).
 pub(crate) fn byte_loss(sent: &Tally, delivered: &Tally) -> Option<f64> {
     (sent.bytes > 0).then(|| 1.0 - (delivered.bytes * 8) as f64 / (sent.bytes * 8) as f64)
 }

@@ -16,7 +16,7 @@ pub enum Convention {
     Corrected,
     /// Counted over the whole run, or a time mean of a counted quantity.
     Counter,
-    /// By ccperf's names and formulas (reference `ccperf` 6): payload, from the start of a flow to its end.
+    /// By ccperf's names and formulas (ccperf.net/metrics): payload, from the start of a flow to its end.
     Ccperf,
 }
 

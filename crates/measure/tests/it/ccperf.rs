@@ -102,7 +102,8 @@ fn one_flow_by_ccperfs_names() {
     assert_eq!((flow.mean_cwnd_l4, flow.mean_in_flight_l4), (Some(15.0), Some(12.0)));
     // The base RTT since 0.4 s is 50 ms for half of the time, 60 ms for the other.
     assert_eq!(flow.mean_est_qdelay_l4, Some(7.5));
-    // Samples 8 and 4 Mbit/s at 50 ms: power 160 and 80; ln 8 and ln 4, together 5 ln 2; -1/8 and -1/4; deviations 2 and -2.
+    // Samples 8 and 4 Mbit/s at 50 ms: power 160 and 80; ln 8 and ln 4, together 5 ln 2; -1/8 and -1/4; deviations 2
+    // and -2.
     assert_eq!(flow.mean_network_power_l4, Some(120.0));
     assert!((flow.mean_utility_pf_l4.expect("samples") - 2.5 * core::f64::consts::LN_2).abs() < 1e-12);
     assert_eq!((flow.mean_utility_mpdf_l4, flow.zero_samples_l4), (Some(-0.1875), Some(0)));
@@ -114,7 +115,7 @@ fn one_flow_by_ccperfs_names() {
     let compat = flow.mean_utilization_bdp_compat_l4.expect("a BDP");
     assert!((compat - 12_504.0 / 67_500.0 * 1.042).abs() < 1e-12);
     assert_eq!((flow.flow_completion_time_l4, flow.mean_one_way_delay_l7), (Some(2.0), Some(30.0)));
-    // Two episodes of 252.126 ms together. [reference ccperf 6.2]
+    // Two episodes of 252.126 ms together (`docs/derivations.md`, ns-3).
     assert_eq!(flow.mean_recovery_time_l4, Some(126.063));
     assert_eq!((flow.total_retransmissions_l4, flow.total_rtos_l4), (Some(5), Some(1)));
     let network = &stats.network.ccperf;

@@ -27,7 +27,7 @@ fn ms_to_ns(text: &str) -> i64 {
     us * 1_000
 }
 
-/// The records of a merged log (reference pantheon 5.6).
+/// The records of a merged log (`packetlog::pantheon`).
 fn read(folder: &std::path::Path, name: &str) -> Vec<Record> {
     let text = std::fs::read_to_string(folder.join(name)).expect("a log");
     let line = |line: &str| {
