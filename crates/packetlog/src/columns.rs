@@ -18,7 +18,8 @@ pub(crate) const EVENTS_KEY: &str = "dumbbell.events";
 /// Version of the packet log's layout.
 pub(crate) const PACKETS_FORMAT: &str = "packets 1";
 
-/// zstd level: higher ones save 2 % of space for half the speed (reference `components` 4).
+/// zstd level: higher ones save 2 % of space for half the speed (17 million rows per
+/// second with 1, 10 with 9, delta encoding).
 const ZSTD_LEVEL: i32 = 1;
 
 const SCHEMA: &str = "message packets {

@@ -1,4 +1,5 @@
-//! Writing logs that Pantheon's and mahimahi's own tools read (reference `pantheon` 5.6, `emulation` 1.7).
+//! Writing logs that Pantheon's and mahimahi's own tools read
+//! (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`; ravinet/mahimahi@ae477d4, `scripts/mm-delay-graph`).
 
 use super::Direction;
 use crate::Error;
@@ -102,9 +103,9 @@ impl MergedExport {
 
 /// Writes one direction of a run as a log of mahimahi's mm-link, for mahimahi's graphs.
 ///
-/// Times are whole ms, rounded down as mahimahi's clock is; a delay is the difference of both times so rounded. Sizes are
-/// written as recorded (mahimahi itself logs 4 bytes more than the IP datagram). Flows are not told apart; marks and queue
-/// events are left out.
+/// Times are whole ms, rounded down as mahimahi's clock is; a delay is the difference of both times so rounded. Sizes
+/// are written as recorded (mahimahi itself logs 4 bytes more than the IP datagram). Flows are not told apart; marks
+/// and queue events are left out.
 pub struct MmLinkExport {
     log: TextLog,
     direction: Direction,

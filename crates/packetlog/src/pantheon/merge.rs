@@ -9,7 +9,7 @@ use record::{Event, Record};
 pub(super) enum Role {
     /// Passed on as they are.
     Plain,
-    /// They are packets of this flow (reference `pantheon` 5.5, `multiple`).
+    /// They are packets of this flow (`merge_tunnel_logs.py multiple`).
     Flow(u32),
 }
 

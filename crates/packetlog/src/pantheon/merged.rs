@@ -1,4 +1,5 @@
-//! Merged tunnel logs: what Pantheon's users call "datalink log" and "acklink log" (reference `pantheon` 5.6).
+//! Merged tunnel logs: what Pantheon's users call "datalink log" and "acklink log"
+//! (StanfordSNR/pantheon@23e738c, `src/experiments/merge_tunnel_logs.py`).
 
 use super::lines::{Fields, Lines};
 use super::{Direction, Input, Source, read_header};

@@ -1,11 +1,12 @@
-//! Mahimahi's mm-link logs (reference `emulation` 1.7), alone or as the capacity line of a merged log.
+//! Mahimahi's mm-link logs (ravinet/mahimahi@ae477d4, `src/frontend/link_queue.cc`), alone or as the capacity line of a
+//! merged log.
 
 use super::lines::{Fields, Lines};
 use super::{Direction, Input, Source, read_header};
 use crate::Error;
 use record::{Event, Record};
 
-/// Bytes that mahimahi counts for the TUN header of each packet (reference `pantheon` 5.5).
+/// Bytes that mahimahi counts for the TUN header of each packet; Pantheon takes them off.
 const TUN_HEADER_BYTES: u32 = 4;
 
 /// Most packets that one `d` line may drop: more than any queue holds.

@@ -83,7 +83,8 @@ impl Input {
     }
 }
 
-/// How far the hosts' clocks were behind true time, us; added to the times of their logs (reference `pantheon` 5.4).
+/// How far the hosts' clocks were behind true time, us; added to the times of their logs, as Pantheon
+/// does with what `ntpdate` says (StanfordSNR/pantheon@23e738c, `src/helpers/utils.py`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockOffsets {
     /// Of the host that wrote the egress log (the sender of this direction).

@@ -1,5 +1,5 @@
 //! Raw tunnel logs: the egress log of the sending host and the ingress log of the receiving one, merged on the fly as
-//! Pantheon's `merge_tunnel_logs.py single` does (reference `pantheon` 5.2, 5.5).
+//! Pantheon's `merge_tunnel_logs.py single` does (StanfordSNR/pantheon@23e738c, `src/experiments`).
 //!
 //! Packets are matched by the tunnel's uid. Memory is bounded: the last 2^20 packets are remembered, 12.6 s at 1 Gbit/s
 //! of 1500-byte packets; a packet that arrives later than that is an error, as is one that was never sent.
