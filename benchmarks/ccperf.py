@@ -1,9 +1,10 @@
 """Our TCP with the profile `ns3-compat` beside ns-3's: ccperf's single flow on its static paths.
 
-Usage: python benchmarks/ccperf.py [--reference FILE] [--write docs/ccperf-ns3.md]. Reads runs of ns-3.41 (reference
-`ccperf` 10) from FILE or from `data/ccperf_ns3_runs.csv` below the directory that DUMBBELL_REFERENCE names. Runs the
-same flows, 15 s each, and prints both sides. Paths with random loss, where one draw says little, run with several
-seeds and show the range. Exit status 1 if the medians over the paths without random loss deviate by more than 5 %.
+Usage: python benchmarks/ccperf.py [--reference FILE] [--write docs/ccperf-ns3.md]. Reads runs of ns-3.41 (set up as in
+docs/derivations.md) from FILE or from `data/ccperf_ns3_runs.csv` below the directory that DUMBBELL_REFERENCE names.
+Runs the same flows, 15 s each, and prints both sides. Paths with random loss, where one draw says little, run with
+several seeds and show the range. Exit status 1 if the medians over the paths without random loss deviate by more than 5
+%.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 //! TUN devices: where real packets leave a flow's end and enter the emulator.
 //!
 //! Opened without packet information and without offloads, so that every read is one IP packet of at most the MTU with
-//! valid checksums, as it would be on a wire (reference `emulation` 3.2).
+//! valid checksums, as it would be on a wire: with `IFF_VNET_HDR` a read would be up to 64 kB that no queue
+//! limit, loss or mark could treat packet by packet (Linux, `Documentation/networking/tuntap.rst`).
 #![allow(unsafe_code, reason = "interface ioctls; each call passes a zeroed, fully sized structure")]
 
 use nix::errno::Errno;
