@@ -9,9 +9,9 @@ use crate::lateness::Lateness;
 use crate::tun::Tun;
 use endpoint::{Clock, EventLog, Pace, Session, Urgency, Waiter, be_punctual};
 use nix::sys::epoll::EpollFlags;
-use path::{DelayLine, Direction, Ecn, LinkStats, Packet, PacketEvent, Reassembler, Tap};
+use path::{DelayLine, Direction, Ecn, LinkStats, Packet, Reassembler};
 use record::Event;
-use runs::{OPPORTUNITIES, logged_event};
+use runs::{Keeper, Watcher};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -109,39 +109,44 @@ pub(crate) struct Lane {
     handled: u64,
 }
 
-/// What the path reports.
-struct Watcher<'a> {
+/// What packets inside the path are, and where what happens to them is noted.
+struct InPath<'a> {
     buffers: &'a mut Buffers,
     log: &'a mut EventLog,
     inlets: &'a [Inlet],
-    config: &'a LaneConfig,
     gauges: &'a Gauges,
+    /// Whether events are kept at all.
+    keeps_log: bool,
 }
 
-impl Tap for Watcher<'_> {
-    fn packet(&mut self, now: Time, event: PacketEvent, packet: &Packet) {
-        let is_data = self.inlets[packet.flow as usize].is_data;
-        if event == PacketEvent::Duplicated {
-            self.buffers.share(packet.token);
-        }
-        let Some(event) = logged_event(event, is_data, self.config.full_log) else { return };
-        if self.config.log {
+impl Keeper for InPath<'_> {
+    fn is_data(&self, packet: &Packet) -> bool {
+        self.inlets[packet.flow as usize].is_data
+    }
+
+    fn share(&mut self, packet: &Packet) {
+        self.buffers.share(packet.token);
+    }
+
+    fn release(&mut self, packet: &Packet) {
+        self.gauges.dropped_packets.fetch_add(1, Ordering::Relaxed);
+        self.buffers.release(packet.token);
+    }
+
+    fn packet(&mut self, now: Time, event: Event, packet: &Packet) {
+        if self.keeps_log {
             self.log.event(now, event, packet.flow, packet.number, packet.size_bytes);
-        }
-        if matches!(event, Event::Drop | Event::AckDrop) {
-            self.gauges.dropped_packets.fetch_add(1, Ordering::Relaxed);
-            self.buffers.release(packet.token);
         }
     }
 
-    fn opportunity(&mut self, now: Time, bytes: u32) {
-        if self.config.log {
-            self.log.event(now, OPPORTUNITIES[self.config.number], 0, 0, bytes);
+    fn opportunity(&mut self, now: Time, event: Event, bytes: u32) {
+        if self.keeps_log {
+            self.log.event(now, event, 0, 0, bytes);
         }
     }
 
     fn wants_opportunities(&self) -> bool {
-        self.config.log
+        self.keeps_log
     }
 }
 
@@ -264,9 +269,10 @@ impl Lane {
 
     /// The path, and who is told what happens inside.
     #[inline]
-    fn watched(&mut self) -> (&mut Direction, Watcher<'_>) {
+    fn watched(&mut self) -> (&mut Direction, Watcher<InPath<'_>>) {
         let Self { direction, buffers, log, inlets, config, gauges, .. } = self;
-        (direction, Watcher { buffers, log, inlets, config, gauges })
+        let in_path = InPath { buffers, log, inlets, gauges, keeps_log: config.log };
+        (direction, Watcher::new(in_path, config.number, config.full_log))
     }
 
     /// When something has to leave.

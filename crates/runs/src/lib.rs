@@ -10,14 +10,16 @@ mod real;
 mod spec;
 pub mod tell;
 mod totals;
+mod watcher;
 
 pub use changes::Changes;
 pub use counters::{
     CapacityMeter, flow_state, last_change, link_counters, media_counters, meter_config, sender_counters,
 };
-pub use events::{OPPORTUNITIES, logged_event, verdicts};
+pub use events::verdicts;
 pub use observer::{Observer, StopWhen};
 pub use outside::{PluginSpec, PythonSpec};
 pub use real::{KernelSpec, ProgramSpec, Readiness, Side};
 pub use spec::{Backend, Ends, FlowSpec, LogLevel, RunSpec};
 pub use totals::Totals;
+pub use watcher::{Keeper, Watcher};

@@ -5,11 +5,11 @@ use crate::schedule::{Actor, BUSY, Schedule};
 use crate::stream::Writes;
 use congestion::Registry;
 use measure::{FlowState, Read, Sample};
-use path::{DelayLine, Direction, Ecn, Encapsulation, Packet, PacketEvent, Reassembler, Tap};
+use path::{DelayLine, Direction, Ecn, Encapsulation, Packet, Reassembler};
 use record::{Event, Record};
 use runs::{
-    Backend, CapacityMeter, Changes, Ends, LogLevel, OPPORTUNITIES, Observer, RunSpec, flow_state,
-    last_change, logged_event, tell, verdicts,
+    Backend, CapacityMeter, Changes, Ends, Keeper, LogLevel, Observer, RunSpec, Watcher, flow_state,
+    last_change, tell, verdicts,
 };
 use transport::{AckSize, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
 use units::{Span, Time};
@@ -101,21 +101,29 @@ pub(crate) struct World {
     events: u64,
 }
 
-/// What the path reports: logged, and dropped packets' contents released.
-struct Watcher<'a, O: ?Sized> {
+/// What packets inside the path carry, and who is told what happens to them.
+struct InPath<'a, O: ?Sized> {
     contents: &'a mut Contents,
     observer: &'a mut O,
-    full_log: bool,
-    direction: usize,
 }
 
-impl<O: Observer + ?Sized> Tap for Watcher<'_, O> {
-    fn packet(&mut self, now: Time, event: PacketEvent, packet: &Packet) {
-        let is_data = matches!(Handle::of(packet.token), Handle::Data(_));
-        if event == PacketEvent::Duplicated {
-            self.contents.share(packet.token, 1);
-        }
-        let Some(event) = logged_event(event, is_data, self.full_log) else { return };
+impl<O: Observer + ?Sized> Keeper for InPath<'_, O> {
+    #[inline]
+    fn is_data(&self, packet: &Packet) -> bool {
+        matches!(Handle::of(packet.token), Handle::Data(_))
+    }
+
+    fn share(&mut self, packet: &Packet) {
+        self.contents.share(packet.token, 1);
+    }
+
+    #[inline]
+    fn release(&mut self, packet: &Packet) {
+        self.contents.release(packet.token);
+    }
+
+    #[inline]
+    fn packet(&mut self, now: Time, event: Event, packet: &Packet) {
         self.observer.record(&Record {
             time_ns: now.as_ns(),
             flow: packet.flow + 1,
@@ -125,16 +133,14 @@ impl<O: Observer + ?Sized> Tap for Watcher<'_, O> {
             data_bytes: 0,
             one_way_delay_ns: 0,
         });
-        if matches!(event, Event::Drop | Event::AckDrop) {
-            self.contents.release(packet.token);
-        }
     }
 
-    fn opportunity(&mut self, now: Time, bytes: u32) {
+    #[inline]
+    fn opportunity(&mut self, now: Time, event: Event, bytes: u32) {
         self.observer.record(&Record {
             time_ns: now.as_ns(),
             flow: 0,
-            event: OPPORTUNITIES[self.direction],
+            event,
             seq: 0,
             size_bytes: bytes,
             data_bytes: 0,
@@ -324,7 +330,8 @@ impl World {
     }
 
     fn advance_to<O: Observer + ?Sized>(&mut self, direction: usize, now: Time, observer: &mut O) {
-        let mut tap = Watcher { contents: &mut self.contents, observer, full_log: self.full_log, direction };
+        let mut tap =
+            Watcher::new(InPath { contents: &mut self.contents, observer }, direction, self.full_log);
         self.directions[direction].advance(now, &mut tap);
         self.plan(direction);
     }
@@ -499,11 +506,12 @@ impl World {
             self.contents.share(packet.token, u32::from(fragments) - 1);
         }
         packet.fragments = fragments;
-        let mut tap = Watcher { contents: &mut self.contents, observer, full_log: self.full_log, direction };
+        let mut tap =
+            Watcher::new(InPath { contents: &mut self.contents, observer }, direction, self.full_log);
         for (fragment, size_bytes) in sizes.enumerate() {
             packet.size_bytes = size_bytes;
             packet.fragment = fragment as u8;
-            tap.observer.record(&Record {
+            tap.keeper().observer.record(&Record {
                 time_ns: self.now.as_ns(),
                 flow: packet.flow + 1,
                 event,
