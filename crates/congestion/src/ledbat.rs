@@ -13,7 +13,7 @@
 //! a time constant of the target queue in packets, counted in RTTs; a late-comer takes the incumbents' queue for base
 //! delay and starves them (known defect).
 
-use crate::parts::{BaseDelay, MAX_MINUTES, Window, WindowedMin};
+use crate::parts::{MAX_MINUTES, QueuingDelay, Window};
 use crate::{
     Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
 };
@@ -81,11 +81,7 @@ struct Ledbat {
     window: Window,
     /// Packets; 0 without slow start.
     ssthresh: f64,
-    base: BaseDelay,
-    /// One-way delays, ns, by sample number.
-    current: WindowedMin<i64>,
-    samples: u64,
-    queuing_delay_ns: f64,
+    queuing_delay: QueuingDelay,
 }
 
 impl Ledbat {
@@ -100,28 +96,12 @@ impl Ledbat {
             min_cwnd,
             window,
             ssthresh: if parameters.flag("slow_start") { f64::INFINITY } else { 0.0 },
-            base: BaseDelay::new(parameters.integer("base_history") as usize),
-            current: WindowedMin::new(parameters.integer("current_filter") as u64 - 1),
-            samples: 0,
-            queuing_delay_ns: 0.0,
+            queuing_delay: QueuingDelay::new(parameters),
         }
     }
 
     fn in_slow_start(&self) -> bool {
         self.window.packets < self.ssthresh
-    }
-
-    fn measure(&mut self, ack: &Ack<'_>) {
-        for packet in ack.packets {
-            let delay_ns = packet.one_way_delay_ns();
-            self.base.add(ack.now, delay_ns);
-            self.samples += 1;
-            self.current.push(self.samples, delay_ns);
-        }
-        if let (Some(current), Some(base)) = (self.current.get(), self.base.get()) {
-            // The base may have been forgotten later than the current delay: never negative.
-            self.queuing_delay_ns = current.saturating_sub(base).max(0) as f64;
-        }
     }
 
     /// Once per loss episode. [RFC 6817 2.4.2]
@@ -134,9 +114,12 @@ impl Ledbat {
 
 impl Controller for Ledbat {
     fn on_ack(&mut self, ack: &Ack<'_>) {
-        self.measure(ack);
+        for packet in ack.packets {
+            self.queuing_delay.add(ack.now, packet.one_way_delay_ns());
+        }
+        let delay_ns = self.queuing_delay.ns();
         let acked = self.window.in_packets(ack.growth_bytes);
-        if self.in_slow_start() && self.queuing_delay_ns > SLOW_START_END * self.target_ns {
+        if self.in_slow_start() && delay_ns > SLOW_START_END * self.target_ns {
             self.ssthresh = self.window.packets;
         }
         if self.in_slow_start() {
@@ -146,7 +129,7 @@ impl Controller for Ledbat {
             return;
         }
         // [RFC 6817 2.4.2]
-        let off_target = (self.target_ns - self.queuing_delay_ns) / self.target_ns;
+        let off_target = (self.target_ns - delay_ns) / self.target_ns;
         let moved = self.window.packets + self.gain * off_target * acked / self.window.packets;
         let limit = self.window.in_packets(ack.in_flight_before_bytes) + self.allowed_increase;
         self.window.packets = moved.min(limit).max(self.min_cwnd);
@@ -178,9 +161,9 @@ impl Controller for Ledbat {
 
     fn fields(&self, sink: &mut dyn FieldSink) {
         sink.put("cwnd", "packets", self.window.packets);
-        sink.put("queuing_delay", "ms", self.queuing_delay_ns / 1e6);
+        sink.put("queuing_delay", "ms", self.queuing_delay.ns() / 1e6);
         // With the clock offset in it: only its changes mean anything.
-        sink.put("base_delay", "ms", self.base.get().map_or(f64::NAN, |ns| ns as f64 / 1e6));
+        sink.put("base_delay", "ms", self.queuing_delay.base_ns().map_or(f64::NAN, |ns| ns as f64 / 1e6));
         sink.put("target", "ms", self.target_ns / 1e6);
     }
 }

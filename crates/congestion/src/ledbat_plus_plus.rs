@@ -17,7 +17,7 @@
 //!
 //! Expected: alone, a queue of the target and nearly the whole link; yields to loss-based flows; shares with its like.
 
-use crate::parts::{BaseDelay, MAX_MINUTES, Window, WindowedMin};
+use crate::parts::{MAX_MINUTES, QueuingDelay, Window};
 use crate::{
     Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
 };
@@ -109,12 +109,8 @@ struct LedbatPlusPlus {
     window: Window,
     /// Where slow start ends, packets.
     ssthresh: f64,
-    /// RTTs, ns.
-    base: BaseDelay,
-    /// RTTs, ns, by sample number.
-    current: WindowedMin<i64>,
-    samples: u64,
-    queuing_delay_ns: f64,
+    /// From RTTs.
+    queuing_delay: QueuingDelay,
     srtt: Span,
 }
 
@@ -133,30 +129,14 @@ impl LedbatPlusPlus {
             phase: Phase::SlowStart,
             window,
             ssthresh: f64::INFINITY,
-            base: BaseDelay::new(parameters.integer("base_history") as usize),
-            current: WindowedMin::new(parameters.integer("current_filter") as u64 - 1),
-            samples: 0,
-            queuing_delay_ns: 0.0,
+            queuing_delay: QueuingDelay::new(parameters),
             srtt: Span::ZERO,
-        }
-    }
-
-    fn measure(&mut self, ack: &Ack<'_>) {
-        self.srtt = ack.srtt;
-        let Some(rtt) = ack.rtt else { return };
-        let rtt_ns = rtt.as_ns() as i64;
-        self.base.add(ack.now, rtt_ns);
-        self.samples += 1;
-        self.current.push(self.samples, rtt_ns);
-        if let (Some(current), Some(base)) = (self.current.get(), self.base.get()) {
-            // The base may have been forgotten later than the current delay: never negative.
-            self.queuing_delay_ns = (current - base).max(0) as f64;
         }
     }
 
     /// Packets per RTT. [4.2]
     fn gain(&self) -> f64 {
-        let base_ns = self.base.get().unwrap_or(0).max(1) as f64;
+        let base_ns = self.queuing_delay.base_ns().unwrap_or(0).max(1) as f64;
         1.0 / (2.0 * self.target_ns / base_ns).ceil().clamp(1.0, self.gain_divisor)
     }
 
@@ -179,7 +159,7 @@ impl LedbatPlusPlus {
 
     fn grow_in_slow_start(&mut self, ack: &Ack<'_>) {
         let is_first = self.phase == Phase::SlowStart;
-        if is_first && self.queuing_delay_ns > SLOW_START_END * self.target_ns {
+        if is_first && self.queuing_delay.ns() > SLOW_START_END * self.target_ns {
             self.leave_slow_start(ack.now);
         } else if ack.may_grow(self.window.bytes(), true) {
             let grown = self.window.packets + self.gain() * self.window.in_packets(ack.acked_bytes);
@@ -193,7 +173,7 @@ impl LedbatPlusPlus {
     /// [4.3]
     fn follow_delay(&mut self, ack: &Ack<'_>) {
         let cwnd = self.window.packets;
-        let excess = self.queuing_delay_ns / self.target_ns - 1.0;
+        let excess = self.queuing_delay.ns() / self.target_ns - 1.0;
         let per_rtt = if excess > 0.0 {
             (self.gain() - self.constant * cwnd * excess).max(-cwnd / 2.0)
         } else {
@@ -226,7 +206,10 @@ impl Controller for LedbatPlusPlus {
         if ack.packets.is_empty() {
             return;
         }
-        self.measure(ack);
+        self.srtt = ack.srtt;
+        if let Some(rtt) = ack.rtt {
+            self.queuing_delay.add(ack.now, rtt.as_ns() as i64);
+        }
         match self.phase {
             Phase::Avoidance { slowdown_at } if ack.now >= slowdown_at => {
                 self.ssthresh = self.window.packets;
@@ -280,8 +263,8 @@ impl Controller for LedbatPlusPlus {
         };
         sink.put("cwnd", "packets", self.window.packets);
         sink.put("ssthresh", "packets", self.ssthresh);
-        sink.put("queuing_delay", "ms", self.queuing_delay_ns / 1e6);
-        sink.put("base_delay", "ms", self.base.get().map_or(f64::NAN, |ns| ns as f64 / 1e6));
+        sink.put("queuing_delay", "ms", self.queuing_delay.ns() / 1e6);
+        sink.put("base_delay", "ms", self.queuing_delay.base_ns().map_or(f64::NAN, |ns| ns as f64 / 1e6));
         sink.put("gain", "packets/RTT", self.gain());
         sink.put("phase", "0 slow start, 1 avoidance, 2 held, 3 return", phase);
     }

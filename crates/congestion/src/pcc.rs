@@ -13,12 +13,12 @@
 //! Expected (`docs/derivations.md`, PCC and Vivace): 97 % of a smooth link with an empty queue; a few Mbit/s where
 //! deliveries are bursty, because 1 % of RTT between two intervals costs 6 % of utility.
 
-use crate::parts::{Ended, Monitor};
-use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, Sent, Start};
-use units::{Rate, Rng, Span, Time};
+use crate::parts::{Ended, IntervalScheme, Monitored, Ring, WirePacket};
+use crate::{AckedPacket, Build, Entry, FieldSink, Parameter, Parameters, Start};
+use units::{Rng, Span, Time};
 
 /// Intervals remembered.
-const RING: u32 = 100;
+const RING: Ring = Ring(100);
 /// Packet gap before the first interval sets a rate, ms.
 const FIRST_GAP_MS: f64 = 10.0;
 /// RTT before the first sample, ms.
@@ -88,7 +88,9 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: Build::Function(|parameters, start| Box::new(Pcc::new(parameters, start))),
+    build: Build::Function(|parameters, start| {
+        Box::new(Monitored::new(Pcc::new(parameters, start), RING, false))
+    }),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,9 +126,7 @@ struct Pcc {
     loss_threshold: f64,
     loss_slope: f64,
     rtt_slope: f64,
-    packet_bits: f64,
-    payload_share: f64,
-    monitor: Monitor,
+    packet: WirePacket,
     rng: Rng,
     phase: Phase,
     /// Rate being sent, Mbit/s.
@@ -156,8 +156,7 @@ struct Pcc {
 
 impl Pcc {
     fn new(parameters: &Parameters, start: &Start) -> Self {
-        let payload_bytes = f64::from(start.mss_bytes.max(1));
-        let packet_bytes = payload_bytes + parameters.number("header_bytes");
+        let packet = WirePacket::new(parameters, start);
         let max_rate = parameters.number("max_rate");
         let min_rate = parameters.number("min_rate").min(max_rate);
         let initial = parameters.number("initial_rate").clamp(min_rate, max_rate);
@@ -170,12 +169,10 @@ impl Pcc {
             loss_threshold: parameters.number("loss_threshold"),
             loss_slope: parameters.number("loss_slope"),
             rtt_slope: parameters.number("rtt_slope"),
-            packet_bits: packet_bytes * 8.0,
-            payload_share: payload_bytes / packet_bytes,
-            monitor: Monitor::new(RING, false),
+            packet,
             rng: Rng::new(start.seed, "pcc"),
             phase: Phase::Starting,
-            rate: packet_bytes * 8.0 / (FIRST_GAP_MS * 1e3),
+            rate: packet.bits / (FIRST_GAP_MS * 1e3),
             base_rate: initial,
             accepted: (-1, LEAST_UTILITY, (2.0 * initial).min(max_rate)),
             probes: [Probe::default(); PROBES],
@@ -194,17 +191,10 @@ impl Pcc {
         }
     }
 
-    /// Opens the next interval; packet `first` is its first.
-    fn open(&mut self, now: Time, first: u64) {
-        self.on_interval_start(self.monitor.next());
-        let packets = self.interval_packets();
-        self.monitor.open(now, first, packets, self.rate);
-    }
-
     /// Packets of an interval at the present rate (`start_monitor`): 1.5 to 1.7 smoothed RTTs of them, at random so that
     /// flows do not probe in step, or 5 ms of them where an RTT has few.
     fn interval_packets(&mut self) -> u64 {
-        let gap_ms = self.packet_bits / (self.rate * 1e3);
+        let gap_ms = self.packet.bits / (self.rate * 1e3);
         let round_trips = 1.5 + self.rng.below(3) as f64 / 10.0;
         if 1.1 * self.srtt_ms / gap_ms > 10.0 {
             (self.srtt_ms * round_trips / gap_ms) as u64
@@ -213,7 +203,7 @@ impl Pcc {
         }
     }
 
-    fn on_interval_start(&mut self, number: u32) {
+    fn begin(&mut self, number: u32) {
         match self.phase {
             Phase::Starting => {
                 self.base_rate = (2.0 * self.base_rate).min(self.max_rate);
@@ -261,35 +251,6 @@ impl Pcc {
         (delivered * loss_term * rtt_term - lost) / rtt_us * 1000.0
     }
 
-    fn on_interval_end(&mut self, ended: &Ended) {
-        self.utility = self.utility(ended);
-        match self.phase {
-            Phase::Starting => self.judge_start(ended),
-            Phase::Probing | Phase::Waiting if self.probes_sent > 0 => self.record(ended),
-            Phase::FirstStep { target } if ended.number == target => {
-                if self.resynchronise(ended) {
-                    return;
-                }
-                self.moving_utility = self.utility;
-                self.move_on(ended);
-            }
-            Phase::Moving { target } if ended.number == target => {
-                if self.resynchronise(ended) {
-                    return;
-                }
-                let improved = self.utility > self.moving_utility;
-                self.moving_utility = self.utility;
-                if improved {
-                    self.move_on(ended);
-                } else {
-                    self.change(-self.intensity);
-                    self.probe();
-                }
-            }
-            _ => {}
-        }
-    }
-
     fn judge_start(&mut self, ended: &Ended) {
         let number = i64::from(ended.number);
         if number == 0 {
@@ -307,13 +268,14 @@ impl Pcc {
     }
 
     fn record(&mut self, ended: &Ended) {
-        let at = self.monitor.distance(self.first_probe, ended.number) as usize;
+        let at = RING.distance(self.first_probe, ended.number) as usize;
         let Some(probe) = self.probes.get_mut(at) else { return };
         probe.utility = self.utility;
         self.recorded += 1;
         if self.recorded < PROBES {
             return;
         }
+        // One pair alone may be noise: without both the rate stays, and the next probes are further apart.
         let decision: f64 = self.probes.chunks_exact(2).map(|pair| prefers_higher(pair[0], pair[1])).sum();
         if decision == 0.0 {
             self.probe();
@@ -323,14 +285,14 @@ impl Pcc {
         self.intensity = 1.0;
         self.change(f64::from(self.guesses / 2 + 1));
         self.guesses = 0;
-        self.phase = Phase::FirstStep { target: self.monitor.after(ended.current, 1) };
+        self.phase = Phase::FirstStep { target: RING.after(ended.current, 1) };
     }
 
     /// One more step in the same direction, larger than the one before.
     fn move_on(&mut self, ended: &Ended) {
         self.intensity += 1.0;
         self.change(self.intensity);
-        self.phase = Phase::Moving { target: self.monitor.after(ended.current, 1) };
+        self.phase = Phase::Moving { target: RING.after(ended.current, 1) };
     }
 
     /// Changes the rate by `steps` in the present direction.
@@ -386,32 +348,52 @@ fn prefers_higher(one: Probe, other: Probe) -> f64 {
     if agree { 1.0 } else { -1.0 }
 }
 
-impl Controller for Pcc {
-    fn on_sent(&mut self, sent: &Sent) {
-        if !self.monitor.is_open() {
-            self.first_sent = Some(sent.now);
-            self.open(sent.now, sent.number);
-        }
-        if self.monitor.sent(sent.now) {
-            self.open(sent.now, sent.number + 1);
-        }
+impl IntervalScheme for Pcc {
+    fn on_interval_start(&mut self, now: Time, number: u32) -> u64 {
+        self.first_sent.get_or_insert(now);
+        self.begin(number);
+        self.interval_packets()
     }
 
-    fn on_ack(&mut self, ack: &Ack<'_>) {
-        let Some(newest) = ack.packets.last() else { return };
-        self.smooth_rtt(ack.now, ack.now - newest.sent_at);
-        self.monitor.reported(ack.now, newest);
-        for packet in ack.packets {
-            self.monitor.arrived(packet.number);
-            while let Some(ended) = self.monitor.close(packet.number) {
-                self.on_interval_end(&ended);
+    fn on_interval_end(&mut self, ended: &Ended) {
+        self.utility = self.utility(ended);
+        match self.phase {
+            Phase::Starting => self.judge_start(ended),
+            Phase::Probing | Phase::Waiting if self.probes_sent > 0 => self.record(ended),
+            Phase::FirstStep { target } if ended.number == target => {
+                if self.resynchronise(ended) {
+                    return;
+                }
+                self.moving_utility = self.utility;
+                self.move_on(ended);
             }
+            Phase::Moving { target } if ended.number == target => {
+                if self.resynchronise(ended) {
+                    return;
+                }
+                let improved = self.utility > self.moving_utility;
+                self.moving_utility = self.utility;
+                if improved {
+                    self.move_on(ended);
+                } else {
+                    self.change(-self.intensity);
+                    self.probe();
+                }
+            }
+            _ => {}
         }
     }
 
-    fn control(&self) -> Control {
-        let pacing = Rate::from_mbps(self.rate * self.payload_share);
-        Control { pacing: Some(pacing), ..Control::window(u64::MAX) }
+    fn on_report(&mut self, now: Time, newest: &AckedPacket) {
+        self.smooth_rtt(now, now - newest.sent_at);
+    }
+
+    fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    fn packet(&self) -> WirePacket {
+        self.packet
     }
 
     fn fields(&self, sink: &mut dyn FieldSink) {

@@ -9,19 +9,24 @@
 //! around the rate; if the pairs agree, the rate changes by gradient times confidence within a bound, at least by
 //! `min_step`. A step of more than 10 % is taken from the reference interval on, and MOVING goes on while utility agrees.
 //!
+//! Why so: the utility of one interval is noisy, so a decision needs pairs that agree, each in random order, lest a
+//! queue that grows or drains anyway be taken for the probes' doing. The gradient alone would take hundreds of
+//! decisions to cross a fast link, so confidence multiplies it while decisions agree; the bound keeps one wrong
+//! gradient from doing much harm; both begin anew when the direction turns (`parts/gradient_step.rs`).
+//!
 //! Expected (`docs/derivations.md`, PCC and Vivace): with a latency term 93 % of a smooth link with an empty queue, and
 //! a random walk just above `min_rate` where deliveries are bursty; without, the whole link, a full buffer and more
 //! than 10 % loss in a deep one.
 
 mod utility;
 
-use crate::parts::{Boundary, Ended, GradientStep, Monitor, StepRule};
-use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, Sent, Start};
-use units::{Rate, Rng, Span, Time};
+use crate::parts::{Boundary, Ended, GradientStep, IntervalScheme, Monitored, Ring, StepRule, WirePacket};
+use crate::{Build, Entry, FieldSink, Parameter, Parameters, Start};
+use units::{Rng, Span, Time};
 use utility::{Sample, Utility};
 
 /// Intervals remembered.
-const RING: u32 = 500;
+const RING: Ring = Ring(500);
 /// Rate before the first interval, which doubles it, Mbit/s.
 const FIRST_RATE: f64 = 0.8;
 /// Smallest and largest rate that can be set, Mbit/s.
@@ -96,7 +101,9 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
     ],
     receiver: None,
-    build: Build::Function(|parameters, start| Box::new(Vivace::new(parameters, start))),
+    build: Build::Function(|parameters, start| {
+        Box::new(Monitored::new(Vivace::new(parameters, start), RING, true))
+    }),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -133,9 +140,7 @@ struct Vivace {
     min_rate: f64,
     emergency_loss: f64,
     is_lte: bool,
-    packet_bits: f64,
-    payload_share: f64,
-    monitor: Monitor,
+    packet: WirePacket,
     rng: Rng,
     state: State,
     /// Rate being sent, Mbit/s.
@@ -161,8 +166,6 @@ struct Vivace {
 
 impl Vivace {
     fn new(parameters: &Parameters, start: &Start) -> Self {
-        let payload_bytes = f64::from(start.mss_bytes.max(1));
-        let packet_bytes = payload_bytes + parameters.number("header_bytes");
         let rule = StepRule {
             theta: parameters.number("theta"),
             last_slope: 8.0,
@@ -184,9 +187,7 @@ impl Vivace {
             min_rate: parameters.number("min_rate"),
             emergency_loss: parameters.number("emergency_loss"),
             is_lte: parameters.flag("lte"),
-            packet_bits: packet_bytes * 8.0,
-            payload_share: payload_bytes / packet_bytes,
-            monitor: Monitor::new(RING, true),
+            packet: WirePacket::new(parameters, start),
             rng: Rng::new(start.seed, "vivace"),
             state: State::Start { marked: None },
             rate: FIRST_RATE,
@@ -206,12 +207,11 @@ impl Vivace {
         }
     }
 
-    /// Opens the next interval, one (earlier measured) RTT long; packet `first` is its first.
-    fn open(&mut self, now: Time, first: u64) {
-        self.on_interval_start(self.monitor.next());
+    /// Packets of an interval at the present rate: one (earlier measured) RTT of them.
+    fn interval_packets(&self) -> u64 {
         let rtt = if self.interval_rtt > Span::from_secs(1) { LONG_RTT } else { self.interval_rtt };
-        let packets = rtt.as_secs_f64() * self.rate * 1e6 / self.packet_bits;
-        self.monitor.open(now, first, packets.clamp(PACKETS.0, PACKETS.1) as u64, self.rate);
+        let packets = rtt.as_secs_f64() * self.rate * 1e6 / self.packet.bits;
+        packets.clamp(PACKETS.0, PACKETS.1) as u64
     }
 
     fn set_rate(&mut self, rate: f64) {
@@ -222,7 +222,7 @@ impl Vivace {
         self.state = State::Search;
     }
 
-    fn on_interval_start(&mut self, number: u32) {
+    fn begin(&mut self, number: u32) {
         if let State::Moving { target, interval } = self.state {
             if target >= self.min_rate {
                 self.base_rate = target.min(RATES.1);
@@ -281,48 +281,9 @@ impl Vivace {
         self.state = State::Recording;
     }
 
-    fn on_interval_end(&mut self, ended: &Ended) {
-        self.interval_rtt = ended.rtt;
-        let sample = self.utility_rule.sample(ended);
-        self.utility = self.utility_rule.value(&sample, sample.loss());
-        if self.stops_for_emergency(ended) {
-            return;
-        }
-        if let Some(reference) = &mut self.reference
-            && reference.interval == ended.number
-        {
-            reference.result = Some(sample);
-        }
-        match self.state {
-            State::Start { marked } if marked == Some(ended.number) => {
-                self.state = State::Start { marked: None };
-                if self.utility < self.last_utility {
-                    self.base_rate /= 2.0;
-                    self.search();
-                }
-                self.last_utility = self.utility;
-            }
-            State::Recording => {
-                let at = self.monitor.distance(self.first_probe, ended.number) as usize;
-                if at < self.probes_sent {
-                    self.probes[at].result = Some(sample);
-                    self.decide_between_probes();
-                }
-            }
-            State::Moving { target, interval } => {
-                if interval == Some(ended.number) {
-                    self.target_result = Some(sample);
-                }
-                self.decide_on_move(target, ended);
-            }
-            _ => {}
-        }
-    }
-
     /// Loss of more than half: halve the rate, once for all intervals in flight.
     fn stops_for_emergency(&mut self, ended: &Ended) -> bool {
-        let is_immune =
-            self.stopped_until.is_some_and(|last| self.monitor.distance(ended.number, last) < RING / 2);
+        let is_immune = self.stopped_until.is_some_and(|last| RING.distance(ended.number, last) < RING.0 / 2);
         if !is_immune {
             self.stopped_until = None;
         }
@@ -343,6 +304,7 @@ impl Vivace {
             return;
         }
         let results = || probes.iter().filter_map(|probe| probe.result.map(|sample| (probe, sample)));
+        // Little loss is taken for chance: one rate of it for all probes, so that it cannot decide between them.
         let loss = joint_loss(results().map(|(_, sample)| sample));
         let value = |sample: &Sample| {
             let loss = if loss <= LITTLE_LOSS {
@@ -364,6 +326,8 @@ impl Vivace {
             down.add(low_value, &low, lower.rate);
             decision += if high_value > low_value { 1 } else { -1 };
         }
+        // Clearly fewer lost at the higher rate is chance, or a queue that was draining: going up waits for a second
+        // time.
         if down.lost - up.lost > LOST_PACKETS && decision > 0 && up.lost > 0.0 && loss >= MUCH_LOSS {
             if self.is_double_checking {
                 self.step.trend = 2;
@@ -398,6 +362,7 @@ impl Vivace {
         let last_change = self.step.previous();
         let value = |sample: &Sample| self.utility_rule.value(sample, sample.loss());
         let change = self.step.change((value(&before), rate), (value(&after), target), self.base_rate);
+        // Loss that went against the rate says nothing about it: search instead of moving on.
         let more_lost = after.lost - before.lost;
         let is_much = more_lost.abs() > LOST_PACKETS || joint_loss([before, after]) >= MUCH_LOSS;
         if more_lost * (target - rate) < 0.0 && is_much {
@@ -412,7 +377,7 @@ impl Vivace {
             self.step.trend = 2;
             self.search();
         } else {
-            let next = self.monitor.after(ended.current, 1);
+            let next = RING.after(ended.current, 1);
             self.reference = Some(Reference { interval: ended.number, rate: target, result: Some(after) });
             self.target_result = None;
             self.state = State::Moving { target: target + change, interval: Some(next) };
@@ -444,30 +409,56 @@ fn joint_loss(samples: impl IntoIterator<Item = Sample>) -> f64 {
     if packets > 0.0 { lost / packets } else { 0.0 }
 }
 
-impl Controller for Vivace {
-    fn on_sent(&mut self, sent: &Sent) {
-        if !self.monitor.is_open() {
-            self.open(sent.now, sent.number);
-        }
-        if self.monitor.sent(sent.now) {
-            self.open(sent.now, sent.number + 1);
-        }
+impl IntervalScheme for Vivace {
+    fn on_interval_start(&mut self, _now: Time, number: u32) -> u64 {
+        self.begin(number);
+        self.interval_packets()
     }
 
-    fn on_ack(&mut self, ack: &Ack<'_>) {
-        let Some(newest) = ack.packets.last() else { return };
-        self.monitor.reported(ack.now, newest);
-        for packet in ack.packets {
-            self.monitor.arrived(packet.number);
-            while let Some(ended) = self.monitor.close(packet.number) {
-                self.on_interval_end(&ended);
+    fn on_interval_end(&mut self, ended: &Ended) {
+        self.interval_rtt = ended.rtt;
+        let sample = self.utility_rule.sample(ended);
+        self.utility = self.utility_rule.value(&sample, sample.loss());
+        if self.stops_for_emergency(ended) {
+            return;
+        }
+        if let Some(reference) = &mut self.reference
+            && reference.interval == ended.number
+        {
+            reference.result = Some(sample);
+        }
+        match self.state {
+            State::Start { marked } if marked == Some(ended.number) => {
+                self.state = State::Start { marked: None };
+                if self.utility < self.last_utility {
+                    self.base_rate /= 2.0;
+                    self.search();
+                }
+                self.last_utility = self.utility;
             }
+            State::Recording => {
+                let at = RING.distance(self.first_probe, ended.number) as usize;
+                if at < self.probes_sent {
+                    self.probes[at].result = Some(sample);
+                    self.decide_between_probes();
+                }
+            }
+            State::Moving { target, interval } => {
+                if interval == Some(ended.number) {
+                    self.target_result = Some(sample);
+                }
+                self.decide_on_move(target, ended);
+            }
+            _ => {}
         }
     }
 
-    fn control(&self) -> Control {
-        let pacing = Rate::from_mbps(self.rate * self.payload_share);
-        Control { pacing: Some(pacing), ..Control::window(u64::MAX) }
+    fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    fn packet(&self) -> WirePacket {
+        self.packet
     }
 
     fn fields(&self, sink: &mut dyn FieldSink) {

@@ -78,6 +78,7 @@ impl GradientStep {
         let raw = self.rule.theta * gradient;
         let (turned, kept) = (raw * self.previous < 0.0, raw * self.previous > 0.0);
         if turned {
+            // Past the optimum, or noise: small steps again, and two agreeing decisions before they grow.
             self.reset();
             self.swing = (self.swing + 1).min(2);
         }
@@ -101,6 +102,8 @@ impl GradientStep {
         self.previous
     }
 
+    /// Confidence: nearly nothing while few decisions agree, which may be chance, then ever faster, so that a rate far
+    /// from the optimum is left in tens of decisions instead of hundreds.
     fn multiplier(&self) -> f64 {
         match self.amplifier {
             amplifier if amplifier < 3.0 => amplifier + 1.0,

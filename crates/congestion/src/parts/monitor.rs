@@ -90,10 +90,26 @@ impl Ended {
     }
 }
 
-/// The intervals of one flow. The controller opens the next whenever [`Monitor::sent`] asks for it.
+/// Numbers of intervals: so many, around and around.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ring(pub(crate) u32);
+
+impl Ring {
+    /// The number `ahead` after `number`.
+    pub(crate) const fn after(self, number: u32, ahead: u32) -> u32 {
+        (number + ahead) % self.0
+    }
+
+    /// How far `number` is behind `first`.
+    pub(crate) const fn distance(self, first: u32, number: u32) -> u32 {
+        (number + self.0 - first) % self.0
+    }
+}
+
+/// The intervals of one flow. The next is to be opened whenever [`Monitor::sent`] asks for it.
 #[derive(Debug)]
 pub(crate) struct Monitor {
-    ring: u32,
+    ring: Ring,
     /// Whether the report of its own last packet closes an interval (Vivace), rather than of a later one only (PCC).
     closes_on_last: bool,
     /// Not closed yet, oldest first; the last one is being sent.
@@ -103,11 +119,12 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
-    pub(crate) fn new(ring: u32, closes_on_last: bool) -> Self {
+    /// Remembers as many intervals as `ring` has numbers.
+    pub(crate) fn new(ring: Ring, closes_on_last: bool) -> Self {
         Self {
             ring,
             closes_on_last,
-            intervals: VecDeque::with_capacity(ring as usize),
+            intervals: VecDeque::with_capacity(ring.0 as usize),
             next: 0,
             report_rtt: Span::ZERO,
         }
@@ -118,16 +135,6 @@ impl Monitor {
         self.next
     }
 
-    /// The number `ahead` after `number`.
-    pub(crate) const fn after(&self, number: u32, ahead: u32) -> u32 {
-        (number + ahead) % self.ring
-    }
-
-    /// How far `number` is behind `first`, around the ring.
-    pub(crate) const fn distance(&self, first: u32, number: u32) -> u32 {
-        (number + self.ring - first) % self.ring
-    }
-
     /// Whether an interval is being sent: from the first [`Monitor::open`] on.
     pub(crate) fn is_open(&self) -> bool {
         !self.intervals.is_empty()
@@ -135,7 +142,7 @@ impl Monitor {
 
     /// Opens an interval of `packets` packets, at least one, from packet number `first_packet` on.
     pub(crate) fn open(&mut self, now: Time, first_packet: u64, packets: u64, rate: f64) {
-        if self.intervals.len() == self.ring as usize {
+        if self.intervals.len() == self.ring.0 as usize {
             self.intervals.pop_front();
         }
         self.intervals.push_back(Interval {
@@ -151,7 +158,7 @@ impl Monitor {
             rtt_samples: 0.0,
             regression: Regression::default(),
         });
-        self.next = self.after(self.next, 1);
+        self.next = self.ring.after(self.next, 1);
     }
 
     /// A packet of the current interval was sent; whether that was its last.
@@ -238,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_later_report_closes_an_interval_and_what_was_not_reported_is_lost() {
-        let mut monitor = Monitor::new(100, false);
+        let mut monitor = Monitor::new(Ring(100), false);
         send(&mut monitor, 0, 25, 10);
         assert!((0..9).all(|number| report(&mut monitor, number, 20).is_empty()));
         // Packet 9 is late: packet 10 closes the interval without it, and hands over its own RTT.
@@ -254,7 +261,7 @@ mod tests {
 
     #[test]
     fn intervals_that_close_together_close_newest_first() {
-        let mut monitor = Monitor::new(100, false);
+        let mut monitor = Monitor::new(Ring(100), false);
         send(&mut monitor, 0, 35, 10);
         let ended: Vec<u32> = report(&mut monitor, 30, 20).iter().map(|ended| ended.number).collect();
         assert_eq!(ended, [2, 1, 0]);
@@ -263,7 +270,7 @@ mod tests {
     #[test]
     fn the_last_packet_closes_its_own_interval_where_asked_for() {
         for (closes_on_last, expected) in [(true, vec![0]), (false, vec![])] {
-            let mut monitor = Monitor::new(500, closes_on_last);
+            let mut monitor = Monitor::new(Ring(500), closes_on_last);
             send(&mut monitor, 0, 12, 10);
             assert!((0..9).all(|number| report(&mut monitor, number, 20).is_empty()));
             let ended: Vec<u32> = report(&mut monitor, 9, 20).iter().map(|ended| ended.number).collect();
@@ -273,7 +280,7 @@ mod tests {
 
     #[test]
     fn the_slope_is_that_of_rtt_over_send_time() {
-        let mut monitor = Monitor::new(500, true);
+        let mut monitor = Monitor::new(Ring(500), true);
         send(&mut monitor, 0, 12, 10);
         assert!((0..9).all(|number| report(&mut monitor, number, 20 + 3 * number).is_empty()));
         let slope = report(&mut monitor, 9, 20 + 27)[0].slope;
@@ -284,11 +291,11 @@ mod tests {
 
     #[test]
     fn numbers_wrap_and_the_oldest_interval_is_forgotten() {
-        let mut monitor = Monitor::new(4, false);
+        let mut monitor = Monitor::new(Ring(4), false);
         send(&mut monitor, 0, 52, 10);
         assert!(report(&mut monitor, 0, 60).is_empty() && report(&mut monitor, 19, 60).is_empty());
         let ended: Vec<u32> = report(&mut monitor, 51, 60).iter().map(|ended| ended.number).collect();
         assert_eq!(ended, [0, 3, 2]); // intervals 4, 3, 2; 0 and 1 are gone
-        assert_eq!((monitor.after(3, 2), monitor.distance(3, 1)), (1, 2));
+        assert_eq!((Ring(4).after(3, 2), Ring(4).distance(3, 1)), (1, 2));
     }
 }

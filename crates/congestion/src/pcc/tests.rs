@@ -1,6 +1,7 @@
 //! PCC's utility, start, probing and moving, against sequences worked out by hand.
 
 use super::*;
+use crate::Controller;
 
 fn pcc(settings: &[(&str, &str)]) -> Pcc {
     let mut parameters = Parameters::defaults(ENTRY.parameters);
@@ -20,9 +21,9 @@ fn ended(number: u32, packets: f64, lost: f64) -> Ended {
 /// Ends the start at 100 Mbit/s, with the paper's utility: without loss more packets are better.
 fn probing() -> Pcc {
     let mut pcc = pcc(&[("utility", "paper"), ("initial_rate", "50")]);
-    pcc.on_interval_start(0);
+    pcc.begin(0);
     pcc.on_interval_end(&Ended { rate: 100.0, ..ended(0, 500.0, 0.0) });
-    pcc.on_interval_start(1);
+    pcc.begin(1);
     pcc.on_interval_end(&ended(1, 1.0, 0.0));
     assert_eq!((pcc.phase, pcc.rate), (Phase::Probing, 100.0));
     pcc
@@ -31,7 +32,7 @@ fn probing() -> Pcc {
 /// Sends four probes from interval `first` on, of which the higher (`true`) or the lower of each pair is better.
 fn probe(pcc: &mut Pcc, first: u32, higher_wins: [bool; 2]) {
     for number in first..first + 4 {
-        pcc.on_interval_start(number);
+        pcc.begin(number);
     }
     let probes = pcc.probes;
     for (pair, wins) in higher_wins.into_iter().enumerate() {
@@ -68,7 +69,7 @@ fn the_start_doubles_with_every_interval_sent() {
     let mut pcc = pcc(&[]);
     let rates: Vec<f64> = (0..4)
         .map(|number| {
-            pcc.on_interval_start(number);
+            pcc.begin(number);
             pcc.rate
         })
         .collect();
@@ -78,7 +79,7 @@ fn the_start_doubles_with_every_interval_sent() {
 #[test]
 fn a_skipped_interval_ends_the_start_at_the_last_accepted_rate() {
     let mut pcc = pcc(&[]);
-    (0..4).for_each(|number| pcc.on_interval_start(number));
+    (0..4).for_each(|number| pcc.begin(number));
     pcc.on_interval_end(&Ended { rate: 2.0, ..ended(0, 100.0, 0.0) });
     pcc.on_interval_end(&Ended { rate: 8.0, ..ended(2, 900.0, 0.0) });
     assert_eq!((pcc.phase, pcc.rate, pcc.base_rate), (Phase::Probing, 2.0, 2.0));
@@ -163,8 +164,8 @@ fn the_rtt_is_smoothed_once_per_10_ms() {
 
 #[test]
 fn the_rate_counts_headers() {
-    let pcc = pcc(&[]);
+    let flow = Monitored::new(pcc(&[]), RING, false);
     // One packet per 10 ms before the first interval.
-    let pacing = pcc.control().pacing.unwrap();
+    let pacing = flow.control().pacing.unwrap();
     assert_eq!(pacing.time_for(1420), Span::from_ms(10));
 }

@@ -22,7 +22,7 @@ fn ended(number: u32, rate: f64, lost: f64, slope: f64) -> Ended {
 /// Sends the probes of a decision from interval `first` on and ends them as `outcome` says of each rate.
 fn probe(vivace: &mut Vivace, first: u32, outcome: impl Fn(f64) -> (f64, f64, f64)) {
     for number in first..=first + 4 {
-        vivace.on_interval_start(number);
+        vivace.begin(number);
     }
     let (probes, used) = (vivace.probes, vivace.probes_used);
     for (number, probe) in (first..).zip(&probes[..used]) {
@@ -69,11 +69,11 @@ fn the_utility_of_rate_loss_and_slope() {
 #[test]
 fn the_start_doubles_once_per_completed_interval() {
     let mut vivace = vivace(&[]);
-    vivace.on_interval_start(0);
-    vivace.on_interval_start(1);
+    vivace.begin(0);
+    vivace.begin(1);
     assert_eq!((vivace.rate, vivace.base_rate), (1.6, 1.6));
     vivace.on_interval_end(&ended(0, 1.6, 0.0, 0.0));
-    vivace.on_interval_start(2);
+    vivace.begin(2);
     assert_eq!(vivace.rate, 3.2);
     // A lower utility takes the doubling back and ends the start.
     vivace.on_interval_end(&ended(2, 1.5, 0.0, 0.0));
@@ -89,7 +89,7 @@ fn probes_are_half_a_megabit_away_or_five_percent() {
         (0.6, vec![("lte", "on"), ("min_rate", "0.5")], (0.35, 0.85)),
     ] {
         let mut vivace = searching(rate, &settings);
-        vivace.on_interval_start(7);
+        vivace.begin(7);
         let rates = vivace.probes.map(|probe| probe.rate);
         let (low, high) =
             rates.iter().fold((f64::MAX, 0.0_f64), |(low, high), rate| (low.min(*rate), high.max(*rate)));
@@ -111,14 +111,14 @@ fn agreeing_probes_change_the_rate_by_the_gradient_or_at_least_half_a_megabit() 
 #[test]
 fn disagreeing_probes_keep_the_rate_and_make_the_next_decision_quick() {
     let mut vivace = searching(10.0, &[]);
-    (3..=7).for_each(|number| vivace.on_interval_start(number));
+    (3..=7).for_each(|number| vivace.begin(number));
     let probes = vivace.probes;
     for (at, probe) in probes.iter().enumerate() {
         let slope = if (probe.rate > 10.0) == (at < 2) { 0.05 } else { 0.0 };
         vivace.on_interval_end(&ended(3 + at as u32, probe.rate, 0.0, slope));
     }
     assert_eq!((vivace.state, vivace.base_rate, vivace.step.trend), (State::Search, 10.0, 2));
-    vivace.on_interval_start(9);
+    vivace.begin(9);
     assert_eq!(vivace.probes_used, 2);
 }
 
@@ -129,12 +129,12 @@ fn a_step_above_ten_percent_is_taken_by_moving() {
     // 0.5 of 3 Mbit/s is more than 10 %: from the reference interval on.
     assert_eq!(vivace.state, State::Moving { target: 3.5, interval: None });
     vivace.on_interval_end(&ended(4, 3.0, 0.0, 0.0)); // the reference interval
-    vivace.on_interval_start(5);
+    vivace.begin(5);
     assert_eq!((vivace.rate, vivace.base_rate), (3.5, 3.5));
     vivace.on_interval_end(&ended(5, 3.5, 0.0, 0.0));
     assert_eq!(vivace.state, State::Moving { target: 4.0, interval: Some(8) });
     // The next step lost utility: back, and search.
-    vivace.on_interval_start(8);
+    vivace.begin(8);
     vivace.on_interval_end(&ended(8, 4.0, 0.0, 0.1));
     assert_eq!((vivace.state, vivace.base_rate), (State::Search, 3.5));
 }
@@ -172,11 +172,6 @@ fn intervals_last_one_round_trip_within_bounds() {
     for (rtt, expected) in [(Span::from_ms(24), 85), (Span::from_secs(2), 1071), (Span::from_ms(1), 10)] {
         vivace.interval_rtt = rtt;
         vivace.state = State::Start { marked: Some(0) };
-        vivace.open(Time::ZERO, 0);
-        let mut packets = 1;
-        while !vivace.monitor.sent(Time::ZERO) {
-            packets += 1;
-        }
-        assert_eq!(packets, expected, "{rtt:?}");
+        assert_eq!(vivace.on_interval_start(Time::ZERO, 1), expected, "{rtt:?}");
     }
 }
