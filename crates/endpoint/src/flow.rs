@@ -1,4 +1,5 @@
-//! Both ends of a flow of a run: each at work in a thread of its own, or on a machine of its own; and what they know after it.
+//! Both ends of a flow of a run: each at work in a thread of its own, or on a machine of its own; and what they know
+//! after it.
 
 use crate::clock::Offset;
 use crate::journal::Journal;
@@ -66,8 +67,8 @@ pub fn send_udp(
     Ok(SenderReport { counters, samples, journal, frames: Vec::new() })
 }
 
-/// Receives what [`send_udp`] sends at the other end, until the session is over. A socket without a peer takes the sender of
-/// the first data packet for it.
+/// Receives what [`send_udp`] sends at the other end, until the session is over. A socket without a peer takes the
+/// sender of the first data packet for it.
 ///
 /// # Errors
 /// One line: what the socket refused.

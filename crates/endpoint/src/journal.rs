@@ -86,8 +86,8 @@ impl Journal {
         }
     }
 
-    /// The time of what the sender has just done at `now`: of several ACKs that are taken in at once each has its own in
-    /// full logs, where it is read after what it is the time of. Never after the end.
+    /// When the sender did what it has just done. That is `now`; in full logs the clock is read again, so that each of
+    /// several ACKs taken in at once has a time of its own. Never after the end.
     #[inline]
     pub(crate) fn time(&self, session: Session<'_>, now: Time) -> Time {
         if self.level == LogLevel::Full { session.clock.now().min(session.end) } else { now }

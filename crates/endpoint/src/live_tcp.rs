@@ -23,9 +23,9 @@ pub(crate) struct Milestone {
     pub(crate) bytes: u64,
 }
 
-/// Captures whatever frames are due and appends them to `frames`. The connection is like `info`, of which the encoder
-/// hears what one over our transport hears: what waits in the socket has not been sent, and the bitrate is most of what
-/// congestion control lets through. `written` bytes have gone into the socket.
+/// Captures whatever frames are due and appends them to `frames`. The encoder hears of the connection (`info`) what it
+/// would hear of our transport: what waits in the socket has not been sent, and its bitrate is most of what congestion
+/// control lets through. `written` bytes have gone into the socket.
 pub(crate) fn capture_frames(
     now: Time,
     application: &mut Application,

@@ -59,8 +59,9 @@ impl EventLog {
         self.has_open_arrivals
     }
 
-    /// An event of packet `number` of `flow` (counted from 0). Events that the path dates back to when they were due come
-    /// at the time of the event before them, which is at most the emulator's lateness later.
+    /// An event of packet `number` of `flow` (counted from 0). The path may date an event back to when it was due: it
+    /// is then logged at the time of the event before it, so that times never decrease. That is at most the emulator's
+    /// lateness later.
     #[inline]
     pub fn event(&mut self, time: Time, event: Event, flow: u32, number: u64, size_bytes: u32) {
         self.last_ns = self.last_ns.max(time.as_ns());

@@ -24,8 +24,8 @@ impl<'a> From<&'a EventLog> for ClockedLog<'a> {
 
 /// The records of all logs in order of time; those of earlier logs come first where times are equal.
 ///
-/// A packet that one log has seen leave and another one arrive gets its one-way delay here, negative where the offsets are
-/// wrong by more than the delay. What has arrived without leaving belongs to no packet of the run, and is left out.
+/// A packet that one log has seen leave and another one arrive gets its one-way delay here, negative where the offsets
+/// are wrong by more than the delay. What has arrived without leaving belongs to no packet of the run, and is left out.
 pub fn merged<'a>(logs: impl IntoIterator<Item = ClockedLog<'a>>) -> impl Iterator<Item = Record> + 'a {
     let logs: Vec<ClockedLog<'a>> = logs.into_iter().filter(|log| !log.log.is_empty()).collect();
     let departures = Departures::of(&logs);

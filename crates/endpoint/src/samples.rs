@@ -67,8 +67,8 @@ impl Samples {
         self.next
     }
 
-    /// How late samples were at most, except the first, which waits for the flow to begin. The thread of the flow wakes up
-    /// for each, so this tells whether it was kept from running.
+    /// How late samples were at most, except the first, which waits for the flow to begin. The thread of the flow wakes
+    /// up for each, so this tells whether it was kept from running.
     pub(crate) const fn latest(&self) -> Span {
         self.latest
     }

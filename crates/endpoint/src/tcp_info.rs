@@ -89,8 +89,8 @@ impl TcpInfo {
         u64::from(self.u32(144))
     }
 
-    /// What congestion control lets through: a window per smoothed RTT, or what it paces at if that is less. `None` before
-    /// there is an RTT.
+    /// What congestion control lets through: a window per smoothed RTT, or what it paces at if that is less. `None`
+    /// before there is an RTT.
     pub(crate) fn allowed_rate(&self) -> Option<Rate> {
         let srtt = self.srtt();
         let by_window = (!srtt.is_zero())

@@ -1,7 +1,7 @@
 //! Waiting for descriptors and for a point in time, precisely: an epoll set with an absolute timer in it.
 //!
-//! The kernel rounds timeouts up to its clock's granularity, whole milliseconds as far as `epoll_wait(2)` and `poll(2)` are
-//! concerned, which would distort pacing. A timer that is a descriptor (`timerfd_create(2)`) has no such grain.
+//! The kernel rounds timeouts up to its clock's granularity, whole milliseconds as far as `epoll_wait(2)` and `poll(2)`
+//! are concerned, which would distort pacing. A timer that is a descriptor (`timerfd_create(2)`) has no such grain.
 
 use crate::clock::Clock;
 use nix::errno::Errno;

@@ -14,8 +14,8 @@ use std::net::UdpSocket;
 use transport::{AckFrame, Config, Ecn, Receiver};
 use units::Time;
 
-/// Runs `receiver` on a socket until the session is over. A socket without a peer takes the sender of the first data packet
-/// for it.
+/// Runs `receiver` on a socket until the session is over. A socket without a peer takes the sender of the first data
+/// packet for it.
 ///
 /// # Errors
 /// What the socket refused.
