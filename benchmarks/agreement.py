@@ -400,7 +400,7 @@ def load(directory: Path) -> tuple[Runs, dict[str, Any]]:
 
 
 def left_out(schemes: list[str], paths: list[str], reason: str) -> Runs:
-    """Runs that there are not."""
+    """Entries for runs that were left out."""
     run = {"run": 1, "status": "left out", "reason": reason, "flows": []}
     return {(path, scheme): [run] for path in paths for scheme in schemes}
 

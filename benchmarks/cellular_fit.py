@@ -84,7 +84,7 @@ def measure(element: dict[str, Any], link: Link, seconds: float, first_seed: int
     gaps: list[NDArray[np.float64]] = []
     longest: list[float] = []
     count = 0
-    # slow links cost less, and need more: their age is a long outage's, so less of time decides on it
+    # slow links are cheap to simulate and need longer runs: a few long outages decide their age
     runs = max(3, round(seconds * min(max(LTE_KBPS / link.mean_kbps, 1.0), 6.0) / link.seconds))
     for seed in range(first_seed, first_seed + runs):
         times = np.array(_core.opportunities(path, "data", seed, link.seconds), dtype=np.float64) / 1e6
@@ -143,7 +143,7 @@ def row(task: tuple[Link, bool, float]) -> str:
     """One link of the table."""
     link, check, seconds = task
     element = shipped(link) if check else fit(link, seconds)
-    # other seeds than the search's
+    # not the seeds of the search
     found = measure(element, link, 10.0 * seconds, first_seed=100_001)
     gap = "-" if link.gap_ms is None else f"{link.gap_ms:.0f}"
     cells = [

@@ -78,7 +78,7 @@ def run(task: tuple[str, int, float]) -> tuple[float, float, float, float]:
         points = _core.series(str(Path(folder) / "packets.parquet"), 1.0)
     arrived, delay = np.frombuffer(times), np.frombuffer(delays) / 1e3
     rates = json.loads(points)["flows"][0]["egress_mbps"]
-    # of what egress counts, IP and UDP headers are no payload: packets are short and long, so headers are counted
+    # egress counts IP and UDP headers; sizes differ, so the headers are subtracted packet by packet
     counted = arrived >= SKIPPED_S
     bits = 1e6 * sum(rates[int(SKIPPED_S) :]) - 8 * IP_UDP_BYTES * int(counted.sum())
     offered = np.array(_core.opportunities(json.dumps(spec["path"]), "data", seed, seconds)) / 1e9

@@ -50,7 +50,7 @@ class Part:
     calls: dict[tuple[str, str], list[list[Call]]] = field(default_factory=dict)
     runs: list[dict[str, Any]] = field(default_factory=list)
     load: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Of the browsers, by directory of the run."""
+    """The load of the browsers, by directory of the run."""
     environment: dict[str, Any] = field(default_factory=dict)
 
 
@@ -135,7 +135,7 @@ def row(figure: Figure, ours: Runs, emu: Runs, real: Runs, judge: str) -> list[s
 
 
 def ranged(figure: Figure, found: list[float]) -> str:
-    """Their median and range."""
+    """Median and range of the values, as text."""
     good = known(found)
     if not good:
         return "-"
@@ -302,7 +302,7 @@ def noted(file: Path, before: float) -> tuple[float, float]:
 
 
 def joined(one: Part, other: Part) -> Part:
-    """Both as one."""
+    """Two parts as one."""
     return Part(one.calls | other.calls, one.runs + other.runs, one.load | other.load, one.environment)
 
 

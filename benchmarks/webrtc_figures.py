@@ -213,7 +213,7 @@ SCENARIOS: dict[str, list[Figure]] = {
 
 
 def known(values: list[float]) -> list[float]:
-    """The values that there are."""
+    """The values that are not missing."""
     return [value for value in values if not math.isnan(value)]
 
 
@@ -225,7 +225,7 @@ def usual(values: list[float]) -> list[float]:
 
 
 def middle(values: list[float]) -> float:
-    """The median of those that there are; 0 of none."""
+    """The median of the values that are not missing; 0 if there are none."""
     return statistics.median(known(values) or [0.0])
 
 

@@ -6,6 +6,9 @@ class Error(ValueError):
 def version() -> str:
     """The version of the core."""
 
+def commit() -> str | None:
+    """The commit that the core was built from (`DUMBBELL_COMMIT` at build time), with a `+` if files had changed."""
+
 def controllers() -> str:
     """JSON: every controller with `name`, `summary` and `parameters`.
 

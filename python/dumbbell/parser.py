@@ -45,7 +45,7 @@ class _Command(_Parser):
             fill(self)
 
     def parse_known_args(self, *words: Any, **settings: Any) -> Any:  # noqa: ANN401 (as argparse has it)
-        """As its class does."""
+        """Parses, with its arguments added first."""
         self.fill()
         return super().parse_known_args(*words, **settings)
 

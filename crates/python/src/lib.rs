@@ -2,7 +2,7 @@
 //! interpreter lock. Nothing is computed here.
 #![allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive as owned values")]
 
-mod catalogue;
+mod catalog;
 mod controller;
 mod events;
 mod exchange;
@@ -32,10 +32,18 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// The commit that the core was built from, where whoever built it said so in `DUMBBELL_COMMIT`.
+///
+/// A build from a checkout says nothing: the commit would be baked in again after each one.
+#[pyfunction]
+fn commit() -> Option<&'static str> {
+    option_env!("DUMBBELL_COMMIT").filter(|commit| !commit.is_empty())
+}
+
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::catalogue::{check_application, check_parameters, controllers, transport};
+    use crate::catalog::{check_application, check_parameters, controllers, transport};
     #[pymodule_export]
     use crate::events::{Ack, Control, Ecn, Frame, Loss, Packet, RateSample, Sent, Start, Timeout};
     #[pymodule_export]
@@ -55,5 +63,5 @@ mod _core {
         opportunities, parse_trace, simulate,
     };
     #[pymodule_export]
-    use crate::{Error, version};
+    use crate::{Error, commit, version};
 }

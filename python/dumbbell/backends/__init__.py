@@ -43,7 +43,7 @@ def find(text: str) -> Backend:
 
 
 def forms(wanted: Callable[[Capabilities], bool] = lambda _: True) -> list[str]:
-    """How those are written that execute runs and can what is wanted."""
+    """The forms of the backends that execute runs and have the `wanted` capabilities."""
     made = [create("") for create in _known().values()]
     return [backend.form for backend in made if not backend.refusal and wanted(backend.capabilities)]
 

@@ -46,7 +46,7 @@ def _check_values(value: object, key: str, file: Path) -> None:
 
 
 class Table:
-    """One table of a file. Reading a key marks it as known; `finish` refuses the keys nobody asked for."""
+    """One table of a file. Reading a key marks it as known; `finish` refuses the keys that were not read."""
 
     def __init__(self, raw: dict[str, Any], source: str, prefix: str = "") -> None:
         self.raw = raw
@@ -143,7 +143,7 @@ class Table:
         return [Table(item, self.source, f"{self.prefix}{key}[{index}].") for index, item in enumerate(value)]
 
     def finish(self) -> None:
-        """Refuses keys that nobody asked for.
+        """Refuses keys that were not read.
 
         Raises:
             UserError: names the first unknown key, the closest known one and all known ones.

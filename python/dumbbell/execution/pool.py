@@ -156,7 +156,7 @@ class Pool:
             worker.connection.send(task)
 
     def _replace(self, worker: _Worker) -> Done | None:
-        """A new process in the place of one that died. Its run failed; what else it had is done again."""
+        """Replaces a process that died. The run it was making failed; its other tasks are given to the new one."""
         worker.process.join()
         code = worker.process.exitcode or 0
         how = f"signal {-code}" if code < 0 else f"exit status {code}"

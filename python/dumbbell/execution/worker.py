@@ -150,7 +150,7 @@ def keep(task: Task, attempt: Attempt) -> dict[str, Any]:
 
 
 def keep_all(batch: list[tuple[Task, Attempt]]) -> list[tuple[Task, dict[str, Any]]]:
-    """The same for several; where that does not work, one by one, so that each fails by itself."""
+    """Makes several runs durable at once; where that fails, one by one, so that only the bad ones fail."""
     try:
         for task, attempt in batch:
             _write(task, attempt)

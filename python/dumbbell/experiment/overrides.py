@@ -40,7 +40,7 @@ def with_overrides(plan: Plan, overrides: Overrides) -> Plan:
     if overrides.schemes or overrides.mixes:
         changes |= {"schemes": list(overrides.schemes), "mixes": list(overrides.mixes)}
     if overrides.paths and plan.cells:
-        # its flows belong to the cells: elsewhere they would be others
+        # the flows of a cell are made for its path and mean nothing on another
         raise UserError(f"--path: {plan.file or plan.name} has cells: choose some of them with --cell")
     if overrides.paths:
         changes["paths"] = list(overrides.paths)

@@ -66,7 +66,7 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
 
 
 def everything(plan: Plan) -> tuple[list[Scheme], dict[str, str]]:
-    """What `all` stands for, and what is left out with the reason. Without real packets, all that needs them is."""
+    """The schemes behind `all`, and why others are left out: they cannot run here, or need real packets."""
     known = {scheme.name: scheme for scheme in catalog.schemes() if not scheme.is_traffic} | plan.own_schemes
     if not plan.capabilities.real_packets:
         return [scheme for scheme in known.values() if not scheme.real], {}
@@ -130,7 +130,7 @@ def _cells(plan: Plan) -> dict[str, Cell]:
 
 
 def _only(paths: list[PathModel], names: tuple[str, ...]) -> list[PathModel]:
-    """The paths, be they cells of a grid or not, that `--cell` names."""
+    """The paths, or cells of a grid, that `--cell` names."""
     known = {path.name: path for path in paths}
     for name in names:
         if name not in known:

@@ -76,7 +76,7 @@ def fitted_transport(scheme: Scheme, path: PathModel) -> dict[str, Any]:
     try:
         config = complete_transport(json.dumps(scheme.transport))
     except _core.Error:
-        # `check` says what is wrong with it, and whether the scheme or a flow brings it
+        # left to `check`, which names the scheme or the flow at fault
         return scheme.transport
     room = path.mtu_bytes - path.overhead_bytes - int(config["header_bytes"])
     if room < 1:

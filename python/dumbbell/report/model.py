@@ -143,7 +143,7 @@ class ReportModel:
         return [run for run in self.runs if run.path == path and scheme in (None, run.scheme)]
 
     def scheme_title(self, name: str) -> str:
-        """How people call the scheme, be it one of a mix only; a mix is called by its label."""
+        """The title of the scheme, also of one that runs in a mix only; a mix has its label."""
         return self.titles.get(name, name)
 
     @property

@@ -89,7 +89,7 @@ def last_run(run: RunEntry) -> str:
 
 
 def mean_in_words(tables: PathTables) -> str:
-    """The mean figure, for who cannot see it."""
+    """The mean figure in words, for readers who cannot see it."""
     words = []
     for group in tables.by_scheme:
         throughput = group.estimate(("network", 0, "throughput_mbps"))

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dumbbell import __version__
+from dumbbell import __version__, _core
 from dumbbell.catalog.available import find_program
 from dumbbell.catalog.scheme import Scheme
 
@@ -43,6 +43,7 @@ def environment(command: list[str]) -> dict[str, Any]:
         "started_at": now(),
         "command": command,
         "dumbbell": __version__,
+        "commit": _core.commit(),
         "git": git_state(Path(__file__).parent),
         "python": platform.python_version(),
         "packages": {name: _package(name) for name in ("matplotlib", "numpy", "tomli-w", "typst")},

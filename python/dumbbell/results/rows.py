@@ -51,11 +51,10 @@ class Origin:
 
 def _code_version(environment: dict[str, Any]) -> str | None:
     """Version and commit, with a `+` where the tree had changes."""
-    version = environment.get("dumbbell")
-    git = environment.get("git")
-    if version is None or not git:
-        return version
-    return f"{version} {git['commit'][:12]}{'+' if git['changed'] else ''}"
+    version, commit, git = (environment.get(key) for key in ("dumbbell", "commit", "git"))
+    if git:
+        commit = f"{git['commit'][:12]}{'+' if git['changed'] else ''}"
+    return f"{version} {commit}" if version and commit else version
 
 
 def experiment_row(experiment: Experiment, origin: Origin, run: Row, parameters: Row) -> Row:

@@ -109,7 +109,7 @@ class MeasuredCell:
         return ", ".join(self.place(axis) if axis == PATH else f"{axis} {self.place(axis)}" for axis in axes)
 
     def place(self, axis: str) -> str:
-        """Where it is along an axis of the experiment, be it the path."""
+        """Its value on an axis of the experiment; the path counts as one."""
         return self.base if axis == PATH else self.places[axis]
 
     @property

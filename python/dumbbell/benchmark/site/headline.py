@@ -12,7 +12,7 @@ _PLACES = 2
 
 
 def headline_fields(found: Findings, labels: Sequence[str]) -> list[Field]:
-    """One cell for each label: the mean over the experiment's cells with their range, or the share beside others."""
+    """One field for each label: the mean over the experiment's cells with their range, or the share beside others."""
     if has_matches(found):
         every = matches(found)
         return [_share([match for match in every if match.label == label]) for label in labels]

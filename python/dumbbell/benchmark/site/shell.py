@@ -111,7 +111,7 @@ class Shell:
         return tag("div", *drawn, class_="figures") if drawn else ""
 
     def name(self, scheme: str, note: str = "") -> Field:
-        """The cell that names a scheme."""
+        """The field that names a scheme."""
         link = self.to(scheme_file(scheme)) if scheme in self.site.examined else ""
         return Field(self.site.title(scheme), note, scheme=scheme, link=link)
 

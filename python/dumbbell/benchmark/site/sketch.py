@@ -12,7 +12,7 @@ from dumbbell.figures import Stroke, Style, scheme_strokes
 
 @dataclass(frozen=True)
 class Sketch(ABC):
-    """One figure. `part` tells several of a kind apart; `in_words` is for who cannot see it."""
+    """One figure. `part` tells several of a kind apart; `in_words` is for readers who cannot see it."""
 
     kind: str
     title: str

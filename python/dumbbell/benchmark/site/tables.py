@@ -52,7 +52,7 @@ def row_of(
 
 
 def name_of(metric: Metric, interval_s: float, entity: str = "") -> fields.Field:
-    """The cell that names a metric: its unit, its better direction and, if it depends on one, the sampling interval."""
+    """The field that names a metric: its unit, its better direction and, if it depends on one, the sampling interval."""
     unit = " ".join(part for part in (metric.unit, metric.arrow) if part)
     sampled = f"every {interval_s:g} s" if metric.sampled else ""
     return fields.Field(metric.name, ", ".join(part for part in (unit, sampled, entity) if part))
@@ -77,7 +77,7 @@ class CellTables:
         rows = []
         for metric in self.findings.metrics["flow"]:
             means = [estimate(self.cell.flow_values(flows, metric.name)) for flows in flat]
-            # flows compare with those in the same place, means with means
+            # only flows in the same place are compared, and means with means
             finishing = rivals([self.cell], [flows.label for flows in flat], metric)
             groups_of = [(flows.plans, flows.reduce, group) for flows, group in zip(flat, finishing, strict=True)]
             rows.append((name_of(metric, self.interval_s), *row_of(means, metric.better, groups_of)))
