@@ -52,7 +52,7 @@ def row_of(
 
 
 def name_of(metric: Metric, interval_s: float, entity: str = "") -> fields.Field:
-    """The field that names a metric: its unit, its better direction and, if it depends on one, the sampling interval."""
+    """The field that names a metric: its unit, better direction and, if it depends on one, the sampling interval."""
     unit = " ".join(part for part in (metric.unit, metric.arrow) if part)
     sampled = f"every {interval_s:g} s" if metric.sampled else ""
     return fields.Field(metric.name, ", ".join(part for part in (unit, sampled, entity) if part))

@@ -1,0 +1,38 @@
+"""What starts the command is little: what a command does not need is not imported."""
+
+import subprocess
+import sys
+
+import pytest
+
+SLOW = {"numpy", "matplotlib", "PIL", "typst", "sqlite3", "multiprocessing", "distributed", "argcomplete", "tomli_w"}
+"""Packages that take longer to import than `dumbbell list` takes."""
+
+
+def imported(code: str) -> set[str]:
+    """The modules that are loaded after the code."""
+    script = f"import sys\n{code}\nprint(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import dumbbell",
+        "from dumbbell.cli import main; main(['list', 'schemes'])",
+        "from dumbbell.cli import main; main(['list', 'paths', '--json'])",
+        "from dumbbell.parser import command_parser; command_parser(whole=True)",
+    ],
+)
+def test_no_slow_package_is_imported(code: str) -> None:
+    assert not imported(code) & SLOW
+
+
+def test_a_command_line_fills_its_own_command_only() -> None:
+    loaded = imported("from dumbbell.parser import command_parser; command_parser().parse_args(['list', 'paths'])")
+    assert "dumbbell.parser" in loaded
+    assert "dumbbell.ccperf.arguments" not in loaded
+    assert "dumbbell.ccperf.arguments" in imported(
+        "from dumbbell.parser import command_parser; command_parser(whole=True)"
+    )
