@@ -92,7 +92,7 @@ pub(crate) fn describe_plugin(py: Python<'_>, file: PathBuf) -> PyResult<String>
 }
 
 fn description(name: &str, summary: &str, parameters: &[Parameter], fields: &[(&str, &str)]) -> Json {
-    let parameters: Vec<Json> = parameters.iter().map(crate::catalogue::parameter_json).collect();
+    let parameters: Vec<Json> = parameters.iter().map(crate::catalog::parameter_json).collect();
     let fields: Vec<Json> = fields.iter().map(|(name, unit)| json!({"name": name, "unit": unit})).collect();
     json!({"name": name, "summary": summary, "parameters": parameters, "fields": fields})
 }

@@ -44,7 +44,7 @@ def environment(command: list[str]) -> dict[str, Any]:
         "command": command,
         "dumbbell": __version__,
         "commit": _core.commit(),
-        "git": git_state(Path(__file__).parent),
+        "git": git_state(),
         "python": platform.python_version(),
         "packages": {name: _package(name) for name in ("matplotlib", "numpy", "tomli-w", "typst")},
         "kernel": f"{platform.system()} {platform.release()}",
@@ -95,8 +95,9 @@ def cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def git_state(folder: Path) -> dict[str, Any] | None:
-    """Commit, branch and changed files of the source tree around `folder`; `None` for an installed package."""
+def git_state() -> dict[str, Any] | None:
+    """Commit, branch and changed files of the source tree that this file is in; `None` for an installed package."""
+    folder = Path(__file__).parent
     commit = _git(folder, "rev-parse", "HEAD")
     # an installed package may lie inside somebody else's repository
     if commit is None or not _git(folder, "ls-files", Path(__file__).name):
