@@ -20,7 +20,7 @@ def schemes() -> "Index[Scheme]":
     from dumbbell.catalog.available import kernel_scheme
     from dumbbell.catalog.scheme import parse_scheme
 
-    return Index("scheme", _HERE / "schemes", parse_scheme, kernel_scheme)
+    return Index("scheme", _HERE / "schemes", parse_scheme, kernel_scheme, "dumbbell.schemes")
 
 
 @cache
@@ -29,7 +29,7 @@ def paths() -> "Index[PathModel]":
     from dumbbell.catalog.path import parse_path
     from dumbbell.catalog.traces import trace_path
 
-    return Index("path", _HERE / "paths", parse_path, trace_path)
+    return Index("path", _HERE / "paths", parse_path, trace_path, "dumbbell.paths")
 
 
 @cache
@@ -37,7 +37,7 @@ def experiments() -> "Index[Plan]":
     """Every listed experiment."""
     from dumbbell.catalog.plan import parse_plan
 
-    return Index("experiment", _HERE / "experiments", parse_plan)
+    return Index("experiment", _HERE / "experiments", parse_plan, group="dumbbell.experiments")
 
 
 @cache

@@ -36,18 +36,20 @@ class Index(Generic[Item]):
         folder: Path,
         parse: Callable[[Table], Item],
         otherwise: Callable[[str], Item | None] = lambda _: None,
+        group: str = "",
     ) -> None:
-        """`otherwise` is asked for what no file of `folder` names."""
+        """`otherwise` is asked for what no file names; `group` is the entry points' with which packages add files."""
         self.kind = kind
         self.folder = folder
         self.parse = parse
         self.otherwise = otherwise
+        self.group = group
         self._items: dict[str, Item] | None = None
 
     def _load(self) -> dict[str, Item]:
         if self._items is None:
             items: dict[str, Item] = {}
-            folders = [self.folder, *installed_folders(f"dumbbell.{self.kind}s")]
+            folders = [self.folder, *(installed_folders(self.group) if self.group else [])]
             for file in (file for folder in folders for file in sorted(folder.glob("*.toml"))):
                 item = self.parse(read_toml(file))
                 for name in (item.name, *item.aliases):
