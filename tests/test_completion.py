@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from conftest import COMMAND, Dumbbell
-from dumbbell import __version__
+from dumbbell import __version__, _core
+from dumbbell.commands import version
 
 
 def completed(folder: Path, line: str) -> list[str]:
@@ -83,6 +84,24 @@ def test_an_unknown_shell_is_refused(dumbbell: Dumbbell) -> None:
         "unknown `ash` (did you mean `bash`?): allowed are bash, zsh, fish"
         in dumbbell("completion", "ash", expect=2).stderr
     )
+
+
+@pytest.mark.parametrize(
+    ("state", "built", "said"),
+    [
+        (None, None, "commit not recorded;"),
+        (None, "0123456789abcdef", "commit 0123456789ab;"),
+        (None, "0123456789abcdef+", "commit 0123456789ab+;"),
+        ({"commit": "f" * 40, "changed": []}, "0123456789abcdef", "commit ffffffffffff;"),
+        ({"commit": "f" * 40, "changed": ["README.md"]}, None, "commit ffffffffffff+;"),
+    ],
+)
+def test_the_commit_is_the_checkouts_or_the_builds(
+    monkeypatch: pytest.MonkeyPatch, state: dict[str, object] | None, built: str | None, said: str
+) -> None:
+    monkeypatch.setattr(version, "git_state", lambda: state)
+    monkeypatch.setattr(_core, "commit", lambda: built)
+    assert said in version.version_text()
 
 
 def test_the_version_names_commit_and_features(dumbbell: Dumbbell) -> None:

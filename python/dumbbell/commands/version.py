@@ -2,15 +2,15 @@
 
 from dumbbell import __version__, _core, backends
 from dumbbell.catalog.available import OWN_PROGRAMS, find_program
-from dumbbell.results.environment import git_state
+from dumbbell.results.environment import git_state, short_commit
 
 
 def version_text() -> str:
     """One line: `dumbbell VERSION (COMMIT; backends; helpers)`. A `+` stands after a commit with changed files."""
-    state = git_state()
-    commit = _core.commit() or "not recorded"
+    state, built = git_state(), _core.commit()
+    commit = short_commit(built) if built else "not recorded"
     if state is not None:
-        commit = f"{state['commit'][:12]}{'+' if state['changed'] else ''}"
+        commit = short_commit(state["commit"], bool(state["changed"]))
     helpers = [name for name in OWN_PROGRAMS if find_program(name)]
     features = [
         f"commit {commit}",

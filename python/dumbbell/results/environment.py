@@ -107,6 +107,11 @@ def git_state() -> dict[str, Any] | None:
     return {"commit": commit, "branch": branch, "changed": [line[3:] for line in changed.splitlines()]}
 
 
+def short_commit(commit: str, changed: bool = False) -> str:
+    """Twelve digits of a commit, with a `+` where files had changed; the text may end in one itself."""
+    return f"{commit[:12]}{'+' if changed or commit.endswith('+') else ''}"
+
+
 def _git(folder: Path, *arguments: str) -> str | None:
     try:
         done = subprocess.run(

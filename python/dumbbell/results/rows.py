@@ -13,6 +13,7 @@ from dumbbell.catalog.ns3 import names
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Experiment, Run, complete_transport
 from dumbbell.results.directory import Results
+from dumbbell.results.environment import short_commit
 
 Row = dict[str, Any]
 """A row: values by column."""
@@ -53,7 +54,9 @@ def _code_version(environment: dict[str, Any]) -> str | None:
     """Version and commit, with a `+` where the tree had changes."""
     version, commit, git = (environment.get(key) for key in ("dumbbell", "commit", "git"))
     if git:
-        commit = f"{git['commit'][:12]}{'+' if git['changed'] else ''}"
+        commit = short_commit(git["commit"], bool(git["changed"]))
+    elif commit:
+        commit = short_commit(commit)
     return f"{version} {commit}" if version and commit else version
 
 
