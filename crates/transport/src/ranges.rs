@@ -23,73 +23,82 @@ impl Range {
     }
 }
 
-/// A set of integers; appending at the top is O(1), which is what arrives in order.
+/// A set of integers; appending at the top is O(1), which is what arrives in order: it touches nothing but the set itself.
 #[derive(Clone, Debug, Default)]
 pub struct RangeSet {
-    ranges: VecDeque<Range>,
+    /// The highest range; empty while the set is.
+    last: Range,
+    /// Those below it, ascending.
+    earlier: VecDeque<Range>,
 }
 
 impl RangeSet {
     /// Adds `start..end`; returns how many of them were not in the set before.
+    #[inline]
     pub fn insert(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;
         }
-        match self.ranges.back_mut() {
-            Some(last) if last.end == start => {
-                last.end = end;
-                end - start
-            }
-            Some(last) if last.end > start => self.insert_slow(start, end),
-            _ => {
-                self.ranges.push_back(Range { start, end });
-                end - start
-            }
+        if start == self.last.end && !self.last.is_empty() {
+            self.last.end = end;
+            return end - start;
         }
+        self.insert_slow(start, end)
     }
 
     fn insert_slow(&mut self, start: u64, end: u64) -> u64 {
+        if self.last.is_empty() || start > self.last.end {
+            if !self.last.is_empty() {
+                self.earlier.push_back(self.last);
+            }
+            self.last = Range { start, end };
+            return end - start;
+        }
         // First range that touches or follows the new one, and one past the last that touches it.
-        let first = self.ranges.partition_point(|range| range.end < start);
+        self.earlier.push_back(self.last);
+        let first = self.earlier.partition_point(|range| range.end < start);
         let mut merged = Range { start, end };
         let mut present = 0;
         let mut past = first;
-        while let Some(range) = self.ranges.get(past).filter(|range| range.start <= end) {
+        while let Some(range) = self.earlier.get(past).filter(|range| range.start <= end) {
             present += range.end.min(end).saturating_sub(range.start.max(start));
             merged.start = merged.start.min(range.start);
             merged.end = merged.end.max(range.end);
             past += 1;
         }
         if past == first {
-            self.ranges.insert(first, merged);
+            self.earlier.insert(first, merged);
         } else {
-            self.ranges[first] = merged;
-            self.ranges.drain(first + 1..past);
+            self.earlier[first] = merged;
+            self.earlier.drain(first + 1..past);
         }
+        self.last = self.earlier.pop_back().unwrap_or_default();
         (end - start) - present
     }
 
     /// Forgets everything below `bound`.
+    #[inline]
     pub fn remove_below(&mut self, bound: u64) {
-        while let Some(first) = self.ranges.front_mut() {
-            if first.end <= bound {
-                self.ranges.pop_front();
-            } else {
+        while let Some(first) = self.earlier.front_mut() {
+            if first.end > bound {
                 first.start = first.start.max(bound);
-                break;
+                return;
             }
+            self.earlier.pop_front();
         }
+        self.last.start = self.last.start.max(bound).min(self.last.end);
     }
 
     /// Whether `value` is a member.
     pub fn contains(&self, value: u64) -> bool {
-        let index = self.ranges.partition_point(|range| range.end <= value);
-        self.ranges.get(index).is_some_and(|range| range.start <= value)
+        let holds = |range: &Range| (range.start..range.end).contains(&value);
+        let index = self.earlier.partition_point(|range| range.end <= value);
+        holds(&self.last) || self.earlier.get(index).is_some_and(holds)
     }
 
     /// The ranges in descending order.
     pub fn descending(&self) -> impl Iterator<Item = Range> + '_ {
-        self.ranges.iter().rev().copied()
+        self.last().into_iter().chain(self.earlier.iter().rev().copied())
     }
 
     /// What they hold from `bound` on, in descending order.
@@ -99,18 +108,21 @@ impl RangeSet {
     }
 
     /// The lowest range.
+    #[inline]
     pub fn first(&self) -> Option<Range> {
-        self.ranges.front().copied()
+        self.earlier.front().copied().or_else(|| self.last())
     }
 
     /// The highest range.
+    #[inline]
     pub fn last(&self) -> Option<Range> {
-        self.ranges.back().copied()
+        (!self.last.is_empty()).then_some(self.last)
     }
 
     /// Number of ranges.
+    #[inline]
     pub fn count(&self) -> usize {
-        self.ranges.len()
+        self.earlier.len() + usize::from(!self.last.is_empty())
     }
 }
 

@@ -52,7 +52,7 @@ pub struct Receiver {
     half: Option<Box<dyn ReceiverHalf>>,
     frames: FrameAssembler,
     /// What it makes of its duty, if it misbehaves.
-    feedback: Option<Feedback>,
+    feedback: Option<Box<Feedback>>,
     stats: ReceiverStats,
 }
 
@@ -81,7 +81,7 @@ impl Receiver {
             ecn: EcnCounts::default(),
             half,
             frames: FrameAssembler::default(),
-            feedback: Feedback::of(&config.receiver, 0),
+            feedback: Feedback::of(&config.receiver, 0).map(Box::new),
             stats: ReceiverStats::default(),
         }
     }
@@ -89,7 +89,7 @@ impl Receiver {
     /// The same with the seed for what a misbehaving receiver leaves to chance.
     #[must_use]
     pub fn with_seed(self, config: &Config, seed: u64) -> Self {
-        Self { feedback: Feedback::of(&config.receiver, seed), ..self }
+        Self { feedback: Feedback::of(&config.receiver, seed).map(Box::new), ..self }
     }
 
     /// A data packet arrived; `ecn` counts its codepoint. Returns the payload bytes that were new.
