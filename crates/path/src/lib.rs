@@ -59,7 +59,10 @@ pub use offered::opportunities;
 pub use packet::{Ecn, Packet};
 pub use poisson::PoissonSpec;
 pub use policer::{PolicerAction, PolicerSpec};
-pub use queue::{CobaltSpec, Dualpi2Spec, QueueQuirk, QueueSpec};
+pub use queue::{
+    CobaltSpec, CodelSpec, DropheadSpec, DroptailSpec, Dualpi2Spec, FqCodelSpec, InfiniteSpec, PieSpec,
+    QueueQuirk, QueueSpec, RedSpec, StepSpec,
+};
 pub use reorder::ReorderSpec;
 pub use section::Section;
 pub use shaper::ShaperSpec;

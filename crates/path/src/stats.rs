@@ -188,7 +188,7 @@ impl Buffer {
 
     /// Whether the packet being sent may be made to count for the limits of such a queue.
     pub(crate) fn check_in_service(count: bool, spec: &QueueSpec) -> Result<(), String> {
-        if count && !matches!(spec, QueueSpec::Droptail { .. }) {
+        if count && !matches!(spec, QueueSpec::Droptail(_)) {
             return Err("count_in_service = true: allowed only with a `droptail` queue".to_owned());
         }
         Ok(())
@@ -196,10 +196,11 @@ impl Buffer {
 
     /// With the packet being sent counting for the limits of the queue of `spec` if `count`.
     pub(crate) fn with_in_service(self, count: bool, spec: &QueueSpec) -> Self {
-        let limits = match *spec {
-            QueueSpec::Droptail { packets, bytes } if count => {
-                Some(Limits { packets: packets.unwrap_or(u64::MAX), bytes: bytes.unwrap_or(u64::MAX) })
-            }
+        let limits = match spec {
+            QueueSpec::Droptail(spec) if count => Some(Limits {
+                packets: spec.packets.unwrap_or(u64::MAX),
+                bytes: spec.bytes.unwrap_or(u64::MAX),
+            }),
             _ => None,
         };
         Self { limits, ..self }
@@ -278,7 +279,7 @@ impl Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::NoTap;
+    use crate::{DroptailSpec, NoTap};
     use units::Span;
 
     fn at_ms(ms: u64) -> Time {
@@ -287,7 +288,7 @@ mod tests {
 
     #[test]
     fn integrals_delays_and_maxima_are_exact() {
-        let spec = QueueSpec::Droptail { packets: Some(2), bytes: None };
+        let spec = QueueSpec::Droptail(DroptailSpec { packets: Some(2), bytes: None });
         let mut buffer = Buffer::build(&spec, "link".to_owned(), Rng::new(1, "queue")).unwrap();
         let packet = |number, size| Packet::new(0, number, size, 0, Time::ZERO);
         buffer.meter.watch_from(at_ms(8));

@@ -1,18 +1,21 @@
 //! COBALT: CoDel and BLUE side by side, the AQM of CAKE (Høiland-Jørgensen, Täht and Morton, "Piece of CAKE", LANMAN
 //! 2018, section 3; Linux's `sch_cake`), here over one queue.
 //!
-//! - CoDel acts on senders that respond, as packets leave: over the target, signals come at `interval / sqrt(count)`.
-//!   Other than RFC 8289's it does not start over below the target: `count` falls one by one, at the pace it grew.
-//! - BLUE (Feng et al. 1999) acts on those that do not: a probability of dropping that rises by 1/256 when the limit is
-//!   exceeded and falls by 1/4096 when service finds the queue empty, both at most once per target. It never marks.
-//! - The limits drop the oldest packet. The last packet waiting is not dropped.
-//! - With a known rate of the link, delays of up to 4 packet times are never too long, the target is at least 1.5 packet
-//!   times, and the interval grows with it.
+//! - CoDel is for senders that respond. While packets wait longer than the target, it signals every
+//!   `interval / sqrt(count)`. RFC 8289 resets `count` when the delay is below the target; here `count` falls one by
+//!   one, as fast as it rose.
+//! - BLUE (Feng et al. 1999) is for senders that do not respond. It drops with a probability that rises by 1/256 when
+//!   the limit is exceeded and falls by 1/4096 when the queue runs empty, each at most once per target. It never marks.
+//! - When a limit is exceeded, the oldest packet is dropped. The last packet waiting is never dropped.
+//! - If the link's rate is known, a delay of up to 4 packet times is never too long, the target is at least 1.5 packet
+//!   times, and the interval grows with the target.
 //!
-//! Sans-IO: that service found nothing is made up for on the next arrival, at the time the last packet was out.
+//! Nothing calls the queue when it runs empty. The next arrival accounts for it, as of the time the last packet was out.
 
 use super::control_law::Settings;
-use super::fifo::{Fifo, Limits, mark, milliseconds, unknown};
+use super::discipline::{Discipline, QueueTable};
+use super::fifo::{Fifo, Limits, mark};
+use super::settings::{milliseconds, unknown};
 use crate::{Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
@@ -22,7 +25,7 @@ const BLUE_RISE: f64 = 1.0 / 256.0;
 /// How much it falls when nothing is left to send.
 const BLUE_FALL: f64 = 1.0 / 4096.0;
 
-/// Parameters.
+/// CoDel and BLUE, as in CAKE.
 #[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct CobaltSpec {
@@ -49,20 +52,42 @@ fn hundred() -> f64 {
 }
 
 impl CobaltSpec {
-    pub(super) fn settings(&self) -> Result<Settings, String> {
-        Ok(Settings {
-            target: milliseconds("target_ms", self.target_ms)?,
-            interval: milliseconds("interval_ms", self.interval_ms)?,
-            tick: Span::from_ns(1),
-            one_packet_bytes: 0,
-            ecn: self.ecn,
+    fn settings(&self) -> Result<Settings, String> {
+        Settings::new(self.target_ms, self.interval_ms, self.ecn)
+    }
+}
+
+impl QueueTable for CobaltSpec {
+    type Discipline = Cobalt;
+
+    fn check(&self) -> Result<(), String> {
+        Limits::new(self.packets, self.bytes)?;
+        self.settings().map(drop)
+    }
+
+    fn build(&self, rng: Rng) -> Result<Cobalt, String> {
+        let settings = self.settings()?;
+        Ok(Cobalt {
+            fifo: Fifo::default(),
+            limits: Limits::new(self.packets, self.bytes)?,
+            settings,
+            fitted: settings,
+            packet_time: Span::ZERO,
+            rate: Rate::ZERO,
+            rng,
+            count: 0,
+            dropping: false,
+            drop_next: Time::ZERO,
+            blue: 0.0,
+            blue_changed: Time::ZERO,
+            served: Time::ZERO,
         })
     }
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Cobalt {
-    pub(super) fifo: Fifo,
+    fifo: Fifo,
     limits: Limits,
     /// As asked for.
     settings: Settings,
@@ -93,24 +118,6 @@ enum Verdict {
 }
 
 impl Cobalt {
-    pub(super) fn new(limits: Limits, settings: Settings, rng: Rng) -> Self {
-        Self {
-            fifo: Fifo::default(),
-            limits,
-            settings,
-            fitted: settings,
-            packet_time: Span::ZERO,
-            rate: Rate::ZERO,
-            rng,
-            count: 0,
-            dropping: false,
-            drop_next: Time::ZERO,
-            blue: 0.0,
-            blue_changed: Time::ZERO,
-            served: Time::ZERO,
-        }
-    }
-
     /// The time of `bytes` at the link's rate.
     fn time_for(&self, bytes: u64) -> Span {
         if self.rate == Rate::ZERO { Span::ZERO } else { self.rate.time_for(bytes) }
@@ -160,24 +167,6 @@ impl Cobalt {
         self.drop_next += self.spacing();
     }
 
-    pub(super) fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
-        if self.fifo.is_empty() && now >= self.served {
-            self.found_empty(self.served);
-        }
-        let size_bytes = u64::from(packet.size_bytes);
-        if size_bytes > self.settings.one_packet_bytes {
-            self.settings.one_packet_bytes = size_bytes;
-            self.fit();
-        }
-        tap.packet(now, PacketEvent::Enqueued, &packet);
-        self.fifo.push(packet);
-        while self.limits.exceeded(self.fifo.packets(), self.fifo.bytes()) {
-            let Some(oldest) = self.fifo.pop() else { return };
-            tap.packet(now, PacketEvent::Dropped, &oldest);
-            self.overflowed(now);
-        }
-    }
-
     /// Judges a packet that leaves after `sojourn`.
     fn judge(&mut self, now: Time, sojourn: Span, capable: bool) -> Verdict {
         let is_over = sojourn > self.fitted.target && sojourn > self.packet_time * 4;
@@ -213,8 +202,28 @@ impl Cobalt {
         }
         verdict
     }
+}
 
-    pub(super) fn dequeue<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
+impl Discipline for Cobalt {
+    fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
+        if self.fifo.is_empty() && now >= self.served {
+            self.found_empty(self.served);
+        }
+        let size_bytes = u64::from(packet.size_bytes);
+        if size_bytes > self.settings.one_packet_bytes {
+            self.settings.one_packet_bytes = size_bytes;
+            self.fit();
+        }
+        tap.packet(now, PacketEvent::Enqueued, &packet);
+        self.fifo.push(packet);
+        while self.limits.exceeded(self.fifo.packets(), self.fifo.bytes()) {
+            let Some(oldest) = self.fifo.pop() else { return };
+            tap.packet(now, PacketEvent::Dropped, &oldest);
+            self.overflowed(now);
+        }
+    }
+
+    fn dequeue<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
         loop {
             let mut packet = self.fifo.pop()?;
             match self.judge(now, now - packet.queued, packet.ecn.is_capable()) {
@@ -230,12 +239,20 @@ impl Cobalt {
         }
     }
 
-    pub(super) fn set_rate(&mut self, rate: Rate) {
+    fn packets(&self) -> u64 {
+        self.fifo.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
         self.fit();
     }
 
-    pub(super) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
         match name {
             "packets" | "bytes" => self.limits.set(name, value)?,
             "target_ms" => self.settings.target = milliseconds(name, value)?,

@@ -3,51 +3,89 @@
 //! The size limits are tail drops on arrival. With `ecn`, a capable packet is marked where it would be dropped.
 //! "One packet" of the standing-queue test is the largest packet that has arrived (RFC 8289: the interface's MTU).
 //!
-//! Quirk `mahimahi` (reference `emulation` 1.6): clock and spacings in whole ms; one packet is 1504 bytes; the packet
+//! Quirk `mahimahi` (`src/packet/codel_packet_queue.cc` of ravinet/mahimahi@ae477d4): clock and spacings in whole ms; one packet is 1504 bytes; the packet
 //! that fails the test is delivered and the one behind it is dropped; on leaving the dropping state one packet more
 //! than necessary is dropped; no ECN.
 
 use super::control_law::{Law, Settings};
-use super::fifo::{Fifo, Limits, milliseconds, unknown, whole_milliseconds};
+use super::discipline::{Discipline, QueueTable};
+use super::fifo::{Fifo, Limits};
+use super::quirk::{MAHIMAHI_PACKET_BYTES, QueueQuirk};
+use super::settings::{milliseconds, unknown};
 use crate::{Packet, PacketEvent, Tap};
-use units::Time;
+use serde::{Deserialize, Serialize};
+use units::{Rng, Span, Time};
 
-/// Bytes of one packet to Mahimahi: MTU plus its TUN header.
-pub(super) const MAHIMAHI_PACKET_BYTES: u64 = 1504;
+/// Controlled delay, RFC 8289.
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct CodelSpec {
+    /// Limit, packets.
+    pub packets: Option<u64>,
+    /// Limit, bytes.
+    pub bytes: Option<u64>,
+    /// Acceptable standing delay, ms.
+    #[serde(default = "five")]
+    pub target_ms: f64,
+    /// Width of the estimator's window, ms.
+    #[serde(default = "hundred")]
+    pub interval_ms: f64,
+    /// Mark instead of drop.
+    #[serde(default)]
+    pub ecn: bool,
+    /// Differences to the RFC.
+    #[serde(default)]
+    pub quirk: QueueQuirk,
+}
+
+fn five() -> f64 {
+    5.0
+}
+fn hundred() -> f64 {
+    100.0
+}
+
+impl CodelSpec {
+    fn settings(&self) -> Result<Settings, String> {
+        let mut settings = Settings::new(self.target_ms, self.interval_ms, self.ecn)?;
+        self.quirk.check(self.ecn, &[("target_ms", self.target_ms), ("interval_ms", self.interval_ms)])?;
+        if self.quirk.is_mahimahi() {
+            settings.tick = Span::from_ms(1);
+            settings.one_packet_bytes = MAHIMAHI_PACKET_BYTES;
+        }
+        Ok(settings)
+    }
+}
+
+impl QueueTable for CodelSpec {
+    type Discipline = Codel;
+
+    fn check(&self) -> Result<(), String> {
+        Limits::new(self.packets, self.bytes)?;
+        self.settings().map(drop)
+    }
+
+    fn build(&self, _rng: Rng) -> Result<Codel, String> {
+        Ok(Codel {
+            fifo: Fifo::default(),
+            limits: Limits::new(self.packets, self.bytes)?,
+            settings: self.settings()?,
+            law: Law::default(),
+            quirk: self.quirk,
+        })
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Codel {
-    pub(super) fifo: Fifo,
+    fifo: Fifo,
     limits: Limits,
     settings: Settings,
     law: Law,
-    mahimahi: bool,
+    quirk: QueueQuirk,
 }
 
 impl Codel {
-    pub(super) fn new(limits: Limits, settings: Settings, mahimahi: bool) -> Self {
-        Self { fifo: Fifo::default(), limits, settings, law: Law::default(), mahimahi }
-    }
-
-    pub(super) fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
-        if !self.limits.admit(&self.fifo, packet.size_bytes) {
-            tap.packet(now, PacketEvent::Dropped, &packet);
-            return;
-        }
-        if !self.mahimahi {
-            self.settings.one_packet_bytes = self.settings.one_packet_bytes.max(u64::from(packet.size_bytes));
-        }
-        tap.packet(now, PacketEvent::Enqueued, &packet);
-        self.fifo.push(packet);
-    }
-
-    pub(super) fn dequeue<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
-        if self.mahimahi {
-            return self.dequeue_mahimahi(now, tap);
-        }
-        self.law.dequeue(now, &self.settings, &mut self.fifo, tap)
-    }
-
     fn dequeue_mahimahi<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
         let clock = self.settings.clock(now);
         let (packet, droppable) = self.law.take(clock, &self.settings, &mut self.fifo)?;
@@ -70,15 +108,42 @@ impl Codel {
         }
         Some(packet)
     }
+}
 
-    pub(super) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+impl Discipline for Codel {
+    fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
+        if !self.limits.admit(&self.fifo, packet.size_bytes) {
+            tap.packet(now, PacketEvent::Dropped, &packet);
+            return;
+        }
+        if !self.quirk.is_mahimahi() {
+            self.settings.one_packet_bytes = self.settings.one_packet_bytes.max(u64::from(packet.size_bytes));
+        }
+        tap.packet(now, PacketEvent::Enqueued, &packet);
+        self.fifo.push(packet);
+    }
+
+    fn dequeue<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
+        if self.quirk.is_mahimahi() {
+            return self.dequeue_mahimahi(now, tap);
+        }
+        self.law.dequeue(now, &self.settings, &mut self.fifo, tap)
+    }
+
+    fn packets(&self) -> u64 {
+        self.fifo.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
+
+    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
         match name {
             "packets" | "bytes" => self.limits.set(name, value)?,
             "target_ms" | "interval_ms" => {
                 let span = milliseconds(name, value)?;
-                if self.mahimahi {
-                    whole_milliseconds(name, value)?;
-                }
+                self.quirk.check_time(name, value)?;
                 *(if name == "target_ms" {
                     &mut self.settings.target
                 } else {
@@ -93,12 +158,20 @@ impl Codel {
 
 #[cfg(test)]
 mod tests {
+    use super::{CodelSpec, QueueQuirk};
     use crate::Ecn;
+    use crate::queue::QueueSpec;
     use crate::queue::testing::{Bench, numbers};
-    use crate::queue::{QueueQuirk, QueueSpec};
 
     fn spec(quirk: QueueQuirk, ecn: bool) -> QueueSpec {
-        QueueSpec::Codel { packets: None, bytes: None, target_ms: 5.0, interval_ms: 100.0, ecn, quirk }
+        QueueSpec::Codel(CodelSpec {
+            packets: None,
+            bytes: None,
+            target_ms: 5.0,
+            interval_ms: 100.0,
+            ecn,
+            quirk,
+        })
     }
 
     /// 2000 packets of 1000 bytes arrive at time 0 and leave one per ms from 1 ms on, until `until_ms`.
@@ -191,14 +264,14 @@ mod tests {
 
     #[test]
     fn arrivals_over_the_limit_are_dropped_at_the_tail() {
-        let mut bench = Bench::new(&QueueSpec::Codel {
+        let mut bench = Bench::new(&QueueSpec::Codel(CodelSpec {
             packets: Some(2),
             bytes: None,
             target_ms: 5.0,
             interval_ms: 100.0,
             ecn: true,
             quirk: QueueQuirk::None,
-        });
+        }));
         (0..3).for_each(|_| bench.arrive_with(0, 1000, Ecn::ECT0));
         assert_eq!(numbers(&bench.tap.dropped), [2]);
     }

@@ -4,6 +4,7 @@
 //! have, one packet goes at entry and then one each `interval / sqrt(count)`, `count` being the drops since entry.
 
 use super::fifo::{Fifo, mark};
+use super::settings::milliseconds;
 use crate::{Packet, PacketEvent, Tap};
 use units::{Span, Time};
 
@@ -27,6 +28,17 @@ pub(super) struct Settings {
 }
 
 impl Settings {
+    /// Checked, on a clock of nanoseconds.
+    pub(super) fn new(target_ms: f64, interval_ms: f64, ecn: bool) -> Result<Self, String> {
+        Ok(Self {
+            target: milliseconds("target_ms", target_ms)?,
+            interval: milliseconds("interval_ms", interval_ms)?,
+            tick: Span::from_ns(1),
+            one_packet_bytes: 0,
+            ecn,
+        })
+    }
+
     /// `time` as this clock shows it.
     #[inline]
     pub(super) fn clock(&self, time: Time) -> Time {

@@ -1,21 +1,47 @@
-//! Drophead: everything is accepted, then the oldest packets go until the limits hold (reference `emulation` 1.6).
+//! Drophead: everything is accepted, then the oldest packets go until the limits hold (as `src/packet/drop_head_packet_queue.hh` of ravinet/mahimahi@ae477d4).
 
-use super::fifo::{Fifo, Limits, unknown};
+use super::discipline::{Discipline, QueueTable};
+use super::fifo::{Fifo, Limits};
+use super::settings::unknown;
 use crate::{Packet, PacketEvent, Tap};
-use units::Time;
+use serde::{Deserialize, Serialize};
+use units::{Rng, Time};
+
+/// Drops the oldest packets for arrivals that do not fit. At least one limit is needed.
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct DropheadSpec {
+    /// Limit, packets.
+    pub packets: Option<u64>,
+    /// Limit, bytes.
+    pub bytes: Option<u64>,
+}
+
+impl QueueTable for DropheadSpec {
+    type Discipline = Drophead;
+
+    fn check(&self) -> Result<(), String> {
+        Limits::at_least_one(self.packets, self.bytes).map(drop)
+    }
+
+    fn build(&self, _rng: Rng) -> Result<Drophead, String> {
+        let limits = Limits::at_least_one(self.packets, self.bytes)?;
+        Ok(Drophead { fifo: Fifo::default(), limits })
+    }
+
+    fn decides_on_arrival(&self) -> bool {
+        true
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Drophead {
-    pub(super) fifo: Fifo,
+    fifo: Fifo,
     limits: Limits,
 }
 
-impl Drophead {
-    pub(super) fn new(limits: Limits) -> Self {
-        Self { fifo: Fifo::default(), limits }
-    }
-
-    pub(super) fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
+impl Discipline for Drophead {
+    fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
         tap.packet(now, PacketEvent::Enqueued, &packet);
         self.fifo.push(packet);
         while self.limits.exceeded(self.fifo.packets(), self.fifo.bytes()) {
@@ -24,11 +50,19 @@ impl Drophead {
         }
     }
 
-    pub(super) fn dequeue(&mut self) -> Option<Packet> {
+    fn dequeue<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
         self.fifo.pop()
     }
 
-    pub(super) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn packets(&self) -> u64 {
+        self.fifo.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
+
+    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
         match name {
             "packets" | "bytes" => self.limits.set(name, value),
             _ => Err(unknown(name, "packets, bytes")),
@@ -38,12 +72,17 @@ impl Drophead {
 
 #[cfg(test)]
 mod tests {
+    use super::DropheadSpec;
     use crate::queue::QueueSpec;
     use crate::queue::testing::{Bench, numbers};
 
+    fn bench(packets: Option<u64>, bytes: Option<u64>) -> Bench {
+        Bench::new(&QueueSpec::Drophead(DropheadSpec { packets, bytes }))
+    }
+
     #[test]
     fn the_oldest_packet_goes_when_the_queue_is_full() {
-        let mut bench = Bench::new(&QueueSpec::Drophead { packets: Some(2), bytes: None });
+        let mut bench = bench(Some(2), None);
         (0..4).for_each(|_| bench.arrive(0, 1500));
         assert_eq!(numbers(&bench.tap.dropped), [0, 1]);
         assert_eq!(bench.leave(), Some(2));
@@ -51,7 +90,7 @@ mod tests {
 
     #[test]
     fn several_small_packets_go_for_a_large_one() {
-        let mut bench = Bench::new(&QueueSpec::Drophead { packets: None, bytes: Some(2000) });
+        let mut bench = bench(None, Some(2000));
         // 4 x 500 = 2000 fits; 1500 more make 3500, so three of 500 go: 500 + 1500 = 2000 fits again.
         for size in [500, 500, 500, 500, 1500] {
             bench.arrive(0, size);
@@ -62,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_packet_over_the_limit_empties_the_queue_and_goes_itself() {
-        let mut bench = Bench::new(&QueueSpec::Drophead { packets: None, bytes: Some(1000) });
+        let mut bench = bench(None, Some(1000));
         for size in [500, 1001] {
             bench.arrive(0, size);
         }

@@ -1,34 +1,50 @@
-//! Droptail: a FIFO that refuses what does not fit; without limits it is the infinite queue.
+//! Droptail: a FIFO that refuses what does not fit.
 //!
-//! A packet is accepted if the backlog including it stays within both limits (reference `emulation` 1.6).
+//! A packet is accepted if the backlog including it stays within both limits (`src/packet/drop_tail_packet_queue.hh` of ravinet/mahimahi@ae477d4 does the same).
 
-use super::fifo::{Fifo, Limits, unknown};
+use super::discipline::{Discipline, QueueTable};
+use super::fifo::{Fifo, Limits};
+use super::settings::unknown;
 use crate::{Packet, PacketEvent, Tap};
-use units::Time;
+use serde::{Deserialize, Serialize};
+use units::{Rng, Time};
+
+/// Refuses arrivals that do not fit. At least one limit is needed.
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct DroptailSpec {
+    /// Limit, packets.
+    pub packets: Option<u64>,
+    /// Limit, bytes.
+    pub bytes: Option<u64>,
+}
+
+impl QueueTable for DroptailSpec {
+    type Discipline = Droptail;
+
+    fn check(&self) -> Result<(), String> {
+        Limits::at_least_one(self.packets, self.bytes).map(drop)
+    }
+
+    fn build(&self, _rng: Rng) -> Result<Droptail, String> {
+        let limits = Limits::at_least_one(self.packets, self.bytes)?;
+        Ok(Droptail { fifo: Fifo::default(), limits })
+    }
+
+    fn decides_on_arrival(&self) -> bool {
+        true
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Droptail {
-    pub(super) fifo: Fifo,
+    fifo: Fifo,
     limits: Limits,
-    /// Whether it was asked for as `infinite`: then it has no limit to change.
-    infinite: bool,
 }
 
-impl Droptail {
-    pub(super) fn new(limits: Limits) -> Self {
-        Self { fifo: Fifo::default(), limits, infinite: false }
-    }
-
-    pub(super) fn infinite() -> Self {
-        Self { fifo: Fifo::default(), limits: Limits::new(None, None), infinite: true }
-    }
-
-    pub(super) fn kind(&self) -> &'static str {
-        if self.infinite { "infinite" } else { "droptail" }
-    }
-
+impl Discipline for Droptail {
     #[inline]
-    pub(super) fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
+    fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
         if self.limits.admit(&self.fifo, packet.size_bytes) {
             tap.packet(now, PacketEvent::Enqueued, &packet);
             self.fifo.push(packet);
@@ -38,13 +54,22 @@ impl Droptail {
     }
 
     #[inline]
-    pub(super) fn dequeue(&mut self) -> Option<Packet> {
+    fn dequeue<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
         self.fifo.pop()
     }
 
-    pub(super) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    #[inline]
+    fn packets(&self) -> u64 {
+        self.fifo.packets()
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
+
+    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
         match name {
-            _ if self.infinite => Err(unknown(name, "nothing")),
             "packets" | "bytes" => self.limits.set(name, value),
             _ => Err(unknown(name, "packets, bytes")),
         }
@@ -53,12 +78,17 @@ impl Droptail {
 
 #[cfg(test)]
 mod tests {
+    use super::DroptailSpec;
     use crate::queue::QueueSpec;
     use crate::queue::testing::{Bench, numbers};
 
+    fn bench(packets: Option<u64>, bytes: Option<u64>) -> Bench {
+        Bench::new(&QueueSpec::Droptail(DroptailSpec { packets, bytes }))
+    }
+
     #[test]
     fn two_packets_fit_in_a_limit_of_two_and_the_third_is_dropped() {
-        let mut bench = Bench::new(&QueueSpec::Droptail { packets: Some(2), bytes: None });
+        let mut bench = bench(Some(2), None);
         (0..3).for_each(|_| bench.arrive(0, 1500));
         assert_eq!(numbers(&bench.tap.enqueued), [0, 1]);
         assert_eq!(numbers(&bench.tap.dropped), [2]);
@@ -66,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_byte_limit_is_inclusive() {
-        let mut bench = Bench::new(&QueueSpec::Droptail { packets: None, bytes: Some(3000) });
+        let mut bench = bench(None, Some(3000));
         // 1500 + 1500 = 3000 is allowed; then not even one byte more.
         for size in [1500, 1500, 1] {
             bench.arrive(0, size);
@@ -77,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_small_packet_passes_where_a_large_one_did_not() {
-        let mut bench = Bench::new(&QueueSpec::Droptail { packets: Some(10), bytes: Some(2000) });
+        let mut bench = bench(Some(10), Some(2000));
         for size in [1500, 1000, 500] {
             bench.arrive(0, size);
         }
@@ -86,15 +116,8 @@ mod tests {
     }
 
     #[test]
-    fn infinite_keeps_everything() {
-        let mut bench = Bench::new(&QueueSpec::default());
-        (0..100_000).for_each(|_| bench.arrive(0, 1500));
-        assert_eq!((bench.queue.packets(), bench.tap.dropped.len()), (100_000, 0));
-    }
-
-    #[test]
     fn a_lowered_limit_holds_for_the_next_arrival() {
-        let mut bench = Bench::new(&QueueSpec::Droptail { packets: Some(3), bytes: None });
+        let mut bench = bench(Some(3), None);
         (0..3).for_each(|_| bench.arrive(0, 1500));
         bench.queue.set("packets", 2.0).unwrap();
         bench.leave();

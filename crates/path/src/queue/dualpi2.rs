@@ -13,15 +13,17 @@
 //! The last packet waiting is not dropped. Sans-IO: updates due since the last packet are made up for on the next one;
 //! what they look at, the ages of the oldest packets, is exact.
 
-use super::fifo::{Fifo, Limits, fraction, mark, milliseconds, milliseconds_or_zero, refuse, unknown, whole};
+use super::discipline::{Discipline, QueueTable};
+use super::fifo::{Fifo, Limits, mark};
+use super::settings::{fraction, milliseconds, milliseconds_or_zero, refuse, unknown, whole};
 use crate::{Ecn, Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
-use units::{Span, Time};
+use units::{Rng, Span, Time};
 
 /// Highest gain and coupling factor taken.
 const HIGHEST: f64 = 1000.0;
 
-/// Parameters; defaults are those of RFC 9332 appendix A.1 except the share, Linux's (tc-dualpi2(8)).
+/// Dual-queue coupled AQM for L4S, RFC 9332. Defaults are those of RFC 9332 appendix A.1 except the share, Linux's (tc-dualpi2(8)).
 #[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Dualpi2Spec {
@@ -103,7 +105,7 @@ fn share(name: &str, value: f64) -> Result<f64, String> {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settings {
+struct Settings {
     target: Span,
     t_update: Span,
     alpha_hz: f64,
@@ -116,7 +118,7 @@ pub(super) struct Settings {
 }
 
 impl Dualpi2Spec {
-    pub(super) fn settings(&self) -> Result<Settings, String> {
+    fn settings(&self) -> Result<Settings, String> {
         Ok(Settings {
             target: milliseconds("target_ms", self.target_ms)?,
             t_update: milliseconds("t_update_ms", self.t_update_ms)?,
@@ -127,6 +129,30 @@ impl Dualpi2Spec {
             l4s_range: milliseconds_or_zero("l4s_range_ms", self.l4s_range_ms)?,
             l4s_spared: self.l4s_spared_packets,
             classic_share: share("classic_share", self.classic_share)?,
+        })
+    }
+}
+
+impl QueueTable for Dualpi2Spec {
+    type Discipline = Dualpi2;
+
+    fn check(&self) -> Result<(), String> {
+        Limits::new(self.packets, self.bytes)?;
+        self.settings().map(drop)
+    }
+
+    fn build(&self, _rng: Rng) -> Result<Dualpi2, String> {
+        let settings = self.settings()?;
+        Ok(Dualpi2 {
+            l4s: Lane::default(),
+            classic: Lane::default(),
+            limits: Limits::new(self.packets, self.bytes)?,
+            settings,
+            base: 0.0,
+            last_delay: 0.0,
+            next_update: Time::ZERO + settings.t_update,
+            ahead: 0.0,
+            one_packet_bytes: 0,
         })
     }
 }
@@ -174,28 +200,6 @@ pub(crate) struct Dualpi2 {
 }
 
 impl Dualpi2 {
-    pub(super) fn new(limits: Limits, settings: Settings) -> Self {
-        Self {
-            l4s: Lane::default(),
-            classic: Lane::default(),
-            limits,
-            settings,
-            base: 0.0,
-            last_delay: 0.0,
-            next_update: Time::ZERO + settings.t_update,
-            ahead: 0.0,
-            one_packet_bytes: 0,
-        }
-    }
-
-    pub(super) fn packets(&self) -> u64 {
-        self.l4s.fifo.packets() + self.classic.fifo.packets()
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.l4s.fifo.bytes() + self.classic.fifo.bytes()
-    }
-
     /// Does the updates due by `now` [RFC 9332 A.1, A.2].
     fn catch_up(&mut self, now: Time) {
         while now >= self.next_update {
@@ -210,39 +214,6 @@ impl Dualpi2 {
                 // Idle: the updates still due change nothing.
                 let missed = (now - self.next_update).as_ns() / self.settings.t_update.as_ns();
                 self.next_update += self.settings.t_update * (missed + 1);
-            }
-        }
-    }
-
-    pub(super) fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
-        self.catch_up(now);
-        let size_bytes = u64::from(packet.size_bytes);
-        if self.limits.exceeded(self.packets() + 1, self.bytes() + size_bytes) {
-            tap.packet(now, PacketEvent::Dropped, &packet);
-            return;
-        }
-        self.one_packet_bytes = self.one_packet_bytes.max(packet.size_bytes);
-        tap.packet(now, PacketEvent::Enqueued, &packet);
-        let is_l4s = packet.ecn == Ecn::ECT1 || packet.ecn == Ecn::CE;
-        if is_l4s && self.l4s.fifo.is_empty() {
-            self.ahead = -(1.0 - self.settings.classic_share) * f64::from(self.one_packet_bytes);
-        }
-        if is_l4s { &mut self.l4s } else { &mut self.classic }.fifo.push(packet);
-    }
-
-    pub(super) fn dequeue<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
-        self.catch_up(now);
-        loop {
-            let both = !self.l4s.fifo.is_empty() && !self.classic.fifo.is_empty();
-            let from_l4s = if both { self.ahead <= 0.0 } else { !self.l4s.fifo.is_empty() };
-            let packet = if from_l4s { self.take_l4s(now, tap) } else { self.take_classic(now, tap) };
-            match packet {
-                Some(packet) => {
-                    self.account(from_l4s, both, packet.size_bytes);
-                    return Some(packet);
-                }
-                None if self.packets() == 0 => return None,
-                None => {}
             }
         }
     }
@@ -305,8 +276,51 @@ impl Dualpi2 {
         }
         Some(packet)
     }
+}
 
-    pub(super) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+impl Discipline for Dualpi2 {
+    fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
+        self.catch_up(now);
+        let size_bytes = u64::from(packet.size_bytes);
+        if self.limits.exceeded(self.packets() + 1, self.bytes() + size_bytes) {
+            tap.packet(now, PacketEvent::Dropped, &packet);
+            return;
+        }
+        self.one_packet_bytes = self.one_packet_bytes.max(packet.size_bytes);
+        tap.packet(now, PacketEvent::Enqueued, &packet);
+        let is_l4s = packet.ecn == Ecn::ECT1 || packet.ecn == Ecn::CE;
+        if is_l4s && self.l4s.fifo.is_empty() {
+            self.ahead = -(1.0 - self.settings.classic_share) * f64::from(self.one_packet_bytes);
+        }
+        if is_l4s { &mut self.l4s } else { &mut self.classic }.fifo.push(packet);
+    }
+
+    fn dequeue<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
+        self.catch_up(now);
+        loop {
+            let both = !self.l4s.fifo.is_empty() && !self.classic.fifo.is_empty();
+            let from_l4s = if both { self.ahead <= 0.0 } else { !self.l4s.fifo.is_empty() };
+            let packet = if from_l4s { self.take_l4s(now, tap) } else { self.take_classic(now, tap) };
+            match packet {
+                Some(packet) => {
+                    self.account(from_l4s, both, packet.size_bytes);
+                    return Some(packet);
+                }
+                None if self.packets() == 0 => return None,
+                None => {}
+            }
+        }
+    }
+
+    fn packets(&self) -> u64 {
+        self.l4s.fifo.packets() + self.classic.fifo.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.l4s.fifo.bytes() + self.classic.fifo.bytes()
+    }
+
+    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
         let settings = &mut self.settings;
         match name {
             "packets" | "bytes" => self.limits.set(name, value)?,

@@ -1,8 +1,9 @@
-//! What every discipline is made of: a byte-counting FIFO, the size limits, and the checks of numeric parameters.
+//! What every discipline is made of: a byte-counting FIFO and the size limits.
 
+use super::settings::whole;
 use crate::{Ecn, Packet, PacketEvent, Tap};
 use std::collections::VecDeque;
-use units::{Span, Time};
+use units::Time;
 
 /// Packets in order of arrival, with their bytes counted. Its memory grows to the largest backlog seen and stays.
 #[derive(Clone, Debug, Default)]
@@ -55,8 +56,19 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub(super) fn new(packets: Option<u64>, bytes: Option<u64>) -> Self {
-        Self { packets: packets.unwrap_or(u64::MAX), bytes: bytes.unwrap_or(u64::MAX) }
+    /// Checked: limits are at least 1; an absent one is none.
+    pub(super) fn new(packets: Option<u64>, bytes: Option<u64>) -> Result<Self, String> {
+        let limit = |name, limit: Option<u64>| limit.map_or(Ok(u64::MAX), |limit| whole(name, limit as f64));
+        Ok(Self { packets: limit("packets", packets)?, bytes: limit("bytes", bytes)? })
+    }
+
+    /// The same, with one of the two or both.
+    pub(super) fn at_least_one(packets: Option<u64>, bytes: Option<u64>) -> Result<Self, String> {
+        let limits = Self::new(packets, bytes)?;
+        if packets.or(bytes).is_none() {
+            return Err("`packets` or `bytes` is missing: allowed is a whole number, at least 1".to_owned());
+        }
+        Ok(limits)
     }
 
     /// Whether a packet of `size_bytes` more still fits.
@@ -85,57 +97,4 @@ impl Limits {
 pub(super) fn mark<T: Tap>(now: Time, packet: &mut Packet, tap: &mut T) {
     packet.ecn = Ecn::CE;
     tap.packet(now, PacketEvent::Marked, packet);
-}
-
-/// The error for `name = value` when `allowed` is what may stand there.
-pub(super) fn refuse(name: &str, value: f64, allowed: &str) -> String {
-    format!("`{name}` = {value}: allowed is {allowed}")
-}
-
-/// Largest number of milliseconds a parameter takes: one hour.
-const LONGEST_MS: f64 = 3_600_000.0;
-
-/// A length of time above zero, in ms.
-pub(super) fn milliseconds(name: &str, value: f64) -> Result<Span, String> {
-    if value > 0.0 && value <= LONGEST_MS {
-        return Ok(Span::from_secs_f64(value / 1e3));
-    }
-    Err(refuse(name, value, "a number of ms above 0, at most 3600000"))
-}
-
-/// A length of time, zero included, in ms.
-pub(super) fn milliseconds_or_zero(name: &str, value: f64) -> Result<Span, String> {
-    if (0.0..=LONGEST_MS).contains(&value) {
-        return Ok(Span::from_secs_f64(value / 1e3));
-    }
-    Err(refuse(name, value, "a number of ms from 0 to 3600000"))
-}
-
-/// Refuses fractions of a millisecond: Mahimahi's clock has none.
-pub(super) fn whole_milliseconds(name: &str, value: f64) -> Result<(), String> {
-    if value.fract() == 0.0 {
-        return Ok(());
-    }
-    Err(refuse(name, value, "whole ms with `quirk` = mahimahi"))
-}
-
-/// A whole number from 1 to 2^53.
-pub(super) fn whole(name: &str, value: f64) -> Result<u64, String> {
-    if value >= 1.0 && value <= (1u64 << 53) as f64 && value.fract() == 0.0 {
-        return Ok(value as u64);
-    }
-    Err(refuse(name, value, "a whole number, at least 1"))
-}
-
-/// A number above 0, at most 1.
-pub(super) fn fraction(name: &str, value: f64) -> Result<f64, String> {
-    if value > 0.0 && value <= 1.0 {
-        return Ok(value);
-    }
-    Err(refuse(name, value, "a number above 0, at most 1"))
-}
-
-/// The error for a parameter that does not exist or cannot change during a run.
-pub(super) fn unknown(name: &str, allowed: &str) -> String {
-    format!("`{name}` cannot be changed; allowed is {allowed}")
 }

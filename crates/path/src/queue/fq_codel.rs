@@ -7,8 +7,11 @@
 //! - CoDel's standing-queue test looks at the flow's own queue, so a flow's only packet is never dropped.
 
 use super::control_law::{Law, Settings};
-use super::fifo::{Fifo, Limits, milliseconds, refuse, unknown, whole};
+use super::discipline::{Discipline, QueueTable};
+use super::fifo::{Fifo, Limits};
+use super::settings::{milliseconds, refuse, unknown, whole};
 use crate::{Packet, PacketEvent, Tap};
+use serde::{Deserialize, Serialize};
 use units::{Rng, Time};
 
 /// Most packets dropped at once on overflow (RFC 8290 section 4.1).
@@ -16,7 +19,90 @@ const DROP_BATCH: u64 = 64;
 /// End of a list.
 const NONE: u32 = u32::MAX;
 /// Smallest quantum, bytes: below it a full packet takes many empty rounds.
-pub(super) const MIN_QUANTUM_BYTES: u64 = 64;
+const MIN_QUANTUM_BYTES: u64 = 64;
+/// Most queues.
+const MOST_FLOWS: u64 = 65_536;
+
+/// Fair queueing with CoDel per flow, RFC 8290.
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct FqCodelSpec {
+    /// Number of queues.
+    #[serde(default = "flows")]
+    pub flows: u64,
+    /// Bytes per round and flow.
+    #[serde(default = "full_frame")]
+    pub quantum_bytes: u64,
+    /// Acceptable standing delay, ms.
+    #[serde(default = "five")]
+    pub target_ms: f64,
+    /// Width of the estimator's window, ms.
+    #[serde(default = "hundred")]
+    pub interval_ms: f64,
+    /// Limit over all flows, packets.
+    #[serde(default = "packets")]
+    pub packets: u64,
+    /// Limit over all flows, bytes (the role of Linux's memory limit).
+    pub bytes: Option<u64>,
+    /// Mark instead of drop.
+    #[serde(default)]
+    pub ecn: bool,
+}
+
+// RFC 8290 section 5.2.
+fn flows() -> u64 {
+    1024
+}
+fn full_frame() -> u64 {
+    1514
+}
+fn packets() -> u64 {
+    10_240
+}
+fn five() -> f64 {
+    5.0
+}
+fn hundred() -> f64 {
+    100.0
+}
+
+impl FqCodelSpec {
+    fn limits(&self) -> Result<Limits, String> {
+        Limits::new(Some(self.packets), self.bytes)
+    }
+
+    fn settings(&self) -> Result<Settings, String> {
+        Settings::new(self.target_ms, self.interval_ms, self.ecn)
+    }
+}
+
+impl QueueTable for FqCodelSpec {
+    type Discipline = FqCodel;
+
+    fn check(&self) -> Result<(), String> {
+        self.limits()?;
+        if !(1..=MOST_FLOWS).contains(&self.flows) {
+            return Err(refuse("flows", self.flows as f64, "a whole number from 1 to 65536"));
+        }
+        quantum(self.quantum_bytes as f64)?;
+        self.settings().map(drop)
+    }
+
+    fn build(&self, mut rng: Rng) -> Result<FqCodel, String> {
+        let flow = Flow { fifo: Fifo::default(), law: Law::default(), deficit: 0, next: NONE, listed: false };
+        Ok(FqCodel {
+            flows: vec![flow; self.flows as usize],
+            new: List::EMPTY,
+            old: List::EMPTY,
+            limits: self.limits()?,
+            settings: self.settings()?,
+            quantum_bytes: self.quantum_bytes,
+            packets: 0,
+            bytes: 0,
+            salt: rng.next_u64(),
+        })
+    }
+}
 
 #[derive(Clone, Debug)]
 struct Flow {
@@ -73,35 +159,6 @@ pub(crate) struct FqCodel {
 }
 
 impl FqCodel {
-    pub(super) fn new(
-        flows: u64,
-        quantum_bytes: u64,
-        limits: Limits,
-        settings: Settings,
-        mut rng: Rng,
-    ) -> Self {
-        let flow = Flow { fifo: Fifo::default(), law: Law::default(), deficit: 0, next: NONE, listed: false };
-        Self {
-            flows: vec![flow; flows as usize],
-            new: List::EMPTY,
-            old: List::EMPTY,
-            limits,
-            settings,
-            quantum_bytes,
-            packets: 0,
-            bytes: 0,
-            salt: rng.next_u64(),
-        }
-    }
-
-    pub(super) fn packets(&self) -> u64 {
-        self.packets
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     /// The queue of flow number `flow`: the salted number, mixed as in Steele's `SplitMix64`, scaled to the queues.
     fn index(&self, flow: u32) -> u32 {
         let mut mixed = (u64::from(flow) ^ self.salt).wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -109,25 +166,6 @@ impl FqCodel {
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^= mixed >> 31;
         ((u128::from(mixed) * self.flows.len() as u128) >> 64) as u32
-    }
-
-    pub(super) fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
-        tap.packet(now, PacketEvent::Enqueued, &packet);
-        let size_bytes = u64::from(packet.size_bytes);
-        self.settings.one_packet_bytes = self.settings.one_packet_bytes.max(size_bytes);
-        self.packets += 1;
-        self.bytes += size_bytes;
-        let index = self.index(packet.flow);
-        let flow = &mut self.flows[index as usize];
-        flow.fifo.push(packet);
-        if !flow.listed {
-            flow.listed = true;
-            flow.deficit = self.quantum_bytes as i64;
-            self.new.push(&mut self.flows, index);
-        }
-        while self.limits.exceeded(self.packets, self.bytes) {
-            self.drop_from_longest(now, tap);
-        }
     }
 
     fn drop_from_longest<T: Tap>(&mut self, now: Time, tap: &mut T) {
@@ -149,14 +187,6 @@ impl FqCodel {
             self.bytes -= u64::from(packet.size_bytes);
             tap.packet(now, PacketEvent::Dropped, &packet);
         }
-    }
-
-    pub(super) fn dequeue<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
-        let packet = self.serve(now, tap);
-        if self.packets == 0 {
-            self.forget_flows();
-        }
-        packet
     }
 
     fn serve<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
@@ -200,8 +230,45 @@ impl FqCodel {
         }
         (self.new, self.old) = (List::EMPTY, List::EMPTY);
     }
+}
 
-    pub(super) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+impl Discipline for FqCodel {
+    fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
+        tap.packet(now, PacketEvent::Enqueued, &packet);
+        let size_bytes = u64::from(packet.size_bytes);
+        self.settings.one_packet_bytes = self.settings.one_packet_bytes.max(size_bytes);
+        self.packets += 1;
+        self.bytes += size_bytes;
+        let index = self.index(packet.flow);
+        let flow = &mut self.flows[index as usize];
+        flow.fifo.push(packet);
+        if !flow.listed {
+            flow.listed = true;
+            flow.deficit = self.quantum_bytes as i64;
+            self.new.push(&mut self.flows, index);
+        }
+        while self.limits.exceeded(self.packets, self.bytes) {
+            self.drop_from_longest(now, tap);
+        }
+    }
+
+    fn dequeue<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
+        let packet = self.serve(now, tap);
+        if self.packets == 0 {
+            self.forget_flows();
+        }
+        packet
+    }
+
+    fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
         match name {
             "packets" | "bytes" => self.limits.set(name, value)?,
             "target_ms" => self.settings.target = milliseconds(name, value)?,
@@ -214,7 +281,7 @@ impl FqCodel {
 }
 
 /// Checks `quantum_bytes`.
-pub(super) fn quantum(value: f64) -> Result<u64, String> {
+fn quantum(value: f64) -> Result<u64, String> {
     let name = "quantum_bytes";
     whole(name, value)
         .ok()
@@ -224,13 +291,14 @@ pub(super) fn quantum(value: f64) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::FqCodelSpec;
     use crate::Ecn;
     use crate::queue::QueueSpec;
     use crate::queue::testing::{Bench, numbers};
     use units::Time;
 
     fn spec(flows: u64, packets: u64, ecn: bool) -> QueueSpec {
-        QueueSpec::FqCodel {
+        QueueSpec::FqCodel(FqCodelSpec {
             flows,
             quantum_bytes: 1514,
             target_ms: 5.0,
@@ -238,7 +306,7 @@ mod tests {
             packets,
             bytes: None,
             ecn,
-        }
+        })
     }
 
     fn flows(events: &[(Time, crate::Packet)]) -> Vec<u32> {

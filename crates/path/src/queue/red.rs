@@ -9,28 +9,124 @@
 //! - An idle time ages the average as if packets of `packet_bytes` had left an empty queue at the link's rate; if that
 //!   rate is unknown, as if one had.
 
-use super::fifo::{Fifo, Limits, fraction, mark, refuse, unknown, whole};
+use super::discipline::{Discipline, QueueTable};
+use super::fifo::{Fifo, Limits, mark};
+use super::settings::{fraction, refuse, unknown, whole};
 use crate::{Packet, PacketEvent, Tap};
+use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Time};
 
-/// Parameters.
+/// Random early detection. Both thresholds are needed, both in packets or both in bytes.
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct RedSpec {
+    /// Limit, packets.
+    pub packets: Option<u64>,
+    /// Limit, bytes.
+    pub bytes: Option<u64>,
+    /// Average backlog below which nothing is dropped, packets.
+    pub min_threshold_packets: Option<u64>,
+    /// Average backlog at which the probability reaches its maximum, packets.
+    pub max_threshold_packets: Option<u64>,
+    /// The lower threshold in bytes.
+    pub min_threshold_bytes: Option<u64>,
+    /// The upper threshold in bytes.
+    pub max_threshold_bytes: Option<u64>,
+    /// Probability at the upper threshold.
+    #[serde(default = "tenth")]
+    pub max_probability: f64,
+    /// Weight of a new sample in the average.
+    #[serde(default = "usual_weight")]
+    pub weight: f64,
+    /// Usual packet size, bytes; ages the average in idle times.
+    #[serde(default = "full_packet")]
+    pub packet_bytes: u64,
+    /// Raise the probability to 1 between once and twice the upper threshold instead of at once.
+    #[serde(default = "yes")]
+    pub gentle: bool,
+    /// Mark instead of drop, except where everything is dropped.
+    #[serde(default)]
+    pub ecn: bool,
+}
+
+fn tenth() -> f64 {
+    0.1
+}
+/// Floyd and Jacobson 1993.
+fn usual_weight() -> f64 {
+    0.002
+}
+fn full_packet() -> u64 {
+    1500
+}
+fn yes() -> bool {
+    true
+}
+
+impl RedSpec {
+    fn settings(&self) -> Result<Settings, String> {
+        let in_packets = (self.min_threshold_packets, self.max_threshold_packets);
+        let in_bytes = (self.min_threshold_bytes, self.max_threshold_bytes);
+        let (min, max, in_bytes) = match (in_packets, in_bytes) {
+            ((Some(min), Some(max)), (None, None)) => (min, max, false),
+            ((None, None), (Some(min), Some(max))) => (min, max, true),
+            _ => {
+                return Err("thresholds: allowed is `min_threshold_packets` with `max_threshold_packets`, \
+                            or `min_threshold_bytes` with `max_threshold_bytes`"
+                    .to_owned());
+            }
+        };
+        let name = if in_bytes { "min_threshold_bytes" } else { "min_threshold_packets" };
+        let settings = Settings {
+            min: whole(name, min as f64)? as f64,
+            max: max as f64,
+            in_bytes,
+            max_probability: fraction("max_probability", self.max_probability)?,
+            weight: fraction("weight", self.weight)?,
+            packet_bytes: whole("packet_bytes", self.packet_bytes as f64)?,
+            gentle: self.gentle,
+            ecn: self.ecn,
+        };
+        settings.check()?;
+        Ok(settings)
+    }
+}
+
+impl QueueTable for RedSpec {
+    type Discipline = Red;
+
+    fn check(&self) -> Result<(), String> {
+        Limits::new(self.packets, self.bytes)?;
+        self.settings().map(drop)
+    }
+
+    fn build(&self, rng: Rng) -> Result<Red, String> {
+        Ok(Red::new(Limits::new(self.packets, self.bytes)?, self.settings()?, rng))
+    }
+
+    fn decides_on_arrival(&self) -> bool {
+        true
+    }
+}
+
+/// [`RedSpec`] as the discipline works with it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settings {
+struct Settings {
     /// Thresholds, packets or bytes.
-    pub(super) min: f64,
-    pub(super) max: f64,
-    pub(super) in_bytes: bool,
-    pub(super) max_probability: f64,
+    min: f64,
+    max: f64,
+    in_bytes: bool,
+    max_probability: f64,
     /// Weight of a new sample of the backlog.
-    pub(super) weight: f64,
-    pub(super) packet_bytes: u64,
-    pub(super) gentle: bool,
-    pub(super) ecn: bool,
+    weight: f64,
+    packet_bytes: u64,
+    gentle: bool,
+    ecn: bool,
 }
 
 impl Settings {
     /// Refuses thresholds out of order.
-    pub(super) fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), String> {
         if self.min < self.max {
             return Ok(());
         }
@@ -41,7 +137,7 @@ impl Settings {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Red {
-    pub(super) fifo: Fifo,
+    fifo: Fifo,
     limits: Limits,
     settings: Settings,
     rng: Rng,
@@ -64,7 +160,7 @@ enum Verdict {
 }
 
 impl Red {
-    pub(super) fn new(limits: Limits, settings: Settings, rng: Rng) -> Self {
+    fn new(limits: Limits, settings: Settings, rng: Rng) -> Self {
         Self {
             fifo: Fifo::default(),
             limits,
@@ -120,8 +216,10 @@ impl Red {
         }
         Verdict::Accept
     }
+}
 
-    pub(super) fn enqueue<T: Tap>(&mut self, now: Time, mut packet: Packet, tap: &mut T) {
+impl Discipline for Red {
+    fn enqueue<T: Tap>(&mut self, now: Time, mut packet: Packet, tap: &mut T) {
         self.update_average(now);
         let fits = self.limits.admit(&self.fifo, packet.size_bytes);
         let accepted = match self.verdict() {
@@ -141,7 +239,7 @@ impl Red {
         }
     }
 
-    pub(super) fn dequeue(&mut self, now: Time) -> Option<Packet> {
+    fn dequeue<T: Tap>(&mut self, now: Time, _tap: &mut T) -> Option<Packet> {
         let packet = self.fifo.pop()?;
         if self.fifo.is_empty() {
             self.idle_since = now;
@@ -149,11 +247,19 @@ impl Red {
         Some(packet)
     }
 
-    pub(super) fn set_rate(&mut self, rate: Rate) {
+    fn packets(&self) -> u64 {
+        self.fifo.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
     }
 
-    pub(super) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
         let mut settings = self.settings;
         match (name, settings.in_bytes) {
             ("packets" | "bytes", _) => return self.limits.set(name, value),
@@ -197,7 +303,7 @@ mod tests {
     use units::Span;
 
     fn red(settings: Settings) -> Red {
-        Red::new(Limits::new(Some(100), None), settings, Rng::new(1, "red"))
+        Red::new(Limits::new(Some(100), None).unwrap(), settings, Rng::new(1, "red"))
     }
 
     const SETTINGS: Settings = Settings {
@@ -239,7 +345,7 @@ mod tests {
         red.set_rate(Rate::from_mbps(12.0));
         red.average = 8.0;
         arrive(&mut red, Time::ZERO, 1);
-        red.dequeue(Time::ZERO).unwrap();
+        red.dequeue(Time::ZERO, &mut NoTap).unwrap();
         red.average = 8.0;
         // 3 ms are three packets of 1500 bytes at 12 Mbit/s: 8 x 0.75^3 = 3.375
         arrive(&mut red, Time::ZERO + Span::from_ms(3), 1);
@@ -300,7 +406,7 @@ mod tests {
     fn capable_packets_are_marked_between_the_thresholds_and_dropped_above() {
         let outcome = |average: f64| {
             let settings = Settings { gentle: false, ecn: true, max_probability: 1.0, ..SETTINGS };
-            let mut red = Red::new(Limits::new(None, None), settings, Rng::new(1, "red"));
+            let mut red = Red::new(Limits::new(None, None).unwrap(), settings, Rng::new(1, "red"));
             let mut tap = Recorder::default();
             arrive(&mut red, Time::ZERO, 5);
             for _ in 0..200 {
@@ -308,7 +414,7 @@ mod tests {
                 let mut packet = Packet::new(0, 0, 1500, 0, Time::ZERO);
                 packet.ecn = Ecn::ECT0;
                 red.enqueue(Time::ZERO, packet, &mut tap);
-                red.dequeue(Time::ZERO);
+                red.dequeue(Time::ZERO, &mut NoTap);
             }
             (tap.marked.is_empty(), tap.dropped.is_empty())
         };
@@ -319,7 +425,7 @@ mod tests {
     #[test]
     fn the_count_starts_over_after_an_overflow() {
         let settings = Settings { max_probability: 0.001, ..SETTINGS };
-        let mut red = Red::new(Limits::new(Some(8), None), settings, Rng::new(1, "red"));
+        let mut red = Red::new(Limits::new(Some(8), None).unwrap(), settings, Rng::new(1, "red"));
         arrive(&mut red, Time::ZERO, 8);
         red.average = 8.0;
         red.count = 20;

@@ -5,31 +5,72 @@
 //! 9332 appendix A.1): a packet that waited longer is marked as it leaves. Packets that are not ECN-capable pass
 //! unharmed, and only the limits drop.
 
-use super::fifo::{Fifo, Limits, mark, milliseconds, unknown, whole};
+use super::discipline::{Discipline, QueueTable};
+use super::fifo::{Fifo, Limits, mark};
+use super::settings::{milliseconds, unknown, whole};
 use crate::{Packet, PacketEvent, Tap};
-use units::{Span, Time};
+use serde::{Deserialize, Serialize};
+use units::{Rng, Span, Time};
+
+/// Marks every ECN-capable packet beyond one threshold. Exactly one threshold is needed.
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct StepSpec {
+    /// Limit, packets.
+    pub packets: Option<u64>,
+    /// Limit, bytes.
+    pub bytes: Option<u64>,
+    /// Backlog, arrival included, beyond which arrivals are marked (DCTCP's K), packets.
+    pub threshold_packets: Option<u64>,
+    /// Time in the queue beyond which departures are marked (L4S), ms.
+    pub threshold_ms: Option<f64>,
+}
+
+impl StepSpec {
+    fn threshold(&self) -> Result<Threshold, String> {
+        match (self.threshold_packets, self.threshold_ms) {
+            (Some(most), None) => Ok(Threshold::Packets(whole("threshold_packets", most as f64)?)),
+            (None, Some(longest)) => Ok(Threshold::Sojourn(milliseconds("threshold_ms", longest)?)),
+            _ => Err("threshold: allowed is one of `threshold_packets` and `threshold_ms`".to_owned()),
+        }
+    }
+}
+
+impl QueueTable for StepSpec {
+    type Discipline = Step;
+
+    fn check(&self) -> Result<(), String> {
+        Limits::new(self.packets, self.bytes)?;
+        self.threshold().map(drop)
+    }
+
+    fn build(&self, _rng: Rng) -> Result<Step, String> {
+        let limits = Limits::new(self.packets, self.bytes)?;
+        Ok(Step { fifo: Fifo::default(), limits, threshold: self.threshold()? })
+    }
+
+    fn decides_on_arrival(&self) -> bool {
+        self.threshold_ms.is_none()
+    }
+}
 
 /// Beyond what packets are marked.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Threshold {
+enum Threshold {
     Packets(u64),
     Sojourn(Span),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    pub(super) fifo: Fifo,
+    fifo: Fifo,
     limits: Limits,
     threshold: Threshold,
 }
 
-impl Step {
-    pub(super) fn new(limits: Limits, threshold: Threshold) -> Self {
-        Self { fifo: Fifo::default(), limits, threshold }
-    }
-
+impl Discipline for Step {
     #[inline]
-    pub(super) fn enqueue<T: Tap>(&mut self, now: Time, mut packet: Packet, tap: &mut T) {
+    fn enqueue<T: Tap>(&mut self, now: Time, mut packet: Packet, tap: &mut T) {
         if !self.limits.admit(&self.fifo, packet.size_bytes) {
             tap.packet(now, PacketEvent::Dropped, &packet);
             return;
@@ -45,7 +86,7 @@ impl Step {
     }
 
     #[inline]
-    pub(super) fn dequeue<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
+    fn dequeue<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
         let mut packet = self.fifo.pop()?;
         if let Threshold::Sojourn(longest) = self.threshold
             && now - packet.queued > longest
@@ -56,7 +97,15 @@ impl Step {
         Some(packet)
     }
 
-    pub(super) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn packets(&self) -> u64 {
+        self.fifo.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
+
+    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
         match (name, &mut self.threshold) {
             ("packets" | "bytes", _) => self.limits.set(name, value)?,
             ("threshold_packets", Threshold::Packets(most)) => *most = whole(name, value)?,
@@ -70,26 +119,27 @@ impl Step {
 
 #[cfg(test)]
 mod tests {
+    use super::StepSpec;
     use crate::Ecn;
     use crate::queue::QueueSpec;
     use crate::queue::testing::{Bench, numbers};
 
     fn by_packets(packets: Option<u64>, threshold: u64) -> Bench {
-        Bench::new(&QueueSpec::Step {
+        Bench::new(&QueueSpec::Step(StepSpec {
             packets,
             bytes: None,
             threshold_packets: Some(threshold),
             threshold_ms: None,
-        })
+        }))
     }
 
     fn by_sojourn(threshold_ms: f64) -> Bench {
-        Bench::new(&QueueSpec::Step {
+        Bench::new(&QueueSpec::Step(StepSpec {
             packets: None,
             bytes: None,
             threshold_packets: None,
             threshold_ms: Some(threshold_ms),
-        })
+        }))
     }
 
     #[test]

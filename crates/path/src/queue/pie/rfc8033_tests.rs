@@ -20,8 +20,8 @@ fn close(value: f64, expected: f64) -> bool {
 }
 
 /// PIE on a link of 12 Mbit/s = 1.5 bytes/us with `packets` packets of 1500 bytes (1 ms each) queued at time 0.
-fn pie(settings: Settings, packets: u64) -> Pie {
-    let mut pie = Pie::new(Limits::new(None, None), settings, Rng::new(1, "pie"));
+fn pie(settings: Settings, packets: u64) -> Rfc8033 {
+    let mut pie = Rfc8033::new(Limits::new(None, None).unwrap(), settings, Rng::new(1, "pie"));
     pie.set_rate(Rate::from_mbps(12.0));
     for number in 0..packets {
         pie.enqueue(Time::ZERO, Packet::new(0, number, 1500, 0, Time::ZERO), &mut NoTap);
@@ -87,16 +87,16 @@ fn the_departure_rate_is_measured_over_16_kib() {
     // One packet per 2 ms: 750 bytes/ms. The first departure starts the measurement, the 11 packets after it
     // are 16500 >= 16384 bytes in 22 ms: 16384 bytes in 16384 / 750 = 21.8453 ms.
     for departure in 0..11 {
-        pie.dequeue(at_ms(100 + 2 * departure)).unwrap();
+        pie.dequeue(at_ms(100 + 2 * departure), &mut NoTap).unwrap();
         assert_eq!(pie.departures.average, 0.0);
     }
-    pie.dequeue(at_ms(122)).unwrap();
+    pie.dequeue(at_ms(122), &mut NoTap).unwrap();
     assert!(close(pie.departures.average, 0.016_384 / 0.75));
     // 28 packets remain: 42000 / 750 = 56 ms.
     assert!(close(pie.departures.delay(pie.fifo.bytes()), 0.056));
     // The next 11 at one per ms count a quarter: 3/4 x 21.8453 + 1/4 x 10.9227 = 19.1147 ms.
     for departure in 1..=11 {
-        pie.dequeue(at_ms(122 + departure)).unwrap();
+        pie.dequeue(at_ms(122 + departure), &mut NoTap).unwrap();
     }
     assert!(close(pie.departures.average, 0.875 * 0.016_384 / 0.75));
 }
@@ -111,7 +111,7 @@ fn nothing_is_dropped_before_the_burst_allowance_is_used_up() {
         for _ in 0..2 {
             pie.enqueue(now, Packet::new(0, 0, 1500, 0, now), &mut tap);
         }
-        pie.dequeue(now);
+        pie.dequeue(now, &mut NoTap);
         if first_drop.is_none() && !tap.dropped.is_empty() {
             first_drop = Some(ms);
         }
@@ -171,7 +171,7 @@ fn capable_packets_are_marked_up_to_ten_percent_and_dropped_above() {
 #[test]
 fn a_long_idle_time_is_made_up_for_at_once_and_keeps_the_update_grid() {
     let mut pie = pie(SETTINGS, 1);
-    pie.dequeue(at_ms(1)).unwrap();
+    pie.dequeue(at_ms(1), &mut NoTap).unwrap();
     // An hour of 240,000 updates, of which the first two change something.
     pie.catch_up(at_ms(3_600_007));
     assert_eq!(pie.next_update, at_ms(3_600_015));
@@ -190,7 +190,7 @@ fn twice_the_link_rate_of_unresponsive_load_settles_at_half_dropped() {
         for _ in 0..2 {
             pie.enqueue(now, Packet::new(0, 0, 1500, 0, now), &mut tap);
         }
-        pie.dequeue(now);
+        pie.dequeue(now, &mut NoTap);
         backlogs += if ms >= 50_000 { pie.fifo.packets() } else { 0 };
     }
     let late = tap.dropped.iter().filter(|(time, _)| *time >= at_ms(50_000)).count();

@@ -1,12 +1,14 @@
 //! PIE as Mahimahi has it (quirk `mahimahi`), for comparison with results published with it; not RFC 8033.
 //!
-//! Reference `emulation` 1.6, after draft-09: delays are whole ms where the RFC uses seconds while the gain is divided
+//! `src/packet/pie_packet_queue.cc` of ravinet/mahimahi@ae477d4, after draft-09 of the RFC: delays are whole ms where the RFC uses seconds while the gain is divided
 //! by only 128, 32 or 16, so the controller is far more aggressive; rates are whole bytes/ms; the burst allowance
 //! starts at zero and shrinks both with updates and with measurements; no ECN.
 
-use super::codel::MAHIMAHI_PACKET_BYTES;
-use super::fifo::{Fifo, Limits, milliseconds, milliseconds_or_zero, unknown, whole_milliseconds};
-use super::pie::Settings;
+use super::Settings;
+use crate::queue::discipline::Discipline;
+use crate::queue::fifo::{Fifo, Limits};
+use crate::queue::quirk::{MAHIMAHI_PACKET_BYTES, QueueQuirk};
+use crate::queue::settings::{milliseconds, milliseconds_or_zero, unknown};
 use crate::{Packet, PacketEvent, Tap};
 use units::{Rng, Span, Time};
 
@@ -19,8 +21,8 @@ pub(super) const T_UPDATE_MS: f64 = 30.0;
 const DEPARTURE_BYTES: u64 = 16_384;
 
 #[derive(Clone, Debug)]
-pub(crate) struct MahimahiPie {
-    pub(super) fifo: Fifo,
+pub(crate) struct Mahimahi {
+    fifo: Fifo,
     limits: Limits,
     rng: Rng,
     /// Times, ms.
@@ -51,7 +53,7 @@ fn ms(span: Span) -> u64 {
     span.as_ns() / 1_000_000
 }
 
-impl MahimahiPie {
+impl Mahimahi {
     /// Of `settings`, `ecn` must be off and the times whole ms.
     pub(super) fn new(limits: Limits, settings: &Settings, rng: Rng) -> Self {
         Self {
@@ -122,24 +124,6 @@ impl MahimahiPie {
         self.rng.uniform() < state.drop_probability
     }
 
-    pub(super) fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
-        self.catch_up(ms(now - Time::ZERO));
-        if !self.limits.admit(&self.fifo, packet.size_bytes) || self.drops_early() {
-            tap.packet(now, PacketEvent::Dropped, &packet);
-            return;
-        }
-        tap.packet(now, PacketEvent::Enqueued, &packet);
-        self.fifo.push(packet);
-    }
-
-    pub(super) fn dequeue(&mut self, now: Time) -> Option<Packet> {
-        let now_ms = ms(now - Time::ZERO);
-        let packet = self.fifo.pop()?;
-        self.measure(now_ms, packet.size_bytes);
-        self.catch_up(now_ms);
-        Some(packet)
-    }
-
     fn measure(&mut self, now_ms: u64, size_bytes: u32) {
         let busy = self.fifo.bytes() >= DEPARTURE_BYTES;
         if busy && self.measuring.is_none() {
@@ -156,10 +140,38 @@ impl MahimahiPie {
         self.measuring = busy.then_some((now_ms, 0));
         self.state.burst_allowance = self.state.burst_allowance.saturating_sub(elapsed);
     }
+}
 
-    pub(super) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+impl Discipline for Mahimahi {
+    fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
+        self.catch_up(ms(now - Time::ZERO));
+        if !self.limits.admit(&self.fifo, packet.size_bytes) || self.drops_early() {
+            tap.packet(now, PacketEvent::Dropped, &packet);
+            return;
+        }
+        tap.packet(now, PacketEvent::Enqueued, &packet);
+        self.fifo.push(packet);
+    }
+
+    fn dequeue<T: Tap>(&mut self, now: Time, _tap: &mut T) -> Option<Packet> {
+        let now_ms = ms(now - Time::ZERO);
+        let packet = self.fifo.pop()?;
+        self.measure(now_ms, packet.size_bytes);
+        self.catch_up(now_ms);
+        Some(packet)
+    }
+
+    fn packets(&self) -> u64 {
+        self.fifo.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
+
+    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
         if name.ends_with("_ms") {
-            whole_milliseconds(name, value)?;
+            QueueQuirk::Mahimahi.check_time(name, value)?;
         }
         match name {
             "packets" | "bytes" => self.limits.set(name, value)?,
@@ -183,14 +195,14 @@ mod tests {
     }
 
     /// 20 ms target, 100 ms burst, `packets` packets of 1500 bytes queued at time 0.
-    fn pie(packets: u64) -> MahimahiPie {
+    fn pie(packets: u64) -> Mahimahi {
         let settings = Settings {
             target: Span::from_ms(20),
             t_update: Span::from_ms(30),
             max_burst: Span::from_ms(100),
             ecn: false,
         };
-        let mut pie = MahimahiPie::new(Limits::new(None, None), &settings, Rng::new(1, "pie"));
+        let mut pie = Mahimahi::new(Limits::new(None, None).unwrap(), &settings, Rng::new(1, "pie"));
         for number in 0..packets {
             pie.enqueue(Time::ZERO, Packet::new(0, number, 1500, 0, Time::ZERO), &mut NoTap);
         }
@@ -227,12 +239,12 @@ mod tests {
         // The first departure starts the measurement and counts: 11 x 1500 = 16500 > 16384 after 10 ms.
         for departure in 0..11 {
             assert_eq!(pie.state.departure_rate, 0);
-            pie.dequeue(at_ms(1 + departure)).unwrap();
+            pie.dequeue(at_ms(1 + departure), &mut NoTap).unwrap();
         }
         assert_eq!(pie.state.departure_rate, 1650);
         // The second one counts 11 x 1500 in 11 ms = 1500: 1650 - 1650/8 + 1500/8 = 1650 - 206 + 187 = 1631.
         for departure in 11..22 {
-            pie.dequeue(at_ms(1 + departure)).unwrap();
+            pie.dequeue(at_ms(1 + departure), &mut NoTap).unwrap();
         }
         assert_eq!(pie.state.departure_rate, 1631);
     }
@@ -245,7 +257,7 @@ mod tests {
             for number in 0..3 {
                 pie.enqueue(at_ms(ms), Packet::new(0, number, 1500, 0, at_ms(ms)), &mut tap);
             }
-            pie.dequeue(at_ms(ms));
+            pie.dequeue(at_ms(ms), &mut NoTap);
         }
         // 10 ms after the rate is first known the update at 30 ms (made after it) sees a delay, and the next one a
         // high enough old delay: drops begin within 100 ms, the max_burst that RFC 8033 would start with.
@@ -277,7 +289,7 @@ mod tests {
         let mut pie = pie(60);
         pie.state.burst_allowance = 100;
         for departure in 0..11 {
-            pie.dequeue(at_ms(1 + departure)).unwrap();
+            pie.dequeue(at_ms(1 + departure), &mut NoTap).unwrap();
         }
         // No update before 31 ms; the measurement took 10 ms.
         assert_eq!(pie.state.burst_allowance, 90);

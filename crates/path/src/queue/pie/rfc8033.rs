@@ -1,4 +1,4 @@
-//! PIE (RFC 8033): drops on arrival with a probability that a PI controller moves every `t_update` so that the
+//! PIE as in RFC 8033: drops on arrival with a probability that a PI controller moves every `t_update` so that the
 //! queueing delay meets a target.
 //!
 //! The delay is estimated as RFC 8033 does it first of all: backlog over departure rate, the rate measured over
@@ -10,7 +10,10 @@
 //!
 //! Sans-IO: the periodic updates due since the last packet are made up for on the next one, with the backlog as it was.
 
-use super::fifo::{Fifo, Limits, mark, milliseconds, milliseconds_or_zero, unknown};
+use super::Settings;
+use crate::queue::discipline::Discipline;
+use crate::queue::fifo::{Fifo, Limits, mark};
+use crate::queue::settings::{milliseconds, milliseconds_or_zero, unknown};
 use crate::{Packet, PacketEvent, Tap};
 use units::{Rate, Rng, Span, Time};
 
@@ -34,19 +37,9 @@ const DROP_SUMS: (f64, f64) = (0.85, 8.5);
 const STEPS_CAPPED_FROM: f64 = 0.1;
 const LARGEST_STEP: f64 = 0.02;
 
-/// Parameters; names as in RFC 8033 where they differ from the keys.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Settings {
-    /// `QDELAY_REF`.
-    pub(super) target: Span,
-    pub(super) t_update: Span,
-    pub(super) max_burst: Span,
-    pub(super) ecn: bool,
-}
-
 #[derive(Clone, Debug)]
-pub(crate) struct Pie {
-    pub(super) fifo: Fifo,
+pub(crate) struct Rfc8033 {
+    fifo: Fifo,
     limits: Limits,
     settings: Settings,
     rng: Rng,
@@ -145,7 +138,7 @@ impl Controller {
     }
 }
 
-impl Pie {
+impl Rfc8033 {
     pub(super) fn new(limits: Limits, settings: Settings, rng: Rng) -> Self {
         Self {
             fifo: Fifo::default(),
@@ -205,8 +198,10 @@ impl Pie {
         }
         hit
     }
+}
 
-    pub(super) fn enqueue<T: Tap>(&mut self, now: Time, mut packet: Packet, tap: &mut T) {
+impl Discipline for Rfc8033 {
+    fn enqueue<T: Tap>(&mut self, now: Time, mut packet: Packet, tap: &mut T) {
         self.catch_up(now);
         let mut accepted = self.limits.admit(&self.fifo, packet.size_bytes);
         if accepted && self.signals() {
@@ -225,18 +220,26 @@ impl Pie {
         }
     }
 
-    pub(super) fn dequeue(&mut self, now: Time) -> Option<Packet> {
+    fn dequeue<T: Tap>(&mut self, now: Time, _tap: &mut T) -> Option<Packet> {
         self.catch_up(now);
         let packet = self.fifo.pop()?;
         self.departures.departed(now, packet.size_bytes, self.fifo.bytes());
         Some(packet)
     }
 
-    pub(super) fn set_rate(&mut self, rate: Rate) {
+    fn packets(&self) -> u64 {
+        self.fifo.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
         self.departures.link = rate;
     }
 
-    pub(super) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
         match name {
             "packets" | "bytes" => self.limits.set(name, value)?,
             "target_ms" => self.settings.target = milliseconds(name, value)?,
@@ -249,5 +252,5 @@ impl Pie {
 }
 
 #[cfg(test)]
-#[path = "pie_tests.rs"]
+#[path = "rfc8033_tests.rs"]
 mod tests;

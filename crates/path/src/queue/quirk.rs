@@ -1,0 +1,43 @@
+//! Differences of other systems' CoDel and PIE to the RFCs.
+
+use super::settings::refuse;
+use serde::{Deserialize, Serialize};
+
+/// Bytes of one packet to Mahimahi: MTU plus its TUN header.
+pub(super) const MAHIMAHI_PACKET_BYTES: u64 = 1504;
+
+/// Known differences to a discipline's RFC, kept for comparison with results measured with them.
+#[derive(Deserialize, Serialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueQuirk {
+    /// None: the RFC.
+    #[default]
+    None,
+    /// As in Mahimahi's `mm-link`.
+    Mahimahi,
+}
+
+impl QueueQuirk {
+    pub(super) fn is_mahimahi(self) -> bool {
+        self == Self::Mahimahi
+    }
+
+    /// Refuses what Mahimahi's variant cannot do.
+    pub(super) fn check(self, ecn: bool, times_ms: &[(&str, f64)]) -> Result<(), String> {
+        if !self.is_mahimahi() {
+            return Ok(());
+        }
+        if ecn {
+            return Err("`ecn` = true: allowed is false with `quirk` = mahimahi".to_owned());
+        }
+        times_ms.iter().try_for_each(|(name, value)| self.check_time(name, *value))
+    }
+
+    /// Refuses fractions of a millisecond, which Mahimahi's clock does not have.
+    pub(super) fn check_time(self, name: &str, value: f64) -> Result<(), String> {
+        if !self.is_mahimahi() || value.fract() == 0.0 {
+            return Ok(());
+        }
+        Err(refuse(name, value, "whole ms with `quirk` = mahimahi"))
+    }
+}
