@@ -9,7 +9,7 @@ use crate::lateness::Lateness;
 use crate::tun::Tun;
 use endpoint::{Clock, EventLog, Pace, Session, Urgency, Waiter, be_punctual};
 use nix::sys::epoll::EpollFlags;
-use path::{DelayLine, Direction, Ecn, LinkStats, Packet, Reassembler};
+use path::{DelayLine, Direction, Ecn, LinkTally, Packet, Reassembler};
 use record::Event;
 use runs::{Keeper, Watcher};
 use std::io;
@@ -72,7 +72,7 @@ pub(crate) struct LaneReport {
     /// How late departures were.
     pub(crate) lateness: Lateness,
     /// Counters of the links at each sampling time.
-    pub(crate) samples: Vec<(Time, Vec<LinkStats>)>,
+    pub(crate) samples: Vec<(Time, Vec<LinkTally>)>,
     /// Packets that the receiving device refused, and why the first one was.
     pub(crate) refused: u64,
     pub(crate) refusal: Option<String>,
@@ -101,7 +101,7 @@ pub(crate) struct Lane {
     log: EventLog,
     lateness: Lateness,
     next_sample: Time,
-    samples: Vec<(Time, Vec<LinkStats>)>,
+    samples: Vec<(Time, Vec<LinkTally>)>,
     refused: u64,
     refusal: Option<String>,
     gauges: Arc<Gauges>,
@@ -221,7 +221,7 @@ impl Lane {
         }
         let finished = self.config.clock.now().min(end);
         self.sample(finished);
-        self.direction.finish(finished);
+        self.direction.settle(finished);
         let Self { direction, log, lateness, samples, refused, refusal, .. } = self;
         Ok(LaneReport { direction, log, lateness, samples, refused, refusal, real_time })
     }
@@ -352,8 +352,8 @@ impl Lane {
         while self.next_sample <= now {
             let at = self.next_sample;
             self.next_sample += self.config.sample_interval;
-            self.direction.finish(at);
-            let links: Vec<LinkStats> = self.direction.links().cloned().collect();
+            self.direction.settle(at);
+            let links: Vec<LinkTally> = self.direction.links().cloned().collect();
             let queued = links.iter().map(|link| link.queue_packets).sum::<u64>();
             self.gauges.queued_packets.store(queued, Ordering::Relaxed);
             if self.config.log {

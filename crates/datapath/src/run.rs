@@ -11,7 +11,7 @@ use crate::turn::Turn;
 use congestion::Registry;
 use endpoint::{Clock, ClockedLog, FlowReport, MOST_FLOWS, Session, merged, monotonic_ns};
 use measure::Sample;
-use path::LinkStats;
+use path::LinkTally;
 use record::Event;
 use runs::{Backend, CapacityMeter, LogLevel, Observer, RunSpec, Totals, link_counters, tell};
 use serde::Serialize;
@@ -258,7 +258,7 @@ fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Re
     // Both directions sample at the same times; one may have been stopped a sample earlier.
     let samples_of_links = || data.samples.iter().zip(&ack.samples);
     let mut capacities = [CapacityMeter::default(), CapacityMeter::default()];
-    let mut sample = |observer: &mut dyn Observer, (at, data): &(Time, Vec<LinkStats>), ack: &[LinkStats]| {
+    let mut sample = |observer: &mut dyn Observer, (at, data): &(Time, Vec<LinkTally>), ack: &[LinkTally]| {
         let states: Vec<_> =
             flows.iter().map(|flow| flow.as_ref().and_then(|flow| flow.state(*at))).collect();
         let [of_data, of_ack] = &mut capacities;

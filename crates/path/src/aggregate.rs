@@ -3,16 +3,15 @@
 //! Slots are at `phase_ms`, `phase_ms + slot_ms`, ...; a packet that arrives at a slot waits for the next one. The
 //! store is not limited.
 
-use crate::element::Element;
-use crate::parameters::{Parameters, milliseconds, milliseconds_above_zero, refuse, settable};
-use crate::spec::Change;
-use crate::walk::WalkSpec;
+use crate::change::{Change, WalkSpec};
+use crate::element::{Element, ElementTable, Streams, Table};
+use crate::settings::{milliseconds, milliseconds_above_zero, refuse, settings};
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// Parameters of slotted delivery.
+/// Settings of slotted delivery.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct AggregateSpec {
@@ -28,11 +27,11 @@ pub struct AggregateSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
-    /// Random walks of parameters.
+    /// Random walks of settings.
     pub walk: Option<WalkSpec>,
 }
 
-impl Parameters for AggregateSpec {
+impl Table for AggregateSpec {
     fn check(&self, _running: bool) -> Result<(), String> {
         milliseconds_above_zero("slot_ms", self.slot_ms)?;
         milliseconds("phase_ms", self.phase_ms)?;
@@ -42,7 +41,15 @@ impl Parameters for AggregateSpec {
         Ok(())
     }
 
-    settable!(slot_ms, max_packets, phase_ms);
+    settings!(slot_ms, max_packets, phase_ms);
+}
+
+impl ElementTable for AggregateSpec {
+    type Element = Aggregate;
+
+    fn build(&self, _name: String, _streams: &Streams<'_>) -> Result<Aggregate, String> {
+        Ok(Aggregate::new(self))
+    }
 }
 
 /// Slotted delivery.
@@ -59,7 +66,7 @@ pub(crate) struct Aggregate {
 }
 
 impl Aggregate {
-    pub(crate) fn new(spec: &AggregateSpec) -> Self {
+    fn new(spec: &AggregateSpec) -> Self {
         let mut aggregate = Self {
             slot: Span::ZERO,
             phase: Time::ZERO,
@@ -68,12 +75,12 @@ impl Aggregate {
             due: Time::NEVER,
             left: 0,
         };
-        aggregate.change(spec);
+        aggregate.adopt(spec);
         aggregate
     }
 
     /// A slot already waited for stays.
-    pub(crate) fn change(&mut self, spec: &AggregateSpec) {
+    fn adopt(&mut self, spec: &AggregateSpec) {
         self.slot = Span::from_secs_f64(spec.slot_ms / 1e3);
         self.phase = Time::from_secs_f64(spec.phase_ms / 1e3);
         self.max_packets = spec.max_packets.unwrap_or(u32::MAX);
@@ -91,6 +98,8 @@ impl Aggregate {
 }
 
 impl Element for Aggregate {
+    type Table = AggregateSpec;
+
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, _tap: &mut T) -> Option<Packet> {
         if self.waiting.is_empty() {
@@ -115,6 +124,10 @@ impl Element for Aggregate {
             self.plan(now);
         }
         packet
+    }
+
+    fn change(&mut self, _now: Time, table: &AggregateSpec) {
+        self.adopt(table);
     }
 
     fn packets(&self) -> u64 {

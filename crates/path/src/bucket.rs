@@ -1,7 +1,9 @@
 //! A token bucket in exact integers; shaper, policer and netem share it.
 
-use crate::stats::BYTE_WORK;
 use units::{Rate, Span, Time};
+
+/// Work of one byte, in 10^-9 bit: rates (bit/s) times ns give the same unit.
+pub(crate) const BYTE_WORK: u64 = 8_000_000_000;
 
 /// Tokens are 10^-9 bit, so that rate times ns is whole and nothing is ever rounded away.
 #[derive(Clone, Debug)]

@@ -1,5 +1,5 @@
 //! A cellular link: Poisson delivery opportunities whose rate wanders and stops, as in the model of a link that Sprout
-//! infers (Winstein, Sivaraman and Balakrishnan, NSDI 2013, section 3.1; reference `schemes-media` 2.1 and 2.3).
+//! infers (Winstein, Sivaraman and Balakrishnan, NSDI 2013, section 3.1; `src/sprout/receiver.hh` of keithw/sprout@c838669).
 //!
 //! Sprout's rate performs a Brownian motion and stays at 0 for exponential times. Here it is also pulled to a level, so
 //! that a link has a mean and a share of outages; see [`wander`]. Without `sigma` and `max_mbps` both have the relation to
@@ -8,13 +8,11 @@
 mod wander;
 
 use crate::QueueSpec;
-use crate::drawn::{Drawn, Process};
-use crate::element::Streams;
-use crate::opportunities::Server;
-use crate::parameters::{Parameters, above_zero, packet_bytes, rate, refuse, settable};
-use crate::spec::Change;
-use crate::stats::Buffer;
-use crate::walk::WalkSpec;
+use crate::buffer::Buffer;
+use crate::change::{Change, WalkSpec};
+use crate::element::{Capacity, ElementTable, Streams, Table};
+use crate::served::{Drawn, Process, Served};
+use crate::settings::{above_zero, packet_bytes, rate, refuse, settings};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 use wander::{Shape, Stationary, TICK_S, Wander};
@@ -25,7 +23,7 @@ const MAX_OF_MEAN: f64 = 2.0;
 /// Fastest pull and shortest outages, 1/s: those of a tick.
 const FASTEST: f64 = 50.0;
 
-/// Parameters of a cellular link.
+/// Settings of a cellular link.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct CellularSpec {
@@ -52,7 +50,7 @@ pub struct CellularSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
-    /// Random walks of parameters.
+    /// Random walks of settings.
     pub walk: Option<WalkSpec>,
 }
 
@@ -83,7 +81,7 @@ impl CellularSpec {
     }
 }
 
-impl Parameters for CellularSpec {
+impl Table for CellularSpec {
     fn check(&self, _running: bool) -> Result<(), String> {
         packet_bytes("opportunity_bytes", self.opportunity_bytes)?;
         rate("mean_mbps", self.mean_mbps)?;
@@ -109,11 +107,19 @@ impl Parameters for CellularSpec {
         self.queue.validate()
     }
 
-    settable!(mean_mbps, sigma, reversion_per_s, outage_escape_per_s, max_mbps, opportunity_bytes);
+    fn queue(&self) -> Option<&QueueSpec> {
+        Some(&self.queue)
+    }
+
+    fn capacity(&self) -> Option<Capacity> {
+        Some(Capacity::in_opportunities(self.mean_mbps))
+    }
+
+    settings!(mean_mbps, sigma, reversion_per_s, outage_escape_per_s, max_mbps, opportunity_bytes);
 }
 
 /// A cellular link.
-pub(crate) type Cellular = Drawn<Wandering>;
+pub(crate) type Cellular = Served<Drawn<Wandering>>;
 
 /// Poisson opportunities of a rate that changes with every tick.
 #[derive(Clone, Debug)]
@@ -126,27 +132,17 @@ pub(crate) struct Wandering {
     end: Time,
 }
 
-impl Cellular {
-    pub(crate) fn build(spec: &CellularSpec, name: String, streams: &Streams<'_>) -> Result<Self, String> {
-        let mut buffer = Buffer::build(&spec.queue, name, streams.queue())?;
-        buffer.set_rate(Rate::from_mbps(spec.mean_mbps));
-        let (wander, stationary) = spec.wander()?;
+impl ElementTable for CellularSpec {
+    type Element = Cellular;
+
+    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Cellular, String> {
+        let mut buffer = Buffer::build(&self.queue, name, streams.queue())?;
+        buffer.set_rate(Rate::from_mbps(self.mean_mbps));
+        let (wander, stationary) = self.wander()?;
         let mut rng = streams.element();
         let rate = stationary.draw(&mut rng);
         let process = Wandering { rng, wander, rate, end: Time::ZERO + tick() };
-        Ok(Self::new(Server::new(buffer, spec.opportunity_bytes, 0), process))
-    }
-
-    /// Takes over the numeric parameters of `spec`: the next opportunity, drawn already, stays.
-    pub(crate) fn apply(&mut self, now: Time, spec: &CellularSpec) {
-        self.change(now, spec.opportunity_bytes, Rate::from_mbps(spec.mean_mbps), |process, next| {
-            // Checked with the schedule.
-            if let Ok((wander, _)) = spec.wander() {
-                process.rate = wander.clamp(process.rate);
-                process.wander = wander;
-            }
-            next
-        });
+        Ok(Served::new(buffer, self.opportunity_bytes, 0, Drawn::new(process)))
     }
 }
 
@@ -155,6 +151,8 @@ fn tick() -> Span {
 }
 
 impl Process for Wandering {
+    type Table = CellularSpec;
+
     #[inline]
     fn after(&mut self, time: Time) -> Time {
         // The opportunities of a unit Poisson process in the integral of the rate.
@@ -170,6 +168,20 @@ impl Process for Wandering {
             self.end = from + tick();
             self.rate = self.wander.next(self.rate, &mut self.rng);
         }
+    }
+
+    /// The next opportunity, drawn already, stays.
+    fn change(&mut self, _now: Time, next: Time, table: &CellularSpec) -> Time {
+        // Checked with the schedule.
+        if let Ok((wander, _)) = table.wander() {
+            self.rate = wander.clamp(self.rate);
+            self.wander = wander;
+        }
+        next
+    }
+
+    fn service(table: &CellularSpec) -> (u32, Rate) {
+        (table.opportunity_bytes, Rate::from_mbps(table.mean_mbps))
     }
 }
 

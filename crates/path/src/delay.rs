@@ -2,16 +2,15 @@
 //!
 //! Waiting is what a queue in the network does; overtaking is what a change of route does.
 
-use crate::element::Element;
-use crate::parameters::{Parameters, milliseconds, milliseconds_above_zero, settable};
-use crate::spec::Change;
+use crate::change::{Change, WalkSpec};
+use crate::element::{Element, ElementTable, Streams, Table};
+use crate::settings::{milliseconds, milliseconds_above_zero, settings};
 use crate::store::Store;
-use crate::walk::WalkSpec;
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
-/// Parameters of a delay.
+/// Settings of a delay.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct DelaySpec {
@@ -19,8 +18,8 @@ pub struct DelaySpec {
     pub name: Option<String>,
     /// Delay, ms.
     pub delay_ms: f64,
-    /// Round times of arrival down to multiples of this, ms; 1 is the clock of Mahimahi's `mm-delay` (reference
-    /// `emulation` 1.3). The delay is then up to one tick shorter.
+    /// Round times of arrival down to multiples of this, ms; 1 is the clock of Mahimahi's `mm-delay`
+    /// (`src/frontend/delay_queue.cc` of ravinet/mahimahi@ae477d4). The delay is then up to one tick shorter.
     pub tick_ms: Option<f64>,
     /// Packets wait for those before them; without, they overtake after a decrease.
     #[serde(default = "yes")]
@@ -28,7 +27,7 @@ pub struct DelaySpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
-    /// Random walks of parameters.
+    /// Random walks of settings.
     pub walk: Option<WalkSpec>,
 }
 
@@ -36,13 +35,28 @@ fn yes() -> bool {
     true
 }
 
-impl Parameters for DelaySpec {
+impl Table for DelaySpec {
     fn check(&self, _running: bool) -> Result<(), String> {
         milliseconds("delay_ms", self.delay_ms)?;
         self.tick_ms.map_or(Ok(()), |tick| milliseconds_above_zero("tick_ms", tick))
     }
 
-    settable!(delay_ms, tick_ms);
+    fn delay_ms(&self) -> f64 {
+        self.delay_ms
+    }
+
+    settings!(delay_ms, tick_ms);
+}
+
+impl ElementTable for DelaySpec {
+    type Element = Delay;
+
+    fn build(&self, _name: String, _streams: &Streams<'_>) -> Result<Delay, String> {
+        let store = Store::new(self.preserve_order);
+        let mut delay = Delay { span: Span::ZERO, tick: Span::ZERO, store };
+        delay.change(Time::ZERO, self);
+        Ok(delay)
+    }
 }
 
 /// A constant delay.
@@ -54,21 +68,9 @@ pub(crate) struct Delay {
     store: Store,
 }
 
-impl Delay {
-    pub(crate) fn new(spec: &DelaySpec) -> Self {
-        let store = Store::new(spec.preserve_order);
-        let mut delay = Self { span: Span::ZERO, tick: Span::ZERO, store };
-        delay.change(spec);
-        delay
-    }
-
-    pub(crate) fn change(&mut self, spec: &DelaySpec) {
-        self.span = Span::from_secs_f64(spec.delay_ms / 1e3);
-        self.tick = Span::from_secs_f64(spec.tick_ms.unwrap_or(0.0) / 1e3);
-    }
-}
-
 impl Element for Delay {
+    type Table = DelaySpec;
+
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, _tap: &mut T) -> Option<Packet> {
         let mut from = now;
@@ -91,6 +93,11 @@ impl Element for Delay {
     #[inline]
     fn step<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
         self.store.pop()
+    }
+
+    fn change(&mut self, _now: Time, table: &DelaySpec) {
+        self.span = Span::from_secs_f64(table.delay_ms / 1e3);
+        self.tick = Span::from_secs_f64(table.tick_ms.unwrap_or(0.0) / 1e3);
     }
 
     fn packets(&self) -> u64 {

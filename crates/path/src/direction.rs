@@ -1,9 +1,13 @@
 //! One direction of a path: elements in order, and their common clock.
 
-use crate::element::{Stage, Streams};
-use crate::spec::validate_direction;
+use crate::element::Streams;
+use crate::section::Section;
+use crate::spec::{ElementSpec, names};
+use crate::stage::Stage;
+use crate::tally::LinkTally;
+use crate::validate::validate_direction;
 use crate::walk::Walker;
-use crate::{ElementSpec, LinkStats, Packet, Section, Tap};
+use crate::{Packet, Tap};
 use std::collections::VecDeque;
 use units::Time;
 
@@ -26,7 +30,7 @@ pub struct Direction {
     ready: VecDeque<Packet>,
     /// Scheduled changes, the next one last.
     changes: Vec<Planned>,
-    /// The elements with parameters that walk.
+    /// The elements with settings that walk.
     walkers: Vec<Walker>,
     /// When the next scheduled change or step of a walk is.
     next_change: Time,
@@ -57,9 +61,9 @@ struct Planned {
 
 #[derive(Clone, Debug)]
 enum Change {
-    /// The element's parameters become these.
-    Parameters(Box<ElementSpec>),
-    /// A parameter of its queue gets a value.
+    /// The element's settings become these.
+    Settings(Box<ElementSpec>),
+    /// A setting of its queue gets a value.
     Queue(String, f64),
 }
 
@@ -74,13 +78,11 @@ impl Direction {
         let mut stages = Vec::with_capacity(elements.len());
         let mut changes = Vec::new();
         let mut walkers = Vec::new();
-        for (index, element) in elements.iter().enumerate() {
+        for (index, (element, link)) in elements.iter().zip(names(elements)).enumerate() {
             let prefix = format!("{name}/{index}/{}", element.kind());
             let streams = Streams { seed, prefix: &prefix };
             let explain = |why| format!("{name}[{index}] ({}): {why}", element.kind());
-            stages.push(
-                Stage::build(&element.at_start(), link_name(elements, index), &streams).map_err(explain)?,
-            );
+            stages.push(Stage::build(&element.at_start(), link, &streams).map_err(explain)?);
             plan(element, index, &mut changes).map_err(explain)?;
             walkers.extend(Walker::build(element, index, seed, &prefix));
         }
@@ -184,19 +186,19 @@ impl Direction {
 
     /// Brings capacities and time integrals up to `now`. Call it after [`Direction::advance`]; at the end of a run, or
     /// at any time to sample.
-    pub fn finish(&mut self, now: Time) {
-        self.stages.iter_mut().for_each(|stage| stage.finish(now));
+    pub fn settle(&mut self, now: Time) {
+        self.stages.iter_mut().for_each(|stage| stage.settle(now));
     }
 
     /// Keeps the longest waiting time of the packets that leave a queue at `at` or later apart
-    /// ([`LinkStats::watched_queueing_delay_ns`]).
+    /// ([`LinkTally::watched_queueing_delay_ns`]).
     pub fn watch_from(&mut self, at: Time) {
         self.stages.iter_mut().for_each(|stage| stage.watch_from(at));
     }
 
     /// The counters of the link-like elements, in order: links, traces, Poisson links, shapers, policers, netem.
-    pub fn links(&self) -> impl Iterator<Item = &LinkStats> {
-        self.stages.iter().filter_map(Stage::stats)
+    pub fn links(&self) -> impl Iterator<Item = &LinkTally> {
+        self.stages.iter().filter_map(Stage::tally)
     }
 
     /// Finds the earliest event and whose it is.
@@ -242,7 +244,7 @@ impl Direction {
     fn change_as_planned(&mut self, now: Time, Planned { stage, change, .. }: Planned) -> usize {
         let element = &mut self.stages[stage];
         match change {
-            Change::Parameters(spec) => {
+            Change::Settings(spec) => {
                 let walker = self.walkers.iter_mut().find(|walker| walker.stage == stage);
                 element.change(now, walker.map_or(&spec, |walker| walker.adopt(&spec)));
             }
@@ -266,23 +268,11 @@ impl Direction {
     }
 }
 
-/// The name of element number `index` in statistics: its own, or its kind, numbered from the second of a kind on.
-fn link_name(elements: &[ElementSpec], index: usize) -> String {
-    let element = &elements[index];
-    let kind = element.kind();
-    let before = elements[..index].iter().filter(|other| other.kind() == kind).count();
-    match (element.name(), before) {
-        (Some(name), _) => name.to_owned(),
-        (None, 0) => kind.to_owned(),
-        (None, _) => format!("{kind}-{}", before + 1),
-    }
-}
-
 fn plan(element: &ElementSpec, stage: usize, changes: &mut Vec<Planned>) -> Result<(), String> {
     for (change, state) in element.schedule().iter().zip(element.states()?) {
         let at = change.at();
         if let Some(state) = state {
-            changes.push(Planned { at, stage, change: Change::Parameters(Box::new(state)) });
+            changes.push(Planned { at, stage, change: Change::Settings(Box::new(state)) });
         }
         for (name, &value) in &change.queue {
             changes.push(Planned { at, stage, change: Change::Queue(name.clone(), value) });
@@ -343,7 +333,7 @@ mod tests {
             late.arrive(Time::ZERO, packet, &mut NoTap);
         });
         late.advance(at_ms(100), &mut NoTap);
-        late.finish(at_ms(100));
+        late.settle(at_ms(100));
         let packets: Vec<Packet> = core::iter::from_fn(|| late.pop()).collect();
         assert_eq!(packets, prompt.out.iter().map(|(_, packet)| *packet).collect::<Vec<_>>());
         assert_eq!(late.links().next().unwrap(), &stats);

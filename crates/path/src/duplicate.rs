@@ -1,14 +1,13 @@
 //! Duplication: a copy follows right behind its original.
 
-use crate::element::Element;
-use crate::parameters::{Parameters, probability, settable};
-use crate::spec::Change;
-use crate::walk::WalkSpec;
+use crate::change::{Change, WalkSpec};
+use crate::element::{Element, ElementTable, Streams, Table};
+use crate::settings::{probability, settings};
 use crate::{Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};
 
-/// Parameters of duplication.
+/// Settings of duplication.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct DuplicateSpec {
@@ -19,16 +18,24 @@ pub struct DuplicateSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
-    /// Random walks of parameters.
+    /// Random walks of settings.
     pub walk: Option<WalkSpec>,
 }
 
-impl Parameters for DuplicateSpec {
+impl Table for DuplicateSpec {
     fn check(&self, _running: bool) -> Result<(), String> {
         probability("probability", self.probability)
     }
 
-    settable!(probability);
+    settings!(probability);
+}
+
+impl ElementTable for DuplicateSpec {
+    type Element = Duplicate;
+
+    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Duplicate, String> {
+        Ok(Duplicate { probability: self.probability, rng: streams.element(), copy: None, due: Time::NEVER })
+    }
 }
 
 /// Duplication.
@@ -41,17 +48,9 @@ pub(crate) struct Duplicate {
     due: Time,
 }
 
-impl Duplicate {
-    pub(crate) fn new(spec: &DuplicateSpec, rng: Rng) -> Self {
-        Self { probability: spec.probability, rng, copy: None, due: Time::NEVER }
-    }
-
-    pub(crate) fn change(&mut self, spec: &DuplicateSpec) {
-        self.probability = spec.probability;
-    }
-}
-
 impl Element for Duplicate {
+    type Table = DuplicateSpec;
+
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
         debug_assert!(self.copy.is_none(), "the copy leaves before the next arrival");
@@ -70,6 +69,10 @@ impl Element for Duplicate {
     fn step<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
         self.due = Time::NEVER;
         self.copy.take()
+    }
+
+    fn change(&mut self, _now: Time, table: &DuplicateSpec) {
+        self.probability = table.probability;
     }
 
     fn packets(&self) -> u64 {

@@ -1,26 +1,16 @@
-//! What every element of a path does, and the dispatch over them.
+//! What every element of a path does, and what its table of settings says.
 
-use crate::aggregate::Aggregate;
-use crate::cellular::Cellular;
-use crate::delay::Delay;
-use crate::duplicate::Duplicate;
-use crate::gilbert_elliott::GilbertElliott;
-use crate::jitter::Jitter;
-use crate::link::Link;
-use crate::loss::Loss;
-use crate::netem::Netem;
-use crate::poisson::Poisson;
-use crate::policer::Policer;
-use crate::reorder::Reorder;
-use crate::shaper::Shaper;
-use crate::slotted::Slotted;
-use crate::trace::Trace;
-use crate::{ElementSpec, LinkStats, Packet, Tap};
+use crate::change::{Change, WalkSpec};
+use crate::queue::QueueSpec;
+use crate::tally::LinkTally;
+use crate::{Packet, Tap};
 use units::{Rng, Time};
 
-/// One element. Calls come with times that do not decrease; `step` comes at the time of `next_event` and before an
-/// arrival at the same time.
+/// One element at work. Calls come with times that do not decrease; `step` comes at the time of `next_event` and before
+/// an arrival at the same time.
 pub(crate) trait Element {
+    /// The table that asks for it.
+    type Table;
     /// A packet arrives. Returns it if it passes at once.
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet>;
     /// When the next step is due. An element that keeps no packets has none to plan.
@@ -35,18 +25,93 @@ pub(crate) trait Element {
     fn packets(&self) -> u64 {
         0
     }
-    /// Changes a parameter of the queue, if it has one.
+    /// Takes over the numeric settings of `table`.
+    fn change(&mut self, now: Time, table: &Self::Table);
+    /// Changes a setting of the queue, if it has one.
     fn set_queue(&mut self, name: &str, _value: f64) -> Result<(), String> {
-        Err(format!("queue: `{name}` cannot be changed, the element has no queue"))
+        Err(no_queue(name))
     }
     /// The counters, if it is a link.
-    fn stats(&self) -> Option<&LinkStats> {
+    fn tally(&self) -> Option<&LinkTally> {
         None
     }
     /// Brings the counters up to `now`.
-    fn finish(&mut self, _now: Time) {}
-    /// From when the longest waiting time is to be kept a second time, if it is a link with a queue.
+    fn settle(&mut self, _now: Time) {}
+    /// From when on the longest waiting time is kept a second time, if it is a link with a queue.
     fn watch_from(&mut self, _at: Time) {}
+}
+
+/// The error for a change of the queue of an element without one.
+pub(crate) fn no_queue(name: &str) -> String {
+    format!("queue: `{name}` cannot be changed, the element has no queue")
+}
+
+/// The table of settings of an element.
+pub(crate) trait Table {
+    /// Checks all settings; `running` if they are those after a scheduled change.
+    fn check(&self, running: bool) -> Result<(), String>;
+    /// Sets the numeric setting `name`, without checking its range.
+    fn set(&mut self, name: &str, value: f64) -> Result<(), String>;
+    /// The name it was given.
+    fn name(&self) -> Option<&str>;
+    /// Its changes during the run.
+    fn schedule(&self) -> &[Change];
+    /// Forgets them.
+    fn clear_schedule(&mut self);
+    /// The walks of its settings.
+    fn walk(&self) -> Option<&WalkSpec>;
+    /// Its queue, if it has one.
+    fn queue(&self) -> Option<&QueueSpec> {
+        None
+    }
+    /// Delay that every packet has at least, ms.
+    fn delay_ms(&self) -> f64 {
+        0.0
+    }
+    /// Probability of losing a packet, if that is what it is for and the same for every packet.
+    fn loss(&self) -> Option<f64> {
+        None
+    }
+    /// What it can carry, if it is a link.
+    fn capacity(&self) -> Option<Capacity> {
+        None
+    }
+}
+
+/// What a link can carry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Capacity {
+    /// On average, Mbit/s; infinite without a limit.
+    pub(crate) mbps: f64,
+    /// Whether it can at every moment, until a schedule or a walk changes it.
+    pub(crate) steady: bool,
+    /// Whether it offers its capacity in opportunities, which a tap can be told of.
+    pub(crate) opportunities: bool,
+}
+
+impl Capacity {
+    /// `mbps` at every moment.
+    pub(crate) const fn steady(mbps: f64) -> Self {
+        Self { mbps, steady: true, opportunities: false }
+    }
+
+    /// `mbps` on average, bursts at any rate.
+    pub(crate) const fn in_bursts(mbps: f64) -> Self {
+        Self { mbps, steady: false, opportunities: false }
+    }
+
+    /// `mbps` on average, in opportunities.
+    pub(crate) const fn in_opportunities(mbps: f64) -> Self {
+        Self { mbps, steady: false, opportunities: true }
+    }
+}
+
+/// A table of settings and the element that it asks for.
+pub(crate) trait ElementTable: Table {
+    /// The element.
+    type Element: Element<Table = Self>;
+    /// The element that this table, which has been checked, asks for, with its name in statistics.
+    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Self::Element, String>;
 }
 
 /// Which random streams an element draws from.
@@ -63,129 +128,5 @@ impl Streams<'_> {
 
     pub(crate) fn queue(&self) -> Rng {
         Rng::new(self.seed, &format!("{}/queue", self.prefix))
-    }
-}
-
-/// Any element.
-#[derive(Clone, Debug)]
-pub(crate) enum Stage {
-    Link(Link),
-    Trace(Trace),
-    Poisson(Poisson),
-    Cellular(Cellular),
-    Shaper(Shaper),
-    Policer(Policer),
-    Delay(Delay),
-    Jitter(Jitter),
-    Aggregate(Aggregate),
-    Slotted(Slotted),
-    Loss(Loss),
-    GilbertElliott(GilbertElliott),
-    Reorder(Reorder),
-    Duplicate(Duplicate),
-    Netem(Netem),
-}
-
-/// Runs `$call` on whatever element `$stage` is.
-macro_rules! dispatch {
-    ($stage:expr, $element:ident => $call:expr) => {
-        match $stage {
-            Stage::Link($element) => $call,
-            Stage::Trace($element) => $call,
-            Stage::Poisson($element) => $call,
-            Stage::Cellular($element) => $call,
-            Stage::Shaper($element) => $call,
-            Stage::Policer($element) => $call,
-            Stage::Delay($element) => $call,
-            Stage::Jitter($element) => $call,
-            Stage::Aggregate($element) => $call,
-            Stage::Slotted($element) => $call,
-            Stage::Loss($element) => $call,
-            Stage::GilbertElliott($element) => $call,
-            Stage::Reorder($element) => $call,
-            Stage::Duplicate($element) => $call,
-            Stage::Netem($element) => $call,
-        }
-    };
-}
-
-impl Stage {
-    /// The element that a checked `spec` asks for.
-    pub(crate) fn build(spec: &ElementSpec, name: String, streams: &Streams<'_>) -> Result<Self, String> {
-        Ok(match spec {
-            ElementSpec::Link(spec) => Self::Link(Link::build(spec, name, streams)?),
-            ElementSpec::Trace(spec) => Self::Trace(Trace::build(spec, name, streams)?),
-            ElementSpec::Poisson(spec) => Self::Poisson(Poisson::build(spec, name, streams)?),
-            ElementSpec::Cellular(spec) => Self::Cellular(Cellular::build(spec, name, streams)?),
-            ElementSpec::Shaper(spec) => Self::Shaper(Shaper::build(spec, name, streams)?),
-            ElementSpec::Policer(spec) => Self::Policer(Policer::new(spec, name)),
-            ElementSpec::Delay(spec) => Self::Delay(Delay::new(spec)),
-            ElementSpec::Jitter(spec) => Self::Jitter(Jitter::new(spec, streams.element())),
-            ElementSpec::Aggregate(spec) => Self::Aggregate(Aggregate::new(spec)),
-            ElementSpec::Slotted(spec) => Self::Slotted(Slotted::new(spec, streams.element())),
-            ElementSpec::Loss(spec) => Self::Loss(Loss::new(spec, streams.element())),
-            ElementSpec::GilbertElliott(spec) => {
-                Self::GilbertElliott(GilbertElliott::new(spec, streams.element()))
-            }
-            ElementSpec::Reorder(spec) => Self::Reorder(Reorder::new(spec, streams.element())),
-            ElementSpec::Duplicate(spec) => Self::Duplicate(Duplicate::new(spec, streams.element())),
-            ElementSpec::Netem(spec) => Self::Netem(Netem::new(spec, name)),
-        })
-    }
-
-    /// Takes over the numeric parameters of `spec`, which is of this element's kind.
-    pub(crate) fn change(&mut self, now: Time, spec: &ElementSpec) {
-        match (self, spec) {
-            (Self::Link(element), ElementSpec::Link(spec)) => element.change(now, spec),
-            (Self::Poisson(element), ElementSpec::Poisson(spec)) => element.apply(now, spec),
-            (Self::Cellular(element), ElementSpec::Cellular(spec)) => element.apply(now, spec),
-            (Self::Shaper(element), ElementSpec::Shaper(spec)) => element.change(now, spec),
-            (Self::Policer(element), ElementSpec::Policer(spec)) => element.change(now, spec),
-            (Self::Delay(element), ElementSpec::Delay(spec)) => element.change(spec),
-            (Self::Jitter(element), ElementSpec::Jitter(spec)) => element.change(now, spec),
-            (Self::Aggregate(element), ElementSpec::Aggregate(spec)) => element.change(spec),
-            (Self::Slotted(element), ElementSpec::Slotted(spec)) => element.change(spec),
-            (Self::Loss(element), ElementSpec::Loss(spec)) => element.change(spec),
-            (Self::GilbertElliott(element), ElementSpec::GilbertElliott(spec)) => element.change(spec),
-            (Self::Reorder(element), ElementSpec::Reorder(spec)) => element.change(spec),
-            (Self::Duplicate(element), ElementSpec::Duplicate(spec)) => element.change(spec),
-            (Self::Netem(element), ElementSpec::Netem(spec)) => element.change(now, spec),
-            (_, _) => debug_assert!(false, "a change of another kind of element"),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
-        dispatch!(self, element => element.arrive(now, packet, tap))
-    }
-
-    #[inline]
-    pub(crate) fn next_event(&self) -> Time {
-        dispatch!(self, element => element.next_event())
-    }
-
-    #[inline]
-    pub(crate) fn step<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
-        dispatch!(self, element => element.step(now, tap))
-    }
-
-    pub(crate) fn packets(&self) -> u64 {
-        dispatch!(self, element => element.packets())
-    }
-
-    pub(crate) fn set_queue(&mut self, name: &str, value: f64) -> Result<(), String> {
-        dispatch!(self, element => element.set_queue(name, value))
-    }
-
-    pub(crate) fn stats(&self) -> Option<&LinkStats> {
-        dispatch!(self, element => element.stats())
-    }
-
-    pub(crate) fn finish(&mut self, now: Time) {
-        dispatch!(self, element => element.finish(now));
-    }
-
-    pub(crate) fn watch_from(&mut self, at: Time) {
-        dispatch!(self, element => element.watch_from(at));
     }
 }

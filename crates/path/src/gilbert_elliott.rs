@@ -1,18 +1,17 @@
-//! Bursty loss: the Gilbert-Elliott model with netem's parameters (`gemodel`; reference `emulation` 2.1).
+//! Bursty loss: the Gilbert-Elliott model with the parameters of netem's `gemodel` (tc-netem(8)).
 //!
 //! For every packet the state changes first, good to bad with probability `p` and bad to good with `r`; then the
 //! packet is lost with probability 1 - `k` in the good and 1 - `h` in the bad state. In the long run the bad state has
 //! the share p / (p + r) of the packets, for bursts of 1 / r on average.
 
-use crate::element::Element;
-use crate::parameters::{Parameters, probability, settable};
-use crate::spec::Change;
-use crate::walk::WalkSpec;
+use crate::change::{Change, WalkSpec};
+use crate::element::{Element, ElementTable, Streams, Table};
+use crate::settings::{probability, settings};
 use crate::{Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};
 
-/// Parameters of the Gilbert-Elliott model.
+/// Settings of the Gilbert-Elliott model.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottSpec {
@@ -31,7 +30,7 @@ pub struct GilbertElliottSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
-    /// Random walks of parameters.
+    /// Random walks of settings.
     pub walk: Option<WalkSpec>,
 }
 
@@ -39,13 +38,24 @@ fn one() -> f64 {
     1.0
 }
 
-impl Parameters for GilbertElliottSpec {
+impl Table for GilbertElliottSpec {
     fn check(&self, _running: bool) -> Result<(), String> {
         let values = [("p", self.p), ("r", self.r), ("h", self.h), ("k", self.k)];
         values.into_iter().try_for_each(|(name, value)| probability(name, value))
     }
 
-    settable!(p, r, h, k);
+    settings!(p, r, h, k);
+}
+
+impl ElementTable for GilbertElliottSpec {
+    type Element = GilbertElliott;
+
+    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<GilbertElliott, String> {
+        let mut model =
+            GilbertElliott { leave: [0.0; 2], lose: [0.0; 2], is_bad: false, rng: streams.element() };
+        model.change(Time::ZERO, self);
+        Ok(model)
+    }
 }
 
 /// Bursty loss.
@@ -59,20 +69,9 @@ pub(crate) struct GilbertElliott {
     rng: Rng,
 }
 
-impl GilbertElliott {
-    pub(crate) fn new(spec: &GilbertElliottSpec, rng: Rng) -> Self {
-        let mut model = Self { leave: [0.0; 2], lose: [0.0; 2], is_bad: false, rng };
-        model.change(spec);
-        model
-    }
-
-    pub(crate) fn change(&mut self, spec: &GilbertElliottSpec) {
-        self.leave = [spec.p, spec.r];
-        self.lose = [1.0 - spec.k, 1.0 - spec.h];
-    }
-}
-
 impl Element for GilbertElliott {
+    type Table = GilbertElliottSpec;
+
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
         self.is_bad ^= self.rng.uniform() < self.leave[usize::from(self.is_bad)];
@@ -81,6 +80,11 @@ impl Element for GilbertElliott {
             return None;
         }
         Some(packet)
+    }
+
+    fn change(&mut self, _now: Time, table: &GilbertElliottSpec) {
+        self.leave = [table.p, table.r];
+        self.lose = [1.0 - table.k, 1.0 - table.h];
     }
 }
 

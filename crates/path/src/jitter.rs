@@ -1,18 +1,17 @@
 //! A random delay per packet, or one that holds for a while.
 //!
 //! With `redraw_min_ms` and `redraw_max_ms` the delay is drawn anew after a time uniform between them, whatever the
-//! traffic (reference `schemes-learned` 2.4: every 8 to 24 ms); otherwise for every packet. Draws below zero count as 0.
+//! traffic (a path that changes every 8 to 24 ms, say); otherwise for every packet. Draws below zero count as 0.
 
-use crate::element::Element;
-use crate::parameters::{Parameters, milliseconds, milliseconds_above_zero, refuse, settable};
-use crate::spec::Change;
+use crate::change::{Change, WalkSpec};
+use crate::element::{Element, ElementTable, Streams, Table};
+use crate::settings::{milliseconds, milliseconds_above_zero, refuse, settings};
 use crate::store::Store;
-use crate::walk::WalkSpec;
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rng, Span, Time};
 
-/// Parameters of jitter.
+/// Settings of jitter.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct JitterSpec {
@@ -34,7 +33,7 @@ pub struct JitterSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
-    /// Random walks of parameters.
+    /// Random walks of settings.
     pub walk: Option<WalkSpec>,
 }
 
@@ -59,7 +58,7 @@ pub enum Distribution {
 /// Shortest hold: bounds the draws per simulated second.
 const SHORTEST_HOLD_MS: f64 = 0.001;
 
-impl Parameters for JitterSpec {
+impl Table for JitterSpec {
     fn check(&self, _running: bool) -> Result<(), String> {
         milliseconds("mean_ms", self.mean_ms)?;
         match (self.distribution, self.deviation_ms) {
@@ -99,7 +98,22 @@ impl Parameters for JitterSpec {
         }
     }
 
-    settable!(mean_ms, deviation_ms, redraw_min_ms, redraw_max_ms);
+    settings!(mean_ms, deviation_ms, redraw_min_ms, redraw_max_ms);
+}
+
+impl ElementTable for JitterSpec {
+    type Element = Jitter;
+
+    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Jitter, String> {
+        Ok(Jitter {
+            distribution: self.distribution,
+            mean_ns: self.mean_ms * 1e6,
+            deviation_ns: self.deviation_ms.unwrap_or(0.0) * 1e6,
+            hold: hold(self),
+            rng: streams.element(),
+            store: Store::new(self.preserve_order),
+        })
+    }
 }
 
 /// How long delays hold, ns, and the present one.
@@ -128,31 +142,6 @@ fn hold(spec: &JitterSpec) -> Option<Hold> {
 }
 
 impl Jitter {
-    pub(crate) fn new(spec: &JitterSpec, rng: Rng) -> Self {
-        Self {
-            distribution: spec.distribution,
-            mean_ns: spec.mean_ms * 1e6,
-            deviation_ns: spec.deviation_ms.unwrap_or(0.0) * 1e6,
-            hold: hold(spec),
-            rng,
-            store: Store::new(spec.preserve_order),
-        }
-    }
-
-    /// New parameters hold from the next draw on.
-    pub(crate) fn change(&mut self, now: Time, spec: &JitterSpec) {
-        if self.hold.is_some() {
-            self.delay(now);
-        }
-        self.mean_ns = spec.mean_ms * 1e6;
-        self.deviation_ns = spec.deviation_ms.unwrap_or(0.0) * 1e6;
-        if let (Some(old), Some(new)) = (self.hold, &mut hold(spec)) {
-            self.hold = Some(Hold { delay: old.delay, until: old.until, ..*new });
-        } else {
-            self.hold = hold(spec).map(|hold| Hold { until: now, ..hold });
-        }
-    }
-
     fn draw(&mut self) -> Span {
         let (mean, deviation) = (self.mean_ns, self.deviation_ns);
         let ns = match self.distribution {
@@ -183,6 +172,8 @@ impl Jitter {
 }
 
 impl Element for Jitter {
+    type Table = JitterSpec;
+
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, _tap: &mut T) -> Option<Packet> {
         let time = now + self.delay(now);
@@ -198,6 +189,20 @@ impl Element for Jitter {
     #[inline]
     fn step<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
         self.store.pop()
+    }
+
+    /// New settings hold from the next draw on.
+    fn change(&mut self, now: Time, table: &JitterSpec) {
+        if self.hold.is_some() {
+            self.delay(now);
+        }
+        self.mean_ns = table.mean_ms * 1e6;
+        self.deviation_ns = table.deviation_ms.unwrap_or(0.0) * 1e6;
+        if let (Some(old), Some(new)) = (self.hold, &mut hold(table)) {
+            self.hold = Some(Hold { delay: old.delay, until: old.until, ..*new });
+        } else {
+            self.hold = hold(table).map(|hold| Hold { until: now, ..hold });
+        }
     }
 
     fn packets(&self) -> u64 {

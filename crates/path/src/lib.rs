@@ -4,27 +4,29 @@
 //! A [`PathSpec`] lists the elements of both directions. [`Direction`] runs those of one; it takes packets, tells when
 //! it wants to be called next, and gives packets back. Everything that happens inside goes to a [`Tap`].
 //!
-//! Adding an element: a file with its specification and its state, a variant of [`ElementSpec`] and of `Stage`.
+//! Adding an element: a file with its table (`ElementTable`) and its state (`Element`), and a line in the list of
+//! `kinds.rs`.
 
 mod aggregate;
 mod bucket;
+mod buffer;
 mod cellular;
+mod change;
 mod delay;
 mod delay_line;
+mod describe;
 mod direction;
-mod drawn;
 mod duplicate;
 mod element;
 mod encapsulation;
 mod gilbert_elliott;
 mod jitter;
+mod kinds;
 mod link;
 mod loss;
 mod netem;
 mod offered;
-mod opportunities;
 mod packet;
-mod parameters;
 mod poisson;
 mod policer;
 #[cfg(test)]
@@ -32,21 +34,28 @@ mod properties;
 mod queue;
 mod reorder;
 mod section;
+mod served;
+mod server;
+mod settings;
 mod shaper;
 mod slotted;
 mod spec;
-mod stats;
+mod stage;
 mod store;
+mod tally;
 mod tap;
 #[cfg(test)]
 mod testing;
 mod trace;
+mod validate;
 mod walk;
 
 pub use aggregate::AggregateSpec;
 pub use cellular::CellularSpec;
+pub use change::{Change, KeyWalk, WalkSpec};
 pub use delay::DelaySpec;
 pub use delay_line::DelayLine;
+pub use describe::{Description, LinkDescription, Steps};
 pub use direction::Direction;
 pub use duplicate::DuplicateSpec;
 pub use encapsulation::{Encapsulation, FragmentSizes, Reassembler};
@@ -67,8 +76,7 @@ pub use reorder::ReorderSpec;
 pub use section::Section;
 pub use shaper::ShaperSpec;
 pub use slotted::SlottedSpec;
-pub use spec::{Change, ElementSpec, PathSpec};
-pub use stats::LinkStats;
+pub use spec::{ElementSpec, PathSpec};
+pub use tally::LinkTally;
 pub use tap::{NoTap, PacketEvent, Tap};
 pub use trace::{EvenSpec, PoissonTraceSpec, TraceMode, TraceSpec, parse_trace};
-pub use walk::{KeyWalk, WalkSpec};

@@ -3,16 +3,16 @@
 //! Serialization is exact: what a division leaves over is carried to the next packet, so a busy link neither gains
 //! nor loses a nanosecond. A scheduled rate of 0 stops the link, the packet being sent included, until the next change.
 //!
-//! `device_packets` is the device queue below the queue discipline, as in ns-3's point-to-point devices (reference
-//! `ccperf` 4.3): only the packets above it count for the queue's limit, so `packets = qlen` with one device packet
+//! `device_packets` is the device queue below the queue discipline, as in ns-3's point-to-point devices
+//! (`src/point-to-point/model/point-to-point-net-device.cc` of nsnam/ns-3-dev-git@ns-3.41): only the packets above it count for the queue's limit, so `packets = qlen` with one device packet
 //! stores qlen + 2 packets in all. `framing_bytes` there is 2 (PPP).
 
-use crate::element::{Element, Streams};
-use crate::parameters::{Parameters, not_negative, rate, refuse, settable};
-use crate::spec::Change;
-use crate::stats::{BYTE_WORK, Buffer};
-use crate::walk::WalkSpec;
-use crate::{LinkStats, Packet, QueueSpec, Tap};
+use crate::bucket::BYTE_WORK;
+use crate::buffer::Buffer;
+use crate::change::{Change, WalkSpec};
+use crate::element::{Capacity, Element, ElementTable, Streams, Table};
+use crate::settings::{not_negative, rate, refuse, settings};
+use crate::{LinkTally, Packet, QueueSpec, Tap};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Rate, Span, Time};
@@ -22,7 +22,7 @@ const MOST_FRAMING: f64 = 10_000.0;
 /// Longest device queue.
 const MOST_DEVICE_PACKETS: u32 = 1_000_000;
 
-/// Parameters of a link.
+/// Settings of a link.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
@@ -45,11 +45,11 @@ pub struct LinkSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
-    /// Random walks of parameters.
+    /// Random walks of settings.
     pub walk: Option<WalkSpec>,
 }
 
-impl Parameters for LinkSpec {
+impl Table for LinkSpec {
     fn check(&self, running: bool) -> Result<(), String> {
         // A link may be switched off for a while, but not from the start.
         if !(running && self.rate_mbps == 0.0) {
@@ -63,7 +63,39 @@ impl Parameters for LinkSpec {
         self.queue.validate()
     }
 
-    settable!(rate_mbps, framing_bytes, device_packets);
+    fn queue(&self) -> Option<&QueueSpec> {
+        Some(&self.queue)
+    }
+
+    fn capacity(&self) -> Option<Capacity> {
+        Some(Capacity::steady(self.rate_mbps))
+    }
+
+    settings!(rate_mbps, framing_bytes, device_packets);
+}
+
+impl ElementTable for LinkSpec {
+    type Element = Link;
+
+    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Link, String> {
+        let mut buffer = Buffer::build(&self.queue, name, streams.queue())?
+            .with_in_service(self.count_in_service, &self.queue);
+        let rate = Rate::from_mbps(self.rate_mbps);
+        buffer.set_rate(rate);
+        buffer.gauge.tally.framing_bytes = self.framing_bytes;
+        Ok(Link {
+            buffer,
+            rate,
+            device: VecDeque::new(),
+            device_packets: self.device_packets as usize,
+            hand_down_at: Time::NEVER,
+            sending: Packet::new(0, 0, 0, 0, Time::ZERO),
+            is_sending: false,
+            sent_at: Time::NEVER,
+            remainder: 0,
+            stalled: 0,
+        })
+    }
 }
 
 /// A link.
@@ -79,73 +111,33 @@ pub(crate) struct Link {
     sending: Packet,
     is_sending: bool,
     /// When `sending` is out.
-    finish: Time,
-    /// Work beyond the last whole nanosecond before `finish`.
+    sent_at: Time,
+    /// Work beyond the last whole nanosecond before `sent_at`.
     remainder: u64,
     /// Work left of `sending` while the rate is zero.
     stalled: u64,
 }
 
 impl Link {
-    pub(crate) fn build(spec: &LinkSpec, name: String, streams: &Streams<'_>) -> Result<Self, String> {
-        let mut buffer = Buffer::build(&spec.queue, name, streams.queue())?
-            .with_in_service(spec.count_in_service, &spec.queue);
-        let rate = Rate::from_mbps(spec.rate_mbps);
-        buffer.set_rate(rate);
-        buffer.meter.stats.framing_bytes = spec.framing_bytes;
-        Ok(Self {
-            buffer,
-            rate,
-            device: VecDeque::new(),
-            device_packets: spec.device_packets as usize,
-            hand_down_at: Time::NEVER,
-            sending: Packet::new(0, 0, 0, 0, Time::ZERO),
-            is_sending: false,
-            finish: Time::NEVER,
-            remainder: 0,
-            stalled: 0,
-        })
-    }
-
-    pub(crate) fn change(&mut self, now: Time, spec: &LinkSpec) {
-        self.buffer.meter.stats.framing_bytes = spec.framing_bytes;
-        self.device_packets = spec.device_packets as usize;
-        let new = Rate::from_mbps(spec.rate_mbps);
-        if new == self.rate {
-            return;
-        }
-        self.buffer.meter.offer(now, self.rate);
-        self.buffer.set_rate(new);
-        let old = core::mem::replace(&mut self.rate, new);
-        if self.is_sending {
-            let left = if old == Rate::ZERO {
-                self.stalled
-            } else {
-                (self.finish - now).as_ns() * old.bps() + self.remainder
-            };
-            self.work_on(now, left);
-        }
-    }
-
     /// `work` is left of the packet being sent.
     fn work_on(&mut self, now: Time, work: u64) {
         if self.rate == Rate::ZERO {
             self.stalled = work;
-            self.finish = Time::NEVER;
+            self.sent_at = Time::NEVER;
         } else {
-            self.finish = now + Span::from_ns(work / self.rate.bps());
+            self.sent_at = now + Span::from_ns(work / self.rate.bps());
             self.remainder = work % self.rate.bps();
         }
     }
 
     #[inline]
     fn start(&mut self, now: Time, packet: Packet) {
-        let bytes = packet.size_bytes + self.buffer.meter.stats.framing_bytes;
+        let bytes = packet.size_bytes + self.buffer.gauge.tally.framing_bytes;
         if self.rate == Rate::ZERO {
             self.work_on(now, u64::from(bytes) * BYTE_WORK + self.remainder);
         } else {
             let (span, remainder) = self.rate.time_for_exact(bytes, self.remainder);
-            self.finish = now + span;
+            self.sent_at = now + span;
             self.remainder = remainder;
         }
         self.sending = packet;
@@ -163,7 +155,7 @@ impl Link {
             } else if let Some(packet) = self.buffer.dequeue(now, tap) {
                 self.start(now, packet);
             } else {
-                self.finish = Time::NEVER;
+                self.sent_at = Time::NEVER;
                 self.remainder = 0;
                 return;
             }
@@ -176,6 +168,8 @@ impl Link {
 }
 
 impl Element for Link {
+    type Table = LinkSpec;
+
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
         let sending = self.is_sending.then_some(self.sending.size_bytes);
@@ -188,12 +182,12 @@ impl Element for Link {
 
     #[inline]
     fn next_event(&self) -> Time {
-        self.finish.min(self.hand_down_at)
+        self.sent_at.min(self.hand_down_at)
     }
 
     #[inline]
     fn step<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
-        if self.hand_down_at <= now && self.finish > now {
+        if self.hand_down_at <= now && self.sent_at > now {
             self.refill(now, tap);
             return None;
         }
@@ -202,7 +196,7 @@ impl Element for Link {
         }
         let packet = self.sending;
         self.is_sending = false;
-        self.buffer.meter.sent(packet.size_bytes);
+        self.buffer.gauge.sent(packet.size_bytes);
         if let Some(next) = self.device.pop_front() {
             self.start(now, next);
             // As in ns-3 the device asks for more by an event of its own: what arrives at this very moment finds the queue
@@ -214,6 +208,26 @@ impl Element for Link {
         Some(packet)
     }
 
+    fn change(&mut self, now: Time, table: &LinkSpec) {
+        self.buffer.gauge.tally.framing_bytes = table.framing_bytes;
+        self.device_packets = table.device_packets as usize;
+        let new = Rate::from_mbps(table.rate_mbps);
+        if new == self.rate {
+            return;
+        }
+        self.buffer.gauge.offer(now, self.rate);
+        self.buffer.set_rate(new);
+        let old = core::mem::replace(&mut self.rate, new);
+        if self.is_sending {
+            let left = if old == Rate::ZERO {
+                self.stalled
+            } else {
+                (self.sent_at - now).as_ns() * old.bps() + self.remainder
+            };
+            self.work_on(now, left);
+        }
+    }
+
     fn packets(&self) -> u64 {
         self.buffer.packets() + self.device.len() as u64 + u64::from(self.is_sending)
     }
@@ -222,17 +236,17 @@ impl Element for Link {
         self.buffer.set(name, value)
     }
 
-    fn stats(&self) -> Option<&LinkStats> {
-        Some(&self.buffer.meter.stats)
+    fn tally(&self) -> Option<&LinkTally> {
+        Some(&self.buffer.gauge.tally)
     }
 
     fn watch_from(&mut self, at: Time) {
-        self.buffer.meter.watch_from(at);
+        self.buffer.gauge.watch_from(at);
     }
 
-    fn finish(&mut self, now: Time) {
-        self.buffer.meter.integrate(now);
-        self.buffer.meter.offer(now, self.rate);
+    fn settle(&mut self, now: Time) {
+        self.buffer.gauge.integrate(now);
+        self.buffer.gauge.offer(now, self.rate);
     }
 }
 

@@ -2,15 +2,14 @@
 //!
 //! One random number is drawn per packet, so the same seed loses the same packets by their index, whatever their times.
 
-use crate::element::Element;
-use crate::parameters::{Parameters, probability, refuse, settable};
-use crate::spec::Change;
-use crate::walk::WalkSpec;
+use crate::change::{Change, WalkSpec};
+use crate::element::{Element, ElementTable, Streams, Table};
+use crate::settings::{probability, refuse, settings};
 use crate::{Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};
 
-/// Parameters of loss; exactly one of `probability`, `every` and `packets`. Packets are counted from 1, all flows
+/// Settings of loss; exactly one of `probability`, `every` and `packets`. Packets are counted from 1, all flows
 /// together.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
@@ -26,11 +25,11 @@ pub struct LossSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
-    /// Random walks of parameters.
+    /// Random walks of settings.
     pub walk: Option<WalkSpec>,
 }
 
-impl Parameters for LossSpec {
+impl Table for LossSpec {
     fn check(&self, _running: bool) -> Result<(), String> {
         match (self.probability, self.every, &self.packets) {
             (Some(value), None, None) => probability("probability", value),
@@ -51,7 +50,24 @@ impl Parameters for LossSpec {
         }
     }
 
-    settable!(probability, every);
+    fn loss(&self) -> Option<f64> {
+        self.probability
+    }
+
+    settings!(probability, every);
+}
+
+impl ElementTable for LossSpec {
+    type Element = Loss;
+
+    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Loss, String> {
+        let rule = match (self.every, &self.packets) {
+            (Some(every), _) => Rule::Every(every),
+            (None, Some(packets)) => Rule::List(packets.as_slice().into(), 0),
+            (None, None) => Rule::Random(self.probability.unwrap_or(0.0)),
+        };
+        Ok(Loss { rule, seen: 0, rng: streams.element() })
+    }
 }
 
 /// Loss.
@@ -71,26 +87,9 @@ enum Rule {
     List(Box<[u64]>, usize),
 }
 
-impl Loss {
-    pub(crate) fn new(spec: &LossSpec, rng: Rng) -> Self {
-        let rule = match (spec.every, &spec.packets) {
-            (Some(every), _) => Rule::Every(every),
-            (None, Some(packets)) => Rule::List(packets.as_slice().into(), 0),
-            (None, None) => Rule::Random(spec.probability.unwrap_or(0.0)),
-        };
-        Self { rule, seen: 0, rng }
-    }
-
-    pub(crate) fn change(&mut self, spec: &LossSpec) {
-        match &mut self.rule {
-            Rule::Random(probability) => *probability = spec.probability.unwrap_or(0.0),
-            Rule::Every(every) => *every = spec.every.unwrap_or(*every),
-            Rule::List(..) => {}
-        }
-    }
-}
-
 impl Element for Loss {
+    type Table = LossSpec;
+
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
         self.seen += 1;
@@ -108,6 +107,14 @@ impl Element for Loss {
             return None;
         }
         Some(packet)
+    }
+
+    fn change(&mut self, _now: Time, table: &LossSpec) {
+        match &mut self.rule {
+            Rule::Random(probability) => *probability = table.probability.unwrap_or(0.0),
+            Rule::Every(every) => *every = table.every.unwrap_or(*every),
+            Rule::List(..) => {}
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The quirk of Linux's netem as Mininet uses it: one limit for the packets in the delay line and those waiting for
 //! the shaper above it.
 //!
-//! Mininet's links are `htb rate R burst 15k` with the child `netem delay D limit L` (reference `schemes-window` 3.7):
+//! Mininet's links are `htb rate R burst 15k` with the child `netem delay D limit L` (`mininet/link.py` of mininet/mininet):
 //! `limit_packets` counts the packets still being delayed, so of 77 packets at 46 Mbit/s and 10 ms only about 38 can
 //! wait; shaping comes after the delay; and the bucket forgives `burst_bytes` of excess without any delay. Without
 //! `rate_mbps` it is netem alone. Profile P2 there: 77 packets, 10 ms, 46 Mbit/s, 15360 bytes, with `deficit`.
@@ -9,17 +9,16 @@
 //! Waiting packets in the statistics are all inside, as the limit counts; queueing delay is what exceeds `delay_ms`.
 
 use crate::bucket::Bucket;
-use crate::element::Element;
-use crate::parameters::{Parameters, burst, milliseconds, rate, refuse, settable};
-use crate::spec::Change;
-use crate::stats::Meter;
-use crate::walk::WalkSpec;
-use crate::{LinkStats, Packet, PacketEvent, Tap};
+use crate::change::{Change, WalkSpec};
+use crate::element::{Capacity, Element, ElementTable, Streams, Table};
+use crate::settings::{burst, milliseconds, rate, refuse, settings};
+use crate::tally::Gauge;
+use crate::{LinkTally, Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Rate, Span, Time};
 
-/// Parameters of netem below a shaper.
+/// Settings of netem below a shaper.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct NetemSpec {
@@ -40,7 +39,7 @@ pub struct NetemSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
-    /// Random walks of parameters.
+    /// Random walks of settings.
     pub walk: Option<WalkSpec>,
 }
 
@@ -51,7 +50,7 @@ fn yes() -> bool {
     true
 }
 
-impl Parameters for NetemSpec {
+impl Table for NetemSpec {
     fn check(&self, _running: bool) -> Result<(), String> {
         milliseconds("delay_ms", self.delay_ms)?;
         if self.limit_packets == 0 {
@@ -67,7 +66,31 @@ impl Parameters for NetemSpec {
         }
     }
 
-    settable!(delay_ms, limit_packets, rate_mbps, burst_bytes);
+    fn delay_ms(&self) -> f64 {
+        self.delay_ms
+    }
+
+    fn capacity(&self) -> Option<Capacity> {
+        Some(Capacity::in_bursts(self.rate_mbps.unwrap_or(f64::INFINITY)))
+    }
+
+    settings!(delay_ms, limit_packets, rate_mbps, burst_bytes);
+}
+
+impl ElementTable for NetemSpec {
+    type Element = Netem;
+
+    fn build(&self, name: String, _streams: &Streams<'_>) -> Result<Netem, String> {
+        Ok(Netem {
+            delay: Span::from_secs_f64(self.delay_ms / 1e3),
+            limit: self.limit_packets,
+            bucket: bucket(self),
+            deficit: self.deficit,
+            inside: VecDeque::new(),
+            gauge: Gauge::new(name),
+            due: Time::NEVER,
+        })
+    }
 }
 
 /// Netem below a shaper.
@@ -79,7 +102,7 @@ pub(crate) struct Netem {
     deficit: bool,
     /// Each with the end of its delay; in order.
     inside: VecDeque<(Time, Packet)>,
-    meter: Meter,
+    gauge: Gauge,
     due: Time,
 }
 
@@ -88,33 +111,8 @@ fn bucket(spec: &NetemSpec) -> Option<Bucket> {
 }
 
 impl Netem {
-    pub(crate) fn new(spec: &NetemSpec, name: String) -> Self {
-        Self {
-            delay: Span::from_secs_f64(spec.delay_ms / 1e3),
-            limit: spec.limit_packets,
-            bucket: bucket(spec),
-            deficit: spec.deficit,
-            inside: VecDeque::new(),
-            meter: Meter::new(name),
-            due: Time::NEVER,
-        }
-    }
-
-    pub(crate) fn change(&mut self, now: Time, spec: &NetemSpec) {
-        self.offer(now);
-        self.delay = Span::from_secs_f64(spec.delay_ms / 1e3);
-        self.limit = spec.limit_packets;
-        if let (Some(bucket), Some(mbps), Some(bytes)) = (&mut self.bucket, spec.rate_mbps, spec.burst_bytes)
-        {
-            bucket.change(now, Rate::from_mbps(mbps), bytes);
-        } else {
-            self.bucket = bucket(spec);
-        }
-        self.plan();
-    }
-
     fn offer(&mut self, now: Time) {
-        self.meter.offer(now, self.bucket.as_ref().map_or(Rate::ZERO, Bucket::rate));
+        self.gauge.offer(now, self.bucket.as_ref().map_or(Rate::ZERO, Bucket::rate));
     }
 
     #[inline]
@@ -131,19 +129,21 @@ impl Netem {
 
     #[inline]
     fn count(&mut self, now: Time, bytes: i64, packets: i64) {
-        self.meter.integrate(now);
-        let stats = &mut self.meter.stats;
-        stats.queue_packets = stats.queue_packets.wrapping_add_signed(packets);
-        stats.queue_bytes = stats.queue_bytes.wrapping_add_signed(bytes);
+        self.gauge.integrate(now);
+        let tally = &mut self.gauge.tally;
+        tally.queue_packets = tally.queue_packets.wrapping_add_signed(packets);
+        tally.queue_bytes = tally.queue_bytes.wrapping_add_signed(bytes);
     }
 }
 
 impl Element for Netem {
+    type Table = NetemSpec;
+
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, mut packet: Packet, tap: &mut T) -> Option<Packet> {
-        self.meter.arrived(packet.size_bytes);
+        self.gauge.arrived(packet.size_bytes);
         if self.inside.len() as u64 >= self.limit {
-            self.meter.drop(now, &packet, tap);
+            self.gauge.drop(now, &packet, tap);
             return None;
         }
         self.count(now, i64::from(packet.size_bytes), 1);
@@ -166,8 +166,8 @@ impl Element for Netem {
     fn step<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
         let (delayed_until, packet) = self.inside.pop_front()?;
         self.count(now, -i64::from(packet.size_bytes), -1);
-        self.meter.waited(delayed_until, now);
-        self.meter.sent(packet.size_bytes);
+        self.gauge.waited(delayed_until, now);
+        self.gauge.sent(packet.size_bytes);
         if let Some(bucket) = &mut self.bucket {
             bucket.update(now);
             bucket.take(packet.size_bytes);
@@ -177,20 +177,34 @@ impl Element for Netem {
         Some(packet)
     }
 
+    fn change(&mut self, now: Time, table: &NetemSpec) {
+        self.offer(now);
+        self.delay = Span::from_secs_f64(table.delay_ms / 1e3);
+        self.limit = table.limit_packets;
+        if let (Some(bucket), Some(mbps), Some(bytes)) =
+            (&mut self.bucket, table.rate_mbps, table.burst_bytes)
+        {
+            bucket.change(now, Rate::from_mbps(mbps), bytes);
+        } else {
+            self.bucket = bucket(table);
+        }
+        self.plan();
+    }
+
     fn packets(&self) -> u64 {
         self.inside.len() as u64
     }
 
-    fn stats(&self) -> Option<&LinkStats> {
-        Some(&self.meter.stats)
+    fn tally(&self) -> Option<&LinkTally> {
+        Some(&self.gauge.tally)
     }
 
     fn watch_from(&mut self, at: Time) {
-        self.meter.watch_from(at);
+        self.gauge.watch_from(at);
     }
 
-    fn finish(&mut self, now: Time) {
-        self.meter.integrate(now);
+    fn settle(&mut self, now: Time) {
+        self.gauge.integrate(now);
         self.offer(now);
     }
 }

@@ -17,9 +17,8 @@ pub fn opportunities(
     seed: u64,
     length: Span,
 ) -> Result<Vec<Time>, String> {
-    let offers = |element: &&ElementSpec| {
-        matches!(element, ElementSpec::Trace(_) | ElementSpec::Poisson(_) | ElementSpec::Cellular(_))
-    };
+    let offers =
+        |element: &&ElementSpec| element.table().capacity().is_some_and(|capacity| capacity.opportunities);
     let links = elements.iter().filter(offers).count();
     if links != 1 {
         return Err(format!(

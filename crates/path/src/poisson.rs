@@ -1,20 +1,18 @@
 //! A link whose delivery opportunities are a Poisson process: exponential gaps, unbounded, in ns.
 //!
-//! Optional sparse head as in Pantheon's calibrated traces (reference `pantheon` 10): opportunities `head_gap_ms` apart
+//! Optional sparse head as in Pantheon's calibrated traces (StanfordSNR/pantheon-traces): opportunities `head_gap_ms` apart
 //! until `head_s`.
 
 use crate::QueueSpec;
-use crate::drawn::{Drawn, Process};
-use crate::element::Streams;
-use crate::opportunities::Server;
-use crate::parameters::{Parameters, milliseconds_above_zero, not_negative, packet_bytes, rate, settable};
-use crate::spec::Change;
-use crate::stats::Buffer;
-use crate::walk::WalkSpec;
+use crate::buffer::Buffer;
+use crate::change::{Change, WalkSpec};
+use crate::element::{Capacity, ElementTable, Streams, Table};
+use crate::served::{Drawn, Process, Served};
+use crate::settings::{milliseconds_above_zero, not_negative, packet_bytes, rate, settings};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 
-/// Parameters of a Poisson link.
+/// Settings of a Poisson link.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct PoissonSpec {
@@ -37,7 +35,7 @@ pub struct PoissonSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
-    /// Random walks of parameters.
+    /// Random walks of settings.
     pub walk: Option<WalkSpec>,
 }
 
@@ -48,7 +46,7 @@ fn tenth() -> f64 {
     100.0
 }
 
-impl Parameters for PoissonSpec {
+impl Table for PoissonSpec {
     fn check(&self, _running: bool) -> Result<(), String> {
         rate("rate_mbps", self.rate_mbps)?;
         packet_bytes("opportunity_bytes", self.opportunity_bytes)?;
@@ -57,11 +55,19 @@ impl Parameters for PoissonSpec {
         self.queue.validate()
     }
 
-    settable!(rate_mbps, opportunity_bytes);
+    fn queue(&self) -> Option<&QueueSpec> {
+        Some(&self.queue)
+    }
+
+    fn capacity(&self) -> Option<Capacity> {
+        Some(Capacity::in_opportunities(self.rate_mbps))
+    }
+
+    settings!(rate_mbps, opportunity_bytes);
 }
 
 /// A Poisson link.
-pub(crate) type Poisson = Drawn<Gaps>;
+pub(crate) type Poisson = Served<Drawn<Gaps>>;
 
 /// Exponential gaps after the head.
 #[derive(Clone, Debug)]
@@ -77,33 +83,25 @@ fn mean_ns(spec: &PoissonSpec) -> f64 {
     f64::from(spec.opportunity_bytes) * 8e3 / spec.rate_mbps
 }
 
-impl Poisson {
-    pub(crate) fn build(spec: &PoissonSpec, name: String, streams: &Streams<'_>) -> Result<Self, String> {
-        let mut buffer = Buffer::build(&spec.queue, name, streams.queue())?;
-        buffer.set_rate(Rate::from_mbps(spec.rate_mbps));
+impl ElementTable for PoissonSpec {
+    type Element = Poisson;
+
+    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Poisson, String> {
+        let mut buffer = Buffer::build(&self.queue, name, streams.queue())?;
+        buffer.set_rate(Rate::from_mbps(self.rate_mbps));
         let gaps = Gaps {
             rng: streams.element(),
-            mean_ns: mean_ns(spec),
-            head_end: Time::from_secs_f64(spec.head_s),
-            head_gap: Span::from_secs_f64(spec.head_gap_ms / 1e3),
+            mean_ns: mean_ns(self),
+            head_end: Time::from_secs_f64(self.head_s),
+            head_gap: Span::from_secs_f64(self.head_gap_ms / 1e3),
         };
-        Ok(Self::new(Server::new(buffer, spec.opportunity_bytes, 0), gaps))
-    }
-
-    /// Takes over the numeric parameters of `spec`.
-    pub(crate) fn apply(&mut self, now: Time, spec: &PoissonSpec) {
-        self.change(now, spec.opportunity_bytes, Rate::from_mbps(spec.rate_mbps), |gaps, next| {
-            let old = core::mem::replace(&mut gaps.mean_ns, mean_ns(spec));
-            if next <= gaps.head_end {
-                return next;
-            }
-            // What is left of an exponential gap is exponential: stretching it gives the new rate at once.
-            now + (next - now).mul_f64(gaps.mean_ns / old)
-        });
+        Ok(Served::new(buffer, self.opportunity_bytes, 0, Drawn::new(gaps)))
     }
 }
 
 impl Process for Gaps {
+    type Table = PoissonSpec;
+
     #[inline]
     fn after(&mut self, time: Time) -> Time {
         if time + self.head_gap <= self.head_end {
@@ -111,6 +109,19 @@ impl Process for Gaps {
         }
         let from = time.max(self.head_end);
         from + Span::from_ns(self.rng.exponential(self.mean_ns).round() as u64)
+    }
+
+    fn change(&mut self, now: Time, next: Time, table: &PoissonSpec) -> Time {
+        let old = core::mem::replace(&mut self.mean_ns, mean_ns(table));
+        if next <= self.head_end {
+            return next;
+        }
+        // What is left of an exponential gap is exponential: stretching it gives the new rate at once.
+        now + (next - now).mul_f64(self.mean_ns / old)
+    }
+
+    fn service(table: &PoissonSpec) -> (u32, Rate) {
+        (table.opportunity_bytes, Rate::from_mbps(table.rate_mbps))
     }
 }
 

@@ -1,16 +1,15 @@
 //! A token bucket without a queue: packets for which there are no tokens are dropped, or marked if they can be.
 
 use crate::bucket::Bucket;
-use crate::element::Element;
-use crate::parameters::{Parameters, burst, rate, settable};
-use crate::spec::Change;
-use crate::stats::Meter;
-use crate::walk::WalkSpec;
-use crate::{Ecn, LinkStats, Packet, PacketEvent, Tap};
+use crate::change::{Change, WalkSpec};
+use crate::element::{Capacity, Element, ElementTable, Streams, Table};
+use crate::settings::{burst, rate, settings};
+use crate::tally::Gauge;
+use crate::{Ecn, LinkTally, Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Time};
 
-/// Parameters of a policer.
+/// Settings of a policer.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct PolicerSpec {
@@ -26,7 +25,7 @@ pub struct PolicerSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
-    /// Random walks of parameters.
+    /// Random walks of settings.
     pub walk: Option<WalkSpec>,
 }
 
@@ -41,13 +40,26 @@ pub enum PolicerAction {
     Mark,
 }
 
-impl Parameters for PolicerSpec {
+impl Table for PolicerSpec {
     fn check(&self, _running: bool) -> Result<(), String> {
         rate("rate_mbps", self.rate_mbps)?;
         burst("burst_bytes", self.burst_bytes)
     }
 
-    settable!(rate_mbps, burst_bytes);
+    fn capacity(&self) -> Option<Capacity> {
+        Some(Capacity::in_bursts(self.rate_mbps))
+    }
+
+    settings!(rate_mbps, burst_bytes);
+}
+
+impl ElementTable for PolicerSpec {
+    type Element = Policer;
+
+    fn build(&self, name: String, _streams: &Streams<'_>) -> Result<Policer, String> {
+        let bucket = Bucket::new(Rate::from_mbps(self.rate_mbps), self.burst_bytes);
+        Ok(Policer { bucket, action: self.action, gauge: Gauge::new(name) })
+    }
 }
 
 /// A policer.
@@ -55,46 +67,41 @@ impl Parameters for PolicerSpec {
 pub(crate) struct Policer {
     bucket: Bucket,
     action: PolicerAction,
-    meter: Meter,
-}
-
-impl Policer {
-    pub(crate) fn new(spec: &PolicerSpec, name: String) -> Self {
-        let bucket = Bucket::new(Rate::from_mbps(spec.rate_mbps), spec.burst_bytes);
-        Self { bucket, action: spec.action, meter: Meter::new(name) }
-    }
-
-    pub(crate) fn change(&mut self, now: Time, spec: &PolicerSpec) {
-        self.meter.offer(now, self.bucket.rate());
-        self.bucket.change(now, Rate::from_mbps(spec.rate_mbps), spec.burst_bytes);
-    }
+    gauge: Gauge,
 }
 
 impl Element for Policer {
+    type Table = PolicerSpec;
+
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, mut packet: Packet, tap: &mut T) -> Option<Packet> {
-        self.meter.arrived(packet.size_bytes);
+        self.gauge.arrived(packet.size_bytes);
         self.bucket.update(now);
         if self.bucket.has(self.bucket.need(packet.size_bytes)) {
             self.bucket.take(packet.size_bytes);
         } else if self.action == PolicerAction::Mark && packet.ecn.is_capable() {
             packet.ecn = Ecn::CE;
-            self.meter.stats.packets_marked += 1;
+            self.gauge.tally.packets_marked += 1;
             tap.packet(now, PacketEvent::Marked, &packet);
         } else {
-            self.meter.drop(now, &packet, tap);
+            self.gauge.drop(now, &packet, tap);
             return None;
         }
-        self.meter.sent(packet.size_bytes);
+        self.gauge.sent(packet.size_bytes);
         Some(packet)
     }
 
-    fn stats(&self) -> Option<&LinkStats> {
-        Some(&self.meter.stats)
+    fn change(&mut self, now: Time, table: &PolicerSpec) {
+        self.gauge.offer(now, self.bucket.rate());
+        self.bucket.change(now, Rate::from_mbps(table.rate_mbps), table.burst_bytes);
     }
 
-    fn finish(&mut self, now: Time) {
-        self.meter.offer(now, self.bucket.rate());
+    fn tally(&self) -> Option<&LinkTally> {
+        Some(&self.gauge.tally)
+    }
+
+    fn settle(&mut self, now: Time) {
+        self.gauge.offer(now, self.bucket.rate());
     }
 }
 

@@ -55,7 +55,7 @@ fn run(parts: &[&str], seed: u64, traffic: &[(u64, u32)], wants_opportunities: b
         assert!(bench.is_conserved(), "{parts:?}");
     }
     bench.run_until(at_us(us + 5_000_000));
-    bench.direction.finish(at_us(us + 5_000_000));
+    bench.direction.settle(at_us(us + 5_000_000));
     bench
 }
 

@@ -3,16 +3,15 @@
 //! A held packet goes on after `delay_ms`, or after `gap` later packets have overtaken it; with both, whichever comes
 //! first. With `gap` alone a packet that nothing follows stays.
 
-use crate::element::Element;
-use crate::parameters::{Parameters, milliseconds_above_zero, probability, refuse, settable};
-use crate::spec::Change;
-use crate::walk::WalkSpec;
+use crate::change::{Change, WalkSpec};
+use crate::element::{Element, ElementTable, Streams, Table};
+use crate::settings::{milliseconds_above_zero, probability, refuse, settings};
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Rng, Span, Time};
 
-/// Parameters of reordering; `delay_ms`, `gap` or both.
+/// Settings of reordering; `delay_ms`, `gap` or both.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct ReorderSpec {
@@ -27,11 +26,11 @@ pub struct ReorderSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
-    /// Random walks of parameters.
+    /// Random walks of settings.
     pub walk: Option<WalkSpec>,
 }
 
-impl Parameters for ReorderSpec {
+impl Table for ReorderSpec {
     fn check(&self, _running: bool) -> Result<(), String> {
         probability("probability", self.probability)?;
         self.delay_ms.map_or(Ok(()), |delay| milliseconds_above_zero("delay_ms", delay))?;
@@ -44,7 +43,25 @@ impl Parameters for ReorderSpec {
         Ok(())
     }
 
-    settable!(probability, delay_ms, gap);
+    settings!(probability, delay_ms, gap);
+}
+
+impl ElementTable for ReorderSpec {
+    type Element = Reorder;
+
+    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Reorder, String> {
+        let mut reorder = Reorder {
+            probability: 0.0,
+            delay: Span::ZERO,
+            gap: 0,
+            rng: streams.element(),
+            passed: 0,
+            held: VecDeque::new(),
+            due: Time::NEVER,
+        };
+        reorder.change(Time::ZERO, self);
+        Ok(reorder)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -71,27 +88,6 @@ pub(crate) struct Reorder {
 }
 
 impl Reorder {
-    pub(crate) fn new(spec: &ReorderSpec, rng: Rng) -> Self {
-        let mut reorder = Self {
-            probability: 0.0,
-            delay: Span::ZERO,
-            gap: 0,
-            rng,
-            passed: 0,
-            held: VecDeque::new(),
-            due: Time::NEVER,
-        };
-        reorder.change(spec);
-        reorder
-    }
-
-    /// Packets held already keep their terms.
-    pub(crate) fn change(&mut self, spec: &ReorderSpec) {
-        self.probability = spec.probability;
-        self.delay = spec.delay_ms.map_or(Span::MAX, |ms| Span::from_secs_f64(ms / 1e3));
-        self.gap = spec.gap.unwrap_or(u64::MAX);
-    }
-
     fn plan(&mut self, now: Time) {
         self.due = match self.held.front() {
             None => Time::NEVER,
@@ -102,6 +98,8 @@ impl Reorder {
 }
 
 impl Element for Reorder {
+    type Table = ReorderSpec;
+
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, _tap: &mut T) -> Option<Packet> {
         if self.rng.uniform() < self.probability {
@@ -129,6 +127,13 @@ impl Element for Reorder {
         let held = self.held.pop_front();
         self.plan(now);
         held.map(|held| held.packet)
+    }
+
+    /// Packets held already keep their terms.
+    fn change(&mut self, _now: Time, table: &ReorderSpec) {
+        self.probability = table.probability;
+        self.delay = table.delay_ms.map_or(Span::MAX, |ms| Span::from_secs_f64(ms / 1e3));
+        self.gap = table.gap.unwrap_or(u64::MAX);
     }
 
     fn packets(&self) -> u64 {

@@ -4,9 +4,7 @@
 //! have these names too: then ACKs enter at the one named like where data left, and leave behind the one named like where
 //! it entered.
 
-use crate::spec::Change;
-use crate::{ElementSpec, PathSpec};
-use units::{Span, Time};
+use crate::spec::{ElementSpec, PathSpec};
 
 /// Elements of a direction, from number `from` up to but without number `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,37 +91,12 @@ impl PathSpec {
         }
         Ok(if reverse { [backward, forward] } else { [forward, backward] })
     }
-
-    /// The fixed delays of these sections together, as they are at the start.
-    pub fn base_rtt_within(&self, [data, ack]: [Section; 2]) -> Span {
-        let elements = data.of(&self.data).iter().chain(ack.of(&self.ack));
-        elements.fold(Span::ZERO, |sum, element| sum + element.fixed_delay())
-    }
-
-    /// The same, and from when on: at the start and after every change by a schedule. Empty if a delay walks at random.
-    pub fn base_rtts_within(&self, [data, ack]: [Section; 2]) -> Vec<(Time, Span)> {
-        let elements = || data.of(&self.data).iter().chain(ack.of(&self.ack));
-        if elements().any(ElementSpec::delay_walks) {
-            return Vec::new();
-        }
-        let mut times = vec![Time::ZERO];
-        times.extend(elements().flat_map(ElementSpec::schedule).map(Change::at));
-        times.sort_unstable();
-        times.dedup();
-        let mut rtts: Vec<(Time, Span)> = Vec::with_capacity(times.len());
-        for at in times {
-            let rtt = elements().fold(Span::ZERO, |sum, element| sum + element.fixed_delay_at(at));
-            if rtts.last().is_none_or(|last| last.1 != rtt) {
-                rtts.push((at, rtt));
-            }
-        }
-        rtts
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::{Span, Time};
 
     fn path(ack: &str) -> PathSpec {
         let json = format!(

@@ -1,21 +1,20 @@
 //! A token bucket with a queue: packets pass without serialization while there are tokens, up to `burst_bytes` of
-//! them back to back (tc-tbf, htb; reference `emulation` 2.1).
+//! them back to back (as tc-tbf(8) and tc-htb(8) have it).
 //!
 //! A packet leaves when the tokens of all its bytes are there; if it is larger than the bucket, when that is full.
 //! With `deficit` it leaves as soon as the level is not negative and takes it into debt, as htb does. The packet that
 //! waits for its tokens without `deficit` no longer counts for the queue's limit.
 
 use crate::bucket::Bucket;
-use crate::element::{Element, Streams};
-use crate::parameters::{Parameters, burst, rate, settable};
-use crate::spec::Change;
-use crate::stats::Buffer;
-use crate::walk::WalkSpec;
-use crate::{LinkStats, Packet, QueueSpec, Tap};
+use crate::buffer::Buffer;
+use crate::change::{Change, WalkSpec};
+use crate::element::{Capacity, Element, ElementTable, Streams, Table};
+use crate::settings::{burst, rate, settings};
+use crate::{LinkTally, Packet, QueueSpec, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Time};
 
-/// Parameters of a shaper.
+/// Settings of a shaper.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct ShaperSpec {
@@ -34,18 +33,38 @@ pub struct ShaperSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
-    /// Random walks of parameters.
+    /// Random walks of settings.
     pub walk: Option<WalkSpec>,
 }
 
-impl Parameters for ShaperSpec {
+impl Table for ShaperSpec {
     fn check(&self, _running: bool) -> Result<(), String> {
         rate("rate_mbps", self.rate_mbps)?;
         burst("burst_bytes", self.burst_bytes)?;
         self.queue.validate()
     }
 
-    settable!(rate_mbps, burst_bytes);
+    fn queue(&self) -> Option<&QueueSpec> {
+        Some(&self.queue)
+    }
+
+    fn capacity(&self) -> Option<Capacity> {
+        Some(Capacity::in_bursts(self.rate_mbps))
+    }
+
+    settings!(rate_mbps, burst_bytes);
+}
+
+impl ElementTable for ShaperSpec {
+    type Element = Shaper;
+
+    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Shaper, String> {
+        let rate = Rate::from_mbps(self.rate_mbps);
+        let mut buffer = Buffer::build(&self.queue, name, streams.queue())?;
+        buffer.set_rate(rate);
+        let bucket = Bucket::new(rate, self.burst_bytes);
+        Ok(Shaper { buffer, bucket, deficit: self.deficit, head: None, due: Time::NEVER })
+    }
 }
 
 /// A shaper.
@@ -61,24 +80,6 @@ pub(crate) struct Shaper {
 }
 
 impl Shaper {
-    pub(crate) fn build(spec: &ShaperSpec, name: String, streams: &Streams<'_>) -> Result<Self, String> {
-        let rate = Rate::from_mbps(spec.rate_mbps);
-        let mut buffer = Buffer::build(&spec.queue, name, streams.queue())?;
-        buffer.set_rate(rate);
-        let bucket = Bucket::new(rate, spec.burst_bytes);
-        Ok(Self { buffer, bucket, deficit: spec.deficit, head: None, due: Time::NEVER })
-    }
-
-    pub(crate) fn change(&mut self, now: Time, spec: &ShaperSpec) {
-        self.buffer.meter.offer(now, self.bucket.rate());
-        let rate = Rate::from_mbps(spec.rate_mbps);
-        self.bucket.change(now, rate, spec.burst_bytes);
-        self.buffer.set_rate(rate);
-        if self.due.is_finite() {
-            self.due = self.bucket.ready(self.head.map_or(0, |packet| self.bucket.need(packet.size_bytes)));
-        }
-    }
-
     /// Plans the next departure; the bucket must be up to date.
     #[inline]
     fn plan<T: Tap>(&mut self, now: Time, tap: &mut T) {
@@ -95,6 +96,8 @@ impl Shaper {
 }
 
 impl Element for Shaper {
+    type Table = ShaperSpec;
+
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
         self.buffer.enqueue(now, packet, None, tap);
@@ -117,10 +120,20 @@ impl Element for Shaper {
         let packet = if self.deficit { self.buffer.dequeue(now, tap) } else { self.head.take() };
         if let Some(packet) = &packet {
             self.bucket.take(packet.size_bytes);
-            self.buffer.meter.sent(packet.size_bytes);
+            self.buffer.gauge.sent(packet.size_bytes);
         }
         self.plan(now, tap);
         packet
+    }
+
+    fn change(&mut self, now: Time, table: &ShaperSpec) {
+        self.buffer.gauge.offer(now, self.bucket.rate());
+        let rate = Rate::from_mbps(table.rate_mbps);
+        self.bucket.change(now, rate, table.burst_bytes);
+        self.buffer.set_rate(rate);
+        if self.due.is_finite() {
+            self.due = self.bucket.ready(self.head.map_or(0, |packet| self.bucket.need(packet.size_bytes)));
+        }
     }
 
     fn packets(&self) -> u64 {
@@ -131,17 +144,17 @@ impl Element for Shaper {
         self.buffer.set(name, value)
     }
 
-    fn stats(&self) -> Option<&LinkStats> {
-        Some(&self.buffer.meter.stats)
+    fn tally(&self) -> Option<&LinkTally> {
+        Some(&self.buffer.gauge.tally)
     }
 
     fn watch_from(&mut self, at: Time) {
-        self.buffer.meter.watch_from(at);
+        self.buffer.gauge.watch_from(at);
     }
 
-    fn finish(&mut self, now: Time) {
-        self.buffer.meter.integrate(now);
-        self.buffer.meter.offer(now, self.bucket.rate());
+    fn settle(&mut self, now: Time) {
+        self.buffer.gauge.integrate(now);
+        self.buffer.gauge.offer(now, self.bucket.rate());
     }
 }
 

@@ -1,14 +1,13 @@
 //! Bursty deliveries: packets wait for the next slot boundary and then for an offset that is drawn anew for each slot, as
-//! cellular schedulers release them (jitter model of reference `schemes-rate` 11).
+//! cellular schedulers release them.
 //!
 //! A packet leaves at the first multiple of `slot_ms` not before its arrival, plus that slot's offset, uniform in
 //! [0, `slot_ms`). Order is kept: a packet waits for those before it. The store is not limited.
 
-use crate::element::Element;
-use crate::parameters::{Parameters, milliseconds, refuse, settable};
-use crate::spec::Change;
+use crate::change::{Change, WalkSpec};
+use crate::element::{Element, ElementTable, Streams, Table};
+use crate::settings::{milliseconds, refuse, settings};
 use crate::store::Line;
-use crate::walk::WalkSpec;
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rng, Span, Time};
@@ -16,7 +15,7 @@ use units::{Rng, Span, Time};
 /// Shortest slot: bounds the draws per simulated second.
 const SHORTEST_SLOT_MS: f64 = 0.001;
 
-/// Parameters of bursty deliveries.
+/// Settings of bursty deliveries.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct SlottedSpec {
@@ -27,11 +26,11 @@ pub struct SlottedSpec {
     /// Changes during the run.
     #[serde(default)]
     pub schedule: Vec<Change>,
-    /// Random walks of parameters.
+    /// Random walks of settings.
     pub walk: Option<WalkSpec>,
 }
 
-impl Parameters for SlottedSpec {
+impl Table for SlottedSpec {
     fn check(&self, _running: bool) -> Result<(), String> {
         milliseconds("slot_ms", self.slot_ms)?;
         if self.slot_ms < SHORTEST_SLOT_MS {
@@ -40,7 +39,17 @@ impl Parameters for SlottedSpec {
         Ok(())
     }
 
-    settable!(slot_ms);
+    settings!(slot_ms);
+}
+
+impl ElementTable for SlottedSpec {
+    type Element = Slotted;
+
+    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Slotted, String> {
+        let (slot, mut rng) = (span(self), streams.element());
+        let offset = slot.mul_f64(rng.uniform());
+        Ok(Slotted { slot, boundary: Time::ZERO, offset, rng, line: Line::new() })
+    }
 }
 
 /// Bursty deliveries.
@@ -55,17 +64,6 @@ pub(crate) struct Slotted {
 }
 
 impl Slotted {
-    pub(crate) fn new(spec: &SlottedSpec, mut rng: Rng) -> Self {
-        let slot = span(spec);
-        let offset = slot.mul_f64(rng.uniform());
-        Self { slot, boundary: Time::ZERO, offset, rng, line: Line::new() }
-    }
-
-    /// The new slots follow the last old one that was used.
-    pub(crate) fn change(&mut self, spec: &SlottedSpec) {
-        self.slot = span(spec);
-    }
-
     /// When a packet that arrives at `now` leaves. One draw per slot, used or not: the same for all traffic.
     fn release(&mut self, now: Time) -> Time {
         while self.boundary < now {
@@ -81,6 +79,8 @@ fn span(spec: &SlottedSpec) -> Span {
 }
 
 impl Element for Slotted {
+    type Table = SlottedSpec;
+
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, _tap: &mut T) -> Option<Packet> {
         let time = self.release(now);
@@ -96,6 +96,11 @@ impl Element for Slotted {
     #[inline]
     fn step<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
         self.line.pop()
+    }
+
+    /// The new slots follow the last old one that was used.
+    fn change(&mut self, _now: Time, table: &SlottedSpec) {
+        self.slot = span(table);
     }
 
     fn packets(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! What the tests of the elements share.
 
-use crate::{Direction, Ecn, ElementSpec, LinkStats, Packet, PacketEvent, Tap};
+use crate::{Direction, Ecn, ElementSpec, LinkTally, Packet, PacketEvent, Tap};
 use units::{Span, Time};
 
 /// Keeps what the tests ask about.
@@ -104,9 +104,9 @@ impl Bench {
     }
 
     /// The statistics of the first link at `now`.
-    pub(crate) fn stats(&mut self, now: Time) -> LinkStats {
+    pub(crate) fn stats(&mut self, now: Time) -> LinkTally {
         self.run_until(now);
-        self.direction.finish(now);
+        self.direction.settle(now);
         self.direction.links().next().unwrap().clone()
     }
 

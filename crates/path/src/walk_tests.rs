@@ -1,4 +1,5 @@
-use super::{Key, KeyWalk, Walker};
+use super::{Key, Walker};
+use crate::change::KeyWalk;
 use crate::testing::{Bench, at_ms, elements};
 use crate::{Direction, ElementSpec};
 use units::{Rng, Time};
@@ -96,7 +97,7 @@ fn walks_repeat_by_seed_and_are_independent_of_each_other() {
     assert_eq!(first, capacity(&two, 1, 5000));
 }
 
-/// Whole parameters get whole values; what walks survives a scheduled change of what does not.
+/// Whole settings get whole values; what walks survives a scheduled change of what does not.
 #[test]
 fn a_scheduled_change_leaves_what_walks_alone() {
     let json = r#"[{"kind": "link", "rate_mbps": 5, "schedule": [{"at_s": 1, "device_packets": 3}], "walk":
@@ -140,7 +141,7 @@ fn the_base_rtt_is_that_of_the_start() {
 fn bad_walks_are_named_in_one_line() {
     for (walk, expected) in [
         ("{}", "data[0] (link): walk: nothing walks"),
-        (r#"{"rate": {"corr": 0, "std": 1, "min": 1, "max": 2}}"#, "walk: rate: no numeric parameter"),
+        (r#"{"rate": {"corr": 0, "std": 1, "min": 1, "max": 2}}"#, "walk: rate: no numeric setting"),
         (r#"{"rate_mbps": {"corr": 2, "std": 1, "min": 1, "max": 2}}"#, "walk: rate_mbps: corr = 2"),
         (r#"{"rate_mbps": {"corr": 0, "std": -1, "min": 1, "max": 2}}"#, "rate_mbps: std = -1"),
         (r#"{"rate_mbps": {"corr": 0, "std": 1, "min": 2, "max": 2}}"#, "max = 2: must be above min = 2"),

@@ -3,7 +3,7 @@
 use crate::tell::full_name;
 use crate::{Backend, FlowSpec, RunSpec};
 use measure::{FlowInfo, FlowPlan, FlowState, LinkCounters, MediaCounters, MeterConfig, SenderCounters};
-use path::{Direction, LinkStats};
+use path::{Direction, LinkTally};
 use transport::{ApplicationSpec, Config, EncoderStats, Sender};
 use units::{Rate, Span, Time};
 
@@ -66,7 +66,7 @@ pub struct CapacityMeter {
 
 impl CapacityMeter {
     /// A sample interval ends, with these counters of the direction's links; bits, or `None` without a limit.
-    pub fn take<'a>(&mut self, links: impl Iterator<Item = &'a LinkStats>) -> Option<u128> {
+    pub fn take<'a>(&mut self, links: impl Iterator<Item = &'a LinkTally>) -> Option<u128> {
         let mut narrowest = None;
         for (index, link) in links.enumerate() {
             if self.before.len() <= index {
@@ -108,7 +108,7 @@ fn bottleneck_first(links: &mut [LinkCounters]) {
     }
 }
 
-fn counters_of(direction: &str, link: &LinkStats, elapsed: Span, watched: bool) -> LinkCounters {
+fn counters_of(direction: &str, link: &LinkTally, elapsed: Span, watched: bool) -> LinkCounters {
     LinkCounters {
         name: full_name(direction, &link.name),
         direction: direction.to_owned(),

@@ -3,7 +3,7 @@
 use crate::Observer;
 use congestion::FieldSink;
 use measure::FrameDelivery;
-use path::LinkStats;
+use path::LinkTally;
 use transport::DecodedFrame;
 use units::Time;
 
@@ -33,7 +33,7 @@ impl<O: Observer + ?Sized> FieldSink for FlowFields<'_, O> {
 }
 
 /// The state of a link of the direction called `direction` (`data` or `ack`).
-pub fn link_fields<O: Observer + ?Sized>(observer: &mut O, at: Time, direction: &str, link: &LinkStats) {
+pub fn link_fields<O: Observer + ?Sized>(observer: &mut O, at: Time, direction: &str, link: &LinkTally) {
     let name = full_name(direction, &link.name);
     for (field, unit, value) in [
         ("queue", "packets", link.queue_packets as f64),

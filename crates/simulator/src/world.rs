@@ -237,7 +237,7 @@ impl World {
         self.now = self.end;
         for direction in [DATA, ACK] {
             self.advance(direction, observer);
-            self.directions[direction].finish(self.end);
+            self.directions[direction].settle(self.end);
         }
         for flow in &mut self.flows {
             flow.sender.integrate_to(self.end);
@@ -280,7 +280,7 @@ impl World {
             if self.directions[direction].next_event() < at {
                 self.advance_to(direction, at - Span::from_ns(1), observer);
             }
-            self.directions[direction].finish(at);
+            self.directions[direction].settle(at);
         }
         if observer.wants_values() {
             self.tell_values(at, observer);

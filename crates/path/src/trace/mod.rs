@@ -1,7 +1,5 @@
-//! A link driven by a trace of delivery opportunities, as in Mahimahi's `mm-link` (reference `emulation` 1.5).
-//!
-//! Opportunities up to and including an instant are over for packets that arrive at it. An idle link plans nothing:
-//! the opportunities it missed are counted arithmetically when a packet arrives.
+//! A link driven by a trace of delivery opportunities, as in Mahimahi's `mm-link` (`src/frontend/link_queue.cc` of
+//! ravinet/mahimahi@ae477d4).
 //!
 //! Mode `mahimahi`: an opportunity serves 1504 bytes, every packet costs its size and 4 (the queue's byte limit
 //! counts them too), times are whole ms. Sizes reported and counted are without the 4, an opportunity's too: 1500.
@@ -13,105 +11,53 @@ mod timeline;
 pub use spec::{EvenSpec, PoissonTraceSpec, TraceMode, TraceSpec};
 pub use timeline::parse_trace;
 
-use crate::element::{Element, Streams};
-use crate::opportunities::Server;
-use crate::stats::Buffer;
-use crate::{LinkStats, Packet, Tap};
+use crate::buffer::Buffer;
+use crate::element::{ElementTable, Streams};
+use crate::served::{Opportunities, Served};
 use timeline::Timeline;
-use units::Time;
+use units::{Rate, Time};
 
 /// A trace link.
-#[derive(Clone, Debug)]
-pub(crate) struct Trace {
-    server: Server,
-    timeline: Timeline,
-    /// The first opportunity not yet over.
-    next: Time,
-    /// When the next step is due.
-    due: Time,
-}
+pub(crate) type Trace = Served<Timeline>;
 
-impl Trace {
-    pub(crate) fn build(spec: &TraceSpec, name: String, streams: &Streams<'_>) -> Result<Self, String> {
-        let timeline = spec.timeline(&mut streams.element())?;
-        let buffer = Buffer::build(&spec.queue, name, streams.queue())?
-            .with_in_service(spec.count_in_service, &spec.queue);
-        let (opportunity_bytes, header_bytes) = spec.opportunity();
-        let next = timeline.next();
-        // The first opportunity is planned in any case: only then is it known whether idle ones are of interest.
-        Ok(Self { server: Server::new(buffer, opportunity_bytes, header_bytes), timeline, next, due: next })
-    }
+impl ElementTable for TraceSpec {
+    type Element = Trace;
 
-    #[inline]
-    fn plan<T: Tap>(&mut self, now: Time, tap: &T) {
-        self.due = if self.server.is_serving() {
-            now
-        } else if self.server.is_idle() && !tap.wants_opportunities() {
-            Time::NEVER
-        } else {
-            self.next
-        };
-    }
-
-    fn skip(&mut self, now: Time) {
-        if self.next <= now {
-            self.timeline.skip_past(now);
-            self.next = self.timeline.next();
-        }
+    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Trace, String> {
+        let timeline = self.timeline(&mut streams.element())?;
+        let buffer = Buffer::build(&self.queue, name, streams.queue())?
+            .with_in_service(self.count_in_service, &self.queue);
+        let (opportunity_bytes, header_bytes) = self.opportunity();
+        Ok(Served::new(buffer, opportunity_bytes, header_bytes, timeline))
     }
 }
 
-impl Element for Trace {
+impl Opportunities for Timeline {
+    type Table = TraceSpec;
+
     #[inline]
-    fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
-        if self.due == Time::NEVER {
-            self.skip(now);
-        }
-        self.server.arrive(now, packet, tap);
-        if self.due == Time::NEVER {
-            self.plan(now, tap);
-        }
-        None
+    fn next(&self) -> Time {
+        self.next()
     }
 
     #[inline]
-    fn next_event(&self) -> Time {
-        self.due
+    fn advance(&mut self) {
+        self.advance();
     }
 
-    #[inline]
-    fn step<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
-        if !self.server.is_serving() {
-            self.server.begin(now, tap);
-            self.timeline.advance();
-            self.next = self.timeline.next();
-        }
-        let packet = self.server.serve(now, tap);
-        self.plan(now, tap);
-        packet
+    fn skip_past(&mut self, now: Time) {
+        self.skip_past(now);
     }
 
-    fn packets(&self) -> u64 {
-        self.server.packets()
+    fn count_until(&self, now: Time) -> u64 {
+        self.count_until(now)
     }
 
-    fn set_queue(&mut self, name: &str, value: f64) -> Result<(), String> {
-        self.server.buffer.set(name, value)
-    }
+    /// Nothing of a trace can change.
+    fn change(&mut self, _now: Time, _table: &TraceSpec) {}
 
-    fn stats(&self) -> Option<&LinkStats> {
-        Some(&self.server.buffer.meter.stats)
-    }
-
-    fn watch_from(&mut self, at: Time) {
-        self.server.buffer.meter.watch_from(at);
-    }
-
-    fn finish(&mut self, now: Time) {
-        let bytes = self.server.net_bytes();
-        let meter = &mut self.server.buffer.meter;
-        meter.integrate(now);
-        meter.stats.capacity_bits = u128::from(self.timeline.count_until(now)) * u128::from(bytes) * 8;
+    fn service(table: &TraceSpec) -> (u32, Rate) {
+        (table.opportunity().0, Rate::ZERO)
     }
 }
 

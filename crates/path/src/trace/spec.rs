@@ -2,12 +2,12 @@
 
 use super::timeline::{Offsets, Timeline};
 use crate::QueueSpec;
-use crate::parameters::{
-    Parameters, above_zero, milliseconds, milliseconds_above_zero, not_negative, packet_bytes, rate, refuse,
+use crate::buffer::Buffer;
+use crate::change::{Change, WalkSpec};
+use crate::element::{Capacity, Table};
+use crate::settings::{
+    above_zero, milliseconds, milliseconds_above_zero, not_negative, packet_bytes, rate, refuse, settings,
 };
-use crate::spec::Change;
-use crate::stats::Buffer;
-use crate::walk::WalkSpec;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng};
 
@@ -22,7 +22,7 @@ const LONGEST_MS: f64 = 86_400_000.0;
 /// Most opportunities of a generated trace.
 const MOST_LINES: u64 = 100_000_000;
 
-/// Parameters of a trace link. Exactly one of `times_ms`, `even` and `poisson` says when its opportunities are; they
+/// Settings of a trace link. Exactly one of `times_ms`, `even` and `poisson` says when its opportunities are; they
 /// repeat with the last one's time as the period.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
@@ -55,7 +55,7 @@ pub struct TraceSpec {
     /// Changes during the run: of the queue only.
     #[serde(default)]
     pub schedule: Vec<Change>,
-    /// Random walks of parameters.
+    /// Random walks of settings.
     pub walk: Option<WalkSpec>,
 }
 
@@ -73,7 +73,7 @@ pub enum TraceMode {
 /// `lines` opportunities in `period_ms`.
 ///
 /// Mode `mahimahi`: number i = 0, 1, ... is at floor(i `period_ms` / `lines`) ms, as in Pantheon's traces. These start
-/// at 0, and their last time, up to one step short of `period_ms`, is the period of repetition (reference `pantheon` 10).
+/// at 0, and their last time, up to one step short of `period_ms`, is the period of repetition (StanfordSNR/pantheon-traces).
 /// Mode `precise`: number i = 1, 2, ..., in ns, so the period is exact.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
@@ -223,7 +223,7 @@ impl TraceSpec {
     }
 }
 
-impl Parameters for TraceSpec {
+impl Table for TraceSpec {
     fn check(&self, _running: bool) -> Result<(), String> {
         let net_bytes = self.opportunity_bytes.unwrap_or(PACKET_BYTES).max(1);
         match (&self.times_ms, &self.even, &self.poisson) {
@@ -246,7 +246,21 @@ impl Parameters for TraceSpec {
         self.queue.validate()
     }
 
-    fn set(&mut self, name: &str, _value: f64) -> Result<(), String> {
-        Err(format!("{name}: a trace cannot be changed during the run; only its queue can"))
+    fn queue(&self) -> Option<&QueueSpec> {
+        Some(&self.queue)
     }
+
+    fn capacity(&self) -> Option<Capacity> {
+        let (bytes, header) = self.opportunity();
+        let (times, even, poisson) = (&self.times_ms, &self.even, &self.poisson);
+        let per_ms = match (times, even, poisson) {
+            (Some(times), ..) => times.len() as f64 / times.last()?,
+            (_, Some(even), _) => even.lines as f64 / even.period_ms,
+            (.., Some(poisson)) => return Some(Capacity::in_opportunities(poisson.rate_mbps)),
+            (None, None, None) => return None,
+        };
+        Some(Capacity::in_opportunities(per_ms * f64::from(bytes - header) * 8.0 / 1e3))
+    }
+
+    settings!();
 }

@@ -46,7 +46,7 @@ impl Offsets {
 
 /// A trace in time: its offsets repeated with the last one as the period, from `base` on.
 #[derive(Clone, Debug)]
-pub(super) struct Timeline {
+pub(crate) struct Timeline {
     offsets: Offsets,
     base: u64,
     once: bool,
@@ -56,22 +56,32 @@ pub(super) struct Timeline {
     cycle: u64,
     /// Next offset in it; past the end when a trace that does not repeat is over.
     index: u64,
+    /// The next opportunity.
+    next: Time,
 }
 
 impl Timeline {
     /// The offsets must not be empty, and the last one not 0.
     pub(super) fn new(offsets: Offsets, base: u64, once: bool) -> Self {
         let period = offsets.get(offsets.len() - 1);
-        Self { offsets, base, once, period, cycle: base, index: 0 }
+        let mut timeline = Self { offsets, base, once, period, cycle: base, index: 0, next: Time::NEVER };
+        timeline.find_next();
+        timeline
     }
 
-    /// The next opportunity.
+    /// The next opportunity; [`Time::NEVER`] if there is none.
     #[inline]
     pub(super) fn next(&self) -> Time {
-        if self.index == self.offsets.len() {
-            return Time::NEVER;
-        }
-        Time::from_ns(self.cycle + self.offsets.get(self.index))
+        self.next
+    }
+
+    #[inline]
+    fn find_next(&mut self) {
+        self.next = if self.index == self.offsets.len() {
+            Time::NEVER
+        } else {
+            Time::from_ns(self.cycle + self.offsets.get(self.index))
+        };
     }
 
     /// Goes on to the opportunity after the next.
@@ -82,6 +92,7 @@ impl Timeline {
             self.index = 0;
             self.cycle += self.period;
         }
+        self.find_next();
     }
 
     /// How many opportunities there are at or before `now`, from the start of the run.
@@ -100,10 +111,11 @@ impl Timeline {
         let cycles = elapsed / self.period;
         if self.once && cycles > 0 {
             self.index = self.offsets.len();
-            return;
+        } else {
+            self.cycle = self.base + cycles * self.period;
+            self.index = self.offsets.count_until(elapsed % self.period);
         }
-        self.cycle = self.base + cycles * self.period;
-        self.index = self.offsets.count_until(elapsed % self.period);
+        self.find_next();
     }
 }
 
@@ -198,7 +210,7 @@ mod tests {
             let even = Offsets::Even { count: lines, period: 60_000, tick_ns: MS, first: 0 };
             assert_eq!((even.get(0), even.get(lines - 1)), (0, last_ms * MS));
         }
-        // 50000 x 12000 bit / 59.998 s = 10.0003 Mbit/s, and so on: the table of reference `pantheon` 10.
+        // 50000 x 12000 bit / 59.998 s = 10.0003 Mbit/s, and so on: lines / last time of the files in StanfordSNR/pantheon-traces.
         let mbps = |lines: u64, last_ms: u64| lines as f64 * 12e3 / (last_ms as f64 * 1e3);
         assert!((mbps(50_000, 59_998) - 10.0003).abs() < 1e-4);
         assert!((mbps(388_600, 59_999) - 77.7213).abs() < 1e-4);

@@ -1,34 +1,52 @@
-//! Checks of numeric parameters, and setting them by name.
+//! Checks of the settings of elements, and setting them by name.
 
 use units::Rate;
 
-/// Highest rate a parameter takes, Mbit/s: keeps rate times time within the integers used.
+/// Highest rate a setting takes, Mbit/s: keeps rate times time within the integers used.
 const HIGHEST_MBPS: f64 = 1e6;
-/// Longest time a parameter takes, ms: one hour.
+/// Longest time a setting takes, ms: one hour.
 const LONGEST_MS: f64 = 3_600_000.0;
 /// Deepest token bucket, bytes.
 const DEEPEST_BYTES: u64 = 1_000_000_000;
 
-/// What every element's specification can do.
-pub(crate) trait Parameters {
-    /// Checks all parameters; `running` if they are those after a scheduled change.
-    fn check(&self, running: bool) -> Result<(), String>;
-    /// Sets the numeric parameter `name`, without checking its range.
-    fn set(&mut self, name: &str, value: f64) -> Result<(), String>;
-}
+/// The part of `Table` that all elements have in common; the listed fields are the settings that can change during a run.
+macro_rules! settings {
+    () => {
+        $crate::settings::settings!(@common);
 
-/// Implements [`Parameters::set`] for the listed fields.
-macro_rules! settable {
-    ($($field:ident),+ $(,)?) => {
+        fn set(&mut self, name: &str, _value: f64) -> Result<(), String> {
+            Err(format!("{name}: nothing of this element can be changed during the run; only its queue can"))
+        }
+    };
+    (@common) => {
+        fn name(&self) -> Option<&str> {
+            self.name.as_deref()
+        }
+
+        fn schedule(&self) -> &[$crate::change::Change] {
+            &self.schedule
+        }
+
+        fn clear_schedule(&mut self) {
+            self.schedule.clear();
+        }
+
+        fn walk(&self) -> Option<&$crate::change::WalkSpec> {
+            self.walk.as_ref()
+        }
+    };
+    ($($field:ident),+) => {
+        $crate::settings::settings!(@common);
+
         fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
             match name {
-                $(stringify!($field) => $crate::parameters::assign(name, &mut self.$field, value),)+
-                _ => Err($crate::parameters::unknown(name, &[$(stringify!($field)),+])),
+                $(stringify!($field) => $crate::settings::assign(name, &mut self.$field, value),)+
+                _ => Err($crate::settings::unknown(name, &[$(stringify!($field)),+])),
             }
         }
     };
 }
-pub(crate) use settable;
+pub(crate) use settings;
 
 /// A field that a number can be assigned to.
 pub(crate) trait Numeric: Sized {
@@ -66,9 +84,9 @@ pub(crate) fn assign<N: Numeric>(name: &str, field: &mut N, value: f64) -> Resul
     Ok(())
 }
 
-/// The error for a parameter that does not exist or cannot change during a run.
+/// The error for a setting that does not exist or cannot change during a run.
 pub(crate) fn unknown(name: &str, allowed: &[&str]) -> String {
-    format!("{name}: no numeric parameter of this element; allowed are {}", allowed.join(", "))
+    format!("{name}: no numeric setting of this element; allowed are {}", allowed.join(", "))
 }
 
 /// The error for `name = value`.

@@ -1,9 +1,10 @@
 //! Service by delivery opportunities: each serves a fixed number of bytes; trace and Poisson links share it.
 //!
 //! Several packets share an opportunity and a packet may straddle several, its unserved bytes carried over; what an
-//! opportunity finds nothing to serve for is lost (reference `emulation` 1.5).
+//! opportunity finds nothing to serve for is lost, as in Mahimahi (`src/frontend/link_queue.cc` of
+//! ravinet/mahimahi@ae477d4).
 
-use crate::stats::Buffer;
+use crate::buffer::Buffer;
 use crate::{Packet, Tap};
 use units::Time;
 
@@ -73,7 +74,7 @@ impl Server {
         if self.buffer.is_empty() {
             self.left = 0;
         }
-        self.buffer.meter.sent(packet.size_bytes);
+        self.buffer.gauge.sent(packet.size_bytes);
         Some(packet)
     }
 

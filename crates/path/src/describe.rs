@@ -1,0 +1,296 @@
+//! What a path is: its base RTT, what it can carry, its loss, its links and its bottleneck, as specified and over time.
+
+use crate::change::Change;
+use crate::element::Table;
+use crate::section::Section;
+use crate::spec::{ElementSpec, PathSpec, names};
+use serde::Serialize;
+use units::{Span, Time};
+
+/// Times (s since the start of the run, the first is 0) and the values that hold from then on.
+pub type Steps = Vec<(f64, f64)>;
+
+/// What a path is. Flows may have a base RTT of their own and pass a section only; here it is that of a flow that passes
+/// all of it.
+#[derive(Serialize, Clone, Debug, PartialEq)]
+pub struct Description {
+    /// Sum of the fixed delays of both directions as the run starts, ms.
+    pub base_rtt_ms: f64,
+    /// The same over time; none if a delay walks at random.
+    pub base_rtts_ms: Option<Steps>,
+    /// What the narrowest link of the data direction can carry over time, Mbit/s. None unless all links have a constant
+    /// rate, schedules aside.
+    pub rates_mbps: Option<Steps>,
+    /// Probability that the data direction loses a packet by independent losses, over time; none without such an element,
+    /// or if it walks.
+    pub losses: Option<Steps>,
+    /// The links, those of the data direction first.
+    pub links: Vec<LinkDescription>,
+    /// Which of them can carry least in the data direction.
+    pub bottleneck: Option<usize>,
+}
+
+/// What one link is as the run starts.
+#[derive(Serialize, Clone, Debug, PartialEq)]
+pub struct LinkDescription {
+    /// Name in statistics: `data/link`.
+    pub name: String,
+    /// `data` or `ack`.
+    pub direction: &'static str,
+    /// Its number among the elements of the direction, from 0.
+    pub element: usize,
+    /// Its kind.
+    pub kind: &'static str,
+    /// What it can carry on average, Mbit/s; none without a limit.
+    pub rate_mbps: Option<f64>,
+}
+
+type Quantity<T> = fn(&dyn Table) -> T;
+
+fn delay_ms(table: &dyn Table) -> f64 {
+    table.delay_ms()
+}
+
+/// Mean capacity of a link, if it has a limit.
+fn limit_mbps(table: &dyn Table) -> Option<f64> {
+    table.capacity().map(|capacity| capacity.mbps).filter(|mbps| mbps.is_finite())
+}
+
+fn span(ms: f64) -> Span {
+    Span::from_secs_f64(ms / 1e3)
+}
+
+impl ElementSpec {
+    /// A quantity of the element as the run starts.
+    fn first<T>(&self, quantity: Quantity<T>) -> T {
+        quantity(self.at_start().table())
+    }
+
+    /// A quantity after the scheduled changes up to `at`. Of a checked specification.
+    fn after<T>(&self, at: Time, quantity: Quantity<T>) -> T {
+        let states = self.states().unwrap_or_default();
+        let states = self.schedule().iter().zip(&states).filter(|(change, _)| change.at() <= at);
+        let state = states.filter_map(|(_, state)| state.as_ref()).next_back();
+        state.unwrap_or(self).first(quantity)
+    }
+
+    /// Whether a quantity walks at random.
+    fn walks<T: PartialEq>(&self, quantity: Quantity<T>) -> bool {
+        let mut keys = self.walk().into_iter().flat_map(|walk| &walk.keys);
+        keys.any(|(name, walk)| {
+            let with = |value| {
+                let mut element = self.clone();
+                element.set(name, value).ok().map(|()| quantity(element.table()))
+            };
+            with(walk.min) != with(walk.max)
+        })
+    }
+}
+
+/// A quantity of several elements together over time; none if it walks.
+fn over_time<'a, T: PartialEq, E: Iterator<Item = &'a ElementSpec>>(
+    elements: impl Fn() -> E,
+    quantity: Quantity<T>,
+    combine: impl Fn(&mut dyn Iterator<Item = T>) -> T,
+) -> Option<Vec<(Time, T)>> {
+    if elements().any(|element| element.walks(quantity)) {
+        return None;
+    }
+    let mut times = vec![Time::ZERO];
+    times.extend(elements().flat_map(ElementSpec::schedule).map(Change::at));
+    times.sort_unstable();
+    times.dedup();
+    let mut steps: Vec<(Time, T)> = Vec::with_capacity(times.len());
+    for at in times {
+        let value = combine(&mut elements().map(|element| element.after(at, quantity)));
+        if steps.last().is_none_or(|last| last.1 != value) {
+            steps.push((at, value));
+        }
+    }
+    Some(steps)
+}
+
+fn steps(steps: Vec<(Time, f64)>) -> Steps {
+    steps.into_iter().map(|(at, value)| (at.as_secs_f64(), value)).collect()
+}
+
+fn links_of(elements: &[ElementSpec], direction: &'static str) -> impl Iterator<Item = LinkDescription> {
+    elements.iter().zip(names(elements)).enumerate().filter_map(move |(index, (element, name))| {
+        element.first(|table| table.capacity())?;
+        Some(LinkDescription {
+            name: format!("{direction}/{name}"),
+            direction,
+            element: index,
+            kind: element.kind(),
+            rate_mbps: element.first(limit_mbps),
+        })
+    })
+}
+
+impl PathSpec {
+    /// Describes the path.
+    ///
+    /// # Errors
+    /// What [`PathSpec::validate`] refuses.
+    pub fn describe(&self) -> Result<Description, String> {
+        self.validate()?;
+        let all = || self.data.iter().chain(&self.ack);
+        let links: Vec<LinkDescription> =
+            links_of(&self.data, "data").chain(links_of(&self.ack, "ack")).collect();
+        let limited = links.iter().enumerate().filter(|(_, link)| link.direction == "data");
+        let limited = limited.filter_map(|(index, link)| Some((index, link.rate_mbps?)));
+        Ok(Description {
+            base_rtt_ms: all().map(|element| element.first(delay_ms)).sum(),
+            base_rtts_ms: over_time(all, delay_ms, |delays| delays.sum()).map(steps),
+            rates_mbps: self.rates(),
+            losses: self.losses(),
+            bottleneck: limited.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(index, _)| index),
+            links,
+        })
+    }
+
+    fn rates(&self) -> Option<Steps> {
+        let links = || self.data.iter().filter(|element| element.table().capacity().is_some());
+        let steady = links().all(|link| link.table().capacity().is_some_and(|capacity| capacity.steady));
+        if !steady || links().next().is_none() {
+            return None;
+        }
+        let rate = |table: &dyn Table| limit_mbps(table).unwrap_or(f64::INFINITY);
+        over_time(links, rate, |rates| rates.fold(f64::INFINITY, f64::min)).map(steps)
+    }
+
+    fn losses(&self) -> Option<Steps> {
+        let lossy = || self.data.iter().filter(|element| element.table().loss().is_some());
+        lossy().next()?;
+        let loss = |table: &dyn Table| table.loss().unwrap_or(0.0);
+        over_time(lossy, loss, |losses| losses.fold(0.0, |lost, loss| lost + loss - lost * loss)).map(steps)
+    }
+
+    /// The fixed delays of both directions together, as they are at the start.
+    pub fn base_rtt(&self) -> Span {
+        let elements = self.data.iter().chain(&self.ack);
+        elements.fold(Span::ZERO, |sum, element| sum + span(element.first(delay_ms)))
+    }
+
+    /// The fixed delays of these sections together, as they are at the start.
+    pub fn base_rtt_within(&self, [data, ack]: [Section; 2]) -> Span {
+        let elements = data.of(&self.data).iter().chain(ack.of(&self.ack));
+        elements.fold(Span::ZERO, |sum, element| sum + span(element.first(delay_ms)))
+    }
+
+    /// The same, and from when on: at the start and after every change by a schedule. Empty if a delay walks at random.
+    pub fn base_rtts_within(&self, [data, ack]: [Section; 2]) -> Vec<(Time, Span)> {
+        let elements = || data.of(&self.data).iter().chain(ack.of(&self.ack));
+        let delay = |table: &dyn Table| span(table.delay_ms());
+        over_time(elements, delay, |delays| delays.fold(Span::ZERO, |sum, delay| sum + delay))
+            .unwrap_or_default()
+    }
+
+    /// When a schedule last changes an element before `end`; changes of queues do not count.
+    pub fn last_change(&self, end: Time) -> Option<Time> {
+        let changes = self.data.iter().chain(&self.ack).flat_map(ElementSpec::schedule);
+        let changes = changes.filter(|change| !change.settings.is_empty()).map(Change::at);
+        changes.filter(|&at| at > Time::ZERO && at < end).max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(data: &str, ack: &str) -> PathSpec {
+        serde_json::from_str(&format!(r#"{{"data": [{data}], "ack": [{ack}]}}"#)).unwrap()
+    }
+
+    fn described(data: &str, ack: &str) -> Description {
+        path(data, ack).describe().unwrap()
+    }
+
+    #[test]
+    fn links_are_named_as_in_statistics_and_the_narrowest_is_the_bottleneck() {
+        let found = described(
+            r#"{"kind": "link", "rate_mbps": 30}, {"kind": "delay", "delay_ms": 1}, {"kind": "link", "rate_mbps": 20},
+               {"kind": "shaper", "name": "isp", "rate_mbps": 20, "burst_bytes": 9}, {"kind": "netem", "delay_ms": 2}"#,
+            r#"{"kind": "cellular", "mean_mbps": 3}"#,
+        );
+        let names: Vec<(&str, usize)> =
+            found.links.iter().map(|link| (link.name.as_str(), link.element)).collect();
+        let expected =
+            [("data/link", 0), ("data/link-2", 2), ("data/isp", 3), ("data/netem", 4), ("ack/cellular", 0)];
+        assert_eq!(names, expected);
+        let rates: Vec<Option<f64>> = found.links.iter().map(|link| link.rate_mbps).collect();
+        assert_eq!(rates, [Some(30.0), Some(20.0), Some(20.0), None, Some(3.0)]);
+        assert_eq!((found.bottleneck, found.base_rtt_ms), (Some(1), 3.0));
+        assert_eq!(found.rates_mbps, None);
+    }
+
+    #[test]
+    fn traces_can_carry_their_opportunities_on_average() {
+        let rate =
+            |trace: &str| described(&format!(r#"{{"kind": "trace", {trace}}}"#), "").links[0].rate_mbps;
+        // 3 x 1500 bytes in 6 ms; in mode mahimahi the same, its headers aside; 10 x 500 bytes in 5 ms.
+        assert_eq!(rate(r#""times_ms": [1, 2, 6]"#), Some(6.0));
+        assert_eq!(rate(r#""times_ms": [1, 2, 6], "mode": "mahimahi""#), Some(6.0));
+        let even = r#""even": {"lines": 10, "period_ms": 5}, "opportunity_bytes": 500"#;
+        assert_eq!(rate(even), Some(8.0));
+        assert_eq!(rate(r#""poisson": {"rate_mbps": 2.5}"#), Some(2.5));
+    }
+
+    #[test]
+    fn rates_delays_and_losses_follow_their_schedules() {
+        let found = described(
+            r#"{"kind": "link", "rate_mbps": 9, "schedule": [{"at_s": 4, "rate_mbps": 3}, {"at_s": 6, "rate_mbps": 20}]},
+               {"kind": "link", "rate_mbps": 12, "schedule": [{"at_s": 5, "queue": {"packets": 9}}],
+                "queue": {"kind": "droptail", "packets": 5}},
+               {"kind": "loss", "probability": 0.5, "schedule": [{"at_s": 2, "probability": 0.0}]},
+               {"kind": "loss", "probability": 0.5}, {"kind": "delay", "delay_ms": 28},
+               {"kind": "reorder", "probability": 0.1, "delay_ms": 7}"#,
+            r#"{"kind": "netem", "delay_ms": 10.5}, {"kind": "delay", "delay_ms": 2,
+                "schedule": [{"at_s": 5, "delay_ms": 80}]}"#,
+        );
+        assert_eq!(found.rates_mbps, Some(vec![(0.0, 9.0), (4.0, 3.0), (6.0, 12.0)]));
+        assert_eq!(found.losses, Some(vec![(0.0, 0.75), (2.0, 0.5)]));
+        // What is reordered is late, but not every packet is.
+        assert_eq!(found.base_rtts_ms, Some(vec![(0.0, 40.5), (5.0, 118.5)]));
+        assert_eq!((found.base_rtt_ms, found.bottleneck), (40.5, Some(0)));
+    }
+
+    #[test]
+    fn what_walks_at_random_is_known_at_the_start_only() {
+        let walk = r#""corr": 0.5, "std": 1.0, "min": 10.0, "max": 30.0"#;
+        let found = described(
+            &format!(
+                r#"{{"kind": "link", "rate_mbps": 9, "walk": {{"rate_mbps": {{{walk}}}}}}},
+                   {{"kind": "link", "rate_mbps": 25}}, {{"kind": "loss", "probability": 0.1}},
+                   {{"kind": "delay", "delay_ms": 1, "walk": {{"delay_ms": {{{walk}, "start": 11.0}}}}}}"#
+            ),
+            "",
+        );
+        assert_eq!((found.rates_mbps, found.base_rtts_ms), (None, None));
+        assert_eq!(found.losses, Some(vec![(0.0, 0.1)]));
+        // 20 in the middle of 10 to 30.
+        assert_eq!((found.links[0].rate_mbps, found.bottleneck), (Some(20.0), Some(0)));
+        assert_eq!(found.base_rtt_ms, 11.0);
+        assert_eq!(described("", "").losses, None);
+    }
+
+    #[test]
+    fn a_path_with_a_fault_is_not_described() {
+        let error = path(r#"{"kind": "link", "rate_mbps": 0}"#, "").describe().unwrap_err();
+        assert!(error.contains("data[0] (link): rate_mbps = 0"), "{error}");
+    }
+
+    #[test]
+    fn schedules_say_when_anything_changes_last() {
+        let json = r#"{
+            "data": [{"kind": "link", "rate_mbps": 12, "queue": {"kind": "droptail", "packets": 9},
+                      "schedule": [{"at_s": 7, "rate_mbps": 6}, {"at_s": 9, "queue": {"packets": 5}}]},
+                     {"kind": "delay", "delay_ms": 20, "schedule": [{"at_s": 3, "delay_ms": 40}]}],
+            "ack": [{"kind": "delay", "delay_ms": 20, "schedule": [{"at_s": 3, "delay_ms": 30},
+                     {"at_s": 5, "delay_ms": 10}]}]}"#;
+        let spec: PathSpec = serde_json::from_str(json).unwrap();
+        let at = |s: u64| Time::ZERO + Span::from_secs(s);
+        assert_eq!((spec.last_change(at(20)), spec.last_change(at(7))), (Some(at(7)), Some(at(5))));
+        assert_eq!(spec.last_change(at(3)), None);
+    }
+}

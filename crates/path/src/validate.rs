@@ -1,0 +1,291 @@
+//! Checks of a path: the settings of its elements, and every state that schedules and walks bring them into.
+
+use crate::change::{Change, WalkSpec};
+use crate::element::no_queue;
+use crate::queue::Queue;
+use crate::settings::{not_negative, refuse};
+use crate::spec::{ElementSpec, PathSpec};
+use units::Rng;
+
+/// Latest time of a change, s: one year.
+const LATEST_S: f64 = 31_536_000.0;
+
+impl ElementSpec {
+    /// The element as it is after each of its changes, in the order of the schedule; none for a change of the queue
+    /// only.
+    pub(crate) fn states(&self) -> Result<Vec<Option<Self>>, String> {
+        let mut state = None;
+        let mut last_s = 0.0;
+        let changes = self.schedule().iter().enumerate();
+        let states = changes.map(|(index, change)| {
+            let result = self.state_after(&mut state, change, last_s);
+            last_s = change.at_s;
+            result.map_err(|why| format!("schedule[{index}]: {why}"))
+        });
+        states.collect()
+    }
+
+    fn state_after(
+        &self,
+        state: &mut Option<Self>,
+        change: &Change,
+        last_s: f64,
+    ) -> Result<Option<Self>, String> {
+        if change.at_s.is_nan() {
+            return Err("missing field `at_s`".to_owned());
+        }
+        not_negative("at_s", change.at_s, LATEST_S)?;
+        if change.at_s < last_s {
+            return Err(refuse(
+                "at_s",
+                change.at_s,
+                &format!("must not be before {last_s}, the change before it"),
+            ));
+        }
+        if change.settings.is_empty() {
+            if change.queue.is_empty() {
+                return Err("nothing to change".to_owned());
+            }
+            return Ok(None);
+        }
+        let state = state.get_or_insert_with(|| self.without_schedule());
+        for (name, &value) in &change.settings {
+            state.set(name, value)?;
+        }
+        state.check(true)?;
+        Ok(Some(state.clone()))
+    }
+
+    fn without_schedule(&self) -> Self {
+        let mut copy = self.clone();
+        copy.table_mut().clear_schedule();
+        copy
+    }
+
+    /// Checks the settings and their changes.
+    ///
+    /// # Errors
+    /// One line naming the key, its value and what is allowed.
+    pub fn validate(&self) -> Result<(), String> {
+        self.check(false)?;
+        let states = self.states()?;
+        if let Some(walk) = self.walk() {
+            self.check_walk(walk, &states).map_err(|why| format!("walk: {why}"))?;
+        }
+        self.check_queue_changes()
+    }
+
+    fn check_queue_changes(&self) -> Result<(), String> {
+        let mut queue = None;
+        for (index, change) in self.schedule().iter().enumerate() {
+            for (name, &value) in &change.queue {
+                let place = |why| format!("schedule[{index}]: {why}");
+                let spec = self.table().queue().ok_or_else(|| place(no_queue(name)))?;
+                if queue.is_none() {
+                    queue = Some(Queue::build(spec, Rng::new(0, ""))?);
+                }
+                queue.as_mut().map_or(Ok(()), |queue| queue.set(name, value)).map_err(place)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the walks of an element whose states after its scheduled changes are `states`: in each of them every
+    /// combination of lowest and highest values must be allowed.
+    fn check_walk(&self, walk: &WalkSpec, states: &[Option<Self>]) -> Result<(), String> {
+        walk.check()?;
+        for (name, key) in &walk.keys {
+            self.clone().set(name, key.min)?;
+            key.check().map_err(|why| format!("{name}: {why}"))?;
+            let mut changes = self.schedule().iter();
+            if let Some(index) = changes.position(|change| change.settings.contains_key(name)) {
+                return Err(format!(
+                    "{name}: schedule[{index}] sets it too: allowed is one of walk and schedule"
+                ));
+            }
+        }
+        self.at_start().check(false)?;
+        for state in core::iter::once(self).chain(states.iter().flatten()) {
+            for corner in 0..1u32 << walk.keys.len() {
+                let mut at_corner = state.clone();
+                for (bit, (name, key)) in walk.keys.iter().enumerate() {
+                    at_corner.set(name, if corner & (1 << bit) == 0 { key.min } else { key.max })?;
+                }
+                at_corner.check(true)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks the elements of the direction called `direction`.
+pub(crate) fn validate_direction(elements: &[ElementSpec], direction: &str) -> Result<(), String> {
+    for (index, element) in elements.iter().enumerate() {
+        element.validate().map_err(|why| format!("{direction}[{index}] ({}): {why}", element.kind()))?;
+    }
+    Ok(())
+}
+
+impl PathSpec {
+    /// Checks everything.
+    ///
+    /// # Errors
+    /// One line naming the element, the key, its value and what is allowed.
+    pub fn validate(&self) -> Result<(), String> {
+        validate_direction(&self.data, "data")?;
+        validate_direction(&self.ack, "ack")?;
+        self.encapsulation().validate()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(data: &str) -> String {
+        let json = format!(r#"{{"data": [{data}], "ack": []}}"#);
+        match serde_json::from_str::<PathSpec>(&json) {
+            Ok(spec) => spec.validate().unwrap_err(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn bad_settings_are_named_in_one_line() {
+        for (element, expected) in [
+            (r#"{"kind": "link", "rate_mbps": 0}"#, "data[0] (link): rate_mbps = 0: must be above 0"),
+            (r#"{"kind": "link", "rate_mbps": -3}"#, "rate_mbps = -3: must be above 0"),
+            (r#"{"kind": "link", "rate_mbps": 1e9}"#, "rate_mbps = 1000000000: must be at most 1000000"),
+            (r#"{"kind": "link", "rate_mbps": 1, "count_in_service": true}"#, "only with a `droptail` queue"),
+            (
+                r#"{"kind": "link", "rate_mbps": 1, "queue": {"kind": "droptail", "packets": 0}}"#,
+                "data[0] (link): queue `droptail`: `packets` = 0",
+            ),
+            (r#"{"kind": "delay", "delay_ms": -1}"#, "data[0] (delay): delay_ms = -1: must not be negative"),
+            (r#"{"kind": "delay", "delay_ms": 1, "tick_ms": 0}"#, "tick_ms = 0: must be above 0"),
+            (r#"{"kind": "loss", "probability": 1.5}"#, "probability = 1.5: must be from 0 to 1"),
+            (r#"{"kind": "loss"}"#, "probability, every, packets: exactly one is needed"),
+            (r#"{"kind": "loss", "probability": 0.1, "every": 3}"#, "exactly one is needed"),
+            (r#"{"kind": "loss", "every": 0}"#, "every = 0: must be at least 1"),
+            (r#"{"kind": "loss", "packets": [0]}"#, "packets[0] = 0: must be above 0"),
+            (r#"{"kind": "loss", "packets": [3, 3]}"#, "packets[1] = 3: must be above 3"),
+            (r#"{"kind": "gilbert-elliott", "p": 0.1, "r": 2}"#, "r = 2: must be from 0 to 1"),
+            (r#"{"kind": "reorder", "probability": 0.1}"#, "delay_ms, gap: at least one is needed"),
+            (r#"{"kind": "reorder", "probability": 0.1, "gap": 0}"#, "gap = 0: must be at least 1"),
+            (r#"{"kind": "duplicate", "probability": -0.1}"#, "probability = -0.1: must be from 0 to 1"),
+            (r#"{"kind": "shaper", "rate_mbps": 1, "burst_bytes": 0}"#, "burst_bytes = 0: must be from 1"),
+            (r#"{"kind": "policer", "rate_mbps": 0, "burst_bytes": 1}"#, "rate_mbps = 0: must be above 0"),
+            (r#"{"kind": "aggregate", "slot_ms": 0}"#, "slot_ms = 0: must be above 0"),
+            (r#"{"kind": "slotted", "slot_ms": 0}"#, "slot_ms = 0: must be at least 0.001"),
+            (
+                r#"{"kind": "aggregate", "slot_ms": 1, "max_packets": 0}"#,
+                "max_packets = 0: must be at least 1",
+            ),
+            (
+                r#"{"kind": "netem", "delay_ms": 1, "rate_mbps": 1}"#,
+                "rate_mbps, burst_bytes: allowed is both",
+            ),
+            (r#"{"kind": "netem", "delay_ms": 1, "limit_packets": 0}"#, "limit_packets = 0"),
+            (r#"{"kind": "poisson", "rate_mbps": 1, "opportunity_bytes": 0}"#, "opportunity_bytes = 0"),
+            (r#"{"kind": "poisson", "rate_mbps": 1, "head_s": 1, "head_gap_ms": 0}"#, "head_gap_ms = 0"),
+            (
+                r#"{"kind": "jitter", "distribution": "exponential", "mean_ms": 1, "deviation_ms": 1}"#,
+                "deviation_ms = 1: not allowed with an exponential",
+            ),
+            (r#"{"kind": "jitter", "distribution": "normal", "mean_ms": 1}"#, "deviation_ms: missing"),
+            (
+                r#"{"kind": "jitter", "distribution": "exponential", "mean_ms": 1, "redraw_min_ms": 8}"#,
+                "redraw_min_ms, redraw_max_ms: allowed is both or none",
+            ),
+            (
+                r#"{"kind": "jitter", "distribution": "exponential", "mean_ms": 1, "redraw_min_ms": 8,
+                    "redraw_max_ms": 4}"#,
+                "redraw_max_ms = 4: must be at least redraw_min_ms = 8",
+            ),
+            (r#"{"kind": "jitter", "distribution": "cauchy", "mean_ms": 1}"#, "unknown variant `cauchy`"),
+            (r#"{"kind": "link", "rate_mbps": 1, "rate": 1}"#, "unknown field `rate`"),
+            (r#"{"kind": "wire"}"#, "unknown variant `wire`"),
+        ] {
+            let error = refusal(element);
+            assert!(error.contains(expected) && !error.contains('\n'), "{element}: {error}");
+        }
+    }
+
+    #[test]
+    fn bad_traces_are_named_in_one_line() {
+        for (trace, expected) in [
+            (r#""base_ms": 0"#, "times_ms, even, poisson: exactly one is needed"),
+            (r#""times_ms": [1], "even": {"lines": 3, "period_ms": 3}"#, "exactly one is needed"),
+            (r#""times_ms": []"#, "times_ms: empty"),
+            (r#""times_ms": [0, 0]"#, "times_ms: last time = 0: must be above 0"),
+            (r#""times_ms": [3, 2]"#, "times_ms[1] = 2: must not be before 3"),
+            (r#""times_ms": [-1]"#, "times_ms[0] = -1: must not be negative"),
+            (r#""times_ms": [0.5, 1], "mode": "mahimahi""#, "times_ms[0] = 0.5: must be whole ms"),
+            (r#""times_ms": [1], "mode": "mahimahi", "opportunity_bytes": 1500"#, "must be 1504"),
+            (r#""times_ms": [1], "opportunity_bytes": 0"#, "opportunity_bytes = 0"),
+            (r#""times_ms": [1], "base_ms": -1"#, "base_ms = -1: must not be negative"),
+            (r#""times_ms": [1], "count_in_service": true"#, "only with a `droptail` queue"),
+            (r#""even": {"lines": 0, "period_ms": 3}"#, "even.lines = 0: must be from 1"),
+            (
+                r#""even": {"lines": 1, "period_ms": 3}, "mode": "mahimahi""#,
+                "the last opportunity would be at 0",
+            ),
+            (r#""even": {"lines": 100000000, "period_ms": 86400000}"#, "too many for so long a period"),
+            (r#""poisson": {"rate_mbps": 0}"#, "poisson.rate_mbps = 0: must be above 0"),
+            (r#""poisson": {"rate_mbps": 900000, "period_s": 9000}"#, "too high for so long a trace"),
+            (r#""poisson": {"rate_mbps": 1, "head_s": 61}"#, "poisson.head_s = 61: must be at most 60"),
+            (r#""times_ms": [1], "schedule": [{"at_s": 1, "base_ms": 3}]"#, "only its queue can"),
+        ] {
+            let error = refusal(&format!(r#"{{"kind": "trace", {trace}}}"#));
+            assert!(error.contains(expected) && !error.contains('\n'), "{trace}: {error}");
+        }
+    }
+
+    #[test]
+    fn bad_schedules_are_named_in_one_line() {
+        for (schedule, expected) in [
+            (
+                r#"{"at_s": 1, "rate": 3}"#,
+                "data[0] (link): schedule[0]: rate: no numeric setting of this element",
+            ),
+            (r#"{"at_s": 1, "rate": 3}"#, "allowed are rate_mbps, framing_bytes, device_packets"),
+            (r#"{"at_s": 1, "rate_mbps": -3}"#, "schedule[0]: rate_mbps = -3: must be above 0"),
+            (
+                r#"{"at_s": 1, "framing_bytes": 1.5}"#,
+                "schedule[0]: framing_bytes = 1.5: must be a whole number",
+            ),
+            (r#"{"at_s": -1, "rate_mbps": 3}"#, "schedule[0]: at_s = -1: must not be negative"),
+            (
+                r#"{"at_s": 2, "rate_mbps": 3}, {"at_s": 1, "rate_mbps": 3}"#,
+                "schedule[1]: at_s = 1: must not be before 2",
+            ),
+            (r#"{"at_s": 1}"#, "schedule[0]: nothing to change"),
+            (r#"{"at_s": 1, "queue": {"packets": 0}}"#, "schedule[0]: queue `droptail`: `packets` = 0"),
+            (r#"{"at_s": 1, "queue": {"target_ms": 4}}"#, "schedule[0]: queue `droptail`: `target_ms`"),
+            (r#"{"at_s": 1, "rate_mbps": "fast"}"#, "invalid type: string"),
+            (r#"{"rate_mbps": 3}"#, "missing field `at_s`"),
+        ] {
+            let error = refusal(&format!(
+                r#"{{"kind": "link", "rate_mbps": 1, "queue": {{"kind": "droptail", "packets": 3}},
+                    "schedule": [{schedule}]}}"#
+            ));
+            assert!(error.contains(expected) && !error.contains('\n'), "{schedule}: {error}");
+        }
+        let error = refusal(
+            r#"{"kind": "delay", "delay_ms": 1, "schedule": [{"at_s": 1, "queue": {"packets": 1}}]}"#,
+        );
+        assert!(
+            error.contains("data[0] (delay): schedule[0]: queue: `packets` cannot be changed"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_narrow_mtu_is_refused() {
+        let spec: PathSpec =
+            serde_json::from_str(r#"{"data": [], "ack": [], "overhead_bytes": 36, "mtu_bytes": 50}"#)
+                .unwrap();
+        assert!(spec.validate().unwrap_err().contains("mtu_bytes = 50: must be at least 64"));
+        assert!(serde_json::from_str::<PathSpec>(r#"{"data": [], "ack": [], "mtu": 50}"#).is_err());
+    }
+}
