@@ -37,6 +37,12 @@ def labels() -> str:
 def check_path(table: str) -> None:
     """Refuses a path (JSON) that cannot be built."""
 
+def describe_path(table: str) -> str:
+    """What a path (JSON) is, as JSON: `base_rtt_ms`, `base_rtts_ms`, `rates_mbps`, `losses`, `links`, `bottleneck`.
+
+    Over time: a list of pairs of seconds and values, or null.
+    """
+
 def opportunities(table: str, direction: str, seed: int, seconds: float) -> list[int]:
     """When a direction (`data` or `ack`) of a path (JSON) has opportunities, ns: those of a run with this seed."""
 

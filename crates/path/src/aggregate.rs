@@ -4,8 +4,8 @@
 //! store is not limited.
 
 use crate::change::{Change, WalkSpec};
-use crate::element::{Element, ElementTable, Streams, Table};
-use crate::settings::{milliseconds, milliseconds_above_zero, refuse, settings};
+use crate::element::{Element, ElementTable, Streams, Table, settings};
+use crate::settings::{milliseconds, milliseconds_above_zero, refuse};
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

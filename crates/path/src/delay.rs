@@ -3,8 +3,8 @@
 //! Waiting is what a queue in the network does; overtaking is what a change of route does.
 
 use crate::change::{Change, WalkSpec};
-use crate::element::{Element, ElementTable, Streams, Table};
-use crate::settings::{milliseconds, milliseconds_above_zero, settings};
+use crate::element::{Element, ElementTable, Streams, Table, settings};
+use crate::settings::{milliseconds, milliseconds_above_zero};
 use crate::store::Store;
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};

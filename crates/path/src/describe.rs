@@ -16,7 +16,7 @@ pub type Steps = Vec<(f64, f64)>;
 pub struct Description {
     /// Sum of the fixed delays of both directions as the run starts, ms.
     pub base_rtt_ms: f64,
-    /// The same over time; none if a delay walks at random.
+    /// The same over time; none if a delay walks at random, or if there is none.
     pub base_rtts_ms: Option<Steps>,
     /// What the narrowest link of the data direction can carry over time, Mbit/s. None unless all links have a constant
     /// rate, schedules aside.
@@ -141,12 +141,17 @@ impl PathSpec {
         let limited = limited.filter_map(|(index, link)| Some((index, link.rate_mbps?)));
         Ok(Description {
             base_rtt_ms: all().map(|element| element.first(delay_ms)).sum(),
-            base_rtts_ms: over_time(all, delay_ms, |delays| delays.sum()).map(steps),
+            base_rtts_ms: self.base_rtts(),
             rates_mbps: self.rates(),
             losses: self.losses(),
             bottleneck: limited.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(index, _)| index),
             links,
         })
+    }
+
+    fn base_rtts(&self) -> Option<Steps> {
+        let found = over_time(|| self.data.iter().chain(&self.ack), delay_ms, |delays| delays.sum())?;
+        found.iter().any(|(_, ms)| *ms > 0.0).then(|| steps(found))
     }
 
     fn rates(&self) -> Option<Steps> {
@@ -271,7 +276,11 @@ mod tests {
         // 20 in the middle of 10 to 30.
         assert_eq!((found.links[0].rate_mbps, found.bottleneck), (Some(20.0), Some(0)));
         assert_eq!(found.base_rtt_ms, 11.0);
-        assert_eq!(described("", "").losses, None);
+        let empty = described("", "");
+        assert_eq!(
+            (empty.losses, empty.base_rtts_ms, empty.rates_mbps, empty.bottleneck),
+            (None, None, None, None)
+        );
     }
 
     #[test]

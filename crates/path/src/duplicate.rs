@@ -1,8 +1,8 @@
 //! Duplication: a copy follows right behind its original.
 
 use crate::change::{Change, WalkSpec};
-use crate::element::{Element, ElementTable, Streams, Table};
-use crate::settings::{probability, settings};
+use crate::element::{Element, ElementTable, Streams, Table, settings};
+use crate::settings::probability;
 use crate::{Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};

@@ -78,6 +78,45 @@ pub(crate) trait Table {
     }
 }
 
+/// The part of `Table` that all elements have in common; the listed fields are the settings that can change during a run.
+macro_rules! settings {
+    () => {
+        $crate::element::settings!(@common);
+
+        fn set(&mut self, name: &str, _value: f64) -> Result<(), String> {
+            Err(format!("{name}: nothing of this element can be changed during the run; only its queue can"))
+        }
+    };
+    (@common) => {
+        fn name(&self) -> Option<&str> {
+            self.name.as_deref()
+        }
+
+        fn schedule(&self) -> &[$crate::change::Change] {
+            &self.schedule
+        }
+
+        fn clear_schedule(&mut self) {
+            self.schedule.clear();
+        }
+
+        fn walk(&self) -> Option<&$crate::change::WalkSpec> {
+            self.walk.as_ref()
+        }
+    };
+    ($($field:ident),+) => {
+        $crate::element::settings!(@common);
+
+        fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+            match name {
+                $(stringify!($field) => $crate::settings::assign(name, &mut self.$field, value),)+
+                _ => Err($crate::settings::unknown(name, &[$(stringify!($field)),+])),
+            }
+        }
+    };
+}
+pub(crate) use settings;
+
 /// What a link can carry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Capacity {

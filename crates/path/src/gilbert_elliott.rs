@@ -5,8 +5,8 @@
 //! the share p / (p + r) of the packets, for bursts of 1 / r on average.
 
 use crate::change::{Change, WalkSpec};
-use crate::element::{Element, ElementTable, Streams, Table};
-use crate::settings::{probability, settings};
+use crate::element::{Element, ElementTable, Streams, Table, settings};
+use crate::settings::probability;
 use crate::{Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};

@@ -4,8 +4,8 @@
 //! traffic (a path that changes every 8 to 24 ms, say); otherwise for every packet. Draws below zero count as 0.
 
 use crate::change::{Change, WalkSpec};
-use crate::element::{Element, ElementTable, Streams, Table};
-use crate::settings::{milliseconds, milliseconds_above_zero, refuse, settings};
+use crate::element::{Element, ElementTable, Streams, Table, settings};
+use crate::settings::{milliseconds, milliseconds_above_zero, refuse};
 use crate::store::Store;
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};

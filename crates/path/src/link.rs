@@ -10,8 +10,8 @@
 use crate::bucket::BYTE_WORK;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
-use crate::element::{Capacity, Element, ElementTable, Streams, Table};
-use crate::settings::{not_negative, rate, refuse, settings};
+use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
+use crate::settings::{not_negative, rate, refuse};
 use crate::{LinkTally, Packet, QueueSpec, Tap};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

@@ -3,8 +3,8 @@
 //! One random number is drawn per packet, so the same seed loses the same packets by their index, whatever their times.
 
 use crate::change::{Change, WalkSpec};
-use crate::element::{Element, ElementTable, Streams, Table};
-use crate::settings::{probability, refuse, settings};
+use crate::element::{Element, ElementTable, Streams, Table, settings};
+use crate::settings::{probability, refuse};
 use crate::{Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};

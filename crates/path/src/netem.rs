@@ -10,8 +10,8 @@
 
 use crate::bucket::Bucket;
 use crate::change::{Change, WalkSpec};
-use crate::element::{Capacity, Element, ElementTable, Streams, Table};
-use crate::settings::{burst, milliseconds, rate, refuse, settings};
+use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
+use crate::settings::{burst, milliseconds, rate, refuse};
 use crate::tally::Gauge;
 use crate::{LinkTally, Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};

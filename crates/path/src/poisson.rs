@@ -6,9 +6,9 @@
 use crate::QueueSpec;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
-use crate::element::{Capacity, ElementTable, Streams, Table};
+use crate::element::{Capacity, ElementTable, Streams, Table, settings};
 use crate::served::{Drawn, Process, Served};
-use crate::settings::{milliseconds_above_zero, not_negative, packet_bytes, rate, settings};
+use crate::settings::{milliseconds_above_zero, not_negative, packet_bytes, rate};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 

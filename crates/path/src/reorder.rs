@@ -4,8 +4,8 @@
 //! first. With `gap` alone a packet that nothing follows stays.
 
 use crate::change::{Change, WalkSpec};
-use crate::element::{Element, ElementTable, Streams, Table};
-use crate::settings::{milliseconds_above_zero, probability, refuse, settings};
+use crate::element::{Element, ElementTable, Streams, Table, settings};
+use crate::settings::{milliseconds_above_zero, probability, refuse};
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

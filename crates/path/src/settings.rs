@@ -9,45 +9,6 @@ const LONGEST_MS: f64 = 3_600_000.0;
 /// Deepest token bucket, bytes.
 const DEEPEST_BYTES: u64 = 1_000_000_000;
 
-/// The part of `Table` that all elements have in common; the listed fields are the settings that can change during a run.
-macro_rules! settings {
-    () => {
-        $crate::settings::settings!(@common);
-
-        fn set(&mut self, name: &str, _value: f64) -> Result<(), String> {
-            Err(format!("{name}: nothing of this element can be changed during the run; only its queue can"))
-        }
-    };
-    (@common) => {
-        fn name(&self) -> Option<&str> {
-            self.name.as_deref()
-        }
-
-        fn schedule(&self) -> &[$crate::change::Change] {
-            &self.schedule
-        }
-
-        fn clear_schedule(&mut self) {
-            self.schedule.clear();
-        }
-
-        fn walk(&self) -> Option<&$crate::change::WalkSpec> {
-            self.walk.as_ref()
-        }
-    };
-    ($($field:ident),+) => {
-        $crate::settings::settings!(@common);
-
-        fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
-            match name {
-                $(stringify!($field) => $crate::settings::assign(name, &mut self.$field, value),)+
-                _ => Err($crate::settings::unknown(name, &[$(stringify!($field)),+])),
-            }
-        }
-    };
-}
-pub(crate) use settings;
-
 /// A field that a number can be assigned to.
 pub(crate) trait Numeric: Sized {
     /// `value` as a field, or what is allowed.

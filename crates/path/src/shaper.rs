@@ -8,8 +8,8 @@
 use crate::bucket::Bucket;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
-use crate::element::{Capacity, Element, ElementTable, Streams, Table};
-use crate::settings::{burst, rate, settings};
+use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
+use crate::settings::{burst, rate};
 use crate::{LinkTally, Packet, QueueSpec, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Time};

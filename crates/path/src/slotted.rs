@@ -5,8 +5,8 @@
 //! [0, `slot_ms`). Order is kept: a packet waits for those before it. The store is not limited.
 
 use crate::change::{Change, WalkSpec};
-use crate::element::{Element, ElementTable, Streams, Table};
-use crate::settings::{milliseconds, refuse, settings};
+use crate::element::{Element, ElementTable, Streams, Table, settings};
+use crate::settings::{milliseconds, refuse};
 use crate::store::Line;
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};

@@ -59,8 +59,8 @@ mod _core {
     use crate::outside::{describe_plugin, guard_process};
     #[pymodule_export]
     use crate::run::{
-        check_emulation, check_path, check_run, clean_up, emulate, emulate_shell, enter_user_namespace,
-        opportunities, parse_trace, simulate,
+        check_emulation, check_path, check_run, clean_up, describe_path, emulate, emulate_shell,
+        enter_user_namespace, opportunities, parse_trace, simulate,
     };
     #[pymodule_export]
     use crate::{Error, commit, version};

@@ -21,6 +21,13 @@ pub(crate) fn check_path(table: &str) -> PyResult<()> {
     path.validate().map_err(error)
 }
 
+/// What a path, given as JSON, is: base RTT, capacity and loss over time, links and bottleneck, as JSON.
+#[pyfunction]
+pub(crate) fn describe_path(table: &str) -> PyResult<String> {
+    let path: ::path::PathSpec = specification::parse(table).map_err(error)?;
+    serde_json::to_string(&path.describe().map_err(error)?).map_err(text)
+}
+
 /// When a direction of a path, given as JSON, has delivery opportunities in its first `seconds`, ns.
 #[pyfunction]
 pub(crate) fn opportunities(

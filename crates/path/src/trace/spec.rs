@@ -4,9 +4,9 @@ use super::timeline::{Offsets, Timeline};
 use crate::QueueSpec;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
-use crate::element::{Capacity, Table};
+use crate::element::{Capacity, Table, settings};
 use crate::settings::{
-    above_zero, milliseconds, milliseconds_above_zero, not_negative, packet_bytes, rate, refuse, settings,
+    above_zero, milliseconds, milliseconds_above_zero, not_negative, packet_bytes, rate, refuse,
 };
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng};

@@ -4,7 +4,7 @@
 //! by only 128, 32 or 16, so the controller is far more aggressive; rates are whole bytes/ms; the burst allowance
 //! starts at zero and shrinks both with updates and with measurements; no ECN.
 
-use super::Settings;
+use super::spec::Settings;
 use crate::queue::discipline::Discipline;
 use crate::queue::fifo::{Fifo, Limits};
 use crate::queue::quirk::{MAHIMAHI_PACKET_BYTES, QueueQuirk};
@@ -15,8 +15,6 @@ use units::{Rng, Span, Time};
 /// Weights of deviation and change, 1/ms.
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 1.25;
-/// Update period, ms.
-pub(super) const T_UPDATE_MS: f64 = 30.0;
 /// Bytes of one measurement of the departure rate.
 const DEPARTURE_BYTES: u64 = 16_384;
 

@@ -2,77 +2,17 @@
 
 mod mahimahi;
 mod rfc8033;
+mod spec;
+
+pub use spec::PieSpec;
 
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::Limits;
 use super::quirk::QueueQuirk;
-use super::settings::{milliseconds, milliseconds_or_zero};
 use crate::{Packet, Tap};
 use mahimahi::Mahimahi;
 use rfc8033::Rfc8033;
-use serde::{Deserialize, Serialize};
-use units::{Rate, Rng, Span, Time};
-
-/// Proportional integral controller enhanced, RFC 8033.
-#[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
-#[serde(deny_unknown_fields)]
-pub struct PieSpec {
-    /// Limit, packets.
-    pub packets: Option<u64>,
-    /// Limit, bytes.
-    pub bytes: Option<u64>,
-    /// Delay to hold, ms.
-    #[serde(default = "fifteen")]
-    pub target_ms: f64,
-    /// Time between updates of the probability, ms: 15 if absent, 30 with quirk `mahimahi`.
-    pub t_update_ms: Option<f64>,
-    /// Burst let in unharmed after calm, ms.
-    #[serde(default = "hundred_fifty")]
-    pub max_burst_ms: f64,
-    /// Mark instead of drop while the probability is at most 10 %.
-    #[serde(default)]
-    pub ecn: bool,
-    /// Differences to the RFC.
-    #[serde(default)]
-    pub quirk: QueueQuirk,
-}
-
-fn fifteen() -> f64 {
-    15.0
-}
-fn hundred_fifty() -> f64 {
-    150.0
-}
-
-impl PieSpec {
-    fn settings(&self) -> Result<Settings, String> {
-        let usual = if self.quirk.is_mahimahi() { mahimahi::T_UPDATE_MS } else { fifteen() };
-        let t_update_ms = self.t_update_ms.unwrap_or(usual);
-        let settings = Settings {
-            target: milliseconds("target_ms", self.target_ms)?,
-            t_update: milliseconds("t_update_ms", t_update_ms)?,
-            max_burst: milliseconds_or_zero("max_burst_ms", self.max_burst_ms)?,
-            ecn: self.ecn,
-        };
-        let times = [
-            ("target_ms", self.target_ms),
-            ("t_update_ms", t_update_ms),
-            ("max_burst_ms", self.max_burst_ms),
-        ];
-        self.quirk.check(self.ecn, &times)?;
-        Ok(settings)
-    }
-}
-
-/// [`PieSpec`] as the disciplines work with it; names as in RFC 8033 where they differ from the keys.
-#[derive(Clone, Copy, Debug)]
-struct Settings {
-    /// `QDELAY_REF`.
-    target: Span,
-    t_update: Span,
-    max_burst: Span,
-    ecn: bool,
-}
+use units::{Rate, Rng, Time};
 
 impl QueueTable for PieSpec {
     type Discipline = Pie;
@@ -147,20 +87,5 @@ impl Discipline for Pie {
             Self::Rfc8033(queue) => queue.set_rate(rate),
             Self::Mahimahi(queue) => queue.set_rate(rate),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn defaults_are_those_of_the_rfc_and_of_mahimahi() {
-        let times = |json: &str| {
-            let settings = serde_json::from_str::<PieSpec>(json).unwrap().settings().unwrap();
-            [settings.target, settings.t_update, settings.max_burst].map(Span::as_ms_f64)
-        };
-        assert_eq!(times("{}"), [15.0, 15.0, 150.0]);
-        assert_eq!(times(r#"{"quirk": "mahimahi"}"#), [15.0, 30.0, 150.0]);
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! Sans-IO: the periodic updates due since the last packet are made up for on the next one, with the backlog as it was.
 
-use super::Settings;
+use super::spec::Settings;
 use crate::queue::discipline::Discipline;
 use crate::queue::fifo::{Fifo, Limits, mark};
 use crate::queue::settings::{milliseconds, milliseconds_or_zero, unknown};
