@@ -16,7 +16,9 @@ const WINDOW: u64 = 300;
 
 fn direction(json: &str) -> Result<Direction, String> {
     let elements: Vec<ElementSpec> = serde_json::from_str(json).map_err(|error| error.to_string())?;
-    Direction::build(&elements, "data", 1)
+    let mut direction = Direction::build(&elements, "data", 1)?;
+    direction.work_ahead();
+    Ok(direction)
 }
 
 /// ns per packet when every packet that leaves sends a new one, as an ACK-clocked sender does.

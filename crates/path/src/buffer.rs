@@ -67,7 +67,7 @@ impl Buffer {
             let sizes = [sending, packet.size_bytes].map(|size| u64::from(size + self.header_bytes));
             let bytes = self.queue.bytes() + sizes[0] + sizes[1];
             if self.queue.packets() + 2 > limits.packets || bytes > limits.bytes {
-                self.gauge.drop(now, &packet, tap);
+                self.gauge.dropped(now, &packet, tap);
                 return;
             }
         }
@@ -99,6 +99,12 @@ impl Buffer {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
+    }
+
+    /// The most packets and bytes that wait, if that is all the queue goes by, and nothing waits.
+    pub(crate) fn refuses_beyond(&self) -> Option<(u64, u64)> {
+        let only = self.limits.is_none() && self.header_bytes == 0 && self.queue.is_empty();
+        only.then(|| self.queue.refuses_beyond())?
     }
 
     pub(crate) fn packets(&self) -> u64 {

@@ -9,7 +9,7 @@ use crate::validate::validate_direction;
 use crate::walk::Walker;
 use crate::{Packet, Tap};
 use std::collections::VecDeque;
-use units::Time;
+use units::{Span, Time};
 
 /// The elements that packets pass in one direction.
 ///
@@ -24,7 +24,7 @@ pub struct Direction {
     next: Time,
     /// Whose it is; the number of stages stands for the next change.
     next_stage: usize,
-    /// The time of the latest event.
+    /// Up to when everything has happened.
     clock: Time,
     /// Packets that have left.
     ready: VecDeque<Packet>,
@@ -119,6 +119,33 @@ impl Direction {
         self.quiet = false;
     }
 
+    /// Lets links work out when a packet leaves as it arrives, wherever that is possible. What happens to it in between is
+    /// not reported then ([`crate::PacketEvent::Dequeued`]), and is counted by [`Direction::settle`]. To be called before any
+    /// packet enters, after [`Direction::confine`].
+    pub fn work_ahead(&mut self) {
+        for stage in 0..self.stages.len() {
+            let behind = self.stages.get(stage + 1).and_then(Stage::constant_delay);
+            let behind = behind.filter(|_| !self.changes_at(stage + 1) && !self.is_border(stage + 1));
+            if self.changes_at(stage) || !self.stages[stage].work_ahead(behind.unwrap_or(Span::ZERO)) {
+                continue;
+            }
+            if behind.is_some() {
+                self.stages[stage + 1].forget_delay();
+            }
+        }
+    }
+
+    /// Whether a schedule or a walk changes element number `stage`.
+    fn changes_at(&self, stage: usize) -> bool {
+        self.changes.iter().any(|planned| planned.stage == stage)
+            || self.walkers.iter().any(|walker| walker.stage == stage)
+    }
+
+    /// Whether some flow enters the path at element number `stage`, or leaves it before.
+    fn is_border(&self, stage: usize) -> bool {
+        self.sections.iter().any(|section| section.from == stage || section.to == stage)
+    }
+
     /// A packet enters at `now`. It may leave at once: see [`Direction::pop`].
     #[inline]
     pub fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
@@ -170,6 +197,7 @@ impl Direction {
             }
             self.plan();
         }
+        self.clock = self.clock.max(now);
     }
 
     /// The next packet that has left, in order; packets leave at the times that [`Direction::arrive`] and
@@ -184,10 +212,11 @@ impl Direction {
         self.stages.iter().map(Stage::packets).sum::<u64>() + self.ready.len() as u64
     }
 
-    /// Brings capacities and time integrals up to `now`. Call it after [`Direction::advance`]; at the end of a run, or
-    /// at any time to sample.
+    /// Brings counters up to `now`. Call it at the end of a run, or at any time to sample, after [`Direction::advance`]:
+    /// what happens up to the time that was called for is counted.
     pub fn settle(&mut self, now: Time) {
-        self.stages.iter_mut().for_each(|stage| stage.settle(now));
+        let done = self.clock;
+        self.stages.iter_mut().for_each(|stage| stage.settle(done, now));
     }
 
     /// Keeps the longest waiting time of the packets that leave a queue at `at` or later apart

@@ -19,6 +19,7 @@ mod direction;
 mod duplicate;
 mod element;
 mod encapsulation;
+mod express;
 mod gilbert_elliott;
 mod jitter;
 mod kinds;

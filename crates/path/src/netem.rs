@@ -143,7 +143,7 @@ impl Element for Netem {
     fn arrive<T: Tap>(&mut self, now: Time, mut packet: Packet, tap: &mut T) -> Option<Packet> {
         self.gauge.arrived(packet.size_bytes);
         if self.inside.len() as u64 >= self.limit {
-            self.gauge.drop(now, &packet, tap);
+            self.gauge.dropped(now, &packet, tap);
             return None;
         }
         self.count(now, i64::from(packet.size_bytes), 1);

@@ -84,7 +84,7 @@ impl Element for Policer {
             self.gauge.tally.packets_marked += 1;
             tap.packet(now, PacketEvent::Marked, &packet);
         } else {
-            self.gauge.drop(now, &packet, tap);
+            self.gauge.dropped(now, &packet, tap);
             return None;
         }
         self.gauge.sent(packet.size_bytes);

@@ -1,11 +1,12 @@
 //! Any element: which one it is, is decided here for every call.
 
-use crate::element::{Element, ElementTable, Streams};
+use crate::element::{Element, ElementTable, Streams, no_queue};
+use crate::express::Express;
 use crate::kinds::element_kinds;
 use crate::spec::ElementSpec;
 use crate::tally::LinkTally;
 use crate::{Packet, Tap};
-use units::Time;
+use units::{Span, Time};
 
 /// Makes [`Stage`] from the list of kinds.
 macro_rules! define {
@@ -14,6 +15,8 @@ macro_rules! define {
         #[derive(Clone, Debug)]
         pub(crate) enum Stage {
             $($kind(<$table as ElementTable>::Element),)+
+            /// A link that works ahead.
+            Express(Express),
         }
 
         impl Stage {
@@ -32,40 +35,64 @@ macro_rules! define {
 
             #[inline]
             pub(crate) fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
-                match self { $(Self::$kind(element) => element.arrive(now, packet, tap),)+ }
+                match self { $(Self::$kind(element) => element.arrive(now, packet, tap),)+ Self::Express(link) => { link.arrive(now, packet, tap); None } }
             }
 
             #[inline]
             pub(crate) fn next_event(&self) -> Time {
-                match self { $(Self::$kind(element) => element.next_event(),)+ }
+                match self { $(Self::$kind(element) => element.next_event(),)+ Self::Express(link) => link.next_event(), }
             }
 
             #[inline]
             pub(crate) fn step<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
-                match self { $(Self::$kind(element) => element.step(now, tap),)+ }
+                match self { $(Self::$kind(element) => element.step(now, tap),)+ Self::Express(link) => link.step(now), }
             }
 
             pub(crate) fn packets(&self) -> u64 {
-                match self { $(Self::$kind(element) => element.packets(),)+ }
+                match self { $(Self::$kind(element) => element.packets(),)+ Self::Express(link) => link.packets(), }
             }
 
             pub(crate) fn set_queue(&mut self, name: &str, value: f64) -> Result<(), String> {
-                match self { $(Self::$kind(element) => element.set_queue(name, value),)+ }
+                match self { $(Self::$kind(element) => element.set_queue(name, value),)+ Self::Express(_) => Err(no_queue(name)), }
             }
 
             pub(crate) fn tally(&self) -> Option<&LinkTally> {
-                match self { $(Self::$kind(element) => element.tally(),)+ }
+                match self { $(Self::$kind(element) => element.tally(),)+ Self::Express(link) => Some(link.tally()), }
             }
 
-            pub(crate) fn settle(&mut self, now: Time) {
-                match self { $(Self::$kind(element) => element.settle(now),)+ }
+            /// Brings the counters up to `now`, when all that happens up to `done` has happened.
+            pub(crate) fn settle(&mut self, done: Time, now: Time) {
+                match self { $(Self::$kind(element) => element.settle(now),)+ Self::Express(link) => link.settle(done, now) }
             }
 
             pub(crate) fn watch_from(&mut self, at: Time) {
-                match self { $(Self::$kind(element) => element.watch_from(at),)+ }
+                match self { $(Self::$kind(element) => element.watch_from(at),)+ Self::Express(link) => link.watch_from(at), }
             }
         }
     };
 }
 
 element_kinds!(define);
+
+impl Stage {
+    /// The delay that all packets have, if this is such an element and keeps nothing yet.
+    pub(crate) fn constant_delay(&self) -> Option<Span> {
+        let Self::Delay(delay) = self else { return None };
+        delay.constant()
+    }
+
+    /// Takes the delay away; packets pass at once.
+    pub(crate) fn forget_delay(&mut self) {
+        if let Self::Delay(delay) = self {
+            delay.forget();
+        }
+    }
+
+    /// If this is a link that can, makes it work ahead: packets leave `behind` later than the link.
+    pub(crate) fn work_ahead(&mut self, behind: Span) -> bool {
+        let Self::Link(link) = self else { return false };
+        let Some(express) = link.ahead(behind) else { return false };
+        *self = Self::Express(express);
+        true
+    }
+}

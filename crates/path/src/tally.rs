@@ -71,6 +71,10 @@ impl Gauge {
         self.watch_from = at;
     }
 
+    pub(crate) const fn watches_from(&self) -> Time {
+        self.watch_from
+    }
+
     /// Brings the integrals up to `now`. States that lasted no time leave no trace.
     #[inline]
     pub(crate) fn integrate(&mut self, now: Time) {
@@ -121,7 +125,7 @@ impl Gauge {
     }
 
     /// Reports `packet` as dropped.
-    pub(crate) fn drop<T: Tap>(&mut self, now: Time, packet: &Packet, tap: &mut T) {
+    pub(crate) fn dropped<T: Tap>(&mut self, now: Time, packet: &Packet, tap: &mut T) {
         self.counter(0, tap).packet(now, PacketEvent::Dropped, packet);
     }
 

@@ -180,6 +180,10 @@ impl World {
                 direction.confine(index as u32, section);
             }
         }
+        let full_log = spec.log == LogLevel::Full;
+        if !full_log {
+            directions.iter_mut().for_each(Direction::work_ahead);
+        }
         for direction in [DATA, ACK] {
             schedule.set(DIRECTIONS[direction], directions[direction].next_event());
         }
@@ -195,7 +199,7 @@ impl World {
             flows,
             contents: Contents::default(),
             schedule,
-            full_log: spec.log == LogLevel::Full,
+            full_log,
             sample_interval,
             next_sample: Time::ZERO + sample_interval,
             events: 0,
@@ -277,9 +281,7 @@ impl World {
         self.next_sample += self.sample_interval;
         // What is due inside before `at` has no event of its own; packets leave at their own times all the same.
         for direction in [DATA, ACK] {
-            if self.directions[direction].next_event() < at {
-                self.advance_to(direction, at - Span::from_ns(1), observer);
-            }
+            self.advance_to(direction, at - Span::from_ns(1), observer);
             self.directions[direction].settle(at);
         }
         if observer.wants_values() {

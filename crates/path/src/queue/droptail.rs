@@ -42,6 +42,13 @@ pub(crate) struct Droptail {
     limits: Limits,
 }
 
+impl Droptail {
+    /// The most packets and bytes that wait.
+    pub(super) fn most(&self) -> (u64, u64) {
+        self.limits.most()
+    }
+}
+
 impl Discipline for Droptail {
     #[inline]
     fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {

@@ -71,6 +71,11 @@ impl Limits {
         Ok(limits)
     }
 
+    /// Packets and bytes; `u64::MAX` for none.
+    pub(super) fn most(&self) -> (u64, u64) {
+        (self.packets, self.bytes)
+    }
+
     /// Whether a packet of `size_bytes` more still fits.
     #[inline]
     pub(super) fn admit(&self, fifo: &Fifo, size_bytes: u32) -> bool {

@@ -173,6 +173,15 @@ impl Queue {
         Self::empty(spec, rng)
     }
 
+    /// The most packets and bytes that wait, if arrivals beyond are refused and nothing else ever happens to packets.
+    pub(crate) fn refuses_beyond(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Infinite(_) => Some((u64::MAX, u64::MAX)),
+            Self::Droptail(queue) => Some(queue.most()),
+            _ => None,
+        }
+    }
+
     /// Whether nothing waits.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
