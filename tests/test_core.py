@@ -53,6 +53,30 @@ def test_a_run_measured_again_from_its_log_gives_the_same_numbers(run: tuple[Pat
         assert again["flows"][0][key] == statistics["flows"][0][key], key
 
 
+def test_a_run_can_be_watched_and_ended_by_who_watches() -> None:
+    moments: list[tuple[float, dict[int, dict[str, float]], dict[str, dict[str, float]]]] = []
+
+    def watch(at_s: float, flows: dict[int, dict[str, float]], links: dict[str, dict[str, float]]) -> None:
+        moments.append((at_s, flows, links))
+        if at_s >= limit_s:
+            raise LookupError("seen enough")
+
+    limit_s = 9.0
+    watched = json.loads(_core.simulate(specification(), watch=watch))
+    assert [at_s for at_s, _, _ in moments] == pytest.approx([0.1 * (step + 1) for step in range(20)])
+    _, flows, links = moments[-1]
+    assert list(flows) == [1]
+    assert flows[1]["in_flight"] > 0
+    assert list(links) == ["data/link"]
+    assert set(links["data/link"]) == {"queue", "queue_bytes", "dropped", "delivered"}
+    alone = json.loads(_core.simulate(specification()))
+    assert watched["flows"] == alone["flows"], "being watched changes nothing"
+    limit_s = 1.0
+    with pytest.raises(LookupError, match="seen enough"):
+        _core.simulate(specification(duration_s=1e4), watch=watch)
+    assert 1.0 <= moments[-1][0] < 60.0
+
+
 def test_series_hold_all_bytes(run: tuple[Path, dict[str, Any]]) -> None:
     directory, statistics = run
     series = json.loads(_core.series(str(directory / "packets.parquet"), 0.1))

@@ -1,5 +1,7 @@
 """The Rust core. Tables go in and come out as JSON, time series as flat arrays of numbers in native byte order."""
 
+from collections.abc import Callable
+
 class Error(ValueError):
     """Something the core refuses; the message is one line."""
 
@@ -52,11 +54,15 @@ def parse_trace(text: str) -> list[int]:
 def check_run(specification: str, backend: str = "sim") -> None:
     """Refuses the specification of a run (JSON) that `backend` (`sim` or `emu`) cannot execute."""
 
-def simulate(specification: str, directory: str | None = None) -> str:
+Watch = Callable[[float, dict[int, dict[str, float]], dict[str, dict[str, float]]], object]
+"""Told what a run looks like: the time in s, and the values of flows and of links, each by field."""
+
+def simulate(specification: str, directory: str | None = None, watch: Watch | None = None) -> str:
     """Executes a run; returns its statistics as JSON.
 
-    With a directory, `packets.parquet`, `flows.parquet` and `links.parquet` are written there. Ctrl-C ends it with
-    `KeyboardInterrupt`. The interpreter lock is released.
+    With a directory, `packets.parquet`, `flows.parquet` and `links.parquet` are written there. `watch` is called at the
+    end of every sample interval; what it raises ends the run, and so does Ctrl-C, with `KeyboardInterrupt`. The
+    interpreter lock is released meanwhile.
     """
 
 def emulate(specification: str, directory: str) -> str:

@@ -6,6 +6,7 @@ mod catalog;
 mod controller;
 mod events;
 mod exchange;
+mod interpreter;
 mod logs;
 mod outside;
 mod run;

@@ -1,16 +1,16 @@
 //! Runs: checked before, executed without the interpreter lock.
 #![allow(clippy::disallowed_methods, reason = "how long a simulation took is reported")]
 
+use crate::interpreter::interruptible;
 use crate::outside::Loaded;
 use crate::{error, text};
 use datapath::{Emulated, EmulationReport};
 use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
 use recorder::Recorder;
-use runs::{Backend, RunSpec, StopWhen, meter_config};
+use runs::{Backend, Live, Moment, RunSpec, meter_config};
 use serde::Serialize;
 use simulator::Simulation;
-use std::cell::RefCell;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -81,23 +81,32 @@ struct Report {
     emulation: Option<EmulationReport>,
 }
 
-/// Simulates a run and returns its statistics as JSON; with a directory, its logs are written there.
+/// Simulates a run and returns its statistics as JSON; with a directory, its logs are written there. `watch` is called at the
+/// end of every sample interval with the time in s and the state of flows and links; what it raises ends the run.
 #[pyfunction]
-#[pyo3(signature = (specification, directory=None))]
-pub(crate) fn simulate(py: Python<'_>, specification: &str, directory: Option<PathBuf>) -> PyResult<String> {
+#[pyo3(signature = (specification, directory=None, watch=None))]
+pub(crate) fn simulate(
+    py: Python<'_>,
+    specification: &str,
+    directory: Option<PathBuf>,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<String> {
     let mut spec = parse(specification)?;
     let loaded = Loaded::for_run(py, &mut spec)?;
-    interruptible(py, &loaded, |stop| {
+    let report = interruptible(py, &loaded, |python| {
         let simulation = Simulation::new(&spec, &loaded.registry)?;
         let meter = RunMeter::new(meter_config(&spec, Backend::Simulation));
-        let mut observers = (meter, Recorder::create(directory.as_deref(), &spec)?, StopWhen(stop));
+        let recorder = Recorder::create(directory.as_deref(), &spec)?;
+        let live = watch.map(|watch| Live::new(move |moment: &Moment| python.call(&watch, moment)));
+        let mut observers = ((meter, recorder), live, python.stop_when_interrupted());
         let started = Instant::now();
         let totals = simulation.run(&mut observers)?;
         let sim_wall_s = Some(started.elapsed().as_secs_f64());
-        let (meter, recorder, _) = observers;
+        let ((meter, recorder), ..) = observers;
         recorder.finish()?;
         Ok(Report { stats: totals.stats(meter)?, sim_wall_s, events: totals.events, emulation: None })
-    })
+    })?;
+    serde_json::to_string(&report).map_err(text)
 }
 
 /// Executes a run with real packets and returns its statistics as JSON; with a directory, its logs are written there.
@@ -107,15 +116,17 @@ pub(crate) fn emulate(py: Python<'_>, specification: &str, directory: Option<Pat
     let mut spec = parse(specification)?;
     let loaded = Loaded::for_run(py, &mut spec)?;
     spec.validate(Backend::Emulation, &loaded.registry).map_err(error)?;
-    interruptible(py, &loaded, |stop| {
+    let report = interruptible(py, &loaded, |python| {
         let meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
-        let mut observers = (meter, Recorder::create(directory.as_deref(), &spec)?, StopWhen(stop));
+        let recorder = Recorder::create(directory.as_deref(), &spec)?;
+        let mut observers = (meter, recorder, python.stop_when_interrupted());
         let Emulated { totals, emulation } = datapath::run(&spec, &loaded.registry, &mut observers)?;
         let (meter, recorder, _) = observers;
         recorder.finish()?;
         let stats = totals.stats(meter)?;
         Ok(Report { stats, sim_wall_s: None, events: totals.events, emulation: Some(emulation) })
-    })
+    })?;
+    serde_json::to_string(&report).map_err(text)
 }
 
 /// Runs a command inside a path, given as JSON; returns its exit status.
@@ -141,37 +152,6 @@ pub(crate) fn enter_user_namespace() -> PyResult<()> {
 #[pyfunction]
 pub(crate) fn clean_up() -> usize {
     datapath::clean_up()
-}
-
-/// What `work` reports, as JSON; it works without the interpreter lock and is told to stop when a signal came in or a
-/// plug-in did something wrong.
-fn interruptible<T: Serialize + Send>(
-    py: Python<'_>,
-    loaded: &Loaded,
-    work: impl FnOnce(&dyn Fn() -> bool) -> Result<T, String> + Send,
-) -> PyResult<String> {
-    let (report, interrupted) = py.detach(|| {
-        let interrupted = RefCell::new(None);
-        // Ctrl-C is delivered when the interpreter is asked for it, which only the main thread can act on.
-        let stop = || {
-            let mut interrupted = interrupted.borrow_mut();
-            if interrupted.is_none() {
-                *interrupted = Python::attach(pending_signal);
-            }
-            interrupted.is_some() || loaded.watch.failure().is_some()
-        };
-        let report = work(&stop);
-        (report, interrupted.into_inner())
-    });
-    if let Some(signal) = interrupted {
-        return Err(signal);
-    }
-    serde_json::to_string(&loaded.outcome(report).map_err(error)?).map_err(text)
-}
-
-/// What a signal handler raised, if a signal came in.
-fn pending_signal(py: Python<'_>) -> Option<PyErr> {
-    py.check_signals().err()
 }
 
 fn parse(specification: &str) -> PyResult<RunSpec> {

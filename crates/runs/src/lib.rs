@@ -2,8 +2,11 @@
 //! who observes it ([`Observer`]), and the counters behind its metrics.
 
 mod changes;
+mod columns;
 mod counters;
 mod events;
+mod live;
+mod memory;
 mod observer;
 mod outside;
 mod real;
@@ -13,10 +16,13 @@ mod totals;
 mod watcher;
 
 pub use changes::Changes;
+pub use columns::{FlowSamples, LinkSamples, PacketColumns, SampleColumns, Texts};
 pub use counters::{
     CapacityMeter, flow_state, last_change, link_counters, media_counters, meter_config, sender_counters,
 };
 pub use events::verdicts;
+pub use live::{Live, Moment};
+pub use memory::Memory;
 pub use observer::{Observer, StopWhen};
 pub use outside::{PluginSpec, PythonSpec};
 pub use real::{KernelSpec, ProgramSpec, Readiness, Side};

@@ -5,7 +5,7 @@ use record::Record;
 use units::Time;
 
 /// Is told what happens in a run, whichever driver carries it out. A method that is left out does nothing. Two or three
-/// observers side by side are a tuple.
+/// observers side by side are a tuple, one that may be absent is an `Option`.
 ///
 /// Each kind of event comes in order of time. A simulation tells everything as it happens; an emulated run tells its
 /// records and samples once it is over, and the values of flows and links after those.
@@ -102,6 +102,55 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 
 impl<A: Observer, B: Observer, C: Observer> Observer for (A, B, C) {
     pass_on!(self: self.0, self.1, self.2);
+}
+
+/// One that may be absent.
+impl<A: Observer> Observer for Option<A> {
+    #[inline]
+    fn record(&mut self, record: &Record) {
+        if let Some(one) = self {
+            one.record(record);
+        }
+    }
+
+    #[inline]
+    fn read(&mut self, read: &Read) {
+        if let Some(one) = self {
+            one.read(read);
+        }
+    }
+
+    fn frame(&mut self, frame: &FrameDelivery) {
+        if let Some(one) = self {
+            one.frame(frame);
+        }
+    }
+
+    fn sample(&mut self, sample: &Sample<'_>) {
+        if let Some(one) = self {
+            one.sample(sample);
+        }
+    }
+
+    fn wants_values(&self) -> bool {
+        self.as_ref().is_some_and(A::wants_values)
+    }
+
+    fn flow_value(&mut self, at: Time, flow: u32, field: &str, unit: &str, value: f64) {
+        if let Some(one) = self {
+            one.flow_value(at, flow, field, unit, value);
+        }
+    }
+
+    fn link_value(&mut self, at: Time, link: &str, field: &str, unit: &str, value: f64) {
+        if let Some(one) = self {
+            one.link_value(at, link, field, unit, value);
+        }
+    }
+
+    fn stop(&self) -> Option<String> {
+        self.as_ref().and_then(A::stop)
+    }
 }
 
 /// The meter takes in what metrics are made of.

@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use crate::harness::{self, Scratch, datagram_flow, flow};
-use packetlog::PacketLogReader;
+use packetlog::{Key, PacketLogReader, Sample, Table, read_samples};
 use record::{Event, Record};
+use runs::{PacketColumns, SampleColumns};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -30,7 +31,7 @@ fn spec(flows: &[Value], seed: u64) -> Value {
 }
 
 fn run_to(spec: &Value, directory: &Path) -> Vec<u8> {
-    harness::record(spec, Some(directory));
+    harness::record(spec, directory);
     read(&directory.join("packets.parquet"))
 }
 
@@ -119,10 +120,46 @@ fn a_full_log_says_what_every_sender_knew() {
         acked.dedup();
         assert_eq!(acked.len(), count, "flow {flow}: acknowledged twice");
     }
-    let samples = packetlog::read_samples(scratch.0.join("flows.parquet"), packetlog::Table::Flows).unwrap();
-    let in_flight = samples.iter().filter(|s| &*s.field == "in_flight" && s.key == packetlog::Key::Flow(1));
+    let samples = read_samples(scratch.0.join("flows.parquet"), Table::Flows).unwrap();
+    let in_flight = samples.iter().filter(|s| &*s.field == "in_flight" && s.key == Key::Flow(1));
     // More often than every 100 ms of 5 s: after every ACK.
     assert!(in_flight.count() > numbers(1, Event::AckDeliver).len());
+}
+
+#[test]
+fn memory_holds_what_the_files_hold() {
+    let scratch = Scratch::new();
+    let spec = spec(&mixed_flows(), 4);
+    run_to(&spec, &scratch.0);
+    let memory = harness::run(&spec).memory;
+    let log = PacketLogReader::open(scratch.0.join("packets.parquet")).unwrap();
+    let mut from_file = PacketColumns::default();
+    log.map(Result::unwrap).for_each(|record| from_file.push(&record));
+    let columns = |packets: PacketColumns| {
+        let PacketColumns { time_ns, flow, event, seq, size_bytes, data_bytes, one_way_delay_ns } = packets;
+        (time_ns, flow, event, seq, size_bytes, data_bytes, one_way_delay_ns)
+    };
+    assert!(columns(memory.packets) == columns(from_file), "packets differ");
+    for (table, file) in [(Table::Flows, "flows.parquet"), (Table::Links, "links.parquet")] {
+        let samples = read_samples(scratch.0.join(file), table).unwrap();
+        let in_memory = match table {
+            Table::Flows => rows(&memory.flows, |row| Key::Flow(memory.flows.owner[row])),
+            Table::Links => rows(&memory.links, |row| Key::Link(memory.links.owner.get(row).into())),
+        };
+        assert!(samples.len() >= 400, "{file} has {} rows", samples.len());
+        assert!(samples == in_memory, "{file} differs");
+    }
+}
+
+fn rows<K>(columns: &SampleColumns<K>, key: impl Fn(usize) -> Key) -> Vec<Sample> {
+    let row = |row: usize| Sample {
+        time_ns: columns.time_ns[row],
+        key: key(row),
+        field: columns.field.get(row).into(),
+        unit: columns.unit.get(row).into(),
+        value: columns.value[row],
+    };
+    (0..columns.value.len()).map(row).collect()
 }
 
 /// FNV-1a over all fields of all records of the path: the log without the file format and without what the sender made
@@ -153,7 +190,7 @@ fn every_controller_behaves_as_recorded() {
     let registry = congestion::Registry::builtin();
     for entry in registry.iter() {
         let scratch = Scratch::new();
-        let stats = harness::record(&spec(&[flow(entry.name)], 1), Some(&scratch.0));
+        let stats = harness::record(&spec(&[flow(entry.name)], 1), &scratch.0);
         let log = PacketLogReader::open(scratch.0.join("packets.parquet")).unwrap();
         writeln!(
             text,

@@ -3,9 +3,8 @@
 
 use congestion::Registry;
 use measure::RunMeter;
-use packetlog::{Key, Sample, Table};
 use recorder::Recorder;
-use runs::{Backend, RunSpec, meter_config};
+use runs::{Backend, Memory, Observer, RunSpec, SampleColumns, meter_config};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,8 +34,7 @@ impl Drop for Scratch {
 /// What a run left.
 pub(crate) struct Outcome {
     pub(crate) stats: Value,
-    flows: Vec<Sample>,
-    links: Vec<Sample>,
+    pub(crate) memory: Memory,
 }
 
 impl Outcome {
@@ -57,14 +55,14 @@ impl Outcome {
 
     /// Samples of a flow's field within an interval of seconds, with their times.
     pub(crate) fn series(&self, flow: u32, field: &str, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
-        let wanted = |sample: &&Sample| matches!(&sample.key, Key::Flow(number) if *number == flow);
-        select(self.flows.iter().filter(wanted), field, from_s, to_s)
+        let samples = &self.memory.flows;
+        select(samples, |row| samples.owner[row] == flow, field, from_s, to_s)
     }
 
     /// Samples of the data direction's first link.
     pub(crate) fn link_series(&self, field: &str, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
-        let wanted = |sample: &&Sample| matches!(&sample.key, Key::Link(name) if name.starts_with("data"));
-        select(self.links.iter().filter(wanted), field, from_s, to_s)
+        let samples = &self.memory.links;
+        select(samples, |row| samples.owner.get(row).starts_with("data"), field, from_s, to_s)
     }
 
     /// Mean of a flow's field within an interval of seconds.
@@ -78,17 +76,17 @@ impl Outcome {
     }
 }
 
-fn select<'a>(
-    samples: impl Iterator<Item = &'a Sample>,
+fn select<K>(
+    samples: &SampleColumns<K>,
+    wanted: impl Fn(usize) -> bool,
     field: &str,
     from_s: f64,
     to_s: f64,
 ) -> Vec<(f64, f64)> {
-    let range = from_s..to_s;
-    samples
-        .filter(|sample| &*sample.field == field)
-        .map(|sample| (sample.time_ns as f64 / 1e9, sample.value))
-        .filter(|(time, _)| range.contains(time))
+    (0..samples.value.len())
+        .filter(|&row| wanted(row) && samples.field.get(row) == field)
+        .map(|row| (samples.time_ns[row] as f64 / 1e9, samples.value[row]))
+        .filter(|(time, _)| (from_s..to_s).contains(time))
         .collect()
 }
 
@@ -100,23 +98,30 @@ pub(crate) fn mean(series: &[(f64, f64)]) -> f64 {
 
 /// Runs a specification with time series.
 pub(crate) fn run(spec: &Value) -> Outcome {
-    let scratch = Scratch::new();
-    Outcome {
-        stats: record(spec, Some(&scratch.0)),
-        flows: packetlog::read_samples(scratch.0.join("flows.parquet"), Table::Flows).expect("flow samples"),
-        links: packetlog::read_samples(scratch.0.join("links.parquet"), Table::Links).expect("link samples"),
-    }
+    let spec = read(spec);
+    let (stats, memory) = observed(&spec, Memory::new(&spec));
+    Outcome { stats, memory }
 }
 
-/// Runs a specification, with its files in `directory` if there is one; the statistics.
-pub(crate) fn record(spec: &Value, directory: Option<&Path>) -> Value {
-    let spec: RunSpec = serde_json::from_value(spec.clone()).expect("a valid specification");
-    let meter = RunMeter::new(meter_config(&spec, Backend::Simulation));
-    let mut observers = (meter, Recorder::create(directory, &spec).expect("files"));
-    let totals = simulator::simulate(&spec, &Registry::builtin(), &mut observers).expect("the run succeeds");
-    let (meter, recorder) = observers;
+/// Runs a specification with its files in `directory`; the statistics.
+pub(crate) fn record(spec: &Value, directory: &Path) -> Value {
+    let spec = read(spec);
+    let (stats, recorder) = observed(&spec, Recorder::create(Some(directory), &spec).expect("files"));
     recorder.finish().expect("complete files");
-    serde_json::to_value(totals.stats(meter).expect("statistics")).expect("statistics are JSON")
+    stats
+}
+
+fn read(spec: &Value) -> RunSpec {
+    serde_json::from_value(spec.clone()).expect("a valid specification")
+}
+
+fn observed<O: Observer>(spec: &RunSpec, observer: O) -> (Value, O) {
+    let meter = RunMeter::new(meter_config(spec, Backend::Simulation));
+    let mut observers = (meter, observer);
+    let totals = simulator::simulate(spec, &Registry::builtin(), &mut observers).expect("the run succeeds");
+    let (meter, observer) = observers;
+    let stats = totals.stats(meter).expect("statistics");
+    (serde_json::to_value(stats).expect("statistics are JSON"), observer)
 }
 
 /// Bandwidth-delay product in full packets.
