@@ -50,7 +50,7 @@ $(VENV)/.built: pyproject.toml $(RUST_SOURCES) $(VENV)/.python | crates
 # What the module stands on compiles while Python's packages are fetched.
 .PHONY: crates
 crates: compiler
-	$(CARGO) build --release --locked --quiet -p datapath -p simulator
+	$(CARGO) build --release --locked --quiet --workspace $(OTHERS) --exclude python --exclude needs --lib
 
 $(VENV)/.real: scripts/bootstrap.sh $(VENV)/.python | compiler
 	@scripts/bootstrap.sh real $(VENV)
@@ -122,6 +122,11 @@ fidelity: build ## Our numbers beside published ones; writes docs/fidelity.md, a
 agreement: build ## Simulated beside real packets, our controllers beside real ones; writes docs/agreement.md
 	$(PYTHON) benchmarks/agreement.py --write docs/agreement.md
 	$(PYTHON) benchmarks/agreement.py --experiment agreement-more --write docs/agreement-more.md
+
+.PHONY: wheel
+wheel: build $(VENV)/.tests ## dist/: dumbbell as a wheel and as sources, and the programs for real packets as the wheel dumbbell-real
+	@scripts/wheels.sh $(VENV) dist
+	DUMBBELL_WHEELS=dist $(PYTEST) tests/test_wheel.py
 
 .PHONY: clean
 clean: ## Remove what the build made

@@ -427,7 +427,7 @@ def test_the_doctor_only_notes_what_real_packets_lack(
     assert doctor.doctor(as_json=False) == 0
     lines = capsys.readouterr().out.splitlines()
     place = lines.index("--   BPF controllers: dumbbell-kernel is not found")
-    assert lines[place + 1] == "     fix: build it with `make build`"
+    assert lines[place + 1] == "     fix: `make build` builds it"
     assert "simulation works without it" in lines[-1]
     monkeypatch.setattr(doctor, "_disk", lambda: doctor.Check("disk", False, "full", "free some"))
     assert doctor.doctor(as_json=False) == 1

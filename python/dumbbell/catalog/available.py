@@ -1,5 +1,6 @@
 """Whether a scheme that needs real packets can run here: cheap looks only, nothing is started."""
 
+import json
 import os
 import shutil
 import sys
@@ -25,6 +26,28 @@ def search_path() -> str:
 def find_program(name: str) -> str | None:
     """The file behind a program's name."""
     return shutil.which(name, path=search_path())
+
+
+def how_to_add(program: str) -> str:
+    """What adds a program that is not there, as a sentence: in a source tree, or installed with pip."""
+    if program not in OWN_PROGRAMS:
+        return "install it, or add its directory to PATH"
+    if (Path(__file__).parents[3] / "Makefile").is_file():
+        return "`make build` builds it"
+    return f"`{sys.executable} -m pip install {_wheels()}'dumbbell[real]'` adds it"
+
+
+def _wheels() -> str:
+    """Where pip found the wheel of dumbbell, if that was a file: the other wheel lies beside it."""
+    from importlib import metadata  # takes its time, and is seldom needed
+    from urllib.parse import unquote, urlsplit
+
+    try:
+        origin = metadata.distribution("dumbbell").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        return ""
+    url = urlsplit(json.loads(origin)["url"] if origin else "")
+    return f"--find-links {Path(unquote(url.path)).parent} " if url.scheme == "file" else ""
 
 
 def kernel_controllers() -> list[str]:
@@ -81,8 +104,7 @@ def _missing_program(program: Program | None) -> str | None:
 
 
 def _not_found(name: str) -> str:
-    fix = "`make build` builds it" if name in OWN_PROGRAMS else "install it, or add its directory to PATH"
-    return f"the program `{name}` is not found: {fix}"
+    return f"the program `{name}` is not found: {how_to_add(name)}"
 
 
 def _offer(controller: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import __version__, _core, catalog
-from dumbbell.catalog.available import LOADER, OWN_PROGRAMS, find_program, kernel_controllers
+from dumbbell.catalog.available import LOADER, find_program, how_to_add, kernel_controllers
 from dumbbell.errors import UserError, one_line
 from dumbbell.json_text import to_json
 from dumbbell.machine import emulation
@@ -138,7 +138,7 @@ def _controllers() -> Check:
 def _bpf() -> list[Check]:
     program = find_program(LOADER)
     if program is None:
-        return [Check("BPF controllers", False, f"{LOADER} is not found", "build it with `make build`", needed=False)]
+        return [Check("BPF controllers", False, f"{LOADER} is not found", how_to_add(LOADER), needed=False)]
     done = subprocess.run([program, "check", "--json"], capture_output=True, text=True, check=False, timeout=30)
     return [_reported(check, check["passed"], "BPF: ") for check in json.loads(done.stdout)]
 
@@ -151,5 +151,4 @@ def _programs() -> list[Check]:
 
 def _program(name: str) -> Check:
     file = find_program(name)
-    fix = "build it with `make build`" if name in OWN_PROGRAMS else f"install {name}"
-    return Check(f"program {name}", file is not None, file or "not found", fix, needed=False)
+    return Check(f"program {name}", file is not None, file or "not found", how_to_add(name), needed=False)

@@ -4,7 +4,7 @@ import contextlib
 import subprocess
 from collections.abc import Iterable, Iterator
 
-from dumbbell.catalog.available import LOADER, find_program
+from dumbbell.catalog.available import LOADER, find_program, how_to_add
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError
 
@@ -19,7 +19,7 @@ def loader() -> str:
     """
     found = find_program(LOADER)
     if found is None:
-        raise UserError(f"the program `{LOADER}` is not found beside dumbbell or on PATH: `make build` builds it")
+        raise UserError(f"the program `{LOADER}` is not found beside dumbbell or on PATH: {how_to_add(LOADER)}")
     return found
 
 
