@@ -101,7 +101,7 @@ test-python: build $(VENV)/.tests ## Tests of the command line, the results and 
 
 .PHONY: test-slow
 test-slow: build $(VENV)/.tests ## Long-running tests (property tests with many cases, long simulations)
-	PROPTEST_CASES=4096 $(CARGO) test --workspace $(OTHERS) --locked --profile slow-test --quiet -- --include-ignored
+	PROPTEST_CASES=4096 $(CARGO) test --workspace $(OTHERS) --locked --release --quiet -- --include-ignored
 	$(PYTEST)
 
 .PHONY: bench
