@@ -54,11 +54,11 @@ def build() -> Path:
     return target / "release" / "examples" / "controller_cost"
 
 
-def measure(runner: Path, names: list[str]) -> list[Figures]:
-    """Run every scheme."""
+def measure(runner: Path, wanted: list[dict[str, Any]]) -> list[Figures]:
+    """Run every flow."""
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "flows.json"
-        file.write_text(json.dumps(flows(names)))
+        file.write_text(json.dumps(wanted))
         done = subprocess.run([str(runner), str(file)], check=False, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"{runner} failed with status {done.returncode}")
@@ -129,7 +129,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.write and options.schemes:
         parser.error("--write is for the table of all schemes")
-    figures = measure(options.runner or build(), options.schemes)
+    figures = measure(options.runner or build(), flows(options.schemes))
     section = text(figures)
     if options.write:
         replace_block(options.write, "controllers", section)

@@ -39,6 +39,7 @@ def _run(arguments: "argparse.Namespace") -> int:
         experiment=arguments.experiment,
         overrides=overrides,
         pantheon_dir=arguments.pantheon_dir,
+        plugins=tuple(arguments.plugin),
         **_execution(arguments),
     )
     return run(command)
@@ -95,6 +96,10 @@ def _dispatch(arguments: "argparse.Namespace") -> int:
             return _emulate(arguments)
         case "kernel":
             return _kernel(arguments)
+        case "plugin":
+            from dumbbell.commands.plugin import print_include
+
+            return print_include()
         case "report":
             from dumbbell.commands.show import report
 
@@ -106,7 +111,7 @@ def _dispatch(arguments: "argparse.Namespace") -> int:
         case "list":
             from dumbbell.commands.list import print_catalog
 
-            return print_catalog(arguments.kind, arguments.json)
+            return print_catalog(arguments.kind, arguments.json, tuple(arguments.plugin))
         case "import":
             from dumbbell.commands.exchange import import_results
 

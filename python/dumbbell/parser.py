@@ -68,6 +68,7 @@ def _run(run: argparse.ArgumentParser) -> None:
     add = run.add_argument
     add("experiment", nargs="?", metavar="EXPERIMENT", help="a listed experiment or a TOML file")
     add("--schemes", type=names, default=(), metavar="A,B|all")
+    _plugin_option(run)
     add("--path", type=names, default=(), metavar="P[,P2]", help="listed paths, TOML files or mahimahi traces")
     add("--backend", metavar="sim|emu", help="sim: virtual time (the default); emu: real packets")
     add("--runs", type=count, metavar="N", help="repetitions of each scheme on each path")
@@ -87,6 +88,16 @@ def _run(run: argparse.ArgumentParser) -> None:
         help="a Pantheon checkout: its wrappers become schemes pantheon-NAME",
     )
     _execution_options(run, "results/EXPERIMENT-TIME", "also go to this database, which may hold many")
+
+
+def _plugin_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="FILE[:NAME]",
+        help="controllers of your own: a library (.so) or classes in Python (.py); repeatable",
+    )
 
 
 def _benchmark(benchmark: argparse.ArgumentParser) -> None:
@@ -208,6 +219,7 @@ def _show(parser: argparse.ArgumentParser) -> None:
 
 def _list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", type=Choice(*LISTED), metavar="|".join(LISTED))
+    _plugin_option(parser)
     parser.add_argument("--json", action="store_true")
 
 
@@ -224,6 +236,11 @@ def _diff(parser: argparse.ArgumentParser) -> None:
     add("second", type=Path, metavar="DIR_B")
     add("--all", action="store_true", help="every metric, not only the main ones")
     add("--json", action="store_true")
+
+
+def _plugin(plugin: argparse.ArgumentParser) -> None:
+    actions = plugin.add_subparsers(dest="action", required=True, metavar="include", parser_class=_Parser)
+    actions.add_parser("include", help="print the folder that has dumbbell.h")
 
 
 def _completion(parser: argparse.ArgumentParser) -> None:
@@ -247,6 +264,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "vectors": ("golden traces of a controller, for its implementers", _vectors),
     "diff": ("compare two results directories", _diff),
     "kernel": ("our controllers in the kernel, loaded to stay", _kernel),
+    "plugin": ("what controllers of your own need", _plugin),
     "completion": ("print what makes a shell complete these words", _completion),
     "doctor": ("check the installation", _doctor),
 }

@@ -260,6 +260,7 @@ impl<F: Foreign> Guarded<F> {
         } else if window == f64::INFINITY {
             "allows an infinite window without pacing: one of the two has to be limited".to_owned()
         } else if !(1.0..=MOST_WINDOW).contains(&window) {
+            let window = if window.abs() < 1e15 { window.to_string() } else { format!("{window:e}") };
             format!("allows a window of {window} bytes: allowed is 1 to 2^32, or infinity with pacing")
         } else if !is_rate(answer.media_bps) {
             format!("allows a media rate of {} bit/s: allowed is 1 to 10^12, or infinity", answer.media_bps)

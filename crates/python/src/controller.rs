@@ -244,7 +244,9 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
 
 /// What was raised, where, as a part of a sentence.
 fn raised(py: Python<'_>, error: &PyErr) -> String {
-    let describe = || py.import(LOADER)?.call_method1("describe", (error.value(py),))?.extract::<String>();
+    // With its traceback, which `value` does not have.
+    let exception = error.clone_ref(py).into_value(py);
+    let describe = || py.import(LOADER)?.call_method1("describe", (exception,))?.extract::<String>();
     format!("raised {}", describe().unwrap_or_else(|_| error.to_string()))
 }
 

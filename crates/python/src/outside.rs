@@ -50,7 +50,7 @@ fn entry(py: Python<'_>, flow: &FlowSpec, name: &str, watch: &Arc<Watch>) -> PyR
         (Some(PluginSpec { library }), _) => Library::open(Path::new(library))
             .and_then(|library| library.entry(&flow.controller, name, watch))
             .map_err(error),
-        (None, Some(PythonSpec { file, class })) => Ok(Class::load(py, file, class)?.entry(name, watch)),
+        (None, Some(PythonSpec { file })) => Ok(Class::load(py, file, &flow.controller)?.entry(name, watch)),
         (None, None) => Err(error(format!("{name}: no plug-in"))),
     }
 }

@@ -19,8 +19,6 @@ pub struct PluginSpec {
 pub struct PythonSpec {
     /// The file that defines it.
     pub file: String,
-    /// Its name.
-    pub class: String,
 }
 
 impl FlowSpec {
@@ -29,8 +27,9 @@ impl FlowSpec {
     pub fn controller_name(&self) -> Cow<'_, str> {
         let FlowSpec { scheme, controller, .. } = self;
         match (&self.plugin, &self.python) {
-            (Some(PluginSpec { library }), _) => format!("scheme {scheme} ({library}: {controller})").into(),
-            (None, Some(PythonSpec { file, class })) => format!("scheme {scheme} ({file}: {class})").into(),
+            (Some(PluginSpec { library: file }), _) | (None, Some(PythonSpec { file })) => {
+                format!("scheme {scheme} ({file}: {controller})").into()
+            }
             (None, None) => controller.into(),
         }
     }

@@ -48,7 +48,7 @@ pub enum LogLevel {
 pub struct FlowSpec {
     /// Name of the scheme, for labels.
     pub scheme: String,
-    /// Name of the controller in the registry, or in the library of `plugin`; empty for other flows.
+    /// Name of the controller: in the registry, in the library of `plugin`, in the file of `python`; empty for other flows.
     #[serde(default)]
     pub controller: String,
     /// The library that has the controller.

@@ -12,7 +12,7 @@ from dumbbell.catalog.membership import GROUPS
 from dumbbell.catalog.plan import Plan, parse_plan
 from dumbbell.catalog.tables import read_toml
 from dumbbell.errors import UserError, listed, nearest, one_line
-from dumbbell.experiment import Experiment, Overrides, resolve
+from dumbbell.experiment import Experiment, Overrides, pin, resolve
 from dumbbell.results import open_results, write_atomically
 from dumbbell.results.directory import to_toml
 from dumbbell.results.numbers import definitions
@@ -45,7 +45,7 @@ def members(
     """
     chosen = _chosen(_ordered([*_listed(), *map(_joining, files)], quick), only)
     _check_schemes(schemes)
-    found = [(plan, resolve(plan, Overrides(schemes=_labels(plan, schemes)))) for plan in chosen]
+    found = [(plan, pin(resolve(plan, Overrides(schemes=_labels(plan, schemes))))) for plan in chosen]
     for plan, experiment in found:
         if not experiment.capabilities.repeatable:
             raise UserError(

@@ -16,11 +16,15 @@ _HERE = Path(__file__).parent
 
 @cache
 def schemes() -> "Index[Scheme]":
-    """Every listed scheme; `kernel-X` is found for every controller that the kernel offers."""
+    """Every listed scheme; `kernel-X` is found for what the kernel offers, and files of plug-ins are schemes too."""
     from dumbbell.catalog.available import kernel_scheme
     from dumbbell.catalog.scheme import parse_scheme
+    from dumbbell.plugins.schemes import plugin_scheme
 
-    return Index("scheme", _HERE / "schemes", parse_scheme, kernel_scheme, "dumbbell.schemes")
+    def otherwise(text: str) -> "Scheme | None":
+        return plugin_scheme(text) or kernel_scheme(text)
+
+    return Index("scheme", _HERE / "schemes", parse_scheme, otherwise, "dumbbell.schemes")
 
 
 @cache

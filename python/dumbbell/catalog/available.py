@@ -87,6 +87,8 @@ def kernel_scheme(name: str) -> Scheme | None:
 
 def missing(scheme: Scheme) -> str | None:
     """Why the scheme cannot run here, in words that end a sentence; `None` if nothing speaks against it."""
+    if scheme.is_outside and not Path(scheme.code).is_file():
+        return f"there is no file {scheme.code}"
     if scheme.kind == "kernel" and scheme.controller not in kernel_controllers():
         return _offer(scheme.controller)
     if scheme.kind == "bpf" and find_program(LOADER) is None:

@@ -1,6 +1,7 @@
 """Schemes: a congestion controller, or a program with one in it, and how it is run, shown and drawn."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from dumbbell.catalog.index import read_name
@@ -9,15 +10,24 @@ from dumbbell.catalog.tables import Table
 
 MARKERS = ("*", "h", "^", "<", ">", "H", "p", "8", "1", "v", "o", "d", "+", "D", "s", "x", "P", "X", ".")
 STATUSES = ("verified", "experimental", "imported")
-KINDS = ("core", "kernel", "bpf", "program")
+KINDS = ("core", "plugin", "python", "kernel", "bpf", "program")
 WHAT = {
     "core": "a built-in controller",
+    "plugin": "a controller of a library",
+    "python": "a controller in Python",
     "kernel": "a kernel controller",
     "bpf": "a kernel controller in BPF",
     "program": "a real program",
 }
 MAXIMUM_CONTROLLER_NAME = 15
 """Linux: TCP_CA_NAME_MAX is 16, with the terminating null."""
+
+
+CODE = {"plugin": "library", "python": "file"}
+"""The keys that name the file of a controller from outside."""
+
+CONTROLLER = {"python": "class"}
+"""The key that names the controller, where it is not `controller`."""
 
 
 GREEDY: dict[str, Any] = {"kind": "greedy"}
@@ -28,7 +38,9 @@ GREEDY: dict[str, Any] = {"kind": "greedy"}
 class Scheme:
     """A congestion controller, its parameters and transport, and how figures show it.
 
-    `kind` says where the controller is: in our core, in the kernel, loaded into the kernel as BPF, or in a program.
+    `kind` says where the controller is: in our core, in a library (`plugin`), in a class in Python, in the kernel,
+    loaded into the kernel as BPF, or in a program. `code` is the library or the file with the class, by full name, and
+    `files` has the SHA-256 of every file that the scheme depends on, by full name, once it is part of a run.
     `application` is what its flows carry unless an experiment says otherwise: media schemes bring an encoder.
     """
 
@@ -46,12 +58,23 @@ class Scheme:
     transport: dict[str, Any] = field(default_factory=dict)
     application: dict[str, Any] = field(default_factory=lambda: dict(GREEDY))
     program: Program | None = None
+    code: str = ""
+    files: dict[str, str] = field(default_factory=dict)
     file: str = field(default="", compare=False)
+    folder: str = field(default="", compare=False)
+    """To which names of files in its parameters are relative."""
+    assigned: frozenset[str] = field(default=frozenset(), compare=False)
+    """Parameters that the command line sets."""
 
     @property
     def real(self) -> bool:
         """Whether it needs real packets."""
-        return self.kind != "core"
+        return self.kind != "core" and not self.is_outside
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether its controller is somebody's library or class."""
+        return self.kind in ("plugin", "python")
 
     @property
     def is_traffic(self) -> bool:
@@ -65,7 +88,7 @@ class Scheme:
             "color": self.color,
             "marker": self.marker,
             "kind": self.kind,
-            "controller": self.controller,
+            CONTROLLER.get(self.kind, "controller"): self.controller,
             "summary": self.summary,
             "source": self.source,
             "status": self.status,
@@ -73,6 +96,10 @@ class Scheme:
         table |= {"parameters": dict(self.parameters), "transport": dict(self.transport)}
         if self.application != GREEDY:
             table["application"] = dict(self.application)
+        if self.is_outside:
+            table[CODE[self.kind]] = self.code
+        if self.files:
+            table["files"] = dict(self.files)
         return table | ({} if self.program is None else {"program": self.program.table()})
 
 
@@ -83,13 +110,14 @@ def parse_scheme(table: Table, name: str | None = None) -> Scheme:
     kind = table.text("kind", "core", KINDS)
     status = table.text("status", "experimental", STATUSES)
     parameters = _parameters(table.table("parameters"))
+    folder = Path(table.source).resolve().parent
     scheme = Scheme(
         name=name,
         title=table.text("title", name),
         color=table.text("color", "dimgray"),
         marker=table.text("marker", "o", MARKERS),
         kind=kind,
-        controller=table.text("controller", "" if kind == "program" else name),
+        controller=table.text(CONTROLLER.get(kind, "controller"), "" if kind == "program" else name),
         summary=table.text("summary", ""),
         source=table.text("source", ""),
         status=status,
@@ -98,7 +126,10 @@ def parse_scheme(table: Table, name: str | None = None) -> Scheme:
         transport=dict(table.table("transport").raw),
         application=dict(table.table("application").raw) or dict(GREEDY),
         program=_program(table, kind, status, parameters),
+        code=str((folder / table.text(CODE[kind])).resolve()) if kind in CODE else "",
+        files={str(folder / file): table.table("files").text(file) for file in table.table("files").raw},
         file=table.source,
+        folder=str(folder),
     )
     table.finish()
     _check_kind(table, scheme)

@@ -2,23 +2,28 @@
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from dumbbell import _core, catalog
 from dumbbell.catalog.available import missing
+from dumbbell.catalog.scheme import Scheme
 from dumbbell.commands.text import columns
 from dumbbell.json_text import to_json
+from dumbbell.plugins.schemes import given_schemes
 
 
-def print_catalog(kind: str, as_json: bool) -> int:
-    """Prints everything of one kind."""
-    rows = {
-        "schemes": _schemes,
+def print_catalog(kind: str, as_json: bool, plugins: tuple[str, ...] = ()) -> int:
+    """Prints everything of one kind; schemes and parameters also those of plug-ins."""
+    outside = [scheme for text in plugins for scheme in given_schemes(text)]
+    listed: dict[str, Callable[[], list[dict[str, Any]]]] = {
+        "schemes": lambda: _schemes(outside),
         "paths": _paths,
         "experiments": _experiments,
         "metrics": lambda: json.loads(_core.metrics()),
-        "parameters": _parameters,
-    }[kind]()
+        "parameters": lambda: _parameters(outside),
+    }
+    rows = listed[kind]()
     if as_json:
         sys.stdout.write(to_json(rows))
     else:
@@ -29,9 +34,9 @@ def print_catalog(kind: str, as_json: bool) -> int:
     return 0
 
 
-def _schemes() -> list[dict[str, Any]]:
+def _schemes(outside: list[Scheme]) -> list[dict[str, Any]]:
     rows = []
-    for item in catalog.schemes():
+    for item in (*catalog.schemes(), *outside):
         reason = missing(item)
         here = {"here": "no" if reason else "yes", "missing": reason}
         rows.append({"name": item.name, "aliases": list(item.aliases)} | item.table() | here)
@@ -49,10 +54,13 @@ def _experiments() -> list[dict[str, Any]]:
     ]
 
 
-def _parameters() -> list[dict[str, Any]]:
+def _parameters(outside: list[Scheme]) -> list[dict[str, Any]]:
     """Every parameter of every controller, as `--set SCHEME.NAME=VALUE` takes it."""
+    from dumbbell.plugins.isolated import describe
+
     rows = []
-    for controller in json.loads(_core.controllers()):
+    described = [item for scheme in outside for item in describe(scheme.code) if item["name"] == scheme.controller]
+    for controller in (*json.loads(_core.controllers()), *described):
         rows += [{"controller": controller["name"]} | parameter for parameter in controller["parameters"]]
     return rows
 

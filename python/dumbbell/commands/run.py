@@ -17,7 +17,8 @@ from dumbbell.commands.show import print_summary
 from dumbbell.errors import UserError, listed
 from dumbbell.execution.cluster import require_cluster
 from dumbbell.execution.pool import Outcome, Work, execute
-from dumbbell.experiment import Experiment, Overrides, Run, check, everything, resolve, with_overrides
+from dumbbell.experiment import Experiment, Overrides, Run, check, everything, pin, resolve, with_overrides
+from dumbbell.plugins.schemes import given_schemes
 from dumbbell.progress import Progress
 from dumbbell.results import Database, Gathering, Results, locked, prepare, to_json, write_environment
 from dumbbell.results.environment import cpus, environment
@@ -42,6 +43,7 @@ class RunCommand(Execution):
     experiment: str | None
     overrides: Overrides
     pantheon_dir: Path | None
+    plugins: tuple[str, ...] = ()
 
 
 def run(command: RunCommand) -> int:
@@ -50,19 +52,21 @@ def run(command: RunCommand) -> int:
         raise UserError("--resume needs --out DIR: the results to continue")
     if "backend" in command.overrides.settings:
         backends.require(command.overrides.settings["backend"])
+    command = _with_plugins(command)
     results, outcome = perform(_with_pantheon(_plan(command), command), command)
     return tell(results, outcome, command)
 
 
 def perform(plan: Plan, command: RunCommand) -> tuple[Results, Outcome]:
     """Executes the experiment that `plan` and the command's overrides describe."""
-    experiment = resolve(plan, command.overrides)
+    experiment = pin(resolve(plan, command.overrides))
     backend = backends.require(experiment.backend)
     jobs = backends.choose_jobs(backend, command.jobs, cpus())
     if command.cluster is not None:
         if not backend.capabilities.cluster:
             allowed = listed(backends.forms(lambda can: can.cluster))
             raise UserError(f"--cluster: allowed with --backend {allowed} only, not {experiment.backend}")
+        _refuse_outside(experiment)
         require_cluster(command.cluster)
     _tell_left_out(with_overrides(plan, command.overrides))
     check(experiment)
@@ -73,6 +77,23 @@ def perform(plan: Plan, command: RunCommand) -> tuple[Results, Outcome]:
         results = prepare(directory, experiment, command.resume)
         with locked(directory):
             return results, _execute(results, backend, jobs, command)
+
+
+def _refuse_outside(experiment: Experiment) -> None:
+    for scheme in experiment.schemes.values():
+        if scheme.is_outside:
+            raise UserError(f"--cluster: scheme `{scheme.name}`: {scheme.code} is on this machine only")
+
+
+def _with_plugins(command: RunCommand) -> RunCommand:
+    """The command with the schemes of its plug-ins: these alone, unless others are named too."""
+    if not command.plugins:
+        return command
+    named = [
+        f"{text.partition(':')[0]}:{scheme.controller}" for text in command.plugins for scheme in given_schemes(text)
+    ]
+    overrides = replace(command.overrides, schemes=(*command.overrides.schemes, *named))
+    return replace(command, overrides=overrides)
 
 
 def _with_pantheon(plan: Plan, command: RunCommand) -> Plan:

@@ -1,21 +1,25 @@
 """Executes experiments: spreads their runs over processes and records each when it is finished."""
 
+import contextlib
 import json
 import multiprocessing
 import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
 from typing import Any
 
 from dumbbell import backends
 from dumbbell.backends import Executor
+from dumbbell.errors import listed
 from dumbbell.execution.cluster import Cluster
-from dumbbell.execution.worker import PUBLISHING, Done, Made, Task, serve
+from dumbbell.execution.worker import PUBLISHING, Done, Made, Task, failed, keep, serve
 from dumbbell.experiment import Run
 from dumbbell.progress import Progress
-from dumbbell.results import Gathering, Recording, Results, unsuccessful
+from dumbbell.results import Gathering, Recording, Results
 
 
 @dataclass
@@ -90,6 +94,7 @@ def _tasks(todo: list[tuple[Results, Run]], backend: Executor) -> Iterator[Task]
             backend=backend,
             identity={"scheme": run.scheme, "path": run.path, "run": run.run, "seed": run.seed},
             specification=json.dumps(results.experiment.specification(run)),
+            outside=tuple(f"{scheme.name} ({scheme.code})" for scheme in results.experiment.outside(run)),
             temporary=results.unfinished / str(place),
             final=results.folder(run),
         )
@@ -103,6 +108,8 @@ QUICK_S = 0.25
 class _Worker:
     process: SpawnProcess
     connection: Connection
+    last_words: Path
+    """Where a plug-in that ends the process is named."""
     waiting: dict[int, Task] = field(default_factory=dict)
     """Handed out and not made yet, in the order in which they are made."""
     kept: dict[int, Task] = field(default_factory=dict)
@@ -121,14 +128,18 @@ class Pool:
     def __init__(self, backend: Executor, count: int) -> None:
         self.backend = backend
         self.context = multiprocessing.get_context("spawn")
+        self.folder = tempfile.TemporaryDirectory(prefix="dumbbell-")
+        self.started = 0
         self.workers = [self._start() for _ in range(count)]
 
     def _start(self) -> _Worker:
         ours, theirs = self.context.Pipe()
-        process = self.context.Process(target=serve, args=(theirs, self.backend), daemon=True)
+        self.started += 1
+        last_words = Path(self.folder.name) / str(self.started)
+        process = self.context.Process(target=serve, args=(theirs, self.backend, last_words), daemon=True)
         process.start()
         theirs.close()
-        return _Worker(process, ours)
+        return _Worker(process, ours, last_words)
 
     def map(self, tasks: Iterator[Task]) -> Iterator[tuple[int, dict[str, Any]]]:
         """Executes the tasks; yields number and statistics of each in the order in which they finish."""
@@ -153,15 +164,15 @@ class Pool:
     def _hand_out(worker: _Worker, tasks: Iterator[Task]) -> None:
         while worker.has_room and (task := next(tasks, None)) is not None:
             worker.waiting[task.number] = task
-            worker.connection.send(task)
+            with contextlib.suppress(OSError):  # it has just died: the end of the connection is what comes next
+                worker.connection.send(task)
 
     def _replace(self, worker: _Worker) -> Done | None:
         """Replaces a process that died. The run it was making failed; its other tasks are given to the new one."""
         worker.process.join()
-        code = worker.process.exitcode or 0
-        how = f"signal {-code}" if code < 0 else f"exit status {code}"
+        code, last_words = worker.process.exitcode or 0, worker.last_words
         fresh = self._start()
-        worker.process, worker.connection = fresh.process, fresh.connection
+        worker.process, worker.connection, worker.last_words = fresh.process, fresh.connection, fresh.last_words
         culprit = next(iter(worker.waiting.values()), None)
         again = [*worker.kept.values(), *list(worker.waiting.values())[1:]]
         worker.kept, worker.waiting = {}, {task.number: task for task in again}
@@ -170,9 +181,8 @@ class Pool:
             worker.connection.send(task)
         if culprit is None:
             return None
-        shutil.rmtree(culprit.temporary, ignore_errors=True)
-        reason = f"the process of the run died ({how})"
-        return Done(culprit.number, unsuccessful(backends.full_name(self.backend), "failed", reason))
+        reason = _cause_of_death(code, last_words, culprit.outside)
+        return Done(culprit.number, keep(culprit, failed(culprit, [culprit.label], reason)))
 
     def stop(self) -> None:
         """Ends all workers, at once."""
@@ -181,3 +191,14 @@ class Pool:
         for worker in self.workers:
             worker.process.join()
             worker.connection.close()
+        self.folder.cleanup()
+
+
+def _cause_of_death(code: int, last_words: Path, outside: tuple[str, ...]) -> str:
+    """Why a process died that executed a run with these plug-ins."""
+    how = f"signal {-code}" if code < 0 else f"exit status {code}"
+    said = last_words.read_text(encoding="utf-8", errors="replace").splitlines() if last_words.is_file() else []
+    if said:
+        return " or ".join(said)
+    plugins = f"; it ran {listed(outside)}" if outside else ""
+    return f"the process of the run died ({how}){plugins}"

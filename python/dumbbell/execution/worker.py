@@ -29,13 +29,14 @@ PUBLISHING = 32
 
 @dataclass(frozen=True)
 class Task:
-    """One run to execute."""
+    """One run to execute. `outside` names its plug-ins."""
 
     number: int
     label: str
     backend: Executor
     identity: dict[str, Any]
     specification: str
+    outside: tuple[str, ...]
     temporary: Path
     final: Path
 
@@ -56,8 +57,10 @@ class Done:
     statistics: dict[str, Any]
 
 
-def serve(connection: Connection, backend: Executor) -> None:
+def serve(connection: Connection, backend: Executor, last_words: Path) -> None:
     """Executes tasks from the connection until it closes. Only the parent stops it, so it ignores Ctrl-C.
+
+    A plug-in that ends the process leaves a line in the file `last_words`.
 
     Waiting for the disk takes longer than a short run: a thread of its own makes runs durable while the next is made.
     """
@@ -73,11 +76,15 @@ def serve(connection: Connection, backend: Executor) -> None:
 
     made: SimpleQueue[tuple[Task, Attempt]] = SimpleQueue()
     threading.Thread(target=_publish, args=(made, tell), daemon=True).start()
+    guarded = False
     while True:
         try:
             task = connection.recv()
         except (EOFError, OSError):
             return
+        if task.outside and not guarded:
+            _core.guard_process(str(last_words))
+            guarded = True
         started = time.monotonic()
         attempt = make(task, obstacle)
         tell(Made(task.number, time.monotonic() - started))
@@ -134,7 +141,7 @@ def make(task: Task, obstacle: str | None = None) -> Attempt:
         shutil.rmtree(task.temporary, ignore_errors=True)
         raise
     except BaseException as error:  # a panic of the core is no Exception
-        return _failed(task, log, error)
+        return failed(task, log, one_line(error))
 
 
 def keep(task: Task, attempt: Attempt) -> dict[str, Any]:
@@ -145,7 +152,7 @@ def keep(task: Task, attempt: Attempt) -> dict[str, Any]:
     except OSError as error:
         shutil.rmtree(task.temporary, ignore_errors=True)
         if not attempt.failed:
-            return keep(task, _failed(task, attempt.log, error))
+            return keep(task, failed(task, attempt.log, one_line(error)))
     return attempt.statistics
 
 
@@ -165,10 +172,9 @@ def _settled(task: Task, attempt: Attempt) -> dict[str, Any]:
     return keep(task, attempt) if attempt.failed or task.temporary.exists() else attempt.statistics
 
 
-def _failed(task: Task, log: list[str], error: BaseException) -> Attempt:
+def failed(task: Task, log: list[str], reason: str) -> Attempt:
     """What is kept of a run that failed, on disk if the disk takes it; the parent reports it in any case."""
     shutil.rmtree(task.temporary, ignore_errors=True)
-    reason = one_line(error)
     statistics = unsuccessful(full_name(task.backend), "failed", reason)
     return Attempt(statistics, [*log, f"{now()} failed: {reason}"], failed=True)
 

@@ -3,6 +3,7 @@
 from dumbbell.experiment.check import check
 from dumbbell.experiment.model import Experiment, Run, derive_seed, slug
 from dumbbell.experiment.overrides import Overrides, with_overrides
+from dumbbell.experiment.pin import pin
 from dumbbell.experiment.resolve import everything, resolve
 from dumbbell.experiment.specification import complete_transport, fitted_transport
 
@@ -15,6 +16,7 @@ __all__ = [
     "derive_seed",
     "everything",
     "fitted_transport",
+    "pin",
     "resolve",
     "slug",
     "with_overrides",

@@ -9,6 +9,7 @@ from dumbbell.catalog.available import missing
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.errors import UserError, listed, with_hint
 from dumbbell.experiment.model import Experiment, Run
+from dumbbell.plugins import isolated
 
 
 def check(experiment: Experiment) -> None:
@@ -25,13 +26,33 @@ def check(experiment: Experiment) -> None:
             raise UserError(f"{path.file}: path `{path.name}`: {with_hint(str(error))}") from None
     for scheme in experiment.schemes.values():
         _check_scheme(scheme, backend)
+    outside = []
     for run in replace(experiment, runs=1).all_runs():
         _check_flows(experiment, run)
+        if experiment.outside(run):
+            outside.append(run)
+            continue
         try:
             backend.check(json.dumps(experiment.specification(run)))
         except _core.Error as error:
-            file = f"{experiment.file}: " if experiment.file and experiment.listed_flows(run.path) else ""
-            raise UserError(f"{file}{run.scheme} on {run.path}: {with_hint(str(error))}") from None
+            raise _refused(experiment, run, str(error)) from None
+    _check_outside(experiment, outside)
+
+
+def _check_outside(experiment: Experiment, runs: list[Run]) -> None:
+    """Asks about the runs with plug-ins, where those can do no harm."""
+    if not runs:
+        return
+    specifications = [json.dumps(experiment.specification(run)) for run in runs]
+    files = [scheme.code for run in runs for scheme in experiment.outside(run)]
+    for run, refusal in zip(runs, isolated.check(specifications, experiment.backend, files), strict=True):
+        if refusal is not None:
+            raise _refused(experiment, run, refusal)
+
+
+def _refused(experiment: Experiment, run: Run, why: str) -> UserError:
+    file = f"{experiment.file}: " if experiment.file and experiment.listed_flows(run.path) else ""
+    return UserError(f"{file}{run.scheme} on {run.path}: {with_hint(why)}")
 
 
 def _check_scheme(scheme: Scheme, backend: Backend) -> None:
@@ -39,7 +60,8 @@ def _check_scheme(scheme: Scheme, backend: Backend) -> None:
         _check_real(scheme, backend)
         return
     try:
-        _core.check_parameters(scheme.controller, scheme.parameters)
+        if not scheme.is_outside:
+            _core.check_parameters(scheme.controller, scheme.parameters)
         _core.transport(json.dumps(scheme.transport))
         _core.check_application(json.dumps(scheme.application))
     except _core.Error as error:

@@ -74,6 +74,11 @@ class Experiment(Settings):
         flows = self.flow_plans(run.scheme, run.path)
         return specification(self, run.seed, self.paths[run.path], flows, self.schemes)
 
+    def outside(self, run: Run) -> list[Scheme]:
+        """The schemes of a run whose controllers come from outside."""
+        names = dict.fromkeys(flow.scheme for flow in self.flow_plans(run.scheme, run.path))
+        return [self.schemes[name] for name in names if self.schemes[name].is_outside]
+
     def listed_flows(self, path: str) -> tuple[FlowPlan, ...]:
         """The flows that the experiment lists for its runs on `path`; none where label and `flows` tell."""
         return self.cells[path].flows if path in self.cells else self.flow

@@ -107,7 +107,9 @@ def _assign(scheme: Scheme, item: str, value: str) -> Scheme:
     if item.startswith("application."):
         application = scheme.application | {item.removeprefix("application."): _literal(value)}
         return replace(scheme, application=application, file="--set")
-    return replace(scheme, parameters=scheme.parameters | {item: value}, file="--set")
+    return replace(
+        scheme, parameters=scheme.parameters | {item: value}, assigned=scheme.assigned | {item}, file="--set"
+    )
 
 
 def _literal(value: str) -> object:

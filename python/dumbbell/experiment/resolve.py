@@ -48,6 +48,7 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
     used = [*labels, *(name for parts in mixes.values() for name, _ in parts), *(f.scheme for f in listed_flows)]
     found = {name: _scheme(plan, name) for name in used if name}
     canonical = {name: scheme.name for name, scheme in found.items()}
+    _check_names(found)
     alone = tuple(dict.fromkeys(canonical[name] for name in labels))
     settings: dict[str, Any] = {"warmup_s": plan.duration_s / 6} | plan.settings()
     return Experiment(
@@ -63,6 +64,15 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
         cells={name: replace(cell, flows=_named(cell.flows, canonical)) for name, cell in cells.items()},
         file=plan.file,
     )
+
+
+def _check_names(found: dict[str, Scheme]) -> None:
+    """Refuses two schemes of one name: their results would be taken for the same."""
+    known: dict[str, tuple[str, Scheme]] = {}
+    for text, scheme in found.items():
+        other, first = known.setdefault(scheme.name, (text, scheme))
+        if scheme != first:
+            raise UserError(f"two schemes are called `{scheme.name}`: `{other}` and `{text}`: give one another name")
 
 
 def everything(plan: Plan) -> tuple[list[Scheme], dict[str, str]]:

@@ -60,10 +60,16 @@ def _sender(scheme: Scheme, path: PathModel) -> dict[str, Any]:
     if scheme.real:
         return {"kernel": {"congestion_control": scheme.controller}}
     return {
-        "controller": scheme.controller,
+        **_controller(scheme),
         "parameters": scheme.parameters,
         "transport": fitted_transport(scheme, path),
     }
+
+
+def _controller(scheme: Scheme) -> dict[str, Any]:
+    """Where a controller over our transport is."""
+    where = {"plugin": {"plugin": {"library": scheme.code}}, "python": {"python": {"file": scheme.code}}}
+    return {"controller": scheme.controller, **where.get(scheme.kind, {})}
 
 
 def fitted_transport(scheme: Scheme, path: PathModel) -> dict[str, Any]:

@@ -10,6 +10,8 @@ mod tape;
 use congestion::{Controller, Parameters, ReceiverHalf, Start};
 use runs::FlowSpec;
 use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use tape::{HalfTape, Idle, IdleHalf, PerCall, Recording, RecordingHalf, Shared, Tape, open};
 use transport::{Application, Config, Receiver, Sender};
@@ -29,9 +31,7 @@ struct Scheme {
 
 impl Scheme {
     fn of(flow: &FlowSpec) -> Result<Self, String> {
-        let registry = congestion::Registry::builtin();
-        let entry =
-            registry.find(&flow.controller).map_err(|error| format!("{}: {error}", flow.scheme))?.clone();
+        let entry = entry(flow).map_err(|error| format!("{}: {error}", flow.scheme))?;
         let mut parameters = Parameters::defaults(entry.parameters);
         for (name, text) in &flow.parameters {
             parameters.set(name, text)?;
@@ -53,6 +53,15 @@ impl Scheme {
     fn half(&self) -> Option<Box<dyn ReceiverHalf>> {
         self.entry.build_receiver(&self.parameters, &self.start)
     }
+}
+
+/// The flow's controller: a built-in one, or that of a library.
+fn entry(flow: &FlowSpec) -> Result<congestion::Entry, String> {
+    let Some(plugin) = &flow.plugin else {
+        return congestion::Registry::builtin().find(&flow.controller).cloned();
+    };
+    let library = plugin::Library::open(Path::new(&plugin.library))?;
+    library.entry(&flow.controller, &flow.controller_name(), &Arc::default())
 }
 
 fn measure(flow: &FlowSpec) -> Result<Value, String> {

@@ -1,0 +1,67 @@
+"""Files that schemes depend on: libraries, classes, weights. Before runs they are found, and their sums recorded."""
+
+import hashlib
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.errors import UserError, one_line
+from dumbbell.experiment.model import Experiment
+from dumbbell.plugins.isolated import describe
+
+
+def pin(experiment: Experiment) -> Experiment:
+    """The experiment with the files of its schemes by their full names, and their SHA-256.
+
+    Names in a file of a scheme are relative to that file, those that the command line gives to where it is typed.
+
+    Raises:
+        UserError: one cannot be read, or is not the one that the experiment was resolved with.
+    """
+    return replace(experiment, schemes={name: _pinned(scheme) for name, scheme in experiment.schemes.items()})
+
+
+def _pinned(scheme: Scheme) -> Scheme:
+    if scheme.real:
+        return scheme
+    parameters = dict(scheme.parameters)
+    files = {"": scheme.code} if scheme.is_outside else {}
+    for name in _file_parameters(scheme) if parameters else ():
+        if name in parameters:
+            folder = Path.cwd() if name in scheme.assigned else Path(scheme.folder)
+            parameters[name] = str((folder / parameters[name]).resolve())
+            files[name] = parameters[name]
+    sums = {}
+    for name, file in files.items():
+        key = f"`{name}` = `{file}`" if name else file
+        try:
+            sums[file] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+        except OSError as error:
+            where = f"{scheme.file}: scheme `{scheme.name}`: "
+            raise UserError(f"{where}{key}: {error.strerror or one_line(error)}") from None
+        if scheme.files.get(file, sums[file]) != sums[file]:
+            raise UserError(
+                f"{scheme.file}: scheme `{scheme.name}`: {file} has changed: its SHA-256 is not the one under `files`"
+            )
+    return replace(scheme, parameters=parameters, files=sums)
+
+
+def _file_parameters(scheme: Scheme) -> list[str]:
+    """The names of the parameters whose values are files."""
+    listed = describe(scheme.code) if scheme.is_outside else _builtin()
+    return [
+        parameter["name"]
+        for controller in listed
+        if controller["name"] == scheme.controller
+        for parameter in controller["parameters"]
+        if parameter["kind"] == "file"
+    ]
+
+
+@cache
+def _builtin() -> tuple[dict[str, Any], ...]:
+    return tuple(json.loads(_core.controllers()))
