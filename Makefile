@@ -99,6 +99,15 @@ test-python: build $(VENV)/.tests ## Tests of the command line, the results and 
 	$(PYTEST) --numprocesses=auto --dist=worksteal -m "not slow and not real"
 	$(PYTEST) -m "real and not slow"
 
+# No file, no socket, no clock: what a browser runs too. Debian's compiler, for it comes with the sources of std.
+WASM := units specification record congestion transport path measure runs simulator
+.PHONY: wasm-check
+wasm-check: ## The simulator compiles for the browser (Debian's rustc-web, cargo-web and rust-web-src)
+	@test -x /usr/bin/cargo -a -d /usr/lib/rustlib/src/rust/library || \
+		{ echo "wasm-check: apt-get install rustc-web cargo-web rust-web-src"; exit 1; }
+	+RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc /usr/bin/cargo check --locked --quiet -Z build-std=std,panic_abort \
+		--target wasm32-unknown-unknown --target-dir target/wasm $(WASM:%=-p %)
+
 .PHONY: test-slow
 test-slow: build $(VENV)/.tests ## Long-running tests (property tests with many cases, long simulations)
 	PROPTEST_CASES=4096 $(CARGO) test --workspace $(OTHERS) --locked --release --quiet -- --include-ignored

@@ -23,7 +23,7 @@ from dumbbell.benchmark.site.ccperf_line import ccperf_line
 from dumbbell.benchmark.site.checks import contradictions
 from dumbbell.benchmark.site.competition import matches
 from dumbbell.benchmark.site.criteria import load
-from dumbbell.benchmark.site.direction import BETTER, LESS, MORE, best, decimals, definitions, number
+from dumbbell.benchmark.site.direction import LESS, MORE, best, decimals, definitions, number
 from dumbbell.benchmark.site.facts import look
 from dumbbell.benchmark.site.findings import Findings, Site, rivals
 from dumbbell.ccperf.arguments import add_arguments
@@ -459,10 +459,6 @@ def test_a_cells_command_repeats_its_run(made: Benchmark, tmp_path: Path, monkey
     for scheme in ("bbr", "copa"):
         there = json.loads((tmp_path / "new" / "runs" / name / scheme / "2" / "stats.json").read_text())
         assert there["flows"] == statistics(made, "competition", name, scheme)[1]["flows"]
-
-
-def test_every_metric_has_a_direction() -> None:
-    assert set(BETTER) == {name for _, name in definitions()}
 
 
 def test_experiments_of_the_benchmark_name_metrics_that_are_measured() -> None:

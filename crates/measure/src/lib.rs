@@ -38,7 +38,7 @@ pub mod statistics;
 mod stats;
 mod tally;
 
-pub use definitions::{Convention, Definition, LABELS, Label, Level, metrics};
+pub use definitions::{Better, Convention, Definition, LABELS, Label, Level, metrics};
 pub use histogram::{DelayHistogram, DelaySummary};
 pub use inputs::{
     FlowInfo, FlowPlan, FlowState, LinkCounters, MediaCounters, MeterConfig, Read, Sample, SenderCounters,

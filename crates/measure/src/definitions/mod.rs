@@ -32,6 +32,18 @@ pub enum Level {
     Network,
 }
 
+/// Which way a metric is better for one user of the network, all else equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// More is better.
+    More,
+    /// Less is better.
+    Less,
+    /// Neither: it depends on what else is so.
+    Neutral,
+}
+
 /// Definition of one metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Definition {
@@ -39,6 +51,8 @@ pub struct Definition {
     pub name: &'static str,
     /// Unit; empty for plain numbers.
     pub unit: &'static str,
+    /// Which way it is better.
+    pub better: Better,
     /// The rules it follows.
     pub convention: Convention,
     /// What it belongs to.
@@ -79,11 +93,12 @@ impl Level {
         self,
         name: &'static str,
         unit: &'static str,
+        better: Better,
         convention: Convention,
         formula: &'static str,
         source: &'static str,
     ) -> Definition {
-        Definition { name, unit, convention, level: self, formula, source, sampled: false }
+        Definition { name, unit, better, convention, level: self, formula, source, sampled: false }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Every key of the statistics is defined, and everything defined is a key.
 
 use measure::{
-    Convention, FlowInfo, FlowPlan, LABELS, Level, LinkCounters, MediaCounters, MeterConfig, RunMeter,
-    SenderCounters, metrics,
+    Better, Convention, FlowInfo, FlowPlan, LABELS, Level, LinkCounters, MediaCounters, MeterConfig,
+    RunMeter, SenderCounters, metrics,
 };
 use record::{Event, Record};
 use serde_json::Value;
@@ -65,9 +65,10 @@ fn definitions_are_complete_and_unique() {
 }
 
 #[test]
-fn a_definition_says_its_convention_and_level_in_json() {
+fn a_definition_says_its_rules_level_and_direction_in_json() {
     let metric = metrics().find(|metric| metric.name == "goodput_mbps").expect("goodput");
     assert_eq!((metric.convention, metric.level), (Convention::Corrected, Level::Flow));
     let json = serde_json::to_value(metric).expect("JSON");
     assert_eq!((&json["convention"], &json["level"]), (&"corrected".into(), &"flow".into()));
+    assert_eq!((metric.better, &json["better"]), (Better::More, &"more".into()));
 }

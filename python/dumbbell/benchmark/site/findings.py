@@ -8,7 +8,7 @@ from typing import Any
 
 from dumbbell import catalog
 from dumbbell.benchmark.model import Benchmark, Part
-from dumbbell.benchmark.site.direction import MORE, Metric, metric
+from dumbbell.benchmark.site.direction import MORE, NEITHER, Metric, metric
 from dumbbell.catalog.arrivals import expand
 from dumbbell.catalog.cell import LINKS
 from dumbbell.catalog.flows import FlowPlan
@@ -356,7 +356,8 @@ class Findings:
 
     def judged(self, each: Metric) -> Metric:
         """The metric as this experiment judges it."""
-        return replace(each, neutral=each.name in self.membership.neutral)
+        neutral = each.name in self.membership.neutral
+        return replace(each, neutral=neutral, better=NEITHER if neutral else each.better)
 
     @cached_property
     def headline(self) -> Metric:
