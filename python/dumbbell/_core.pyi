@@ -1,6 +1,7 @@
 """The Rust core. Tables go in and come out as JSON, time series as flat arrays of numbers in native byte order."""
 
 from collections.abc import Callable
+from os import PathLike
 
 class Error(ValueError):
     """Something the core refuses; the message is one line."""
@@ -65,6 +66,12 @@ def simulate(specification: str, directory: str | None = None, watch: Watch | No
     interpreter lock is released meanwhile.
     """
 
+def simulate_in_memory(specification: str, watch: Watch | None = None) -> tuple[str, Table | None, Table, Table]:
+    """Executes a run without files, else as `simulate`.
+
+    Its statistics as JSON, its packet log (None if it keeps none), and the samples of flows and of links.
+    """
+
 def emulate(specification: str, directory: str) -> str:
     """Executes a run with real packets in real time; returns its statistics as JSON, as `simulate`.
 
@@ -95,13 +102,53 @@ def measure_log(packets: str, options: str) -> str:
     `stated` of logs that are a sender's view: the samples (`flows.parquet`) that it stated; all optional.
     """
 
-def series(packets: str, bin_s: float = 0.5) -> str:
+class Table:
+    """Columns of the same length, which others read in place through Arrow's PyCapsule protocol."""
+
+    def __init__(self, columns: list[tuple[str, str, list[object]]]) -> None:
+        """Name, kind (`text`, `integer`, `number`) and values of each column; None is no value."""
+
+    def __len__(self) -> int: ...
+    def names(self) -> list[str]:
+        """The names of the columns, in order."""
+
+    def column(self, name: str) -> View:
+        """A column as what numpy makes an array of without copying."""
+
+    def dictionary(self, name: str) -> list[str] | None:
+        """The texts that the numbers of a column stand for; None of columns that are numbers."""
+
+    def gaps(self, name: str) -> list[bool] | None:
+        """Which rows have no value; None of a column that is complete."""
+
+    def rows_with(self, name: str, value: int) -> Table:
+        """The rows in which a column of flows or codes has this value."""
+
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+class View:
+    """One column, for numpy."""
+
+    @property
+    def __array_interface__(self) -> dict[str, object]: ...
+
+Source = Table | str | PathLike[str]
+"""A packet log or samples: a table in memory, or a file."""
+
+def read_packets(file: str | PathLike[str]) -> Table:
+    """The packet log: `time_ns`, `flow`, `event`, `seq`, `size_bytes`, `data_bytes`, `one_way_delay_ns`."""
+
+def read_samples(file: str | PathLike[str]) -> Table:
+    """The rows of a `flows.parquet` or `links.parquet`: `time_ns`, `flow` or `link`, `field`, `unit`, `value`."""
+
+def series(packets: Source, bin_s: float = 0.5) -> str:
     """JSON: rates over time of a packet log.
 
     `bin_s`, `start_s`, `capacity_mbps`, and `flows` with `flow`, `ingress_mbps`, `egress_mbps` each.
     """
 
-def transfers(packets: str, options: str) -> str:
+def transfers(packets: Source, options: str) -> str:
     """JSON: what the flows of a packet log transferred per interval, at both ends, as iperf reports it.
 
     Options (JSON): `interval_s`, and optional `duration_s` and `flows`, as in `measure_log`. The result has
@@ -109,14 +156,14 @@ def transfers(packets: str, options: str) -> str:
     `start_s`, `end_s`, `bytes`, `kbytes` and `kbytes_per_s` (1,024 bytes).
     """
 
-def delay_points(packets: str, direction: str, max_points: int) -> tuple[bytes, bytes, bytes]:
+def delay_points(packets: Source, direction: str, max_points: int) -> tuple[bytes, bytes, bytes]:
     """One-way delays in `direction` (`data` or `ack`): flows (uint32), times in s and delays in ms (float64).
 
     At most `max_points`, evenly chosen from all deliveries in time order. Times count from the start of the run.
     """
 
-def samples(file: str) -> list[tuple[str, str, str, bytes, bytes]]:
-    """The time series of a `flows.parquet` or `links.parquet`: key, field, unit, times in s and values (float64)."""
+def samples(samples: Source) -> list[tuple[str, str, str, bytes, bytes]]:
+    """The time series of samples of flows or links: key, field, unit, times in s and values (float64)."""
 
 def import_merged_log(data: str, ack: str | None, packets: str) -> str:
     """Imports Pantheon's merged logs into a packet log; JSON with `records`, `init_us`, `last_s`, `unusable`.

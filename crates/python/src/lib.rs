@@ -2,7 +2,9 @@
 //! interpreter lock. Nothing is computed here.
 #![allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive as owned values")]
 
+mod arrow;
 mod catalog;
+mod columns;
 mod controller;
 mod events;
 mod exchange;
@@ -10,6 +12,8 @@ mod interpreter;
 mod logs;
 mod outside;
 mod run;
+mod source;
+mod table;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -61,8 +65,12 @@ mod _core {
     #[pymodule_export]
     use crate::run::{
         check_emulation, check_path, check_run, clean_up, describe_path, emulate, emulate_shell,
-        enter_user_namespace, opportunities, parse_trace, simulate,
+        enter_user_namespace, opportunities, parse_trace, simulate, simulate_in_memory,
     };
+    #[pymodule_export]
+    use crate::source::{read_packets, read_samples};
+    #[pymodule_export]
+    use crate::table::{Table, View};
     #[pymodule_export]
     use crate::{Error, commit, version};
 }

@@ -1,13 +1,14 @@
 //! Packet logs and samples: measured, drawn from, imported, exported.
 
+use crate::columns::Series;
+use crate::source::Source;
 use crate::{error, text};
 use measure::{FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, statistics};
-use packetlog::{Key, PacketLogReader, Sample, SampleReader, Table, read_samples};
+use packetlog::{Key, PacketLogReader, Sample, SampleReader, Table};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use record::Event;
 use serde::Deserialize;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use units::{Rng, Span, Time};
 
@@ -99,16 +100,13 @@ pub(crate) fn measure_log(py: Python<'_>, packets: PathBuf, options: &str) -> Py
 /// Rates over time of a packet log as JSON.
 #[pyfunction]
 #[pyo3(signature = (packets, bin_s=0.5))]
-pub(crate) fn series(py: Python<'_>, packets: PathBuf, bin_s: f64) -> PyResult<String> {
+pub(crate) fn series(py: Python<'_>, packets: Source, bin_s: f64) -> PyResult<String> {
     if !(1e-6..=1e6).contains(&bin_s) {
         return Err(error(format!("bin_s = {bin_s}: allowed is a number from 0.000001 to 1000000")));
     }
     let mut meter = SeriesMeter::new(Span::from_secs_f64(bin_s));
-    let series = py.detach(|| {
-        PacketLogReader::open(packets)?.for_each(|record| meter.record(record))?;
-        Ok::<_, packetlog::Error>(meter.finish())
-    });
-    serde_json::to_string(&series.map_err(text)?).map_err(text)
+    let series = py.detach(|| packets.records(|record| meter.record(record)).map(|()| meter.finish()));
+    serde_json::to_string(&series.map_err(error)?).map_err(text)
 }
 
 #[derive(Deserialize)]
@@ -123,7 +121,7 @@ struct TransferOptions {
 
 /// What the flows transferred per interval, at both ends, as JSON.
 #[pyfunction]
-pub(crate) fn transfers(py: Python<'_>, packets: PathBuf, options: &str) -> PyResult<String> {
+pub(crate) fn transfers(py: Python<'_>, packets: Source, options: &str) -> PyResult<String> {
     let options: TransferOptions = serde_json::from_str(options).map_err(text)?;
     if !(1e-3..=1e6).contains(&options.interval_s) {
         let interval_s = options.interval_s;
@@ -134,11 +132,8 @@ pub(crate) fn transfers(py: Python<'_>, packets: PathBuf, options: &str) -> PyRe
         Span::from_secs_f64(options.duration_s),
         options.flows.into_iter().map(FlowInfo::from).collect(),
     );
-    let transfers = py.detach(|| {
-        PacketLogReader::open(packets)?.for_each(|record| meter.record(record))?;
-        Ok::<_, packetlog::Error>(meter.finish())
-    });
-    serde_json::to_string(&transfers.map_err(text)?).map_err(text)
+    let transfers = py.detach(|| packets.records(|record| meter.record(record)).map(|()| meter.finish()));
+    serde_json::to_string(&transfers.map_err(error)?).map_err(text)
 }
 
 /// Flat arrays in native byte order.
@@ -148,7 +143,7 @@ type Points<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes
 #[pyfunction]
 pub(crate) fn delay_points<'py>(
     py: Python<'py>,
-    packets: PathBuf,
+    packets: Source,
     direction: &str,
     max_points: u64,
 ) -> PyResult<Points<'py>> {
@@ -157,12 +152,12 @@ pub(crate) fn delay_points<'py>(
         "ack" => Event::AckDeliver,
         _ => return Err(error(format!("direction `{direction}`: allowed are data, ack"))),
     };
-    let points = py.detach(|| -> Result<_, packetlog::Error> {
+    let points = py.detach(|| -> Result<_, String> {
         let mut total = 0_u64;
-        PacketLogReader::open(&packets)?.for_each(|record| total += u64::from(record.event == wanted))?;
+        packets.records(|record| total += u64::from(record.event == wanted))?;
         let mut points = (Vec::new(), Vec::new(), Vec::new());
         let mut seen = 0_u64;
-        PacketLogReader::open(&packets)?.for_each(|record| {
+        packets.records(|record| {
             if record.event != wanted {
                 return;
             }
@@ -177,39 +172,24 @@ pub(crate) fn delay_points<'py>(
         })?;
         Ok(points)
     });
-    let (flows, times, delays) = points.map_err(text)?;
+    let (flows, times, delays) = points.map_err(error)?;
     Ok((PyBytes::new(py, &flows), PyBytes::new(py, &times), PyBytes::new(py, &delays)))
 }
-
-/// Key, field and unit of a time series.
-type SeriesName = (String, String, String);
 
 /// One time series: key, field, unit, times in s and values (f64).
 type SampleSeries<'py> = (String, String, String, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
-/// The time series of a table of samples, by key and field.
+/// The time series of samples, by key and field.
 #[pyfunction]
-pub(crate) fn samples(py: Python<'_>, file: PathBuf) -> PyResult<Vec<SampleSeries<'_>>> {
-    let table = match file.file_name().and_then(|name| name.to_str()) {
-        Some("flows.parquet") => Table::Flows,
-        Some("links.parquet") => Table::Links,
-        _ => return Err(error(format!("{}: allowed are flows.parquet and links.parquet", file.display()))),
+pub(crate) fn samples(py: Python<'_>, samples: Source) -> PyResult<Vec<SampleSeries<'_>>> {
+    let found = py.detach(|| samples.series()).map_err(error)?;
+    let to_python = |series: Series| {
+        let seconds = |time_ns: &u64| (*time_ns as f64 / 1e9).to_ne_bytes();
+        let times: Vec<u8> = series.time_ns.iter().flat_map(seconds).collect();
+        let values: Vec<u8> = series.value.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        (series.key, series.field, series.unit, PyBytes::new(py, &times), PyBytes::new(py, &values))
     };
-    let rows = py.detach(|| read_samples(&file, table)).map_err(text)?;
-    let mut series: BTreeMap<SeriesName, (Vec<u8>, Vec<u8>)> = BTreeMap::new();
-    for row in rows {
-        let key = match &row.key {
-            packetlog::Key::Flow(number) => number.to_string(),
-            packetlog::Key::Link(name) => name.to_string(),
-        };
-        let (times, values) = series.entry((key, row.field.to_string(), row.unit.to_string())).or_default();
-        times.extend_from_slice(&(row.time_ns as f64 / 1e9).to_ne_bytes());
-        values.extend_from_slice(&row.value.to_ne_bytes());
-    }
-    let to_python = |((key, field, unit), (times, values)): (_, (Vec<u8>, Vec<u8>))| {
-        (key, field, unit, PyBytes::new(py, &times), PyBytes::new(py, &values))
-    };
-    Ok(series.into_iter().map(to_python).collect())
+    Ok(found.into_iter().map(to_python).collect())
 }
 
 /// The harm that a competitor does to a victim by one metric; `None` where it is not defined.

@@ -1,14 +1,15 @@
 //! Runs: checked before, executed without the interpreter lock.
 #![allow(clippy::disallowed_methods, reason = "how long a simulation took is reported")]
 
-use crate::interpreter::interruptible;
+use crate::interpreter::{Interpreter, interruptible};
 use crate::outside::Loaded;
+use crate::table::Table;
 use crate::{error, text};
 use datapath::{Emulated, EmulationReport};
 use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
 use recorder::Recorder;
-use runs::{Backend, Live, Moment, RunSpec, meter_config};
+use runs::{Backend, Live, LogLevel, Memory, Moment, Observer, RunSpec, meter_config};
 use serde::Serialize;
 use simulator::Simulation;
 use std::path::PathBuf;
@@ -94,19 +95,50 @@ pub(crate) fn simulate(
     let mut spec = parse(specification)?;
     let loaded = Loaded::for_run(py, &mut spec)?;
     let report = interruptible(py, &loaded, |python| {
-        let simulation = Simulation::new(&spec, &loaded.registry)?;
-        let meter = RunMeter::new(meter_config(&spec, Backend::Simulation));
         let recorder = Recorder::create(directory.as_deref(), &spec)?;
-        let live = watch.map(|watch| Live::new(move |moment: &Moment| python.call(&watch, moment)));
-        let mut observers = ((meter, recorder), live, python.stop_when_interrupted());
-        let started = Instant::now();
-        let totals = simulation.run(&mut observers)?;
-        let sim_wall_s = Some(started.elapsed().as_secs_f64());
-        let ((meter, recorder), ..) = observers;
-        recorder.finish()?;
-        Ok(Report { stats: totals.stats(meter)?, sim_wall_s, events: totals.events, emulation: None })
+        let (report, recorder) = simulated(&spec, &loaded, python, recorder, watch)?;
+        recorder.finish().map(|()| report)
     })?;
     serde_json::to_string(&report).map_err(text)
+}
+
+/// What a run in memory leaves behind: statistics as JSON, the packet log, and the samples of flows and of links.
+type InMemory = (String, Option<Table>, Table, Table);
+
+/// Simulates a run without files; `watch` is as in [`simulate`].
+#[pyfunction]
+#[pyo3(signature = (specification, watch=None))]
+pub(crate) fn simulate_in_memory(
+    py: Python<'_>,
+    specification: &str,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<InMemory> {
+    let mut spec = parse(specification)?;
+    let loaded = Loaded::for_run(py, &mut spec)?;
+    let (report, memory) =
+        interruptible(py, &loaded, |python| simulated(&spec, &loaded, python, Memory::new(&spec), watch))?;
+    let packets = (spec.log != LogLevel::None).then(|| memory.packets.into());
+    Ok((serde_json::to_string(&report).map_err(text)?, packets, memory.flows.into(), memory.links.into()))
+}
+
+/// Simulates a run that `observer` observes and `watch` may watch.
+fn simulated<O: Observer>(
+    spec: &RunSpec,
+    loaded: &Loaded,
+    python: &Interpreter,
+    observer: O,
+    watch: Option<Py<PyAny>>,
+) -> Result<(Report, O), String> {
+    let simulation = Simulation::new(spec, &loaded.registry)?;
+    let meter = RunMeter::new(meter_config(spec, Backend::Simulation));
+    let live = watch.map(|watch| Live::new(move |moment: &Moment| python.call(&watch, moment)));
+    let mut observers = ((meter, observer), live, python.stop_when_interrupted());
+    let started = Instant::now();
+    let totals = simulation.run(&mut observers)?;
+    let sim_wall_s = Some(started.elapsed().as_secs_f64());
+    let ((meter, observer), ..) = observers;
+    let report = Report { stats: totals.stats(meter)?, sim_wall_s, events: totals.events, emulation: None };
+    Ok((report, observer))
 }
 
 /// Executes a run with real packets and returns its statistics as JSON; with a directory, its logs are written there.

@@ -1,0 +1,448 @@
+//! Tables of columns for Python, through the Arrow C data interface: pandas, polars, `DuckDB` and whoever else speaks it
+//! read the columns where they are. Only the layouts that our tables have: numbers, and texts of few different values.
+//!
+//! The structures and the rules of who releases what are those of <https://arrow.apache.org/docs/format/CDataInterface.html>
+//! and of the stream interface next to it.
+#![allow(unsafe_code, reason = "structures that other libraries read and release by pointer")]
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+/// The values of a column.
+#[derive(Debug)]
+pub(crate) enum Values {
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+    I64(Vec<i64>),
+    F64(Vec<f64>),
+    /// One of few names per row: its place in the dictionary.
+    Codes(Vec<u8>, Names),
+    /// The same, with room for more names.
+    WideCodes(Vec<u32>, Names),
+}
+
+/// A dictionary: texts one behind the other, and where each begins; the last number is where the last one ends.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    offsets: Vec<i32>,
+    text: Vec<u8>,
+}
+
+impl Names {
+    pub(crate) fn new<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Self {
+        let (mut offsets, mut text) = (vec![0], Vec::new());
+        for name in names {
+            text.extend_from_slice(name.as_ref().as_bytes());
+            offsets.push(text.len() as i32);
+        }
+        Self { offsets, text }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        let part = |ends: &[i32]| &self.text[ends[0] as usize..ends[1] as usize];
+        self.offsets.windows(2).map(move |ends| std::str::from_utf8(part(ends)).expect("made of texts"))
+    }
+
+    fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+}
+
+impl Values {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::U32(values) | Self::WideCodes(values, _) => values.len(),
+            Self::U64(values) => values.len(),
+            Self::I64(values) => values.len(),
+            Self::F64(values) => values.len(),
+            Self::Codes(values, _) => values.len(),
+        }
+    }
+
+    /// Where they are in memory.
+    pub(crate) fn address(&self) -> *const c_void {
+        match self {
+            Self::U32(values) | Self::WideCodes(values, _) => values.as_ptr().cast(),
+            Self::U64(values) => values.as_ptr().cast(),
+            Self::I64(values) => values.as_ptr().cast(),
+            Self::F64(values) => values.as_ptr().cast(),
+            Self::Codes(values, _) => values.as_ptr().cast(),
+        }
+    }
+
+    /// The rows in which they are `value`; none of values that are neither flows nor codes.
+    pub(crate) fn rows_with(&self, value: u32) -> Vec<usize> {
+        let places = |same: &dyn Fn(usize) -> bool| (0..self.len()).filter(|&row| same(row)).collect();
+        match self {
+            Self::U32(values) | Self::WideCodes(values, _) => places(&|row| values[row] == value),
+            Self::Codes(values, _) => places(&|row| u32::from(values[row]) == value),
+            Self::U64(_) | Self::I64(_) | Self::F64(_) => Vec::new(),
+        }
+    }
+
+    /// Those of the given rows.
+    fn take(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::U32(values) => Self::U32(taken(values, rows)),
+            Self::U64(values) => Self::U64(taken(values, rows)),
+            Self::I64(values) => Self::I64(taken(values, rows)),
+            Self::F64(values) => Self::F64(taken(values, rows)),
+            Self::Codes(values, names) => Self::Codes(taken(values, rows), names.clone()),
+            Self::WideCodes(values, names) => Self::WideCodes(taken(values, rows), names.clone()),
+        }
+    }
+
+    pub(crate) fn names(&self) -> Option<&Names> {
+        match self {
+            Self::Codes(_, names) | Self::WideCodes(_, names) => Some(names),
+            _ => None,
+        }
+    }
+
+    /// Arrow's name of their type; of codes, that of the numbers.
+    fn format(&self) -> &'static str {
+        match self {
+            Self::Codes(..) => "C",
+            Self::U32(_) | Self::WideCodes(..) => "I",
+            Self::U64(_) => "L",
+            Self::I64(_) => "l",
+            Self::F64(_) => "g",
+        }
+    }
+}
+
+fn taken<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
+    rows.iter().map(|&row| values[row]).collect()
+}
+
+/// A column: values, and which of them there are.
+#[derive(Debug)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) values: Values,
+    present: Option<Vec<u8>>,
+    absent: usize,
+}
+
+impl Column {
+    /// A column that has a value in every row.
+    pub(crate) fn new(name: &str, values: Values) -> Self {
+        Self { name: name.to_owned(), values, present: None, absent: 0 }
+    }
+
+    /// A column in which row `i` has a value if `present[i]`.
+    pub(crate) fn with_gaps(name: &str, values: Values, present: &[bool]) -> Self {
+        let absent = present.iter().filter(|&&here| !here).count();
+        let mut bits = vec![0_u8; present.len().div_ceil(8)];
+        for (row, _) in present.iter().enumerate().filter(|&(_, &here)| here) {
+            bits[row / 8] |= 1 << (row % 8);
+        }
+        Self { name: name.to_owned(), values, present: (absent > 0).then_some(bits), absent }
+    }
+
+    /// The column with only the given rows.
+    pub(crate) fn take(&self, rows: &[usize]) -> Self {
+        let present: Vec<bool> = rows.iter().map(|&row| self.has(row)).collect();
+        Self::with_gaps(&self.name, self.values.take(rows), &present)
+    }
+
+    /// Whether row number `row` has a value.
+    pub(crate) fn has(&self, row: usize) -> bool {
+        self.present.as_ref().is_none_or(|bits| bits[row / 8] & (1 << (row % 8)) != 0)
+    }
+
+    /// Whether there are rows without a value.
+    pub(crate) fn has_gaps(&self) -> bool {
+        self.absent > 0
+    }
+}
+
+/// Columns of the same length.
+pub(crate) type Columns = Arc<Vec<Column>>;
+
+pub(crate) fn rows(columns: &Columns) -> usize {
+    columns.first().map_or(0, |column| column.values.len())
+}
+
+const NULLABLE: i64 = 2;
+
+/// Arrow's `ArrowSchema`: the type of a column, or of a table.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Schema {
+    format: *const c_char,
+    name: *const c_char,
+    metadata: *const c_char,
+    flags: i64,
+    n_children: i64,
+    children: *mut *mut Schema,
+    dictionary: *mut Schema,
+    release: Option<unsafe extern "C" fn(*mut Schema)>,
+    private_data: *mut c_void,
+}
+
+/// Arrow's `ArrowArray`: the values of a column, or of a table.
+#[repr(C)]
+#[derive(Debug)]
+struct Array {
+    length: i64,
+    null_count: i64,
+    offset: i64,
+    n_buffers: i64,
+    n_children: i64,
+    buffers: *mut *const c_void,
+    children: *mut *mut Array,
+    dictionary: *mut Array,
+    release: Option<unsafe extern "C" fn(*mut Array)>,
+    private_data: *mut c_void,
+}
+
+/// Arrow's `ArrowArrayStream`: a table as batches of rows, of which ours are one.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Stream {
+    get_schema: unsafe extern "C" fn(*mut Stream, *mut Schema) -> c_int,
+    get_next: unsafe extern "C" fn(*mut Stream, *mut Array) -> c_int,
+    get_last_error: unsafe extern "C" fn(*mut Stream) -> *const c_char,
+    release: Option<unsafe extern "C" fn(*mut Stream)>,
+    private_data: *mut c_void,
+}
+
+// SAFETY: what the pointers lead to belongs to the structure alone, or is shared and never changed (`Columns`).
+unsafe impl Send for Schema {}
+// SAFETY: as for `Schema`.
+unsafe impl Send for Stream {}
+
+/// What a schema points to: released with it.
+struct SchemaParts {
+    _format: CString,
+    _name: CString,
+    children: Vec<*mut Schema>,
+    dictionary: *mut Schema,
+}
+
+/// What an array points to: released with it. The columns live as long as any array of theirs.
+struct ArrayParts {
+    _columns: Columns,
+    _buffers: Vec<*const c_void>,
+    children: Vec<*mut Array>,
+    dictionary: *mut Array,
+}
+
+struct StreamParts {
+    columns: Columns,
+    is_read: bool,
+}
+
+impl Schema {
+    /// The type of a table of these columns.
+    pub(crate) fn table(columns: &Columns) -> Self {
+        let children = columns.iter().map(|column| {
+            let dictionary = column.values.names().map(|_| Self::new("u", "", vec![], None));
+            Self::new(column.values.format(), &column.name, vec![], dictionary)
+        });
+        Self::new("+s", "", children.collect(), None)
+    }
+
+    fn new(format: &str, name: &str, children: Vec<Self>, dictionary: Option<Self>) -> Self {
+        let text = |text: &str| CString::new(text.replace('\0', "")).expect("has no zero byte");
+        let (format, name) = (text(format), text(name));
+        let flags = if children.is_empty() { NULLABLE } else { 0 };
+        let (format_text, name_text) = (format.as_ptr(), name.as_ptr());
+        let mut parts = Box::new(SchemaParts {
+            _format: format,
+            _name: name,
+            children: children.into_iter().map(boxed).collect(),
+            dictionary: dictionary.map_or(ptr::null_mut(), boxed),
+        });
+        Self {
+            format: format_text,
+            name: name_text,
+            metadata: ptr::null(),
+            flags,
+            n_children: parts.children.len() as i64,
+            children: parts.children.as_mut_ptr(),
+            dictionary: parts.dictionary,
+            release: Some(release_schema),
+            private_data: Box::into_raw(parts).cast(),
+        }
+    }
+}
+
+impl Array {
+    /// The values of a table of these columns: one batch of all rows.
+    fn table(columns: &Columns) -> Self {
+        let children = columns.iter().map(|column| {
+            let dictionary = column.values.names().map(|names| {
+                let buffers = vec![ptr::null(), names.offsets.as_ptr().cast(), names.text.as_ptr().cast()];
+                Self::new(columns, names.len(), 0, buffers, vec![], None)
+            });
+            let present = column.present.as_ref().map_or(ptr::null(), |bits| bits.as_ptr().cast());
+            let buffers = vec![present, column.values.address()];
+            Self::new(columns, column.values.len(), column.absent, buffers, vec![], dictionary)
+        });
+        Self::new(columns, rows(columns), 0, vec![ptr::null()], children.collect(), None)
+    }
+
+    fn new(
+        columns: &Columns,
+        length: usize,
+        absent: usize,
+        mut buffers: Vec<*const c_void>,
+        children: Vec<Self>,
+        dictionary: Option<Self>,
+    ) -> Self {
+        let (n_buffers, buffer_list) = (buffers.len() as i64, buffers.as_mut_ptr());
+        let mut parts = Box::new(ArrayParts {
+            _columns: Arc::clone(columns),
+            _buffers: buffers,
+            children: children.into_iter().map(boxed).collect(),
+            dictionary: dictionary.map_or(ptr::null_mut(), boxed),
+        });
+        Self {
+            length: length as i64,
+            null_count: absent as i64,
+            offset: 0,
+            n_buffers,
+            n_children: parts.children.len() as i64,
+            buffers: buffer_list,
+            children: parts.children.as_mut_ptr(),
+            dictionary: parts.dictionary,
+            release: Some(release_array),
+            private_data: Box::into_raw(parts).cast(),
+        }
+    }
+
+    /// What a stream gives when there is nothing more.
+    const END: Self = Self {
+        length: 0,
+        null_count: 0,
+        offset: 0,
+        n_buffers: 0,
+        n_children: 0,
+        buffers: ptr::null_mut(),
+        children: ptr::null_mut(),
+        dictionary: ptr::null_mut(),
+        release: None,
+        private_data: ptr::null_mut(),
+    };
+}
+
+impl Stream {
+    /// A stream of all rows of these columns.
+    pub(crate) fn of(columns: &Columns) -> Self {
+        let parts = Box::new(StreamParts { columns: Arc::clone(columns), is_read: false });
+        Self {
+            get_schema,
+            get_next,
+            get_last_error,
+            release: Some(release_stream),
+            private_data: Box::into_raw(parts).cast(),
+        }
+    }
+}
+
+impl Drop for Schema {
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            // SAFETY: not released yet, as its mark says.
+            unsafe { release(self) }
+        }
+    }
+}
+
+impl Drop for Array {
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            // SAFETY: not released yet, as its mark says.
+            unsafe { release(self) }
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            // SAFETY: not released yet, as its mark says.
+            unsafe { release(self) }
+        }
+    }
+}
+
+fn boxed<T>(value: T) -> *mut T {
+    Box::into_raw(Box::new(value))
+}
+
+/// Takes back what [`boxed`] gave away, and releases it unless the reader has moved it elsewhere.
+///
+/// # Safety
+/// `pointer` is null, or from `boxed` and not taken back yet.
+unsafe fn unboxed<T>(pointer: *mut T) {
+    if !pointer.is_null() {
+        // SAFETY: as the caller promises.
+        drop(unsafe { Box::from_raw(pointer) });
+    }
+}
+
+/// # Safety
+/// As Arrow says: `schema` is one of ours, not released yet.
+unsafe extern "C" fn release_schema(schema: *mut Schema) {
+    // SAFETY: `private_data` of ours is what `Schema::new` put there, children and dictionary included.
+    unsafe {
+        let parts = Box::from_raw((*schema).private_data.cast::<SchemaParts>());
+        parts.children.iter().for_each(|&child| unboxed(child));
+        unboxed(parts.dictionary);
+        (*schema).release = None;
+    }
+}
+
+/// # Safety
+/// As Arrow says: `array` is one of ours, not released yet.
+unsafe extern "C" fn release_array(array: *mut Array) {
+    // SAFETY: `private_data` of ours is what `Array::new` put there, children and dictionary included.
+    unsafe {
+        let parts = Box::from_raw((*array).private_data.cast::<ArrayParts>());
+        parts.children.iter().for_each(|&child| unboxed(child));
+        unboxed(parts.dictionary);
+        (*array).release = None;
+    }
+}
+
+/// # Safety
+/// As Arrow says: `stream` is one of ours, not released yet; `out` has room for a schema.
+unsafe extern "C" fn get_schema(stream: *mut Stream, out: *mut Schema) -> c_int {
+    // SAFETY: `private_data` of ours is what `Stream::of` put there.
+    unsafe {
+        let parts = &*(*stream).private_data.cast::<StreamParts>();
+        out.write(Schema::table(&parts.columns));
+    }
+    0
+}
+
+/// # Safety
+/// As Arrow says: `stream` is one of ours, not released yet; `out` has room for an array.
+unsafe extern "C" fn get_next(stream: *mut Stream, out: *mut Array) -> c_int {
+    // SAFETY: `private_data` of ours is what `Stream::of` put there; calls do not overlap.
+    unsafe {
+        let parts = &mut *(*stream).private_data.cast::<StreamParts>();
+        out.write(if parts.is_read { Array::END } else { Array::table(&parts.columns) });
+        parts.is_read = true;
+    }
+    0
+}
+
+/// There are no errors.
+unsafe extern "C" fn get_last_error(_: *mut Stream) -> *const c_char {
+    ptr::null()
+}
+
+/// # Safety
+/// As Arrow says: `stream` is one of ours, not released yet.
+unsafe extern "C" fn release_stream(stream: *mut Stream) {
+    // SAFETY: `private_data` of ours is what `Stream::of` put there.
+    unsafe {
+        drop(Box::from_raw((*stream).private_data.cast::<StreamParts>()));
+        (*stream).release = None;
+    }
+}

@@ -1,0 +1,114 @@
+//! Packet events and samples as tables, and back.
+
+use crate::arrow::{Column, Names, Values};
+use crate::table::Table;
+use record::{Event, Record};
+use runs::{FlowSamples, LinkSamples, PacketColumns, SampleColumns, Texts};
+use std::collections::HashMap;
+
+impl From<PacketColumns> for Table {
+    fn from(packets: PacketColumns) -> Self {
+        // the codes in the column are places in this list
+        let events = Names::new(Event::ALL.iter().map(|event| event.name()));
+        Self::new(vec![
+            Column::new("time_ns", Values::U64(packets.time_ns)),
+            Column::new("flow", Values::U32(packets.flow)),
+            Column::new("event", Values::Codes(packets.event, events)),
+            Column::new("seq", Values::U64(packets.seq)),
+            Column::new("size_bytes", Values::U32(packets.size_bytes)),
+            Column::new("data_bytes", Values::U32(packets.data_bytes)),
+            Column::new("one_way_delay_ns", Values::I64(packets.one_way_delay_ns)),
+        ])
+    }
+}
+
+impl From<FlowSamples> for Table {
+    fn from(samples: FlowSamples) -> Self {
+        sample_table(samples, |flows| Column::new("flow", Values::U32(flows)))
+    }
+}
+
+impl From<LinkSamples> for Table {
+    fn from(samples: LinkSamples) -> Self {
+        sample_table(samples, |links| Column::new("link", texts(links)))
+    }
+}
+
+fn sample_table<K>(samples: SampleColumns<K>, owner: impl FnOnce(K) -> Column) -> Table {
+    Table::new(vec![
+        Column::new("time_ns", Values::U64(samples.time_ns)),
+        owner(samples.owner),
+        Column::new("field", texts(samples.field)),
+        Column::new("unit", texts(samples.unit)),
+        Column::new("value", Values::F64(samples.value)),
+    ])
+}
+
+fn texts(texts: Texts) -> Values {
+    Values::WideCodes(texts.codes, Names::new(texts.names))
+}
+
+/// The packet events that a table of them holds; none of any other table.
+pub(crate) fn records(table: &Table) -> Option<impl Iterator<Item = Record>> {
+    use Values::{Codes, I64, U32, U64};
+    let values: Vec<&Values> = table.columns().iter().map(|column| &column.values).collect();
+    let &[U64(time), U32(flow), Codes(event, _), U64(seq), U32(size), U32(data), I64(delay)] = &values[..]
+    else {
+        return None;
+    };
+    let record = |row: usize| {
+        Some(Record {
+            time_ns: time[row],
+            flow: flow[row],
+            event: Event::of_code(event[row])?,
+            seq: seq[row],
+            size_bytes: size[row],
+            data_bytes: data[row],
+            one_way_delay_ns: delay[row],
+        })
+    };
+    Some((0..time.len()).map_while(record))
+}
+
+/// One time series: whose, what, in which unit, times in ns and values.
+#[derive(Debug)]
+pub(crate) struct Series {
+    pub(crate) key: String,
+    pub(crate) field: String,
+    pub(crate) unit: String,
+    pub(crate) time_ns: Vec<u64>,
+    pub(crate) value: Vec<f64>,
+}
+
+/// The time series that a table of samples holds, by key, field and unit; none of any other table.
+pub(crate) fn series(table: &Table) -> Option<Vec<Series>> {
+    use Values::{F64, U32, U64, WideCodes};
+    let values: Vec<&Values> = table.columns().iter().map(|column| &column.values).collect();
+    let &[
+        U64(time),
+        U32(key) | WideCodes(key, _),
+        WideCodes(field, fields),
+        WideCodes(unit, units),
+        F64(value),
+    ] = &values[..]
+    else {
+        return None;
+    };
+    let mut found: HashMap<[u32; 3], Series> = HashMap::new();
+    let name = |names: &Names, code: u32| names.iter().nth(code as usize).unwrap_or_default().to_owned();
+    for row in 0..time.len() {
+        let codes = [key[row], field[row], unit[row]];
+        let series = found.entry(codes).or_insert_with(|| Series {
+            key: values[1].names().map_or_else(|| codes[0].to_string(), |links| name(links, codes[0])),
+            field: name(fields, codes[1]),
+            unit: name(units, codes[2]),
+            time_ns: Vec::new(),
+            value: Vec::new(),
+        });
+        series.time_ns.push(time[row]);
+        series.value.push(value[row]);
+    }
+    let mut found: Vec<Series> = found.into_values().collect();
+    found.sort_by(|a, b| (&a.key, &a.field, &a.unit).cmp(&(&b.key, &b.field, &b.unit)));
+    Some(found)
+}

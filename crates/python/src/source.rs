@@ -1,0 +1,82 @@
+//! Packet logs and samples: in files, or as tables in memory.
+
+use crate::columns::{self, Series};
+use crate::table::Table;
+use crate::{error, text};
+use packetlog::{Key, PacketLogReader, Sample, SampleReader};
+use pyo3::prelude::*;
+use record::Record;
+use runs::{FlowSamples, LinkSamples, PacketColumns};
+use std::path::{Path, PathBuf};
+use units::Time;
+
+/// A packet log or samples: a table in memory, or a file.
+#[derive(Debug, FromPyObject)]
+pub(crate) enum Source {
+    Memory(Py<Table>),
+    File(PathBuf),
+}
+
+impl Source {
+    /// Passes every record of a packet log to `visit`.
+    pub(crate) fn records(&self, mut visit: impl FnMut(&Record)) -> Result<(), String> {
+        match self {
+            Self::Memory(table) => {
+                let records = columns::records(table.get()).ok_or("this table is no packet log")?;
+                records.for_each(|record| visit(&record));
+            }
+            Self::File(file) => {
+                let reader = PacketLogReader::open(file).map_err(|cause| cause.to_string())?;
+                reader.for_each(visit).map_err(|cause| cause.to_string())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The time series of samples.
+    pub(crate) fn series(&self) -> Result<Vec<Series>, String> {
+        let none = || "this table has no samples".to_owned();
+        match self {
+            Self::Memory(table) => columns::series(table.get()).ok_or_else(none),
+            Self::File(file) => columns::series(&sampled(file)?).ok_or_else(none),
+        }
+    }
+}
+
+/// The records of a packet log as a table.
+#[pyfunction]
+pub(crate) fn read_packets(py: Python<'_>, file: PathBuf) -> PyResult<Table> {
+    let mut packets = PacketColumns::default();
+    py.detach(|| PacketLogReader::open(file)?.for_each(|record| packets.push(record))).map_err(text)?;
+    Ok(packets.into())
+}
+
+/// The rows of a table of samples.
+#[pyfunction]
+pub(crate) fn read_samples(py: Python<'_>, file: PathBuf) -> PyResult<Table> {
+    py.detach(|| sampled(&file)).map_err(error)
+}
+
+fn sampled(file: &Path) -> Result<Table, String> {
+    let kind = match file.file_name().and_then(|name| name.to_str()) {
+        Some("flows.parquet") => packetlog::Table::Flows,
+        Some("links.parquet") => packetlog::Table::Links,
+        _ => return Err(format!("{}: allowed are flows.parquet and links.parquet", file.display())),
+    };
+    let read = || {
+        let (mut flows, mut links) = (FlowSamples::default(), LinkSamples::default());
+        for sample in SampleReader::open(file, kind)? {
+            let Sample { time_ns, key, field, unit, value } = sample?;
+            let at = Time::from_ns(time_ns);
+            match key {
+                Key::Flow(flow) => flows.flow(at, flow, &field, &unit, value),
+                Key::Link(link) => links.link(at, &link, &field, &unit, value),
+            }
+        }
+        Ok(match kind {
+            packetlog::Table::Flows => flows.into(),
+            packetlog::Table::Links => links.into(),
+        })
+    };
+    read().map_err(|cause: packetlog::Error| cause.to_string())
+}
