@@ -14,7 +14,7 @@ import pytest
 
 from conftest import Dumbbell, show
 from dumbbell.errors import UserError
-from dumbbell.results import Database, Gathering, Recording, Results, database, open_results, schema
+from dumbbell.results import Database, Gathering, Recording, ResultsDirectory, database, open_results, schema
 
 QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5")
 
@@ -62,13 +62,13 @@ def old(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def results(dumbbell: Dumbbell, folder: Path) -> Results:
+def results(dumbbell: Dumbbell, folder: Path) -> ResultsDirectory:
     """Two runs of two flows."""
     dumbbell("run", "--schemes", "reno", *QUICK, "--runs", "2", "--flows", "2", "--jobs", "1", "--out", "out")
     return open_results(folder / "out")
 
 
-def test_experiments_flows_and_links_in_ccperfs_terms(results: Results) -> None:
+def test_experiments_flows_and_links_in_ccperfs_terms(results: ResultsDirectory) -> None:
     file = results.directory / "results.sqlite"
     names = (
         "name",
@@ -102,7 +102,7 @@ def test_experiments_flows_and_links_in_ccperfs_terms(results: Results) -> None:
     ]
 
 
-def test_the_views_have_what_show_prints(results: Results, dumbbell: Dumbbell) -> None:
+def test_the_views_have_what_show_prints(results: ResultsDirectory, dumbbell: Dumbbell) -> None:
     file = results.directory / "results.sqlite"
     runs = show(dumbbell, "out")["runs"]
     wide = rows(file, 'SELECT run, flow_id, throughput_mbps, "acklink.loss_rate" FROM flow_metrics ORDER BY 1, 2')
@@ -127,7 +127,7 @@ def test_the_views_have_what_show_prints(results: Results, dumbbell: Dumbbell) -
     assert not rows(file, "PRAGMA foreign_key_check")
 
 
-def test_series_lead_to_the_samples(results: Results) -> None:
+def test_series_lead_to_the_samples(results: ResultsDirectory) -> None:
     file = results.directory / "results.sqlite"
     found = (
         "SELECT file, time_column, entity_column, value_column, filter FROM series WHERE experiment_id = 2 AND name = "
@@ -141,7 +141,7 @@ def test_series_lead_to_the_samples(results: Results) -> None:
     assert polars.read_parquet(results.directory / rows(file, found + "'packets'")[0][0]).height > 100
 
 
-def test_a_gathering_file_may_refer_to_the_results_instead_of_copying(results: Results, folder: Path) -> None:
+def test_a_gathering_file_may_refer_to_the_results_instead_of_copying(results: ResultsDirectory, folder: Path) -> None:
     Recording([results], Gathering(folder / "sub/all.db", copies=False)).close()
     files = {row[0] for row in rows(folder / "sub/all.db", "SELECT file FROM series WHERE experiment_id = 1")}
     names = ("flows.parquet", "links.parquet", "packets.parquet")
@@ -150,7 +150,7 @@ def test_a_gathering_file_may_refer_to_the_results_instead_of_copying(results: R
     assert not (folder / "sub/all.db.series").exists()
 
 
-def test_runs_of_earlier_versions_are_recorded_with_their_series(results: Results, folder: Path) -> None:
+def test_runs_of_earlier_versions_are_recorded_with_their_series(results: ResultsDirectory, folder: Path) -> None:
     runs = [{key: value for key, value in run.items() if key != "samples"} for run in results.settled()]
     (folder / "out" / runs[1]["directory"] / "flows.parquet").write_bytes(b"damaged")
     index = Database(folder / "out/results.sqlite")
@@ -310,7 +310,7 @@ def test_a_database_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.
         Database(file)
 
 
-def test_a_full_disk_loses_no_run(results: Results, tmp_path: Path) -> None:
+def test_a_full_disk_loses_no_run(results: ResultsDirectory, tmp_path: Path) -> None:
     file = tmp_path / "small.db"
     runs = list(results.settled())
     recording = Recording([results], Gathering(file))

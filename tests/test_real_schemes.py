@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import Dumbbell
-from dumbbell import _core, catalog
+from dumbbell import Results, _core, catalog
 from dumbbell.backends.emu import Emulator
 from dumbbell.catalog import available
 from dumbbell.catalog.scheme import Scheme, parse_scheme
@@ -20,7 +20,7 @@ from dumbbell.catalog.tables import Table, read_toml
 from dumbbell.catalog.traces import read_trace, trace_path
 from dumbbell.commands import doctor
 from dumbbell.commands.emulate import EmulateCommand, emulated_path, queue_table
-from dumbbell.commands.run import RunCommand, tell
+from dumbbell.commands.run import tell_outcome
 from dumbbell.errors import UserError
 from dumbbell.execution import worker
 from dumbbell.execution.pool import Outcome
@@ -474,7 +474,6 @@ def test_degraded_runs_do_not_fail_the_command(
     dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
     results = open_results(folder / "out")
     (run,) = results.experiment.all_runs()
-    command = RunCommand(experiment=None, overrides=Overrides(), pantheon_dir=None, out=folder / "out")
-    assert tell(results, Outcome(degraded=[(run, "late by 7 ms")]), command) == 0
+    assert tell_outcome(Results(results, Outcome(degraded=[(run, "late by 7 ms")]))) == 0
     assert "  reno on small, run 1: late by 7 ms" in capsys.readouterr().err
-    assert tell(results, Outcome(failed=[(run, "invalid: 3 packets were lost")]), command) == 1
+    assert tell_outcome(Results(results, Outcome(failed=[(run, "invalid: 3 packets were lost")]))) == 1

@@ -19,6 +19,7 @@ from dumbbell.report.series import (
     shares,
     window_series,
 )
+from dumbbell.results.kept import kept_files
 from dumbbell.results.network import network
 from dumbbell.results.samples import RunSamples, run_samples
 
@@ -46,7 +47,7 @@ def specification(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON value
 def run(folder: Path, **changes: Any) -> tuple[RunSamples, dict[str, Any]]:  # noqa: ANN401
     wanted = specification(**changes)
     statistics: dict[str, Any] = json.loads(_core.simulate(json.dumps(wanted), str(folder)))
-    return run_samples(folder, statistics, wanted), statistics
+    return run_samples(kept_files(folder), statistics, wanted), statistics
 
 
 def test_series_agree_with_the_metrics_of_the_run(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_a_run_without_packet_log_has_its_series_from_what_was_acknowledged(tmp_
 
 
 def test_a_run_that_failed_has_no_series(tmp_path: Path) -> None:
-    samples = run_samples(tmp_path, {"flows": [], "links": []}, specification())
+    samples = run_samples(kept_files(tmp_path), {"flows": [], "links": []}, specification())
     assert (samples.flows, samples.links, len(samples.jain[0])) == ((), (), 0)
     assert queue_series(samples, "x", flow_stroke(1)) is None
 
@@ -107,7 +108,7 @@ def test_a_damaged_file_of_samples_is_named(tmp_path: Path) -> None:
     file = tmp_path / "flows.parquet"
     file.write_bytes(file.read_bytes()[:500])
     with pytest.raises(_core.Error, match=r"flows\.parquet"):
-        run_samples(tmp_path, statistics, specification())
+        run_samples(kept_files(tmp_path), statistics, specification())
 
 
 def lines_of(samples: RunSamples) -> dict[int, Line]:

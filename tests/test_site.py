@@ -30,6 +30,7 @@ from dumbbell.ccperf.arguments import add_arguments
 from dumbbell.ccperf.experiment import plan as ccperf_plan
 from dumbbell.cli import main
 from dumbbell.errors import UserError
+from dumbbell.results.kept import kept_files
 from dumbbell.results.samples import run_samples
 from well_formed import WellFormed
 
@@ -372,7 +373,7 @@ def test_a_run_without_a_packet_log_has_its_throughput_over_time(made: Benchmark
         [run] = cell.good(label)
         folder = found.part.results.folder(run.planned)
         assert not (folder / "packets.parquet").exists()
-        [flow] = run_samples(folder, run.content, found.experiment.specification(run.planned)).flows
+        [flow] = run_samples(kept_files(folder), run.content, found.experiment.specification(run.planned)).flows
         time_s, mbps = flow.throughput_mbps
         assert len(time_s) >= 25
         after = time_s > found.experiment.warmup_s + 0.1

@@ -1,7 +1,115 @@
-"""dumbbell weighs congestion control: runs controllers over repeatable paths and measures every packet."""
+"""dumbbell weighs congestion control: runs controllers over repeatable paths and measures every packet.
 
-from dumbbell._core import version
+    import dumbbell
 
-__all__ = ["__version__"]
+    results = dumbbell.run(schemes=["cubic", "bbr"], path="california-mexico", runs=3, duration=10)
+    results.metrics                        # every number; a table for polars, pandas, DuckDB, pyarrow
+    results.packets(scheme="bbr", flow=1)  # every packet of its first run
+    results.figure("means")                # shows itself in a notebook
+
+`docs/library.md` goes through it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from dumbbell._core import Error, version
+
+if TYPE_CHECKING:
+    from dumbbell.catalog.available import missing
+    from dumbbell.catalog.flows import FlowPlan
+    from dumbbell.catalog.path import PathModel
+    from dumbbell.catalog.plan import Plan
+    from dumbbell.catalog.scheme import Scheme
+    from dumbbell.execution.pool import Outcome
+    from dumbbell.experiment import Experiment, Run
+    from dumbbell.library.figures import Figure
+    from dumbbell.library.listing import experiments, metrics, parameters, paths, plugin_schemes, schemes
+    from dumbbell.library.one_run import RunResults
+    from dumbbell.library.reading import check_metrics, compare, open, write_report
+    from dumbbell.library.results import Results
+    from dumbbell.library.running import Interrupted, run, simulate, specification
+    from dumbbell.library.tables import Table
+    from dumbbell.results.summary import Repetitions
+    from dumbbell.results.transfers import Transfers
 
 __version__ = version()
+
+_PLACES = {
+    "Experiment": "experiment",
+    "Figure": "library.figures",
+    "FlowPlan": "catalog.flows",
+    "Interrupted": "library.running",
+    "Outcome": "execution.pool",
+    "PathModel": "catalog.path",
+    "Plan": "catalog.plan",
+    "Repetitions": "results.summary",
+    "Results": "library.results",
+    "Run": "experiment",
+    "RunResults": "library.one_run",
+    "Scheme": "catalog.scheme",
+    "Table": "library.tables",
+    "Transfers": "results.transfers",
+    "check_metrics": "library.reading",
+    "compare": "library.reading",
+    "experiments": "library.listing",
+    "metrics": "library.listing",
+    "missing": "catalog.available",
+    "open": "library.reading",
+    "parameters": "library.listing",
+    "paths": "library.listing",
+    "plugin_schemes": "library.listing",
+    "run": "library.running",
+    "schemes": "library.listing",
+    "simulate": "library.running",
+    "specification": "library.running",
+    "write_report": "library.reading",
+}
+"""Where each name is from: read when it is used, as most uses need few of them."""
+
+__all__ = [
+    "Error",
+    "Experiment",
+    "Figure",
+    "FlowPlan",
+    "Interrupted",
+    "Outcome",
+    "PathModel",
+    "Plan",
+    "Repetitions",
+    "Results",
+    "Run",
+    "RunResults",
+    "Scheme",
+    "Table",
+    "Transfers",
+    "__version__",
+    "check_metrics",
+    "compare",
+    "experiments",
+    "metrics",
+    "missing",
+    "open",
+    "parameters",
+    "paths",
+    "plugin_schemes",
+    "run",
+    "schemes",
+    "simulate",
+    "specification",
+    "write_report",
+]
+
+
+if not TYPE_CHECKING:  # type checkers know every name, and that there are no others
+
+    def __getattr__(name: str) -> Any:  # noqa: ANN401 (any of the names)
+        if name not in _PLACES:
+            raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
+        found = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dumbbell import _core
-from dumbbell.errors import UserError, one_line, with_hint
+from dumbbell import Error
+from dumbbell.errors import one_line, with_hint
 from dumbbell.parser import command_parser
 
 if TYPE_CHECKING:
@@ -23,26 +23,16 @@ def _execution(arguments: "argparse.Namespace") -> dict[str, Any]:
 
 
 def _run(arguments: "argparse.Namespace") -> int:
-    from dumbbell.catalog.settings import READERS
-    from dumbbell.commands.run import RunCommand, run
-    from dumbbell.experiment import Overrides
+    from dumbbell.commands.run import run
 
-    overrides = Overrides(
-        schemes=arguments.schemes,
-        mixes=tuple(arguments.mix),
-        paths=arguments.path,
-        settings={name: value for name in READERS if (value := getattr(arguments, name, None)) is not None},
-        assignments=tuple(arguments.set),
-        cells=arguments.cell,
-    )
-    command = RunCommand(
-        experiment=arguments.experiment,
-        overrides=overrides,
-        pantheon_dir=arguments.pantheon_dir,
-        plugins=tuple(arguments.plugin),
-        **_execution(arguments),
-    )
-    return run(command)
+    values = ("backend", "runs", "duration", "flows", "interval", "warmup", "seed", "log")
+    same = ("experiment", "schemes", "path", *values, "pantheon_dir")
+    given = {name: getattr(arguments, name) for name in same}
+    given |= {"mixes": arguments.mix, "cells": arguments.cell, "settings": arguments.set}
+    given |= {"plugins": arguments.plugin}
+    how = _execution(arguments)
+    as_json = how.pop("json")
+    return run(given | how, as_json)
 
 
 def _benchmark(arguments: "argparse.Namespace") -> int:
@@ -162,6 +152,6 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("dumbbell: interrupted", file=sys.stderr)
         return SOME_FAILED
-    except (UserError, _core.Error, OSError) as error:
+    except (Error, OSError) as error:
         print(f"dumbbell: {with_hint(one_line(error))}", file=sys.stderr)
         return BAD_USAGE

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterable
 
+from dumbbell._core import Error
 
-class UserError(ValueError):
+
+class UserError(Error):
     """Bad input. The message is one line naming the file or option, the key, the value and what is allowed."""
 
     def __init__(self, message: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from dumbbell import catalog
 from dumbbell.catalog.membership import Membership
 from dumbbell.catalog.plan import Plan
-from dumbbell.results import Results
+from dumbbell.results import ResultsDirectory
 
 DATABASE = "benchmark.sqlite"
 
@@ -16,7 +16,7 @@ class Part:
     """One experiment of the benchmark: as written, and what came out. Its runs are those of `results.runs()`."""
 
     plan: Plan
-    results: Results
+    results: ResultsDirectory
 
     @property
     def name(self) -> str:

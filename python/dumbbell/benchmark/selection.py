@@ -10,11 +10,10 @@ from dumbbell.benchmark.model import Benchmark, Part
 from dumbbell.catalog.grid import Axis
 from dumbbell.catalog.membership import GROUPS
 from dumbbell.catalog.plan import Plan, parse_plan
-from dumbbell.catalog.tables import read_toml
+from dumbbell.catalog.tables import read_toml, to_toml
 from dumbbell.errors import UserError, listed, nearest, one_line
 from dumbbell.experiment import Experiment, Overrides, pin, resolve
 from dumbbell.results import open_results, write_atomically
-from dumbbell.results.directory import to_toml
 from dumbbell.results.numbers import definitions
 
 NOTE = "benchmark.json"

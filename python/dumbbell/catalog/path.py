@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.catalog.index import read_name
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import Table, parse_toml, to_toml
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,19 @@ class PathModel:
     def table(self) -> dict[str, Any]:
         """As written to an experiment file under `[path.NAME]`."""
         return {"title": self.title, "provenance": self.provenance} | self.spec()
+
+    def to_toml(self) -> str:
+        """The content of a file of its own, which reads back as the same."""
+        return to_toml({"name": self.name, "aliases": list(self.aliases)} | self.table())
+
+    @classmethod
+    def from_toml(cls, text: str) -> "PathModel":
+        """A path from the content of its file.
+
+        Raises:
+            UserError: a key or value that is not allowed.
+        """
+        return parse_path(parse_toml(text, "TOML"))
 
 
 def parse_path(table: Table, name: str | None = None) -> PathModel:

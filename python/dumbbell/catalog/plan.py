@@ -13,7 +13,7 @@ from dumbbell.catalog.path import PathModel, parse_path
 from dumbbell.catalog.published import Publication, parse_publication
 from dumbbell.catalog.scheme import Scheme, parse_scheme
 from dumbbell.catalog.settings import MOST_FLOWS, Settings, read_settings
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import Table, parse_toml, to_toml
 from dumbbell.errors import UserError
 
 
@@ -54,6 +54,19 @@ class Plan(Settings):
             "cell": {name: cell.table() for name, cell in self.cells.items()},
         }
         return table | {key: part for key, part in parts.items() if part}
+
+    def to_toml(self) -> str:
+        """The content of a file of its own, which reads back as the same."""
+        return to_toml(self.table())
+
+    @classmethod
+    def from_toml(cls, text: str) -> "Plan":
+        """An experiment from the content of its file.
+
+        Raises:
+            UserError: a key or value that is not allowed.
+        """
+        return parse_plan(parse_toml(text, "TOML"))
 
 
 def parse_plan(table: Table) -> Plan:

@@ -6,7 +6,7 @@ from typing import Any
 
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.programs import Program, parse_program
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import Table, parse_toml, to_toml
 
 MARKERS = ("*", "h", "^", "<", ">", "H", "p", "8", "1", "v", "o", "d", "+", "D", "s", "x", "P", "X", ".")
 STATUSES = ("verified", "experimental", "imported")
@@ -101,6 +101,19 @@ class Scheme:
         if self.files:
             table["files"] = dict(self.files)
         return table | ({} if self.program is None else {"program": self.program.table()})
+
+    def to_toml(self) -> str:
+        """The content of a file of its own, which reads back as the same."""
+        return to_toml({"name": self.name, "aliases": list(self.aliases)} | self.table())
+
+    @classmethod
+    def from_toml(cls, text: str) -> "Scheme":
+        """A scheme from the content of its file.
+
+        Raises:
+            UserError: a key or value that is not allowed.
+        """
+        return parse_scheme(parse_toml(text, "TOML"))
 
 
 def parse_scheme(table: Table, name: str | None = None) -> Scheme:

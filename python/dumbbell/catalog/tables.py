@@ -22,16 +22,35 @@ def read_toml(file: Path) -> "Table":
         raise UserError(f"{file}: not a text file (UTF-8)") from None
     except OSError as error:
         raise UserError(f"{file}: {error.strerror or error}") from None
+    return parse_toml(text, str(file))
+
+
+def parse_toml(text: str, source: str) -> "Table":
+    """The TOML text as a table that checks itself; `source` is what messages call it.
+
+    Raises:
+        UserError: it is not TOML.
+    """
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{file}: not valid TOML: {error}") from None
+        raise UserError(f"{source}: not valid TOML: {error}") from None
     for key, value in raw.items():
-        _check_values(value, key, file)
-    return Table(raw, str(file))
+        _check_values(value, key, source)
+    return Table(raw, source)
 
 
-def _check_values(value: object, key: str, file: Path) -> None:
+def to_toml(table: dict[str, Any]) -> str:
+    """TOML text that reads back as the same values."""
+    import tomli_w
+
+    text = tomli_w.dumps(table)
+    if tomllib.loads(text) != table:
+        raise AssertionError("a TOML document does not read back as it was written")
+    return text
+
+
+def _check_values(value: object, key: str, file: str) -> None:
     """Refuses what TOML has and no key of ours takes: dates, and numbers that are none."""
     if isinstance(value, dict):
         for inner, item in value.items():

@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
+import dumbbell
 from dumbbell import _core
 from dumbbell.commands.text import columns
-from dumbbell.results import Results
 from dumbbell.results.rows import flow_rows, link_rows
 
 CONVENTION = "ccperf"
@@ -13,11 +13,12 @@ FLOW = ("src", "dst", "transport_protocol", "cca", "cc_recovery_alg", "traffic_m
 TIMES = (("start_time", "start_time_s"), ("stop_time", "stop_time_s"))
 
 
-def print_tables(results: Results) -> None:
+def print_tables(results: dumbbell.Results) -> None:
     """Flow, link and network metrics of every run."""
-    for run in results.runs():
-        if run["status"] != "done":
+    for made in results.runs:
+        if made.status != "done":
             continue
+        run = dict(made.statistics)
         flows = list(flow_rows(results.experiment, run))
         links = [row["role"] for row in link_rows(results.experiment, run)]
         shown = [index for index, role in enumerate(links) if role == "btl_forward"]

@@ -8,9 +8,10 @@ from dumbbell import backends
 from dumbbell.benchmark import members, open_benchmark
 from dumbbell.benchmark.model import DATABASE
 from dumbbell.benchmark.selection import NOTE, Note, keep_plan, part_directory, read_note
-from dumbbell.commands.run import Execution, execute_unfinished, tell_failures
+from dumbbell.commands.run import tell_failures
 from dumbbell.errors import UserError
 from dumbbell.execution.cluster import require_cluster
+from dumbbell.execution.perform import Execution, execute_unfinished
 from dumbbell.experiment import check
 from dumbbell.results import Database, Gathering, locked, prepare, to_json, write_atomically, write_environment
 from dumbbell.results.environment import cpus, environment
@@ -24,6 +25,7 @@ class BenchmarkCommand(Execution):
     quick: bool
     only: tuple[str, ...]
     files: tuple[str, ...]
+    json: bool
 
 
 def benchmark(command: BenchmarkCommand) -> int:

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+import dumbbell
 from dumbbell import catalog
 from dumbbell.catalog.traces import trace_text
 from dumbbell.commands.show import print_summary
@@ -30,7 +31,7 @@ def import_results(arguments: argparse.Namespace) -> int:
     else:
         logs = LinkLogs(arguments.source, arguments.ack, arguments.scheme)
         results = import_mahimahi(logs, arguments.out, sys.argv)
-    print_summary(results)
+    print_summary(dumbbell.Results(results))
     bad = [run for run in results.runs() if run["status"] != "done"]
     for run in bad:
         print(f"not usable: {run['scheme']}, run {run['run']}: {run['reason']}", file=sys.stderr)

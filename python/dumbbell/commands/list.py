@@ -1,27 +1,22 @@
 """`dumbbell list`: what can be named on the command line."""
 
-import json
 import sys
 from collections.abc import Callable
 from typing import Any
 
-from dumbbell import _core, catalog
-from dumbbell.catalog.available import missing
-from dumbbell.catalog.scheme import Scheme
+import dumbbell
 from dumbbell.commands.text import columns
 from dumbbell.json_text import to_json
-from dumbbell.plugins.schemes import given_schemes
 
 
 def print_catalog(kind: str, as_json: bool, plugins: tuple[str, ...] = ()) -> int:
     """Prints everything of one kind; schemes and parameters also those of plug-ins."""
-    outside = [scheme for text in plugins for scheme in given_schemes(text)]
     listed: dict[str, Callable[[], list[dict[str, Any]]]] = {
-        "schemes": lambda: _schemes(outside),
+        "schemes": lambda: _schemes(plugins),
         "paths": _paths,
         "experiments": _experiments,
-        "metrics": lambda: json.loads(_core.metrics()),
-        "parameters": lambda: _parameters(outside),
+        "metrics": dumbbell.metrics,
+        "parameters": lambda: dumbbell.parameters(plugins),
     }
     rows = listed[kind]()
     if as_json:
@@ -34,35 +29,24 @@ def print_catalog(kind: str, as_json: bool, plugins: tuple[str, ...] = ()) -> in
     return 0
 
 
-def _schemes(outside: list[Scheme]) -> list[dict[str, Any]]:
+def _schemes(plugins: tuple[str, ...]) -> list[dict[str, Any]]:
     rows = []
-    for item in (*catalog.schemes(), *outside):
-        reason = missing(item)
+    for item in (*dumbbell.schemes(), *dumbbell.plugin_schemes(plugins)):
+        reason = dumbbell.missing(item)
         here = {"here": "no" if reason else "yes", "missing": reason}
         rows.append({"name": item.name, "aliases": list(item.aliases)} | item.table() | here)
     return rows
 
 
 def _paths() -> list[dict[str, Any]]:
-    return [{"name": item.name, "aliases": list(item.aliases)} | item.table() for item in catalog.paths()]
+    return [{"name": item.name, "aliases": list(item.aliases)} | item.table() for item in dumbbell.paths()]
 
 
 def _experiments() -> list[dict[str, Any]]:
     keys = ("name", "title", "schemes", "mixes", "paths", "runs", "duration_s", "flows", "interval_s")
     return [
-        {"aliases": list(item.aliases)} | {key: getattr(item, key) for key in keys} for item in catalog.experiments()
+        {"aliases": list(item.aliases)} | {key: getattr(item, key) for key in keys} for item in dumbbell.experiments()
     ]
-
-
-def _parameters(outside: list[Scheme]) -> list[dict[str, Any]]:
-    """Every parameter of every controller, as `--set SCHEME.NAME=VALUE` takes it."""
-    from dumbbell.plugins.isolated import describe
-
-    rows = []
-    described = [item for scheme in outside for item in describe(scheme.code) if item["name"] == scheme.controller]
-    for controller in (*json.loads(_core.controllers()), *described):
-        rows += [{"controller": controller["name"]} | parameter for parameter in controller["parameters"]]
-    return rows
 
 
 _COLUMNS = {

@@ -16,10 +16,11 @@ from dumbbell import backends
 from dumbbell.backends import Executor
 from dumbbell.errors import listed
 from dumbbell.execution.cluster import Cluster
+from dumbbell.execution.processes import apart_from_program
 from dumbbell.execution.worker import PUBLISHING, Done, Made, Task, failed, keep, serve
 from dumbbell.experiment import Run
 from dumbbell.progress import Progress
-from dumbbell.results import Gathering, Recording, Results
+from dumbbell.results import Gathering, Recording, ResultsDirectory
 
 
 @dataclass
@@ -37,7 +38,7 @@ class Outcome:
 class Work:
     """What is to be executed of one experiment."""
 
-    results: Results
+    results: ResultsDirectory
     runs: list[Run]
 
 
@@ -86,7 +87,7 @@ def _note(outcome: Outcome, run: Run, statistics: dict[str, Any]) -> None:
         outcome.failed.append((run, reason if status == "failed" else f"{status}: {reason}"))
 
 
-def _tasks(todo: list[tuple[Results, Run]], backend: Executor) -> Iterator[Task]:
+def _tasks(todo: list[tuple[ResultsDirectory, Run]], backend: Executor) -> Iterator[Task]:
     for place, (results, run) in enumerate(todo):
         yield Task(
             number=place,
@@ -137,7 +138,8 @@ class Pool:
         self.started += 1
         last_words = Path(self.folder.name) / str(self.started)
         process = self.context.Process(target=serve, args=(theirs, self.backend, last_words), daemon=True)
-        process.start()
+        with apart_from_program():
+            process.start()
         theirs.close()
         return _Worker(process, ours, last_words)
 

@@ -16,7 +16,7 @@ from dumbbell.figures.step import Response, step_figure
 from dumbbell.figures.strokes import Stroke, flow_stroke, scheme_strokes
 from dumbbell.figures.style import Style, flow_color, styles
 from dumbbell.figures.summary import Point, summary_figure
-from dumbbell.figures.svg import for_page, for_print, print_ink, theme_ink
+from dumbbell.figures.svg import for_notebook, for_page, for_print, print_ink, theme_ink
 from dumbbell.figures.swatch import swatch
 from dumbbell.figures.sweep import SweepLine, SweepPanel, sweep_figure
 from dumbbell.figures.window import WindowSeries, window_figure
@@ -54,6 +54,7 @@ __all__ = [
     "fairness_figure",
     "flow_color",
     "flow_stroke",
+    "for_notebook",
     "for_page",
     "for_print",
     "heatmap_figure",

@@ -77,6 +77,12 @@ def for_print(drawing: str) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + print_ink(drawing)
 
 
+def for_notebook(drawing: str, label: str) -> str:
+    """The drawing for a notebook, whose theme it cannot know: dark ink on white, named for screen readers."""
+    drawing = re.sub(r'width="([\d.]+)" height="([\d.]+)"', r'width="\1pt" height="\2pt"', print_ink(drawing), count=1)
+    return drawing.replace("<svg", f'<svg role="img" aria-label="{escape(label)}" style="background:#fff"', 1)
+
+
 def for_file(drawing: str) -> str:
     """The drawing as a file of its own that follows the theme of its reader, for pages that show it as an image."""
     drawing = theme_ink(drawing)

@@ -19,7 +19,7 @@ from dumbbell.interchange.staging import (
     refuse_used,
     staging,
 )
-from dumbbell.results import Results
+from dumbbell.results import ResultsDirectory
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class LinkLogs:
     scheme: str
 
 
-def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> Results:
+def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> ResultsDirectory:
     """Imports mm-link logs into the new directory `out`, completely or not at all.
 
     Raises:
@@ -52,7 +52,7 @@ def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> Results:
         statistics |= {"init_us": found["init_us"], "events": found["records"]}
         add_run(results, run, [packets], statistics, logs.data.name)
         finish(results)
-    return Results(out, results.experiment)
+    return ResultsDirectory(out, results.experiment)
 
 
 def _experiment(logs: LinkLogs, last_s: float) -> Experiment:

@@ -12,7 +12,7 @@ from dumbbell.errors import UserError
 from dumbbell.experiment import Run, slug
 from dumbbell.interchange.pantheon_stats import RunTimes, stats_text
 from dumbbell.interchange.staging import refuse_used
-from dumbbell.results import Results, open_results
+from dumbbell.results import ResultsDirectory, open_results
 
 PAUSE_S = 40  # between simulated runs on the invented time axis: about what Pantheon needed
 
@@ -46,7 +46,7 @@ def export_pantheon(directory: Path, destination: Path) -> list[tuple[Run, str]]
     return left_out
 
 
-def _export_path(results: Results, path: PathModel, folder: Path) -> list[tuple[Run, str]]:
+def _export_path(results: ResultsDirectory, path: PathModel, folder: Path) -> list[tuple[Run, str]]:
     left_out = []
     performance: dict[str, dict[str, Any]] = {}
     clock = _origin(results)
@@ -84,7 +84,7 @@ def _performance(statistics: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {name: {key: metrics[metric] for key, metric in keys.items()} for name, metrics in entries.items()}
 
 
-def _origin(results: Results) -> datetime.datetime:
+def _origin(results: ResultsDirectory) -> datetime.datetime:
     started = results.environment().get("started_at")
     if isinstance(started, str):
         return datetime.datetime.fromisoformat(started)
@@ -105,7 +105,7 @@ def _stamp(time: datetime.datetime) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _metadata(results: Results, path: PathModel) -> dict[str, Any]:
+def _metadata(results: ResultsDirectory, path: PathModel) -> dict[str, Any]:
     imported = results.environment().get("imported") or {}
     if "metadata" in imported:
         return dict(imported["metadata"])

@@ -14,7 +14,7 @@ from dumbbell.interchange.pantheon_metadata import PantheonMetadata, read_metada
 from dumbbell.interchange.pantheon_stats import RunTimes, read_times
 from dumbbell.interchange.staging import begin, file_name, finish, imported_experiment, refuse_used, staging
 from dumbbell.json_text import to_json
-from dumbbell.results import Results, unsuccessful
+from dumbbell.results import ResultsDirectory, unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish
 
@@ -36,7 +36,7 @@ class _Logs:
     raw: _RawLogs
 
 
-def import_pantheon(source: Path, out: Path, command: list[str]) -> Results:
+def import_pantheon(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
     """Imports the data directory `source` into the new directory `out`, completely or not at all.
 
     Raises:
@@ -51,7 +51,7 @@ def import_pantheon(source: Path, out: Path, command: list[str]) -> Results:
         for run in experiment.all_runs():
             _import_run(results, run, _logs(source, run, metadata))
         finish(results)
-    return Results(out, experiment)
+    return ResultsDirectory(out, experiment)
 
 
 def _experiment(metadata: PantheonMetadata, source: Path) -> Experiment:
@@ -106,7 +106,7 @@ def _offsets(stats: Path, metadata: PantheonMetadata) -> tuple[float, float]:
     return (remote, local) if metadata.raw.get("sender_side") == "remote" else (local, remote)
 
 
-def _import_run(results: Results, run: Run, logs: _Logs) -> None:
+def _import_run(results: ResultsDirectory, run: Run, logs: _Logs) -> None:
     temporary = results.unfinished / slug(run.label)
     temporary.mkdir(parents=True)
     times = read_times(logs.stats)

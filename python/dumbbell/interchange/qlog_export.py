@@ -7,7 +7,7 @@ from dumbbell import _core, backends
 from dumbbell.errors import UserError, listed
 from dumbbell.experiment import Experiment, Run, slug
 from dumbbell.interchange.staging import refuse_used, staging
-from dumbbell.results import ACCEPTED, Results, open_results
+from dumbbell.results import ACCEPTED, ResultsDirectory, open_results
 
 DRAFTS = ("0.3", "quic-13")
 """The first is what qvis opens, the second the newest draft."""
@@ -81,7 +81,7 @@ def _description(experiment: Experiment, scheme: str, backend: str) -> str:
     return measured
 
 
-def _chosen(results: Results, wanted: str | None) -> list[Run]:
+def _chosen(results: ResultsDirectory, wanted: str | None) -> list[Run]:
     runs = results.experiment.all_runs()
     if wanted is None:
         return runs

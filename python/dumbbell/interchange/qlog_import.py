@@ -23,7 +23,7 @@ from dumbbell.interchange.staging import (
     refuse_used,
     staging,
 )
-from dumbbell.results import Results
+from dumbbell.results import ResultsDirectory
 
 NOTES = """\
 Imported from qlogs: what the senders saw. A packet counts as delivered when its acknowledgement arrived.
@@ -34,7 +34,7 @@ Means of window, bytes in flight and RTT are over time, of what the file states:
 SUFFIXES = (".qlog", ".sqlog")
 
 
-def import_qlog(source: Path, out: Path, command: list[str]) -> Results:
+def import_qlog(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
     """Imports a qlog file, or every one in a directory, into the new directory `out`, completely or not at all.
 
     Raises:
@@ -64,7 +64,7 @@ def import_qlog(source: Path, out: Path, command: list[str]) -> Results:
         shutil.rmtree(parts)
         (directory / "notes.txt").write_text(NOTES, encoding="utf-8")
         finish(results)
-    return Results(out, results.experiment)
+    return ResultsDirectory(out, results.experiment)
 
 
 def _files(source: Path) -> list[Path]:

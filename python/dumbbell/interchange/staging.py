@@ -13,11 +13,11 @@ from dumbbell.backends.imported import Imported
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import LEAST_SECONDS
+from dumbbell.catalog.tables import to_toml
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, Run, slug
 from dumbbell.json_text import to_json
-from dumbbell.results import Recording, Results, write_environment
-from dumbbell.results.directory import to_toml
+from dumbbell.results import Recording, ResultsDirectory, write_environment
 from dumbbell.results.environment import environment, now
 from dumbbell.results.files import publish, write_atomically
 
@@ -79,16 +79,16 @@ def refuse_used(out: Path) -> None:
 
 def begin(
     directory: Path, experiment: Experiment, source: Path, command: list[str], facts: dict[str, Any] | None = None
-) -> Results:
+) -> ResultsDirectory:
     """The results directory of an import, without runs. `facts` are kept with the source in its environment."""
-    results = Results(directory, experiment)
+    results = ResultsDirectory(directory, experiment)
     write_atomically(directory / "experiment.toml", to_toml(experiment.table()))
     imported = {"source": str(source.resolve())} | (facts or {})
     write_environment(results, environment(command) | {"imported": imported})
     return results
 
 
-def add_run(results: Results, run: Run, files: list[Path], statistics: dict[str, Any], source: str) -> None:
+def add_run(results: ResultsDirectory, run: Run, files: list[Path], statistics: dict[str, Any], source: str) -> None:
     """Moves the files of a run, which were made from `source`, to their place and writes its statistics."""
     folder = results.unfinished / slug(run.label)
     folder.mkdir(parents=True)
@@ -100,7 +100,7 @@ def add_run(results: Results, run: Run, files: list[Path], statistics: dict[str,
     publish(folder, results.folder(run))
 
 
-def finish(results: Results) -> None:
+def finish(results: ResultsDirectory) -> None:
     """Completes the directory: its database, and nothing unfinished."""
     if results.unfinished.exists():
         results.unfinished.rmdir()

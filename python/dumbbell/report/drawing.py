@@ -11,6 +11,7 @@ import numpy
 from numpy.typing import NDArray
 
 from dumbbell import _core
+from dumbbell.execution.processes import apart_from_program
 from dumbbell.figures import (
     Curve,
     FlowDelays,
@@ -28,9 +29,10 @@ from dumbbell.figures import (
     time_figure,
 )
 from dumbbell.report.model import PathEntry, ReportModel, RunEntry
-from dumbbell.report.source import delays, rates
+from dumbbell.report.source import Rates, delays, rates
 from dumbbell.report.wording import figure_title
 from dumbbell.results.environment import cpus
+from dumbbell.results.kept import Source
 from dumbbell.results.samples import NOTHING, Series, read_samples
 from dumbbell.results.summary import repetitions
 
@@ -61,12 +63,15 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class _Job:
-    """What a worker needs to draw a run. `flows` are the metrics of the flows the log should have."""
+class Job:
+    """What it takes to draw a run. `flows` are the metrics of the flows the log should have.
+
+    `titles` are added to the names of flows.
+    """
 
     name: str
-    packets: Path
-    samples: Path | None
+    packets: Source
+    samples: Source | None
     flows: list[dict[str, Any]]
     titles: Mapping[int, str]
     link_capacity_mbps: float | None
@@ -75,7 +80,7 @@ class _Job:
 
 def draw(model: ReportModel, jobs: int | None = None, step: Callable[[RunEntry], None] = lambda _: None) -> Figures:
     """Draws every figure on `jobs` processors (all of them if None); calls `step` after each run."""
-    figures = Figures(styles((scheme.name, scheme.color, scheme.marker) for scheme in model.schemes))
+    figures = Figures(model_styles(model))
     tasks = {}
     for index, run in enumerate(model.runs):
         if "packets.parquet" in run.files:
@@ -84,8 +89,8 @@ def draw(model: ReportModel, jobs: int | None = None, step: Callable[[RunEntry],
             figures.runs[run.folder] = RunFigures(problem=run.reason or "the run kept no packet log")
             step(run)
     for index, path in enumerate(model.paths):
-        figures.means[path.name] = _means(model, figures, path, f"p{index}m")
-        figures.every_run[path.name] = _every_run(model, figures, path, f"p{index}a")
+        figures.means[path.name] = draw_means(model, figures.styles, path, f"p{index}m")
+        figures.every_run[path.name] = draw_every_run(model, figures.styles, path, f"p{index}a")
     by_folder = {run.folder: run for run in model.runs}
     for folder, drawn in zip(tasks, _map(list(tasks.values()), min(jobs or cpus(), len(tasks))), strict=True):
         figures.runs[folder] = drawn
@@ -93,20 +98,22 @@ def draw(model: ReportModel, jobs: int | None = None, step: Callable[[RunEntry],
     return figures
 
 
-def _map(tasks: Sequence[_Job], workers: int) -> Iterator[RunFigures]:
+def _map(tasks: Sequence[Job], workers: int) -> Iterator[RunFigures]:
     if workers < 2 or len(tasks) < _WORTH_A_POOL:
         yield from map(draw_run, tasks)
         return
     # spawned, not forked: the caller may have threads
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield from pool.map(draw_run, tasks)
+        with apart_from_program():
+            drawn = pool.map(draw_run, tasks)
+        yield from drawn
 
 
-def _job(model: ReportModel, run: RunEntry, name: str) -> _Job:
+def _job(model: ReportModel, run: RunEntry, name: str) -> Job:
     """Flows are called by their scheme where a run has several schemes."""
     mixed = len({flow.get("scheme") for flow in run.flows}) > 1
     titles = {flow["flow"]: f" ({model.scheme_title(flow['scheme'])})" for flow in run.flows} if mixed else {}
-    return _Job(
+    return Job(
         name=name,
         packets=model.directory / run.folder / "packets.parquet",
         samples=model.directory / run.folder / "flows.parquet" if "flows.parquet" in run.files else None,
@@ -117,30 +124,16 @@ def _job(model: ReportModel, run: RunEntry, name: str) -> _Job:
     )
 
 
-def draw_run(job: _Job) -> RunFigures:
+def draw_run(job: Job) -> RunFigures:
     """The figures of a run. An unreadable log is a reason, not an error: the other runs matter."""
     try:
         series = rates(job.packets, BIN_S)
-        points = delays(job.packets)
-        sampled = read_samples(job.samples) if job.samples else {}
+        clouds = _clouds(job, sorted(series.egress))
+        sampled = read_samples(job.samples)
     except _core.Error as error:
-        return RunFigures(problem=str(error).replace(f"{job.packets.parent}/", ""))
-    known = {flow["flow"]: flow for flow in job.flows}
-    lines, clouds = [], []
-    for flow in sorted(series.egress):
-        values = known.get(flow, {})
-        title = job.titles.get(flow, "")
-        means = (values.get("ingress_mbps"), values.get("throughput_mbps"))
-        lines.append(FlowRates(flow, title, series.ingress[flow], series.egress[flow], *means))
-        time_s, delay_ms = points.get(flow, NOTHING)
-        clouds.append(FlowDelays(flow, title, time_s, delay_ms, values.get("delay_p95_ms")))
-    capacity, mean_capacity = series.capacity, job.log_capacity_mbps
-    if not capacity and job.link_capacity_mbps is not None and lines:
-        # a link of fixed rate logs no opportunities: its mean rate stands for them
-        capacity = [job.link_capacity_mbps] * max(len(line.egress_mbps) for line in lines)
-        mean_capacity = job.link_capacity_mbps
+        return RunFigures(problem=str(error).replace(f"{_folder(job)}/", ""))
     return RunFigures(
-        throughput=throughput_figure(f"{job.name}t", lines, series.bin_s, capacity, mean_capacity),
+        throughput=_throughput(job, series),
         delay=delay_figure(f"{job.name}d", clouds, series.start_s),
         window=_samples(job, "w", sampled.get("cwnd"), "Congestion window (packets)", series.start_s),
         rtt=_samples(job, "s", sampled.get("srtt"), "Smoothed RTT (ms)", series.start_s),
@@ -148,7 +141,49 @@ def draw_run(job: _Job) -> RunFigures:
     )
 
 
-def _samples(job: _Job, suffix: str, found: Mapping[str, Series] | None, label: str, start_s: float) -> str:
+def _folder(job: Job) -> Path | None:
+    return job.packets.parent if isinstance(job.packets, Path) else None
+
+
+def draw_throughput(job: Job) -> str:
+    """Only the rates of a run."""
+    return _throughput(job, rates(job.packets, BIN_S))
+
+
+def draw_delay(job: Job) -> str:
+    """Only the delays of a run's packets."""
+    series = rates(job.packets, BIN_S)
+    return delay_figure(f"{job.name}d", _clouds(job, sorted(series.egress)), series.start_s)
+
+
+def draw_media(job: Job) -> str:
+    """Only what live sources did; nothing if none of the flows is one."""
+    return _media(job, read_samples(job.samples), rates(job.packets, BIN_S).start_s)
+
+
+def _throughput(job: Job, series: Rates) -> str:
+    known = {flow["flow"]: flow for flow in job.flows}
+    lines = []
+    for flow in sorted(series.egress):
+        values = known.get(flow, {})
+        means = (values.get("ingress_mbps"), values.get("throughput_mbps"))
+        title = job.titles.get(flow, "")
+        lines.append(FlowRates(flow, title, series.ingress[flow], series.egress[flow], *means))
+    capacity, mean_capacity = series.capacity, job.log_capacity_mbps
+    if not capacity and job.link_capacity_mbps is not None and lines:
+        # a link of fixed rate logs no opportunities: its mean rate stands for them
+        capacity = [job.link_capacity_mbps] * max(len(line.egress_mbps) for line in lines)
+        mean_capacity = job.link_capacity_mbps
+    return throughput_figure(f"{job.name}t", lines, series.bin_s, capacity, mean_capacity)
+
+
+def _clouds(job: Job, flows: Sequence[int]) -> list[FlowDelays]:
+    points = delays(job.packets)
+    p95_ms = {flow["flow"]: flow.get("delay_p95_ms") for flow in job.flows}
+    return [FlowDelays(flow, job.titles.get(flow, ""), *points.get(flow, NOTHING), p95_ms.get(flow)) for flow in flows]
+
+
+def _samples(job: Job, suffix: str, found: Mapping[str, Series] | None, label: str, start_s: float) -> str:
     """The figure of a sampled field; nothing if no sender has it."""
     if not found:
         return ""
@@ -159,7 +194,7 @@ def _samples(job: _Job, suffix: str, found: Mapping[str, Series] | None, label: 
     return time_figure(f"{job.name}{suffix}", [Panel(label, curves, height=165.0)])
 
 
-def _media(job: _Job, sampled: Mapping[str, Mapping[str, Series]], start_s: float) -> str:
+def _media(job: Job, sampled: Mapping[str, Mapping[str, Series]], start_s: float) -> str:
     """The figure of the flows that are live sources; nothing if none is."""
     flows = []
     for values in job.flows:
@@ -209,30 +244,35 @@ def _title(model: ReportModel, path: PathEntry) -> str:
     )
 
 
-def _means(model: ReportModel, figures: Figures, path: PathEntry, name: str) -> str:
+def model_styles(model: ReportModel) -> dict[str, Style]:
+    """How the report's schemes look."""
+    return styles((scheme.name, scheme.color, scheme.marker) for scheme in model.schemes)
+
+
+def draw_means(model: ReportModel, looks: Mapping[str, Style], path: PathEntry, name: str) -> str:
+    """Throughput over delay: the mean of each scheme on a path."""
     points = []
     for (_, scheme), group in repetitions(run.content for run in model.of(path.name)).items():
         delay = group.estimate(("network", 0, "delay_p95_ms"))
         throughput = group.estimate(("network", 0, "throughput_mbps"))
         if delay and throughput:
-            points.append(
-                _point(model, figures, scheme, delay.mean, throughput.mean, f"mean of {throughput.count} runs")
-            )
+            points.append(_point(model, looks, scheme, delay.mean, throughput.mean, f"mean of {throughput.count} runs"))
     return summary_figure(name, f"{_title(model, path)} (mean of all runs by scheme)", points, annotate=True)
 
 
-def _every_run(model: ReportModel, figures: Figures, path: PathEntry, name: str) -> str:
+def draw_every_run(model: ReportModel, looks: Mapping[str, Style], path: PathEntry, name: str) -> str:
+    """Throughput over delay: every run on a path."""
     points = []
     for run in model.of(path.name):
         delay, throughput = run.network.get("delay_p95_ms"), run.network.get("throughput_mbps")
         if run.good and delay is not None and throughput is not None:
-            points.append(_point(model, figures, run.scheme, delay, throughput, f"run {run.number}"))
+            points.append(_point(model, looks, run.scheme, delay, throughput, f"run {run.number}"))
     return summary_figure(name, _title(model, path), points, annotate=False)
 
 
 def _point(
-    model: ReportModel, figures: Figures, scheme: str, delay_ms: float, throughput_mbps: float, what: str
+    model: ReportModel, looks: Mapping[str, Style], scheme: str, delay_ms: float, throughput_mbps: float, what: str
 ) -> Point:
     title = model.scheme_title(scheme)
     hover = f"{title}, {what}: {throughput_mbps:.2f} Mbit/s, {delay_ms:.1f} ms"
-    return Point(title, delay_ms, throughput_mbps, figures.styles[scheme], hover)
+    return Point(title, delay_ms, throughput_mbps, looks[scheme], hover)

@@ -18,7 +18,8 @@ from dumbbell.experiment import Experiment, Run
 from dumbbell.interchange.pantheon_stats import RunTimes
 from dumbbell.report.environment import git_text, system_text
 from dumbbell.report.wording import path_sentence
-from dumbbell.results import Results, open_results
+from dumbbell.results import ResultsDirectory, open_results
+from dumbbell.results.kept import PACKETS, kept_files
 from dumbbell.results.published import Beside, beside
 from dumbbell.results.transfers import Transfers, measure_transfers
 
@@ -225,7 +226,7 @@ def _path(path: PathModel, backend: Backend) -> PathEntry:
     return PathEntry(path.name, path.title, path.provenance, path_sentence(path, backend))
 
 
-def _run(results: Results, planned: Run) -> RunEntry:
+def _run(results: ResultsDirectory, planned: Run) -> RunEntry:
     folder = results.folder(planned)
     content = results.readable(planned)
     network = content["network"]
@@ -252,7 +253,9 @@ def _transfers(experiment: Experiment, folder: Path, content: Mapping[str, Any])
     if experiment.intervals_s is None:
         return None
     try:
-        return measure_transfers(folder, content, experiment.duration_s, experiment.intervals_s)
+        return measure_transfers(
+            kept_files(folder).get(PACKETS), content, experiment.duration_s, experiment.intervals_s
+        )
     except _core.Error:
         return None
 

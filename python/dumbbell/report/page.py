@@ -24,7 +24,7 @@ from dumbbell.report.texts import (
     transfers_heading,
 )
 from dumbbell.report.wording import statistics_text
-from dumbbell.results.transfers import VIEWS, Transfers
+from dumbbell.results.transfers import Transfers
 
 _HERE = Path(__file__).parent
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -167,7 +167,7 @@ class Page:
     def _transfers(self, transfers: Transfers) -> str:
         views = [
             tag("div", tag("p", view.capitalize(), class_="note"), tag("pre", text(transfers.text(view))))
-            for view in VIEWS
+            for view in Transfers.VIEWS
         ]
         return tag("details", tag("summary", text(transfers_heading(transfers))), tag("div", *views, class_="pair"))
 

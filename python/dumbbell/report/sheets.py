@@ -27,7 +27,7 @@ from dumbbell.report.texts import (
     transfers_heading,
 )
 from dumbbell.report.wording import statistics_text
-from dumbbell.results.transfers import VIEWS
+from dumbbell.results.transfers import Transfers
 
 _FLOWS_ON_ONE_PAGE = 2  # with the figures; the statistics of more fill a page of their own
 _SAMPLED = (("window", "Congestion window"), ("rtt", "Smoothed RTT"))
@@ -150,7 +150,9 @@ def _run(model: ReportModel, figures: Figures, run: RunEntry, name: str) -> dict
         "folder": run.folder,
         "files": run.files,
         "transfers_heading": transfers_heading(run.transfers) if run.transfers else "",
-        "transfers": [[view.capitalize(), run.transfers.text(view)] for view in VIEWS] if run.transfers else [],
+        "transfers": [[view.capitalize(), run.transfers.text(view)] for view in Transfers.VIEWS]
+        if run.transfers
+        else [],
         "kind": kind_sentence(scheme) if model.backend.capabilities.real_packets and scheme.kind else "",
         "tables": [_table(table, {}) for table in tables],
         "problem": figures.runs[run.folder].problem,

@@ -2,13 +2,13 @@
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
 from dumbbell import _core
+from dumbbell.results.kept import Source
 
 _EVERY = 2**53  # more points than any log has: the report draws every packet
 
@@ -27,9 +27,9 @@ class Rates:
     capacity: list[float]
 
 
-def rates(packets: Path, bin_s: float) -> Rates:
+def rates(packets: Source, bin_s: float) -> Rates:
     """The series of a throughput figure."""
-    found: dict[str, Any] = json.loads(_core.series(str(packets), bin_s))
+    found: dict[str, Any] = json.loads(_core.series(packets, bin_s))
     return Rates(
         bin_s=found["bin_s"],
         start_s=found["start_s"],
@@ -39,9 +39,9 @@ def rates(packets: Path, bin_s: float) -> Rates:
     )
 
 
-def delays(packets: Path) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
+def delays(packets: Source) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
     """By flow: when each data packet arrived (s since the start of the run) and how long it took (ms)."""
-    columns = _core.delay_points(str(packets), "data", _EVERY)
+    columns = _core.delay_points(packets, "data", _EVERY)
     flows = numpy.frombuffer(columns[0], dtype=numpy.uint32)
     time_s, delay_ms = (numpy.frombuffer(column, dtype=numpy.float64) for column in columns[1:])
     return {int(flow): (time_s[flows == flow], delay_ms[flows == flow]) for flow in numpy.unique(flows)}

@@ -4,7 +4,7 @@ from dumbbell.json_text import to_json
 from dumbbell.results.database import INDEX, Database
 from dumbbell.results.directory import (
     ACCEPTED,
-    Results,
+    ResultsDirectory,
     locked,
     open_results,
     prepare,
@@ -20,7 +20,7 @@ __all__ = [
     "Database",
     "Gathering",
     "Recording",
-    "Results",
+    "ResultsDirectory",
     "locked",
     "open_results",
     "prepare",

@@ -2,19 +2,21 @@
 
 from typing import Any
 
-from dumbbell.results.directory import Results
 from dumbbell.results.summary import Estimate, MetricKey, Repetitions, repetitions
+
+Side = tuple[list[str], list[dict[str, Any]]]
+"""The names of an experiment's paths, and its runs as in `show --json`."""
 
 MAIN_METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
 
 
-def compare(before: Results, after: Results, metrics: tuple[str, ...] | None) -> list[dict[str, Any]]:
+def compare_runs(before: Side, after: Side, metrics: tuple[str, ...] | None) -> list[dict[str, Any]]:
     """One row per path, scheme and metric; `metrics` restricts to those names, `None` takes all.
 
     Where each side has a single path, these are compared whatever their names: the same path measured and modelled.
     """
-    left, right = repetitions(before.runs()), repetitions(after.runs())
-    names = [list(side.experiment.paths) for side in (before, after)]
+    left, right = repetitions(before[1]), repetitions(after[1])
+    names = (before[0], after[0])
     if len(names[0]) == len(names[1]) == 1 and names[0] != names[1]:
         both = f"{names[0][0]} | {names[1][0]}"
         left, right = (_renamed(side, both) for side in (left, right))

@@ -16,7 +16,7 @@ from typing import Any
 from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment
 from dumbbell.results import rows
-from dumbbell.results.directory import Results
+from dumbbell.results.directory import ResultsDirectory
 from dumbbell.results.numbers import definition, definitions, numbers, sampled_metrics
 from dumbbell.results.schema import upgrade, views
 
@@ -94,7 +94,7 @@ class Database:
                 self.connection.execute(f"DROP VIEW IF EXISTS {name}")
                 self.connection.execute(statement)
 
-    def rebuild(self, results: Results, runs: Iterable[dict[str, Any]]) -> None:
+    def rebuild(self, results: ResultsDirectory, runs: Iterable[dict[str, Any]]) -> None:
         """Makes the database say what the run directories say: `runs`, given as in `show --json`, are all there are.
 
         Experiments that were there already keep their numbers.
@@ -110,17 +110,17 @@ class Database:
         for (number,) in gone:
             shutil.rmtree(self._series(number), ignore_errors=True)
 
-    def record(self, results: Results, run: dict[str, Any]) -> int:
+    def record(self, results: ResultsDirectory, run: dict[str, Any]) -> int:
         """Adds or replaces one run, given as in `show --json`; its number."""
         with self._explained(), _transaction(self.connection):
             return self._insert(results, self._origin(results), run)
 
-    def _origin(self, results: Results) -> rows.Origin:
+    def _origin(self, results: ResultsDirectory) -> rows.Origin:
         if results.directory not in self._origins:
             self._origins[results.directory] = rows.Origin.of(results, None if self.gathers else ".")
         return self._origins[results.directory]
 
-    def _insert(self, results: Results, origin: rows.Origin, run: dict[str, Any]) -> int:
+    def _insert(self, results: ResultsDirectory, origin: rows.Origin, run: dict[str, Any]) -> int:
         experiment: Experiment = results.experiment
         parameters = rows.parameters(experiment, run)
         number = self._number(rows.experiment_row(experiment, origin, run, parameters))

@@ -3,22 +3,18 @@
 import fcntl
 import json
 import shutil
-import tomllib
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
 from dumbbell.catalog.plan import parse_plan
-from dumbbell.catalog.tables import read_toml
+from dumbbell.catalog.tables import read_toml, to_toml
 from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.json_text import to_json
 from dumbbell.results.files import write_atomically
-from dumbbell.results.published import published_json
 
 MISSING = "not run: the experiment was stopped before"
 ACCEPTED = ("done", "degraded")
@@ -26,7 +22,7 @@ ACCEPTED = ("done", "degraded")
 LEAST_FREE_BYTES = 16 * 2**20
 
 
-class Results:
+class ResultsDirectory:
     """One results directory and the experiment in it."""
 
     def __init__(self, directory: Path, experiment: Experiment) -> None:
@@ -120,12 +116,6 @@ class Results:
             raise UserError(f"{file}: {one_line(error)}") from None
         return content if isinstance(content, dict) else {}
 
-    def as_json(self) -> dict[str, Any]:
-        """The object that `dumbbell show --json` prints."""
-        experiment, runs = self.experiment.table(), self.runs()
-        found = {"experiment": experiment, "environment": self.environment(), "runs": runs}
-        return found | published_json(self.experiment, runs)
-
 
 def unsuccessful(backend: str, status: str, reason: str) -> dict[str, Any]:
     """The statistics of a run that has none."""
@@ -141,7 +131,7 @@ def unsuccessful(backend: str, status: str, reason: str) -> dict[str, Any]:
     }
 
 
-def open_results(directory: Path) -> Results:
+def open_results(directory: Path) -> ResultsDirectory:
     """The results in `directory`, for reading.
 
     Raises:
@@ -154,10 +144,10 @@ def open_results(directory: Path) -> Results:
         parts = sorted(directory.glob("experiments/*/experiment.toml"))
         hint = f" (those of the benchmark are below it, like {parts[0].parent})" if parts else ""
         raise UserError(f"{directory}: not a results directory: there is no experiment.toml in it{hint}")
-    return Results(directory, resolve(parse_plan(read_toml(file))))
+    return ResultsDirectory(directory, resolve(parse_plan(read_toml(file))))
 
 
-def prepare(directory: Path, experiment: Experiment, resume: bool) -> Results:
+def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDirectory:
     """Makes `directory` ready to take the results of `experiment`; writes nothing but the experiment.
 
     Raises:
@@ -181,7 +171,7 @@ def prepare(directory: Path, experiment: Experiment, resume: bool) -> Results:
         if isinstance(error, UserError):
             raise
         raise UserError(f"cannot write results to {directory}: {one_line(error)}") from None
-    return Results(directory, experiment)
+    return ResultsDirectory(directory, experiment)
 
 
 def _continued(directory: Path, experiment: Experiment, resume: bool) -> Experiment:
@@ -205,15 +195,7 @@ def _shown(old: object, new: object) -> str:
     return f" ({old} there, {new} now)"
 
 
-def to_toml(table: dict[str, Any]) -> str:
-    """TOML text that reads back as the same values."""
-    text = tomli_w.dumps(table)
-    if tomllib.loads(text) != table:
-        raise AssertionError("a TOML document does not read back as it was written")
-    return text
-
-
-def write_environment(results: Results, environment: dict[str, Any]) -> None:
+def write_environment(results: ResultsDirectory, environment: dict[str, Any]) -> None:
     """Records the environment; a resumed experiment keeps the first and lists the later ones.
 
     The first also names the results, so that a database knows them when they come again.

@@ -6,7 +6,7 @@ from typing import Any
 
 from dumbbell.errors import UserError
 from dumbbell.results.database import INDEX, Database
-from dumbbell.results.directory import Results
+from dumbbell.results.directory import ResultsDirectory
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Recording:
     everything, and resuming writes it again.
     """
 
-    def __init__(self, parts: list[Results], gathering: Gathering | None = None) -> None:
+    def __init__(self, parts: list[ResultsDirectory], gathering: Gathering | None = None) -> None:
         """Opens them and makes them say what is finished already; `gathering` is the one on request.
 
         Raises:
@@ -48,7 +48,7 @@ class Recording:
             self.close()
             raise
 
-    def record(self, results: Results, run: dict[str, Any]) -> None:
+    def record(self, results: ResultsDirectory, run: dict[str, Any]) -> None:
         """Adds a run of one of the experiments, given as in `show --json`."""
         index = self._indexes.get(results.directory)
         if index is not None and not self._added(index, results, run):
@@ -56,7 +56,7 @@ class Recording:
         if self._gathering is not None and not self._added(self._gathering, results, run):
             self._gathering = None
 
-    def _added(self, database: Database, results: Results, run: dict[str, Any]) -> bool:
+    def _added(self, database: Database, results: ResultsDirectory, run: dict[str, Any]) -> bool:
         try:
             database.record(results, run)
         except UserError as error:

@@ -12,7 +12,7 @@ from dumbbell import _core
 from dumbbell.catalog.ns3 import names
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Experiment, Run, complete_transport
-from dumbbell.results.directory import Results
+from dumbbell.results.directory import ResultsDirectory
 from dumbbell.results.environment import short_commit
 
 Row = dict[str, Any]
@@ -36,7 +36,7 @@ class Origin:
     code_version: str | None
 
     @classmethod
-    def of(cls, results: Results, place: str | None = None) -> "Origin":
+    def of(cls, results: ResultsDirectory, place: str | None = None) -> "Origin":
         """That of a results directory, which has its environment written already."""
         environment = results.environment()
         where = str(results.directory.resolve())

@@ -4,13 +4,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
 from dumbbell import _core
+from dumbbell.results.kept import FLOWS, LINKS, PACKETS, Source
 from dumbbell.results.transfers import Transfers, measure_transfers
 
 Series = tuple[NDArray[Any], NDArray[Any]]
@@ -72,28 +72,31 @@ class _Received:
         return numpy.array(self.time_s), numpy.array(self.mbps)
 
 
-def read_samples(file: Path) -> dict[str, dict[str, Series]]:
-    """What a `flows.parquet` or `links.parquet` has, by field and flow (its number as text) or link.
+def read_samples(samples: Source | None) -> dict[str, dict[str, Series]]:
+    """What samples of flows or links have, by field and flow (its number as text) or link; nothing if there are none.
 
     Raises:
         dumbbell._core.Error: the file is damaged.
     """
+    if samples is None:
+        return {}
     found: dict[str, dict[str, Series]] = {}
-    for key, name, _, times, values in _core.samples(str(file)):
+    for key, name, _, times, values in _core.samples(samples):
         found.setdefault(name, {})[key] = (numpy.frombuffer(times), numpy.frombuffer(values))
     return found
 
 
-def run_samples(folder: Path, statistics: Mapping[str, Any], specification: Mapping[str, Any]) -> RunSamples:
-    """The series of the run whose files are in `folder`; its `stats.json` and what the core was given for it.
+def run_samples(
+    kept: Mapping[str, Source], statistics: Mapping[str, Any], specification: Mapping[str, Any]
+) -> RunSamples:
+    """The series of a run: what it kept, its `stats.json` and what the core was given for it.
 
     Raises:
         dumbbell._core.Error: one of the files is damaged.
     """
     interval_s = float(specification["sample_interval_s"])
-    sampled = read_samples(folder / "flows.parquet") if (folder / "flows.parquet").is_file() else {}
-    queues = read_samples(folder / "links.parquet") if (folder / "links.parquet").is_file() else {}
-    transfers = measure_transfers(folder, statistics, float(specification["duration_s"]), interval_s)
+    sampled, queues = read_samples(kept.get(FLOWS)), read_samples(kept.get(LINKS))
+    transfers = measure_transfers(kept.get(PACKETS), statistics, float(specification["duration_s"]), interval_s)
     received = _throughput(transfers, interval_s) if transfers else _acknowledged(statistics, sampled)
     flows = [_flow(flow, specification, sampled, received) for flow in statistics["flows"]]
     links = [_link(link["link"], queues) for link in statistics["links"]]

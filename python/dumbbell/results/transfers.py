@@ -3,12 +3,11 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from dumbbell import _core
+from dumbbell.results.kept import Source
 
-VIEWS = ("client", "server")
 SUM = "SUM"
 _HEAD = "[ ID] Interval       Transfer     Bandwidth"
 
@@ -30,6 +29,8 @@ class TransferRow:
 @dataclass(frozen=True)
 class Transfers:
     """All rows of a run. `payload` is false for a log that tells the bytes of whole packets only."""
+
+    VIEWS: ClassVar = ("client", "server")
 
     interval_s: float
     payload: bool
@@ -53,19 +54,20 @@ class Transfers:
         return "\n".join([_HEAD, *lines])
 
 
-def measure_transfers(folder: Path, run: Mapping[str, Any], duration_s: float, interval_s: float) -> Transfers | None:
-    """The transfers of a run, given as in `show --json`, whose files are in `folder`; `None` if it kept no packet log.
+def measure_transfers(
+    packets: Source | None, run: Mapping[str, Any], duration_s: float, interval_s: float
+) -> Transfers | None:
+    """The transfers of a run, given as in `show --json`, with this packet log; `None` if it kept none.
 
     Raises:
         dumbbell._core.Error: the packet log is damaged.
     """
-    packets = folder / "packets.parquet"
-    if not packets.is_file():
+    if packets is None:
         return None
     keys = ("flow", "scheme", "start_s", "stop_s")
     flows = [{key: flow[key] for key in keys if flow.get(key) is not None} for flow in run["flows"]]
     options = {"interval_s": interval_s, "duration_s": duration_s, "flows": flows}
-    found: dict[str, Any] = json.loads(_core.transfers(str(packets), json.dumps(options)))
+    found: dict[str, Any] = json.loads(_core.transfers(packets, json.dumps(options)))
     return Transfers(found["interval_s"], found["payload"], tuple(TransferRow(**row) for row in found["rows"]))
 
 

@@ -9,11 +9,11 @@ from string import Template
 from dumbbell import _core, catalog
 from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.catalog.tables import to_toml
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, Overrides, check, resolve
 from dumbbell.interchange.qlog_export import write_flow
 from dumbbell.interchange.staging import staging
-from dumbbell.results.directory import to_toml
 from dumbbell.results.files import write_atomically
 from dumbbell.vectors.trace import COLUMNS, Row, acknowledgements, to_csv
 

@@ -12,6 +12,7 @@ from dumbbell.benchmark.site.mean_figures import completion, in_flight, matrices
 from dumbbell.benchmark.site.picture import MOST, Picture
 from dumbbell.benchmark.site.series_figures import distribution, fairness, operating_point, step
 from dumbbell.benchmark.site.sketch import Sketch
+from dumbbell.execution.processes import apart_from_program
 from dumbbell.experiment import slug
 from dumbbell.figures.svg import for_file
 from dumbbell.results import write_atomically
@@ -102,7 +103,9 @@ def _map(tasks: Sequence[_Task], jobs: int) -> Iterator[str]:
         return
     # spawned, not forked: the caller may have threads
     with ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield from pool.map(_draw, tasks)
+        with apart_from_program():
+            drawn = pool.map(_draw, tasks)
+        yield from drawn
 
 
 def _draw(task: _Task) -> str:

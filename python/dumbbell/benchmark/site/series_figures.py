@@ -21,6 +21,7 @@ from dumbbell.figures import (
     operating_point_figure,
     step_figure,
 )
+from dumbbell.results.kept import kept_files
 from dumbbell.results.network import Network, network
 from dumbbell.results.samples import FlowSamples, RunSamples, run_samples
 
@@ -31,7 +32,7 @@ _MARK = 0.9
 
 
 def _samples(source: Source) -> RunSamples:
-    return run_samples(source.folder, source.content, source.specification)
+    return run_samples(kept_files(source.folder), source.content, source.specification)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,118 @@
+"""From an experiment to its results: checked, prepared, executed as far as it is not finished yet."""
+
+import datetime
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from dumbbell import backends
+from dumbbell.backends import Executor
+from dumbbell.catalog.plan import Plan
+from dumbbell.errors import UserError, listed
+from dumbbell.execution.cluster import require_cluster
+from dumbbell.execution.pool import Outcome, Work, execute
+from dumbbell.experiment import Experiment, Overrides, check, everything, pin, resolve, with_overrides
+from dumbbell.progress import Progress
+from dumbbell.results import Database, Gathering, ResultsDirectory, locked, prepare, write_environment
+from dumbbell.results.environment import cpus, environment
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """How and where runs are executed.
+
+    `jobs` are processes (None: what the backend and the machine allow), `out` the results directory (None: a new one
+    below `results`), which `resume` continues; `cluster` is the address of a Dask scheduler, `database` a file that
+    gathers the numbers of many experiments. `command` are the words of the command line that asks for it, if one does.
+    """
+
+    jobs: int | None = None
+    out: Path | None = None
+    resume: bool = False
+    cluster: str | None = None
+    database: Path | None = None
+    command: Sequence[str] = ()
+
+
+def perform(plan: Plan, overrides: Overrides, how: Execution) -> tuple[ResultsDirectory, Outcome]:
+    """Executes the experiment that `plan` and `overrides` describe.
+
+    Raises:
+        UserError: it cannot be run as described; nothing was run, and nothing is left behind.
+    """
+    experiment = pin(resolve(plan, overrides))
+    backend = backends.require(experiment.backend)
+    jobs = backends.choose_jobs(backend, how.jobs, cpus())
+    if how.cluster is not None:
+        if not backend.capabilities.cluster:
+            allowed = listed(backends.forms(lambda can: can.cluster))
+            raise UserError(f"--cluster: allowed with --backend {allowed} only, not {experiment.backend}")
+        _refuse_outside(experiment)
+        require_cluster(how.cluster)
+    _tell_left_out(with_overrides(plan, overrides))
+    check(experiment)
+    if how.database is not None:
+        Database(how.database, gathers=True).close()  # before anything else is written
+    directory = how.out or _default_directory(experiment)
+    with backend.prepared(experiment):
+        results = prepare(directory, experiment, how.resume)
+        with locked(directory):
+            return results, _execute(results, backend, jobs, how)
+
+
+def _refuse_outside(experiment: Experiment) -> None:
+    for scheme in experiment.schemes.values():
+        if scheme.is_outside:
+            raise UserError(f"--cluster: scheme `{scheme.name}`: {scheme.code} is on this machine only")
+
+
+def _tell_left_out(plan: Plan) -> None:
+    """What `all` does not include because it cannot run here."""
+    if "all" in plan.schemes:
+        for name, reason in everything(plan)[1].items():
+            print(f"left out: {name}: {reason}", file=sys.stderr)
+
+
+def _default_directory(experiment: Experiment) -> Path:
+    started = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+    return Path("results") / f"{experiment.name}-{started}"
+
+
+def _execute(results: ResultsDirectory, backend: Executor, jobs: int, how: Execution) -> Outcome:
+    write_environment(results, environment(list(how.command)) | backend.environment(results.experiment))
+    gathering = None if how.database is None else Gathering(how.database)
+    return execute_unfinished([results], jobs, how.cluster, gathering)
+
+
+def execute_unfinished(
+    parts: list[ResultsDirectory], jobs: int, cluster: str | None = None, gathering: Gathering | None = None
+) -> Outcome:
+    """Executes all runs that are not finished yet; SIGTERM stops it as Ctrl-C does."""
+    work = [Work(part, [run for run in part.experiment.all_runs() if not part.is_finished(run)]) for part in parts]
+    todo, total = sum(len(part.runs) for part in work), sum(len(part.experiment.all_runs()) for part in parts)
+    if todo < total:
+        print(f"{total - todo} of {total} runs are finished already", file=sys.stderr)
+    with _terminable():
+        return execute(work, jobs, Progress(todo), cluster, gathering)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM interrupts. Only the main thread may say what a signal does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

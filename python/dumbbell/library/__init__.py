@@ -1,0 +1,1 @@
+"""What `import dumbbell` offers: running, reading results, tables for data frames, figures."""

@@ -1,0 +1,215 @@
+"""Figures as objects that show themselves in a notebook."""
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dumbbell.errors import UserError, listed, nearest
+from dumbbell.figures import (
+    Curve,
+    Panel,
+    Steps,
+    distribution_figure,
+    fairness_figure,
+    for_notebook,
+    for_print,
+    operating_point_figure,
+    queue_figure,
+    styles,
+    time_figure,
+    window_figure,
+)
+from dumbbell.figures.strokes import Stroke
+from dumbbell.figures.style import INK
+from dumbbell.report import load
+from dumbbell.report.drawing import (
+    Job,
+    draw_delay,
+    draw_every_run,
+    draw_means,
+    draw_media,
+    draw_throughput,
+    model_styles,
+)
+from dumbbell.report.series import (
+    Lines,
+    distributions,
+    flow_lines,
+    operating_series,
+    queue_series,
+    shares,
+    window_series,
+)
+from dumbbell.results.kept import FLOWS, PACKETS
+from dumbbell.results.network import network
+from dumbbell.results.samples import RunSamples, run_samples
+
+if TYPE_CHECKING:
+    from dumbbell.library.one_run import RunResults
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing. A notebook shows it; `save` makes a file of it."""
+
+    title: str
+    drawing: str
+    """SVG whose ink is not decided yet."""
+
+    @property
+    def svg(self) -> str:
+        """The figure as an SVG document, in dark ink without a background."""
+        return for_print(self.drawing)
+
+    def save(self, file: str | Path) -> Path:
+        """Writes the figure; the name has to end in `.svg`.
+
+        Raises:
+            dumbbell.Error: it ends in something else.
+            OSError: the file cannot be written.
+        """
+        file = Path(file)
+        if file.suffix != ".svg":
+            raise UserError(f"{file}: figures are written as SVG: allowed is a name that ends in .svg")
+        file.write_text(self.svg, encoding="utf-8")
+        return file
+
+    def _repr_svg_(self) -> str:
+        return for_notebook(self.drawing, self.title)
+
+    def __repr__(self) -> str:
+        return f"<dumbbell.Figure: {self.title}>"
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """A run that is drawn: its results, and the series and lines that figures over time need."""
+
+    name: str
+    run: "RunResults"
+
+    @property
+    def samples(self) -> RunSamples:
+        return run_samples(self.run.kept, self.run.statistics, self.run.specification)
+
+    def lines(self, samples: RunSamples) -> Lines:
+        """How its flows look."""
+        names = list(dict.fromkeys(flow.scheme for flow in samples.flows))
+        known = {name: self.run.schemes.get(name) for name in names}
+        titles = {name: scheme.title if scheme else name for name, scheme in known.items()}
+        looks = styles(
+            (name, *((scheme.color, scheme.marker) if scheme else ("", ""))) for name, scheme in known.items()
+        )
+        return flow_lines(samples, titles, looks)
+
+    @property
+    def job(self) -> Job:
+        """As the figures of reports need it."""
+        flows = self.run.statistics["flows"]
+        links, total = self.run.statistics["links"], self.run.statistics["network"]
+        mixed = len({flow.get("scheme") for flow in flows}) > 1
+        titles = {flow["flow"]: f" ({self._title(flow['scheme'])})" for flow in flows} if mixed else {}
+        return Job(
+            name=self.name,
+            packets=self.run.source(PACKETS),
+            samples=self.run.kept.get(FLOWS),
+            flows=flows,
+            titles=titles,
+            link_capacity_mbps=links[0].get("capacity_mbps") if links else None,
+            log_capacity_mbps=total.get("capacity_mbps"),
+        )
+
+    def _title(self, scheme: str) -> str:
+        return self.run.schemes[scheme].title if scheme in self.run.schemes else scheme
+
+    @property
+    def capacity_mbps(self) -> Steps | None:
+        """That of the path, where it follows from the path alone."""
+        rate = network(self.run.specification).rate_mbps
+        return Steps(*rate) if rate else None
+
+
+def _staircase(subject: _Subject) -> str:
+    samples = subject.samples
+    lines = subject.lines(samples)
+    curves = [Curve(lines[flow.flow].label, lines[flow.flow].stroke, *flow.throughput_mbps) for flow in samples.flows]
+    panel = Panel("Throughput (Mbit/s)", curves, limit=subject.capacity_mbps, height=165.0)
+    return time_figure(subject.name, [panel], network(subject.run.specification).changes_s)
+
+
+def _operating_point(subject: _Subject) -> str:
+    samples = subject.samples
+    return operating_point_figure(
+        subject.name,
+        operating_series(samples, subject.lines(samples)),
+        capacity_mbps=subject.capacity_mbps,
+        changes_s=network(subject.run.specification).changes_s,
+    )
+
+
+def _distribution(subject: _Subject) -> str:
+    samples = subject.samples
+    return distribution_figure(subject.name, distributions(samples, subject.lines(samples)))
+
+
+def _window(subject: _Subject) -> str:
+    samples = subject.samples
+    return window_figure(subject.name, window_series(samples, subject.lines(samples)))
+
+
+def _fairness(subject: _Subject) -> str:
+    samples = subject.samples
+    return fairness_figure(subject.name, *shares(samples, subject.lines(samples)), samples.jain)
+
+
+def _queue(subject: _Subject) -> str:
+    series = queue_series(subject.samples, "Bottleneck", Stroke(INK, "o"))
+    return queue_figure(subject.name, [series]) if series else ""
+
+
+KINDS: dict[str, tuple[str, Callable[[_Subject], str]]] = {
+    "throughput": ("rates into and out of the path", lambda subject: draw_throughput(subject.job)),
+    "delay": ("one-way delay of every packet", lambda subject: draw_delay(subject.job)),
+    "staircase": ("throughput of each flow", _staircase),
+    "operating-point": ("packets in flight, RTT and throughput", _operating_point),
+    "window": ("congestion window and pacing rate", _window),
+    "distribution": ("distribution of throughput and RTT", _distribution),
+    "fairness": ("Jain's index and shares", _fairness),
+    "queue": ("queue and drops at the bottleneck", _queue),
+    "media": ("bitrate and frame delay", lambda subject: draw_media(subject.job)),
+}
+"""Figures of a run: what each shows, and how it is drawn."""
+
+OVERVIEWS = {"means": "mean of each scheme", "runs": "every run"}
+"""Figures of all runs on a path: throughput over delay."""
+
+
+def check_kind(kind: str) -> None:
+    """Refuses what is no kind of figure."""
+    every = (*KINDS, *OVERVIEWS)
+    if kind not in every:
+        raise UserError(f"unknown figure `{kind}`{nearest(kind, every)}: allowed are {listed(every)}")
+
+
+def run_figure(kind: str, run: "RunResults") -> Figure:
+    """A figure of one run: `RunResults.figure`."""
+    check_kind(kind)
+    if kind not in KINDS:
+        raise UserError(f"figure `{kind}`: is of all runs on a path: ask their results for it")
+    shows, draw = KINDS[kind]
+    name = f"d{zlib.crc32(f'{kind} {run.label} {run.seed}'.encode()):08x}"  # identifiers are unique on a page
+    drawing = draw(_Subject(name, run))
+    if not drawing:
+        raise UserError(f"{run.label}: figure `{kind}`: nothing of it was recorded")
+    return Figure(f"{run.label}: {shows}", drawing)
+
+
+def overview(kind: str, directory: Path, path: str) -> Figure:
+    """A figure of all runs on a path: `Results.figure`."""
+    model = load(directory)
+    entry = next(each for each in model.paths if each.name == path)
+    name = f"d{zlib.crc32(f'{kind} {directory} {path}'.encode()):08x}"
+    draw = draw_means if kind == "means" else draw_every_run
+    return Figure(f"throughput over delay on {path}: {OVERVIEWS[kind]}", draw(model, model_styles(model), entry, name))

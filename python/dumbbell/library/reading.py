@@ -1,0 +1,72 @@
+"""Results from directories: opened, compared, reported."""
+
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from dumbbell.errors import UserError, nearest
+from dumbbell.library.results import Results
+from dumbbell.results import open_results
+from dumbbell.results.compare import MAIN_METRICS, compare_runs
+from dumbbell.results.environment import cpus
+from dumbbell.results.numbers import definitions
+
+
+def open(directory: str | PathLike[str]) -> Results:
+    """The results in `directory`, for reading.
+
+    Raises:
+        dumbbell.Error: it is no results directory.
+    """
+    return Results(open_results(Path(directory)))
+
+
+def check_metrics(names: Iterable[str]) -> None:
+    """Refuses names that no metric has.
+
+    Raises:
+        dumbbell.Error: the first unknown one, with the closest that there is.
+    """
+    known = {each.name for each in definitions()}
+    for name in names:
+        if name not in known:
+            raise UserError(f"unknown metric `{name}`{nearest(name, known)}: `dumbbell list metrics` shows all")
+
+
+def compare(
+    first: str | PathLike[str] | Results,
+    second: str | PathLike[str] | Results,
+    metrics: Iterable[str] | None = MAIN_METRICS,
+) -> list[dict[str, Any]]:
+    """Two results side by side: one row per path, scheme and metric, of all metrics if these are None.
+
+    A row has `path`, `scheme`, `entity` (`network`, `flow`, `link`) and its `number`, `metric`, `a` and `b` (None or
+    `runs`, `mean` and a 95 % interval `low`, `high`), `difference`, `relative`, and whether the `intervals_overlap`.
+
+    Raises:
+        dumbbell.Error: one of them is no results directory, or there is no such metric.
+    """
+    wanted = None if metrics is None else tuple(metrics)
+    check_metrics(wanted or ())
+    sides = [each if isinstance(each, Results) else open(each) for each in (first, second)]
+    before, after = ((list(side.experiment.paths), [run.statistics for run in side.runs]) for side in sides)
+    return compare_runs(before, after, wanted)
+
+
+def write_report(directory: str | PathLike[str], *, html: bool = True, pdf: bool = True) -> list[Path]:
+    """Writes `report.html` and `report.pdf` into a results directory, or the pages of a benchmark; the files written.
+
+    Raises:
+        dumbbell.Error: it is neither, or something that the report needs is not installed.
+    """
+    from dumbbell.benchmark.selection import NOTE, open_benchmark
+
+    directory = Path(directory)
+    if not (directory / NOTE).is_file():
+        return open(directory).write_report(html=html, pdf=pdf)
+    if pdf and not html:
+        raise UserError(f"{directory}: --pdf: a benchmark has pages only; its experiments have reports of their own")
+    from dumbbell.benchmark.site import write_site
+
+    return [write_site(open_benchmark(directory), cpus())]

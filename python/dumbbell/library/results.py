@@ -1,0 +1,175 @@
+"""The results of an experiment: its runs and all their numbers, from a results directory."""
+
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.errors import UserError, listed, nearest
+from dumbbell.library.metrics import metrics_table
+from dumbbell.library.one_run import RunResults
+from dumbbell.library.tables import Table
+from dumbbell.results import ACCEPTED, ResultsDirectory
+from dumbbell.results.kept import kept_files
+from dumbbell.results.published import Beside, beside, published_json
+from dumbbell.results.summary import Repetitions, repetitions
+
+if TYPE_CHECKING:
+    from dumbbell.execution.pool import Outcome
+    from dumbbell.experiment import Experiment
+    from dumbbell.library.figures import Figure
+
+
+class Results:
+    """A results directory: `dumbbell.run` makes one, `dumbbell.open` reads one."""
+
+    def __init__(self, content: ResultsDirectory, outcome: "Outcome | None" = None) -> None:
+        self._content = content
+        self.outcome = outcome
+        """What became of the runs that were made just now; None of results that were opened."""
+
+    @property
+    def directory(self) -> Path:
+        """Where everything is."""
+        return self._content.directory
+
+    @property
+    def experiment(self) -> "Experiment":
+        """What was run: names looked up, numbers fixed."""
+        return self._content.experiment
+
+    @property
+    def environment(self) -> dict[str, Any]:
+        """What the numbers depend on besides: versions, kernel, processor, settings."""
+        return self._content.environment()
+
+    @cached_property
+    def runs(self) -> tuple[RunResults, ...]:
+        """Every run, the missing ones included, in the order in which they are made."""
+        found = []
+        for run in self.experiment.all_runs():
+            kept = kept_files(self._content.folder(run))
+            specify = partial(self.experiment.specification, run)
+            found.append(RunResults(self._content.run(run), specify, kept, self.experiment.schemes))
+        return tuple(found)
+
+    @property
+    def good(self) -> bool:
+        """Whether every run was made as well as this machine can."""
+        return all(run.status in ACCEPTED for run in self.runs)
+
+    @cached_property
+    def metrics(self) -> Table:
+        """Every number of every run, one per row; `dumbbell.metrics()` and docs/metrics.md define them.
+
+        Columns: `path`, `scheme`, `run`, `status` (only numbers of `done` runs count), `level` (`network`, `flow`,
+        `link`), `number` (of the flow or link, from 1; 0 of the network), `of` (the flow's scheme, the link's name),
+        `metric`, `unit`, `value`.
+        """
+        return metrics_table(run.statistics for run in self.runs)
+
+    def run(self, path: str | None = None, scheme: str | None = None, run: int | None = None) -> RunResults:
+        """One run. What is the same for all runs need not be given; without `run` it is the first repetition.
+
+        Raises:
+            dumbbell.Error: there is no such run, or there are several.
+        """
+        experiment = self.experiment
+        path = _chosen("path", path, list(experiment.paths))
+        scheme = _chosen("scheme", scheme, [*experiment.labels, *experiment.mixes])
+        number = 1 if run is None else run
+        for found in self.runs:
+            if (found.path, found.scheme, found.run) == (path, scheme, number):
+                return found
+        raise UserError(f"no run {run!r} of {scheme} on {path}: allowed are 1 to {experiment.runs}")
+
+    def packets(
+        self, path: str | None = None, scheme: str | None = None, run: int | None = None, flow: int | None = None
+    ) -> Table:
+        """The packet log of a run: `RunResults.packets`; `Results.run` says how to choose one."""
+        return self.run(path, scheme, run).packets(flow)
+
+    def samples(
+        self,
+        path: str | None = None,
+        scheme: str | None = None,
+        run: int | None = None,
+        flow: int | None = None,
+        field: str | None = None,
+    ) -> Table:
+        """What was sampled of a run's senders: `RunResults.samples`; `Results.run` says how to choose one."""
+        return self.run(path, scheme, run).samples(flow, field)
+
+    def links(
+        self,
+        path: str | None = None,
+        scheme: str | None = None,
+        run: int | None = None,
+        link: str | None = None,
+        field: str | None = None,
+    ) -> Table:
+        """What was sampled of a run's links: `RunResults.links`; `Results.run` says how to choose one."""
+        return self.run(path, scheme, run).links(link, field)
+
+    def figure(self, kind: str, path: str | None = None, scheme: str | None = None, run: int | None = None) -> "Figure":
+        """A figure: `means` or `runs` of all schemes on a path, or a kind of one run's (`RunResults.figure`).
+
+        Raises:
+            dumbbell.Error: there is no such kind, or nothing to draw.
+        """
+        from dumbbell.library.figures import OVERVIEWS, check_kind, overview
+
+        check_kind(kind)
+        if kind not in OVERVIEWS:
+            return self.run(path, scheme, run).figure(kind)
+        if scheme is not None or run is not None:
+            raise UserError(f"figure `{kind}`: is of all schemes and runs on a path: give `path` only")
+        return overview(kind, self.directory, _chosen("path", path, list(self.experiment.paths)))
+
+    def summary(self) -> list[Repetitions]:
+        """All runs of each scheme on each path together: `estimate` of one has means with 95 % intervals."""
+        return list(repetitions(run.statistics for run in self.runs).values())
+
+    def published(self) -> list[Beside]:
+        """Our means beside those that the experiment says were published."""
+        return beside(self.experiment, [run.statistics for run in self.runs])
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `dumbbell show --json` prints."""
+        runs = [dict(run.statistics) for run in self.runs]
+        found = {"experiment": self.experiment.table(), "environment": self.environment, "runs": runs}
+        return found | published_json(self.experiment, runs)
+
+    def write_report(self, *, html: bool = True, pdf: bool = True) -> list[Path]:
+        """Writes `report.html` and `report.pdf` into the directory; the files written."""
+        try:
+            from dumbbell.report import write_report
+        except ModuleNotFoundError as error:
+            raise UserError(f"the report needs the package `{error.name}`, which is not installed") from None
+        return write_report(self.directory, html=html, pdf=pdf)
+
+    def __repr__(self) -> str:
+        return f"<dumbbell.Results: {self.experiment.name}, {len(self.experiment.all_runs())} runs in {self.directory}>"
+
+    def _repr_html_(self) -> str:
+        return summary_table(self)._repr_html_()
+
+
+def summary_table(results: Results) -> Table:
+    """The main metrics of each scheme on each path: means over the runs."""
+    shown = {"throughput_mbps": "throughput Mbit/s", "delay_p95_ms": "p95 delay ms", "loss_rate": "loss"}
+    rows = []
+    for each in results.summary():
+        means = [each.estimate(("network", 0, metric)) for metric in shown]
+        rows.append([each.path, each.scheme, each.good, *(mean and mean.mean for mean in means)])
+    kinds = {"path": "text", "scheme": "text", "runs": "integer"} | dict.fromkeys(shown.values(), "number")
+    return Table.of(kinds, rows)
+
+
+def _chosen(what: str, given: str | None, allowed: list[str]) -> str:
+    if given is None:
+        if len(allowed) == 1:
+            return allowed[0]
+        raise UserError(f"there are {len(allowed)} {what}s: choose one of {listed(allowed)}")
+    if given not in allowed:
+        raise UserError(f"unknown {what} `{given}`{nearest(given, allowed)}: allowed are {listed(allowed)}")
+    return given

@@ -1,0 +1,190 @@
+"""Running experiments, and single runs in memory."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core, backends, catalog
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.plan import Plan, mix_label
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.errors import UserError, with_hint
+from dumbbell.execution.perform import Execution, perform
+from dumbbell.experiment import check, pin, resolve
+from dumbbell.library.one_run import RunResults
+from dumbbell.library.results import Results
+from dumbbell.library.selection import DEFAULT, Assignments, Names, Paths, Schemes, chosen_plan, select, with_pantheon
+
+Watch = Callable[[float, dict[int, dict[str, float]], dict[str, dict[str, float]]], object]
+"""Told what a run looks like: the time in s, and the values of flows and of links, each by field."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while an experiment ran. What was finished is in `results`, and `resume=True` continues it."""
+
+    def __init__(self, results: Results) -> None:
+        super().__init__(f"interrupted: {results.directory} has what was finished")
+        self.results = results
+
+
+def run(
+    experiment: str | PathLike[str] | Plan | None = None,
+    *,
+    schemes: Schemes = (),
+    path: Paths = (),
+    mixes: Names = (),
+    cells: Names = (),
+    backend: str | None = None,
+    runs: int | None = None,
+    duration: float | None = None,
+    flows: int | None = None,
+    interval: float | None = None,
+    warmup: float | None = None,
+    seed: int | None = None,
+    log: str | None = None,
+    settings: Assignments = (),
+    jobs: int | None = None,
+    out: str | PathLike[str] | None = None,
+    resume: bool = False,
+    cluster: str | None = None,
+    database: str | PathLike[str] | None = None,
+    plugins: Names = (),
+    pantheon_dir: str | PathLike[str] | None = None,
+    command: Sequence[str] = (),
+) -> Results:
+    """Runs an experiment and keeps its results in a directory, as `dumbbell run` does. Progress goes to stderr.
+
+    What is not given is as the experiment says.
+
+    Args:
+        experiment: a listed one, a TOML file, or a plan; without it, `schemes` or `mixes` run on the path `default`.
+        schemes: names (`all`: every one that can run here), TOML files, or `dumbbell.Scheme`s.
+        path: names, TOML files, mahimahi traces, or `dumbbell.PathModel`s.
+        mixes: flows of several schemes in one run, like `cubic*2+bbr`.
+        cells: only these cells: paths as they are named in results.
+        backend: `sim` (virtual time) or `emu` (real packets).
+        runs: repetitions of each scheme on each path.
+        duration: of each run, s.
+        flows: flows of the same scheme in each run.
+        interval: between the starts of flows, s.
+        warmup: what the corrected metrics leave out at the start, s.
+        seed: what every random draw follows from.
+        log: `none`, `packets` or `full`: what is kept of packets.
+        settings: anything else, by name: `copa.delta`, `reno.transport.ack_every`, `warmup_s`; or texts KEY=VALUE.
+        jobs: processes; one per processor unless given, one with real packets.
+        out: the results directory; unless given a new one below `results`.
+        resume: continue what is in `out`.
+        cluster: address of a Dask scheduler whose workers execute the runs.
+        database: a file that also gets the numbers.
+        plugins: files of controllers of your own, `./libmine.so` or `mine.py`: all schemes in them run, too.
+        pantheon_dir: a Pantheon checkout: its wrappers become schemes `pantheon-NAME`.
+        command: the words of the command line that this call comes from; recorded.
+
+    Returns:
+        All results; failed runs are among them, with their reasons.
+
+    Raises:
+        dumbbell.Error: something that cannot be run, in one line; nothing was run.
+        dumbbell.Interrupted: by Ctrl-C or SIGTERM.
+    """
+    how = Execution(
+        jobs=jobs,
+        out=None if out is None else Path(out),
+        resume=resume,
+        cluster=cluster,
+        database=None if database is None else Path(database),
+        command=command,
+    )
+    if resume and how.out is None:
+        raise UserError("--resume needs --out DIR: the results to continue")
+    if backend is not None:
+        backends.require(backend)
+    given = {
+        "backend": backend,
+        "runs": runs,
+        "duration_s": duration,
+        "flows": flows,
+        "interval_s": interval,
+        "warmup_s": warmup,
+        "seed": seed,
+        "log": log,
+    }
+    selection = select(schemes, path, mixes, cells, given, settings, plugins)
+    plan = selection.of(chosen_plan(experiment, selection.overrides, how.out if resume else None))
+    if pantheon_dir is not None:
+        plan = with_pantheon(plan, selection.overrides, Path(pantheon_dir))
+    content, outcome = perform(plan, selection.overrides, how)
+    results = Results(content, outcome)
+    if outcome.interrupted:
+        raise Interrupted(results)
+    return results
+
+
+def specification(
+    scheme: str | Scheme | None = None,
+    path: str | PathModel | PathLike[str] = "default",
+    *,
+    mix: str | None = None,
+    run: int = 1,
+    duration: float | None = None,
+    flows: int | None = None,
+    interval: float | None = None,
+    warmup: float | None = None,
+    seed: int | None = None,
+    log: str | None = None,
+    settings: Assignments = (),
+) -> dict[str, Any]:
+    """What the core is given for one simulated run: for `dumbbell.simulate`, as it is or changed.
+
+    `scheme` or `mix` says who sends, `run` is the number of the repetition; the rest is as in `dumbbell.run`.
+    ARCHITECTURE.md has the keys.
+
+    Raises:
+        dumbbell.Error: something that cannot be run, in one line.
+    """
+    given = {
+        "runs": run,
+        "duration_s": duration,
+        "flows": flows,
+        "interval_s": interval,
+        "warmup_s": warmup,
+        "seed": seed,
+        "log": log,
+    }
+    selection = select(() if scheme is None else scheme, path, () if mix is None else mix, (), given, settings)
+    experiment = pin(resolve(selection.of(DEFAULT), selection.overrides))
+    check(experiment)
+    runs = [each for each in experiment.all_runs() if each.run == run]
+    if len(runs) > 1:
+        raise UserError("a specification is of one run: give one of `scheme` and `mix`")
+    return deepcopy(experiment.specification(runs[0]))  # whoever changes it changes no path or scheme
+
+
+def simulate(specification: Mapping[str, Any], watch: Watch | None = None) -> RunResults:
+    """Simulates one run in memory: no file is written, and other threads go on meanwhile.
+
+    `specification` is what `dumbbell.specification` makes; its `log` says which packet events are kept. `watch` is
+    called at the end of every sample interval with the time (s), and with the values of flows (by number) and of links
+    (by name), each by field. What it raises ends the run.
+
+    Raises:
+        dumbbell.Error: a key or value that is not allowed, in one line.
+    """
+    try:
+        found, packets, flows, links = _core.simulate_in_memory(json.dumps(specification), watch)
+    except _core.Error as error:
+        raise UserError(with_hint(str(error))) from None
+    statistics = json.loads(found)
+    names = [str(flow["scheme"]) for flow in statistics["flows"]]
+    mix = mix_label([(name, names.count(name)) for name in dict.fromkeys(names)])
+    identity = {"scheme": mix, "path": "", "run": 1, "seed": specification["seed"]}
+    kept = {"packets": packets, "flows": flows, "links": links}
+    return RunResults(
+        identity | {"backend": "sim", "status": "done", "reason": None} | statistics,
+        lambda: specification,
+        {name: table for name, table in kept.items() if table is not None},
+        {scheme.name: scheme for scheme in catalog.schemes() if scheme.name in names},
+    )

@@ -1,0 +1,329 @@
+"""The library: what `import dumbbell` offers, as a program uses it."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import polars
+import pytest
+
+import dumbbell
+from conftest import COMMAND, SMALL_PATH
+
+COMMANDS = Path(dumbbell.__file__).parent / "commands"
+
+
+@pytest.fixture(scope="module")
+def lab() -> dumbbell.PathModel:
+    """10 Mbit/s, 20 ms, 30 packets."""
+    return dumbbell.PathModel.from_toml(f'name = "lab"\n{SMALL_PATH}')
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory, lab: dumbbell.PathModel) -> dumbbell.Results:
+    """Two schemes and a mix, twice."""
+    out = tmp_path_factory.mktemp("library") / "out"
+    return dumbbell.run(schemes=["cubic", "copa"], mixes="cubic+copa", path=lab, runs=2, duration=2, out=out)
+
+
+def refused(call: Callable[[], object]) -> str:
+    """What an error says: one line."""
+    with pytest.raises(dumbbell.Error) as caught:
+        call()
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_every_name_is_there() -> None:
+    assert set(dumbbell.__all__) == {*dumbbell._PLACES, "Error", "__version__"}
+    for name in dumbbell.__all__:
+        assert getattr(dumbbell, name).__doc__, name
+    assert set(dumbbell.__all__) <= set(dir(dumbbell))
+    with pytest.raises(AttributeError, match="no attribute `rum`"):
+        dumbbell.rum  # noqa: B018
+
+
+def test_importing_reads_little() -> None:
+    script = "import sys, dumbbell; print(*sorted(name for name in sys.modules if name.startswith('dumbbell')))"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert said == ["dumbbell", "dumbbell._core"]
+    script = "import sys, dumbbell; dumbbell.run, dumbbell.open; print('matplotlib' in sys.modules)"
+    assert (
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "False\n"
+    )
+
+
+def test_runs_have_their_numbers(results: dumbbell.Results) -> None:
+    assert results.good
+    assert [(run.scheme, run.run) for run in results.runs] == [
+        (scheme, run) for run in (1, 2) for scheme in ("cubic", "copa", "cubic+copa")
+    ]
+    metrics = polars.DataFrame(results.metrics)
+    assert metrics["path"].unique().to_list() == ["lab"]
+    for run in results.runs:
+        own = metrics.filter(polars.col("scheme") == run.scheme, polars.col("run") == run.run)
+        found = own.filter(polars.col("metric") == "throughput_mbps", polars.col("level") == "network")["value"]
+        assert found.to_list() == [run.statistics["network"]["throughput_mbps"]]
+        assert own.rows() == polars.DataFrame(run.metrics).rows()
+    of_flows = metrics.filter(
+        polars.col("scheme") == "cubic+copa", polars.col("level") == "flow", polars.col("metric") == "throughput_mbps"
+    )
+    assert of_flows["of"].to_list() == ["cubic", "copa"] * 2
+    assert set(of_flows["unit"]) == {"Mbit/s"}
+
+
+def test_the_command_line_says_the_same(results: dumbbell.Results, tmp_path: Path, lab: dumbbell.PathModel) -> None:
+    (tmp_path / "lab.toml").write_text(lab.to_toml())
+    words = [
+        "run",
+        "--schemes",
+        "cubic,copa",
+        "--mix",
+        "cubic+copa",
+        "--path",
+        "lab.toml",
+        "--runs",
+        "2",
+        "--duration",
+        "2",
+        "--out",
+        "out",
+        "--json",
+    ]
+    done = subprocess.run([*COMMAND, *words], cwd=tmp_path, capture_output=True, text=True, check=True)
+    said, ours = json.loads(done.stdout)["runs"], results.as_json()["runs"]
+    for run in (*said, *ours):
+        for key in ("started_at", "ended_at", "sim_wall_s"):
+            del run[key]
+    assert said == json.loads(json.dumps(ours))
+    rows = dumbbell.compare(tmp_path / "out", results, None)
+    assert len(rows) > 100
+    assert {row["difference"] for row in rows} == {0.0}
+
+
+def test_what_a_directory_holds_can_be_opened(results: dumbbell.Results, tmp_path: Path) -> None:
+    again = dumbbell.open(str(results.directory))
+    assert again.as_json() == results.as_json()
+    assert again.outcome is None
+    assert again.packets(scheme="copa", run=2)["seq"].tolist() == results.packets(scheme="copa", run=2)["seq"].tolist()
+    assert refused(lambda: dumbbell.open(tmp_path)).startswith(f"{tmp_path}: not a results directory")
+
+
+def test_a_resumed_experiment_makes_only_what_is_missing(lab: dumbbell.PathModel, tmp_path: Path) -> None:
+    small: dict[str, Any] = {"schemes": "reno", "path": lab, "duration": 1, "out": tmp_path / "out", "jobs": 1}
+    assert dumbbell.run(**small, runs=1).outcome.finished == 1
+    assert "add --resume" in refused(lambda: dumbbell.run(**small, runs=2))
+    assert dumbbell.run(**small, runs=2, resume=True).outcome.finished == 1
+    assert dumbbell.run(resume=True, out=tmp_path / "out").outcome.finished == 0
+    assert "nothing to resume" in refused(lambda: dumbbell.run(resume=True, out=tmp_path / "other"))
+    assert "--resume needs --out" in refused(lambda: dumbbell.run(schemes="reno", resume=True))
+
+
+def test_settings_are_those_of_the_command_line(lab: dumbbell.PathModel, tmp_path: Path) -> None:
+    settings = {"copa.delta": 0.1, "copa.transport.ack_every": 2, "random_order": True, "start_spread_ms": 3}
+    run = dumbbell.run(schemes="copa", path=lab, duration=1, settings=settings, out=tmp_path / "out", jobs=1)
+    scheme = run.experiment.schemes["copa"]
+    assert (scheme.parameters["delta"], scheme.transport["ack_every"]) == ("0.1", 2)
+    assert (run.experiment.random_order, run.experiment.start_spread_ms) == (True, 3.0)
+
+
+def test_bad_input_is_one_line_that_names_it(
+    results: dumbbell.Results, lab: dumbbell.PathModel, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    for call, said in (
+        (lambda: dumbbell.run(schemes="cubik", out=out), "unknown scheme `cubik` (did you mean `cubic`?)"),
+        (lambda: dumbbell.run(schemes="cubic", path="indai-aws-india", out=out), "(did you mean `india-aws-india`?)"),
+        (lambda: dumbbell.run(schemes="cubic", backend="simu", out=out), "unknown backend `simu`"),
+        (lambda: dumbbell.run(schemes="cubic", runs=0, out=out), "`runs` = 0: allowed is"),
+        (lambda: dumbbell.run(schemes="cubic", duration="long", out=out), '`duration_s` = "long": allowed is a number'),
+        (lambda: dumbbell.run(schemes="cubic", seed=-1, out=out), "`seed` = -1: allowed is"),
+        (lambda: dumbbell.run(schemes="cubic", log="some", out=out), '`log` = "some": allowed is one of none, packets'),
+        (lambda: dumbbell.run(schemes="cubic", settings={"cubic.betta": 1}, out=out), "`betta`"),
+        (lambda: dumbbell.run(schemes="cubic", settings={"warmup": 1}, out=out), "(did you mean `warmup_s`?)"),
+        (lambda: dumbbell.run(schemes="cubic", settings=["cubic.beta"], out=out), "allowed is KEY=VALUE"),
+        (lambda: dumbbell.run("pantheno", out=out), "unknown experiment `pantheno` (did you mean `pantheon`?)"),
+        (lambda: dumbbell.run(path=lab, out=out), "no scheme to run"),
+        (lambda: dumbbell.run(schemes="cubic", path=replace(lab, data=[{"kind": "lnik"}]), out=out), "`lnik`"),
+        (
+            lambda: results.run(scheme="cubik"),
+            "unknown scheme `cubik` (did you mean `cubic`?): allowed are cubic, copa",
+        ),
+        (lambda: results.run(scheme="copa", run=3), "no run 3 of copa on lab: allowed are 1 to 2"),
+        (lambda: results.packets(), "there are 3 schemes: choose one of cubic, copa, cubic+copa"),
+        (lambda: results.packets(scheme="copa", flow=2), "copa on lab, run 1: no flow 2: allowed are 1"),
+        (lambda: results.samples(scheme="copa", field="cwmd"), "unknown field `cwmd` (did you mean `cwnd`?)"),
+        (lambda: results.links(scheme="copa", link="dta/0"), "unknown link `dta/0`"),
+        (lambda: results.figure("mean"), "unknown figure `mean` (did you mean `means`?)"),
+        (lambda: results.figure("means", scheme="copa"), "figure `means`: is of all schemes"),
+        (
+            lambda: results.figure("media", scheme="copa"),
+            "copa on lab, run 1: figure `media`: nothing of it was recorded",
+        ),
+        (lambda: dumbbell.compare(results, results, ["delay"]), "unknown metric `delay`"),
+        (lambda: dumbbell.specification("kernel-cubic"), "runs with --backend emu only"),
+        (lambda: dumbbell.specification("cubic", mix="cubic+reno"), "a specification is of one run"),
+        (lambda: dumbbell.simulate({}), "`seed`"),
+        (lambda: dumbbell.simulate(dumbbell.specification("cubic") | {"sede": 1}), "unknown"),
+        (lambda: dumbbell.PathModel.from_toml("nmae = 1"), "unknown key `nmae` (did you mean `name`?)"),
+        (lambda: dumbbell.Plan.from_toml("x = ["), "not valid TOML"),
+    ):
+        assert said in refused(call)
+    assert not out.exists()
+
+
+def test_a_run_without_a_packet_log_says_so(lab: dumbbell.PathModel, tmp_path: Path) -> None:
+    run = dumbbell.run(schemes="reno", path=lab, duration=1, log="none", out=tmp_path / "out", jobs=1)
+    assert refused(run.packets) == "reno on lab, run 1: has no packet log: it kept none"
+    assert refused(lambda: run.figure("delay")) == "reno on lab, run 1: has no packet log: it kept none"
+    assert len(run.samples(field="cwnd")) > 5
+    assert run.runs[0].transfers(1.0) is None
+
+
+def test_failed_runs_are_results_too(lab: dumbbell.PathModel, tmp_path: Path) -> None:
+    results = dumbbell.run(schemes=["reno", "cubic"], path=lab, duration=1, out=tmp_path / "out", jobs=1)
+    stats = results.directory / "runs" / "lab" / "cubic" / "1" / "stats.json"
+    stats.write_text(json.dumps(json.loads(stats.read_text()) | {"status": "failed", "reason": "the disk was full"}))
+    again = dumbbell.open(results.directory)
+    assert not again.good
+    assert [run.status for run in again.runs] == ["done", "failed"]
+    assert again.runs[1].reason == "the disk was full"
+
+
+def test_a_script_needs_no_guard(lab: dumbbell.PathModel, tmp_path: Path) -> None:
+    (tmp_path / "lab.toml").write_text(lab.to_toml())
+    (tmp_path / "script.py").write_text(
+        "import dumbbell\n"
+        "print('once')\n"
+        "results = dumbbell.run(schemes=['reno', 'cubic'], path='lab.toml', duration=1, jobs=2, out='out')\n"
+        "print(results.good)\n"
+    )
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("once\nTrue\n", 0), done.stderr
+
+
+def test_it_works_in_any_thread(lab: dumbbell.PathModel, tmp_path: Path) -> None:
+    made: list[dumbbell.Results] = []
+    work = threading.Thread(
+        target=lambda: made.append(dumbbell.run(schemes="reno", path=lab, duration=1, out=tmp_path / "out", jobs=1))
+    )
+    work.start()
+    work.join()
+    assert made[0].good
+
+
+def test_in_memory_is_as_in_files(lab: dumbbell.PathModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = dumbbell.run(mixes="cubic+copa", path=lab, duration=2, seed=5, out=tmp_path / "out", jobs=1).runs[0]
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    run = dumbbell.simulate(dumbbell.specification(mix="cubic+copa", path=lab, duration=2, seed=5))
+    assert not list(Path().iterdir())
+    for level in ("flows", "links", "network"):
+        assert run.statistics[level] == stored.statistics[level]
+    for table in ("packets", "samples", "links"):
+        one, other = getattr(run, table)(), getattr(stored, table)()
+        assert one.keys() == other.keys()
+        assert polars.DataFrame(one).rows() == polars.DataFrame(other).rows()
+    for kind in ("throughput", "delay", "staircase", "operating-point", "window", "distribution", "fairness", "queue"):
+        # identifiers differ, as the runs are called differently
+        one, other = (re.sub(r"d[0-9a-f]{8}", "", each.figure(kind).svg) for each in (run, stored))
+        assert one == other
+    assert run.transfers(1.0) == stored.transfers(1.0)
+    assert (run.scheme, run.status, run.seed) == ("cubic+copa", "done", run.specification["seed"])
+
+
+def test_a_run_can_be_watched_and_stopped(lab: dumbbell.PathModel) -> None:
+    seen: list[tuple[float, float]] = []
+
+    def watch(time_s: float, flows: dict[int, dict[str, float]], links: dict[str, dict[str, float]]) -> None:
+        seen.append((time_s, flows[2]["cwnd"]))
+        assert links
+        if time_s > 0.95:
+            raise LookupError("enough")
+
+    specification = dumbbell.specification("reno", lab, flows=2, duration=5)
+    with pytest.raises(LookupError, match="enough"):
+        dumbbell.simulate(specification, watch)
+    assert [time_s for time_s, _ in seen] == pytest.approx([0.1 * step for step in range(1, 11)])
+    whole = dumbbell.simulate(specification).samples(flow=2, field="cwnd")
+    assert [cwnd for _, cwnd in seen] == whole["value"][: len(seen)].tolist()
+
+
+def test_a_changed_specification_changes_nothing_else(lab: dumbbell.PathModel) -> None:
+    for path in (lab, "california-mexico"):
+        before = dumbbell.specification("cubic", path)
+        changed = dumbbell.specification("cubic", path)
+        changed["path"]["data"].append({"kind": "loss", "probability": 0.5})
+        changed["flows"][0]["parameters"]["beta"] = "0.9"
+        assert dumbbell.specification("cubic", path) == before
+
+
+def test_what_is_logged_in_memory_is_as_specified(lab: dumbbell.PathModel) -> None:
+    none, some, full = (
+        dumbbell.simulate(dumbbell.specification("reno", lab, duration=1, log=log))
+        for log in ("none", "packets", "full")
+    )
+    assert refused(none.packets) == "simulated run of reno: has no packet log: it kept none"
+    assert 0 < len(some.packets()) < len(full.packets())
+    assert set(full.packets()["event"]) > {"enqueue", "acked"}
+    assert len(full.samples()) > len(some.samples()) == len(none.samples())
+
+
+def test_figures_are_drawings_with_a_name(results: dumbbell.Results, tmp_path: Path) -> None:
+    for kind in ("means", "runs"):
+        ElementTree.fromstring(results.figure(kind)._repr_svg_())
+    for kind in ("throughput", "delay", "staircase", "operating-point", "window", "distribution", "fairness", "queue"):
+        figure = results.figure(kind, scheme="cubic+copa")
+        shown = ElementTree.fromstring(figure._repr_svg_())
+        assert shown.get("aria-label") == figure.title
+        assert figure.title.startswith("cubic+copa on lab, run 1: ")
+    file = figure.save(tmp_path / "queue.svg")
+    assert ElementTree.parse(file).getroot().tag.endswith("svg")
+    assert "allowed is a name that ends in .svg" in refused(lambda: figure.save(tmp_path / "queue.png"))
+    two = [
+        re.findall(r' id="([^"]+)"', results.figure("window", scheme="copa", run=run)._repr_svg_()) for run in (1, 2)
+    ]
+    assert two[0]
+    assert not set(two[0]) & set(two[1])
+
+
+@pytest.mark.parametrize("listed", [dumbbell.schemes, dumbbell.paths, dumbbell.experiments])
+def test_everything_listed_comes_back_from_toml(listed: Callable[[], Any]) -> None:
+    for item in listed():
+        again = type(item).from_toml(item.to_toml())
+        assert again == item, item.name
+
+
+def test_experiments_are_found_in_files_and_objects(lab: dumbbell.PathModel, tmp_path: Path) -> None:
+    plan = dumbbell.Plan(
+        name="mine", schemes=["reno"], paths=["lab"], own_paths={"lab": lab}, duration_s=1.0, log="none"
+    )
+    (tmp_path / "mine.toml").write_text(plan.to_toml())
+    one = dumbbell.run(plan, out=tmp_path / "one", jobs=1)
+    other = dumbbell.run(tmp_path / "mine.toml", out=tmp_path / "other", jobs=1)
+    assert one.experiment == other.experiment
+    assert one.runs[0].statistics["network"] == other.runs[0].statistics["network"]
+
+
+def test_commands_use_the_library_and_nothing_beside_it() -> None:
+    # what the words of the command line mean, and how texts are laid out, is theirs alone
+    allowed = ("dumbbell", "dumbbell.commands", "dumbbell.errors", "dumbbell.json_text")
+    for name in ("run", "show", "list"):
+        tree = ast.parse((COMMANDS / f"{name}.py").read_text())
+        for node in ast.walk(tree):
+            modules = []
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                modules = [str(node.module)]
+            ours = [module for module in modules if module.split(".")[0] == "dumbbell"]
+            assert all(module in allowed or module.startswith("dumbbell.commands.") for module in ours), (name, ours)

@@ -1,0 +1,55 @@
+"""The page on the library and its notebook: what they show runs as it stands."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "library.md"
+NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def test_every_example_of_the_page_runs(tmp_path: Path) -> None:
+    blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
+    assert len(blocks) > 8
+    (tmp_path / "page.py").write_text("\n".join(blocks), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "page.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "unknown scheme `cubik` (did you mean `cubic`?)" in done.stdout
+    assert {file.name for file in tmp_path.iterdir()} >= {"means.svg", "throughput.svg", "delay.svg", "results"}
+
+
+def test_the_page_shows_every_figure() -> None:
+    from dumbbell.library.figures import KINDS, OVERVIEWS
+
+    table = PAGE.read_text(encoding="utf-8").partition("| figure |")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`([a-z-]+)`", table)) == {*KINDS, *OVERVIEWS}
+
+
+def test_the_notebook_runs_and_shows_figures(tmp_path: Path) -> None:
+    nbformat = pytest.importorskip("nbformat", reason="the notebook needs the `dev` extra")
+    nbclient = pytest.importorskip("nbclient", reason="the notebook needs the `dev` extra")
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert not [output for output in outputs if output.output_type == "error"]
+    shown = [output["data"] for output in outputs if output.output_type in ("execute_result", "display_data")]
+    assert sum("image/svg+xml" in data for data in shown) >= 6
+    assert sum("text/html" in data for data in shown) >= 2
+
+
+def test_the_rendered_notebook_is_of_this_source() -> None:
+    nbformat = pytest.importorskip("nbformat", reason="the notebook needs the `dev` extra")
+    page = (ROOT / "docs" / "notebook.html").read_text(encoding="utf-8")
+    text = re.sub(r"<[^>]+>", "", page)
+    for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
+        if cell.cell_type == "code":
+            first = cell.source.splitlines()[0].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+            assert first.replace('"', "&quot;") in text or first in text, cell.source
+            assert not cell.outputs, "outputs are kept in the rendered page only"
