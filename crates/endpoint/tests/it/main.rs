@@ -20,7 +20,7 @@ const AHEAD: Span = Span::from_secs(5);
 
 fn specification() -> RunSpec {
     let spec = json!({
-        "seed": 1, "duration_s": 1.5, "warmup_s": 0.0, "log": "full",
+        "seed": 1, "duration_s": 4.0, "warmup_s": 0.0, "log": "full",
         "path": {"data": [], "ack": []},
         "flows": [{"scheme": "cubic", "controller": "cubic", "application": {"kind": "fixed", "bytes": BYTES}}],
     });
