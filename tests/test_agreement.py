@@ -11,6 +11,7 @@ import pytest
 
 from dumbbell import _core, catalog
 from dumbbell.catalog.plan import parse_plan
+from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.tables import Table, read_toml
 from dumbbell.experiment import Overrides, check, resolve
 
@@ -143,7 +144,7 @@ def test_a_flow_that_delivered_nothing_is_no_division_by_zero() -> None:
     assert "| 0.00 / 10.00 | - |" in tables(run(0.0, 0.0), run())
 
 
-def is_left_out(scheme: catalog.Scheme) -> bool:
+def is_left_out(scheme: Scheme) -> bool:
     """Traffic without a controller, and controllers that are compared already, in ns-3's manner."""
     return scheme.is_traffic or scheme.transport.get("profile") == "ns3-compat"
 
