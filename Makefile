@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-ifeq ($(MAKELEVEL), 0) # fetching, compiling and linking overlap
+ifeq ($(MAKELEVEL), 0) # fetching and compiling overlap
 MAKEFLAGS += --jobs=2
 endif
 
@@ -47,10 +47,10 @@ $(VENV)/.built: pyproject.toml $(RUST_SOURCES) $(VENV)/.python | crates
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --locked --quiet
 	@touch $@
 
-# What the module stands on compiles while Python's packages are fetched.
+# Rust's packages and Python's are fetched at the same time.
 .PHONY: crates
 crates: compiler
-	$(CARGO) build --release --locked --quiet --workspace $(OTHERS) --exclude python --exclude needs --lib
+	@$(CARGO) fetch --locked --quiet
 
 $(VENV)/.real: scripts/bootstrap.sh $(VENV)/.python | compiler
 	@scripts/bootstrap.sh real $(VENV)
