@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 from dumbbell import _core
+from dumbbell.catalog.description import describe
 from dumbbell.figures import Style, fairness_figure, flow_stroke, for_print, operating_point_figure, styles
 from dumbbell.report.series import (
     Line,
@@ -20,7 +21,6 @@ from dumbbell.report.series import (
     window_series,
 )
 from dumbbell.results.kept import kept_files
-from dumbbell.results.network import network
 from dumbbell.results.samples import RunSamples, run_samples
 
 LINK = {"kind": "link", "rate_mbps": 10.0, "queue": {"kind": "droptail", "packets": 30}}
@@ -158,26 +158,26 @@ def test_a_path_changes_when_its_schedules_say() -> None:
         ],
         "ack": [DELAY],
     }
-    found = network({"path": path})
-    assert found.rate_mbps == ([0.0, 5.0], [10.0, 20.0])
-    assert found.base_rtt_ms == ([0.0, 3.0], [20.0, 60.0])
-    assert found.loss is not None
-    assert found.loss[0] == [0.0, 7.0]
-    assert found.loss[1] == pytest.approx([0.55, 0.1])
+    found = describe(path)
+    assert found.rates_mbps == ([0.0, 5.0], [10.0, 20.0])
+    assert found.base_rtts_ms == ([0.0, 3.0], [20.0, 60.0])
+    assert found.losses is not None
+    assert found.losses[0] == [0.0, 7.0]
+    assert found.losses[1] == pytest.approx([0.55, 0.1])
     assert found.changes_s == [3.0, 5.0, 7.0]
 
 
 def test_a_trace_has_no_constant_rate() -> None:
-    found = network({"path": {"data": [LINK, {"kind": "trace", "times_ms": [1]}], "ack": []}})
-    assert (found.rate_mbps, found.base_rtt_ms, found.loss, found.changes_s) == (None, None, None, [])
-    assert network({"path": {"data": [], "ack": [DELAY]}}).rate_mbps is None
+    found = describe({"data": [LINK, {"kind": "trace", "times_ms": [1]}], "ack": []})
+    assert (found.rates_mbps, found.base_rtts_ms, found.losses, found.changes_s) == (None, None, None, [])
+    assert describe({"data": [], "ack": [DELAY]}).rates_mbps is None
 
 
 def test_what_walks_at_random_does_not_follow_from_the_path() -> None:
     walk = {"interval_ms": 100.0, "rate_mbps": {"corr": 0.5, "std": 1.0, "min": 2.0, "max": 14.0}}
-    found = network({"path": {"data": [LINK | {"walk": walk}, DELAY], "ack": [DELAY]}})
-    assert found.rate_mbps is None
-    assert found.base_rtt_ms == ([0.0], [20.0])
+    found = describe({"data": [LINK | {"walk": walk}, DELAY], "ack": [DELAY]})
+    assert found.rates_mbps is None
+    assert found.base_rtts_ms == ([0.0], [20.0])
 
 
 def test_the_core_computes_jains_index() -> None:

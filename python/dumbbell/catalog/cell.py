@@ -40,28 +40,31 @@ class Cell:
 
     @property
     def base_rtt_ms(self) -> float:
-        """Sum of the path's constant delays."""
-        return sum(float(element["delay_ms"]) for element in self.path.data + self.path.ack if "delay_ms" in element)
+        """Sum of the path's constant delays, as the run starts."""
+        return self.path.describe().base_rtt_ms
 
     @property
     def bdp_packets(self) -> float:
         """Rate of the bottleneck times base RTT, in full packets."""
-        rate = self.bottleneck.get("rate_mbps", self.bottleneck.get("mean_mbps"))
+        rate = self.rate_mbps
         if rate is None:
             raise UserError(
                 f"{self.path.file}: path `{self.path.name}`: its bottleneck has no rate that could be varied"
             )
-        return float(rate) * 1e6 * self.base_rtt_ms / 1e3 / 8 / PACKET_BYTES
+        return rate * 1e6 * self.base_rtt_ms / 1e3 / 8 / PACKET_BYTES
+
+    @property
+    def rate_mbps(self) -> float | None:
+        """The rate that the bottleneck was given; None for a trace."""
+        bottleneck = self.bottleneck
+        rate = bottleneck.get("rate_mbps", bottleneck.get("mean_mbps"))
+        return None if rate is None else float(rate)
 
     def _link(self) -> int:
-        rates = {
-            index: float(element.get("rate_mbps", element.get("mean_mbps", 0.0)))
-            for index, element in enumerate(self.path.data)
-            if element.get("kind") in LINKS
-        }
-        if not rates:
+        bottleneck = self.path.describe().bottleneck
+        if bottleneck is None:
             raise UserError(f"{self.path.file}: path `{self.path.name}`: has no link in the data direction to vary")
-        return min(rates, key=rates.__getitem__)
+        return bottleneck.element
 
     def with_bottleneck(self, **changes: Any) -> "Cell":  # noqa: ANN401 (TOML values)
         """With other keys at the bottleneck."""

@@ -3,8 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from dumbbell import _core
+from dumbbell.catalog.description import Description, describe
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.tables import Table, parse_toml, to_toml
+from dumbbell.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,17 @@ class PathModel:
             "mtu_bytes": self.mtu_bytes,
             "fragment": self.fragment,
         }
+
+    def describe(self) -> Description:
+        """What it is.
+
+        Raises:
+            UserError: it cannot be built.
+        """
+        try:
+            return describe(self.spec())
+        except _core.Error as error:
+            raise UserError(f"{self.file}: path `{self.name}`: {error}") from None
 
     def table(self) -> dict[str, Any]:
         """As written to an experiment file under `[path.NAME]`."""

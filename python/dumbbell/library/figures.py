@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dumbbell.catalog.description import Description, describe
 from dumbbell.errors import UserError, listed, nearest
 from dumbbell.figures import (
     Curve,
@@ -43,7 +44,6 @@ from dumbbell.report.series import (
     window_series,
 )
 from dumbbell.results.kept import FLOWS, PACKETS
-from dumbbell.results.network import network
 from dumbbell.results.samples import RunSamples, run_samples
 
 if TYPE_CHECKING:
@@ -125,9 +125,14 @@ class _Subject:
         return self.run.schemes[scheme].title if scheme in self.run.schemes else scheme
 
     @property
+    def path(self) -> Description:
+        """What the path is."""
+        return describe(self.run.specification["path"])
+
+    @property
     def capacity_mbps(self) -> Steps | None:
         """That of the path, where it follows from the path alone."""
-        rate = network(self.run.specification).rate_mbps
+        rate = self.path.rates_mbps
         return Steps(*rate) if rate else None
 
 
@@ -136,7 +141,7 @@ def _staircase(subject: _Subject) -> str:
     lines = subject.lines(samples)
     curves = [Curve(lines[flow.flow].label, lines[flow.flow].stroke, *flow.throughput_mbps) for flow in samples.flows]
     panel = Panel("Throughput (Mbit/s)", curves, limit=subject.capacity_mbps, height=165.0)
-    return time_figure(subject.name, [panel], network(subject.run.specification).changes_s)
+    return time_figure(subject.name, [panel], subject.path.changes_s)
 
 
 def _operating_point(subject: _Subject) -> str:
@@ -145,7 +150,7 @@ def _operating_point(subject: _Subject) -> str:
         subject.name,
         operating_series(samples, subject.lines(samples)),
         capacity_mbps=subject.capacity_mbps,
-        changes_s=network(subject.run.specification).changes_s,
+        changes_s=subject.path.changes_s,
     )
 
 

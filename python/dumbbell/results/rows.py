@@ -175,8 +175,7 @@ def traffic_model(application: Row) -> str:
 def _base_rtt_s(experiment: Experiment, run: Row) -> float | None:
     if not experiment.capabilities.executes:
         return None
-    path = experiment.paths[run["path"]]
-    return (_delay_ms(path.data) + _delay_ms(path.ack)) / 1e3
+    return experiment.paths[run["path"]].describe().base_rtt_ms / 1e3
 
 
 def _delay_ms(elements: list[Row]) -> float:

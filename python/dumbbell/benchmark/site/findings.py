@@ -10,7 +10,6 @@ from dumbbell import catalog
 from dumbbell.benchmark.model import Benchmark, Part
 from dumbbell.benchmark.site.direction import MORE, NEITHER, Metric, metric
 from dumbbell.catalog.arrivals import expand
-from dumbbell.catalog.cell import LINKS
 from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import GREEDY
@@ -18,7 +17,6 @@ from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, slug
 from dumbbell.experiment import Run as Planned
 from dumbbell.figures import Style, styles
-from dumbbell.results.rows import named_elements
 from dumbbell.results.summary import Estimate
 
 _GOOD = "done"
@@ -115,20 +113,15 @@ class MeasuredCell:
     @property
     def links(self) -> tuple[str, ...]:
         """The links with a limited queue that data passes, by their names in statistics; else the bottleneck."""
-        limited = [name for name, element in self._links().items() if "queue" in element]
+        links = [link for link in self.path.describe().links if link.direction == "data"]
+        limited = [link.name for link in links if "queue" in self.path.data[link.element]]
         return tuple(limited) or (self.bottleneck,)
 
     @property
     def bottleneck(self) -> str:
-        """The link of the data direction that can carry least; that of a trace rather than of others."""
-        links = self._links()
-        return min(
-            links, key=lambda name: float(links[name].get("rate_mbps", links[name].get("mean_mbps", 0.0))), default=""
-        )
-
-    def _links(self) -> dict[str, dict[str, Any]]:
-        named = named_elements(self.path.data)
-        return {f"data/{name}": element for name, element in named.items() if element.get("kind") in LINKS}
+        """The link of the data direction that can carry least."""
+        bottleneck = self.path.describe().bottleneck
+        return bottleneck.name if bottleneck else ""
 
     def finite(self, label: str) -> bool:
         """Whether a flow of the label may end or pause by itself."""

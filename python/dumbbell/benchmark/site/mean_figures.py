@@ -24,7 +24,6 @@ from dumbbell.figures import (
     plane_figure,
     sweep_figure,
 )
-from dumbbell.results.network import network
 from dumbbell.results.summary import Estimate
 
 MOST_PANELS = 4
@@ -89,11 +88,11 @@ class _Matrix(Sketch):
 
 def _optimum(cell: MeasuredCell) -> Optimum | None:
     """In flight = BDP, the full rate and the base RTT, of a path whose rate and delay stay."""
-    stays = network({"path": cell.path.spec()})
-    if any(changes is None or len(changes[0]) > 1 for changes in (stays.rate_mbps, stays.base_rtt_ms)):
+    path = cell.path.describe()
+    if any(changes is None or len(changes[0]) > 1 for changes in (path.rates_mbps, path.base_rtts_ms)):
         return None
     model = Cell(cell.path, ())
-    return Optimum(model.bdp_packets, float(model.bottleneck["rate_mbps"]), model.base_rtt_ms)
+    return Optimum(model.bdp_packets, float(model.bottleneck["rate_mbps"]), path.base_rtt_ms)
 
 
 def _mean(estimate: Estimate | None) -> float | None:

@@ -7,6 +7,7 @@ import numpy
 
 from dumbbell.benchmark.site.findings import Findings, MeasuredCell, Site
 from dumbbell.benchmark.site.sketch import Sketch, Source, place, sources
+from dumbbell.catalog.description import Description, describe
 from dumbbell.figures import (
     Distribution,
     OperatingSeries,
@@ -22,7 +23,6 @@ from dumbbell.figures import (
     step_figure,
 )
 from dumbbell.results.kept import kept_files
-from dumbbell.results.network import Network, network
 from dumbbell.results.samples import FlowSamples, RunSamples, run_samples
 
 MOST_FLOWS = 12
@@ -50,9 +50,9 @@ class _OverTime(Sketch):
                 yield (f"flow {flow.flow}" if self.every_flow else run.title), run, flow
 
     @property
-    def network(self) -> Network:
+    def path(self) -> Description:
         """What the path does; it is the same in all of the runs."""
-        return network(self.runs[0].specification)
+        return describe(self.runs[0].specification["path"])
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,17 @@ class _OperatingPoint(_OverTime):
             )
             for title, run, flow in self.lines()
         ]
-        path = self.network
-        rate = Steps(*path.rate_mbps) if path.rate_mbps else None
+        path = self.path
+        rate = Steps(*path.rates_mbps) if path.rates_mbps else None
         return operating_point_figure(name, flows, change=_changing(path), capacity_mbps=rate, changes_s=path.changes_s)
 
 
-def _changing(path: Network) -> PathChange | None:
+def _changing(path: Description) -> PathChange | None:
     """The RTT or loss if it changes; a changing rate is the ground of the throughput already."""
-    if path.base_rtt_ms and len(path.base_rtt_ms[0]) > 1:
-        return PathChange("Base RTT (ms)", Steps(*path.base_rtt_ms))
-    if path.loss and len(path.loss[0]) > 1:
-        return PathChange("Loss (%)", Steps(path.loss[0], [100.0 * value for value in path.loss[1]]))
+    if path.base_rtts_ms and len(path.base_rtts_ms[0]) > 1:
+        return PathChange("Base RTT (ms)", Steps(*path.base_rtts_ms))
+    if path.losses and len(path.losses[0]) > 1:
+        return PathChange("Loss (%)", Steps(path.losses[0], [100.0 * value for value in path.losses[1]]))
     return None
 
 
@@ -95,7 +95,7 @@ class _Distributions(_OverTime):
 @dataclass(frozen=True)
 class _Step(_OverTime):
     def draw(self, name: str) -> str:
-        path = self.network
+        path = self.path
         changes_s = path.changes_s
         origin_s = changes_s[0] if len(changes_s) == 1 else 0.0
         responses = []
@@ -110,10 +110,10 @@ class _Step(_OverTime):
                     reached_s if reached_s is None or len(changes_s) == 1 else changes_s[-1] + reached_s,
                 )
             )
-        rate = path.rate_mbps
+        rate = path.rates_mbps
         target = Steps([time_s - origin_s for time_s in rate[0]], rate[1]) if rate else None
         mark = Steps(target.time_s, [_MARK * value for value in target.values]) if target else None
-        rtt = path.base_rtt_ms
+        rtt = path.base_rtts_ms
         base = Steps([time_s - origin_s for time_s in rtt[0]], rtt[1]) if rtt else None
         return step_figure(
             name,
@@ -169,7 +169,7 @@ def distribution(site: Site, found: Findings, cell: MeasuredCell) -> Iterator[Sk
 def step(site: Site, found: Findings, cell: MeasuredCell) -> Iterator[Sketch]:
     """Throughput and sRTT around the path's changes."""
     runs = tuple(sources(site, found, cell, found.labels))
-    if runs and network(runs[0].specification).changes_s:
+    if runs and describe(runs[0].specification["path"]).changes_s:
         yield _Step("step", f"Response to the change{place(found, cell)}: run 1, flow 1 of each scheme", runs=runs)
 
 

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from dumbbell.benchmark.site.direction import Metric, best, decimals, number
 from dumbbell.benchmark.site.findings import PATH, Findings, MeasuredCell, Site, estimate, is_many, rivals, words
 from dumbbell.catalog.cell import Cell
-from dumbbell.errors import UserError
 from dumbbell.report import fields
 from dumbbell.results.summary import Estimate
 
@@ -146,28 +144,21 @@ def cell_table(findings: Findings, link: Callable[[MeasuredCell], str]) -> field
     return fields.Table(caption, (), columns, tuple(rows), 4)
 
 
-def _bottleneck(cell: MeasuredCell) -> dict[str, Any]:
-    try:
-        return Cell(cell.path, ()).bottleneck
-    except UserError:
-        return {}
-
-
 def queue_text(cell: MeasuredCell) -> str:
     """The queue of the bottleneck and its limit."""
-    queue = _bottleneck(cell).get("queue", {})
+    queue = Cell(cell.path, ()).bottleneck.get("queue", {}) if cell.bottleneck else {}
     size = ", ".join(f"{queue[key]} {key}" for key in ("packets", "bytes", "ms") if key in queue)
     return f"{queue.get('kind', 'infinite')} {size}".strip()
 
 
 def path_figures(cell: MeasuredCell) -> list[fields.Field]:
     """Rate, base RTT and their product, where the path has them."""
-    model, bottleneck = Cell(cell.path, ()), _bottleneck(cell)
+    model = Cell(cell.path, ())
     rtt = model.base_rtt_ms
-    rate = bottleneck.get("rate_mbps", bottleneck.get("mean_mbps"))
+    rate = model.rate_mbps if cell.bottleneck else None
     bdp = model.bdp_packets if rate is not None else None
     return [
-        fields.Field(NONE if rate is None else f"{float(rate):g}", sort=rate),
+        fields.Field(NONE if rate is None else f"{rate:g}", sort=rate),
         fields.Field(f"{rtt:g}", sort=rtt),
         fields.Field(NONE if bdp is None else f"{bdp:.1f}", sort=bdp),
     ]
