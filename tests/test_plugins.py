@@ -83,6 +83,13 @@ def test_a_controller_in_the_style_of_the_kernel_fills_the_link(dumbbell: Dumbbe
     assert run["flows"][0]["delay_p95_ms"] < 40.0
 
 
+def test_the_smallest_class_of_the_page_runs(dumbbell: Dumbbell, folder: Path) -> None:
+    page = (ROOT / "docs/plugins.md").read_text()
+    (folder / "gentle.py").write_text(page.partition("```python\n")[2].partition("```")[0])
+    run = only(dumbbell, "--plugin", "gentle.py", "--set", "gentle.increase=2")
+    assert run["flows"][0]["throughput_mbps"] > 8.0  # of 10
+
+
 def test_a_scheme_file_names_library_parameters_and_files_relative_to_itself(
     dumbbell: Dumbbell, folder: Path, libraries: dict[str, Path]
 ) -> None:

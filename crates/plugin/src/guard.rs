@@ -58,6 +58,7 @@ pub enum Event<'a> {
 
 impl Event<'_> {
     /// When it happened.
+    #[inline]
     pub const fn now(&self) -> Time {
         match self {
             Self::Ack(event) => event.now,
@@ -71,6 +72,7 @@ impl Event<'_> {
     }
 
     /// What a controller is asked when it happens.
+    #[inline]
     pub const fn callback(&self) -> Callback {
         match self {
             Self::Ack(_) => Callback::OnAck,
@@ -113,6 +115,18 @@ impl Default for Answer {
             media_bps: f64::INFINITY,
             filler_bytes: -1,
         }
+    }
+}
+
+impl Answer {
+    /// Whether it is a window that can be and nothing else: what most controllers answer, ACK by ACK.
+    #[inline]
+    fn is_plain_window(&self) -> bool {
+        let rest = (self.burst_bytes, self.wake_at_ns, self.filler_bytes);
+        (1.0..=MOST_WINDOW).contains(&self.window_bytes)
+            && self.pacing_bps == f64::INFINITY
+            && self.media_bps == f64::INFINITY
+            && rest == (0, u64::MAX, -1)
     }
 }
 
@@ -202,6 +216,10 @@ impl<F: Foreign> Guarded<F> {
     #[inline]
     fn accept(&mut self, answer: Result<Answer, String>, now: Time) -> Result<(), String> {
         let answer = answer?;
+        if answer.is_plain_window() {
+            self.control = Control::window(answer.window_bytes as u64);
+            return Ok(());
+        }
         self.control = self.checked(&answer, now).ok_or_else(|| self.objection(&answer))?;
         Ok(())
     }

@@ -75,6 +75,7 @@ impl Native {
     }
 
     /// The packets as the library sees them, in a buffer that is used again.
+    #[inline]
     fn copied(&mut self, packets: &[AckedPacket]) -> (*const c::Packet, usize) {
         self.packets.clear();
         self.packets.extend(packets.iter().map(|packet| c::Packet {
@@ -90,6 +91,7 @@ impl Native {
         (self.packets.as_ptr(), self.packets.len())
     }
 
+    #[inline]
     fn ack(&mut self, event: &congestion::Ack<'_>) -> c::Ack {
         let (packets, packet_count) = self.copied(event.packets);
         let rate = event.rate.unwrap_or_default();
