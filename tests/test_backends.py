@@ -78,7 +78,9 @@ def test_a_backend_is_one_file(played: Executor, tmp_path: Path) -> None:
     run = experiment.all_runs()[0]
     final = tmp_path / "out" / "run"
     specification = json.dumps(experiment.specification(run))
-    statistics = worker.execute(worker.Task(0, run.label, played, {"run": 1}, specification, tmp_path / "run", final))
+    statistics = worker.execute(
+        worker.Task(0, run.label, played, {"run": 1}, specification, (), tmp_path / "run", final)
+    )
     assert (statistics["status"], statistics["backend"]) == ("done", "played:globe")
     assert "played at globe" in (final / "log.txt").read_text()
     assert json.loads((final / "stats.json").read_text()) == {"run": 1} | statistics
