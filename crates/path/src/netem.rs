@@ -214,7 +214,8 @@ mod tests {
     use crate::testing::{Bench, at_ms, at_us};
     use units::{Span, Time};
 
-    /// Profile P2 of reference `schemes-window` 10.
+    /// One direction of a Mininet link of 46 Mbit/s, 10 ms and 77 packets: netem's limit and delay, then HTB's rate and
+    /// burst (mininet/mininet, mininet/link.py, `TCIntf`).
     const MININET: &str = r#"[{"kind": "netem", "delay_ms": 10, "limit_packets": 77, "rate_mbps": 46,
         "burst_bytes": 15360}]"#;
 
