@@ -12,8 +12,7 @@ if DUMBBELL_COMMIT=$(git rev-parse HEAD 2>/dev/null); then
     export DUMBBELL_COMMIT
 fi
 rm -rf "$dist"
-# zig links against an old glibc, so that the wheel also installs on systems that are older than this one.
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement requirements-wheel.lock
-PATH=$PWD/$venv/bin:$PATH "$venv/bin/maturin" build --release --locked --quiet --zig --compatibility manylinux_2_17 --sdist --out "$dist"
+# maturin looks which symbols of glibc are needed and names the oldest manylinux that has them.
+"$venv/bin/maturin" build --release --locked --quiet --sdist --out "$dist"
 "$venv/bin/python" scripts/real_wheel.py "$venv/bin" "$dist"
 ls -l "$dist"
