@@ -13,6 +13,7 @@ if DUMBBELL_COMMIT=$(git rev-parse HEAD 2>/dev/null); then
 fi
 rm -rf "$dist"
 # maturin looks which symbols of glibc are needed and names the oldest manylinux that has them.
-"$venv/bin/maturin" build --release --locked --quiet --sdist --out "$dist"
+"$venv/bin/maturin" build --release --locked --quiet --out "$dist"
+"$venv/bin/maturin" sdist --out "$dist"
 "$venv/bin/python" scripts/real_wheel.py "$venv/bin" "$dist"
 ls -l "$dist"
