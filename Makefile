@@ -87,7 +87,7 @@ test: ## Everything that has to pass: check, and the tests of Rust, of the progr
 .PHONY: test-rust
 test-rust: ## Property, scripted, simulated-network and real-packet tests of the crates
 	$(CARGO) test --workspace $(OTHERS) --test '*' --locked --quiet
-	$(CARGO) test --workspace $(OTHERS) --doc --locked --quiet
+	env -u MAKEFLAGS $(CARGO) test --workspace $(OTHERS) --doc --locked --quiet
 
 .PHONY: test-programs
 test-programs: $(VENV)/.programs ## Lints and tests of dumbbell-kernel, dumbbell-quic and dumbbell-utp
