@@ -77,7 +77,7 @@ def test_the_doctor_names_the_wheel_that_adds_programs_and_it_does(
     monkeypatch.setenv("PATH", os.defpath)
     fix = f"fix: `{python} -m pip install --find-links {wheels} 'dumbbell[real]'` adds it"
     said = run(python, tmp_path, "doctor").stdout
-    assert re.search(rf"--  program dumbbell-utp: not found\n     {re.escape(fix)}\n", said)
+    assert re.search(rf"--   program dumbbell-utp: not found\n     {re.escape(fix)}\n", said)
     programs = tmp_path / "programs"
     programs.mkdir()
     names = ("dumbbell-kernel", "dumbbell-quic", "dumbbell-utp")
