@@ -116,7 +116,7 @@ def test_a_program_reads_back_from_a_resolved_experiment(tmp_path: Path) -> None
         ('kind = "program"', 'kind = "program"\ncontroller = "x"', "a program has its own"),
         ('kind = "program"', 'kind = "program"\ntransport = { ack_every = 1 }', "a real program brings its own"),
         ('kind = "program"', 'kind = "kernel"', "unknown key `program`"),
-        ('kind = "program"', 'kind = "programme"', "allowed is one of core, kernel, bpf, program (did you mean"),
+        ('kind = "program"', 'kind = "programme"', "one of core, plugin, python, kernel, bpf, program (did you mean"),
     ],
 )  # fmt: skip
 def test_bad_programs(old: str, new: str, said: str) -> None:
@@ -285,7 +285,8 @@ def emulated(
         return json.dumps({"flows": [], "links": [], "network": {}, "emulation": outcome})
 
     monkeypatch.setattr(_core, "emulate", play, raising=False)
-    task = worker.Task(0, "a run", Emulator(), {"run": 1}, "{}", tmp_path / "temporary", tmp_path / "out/a/b/c/d")
+    final = tmp_path / "out/a/b/c/d"
+    task = worker.Task(0, "a run", Emulator(), {"run": 1}, "{}", (), tmp_path / "temporary", final)
     statistics = worker.execute(task)
     assert next(left, None) is None, "fewer emulations than planned"
     stored = json.loads((task.final / "stats.json").read_text())
