@@ -22,7 +22,8 @@ impl AckSize {
     }
 
     /// Bytes of the datagram that carries `frame`.
-    pub const fn of(&self, frame: &AckFrame) -> u32 {
+    #[inline]
+    pub fn of(&self, frame: &AckFrame) -> u32 {
         let further = frame.ranges.len().saturating_sub(1) as u32;
         let option_bytes = if further > 0 { self.option_bytes } else { 0 };
         self.bytes

@@ -336,8 +336,8 @@ mod tests {
     #[test]
     fn what_a_missing_ack_said_comes_from_the_ranges() {
         let mut flight = Flight::of_test(&Config::tcp());
-        let ranges = vec![Range { start: 4, end: 6 }, Range { start: 0, end: 3 }];
-        let arrivals = vec![Arrival { number: 5, at: Time::from_ns(9) }];
+        let ranges = [Range { start: 4, end: 6 }, Range { start: 0, end: 3 }].into_iter().collect();
+        let arrivals = [Arrival { number: 5, at: Time::from_ns(9) }].into_iter().collect();
         let frame = AckFrame { number: 0, ranges, arrivals, ..AckFrame::default() };
         flight.collect(&frame);
         assert_eq!(numbers(flight.acked()), [5], "no ACK is missing");
@@ -375,7 +375,7 @@ mod tests {
     fn a_packet_acknowledged_in_parts_is_delivered_with_the_last() {
         let mut flight = Flight::of_test(&Config::tcp());
         let mut part = |index, number| {
-            let arrivals = vec![Arrival { number: 0, at: Time::ZERO }];
+            let arrivals = [Arrival { number: 0, at: Time::ZERO }].into_iter().collect();
             let part = Some(Part { index, count: 4 });
             let sum = flight.collect(&AckFrame { number, arrivals, part, ..AckFrame::default() });
             (sum.bytes, sum.delivered_bytes, flight.bytes())
@@ -388,7 +388,7 @@ mod tests {
     #[test]
     fn a_retired_packet_leaves_the_flight_with_what_was_not_acknowledged_of_it() {
         let mut flight = Flight::of_test(&Config::tcp());
-        let arrivals = vec![Arrival { number: 0, at: Time::ZERO }];
+        let arrivals = [Arrival { number: 0, at: Time::ZERO }].into_iter().collect();
         flight.collect(&AckFrame {
             arrivals,
             part: Some(Part { index: 0, count: 4 }),

@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::feedback::Feedback;
 use crate::frames::{DecodedFrame, FrameAssembler};
 use crate::ranges::RangeSet;
-use crate::wire::{AckFrame, Arrival, Data, EcnCounts, MAX_ARRIVALS};
+use crate::wire::{AckFrame, Arrival, Arrivals, Data, EcnCounts, MAX_ARRIVALS};
 use congestion::{Arrived, ReceiverHalf};
 use units::{Span, Time};
 
@@ -40,7 +40,7 @@ pub struct Receiver {
     /// Next stream byte in order.
     next_offset: u64,
     largest: Option<u64>,
-    arrivals: Vec<Arrival>,
+    arrivals: Arrivals,
     /// Arrivals of packets beyond the first hole, kept back while selective acknowledgement is off.
     withheld: Vec<(Data, Time)>,
     unacked: u32,
@@ -71,7 +71,7 @@ impl Receiver {
             stream: RangeSet::default(),
             next_offset: 0,
             largest: None,
-            arrivals: Vec::with_capacity(64),
+            arrivals: Arrivals::new(),
             withheld: Vec::new(),
             unacked: 0,
             first_unacked_at: Time::ZERO,
@@ -206,9 +206,11 @@ impl Receiver {
         frame.clear();
         frame.largest = largest;
         frame.delay = if self.unacked == 0 { Span::ZERO } else { now - self.last_arrival_at };
-        frame.arrivals.append(&mut self.arrivals);
+        core::mem::swap(&mut frame.arrivals, &mut self.arrivals);
         if self.sack {
-            frame.ranges.extend(self.packets.descending_from(self.least_unacked).take(self.ack_ranges));
+            for range in self.packets.descending_from(self.least_unacked).take(self.ack_ranges) {
+                frame.ranges.push(range);
+            }
         }
         frame.ecn = self.ecn;
         frame.next_offset = self.next_offset;
@@ -293,7 +295,7 @@ mod tests {
         receiver.on_data(at(0), &data(0, 0), EcnCounts::default());
         receiver.on_data(at(1), &data(2, 2000), EcnCounts::default());
         assert!(receiver.poll_ack(at(1), &mut frame));
-        assert_eq!(frame.ranges, [Range { start: 2, end: 3 }, Range { start: 0, end: 1 }]);
+        assert_eq!(frame.ranges[..], [Range { start: 2, end: 3 }, Range { start: 0, end: 1 }]);
         // In packet order again, but stream data is still missing: acknowledged at once.
         receiver.on_data(at(2), &data(3, 3000), EcnCounts::default());
         assert!(receiver.poll_ack(at(2), &mut frame));
@@ -336,7 +338,7 @@ mod tests {
         let mut frame = AckFrame::default();
         assert!(receiver.poll_ack(at(2), &mut frame));
         assert_eq!(
-            frame.ranges,
+            frame.ranges[..],
             [Range { start: 100, end: 101 }],
             "what is settled is not acknowledged again"
         );

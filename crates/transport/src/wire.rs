@@ -2,6 +2,7 @@
 
 use crate::ranges::Range;
 use congestion::Message;
+use smallvec::SmallVec;
 use units::{Span, Time};
 
 /// Which frame a packet belongs to.
@@ -78,6 +79,9 @@ pub struct Arrival {
     pub at: Time,
 }
 
+/// Packets that arrived. As many as there usually are need no memory of their own.
+pub(crate) type Arrivals = SmallVec<[Arrival; 2]>;
+
 /// Most arrivals one ACK lists; further ones only appear in its ranges.
 pub(crate) const MAX_ARRIVALS: usize = 1024;
 
@@ -110,9 +114,9 @@ pub struct AckFrame {
     /// How long the newest packet waited for this ACK.
     pub delay: Span,
     /// Packets received, newest range first, at most as many as configured.
-    pub ranges: Vec<Range>,
+    pub ranges: SmallVec<[Range; 1]>,
     /// Packets that arrived since the previous ACK, with their receive times.
-    pub arrivals: Vec<Arrival>,
+    pub arrivals: Arrivals,
     /// Which part of those packets the ACK is about; `None`: all of them.
     pub part: Option<Part>,
     /// ECN codepoints seen.

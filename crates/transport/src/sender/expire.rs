@@ -8,7 +8,6 @@ use units::{Span, Time};
 
 impl Sender {
     /// When [`Sender::on_timer`] and [`Sender::poll_transmit`] want to be called again without an ACK arriving.
-    #[inline]
     pub fn next_timer(&self) -> Time {
         let mut next = self.control.wake_at.min(self.pacer.next_timer()).min(self.detector.next_timer());
         next = next.min(self.stream.next_change());

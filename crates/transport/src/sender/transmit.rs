@@ -13,7 +13,6 @@ pub const MEDIA_SHARE: f64 = 0.9;
 
 impl Sender {
     /// Fills `data` with the next packet that may leave at `now` and returns true; call until it returns false.
-    #[inline]
     pub fn poll_transmit(&mut self, now: Time, data: &mut Data) -> bool {
         self.stream.begin_poll();
         if now < self.start || now >= self.stop {

@@ -147,14 +147,18 @@ fn what_was_never_sent_cannot_be_acknowledged() {
     let claims = AckFrame {
         number: 1000,
         largest: u64::MAX - 1,
-        ranges: vec![Range { start: 5000, end: u64::MAX }],
-        arrivals: vec![Arrival { number: 11, at: pair.now }, Arrival { number: 1 << 50, at: pair.now }],
+        ranges: [Range { start: 5000, end: u64::MAX }].into_iter().collect(),
+        arrivals: [11, 1 << 50].map(|number| Arrival { number, at: pair.now }).into_iter().collect(),
         ..AckFrame::default()
     };
     pair.sender.on_ack(Time::from_ns(130_000_000), &claims);
     assert_eq!((self::in_flight(&pair), pair.sender.window_bytes()), (in_flight, window));
     // Together with one that was sent, that one counts.
-    let mixed = AckFrame { arrivals: vec![Arrival { number: 1, at: pair.now }], number: 1001, ..claims };
+    let mixed = AckFrame {
+        arrivals: [Arrival { number: 1, at: pair.now }].into_iter().collect(),
+        number: 1001,
+        ..claims
+    };
     pair.sender.on_ack(Time::from_ns(131_000_000), &mixed);
     assert_eq!(self::in_flight(&pair), in_flight - 1448.0);
 }
