@@ -73,11 +73,6 @@ impl Delay {
     pub(crate) fn constant(&self) -> Option<Span> {
         (self.tick.is_zero() && self.store.packets() == 0).then_some(self.span)
     }
-
-    /// Lets packets pass at once from now on.
-    pub(crate) fn forget(&mut self) {
-        self.span = Span::ZERO;
-    }
 }
 
 impl Element for Delay {

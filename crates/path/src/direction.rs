@@ -123,15 +123,30 @@ impl Direction {
     /// not reported then ([`crate::PacketEvent::Dequeued`]), and is counted by [`Direction::settle`]. To be called before any
     /// packet enters, after [`Direction::confine`].
     pub fn work_ahead(&mut self) {
-        for stage in 0..self.stages.len() {
+        let mut stage = 0;
+        while stage < self.stages.len() {
             let behind = self.stages.get(stage + 1).and_then(Stage::constant_delay);
             let behind = behind.filter(|_| !self.changes_at(stage + 1) && !self.is_border(stage + 1));
-            if self.changes_at(stage) || !self.stages[stage].work_ahead(behind.unwrap_or(Span::ZERO)) {
-                continue;
+            let works_ahead =
+                !self.changes_at(stage) && self.stages[stage].work_ahead(behind.unwrap_or(Span::ZERO));
+            if works_ahead && behind.is_some() {
+                self.remove(stage + 1);
             }
-            if behind.is_some() {
-                self.stages[stage + 1].forget_delay();
-            }
+            stage += 1;
+        }
+        self.plan();
+    }
+
+    /// Takes out an element that nothing changes and at which no flow enters, now that the one before does its work.
+    fn remove(&mut self, removed: usize) {
+        self.stages.remove(removed);
+        self.due.remove(removed);
+        let later = |stage: &mut usize| *stage -= usize::from(*stage > removed);
+        self.changes.iter_mut().for_each(|planned| later(&mut planned.stage));
+        self.walkers.iter_mut().for_each(|walker| later(&mut walker.stage));
+        for section in &mut self.sections {
+            later(&mut section.from);
+            later(&mut section.to);
         }
     }
 
@@ -205,6 +220,12 @@ impl Direction {
     #[inline]
     pub fn pop(&mut self) -> Option<Packet> {
         self.ready.pop_front()
+    }
+
+    /// The packet that will leave next, if that is sure already and nothing is known to come before it.
+    #[inline]
+    pub fn next_to_leave(&self) -> Option<&Packet> {
+        self.stages.iter().rev().find_map(Stage::front)
     }
 
     /// Packets that entered or were made inside and were neither dropped nor popped.

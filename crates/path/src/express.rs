@@ -218,6 +218,12 @@ impl Express {
         self.due
     }
 
+    /// The packet that leaves next.
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&Packet> {
+        self.line.front().map(|passage| &passage.packet)
+    }
+
     /// The next packet leaves at `now`.
     #[inline]
     pub(crate) fn step(&mut self, now: Time) -> Option<Packet> {

@@ -75,17 +75,16 @@ macro_rules! define {
 element_kinds!(define);
 
 impl Stage {
+    /// The packet that leaves next, if that is known: of a link that works ahead.
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&Packet> {
+        if let Self::Express(link) = self { link.front() } else { None }
+    }
+
     /// The delay that all packets have, if this is such an element and keeps nothing yet.
     pub(crate) fn constant_delay(&self) -> Option<Span> {
         let Self::Delay(delay) = self else { return None };
         delay.constant()
-    }
-
-    /// Takes the delay away; packets pass at once.
-    pub(crate) fn forget_delay(&mut self) {
-        if let Self::Delay(delay) = self {
-            delay.forget();
-        }
     }
 
     /// If this is a link that can, makes it work ahead: packets leave `behind` later than the link.

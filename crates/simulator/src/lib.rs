@@ -4,6 +4,7 @@
 //! concern of this crate.
 
 mod content;
+mod prefetch;
 mod schedule;
 mod simulation;
 mod stream;

@@ -1,6 +1,7 @@
 //! The event loop: flows, the two directions of the path between them, and the clock.
 
 use crate::content::{Contents, Handle};
+use crate::prefetch::prefetch;
 use crate::schedule::{Actor, BUSY, Schedule};
 use crate::stream::Writes;
 use congestion::Registry;
@@ -21,6 +22,9 @@ const ACK: usize = 1;
 
 /// Actors of one flow: its sender, its receiver, its share of the propagation delay.
 const ACTORS_PER_FLOW: usize = 3;
+
+/// So many flows do not fit the cache of a processor's core.
+const CROWD: usize = 64;
 
 /// Events between two looks at the stop request.
 const STOP_CHECK_EVENTS: u64 = 1 << 14;
@@ -99,6 +103,8 @@ pub(crate) struct World {
     states: Vec<Option<FlowState>>,
     capacities: [CapacityMeter; 2],
     events: u64,
+    /// Whether the flows do not fit a processor's own cache.
+    is_crowded: bool,
 }
 
 /// What packets inside the path carry, and who is told what happens to them.
@@ -195,6 +201,7 @@ impl World {
             encapsulation: spec.path.encapsulation(),
             reassembler: Reassembler::default(),
             states: Vec::with_capacity(flows.len()),
+            is_crowded: flows.len() >= CROWD,
             capacities: [CapacityMeter::default(), CapacityMeter::default()],
             flows,
             contents: Contents::default(),
@@ -336,6 +343,26 @@ impl World {
             Watcher::new(InPath { contents: &mut self.contents, observer }, direction, self.full_log);
         self.directions[direction].advance(now, &mut tap);
         self.plan(direction);
+        if self.is_crowded {
+            self.prepare(direction);
+        }
+    }
+
+    /// Fetches what the next packet to leave will touch.
+    #[inline]
+    fn prepare(&self, direction: usize) {
+        let Some(packet) = self.directions[direction].next_to_leave() else { return };
+        let flow = &self.flows[packet.flow as usize];
+        match Handle::of(packet.token) {
+            Handle::Data(slot) => {
+                prefetch(self.contents.data(slot));
+                prefetch(&flow.receiver);
+            }
+            Handle::Ack(slot) => {
+                prefetch(self.contents.ack(slot));
+                prefetch(&flow.sender);
+            }
+        }
     }
 
     /// Plans the next call of a direction.
