@@ -170,7 +170,12 @@ impl Direction {
         debug_assert!(now >= self.clock, "time must not go backwards");
         self.clock = now;
         let first = self.sections.get(packet.flow as usize).map_or(0, |section| section.from);
-        self.pass(first, now, packet, tap);
+        if let Some(Stage::Express(link)) = self.stages.get_mut(first) {
+            link.arrive(now, packet, tap);
+            self.due[first] = link.next_event();
+        } else {
+            self.pass(first, now, packet, tap);
+        }
         self.plan();
         if self.next <= now {
             self.advance(now, tap);

@@ -114,7 +114,11 @@ impl Express {
     }
 
     /// A packet arrives.
-    #[inline]
+    #[allow(
+        clippy::inline_always,
+        reason = "a call would copy the packet right after it was put together, which stalls"
+    )]
+    #[inline(always)]
     pub(crate) fn arrive<T: Tap>(&mut self, now: Time, mut packet: Packet, tap: &mut T) {
         self.catch_up(now);
         self.look(now);
@@ -122,7 +126,8 @@ impl Express {
         if self.waiting.packets >= self.terms.most_packets
             || self.waiting.bytes + u64::from(bytes) > self.terms.most_bytes
         {
-            self.gauge.dropped(now, &packet, tap);
+            let dropped = packet;
+            self.gauge.dropped(now, &dropped, tap);
         } else {
             packet.queued = now;
             tap.packet(now, PacketEvent::Enqueued, &packet);

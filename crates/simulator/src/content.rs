@@ -1,5 +1,6 @@
 //! The contents of the packets that are inside the path: the path itself only carries handles.
 
+use crate::prefetch::prefetch;
 use transport::{AckFrame, Data};
 
 /// Set in the handles of acknowledgements.
@@ -30,6 +31,12 @@ struct Slots<T> {
 }
 
 impl<T: Default> Slots<T> {
+    /// Has a slot fetched that will be used soon.
+    #[inline]
+    fn prefetch(&self, index: u32) {
+        prefetch(&self.slots[index as usize]);
+    }
+
     /// Has `fill` fill a free slot, which then has one user unless `fill` says that there is nothing to send.
     #[inline]
     fn fill(&mut self, fill: impl FnOnce(&mut T) -> bool) -> Option<(u32, &T)> {
@@ -86,6 +93,15 @@ impl Contents {
     #[inline]
     pub(crate) fn ack(&self, index: u32) -> &AckFrame {
         &self.acks.slots[index as usize].0
+    }
+
+    /// Has fetched what a packet with this token carries.
+    #[inline]
+    pub(crate) fn prefetch(&self, token: u32) {
+        match Handle::of(token) {
+            Handle::Data(index) => self.data.prefetch(index),
+            Handle::Ack(index) => self.acks.prefetch(index),
+        }
     }
 
     /// `more` further packets (fragments, copies) carry the same token.

@@ -353,15 +353,10 @@ impl World {
     fn prepare(&self, direction: usize) {
         let Some(packet) = self.directions[direction].next_to_leave() else { return };
         let flow = &self.flows[packet.flow as usize];
+        self.contents.prefetch(packet.token);
         match Handle::of(packet.token) {
-            Handle::Data(slot) => {
-                prefetch(self.contents.data(slot));
-                prefetch(&flow.receiver);
-            }
-            Handle::Ack(slot) => {
-                prefetch(self.contents.ack(slot));
-                prefetch(&flow.sender);
-            }
+            Handle::Data(_) => prefetch(&flow.receiver),
+            Handle::Ack(_) => prefetch(&flow.sender),
         }
     }
 
