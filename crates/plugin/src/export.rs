@@ -321,12 +321,12 @@ unsafe extern "C" fn write_fields(state: *const c_void, values: *mut f64) {
 ///
 /// # Safety
 /// The array has as many packets, valid as long as they are used.
-unsafe fn acked<'a>(packets: *const c::Packet, count: usize) -> &'a [AckedPacket] {
+pub(crate) unsafe fn acked<'a>(packets: *const c::Packet, count: usize) -> &'a [AckedPacket] {
     // SAFETY: the caller says so; that the layouts agree is checked where the structure is.
     unsafe { core::slice::from_raw_parts(packets.cast(), count) }
 }
 
-fn ack_event<'a>(event: &c::Ack, packets: &'a [AckedPacket]) -> Ack<'a> {
+pub(crate) fn ack_event<'a>(event: &c::Ack, packets: &'a [AckedPacket]) -> Ack<'a> {
     Ack {
         now: Time::from_ns(event.now_ns),
         packets,
