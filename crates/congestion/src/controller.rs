@@ -133,13 +133,12 @@ pub struct Frame {
     pub queue_delay: Span,
 }
 
-/// One newly acknowledged packet.
+/// One newly acknowledged packet; laid out as plug-ins see it, which are given these very packets.
+#[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckedPacket {
     /// Packet number.
     pub number: u64,
-    /// Bytes counted for this packet.
-    pub bytes: u32,
     /// When it was sent (sender's clock).
     pub sent_at: Time,
     /// When it arrived (receiver's clock; the offset between the clocks is unknown).
@@ -148,6 +147,8 @@ pub struct AckedPacket {
     pub lost_at_send_bytes: u64,
     /// Bytes in flight just after this packet was sent.
     pub in_flight_at_send_bytes: u64,
+    /// Bytes counted for this packet.
+    pub bytes: u32,
     /// Whether it carried retransmitted data.
     pub retransmission: bool,
     /// Whether it had been declared lost before (a spurious loss).

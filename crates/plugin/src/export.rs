@@ -162,8 +162,6 @@ thread_local! {
 struct State {
     controller: Box<dyn Controller>,
     export: &'static Export,
-    /// Packets of the present event.
-    packets: Vec<AckedPacket>,
     /// Why the controller gave up.
     failure: OnceCell<CString>,
 }
@@ -187,12 +185,11 @@ impl State {
 ///
 /// # Safety
 /// `state` is one of [`create`]'s, used by nobody else meanwhile.
-unsafe fn tell(state: *mut c_void, act: impl FnOnce(&mut dyn Controller, &mut Vec<AckedPacket>)) {
+unsafe fn tell(state: *mut c_void, act: impl FnOnce(&mut dyn Controller)) {
     // SAFETY: the caller says so.
     let state = unsafe { &mut *state.cast::<State>() };
     if state.failure.get().is_none() {
-        let State { controller, packets, .. } = state;
-        let told = panic::catch_unwind(AssertUnwindSafe(|| act(controller.as_mut(), packets)));
+        let told = panic::catch_unwind(AssertUnwindSafe(|| act(state.controller.as_mut())));
         if told.is_err() {
             state.give_up(&LAST_PANIC.take());
         }
@@ -226,7 +223,7 @@ unsafe extern "C" fn create(
     });
     match built {
         Ok(controller) => {
-            let state = State { controller, export, packets: Vec::new(), failure: OnceCell::new() };
+            let state = State { controller, export, failure: OnceCell::new() };
             Box::into_raw(Box::new(state)).cast()
         }
         Err(why) => {
@@ -320,26 +317,16 @@ unsafe extern "C" fn write_fields(state: *const c_void, values: *mut f64) {
     }
 }
 
-/// The packets of an event, in the state's buffer.
+/// The packets of an event, which are laid out as ours are.
 ///
 /// # Safety
-/// The array has as many packets.
-unsafe fn packets(buffer: &mut Vec<AckedPacket>, packets: *const c::Packet, count: usize) {
-    buffer.clear();
-    // SAFETY: the caller says so; each is valid during the call.
-    buffer.extend((0..count).map(|index| unsafe { &*packets.add(index) }).map(|packet| AckedPacket {
-        number: packet.number,
-        bytes: packet.bytes,
-        sent_at: Time::from_ns(packet.sent_at_ns),
-        received_at: Time::from_ns(packet.received_at_ns),
-        lost_at_send_bytes: packet.lost_at_send_bytes,
-        in_flight_at_send_bytes: packet.in_flight_at_send_bytes,
-        retransmission: packet.retransmission,
-        was_lost: packet.was_lost,
-    }));
+/// The array has as many packets, valid as long as they are used.
+pub(crate) unsafe fn acked<'a>(packets: *const c::Packet, count: usize) -> &'a [AckedPacket] {
+    // SAFETY: the caller says so; that the layouts agree is checked where the structure is.
+    unsafe { core::slice::from_raw_parts(packets.cast(), count) }
 }
 
-fn ack_event<'a>(event: &c::Ack, packets: &'a [AckedPacket]) -> Ack<'a> {
+pub(crate) fn ack_event<'a>(event: &c::Ack, packets: &'a [AckedPacket]) -> Ack<'a> {
     Ack {
         now: Time::from_ns(event.now_ns),
         packets,
@@ -378,10 +365,9 @@ fn ack_event<'a>(event: &c::Ack, packets: &'a [AckedPacket]) -> Ack<'a> {
 unsafe extern "C" fn on_ack(state: *mut c_void, event: *const c::Ack) {
     // SAFETY: a state of `create`; the event and its packets are valid during the call.
     unsafe {
-        tell(state, |controller, buffer| {
+        tell(state, |controller| {
             let event = &*event;
-            packets(buffer, event.packets, event.packet_count);
-            controller.on_ack(&ack_event(event, buffer));
+            controller.on_ack(&ack_event(event, acked(event.packets, event.packet_count)));
         });
     }
 }
@@ -389,12 +375,11 @@ unsafe extern "C" fn on_ack(state: *mut c_void, event: *const c::Ack) {
 unsafe extern "C" fn on_loss(state: *mut c_void, event: *const c::Loss) {
     // SAFETY: a state of `create`; the event and its packets are valid during the call.
     unsafe {
-        tell(state, |controller, buffer| {
+        tell(state, |controller| {
             let event = &*event;
-            packets(buffer, event.packets, event.packet_count);
             controller.on_loss(&Loss {
                 now: Time::from_ns(event.now_ns),
-                packets: buffer,
+                packets: acked(event.packets, event.packet_count),
                 lost_bytes: event.lost_bytes,
                 in_flight_before_bytes: event.in_flight_before_bytes,
                 in_flight_bytes: event.in_flight_bytes,
@@ -409,7 +394,7 @@ unsafe extern "C" fn on_loss(state: *mut c_void, event: *const c::Loss) {
 unsafe extern "C" fn on_timeout(state: *mut c_void, event: *const c::Timeout) {
     // SAFETY: a state of `create`; the event is valid during the call.
     unsafe {
-        tell(state, |controller, _| {
+        tell(state, |controller| {
             let event = &*event;
             controller.on_timeout(&Timeout {
                 now: Time::from_ns(event.now_ns),
@@ -428,7 +413,7 @@ unsafe extern "C" fn on_timeout(state: *mut c_void, event: *const c::Timeout) {
 unsafe extern "C" fn on_ecn(state: *mut c_void, event: *const c::Ecn) {
     // SAFETY: a state of `create`; the event is valid during the call.
     unsafe {
-        tell(state, |controller, _| {
+        tell(state, |controller| {
             let event = &*event;
             controller.on_ecn(&Ecn {
                 now: Time::from_ns(event.now_ns),
@@ -445,7 +430,7 @@ unsafe extern "C" fn on_ecn(state: *mut c_void, event: *const c::Ecn) {
 unsafe extern "C" fn on_sent(state: *mut c_void, event: *const c::Sent) {
     // SAFETY: a state of `create`; the event is valid during the call.
     unsafe {
-        tell(state, |controller, _| {
+        tell(state, |controller| {
             let event = &*event;
             controller.on_sent(&Sent {
                 now: Time::from_ns(event.now_ns),
@@ -462,7 +447,7 @@ unsafe extern "C" fn on_sent(state: *mut c_void, event: *const c::Sent) {
 unsafe extern "C" fn on_frame(state: *mut c_void, event: *const c::Frame) {
     // SAFETY: a state of `create`; the event is valid during the call.
     unsafe {
-        tell(state, |controller, _| {
+        tell(state, |controller| {
             let event = &*event;
             controller.on_frame(&Frame {
                 now: Time::from_ns(event.now_ns),
@@ -478,7 +463,7 @@ unsafe extern "C" fn on_frame(state: *mut c_void, event: *const c::Frame) {
 unsafe extern "C" fn on_established(state: *mut c_void, now_ns: u64, rtt_ns: u64) {
     // SAFETY: a state of `create`.
     unsafe {
-        tell(state, |controller, _| {
+        tell(state, |controller| {
             controller.on_established(Time::from_ns(now_ns), Span::from_ns(rtt_ns));
         });
     }
@@ -486,10 +471,10 @@ unsafe extern "C" fn on_established(state: *mut c_void, now_ns: u64, rtt_ns: u64
 
 unsafe extern "C" fn on_spurious_loss(state: *mut c_void, now_ns: u64) {
     // SAFETY: a state of `create`.
-    unsafe { tell(state, |controller, _| controller.on_spurious_loss(Time::from_ns(now_ns))) }
+    unsafe { tell(state, |controller| controller.on_spurious_loss(Time::from_ns(now_ns))) }
 }
 
 unsafe extern "C" fn on_wake(state: *mut c_void, now_ns: u64) {
     // SAFETY: a state of `create`.
-    unsafe { tell(state, |controller, _| controller.on_wake(Time::from_ns(now_ns))) }
+    unsafe { tell(state, |controller| controller.on_wake(Time::from_ns(now_ns))) }
 }

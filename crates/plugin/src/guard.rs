@@ -177,57 +177,76 @@ impl<F: Foreign> Guarded<F> {
             watch: Arc::clone(watch),
         };
         guarded.place.enter(Callback::Create);
-        let outcome = match create() {
-            Ok(foreign) => {
-                guarded.hears = EVENTS.into_iter().filter(|event| foreign.hears(*event)).map(bit).sum();
-                let foreign = guarded.foreign.insert(foreign);
-                guarded.place.next(Callback::Control);
-                let answer = ask(foreign);
-                guarded.accept(answer, start.now).map_err(|what| (Callback::Control, what))
-            }
-            Err(what) => Err((Callback::Create, what)),
-        };
+        let mut answer = Answer::default();
+        let created = create().map_err(|what| (Callback::Create, what)).and_then(|foreign| {
+            guarded.hears = EVENTS.into_iter().filter(|event| foreign.hears(*event)).map(bit).sum();
+            let foreign = guarded.foreign.insert(foreign);
+            guarded.place.next(Callback::Control);
+            foreign.control(&mut answer).map_err(|what| (Callback::Control, what))
+        });
         guarded.place.leave();
-        guarded.settle(outcome, start.now);
+        match created {
+            Ok(()) => guarded.accept(&answer, start.now, Callback::Control),
+            Err((callback, what)) => guarded.fail(callback, &what, start.now),
+        }
         guarded
     }
 
-    #[inline]
+    /// Tells it, asks what is allowed now, and takes that over. Part of each method that calls it: what happened has one
+    /// kind there, and what it answers need not be moved.
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    #[inline(always)]
     fn tell(&mut self, event: &Event<'_>) {
         let callback = event.callback();
-        if self.hears & bit(callback) == 0 {
+        if !self.hears(callback) {
             return;
         }
         let Some(foreign) = &mut self.foreign else { return };
         self.place.enter(callback);
-        let outcome = match foreign.on(event) {
+        let mut answer = Answer::default();
+        let told = match foreign.on(event) {
             Ok(()) => {
                 self.place.next(Callback::Control);
-                let answer = ask(foreign);
-                self.accept(answer, event.now()).map_err(|what| (callback, what))
+                foreign.control(&mut answer)
             }
-            Err(what) => Err((callback, what)),
+            Err(what) => Err(what),
         };
         self.place.leave();
-        self.settle(outcome, event.now());
+        match told {
+            Ok(()) => self.accept(&answer, event.now(), callback),
+            Err(what) => self.fail(callback, &what, event.now()),
+        }
+    }
+
+    /// The same for packets that are sent, which few want to know.
+    #[inline(never)]
+    fn tell_sent(&mut self, event: &Sent) {
+        self.tell(&Event::Sent(event));
+    }
+
+    /// The same for what does not happen with every packet.
+    #[inline(never)]
+    fn tell_rarely(&mut self, event: &Event<'_>) {
+        self.tell(event);
     }
 
     /// Takes over what is allowed now, if all of it can be.
-    #[inline]
-    fn accept(&mut self, answer: Result<Answer, String>, now: Time) -> Result<(), String> {
-        let answer = answer?;
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn accept(&mut self, answer: &Answer, now: Time, callback: Callback) {
         if answer.is_plain_window() {
             self.control = Control::window(answer.window_bytes as u64);
-            return Ok(());
+        } else {
+            // A copy: what has an address is not kept in registers.
+            self.accept_all(*answer, now, callback);
         }
-        self.control = self.checked(&answer, now).ok_or_else(|| self.objection(&answer))?;
-        Ok(())
     }
 
-    #[inline]
-    fn settle(&mut self, outcome: Result<(), (Callback, String)>, now: Time) {
-        if let Err((callback, what)) = outcome {
-            self.fail(callback, &what, now);
+    #[inline(never)]
+    fn accept_all(&mut self, answer: Answer, now: Time, callback: Callback) {
+        match self.checked(&answer, now) {
+            Some(control) => self.control = control,
+            None => self.fail(callback, &self.objection(&answer), now),
         }
     }
 
@@ -304,6 +323,11 @@ impl<F: Foreign> Guarded<F> {
 }
 
 impl<F> Guarded<F> {
+    #[inline]
+    const fn hears(&self, callback: Callback) -> bool {
+        self.hears & bit(callback) != 0
+    }
+
     fn end(&mut self) {
         if let Some(foreign) = self.foreign.take() {
             self.place.enter(Callback::Destroy);
@@ -311,14 +335,6 @@ impl<F> Guarded<F> {
             self.place.leave();
         }
     }
-}
-
-/// What a controller allows, unchecked.
-#[inline]
-fn ask<F: Foreign>(foreign: &F) -> Result<Answer, String> {
-    let mut answer = Answer::default();
-    foreign.control(&mut answer)?;
-    Ok(answer)
 }
 
 /// The callbacks that report events.
@@ -343,11 +359,13 @@ impl<F> Drop for Guarded<F> {
 
 impl<F: Foreign> Controller for Guarded<F> {
     fn on_established(&mut self, now: Time, rtt: Span) {
-        self.tell(&Event::Established(now, rtt));
+        self.tell_rarely(&Event::Established(now, rtt));
     }
 
     fn on_sent(&mut self, event: &Sent) {
-        self.tell(&Event::Sent(event));
+        if self.hears(Callback::OnSent) {
+            self.tell_sent(event);
+        }
     }
 
     fn on_ack(&mut self, event: &Ack<'_>) {
@@ -355,29 +373,29 @@ impl<F: Foreign> Controller for Guarded<F> {
     }
 
     fn on_loss(&mut self, event: &Loss<'_>) {
-        self.tell(&Event::Loss(event));
+        self.tell_rarely(&Event::Loss(event));
     }
 
     fn on_timeout(&mut self, event: &Timeout) {
-        self.tell(&Event::Timeout(event));
+        self.tell_rarely(&Event::Timeout(event));
     }
 
     fn on_ecn(&mut self, event: &Ecn) {
-        self.tell(&Event::Ecn(event));
+        self.tell_rarely(&Event::Ecn(event));
     }
 
     fn on_spurious_loss(&mut self, now: Time) {
-        self.tell(&Event::SpuriousLoss(now));
+        self.tell_rarely(&Event::SpuriousLoss(now));
     }
 
     fn on_wake(&mut self, now: Time) {
         // It has come, whether the controller hears of it or not.
         self.control.wake_at = Time::NEVER;
-        self.tell(&Event::Wake(now));
+        self.tell_rarely(&Event::Wake(now));
     }
 
     fn on_frame(&mut self, event: &Frame) {
-        self.tell(&Event::Frame(event));
+        self.tell_rarely(&Event::Frame(event));
     }
 
     fn control(&self) -> Control {

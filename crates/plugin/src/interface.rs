@@ -2,7 +2,9 @@
 
 #![allow(clippy::struct_field_names, reason = "the names are those of the header")]
 
+use congestion::AckedPacket;
 use core::ffi::{c_char, c_void};
+use core::mem::{align_of, offset_of, size_of};
 
 /// Version of the interface: `DUMBBELL_INTERFACE`.
 pub(crate) const VERSION: u32 = 1;
@@ -23,6 +25,20 @@ pub(crate) struct Packet {
     pub(crate) retransmission: bool,
     pub(crate) was_lost: bool,
 }
+
+// Those of an event are the transport's own, and are not copied.
+const _: () = assert!(
+    size_of::<Packet>() == size_of::<AckedPacket>()
+        && align_of::<Packet>() == align_of::<AckedPacket>()
+        && offset_of!(Packet, number) == offset_of!(AckedPacket, number)
+        && offset_of!(Packet, sent_at_ns) == offset_of!(AckedPacket, sent_at)
+        && offset_of!(Packet, received_at_ns) == offset_of!(AckedPacket, received_at)
+        && offset_of!(Packet, lost_at_send_bytes) == offset_of!(AckedPacket, lost_at_send_bytes)
+        && offset_of!(Packet, in_flight_at_send_bytes) == offset_of!(AckedPacket, in_flight_at_send_bytes)
+        && offset_of!(Packet, bytes) == offset_of!(AckedPacket, bytes)
+        && offset_of!(Packet, retransmission) == offset_of!(AckedPacket, retransmission)
+        && offset_of!(Packet, was_lost) == offset_of!(AckedPacket, was_lost)
+);
 
 #[repr(C)]
 pub(crate) struct Ack {
@@ -227,7 +243,6 @@ pub(crate) const ENTRANCE: &core::ffi::CStr = c"dumbbell_plugin";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::mem::{offset_of, size_of};
     use std::fmt::Write;
     use std::path::Path;
     use std::process::Command;

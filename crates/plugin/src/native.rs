@@ -4,12 +4,12 @@
 use crate::guard::{Answer, Event, Foreign};
 use crate::interface as c;
 use crate::watch::Callback;
-use congestion::{AckedPacket, FieldSink, Parameters, Start, TimeoutKind, Value};
+use congestion::{FieldSink, Parameters, RateSample, Start, TimeoutKind, Value};
 use core::ffi::{CStr, c_char, c_void};
-use core::ptr;
+use core::{mem, ptr};
 use std::ffi::CString;
 use std::sync::Arc;
-use units::Span;
+use units::{Rate, Span};
 
 /// A controller that a library declares, its texts checked and copied. The library is never unloaded.
 pub(crate) struct Declared {
@@ -32,8 +32,6 @@ unsafe impl Sync for Declared {}
 pub(crate) struct Native {
     declared: Arc<Declared>,
     state: *mut c_void,
-    /// Packets of the present event, as the library sees them.
-    packets: Vec<c::Packet>,
 }
 
 // SAFETY: the interface says that a state is used by one thread at a time, not that it is always the same.
@@ -71,77 +69,7 @@ impl Native {
             let why = unsafe { lossy(refusal) };
             return Err(why.map_or("returned NULL".to_owned(), |why| format!("refused to start: {why}")));
         }
-        Ok(Self { declared: Arc::clone(declared), state, packets: Vec::with_capacity(64) })
-    }
-
-    /// The packets as the library sees them, in a buffer that is used again.
-    #[inline]
-    fn copied(&mut self, packets: &[AckedPacket]) -> (*const c::Packet, usize) {
-        self.packets.clear();
-        self.packets.extend(packets.iter().map(|packet| c::Packet {
-            number: packet.number,
-            sent_at_ns: packet.sent_at.as_ns(),
-            received_at_ns: packet.received_at.as_ns(),
-            lost_at_send_bytes: packet.lost_at_send_bytes,
-            in_flight_at_send_bytes: packet.in_flight_at_send_bytes,
-            bytes: packet.bytes,
-            retransmission: packet.retransmission,
-            was_lost: packet.was_lost,
-        }));
-        (self.packets.as_ptr(), self.packets.len())
-    }
-
-    #[inline]
-    fn ack(&mut self, event: &congestion::Ack<'_>) -> c::Ack {
-        let (packets, packet_count) = self.copied(event.packets);
-        let rate = event.rate.unwrap_or_default();
-        c::Ack {
-            now_ns: event.now.as_ns(),
-            packets,
-            packet_count,
-            acked_bytes: event.acked_bytes,
-            growth_bytes: event.growth_bytes,
-            lost_bytes: event.lost_bytes,
-            rtt_ns: event.rtt.map_or(c::NONE, Span::as_ns),
-            srtt_ns: event.srtt.as_ns(),
-            rttvar_ns: event.rttvar.as_ns(),
-            min_rtt_ns: event.min_rtt.as_ns(),
-            ack_delay_ns: event.ack_delay.as_ns(),
-            in_flight_before_bytes: event.in_flight_before_bytes,
-            in_flight_bytes: event.in_flight_bytes,
-            peak_in_flight_bytes: event.peak_in_flight_bytes,
-            delivered_bytes: event.delivered_bytes,
-            next_number: event.next_number,
-            queued_bytes: event.queued_bytes,
-            queue_delay_ns: event.queue_delay.as_ns(),
-            rate_bps: rate.rate.bps(),
-            rate_delivered_bytes: rate.delivered_bytes,
-            rate_interval_ns: rate.interval.as_ns(),
-            rate_prior_delivered_bytes: rate.prior_delivered_bytes,
-            rate_lost_bytes: rate.lost_bytes,
-            rate_in_flight_at_send_bytes: rate.in_flight_at_send_bytes,
-            rate_valid: event.rate.is_some(),
-            rate_app_limited: rate.app_limited,
-            window_limited: event.window_limited,
-            app_limited: event.app_limited,
-            round_start: event.round_start,
-            in_recovery: event.in_recovery,
-        }
-    }
-
-    fn loss(&mut self, event: &congestion::Loss<'_>) -> c::Loss {
-        let (packets, packet_count) = self.copied(event.packets);
-        c::Loss {
-            now_ns: event.now.as_ns(),
-            packets,
-            packet_count,
-            lost_bytes: event.lost_bytes,
-            in_flight_before_bytes: event.in_flight_before_bytes,
-            in_flight_bytes: event.in_flight_bytes,
-            srtt_ns: event.srtt.as_ns(),
-            next_number: event.next_number,
-            new_episode: event.new_episode,
-        }
+        Ok(Self { declared: Arc::clone(declared), state })
     }
 
     /// Calls the library with an event of a kind that it may not hear.
@@ -158,6 +86,81 @@ impl Native {
             // SAFETY: the state is the library's.
             unsafe { function(self.state, now.as_ns()) }
         }
+    }
+}
+
+/// A field, read by itself: fields that are read two at a time, as compilers like to, arrive late if they have
+/// just been written one at a time, as those of events are.
+#[expect(clippy::inline_always, reason = "a move")]
+#[inline(always)]
+fn alone<T: Copy>(field: &T) -> T {
+    // SAFETY: what a reference points to can be read.
+    unsafe { ptr::from_ref(field).read_volatile() }
+}
+
+/// For an ACK without a sample.
+static NO_RATE: RateSample = RateSample {
+    delivered_bytes: 0,
+    interval: Span::ZERO,
+    rate: Rate::ZERO,
+    prior_delivered_bytes: 0,
+    lost_bytes: 0,
+    in_flight_at_send_bytes: 0,
+    app_limited: false,
+};
+
+/// What the library is told; its packets are the transport's, which are laid out alike.
+#[inline]
+fn ack_event(event: &congestion::Ack<'_>) -> c::Ack {
+    let rate = event.rate.as_ref().unwrap_or(&NO_RATE);
+    // SAFETY: numbers, flags and a pointer may be zero.
+    let mut ack: c::Ack = unsafe { mem::zeroed() };
+    // One by one, because together they are more than there are registers.
+    ack.now_ns = alone(&event.now).as_ns();
+    let packets = alone(&event.packets);
+    ack.packets = packets.as_ptr().cast();
+    ack.packet_count = packets.len();
+    ack.acked_bytes = alone(&event.acked_bytes);
+    ack.growth_bytes = alone(&event.growth_bytes);
+    ack.lost_bytes = alone(&event.lost_bytes);
+    ack.rtt_ns = event.rtt.as_ref().map_or(c::NONE, |rtt| alone(rtt).as_ns());
+    ack.srtt_ns = alone(&event.srtt).as_ns();
+    ack.rttvar_ns = alone(&event.rttvar).as_ns();
+    ack.min_rtt_ns = alone(&event.min_rtt).as_ns();
+    ack.ack_delay_ns = alone(&event.ack_delay).as_ns();
+    ack.in_flight_before_bytes = alone(&event.in_flight_before_bytes);
+    ack.in_flight_bytes = alone(&event.in_flight_bytes);
+    ack.peak_in_flight_bytes = alone(&event.peak_in_flight_bytes);
+    ack.delivered_bytes = alone(&event.delivered_bytes);
+    ack.next_number = alone(&event.next_number);
+    ack.queued_bytes = alone(&event.queued_bytes);
+    ack.queue_delay_ns = alone(&event.queue_delay).as_ns();
+    ack.rate_bps = alone(&rate.rate).bps();
+    ack.rate_delivered_bytes = alone(&rate.delivered_bytes);
+    ack.rate_interval_ns = alone(&rate.interval).as_ns();
+    ack.rate_prior_delivered_bytes = alone(&rate.prior_delivered_bytes);
+    ack.rate_lost_bytes = alone(&rate.lost_bytes);
+    ack.rate_in_flight_at_send_bytes = alone(&rate.in_flight_at_send_bytes);
+    ack.rate_valid = event.rate.is_some();
+    ack.rate_app_limited = alone(&rate.app_limited);
+    ack.window_limited = alone(&event.window_limited);
+    ack.app_limited = alone(&event.app_limited);
+    ack.round_start = alone(&event.round_start);
+    ack.in_recovery = alone(&event.in_recovery);
+    ack
+}
+
+fn loss_event(event: &congestion::Loss<'_>) -> c::Loss {
+    c::Loss {
+        now_ns: event.now.as_ns(),
+        packets: event.packets.as_ptr().cast(),
+        packet_count: event.packets.len(),
+        lost_bytes: event.lost_bytes,
+        in_flight_before_bytes: event.in_flight_before_bytes,
+        in_flight_bytes: event.in_flight_bytes,
+        srtt_ns: event.srtt.as_ns(),
+        next_number: event.next_number,
+        new_episode: event.new_episode,
     }
 }
 
@@ -178,16 +181,15 @@ impl Foreign for Native {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "who calls it knows what event it is")]
+    #[inline(always)]
     fn on(&mut self, event: &Event<'_>) -> Result<(), String> {
         match *event {
             Event::Ack(event) => {
-                let event = self.ack(event);
-                self.call(self.declared.functions.on_ack, &event);
+                self.call(self.declared.functions.on_ack, &ack_event(event));
             }
             Event::Loss(event) => {
-                let event = self.loss(event);
-                self.call(self.declared.functions.on_loss, &event);
+                self.call(self.declared.functions.on_loss, &loss_event(event));
             }
             Event::Timeout(event) => self.call(
                 self.declared.functions.on_timeout,
@@ -246,7 +248,8 @@ impl Foreign for Native {
         Ok(())
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
     fn control(&self, answer: &mut Answer) -> Result<(), String> {
         let mut control = c::Control {
             window_bytes: answer.window_bytes,
@@ -257,12 +260,12 @@ impl Foreign for Native {
             filler_bytes: answer.filler_bytes,
             failure: ptr::null(),
         };
-        let function = self.declared.functions.control.ok_or("is missing")?;
+        let Some(function) = self.declared.functions.control else { return Err(missing()) };
         // SAFETY: the state is the library's, the control valid during the call.
         unsafe { function(self.state, &raw mut control) }
-        // SAFETY: the interface says that it is NULL or a text.
-        if let Some(why) = unsafe { lossy(control.failure) } {
-            return Err(format!("gave up: {why}"));
+        if !control.failure.is_null() {
+            // SAFETY: the interface says that it is a text then.
+            return Err(unsafe { gave_up(control.failure) });
         }
         *answer = Answer {
             window_bytes: control.window_bytes,
@@ -297,6 +300,23 @@ impl Drop for Native {
             unsafe { destroy(self.state) }
         }
     }
+}
+
+/// A library without a function that is needed; none such is loaded.
+#[cold]
+fn missing() -> String {
+    "is missing".to_owned()
+}
+
+/// Why the controller gives up.
+///
+/// # Safety
+/// `why` points to a text that ends with a zero.
+#[cold]
+unsafe fn gave_up(why: *const c_char) -> String {
+    // SAFETY: the caller says so.
+    let why = unsafe { CStr::from_ptr(why) };
+    format!("gave up: {}", why.to_string_lossy())
 }
 
 /// A text of the library, if it is one.
@@ -345,5 +365,70 @@ fn c_value(parameter: &congestion::Parameter, value: &Value, text: &CString) -> 
             contents: file.contents.as_ptr(),
             length: file.contents.len(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::{self, acked};
+    use congestion::{Ack, AckedPacket};
+    use units::Time;
+
+    #[test]
+    fn all_of_an_ack_reaches_a_library() {
+        let mut numbers = 1_u64..;
+        let mut next = || numbers.next().unwrap();
+        let packet = AckedPacket {
+            number: next(),
+            sent_at: Time::from_ns(next()),
+            received_at: Time::from_ns(next()),
+            lost_at_send_bytes: next(),
+            in_flight_at_send_bytes: next(),
+            bytes: 1448,
+            retransmission: true,
+            was_lost: false,
+        };
+        let packets = [packet, AckedPacket { number: next(), was_lost: true, ..packet }];
+        let event = Ack {
+            now: Time::from_ns(next()),
+            packets: &packets,
+            acked_bytes: next(),
+            growth_bytes: next(),
+            lost_bytes: next(),
+            rtt: Some(Span::from_ns(next())),
+            srtt: Span::from_ns(next()),
+            rttvar: Span::from_ns(next()),
+            min_rtt: Span::from_ns(next()),
+            ack_delay: Span::from_ns(next()),
+            in_flight_before_bytes: next(),
+            in_flight_bytes: next(),
+            peak_in_flight_bytes: next(),
+            window_limited: true,
+            app_limited: false,
+            delivered_bytes: next(),
+            rate: Some(RateSample {
+                delivered_bytes: next(),
+                interval: Span::from_ns(next()),
+                rate: Rate::from_bps(next()),
+                prior_delivered_bytes: next(),
+                lost_bytes: next(),
+                in_flight_at_send_bytes: next(),
+                app_limited: true,
+            }),
+            round_start: false,
+            in_recovery: true,
+            next_number: next(),
+            queued_bytes: next(),
+            queue_delay: Span::from_ns(next()),
+            feedback: &[],
+        };
+        for event in [event, Ack { app_limited: true, round_start: true, rtt: None, rate: None, ..event }] {
+            let told = ack_event(&event);
+            // SAFETY: the packets are those of the event.
+            let packets = unsafe { acked(told.packets, told.packet_count) };
+            // A library in Rust makes the same of it again.
+            assert_eq!(format!("{:?}", export::ack_event(&told, packets)), format!("{event:?}"));
+        }
     }
 }

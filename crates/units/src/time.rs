@@ -13,6 +13,7 @@ fn nearest(value: f64) -> u64 {
 
 /// A point in time: nanoseconds since the start of the run.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct Time(u64);
 
 /// A length of time: nanoseconds, never negative.
