@@ -176,7 +176,6 @@ impl Sender {
             message = self.controller.message(&sent);
             self.refresh_control();
         }
-        let is_media = self.stream.is_live() && !filler && payload_bytes > 0;
         *data = Data {
             number,
             offset,
@@ -186,8 +185,11 @@ impl Sender {
             least_unacked: self.flight.base(),
             retransmission,
             filler,
-            frame: if is_media { self.stream.frame_at(offset) } else { FrameMark::default() },
+            frame: FrameMark::default(),
             message,
         };
+        if self.stream.is_live() && !filler && payload_bytes > 0 {
+            data.frame = self.stream.frame_at(offset);
+        }
     }
 }
