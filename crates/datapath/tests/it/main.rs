@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "the tests start processes and read /proc")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
+mod programs;
+
 use congestion::Registry;
 use datapath::Emulated;
 use measure::RunMeter;
@@ -443,6 +445,9 @@ fn main() -> ExitCode {
         a_command_runs_inside_a_path,
         nothing_is_left_after_runs,
         a_killed_run_takes_its_programs_with_it_or_the_next_one_ends_them,
+        programs::output_is_drained_and_its_end_kept,
+        programs::a_program_calls_the_run_invalid_by_its_exit_status_alone,
+        programs::ending_a_program_ends_what_it_has_started,
     ];
     needs::run(vec![(missing, tests)])
 }
