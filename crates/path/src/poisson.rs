@@ -1,7 +1,7 @@
 //! A link whose delivery opportunities are a Poisson process: exponential gaps, unbounded, in ns.
 //!
-//! Optional sparse head as in Pantheon's calibrated traces (StanfordSNR/pantheon-traces): opportunities `head_gap_ms` apart
-//! until `head_s`.
+//! Optional sparse head as in Pantheon's calibrated traces (StanfordSNR/observatory@84f9454, `traces/`):
+//! opportunities `head_gap_ms` apart until `head_s`.
 
 use crate::QueueSpec;
 use crate::buffer::Buffer;
