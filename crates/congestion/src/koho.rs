@@ -29,7 +29,7 @@ const NS_PER_MS: u64 = 1_000_000;
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "koho",
-    summary: "Koho 2.0 (koho_cc at f0f2e69) and its family: a window steered by one-way delay",
+    summary: "Koho 2.0 (greghill/koho_cc@f0f2e69) and its family: a window steered by one-way delay",
     parameters: &[
         Parameter::choice(
             "threshold",

@@ -33,7 +33,7 @@ const LEAST_UTILITY: f64 = -10_000.0;
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "pcc",
-    summary: "PCC-Allegro (modong/pcc at 1afc958): rate trials judged by a utility",
+    summary: "PCC-Allegro (modong/pcc@1afc958): rate trials judged by a utility",
     parameters: &[
         Parameter::choice(
             "utility",

@@ -46,7 +46,7 @@ const UNDEFINED_INFLATION: f64 = -21_474_836.48;
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "pcc-experimental",
-    summary: "PCC-Expr (PCC-Uspace at cd43e34, April 2018): Vivace's utility on time-based monitor intervals",
+    summary: "PCC-Expr (PCCproject/PCC-Uspace@cd43e34, April 2018): Vivace's utility on time-based monitor intervals",
     parameters: &[
         Parameter::number(
             "initial_rate",

@@ -1,6 +1,6 @@
 //! PCC-Vivace as Pantheon ran it in 2018: gradient ascent on a utility of rate, loss and RTT slope.
 //!
-//! Source: Dong et al., NSDI 2018; PCCproject/PCC-Uspace, branch `NSDI-2018`, `pcc-gradient/sender/app/pcc.h`; and the
+//! Source: Dong et al., NSDI 2018; PCCproject/PCC-Uspace@b67bb68, `pcc-gradient/sender/app/pcc.h`; and the
 //! executables that Pantheon ran, StanfordSNR/vivace@423cbca, @7a4ba53 and @2baf862. One file for the four schemes:
 //! `vivace` (latency coefficient 900), `vivace-latency` (11330), `vivace-loss` (0) and `vivace-lte`. Rates are in
 //! Mbit/s on the wire; the utility counts Mbit of 2^20 and packets of 1500 bytes whatever is sent.

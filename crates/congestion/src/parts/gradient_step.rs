@@ -1,6 +1,6 @@
 //! The rate change of Vivace's online learning: gradient times confidence, within a bound that moves.
 //!
-//! Source: Dong et al., NSDI 2018, as coded in PCCproject/PCC-Uspace: branch `NSDI-2018`,
+//! Source: Dong et al., NSDI 2018, as coded in PCCproject/PCC-Uspace@b67bb68,
 //! `pcc-gradient/sender/app/pcc.h` (Vivace), and @cd43e34, `src/pcc` (PCC-Expr), which differ in constants only. Rates
 //! and steps are in the scheme's own unit (Mbit/s of 10^6 or 2^20 bits).
 

@@ -1,5 +1,5 @@
-//! What Vivace thinks of a monitor interval (Dong et al., NSDI 2018; PCCproject/PCC-Uspace, branch
-//! `NSDI-2018`, `pcc-gradient/sender/app/gradient_descent_pcc_client.cpp`).
+//! What Vivace thinks of a monitor interval (Dong et al., NSDI 2018; PCCproject/PCC-Uspace@b67bb68,
+//! `pcc-gradient/sender/app/pcc.h`, `utility`).
 
 use crate::parts::Ended;
 
