@@ -131,8 +131,9 @@ fn share_of_first(first: Value, mut second: Value) -> f64 {
     first / (first + second)
 }
 
-/// Meng et al., SIGCOMM 2020: a scavenger leaves at least 90 % to
-/// CUBIC and BBR. Wide tolerance: 80 %. It joins a flow that is there; one that was there first yields slowly.
+/// Meng et al., SIGCOMM 2020, abstract: a scavenger yields to primary flows. How far is our own bound: 80 %, beyond the
+/// 30 to 70 % that two primaries get of each other (below). It joins a flow that is there; one that was there first
+/// yields slowly.
 #[test]
 fn a_scavenger_leaves_the_link_to_cubic_and_bbr() {
     let mut bbr = flow("bbr");
