@@ -63,6 +63,31 @@ def test_make_builds_for_the_browser_what_is_kept_free_for_it() -> None:
     assert set(named[1].split()) == IN_THE_BROWSER
 
 
+def reached(names: set[str], found: dict[str, set[str]]) -> set[str]:
+    """The crates `names` of this workspace, and all that they depend on."""
+    return names.union(*(reached(found[name] & set(found), found) for name in names))
+
+
+def test_the_architecture_page_draws_the_crates_as_they_are() -> None:
+    found = dependencies()
+    crates = {name: needed & set(found) for name, needed in found.items()}
+    # What is reached through another one is not drawn.
+    short = {
+        name: {each for each in needed if each not in reached(needed - {each}, found)}
+        for name, needed in crates.items()
+    }
+    page = (ROOT / "ARCHITECTURE.md").read_text()
+    drawing = re.search(r"```\n(units\n.*?)```", page, re.DOTALL)
+    assert drawing is not None
+    drawn: dict[str, set[str]] = {}
+    for line in drawing[1].splitlines():
+        remarkless = re.split(r"\s{3,}", re.sub(r"\s+->\s+", " -> ", line))[0]
+        names, _, needed = remarkless.partition(" -> ")
+        for name in names.split(", "):
+            drawn[name.strip()] = {each.strip() for each in needed.split(",") if each}
+    assert drawn == short
+
+
 TEXTS = ["*.md", "*.rs", "*.toml", "*.py", "*.c", "*.h", "*.go"]
 """The files in which sources are cited."""
 
