@@ -59,7 +59,6 @@ pub struct Sender {
     codepoint: Ecn,
     window_rounding: WindowRounding,
     limited_transmit: bool,
-    quirk_pace_after_block: bool,
     /// Whether the flow was asked for packets since its start.
     started: bool,
     /// Whether the connection is set up.
@@ -87,7 +86,7 @@ impl Sender {
             rtt: RttEstimator::new(config),
             sampler: RateSampler::default(),
             rounds: Rounds::default(),
-            pacer: Pacer::new(start, config.pacing_gain),
+            pacer: Pacer::new(start, config),
             timers: Timers::new(config, start),
             keepalive: Keepalive::new(config, start),
             integrals: Integrals::new(start, stop),
@@ -102,7 +101,6 @@ impl Sender {
             codepoint: config.ecn,
             window_rounding: config.window_rounding,
             limited_transmit: config.limited_transmit,
-            quirk_pace_after_block: config.quirk_pace_after_block,
             started: false,
             established: !config.handshake,
             blocked: false,
