@@ -68,7 +68,7 @@ pub(crate) trait Table {
     fn delay_ms(&self) -> f64 {
         0.0
     }
-    /// Probability of losing a packet, if that is what it is for and the same for every packet.
+    /// Probability of losing a packet, of an element that is there to lose packets, all with the same probability.
     fn loss(&self) -> Option<f64> {
         None
     }
