@@ -12,7 +12,7 @@
 //!
 //! Why pairs: the utility also moves for reasons that are not the probe's, such as other flows and queues that fill or
 //! drain. Within a pair the order is drawn at random, so such a move favours the higher rate as often as the lower. One
-//! pair would decide every time, be it by chance; two that disagree show that noise decided. Why `eps` grows: probes that
+//! pair would always decide, often by chance; two that disagree show that noise decided. Why `eps` grows: probes that
 //! are too close to each other differ by less than the noise. Wider ones differ by more, but disturb more, so each
 //! decision begins with the smallest. (Dong et al., NSDI 2015, "Control algorithm": randomized controlled trials;
 //! <https://www.usenix.org/conference/nsdi15/technical-sessions/presentation/dong>.)

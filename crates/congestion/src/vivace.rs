@@ -9,10 +9,10 @@
 //! around the rate; if the pairs agree, the rate changes by gradient times confidence within a bound, at least by
 //! `min_step`. A step of more than 10 % is taken from the reference interval on, and MOVING goes on while utility agrees.
 //!
-//! Why so: the utility of one interval is noisy, so a decision needs pairs that agree, each in random order, lest a
-//! queue that grows or drains anyway be taken for the probes' doing. The gradient alone would take hundreds of
-//! decisions to cross a fast link, so confidence multiplies it while decisions agree; the bound keeps one wrong
-//! gradient from doing much harm; both begin anew when the direction turns (`parts/gradient_step.rs`).
+//! Why so: the utility of one interval is noisy, so a decision needs pairs that agree. Each pair comes in random order:
+//! otherwise a queue that grows or drains anyway would look like an effect of the probes. The gradient alone would take
+//! hundreds of decisions to cross a fast link, so confidence multiplies it while decisions agree; the bound keeps one
+//! wrong gradient from doing much harm; both begin anew when the direction turns (`parts/gradient_step.rs`).
 //!
 //! Expected (`docs/derivations.md`, PCC and Vivace): with a latency term 93 % of a smooth link with an empty queue, and
 //! a random walk just above `min_rate` where deliveries are bursty; without, the whole link, a full buffer and more
