@@ -12,7 +12,7 @@ use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, ElementTable, Streams, Table, settings};
 use crate::served::{Drawn, Process, Served};
-use crate::settings::{above_zero, packet_bytes, rate, refuse};
+use crate::settings::{above_zero, full_packet, packet_bytes, rate, refuse};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 use wander::{Shape, Stationary, TICK_S, Wander};
@@ -56,9 +56,6 @@ pub struct CellularSpec {
 
 fn one() -> f64 {
     1.0
-}
-fn full_packet() -> u32 {
-    1500
 }
 
 impl CellularSpec {

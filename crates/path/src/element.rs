@@ -43,7 +43,7 @@ pub(crate) trait Element {
 
 /// The error for a change of the queue of an element without one.
 pub(crate) fn no_queue(name: &str) -> String {
-    format!("queue: `{name}` cannot be changed, the element has no queue")
+    format!("queue: {name} cannot be changed, the element has no queue")
 }
 
 /// The table of settings of an element.
