@@ -52,4 +52,4 @@ pub use stats::{
     AckLinkStats, CcperfFlow, CcperfLink, CcperfNetwork, Completion, FlowStats, LinkStats, MediaStats,
     NetworkStats, ResponseStats, RunStats, TransferStats,
 };
-pub use tally::{round_to_us, time_to_us};
+pub use tally::round_to_us;
