@@ -1,6 +1,6 @@
 //! Koho 2.0 and its family: a window steered by one-way delay, a quarter of a packet per ACK.
 //!
-//! Source: greghill/koho_cc@f0f2e69, `datagrump/controller.cc`, on datagrump's transport. The estimate of the forward
+//! Source: `greghill/koho_cc@f0f2e69`, `datagrump/controller.cc`, on datagrump's transport. The estimate of the forward
 //! delay is half the smallest RTT, plus the one-way delay less its minimum. Above 1.45 times half the smallest RTT the
 //! window shrinks, otherwise it grows. Integer-millisecond clocks on both sides are part of the published behaviour
 //! (`ms_timestamps`). The 50 ms keepalive and the release of lost packets as soon as something later is acknowledged
