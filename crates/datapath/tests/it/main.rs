@@ -8,7 +8,7 @@ mod programs;
 use congestion::Registry;
 use datapath::Emulated;
 use measure::RunMeter;
-use packetlog::{Key, PacketLogReader, Table, read_samples};
+use packetlog::{Key, PacketLogReader, SampleTable, read_samples};
 use record::Event;
 use recorder::Recorder;
 use runs::{Backend, RunSpec, meter_config};
@@ -182,7 +182,7 @@ fn our_senders_verdicts_are_logged_in_order() {
         let (emulated, _) = record(&spec, Some(&directory)).unwrap();
         let log = PacketLogReader::open(directory.join("packets.parquet")).unwrap();
         let records: Vec<_> = log.map(Result::unwrap).collect();
-        let samples = read_samples(directory.join("flows.parquet"), Table::Flows).unwrap();
+        let samples = read_samples(directory.join("flows.parquet"), SampleTable::Flows).unwrap();
         std::fs::remove_dir_all(&directory).unwrap();
         (emulated.totals.events, records, samples)
     };
@@ -308,7 +308,7 @@ fn programs_add_samples_of_their_own_and_may_call_the_run_invalid() {
     std::fs::create_dir(&directory).unwrap();
     let spec: RunSpec = serde_json::from_value(spec(&path(), &json!([flow]), 1.5)).unwrap();
     let outcome = record(&spec, Some(&directory));
-    let samples = packetlog::read_samples(directory.join("flows.parquet"), packetlog::Table::Flows);
+    let samples = packetlog::read_samples(directory.join("flows.parquet"), packetlog::SampleTable::Flows);
     std::fs::remove_dir_all(&directory).unwrap();
     assert_eq!(outcome.unwrap().0.emulation.invalid.unwrap(), "flow 1 (made-up) sender: only a test");
     let samples = samples.unwrap();

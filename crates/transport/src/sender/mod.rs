@@ -7,7 +7,7 @@ mod stats;
 mod transmit;
 
 use crate::application::Application;
-use crate::config::{Config, Ecn, WindowRounding};
+use crate::config::{Config, EcnMode, WindowRounding};
 use crate::encoder::EncoderStats;
 use crate::flight::{Flight, Verdict};
 use crate::integrals::{Integrals, Levels};
@@ -56,7 +56,7 @@ pub struct Sender {
     probes: u32,
     payload_bytes: u32,
     header_bytes: u32,
-    codepoint: Ecn,
+    codepoint: EcnMode,
     window_rounding: WindowRounding,
     limited_transmit: bool,
     /// Whether the flow was asked for packets since its start.
@@ -113,7 +113,7 @@ impl Sender {
     }
 
     /// ECN codepoint of data packets.
-    pub const fn ecn_codepoint(&self) -> Ecn {
+    pub const fn ecn_codepoint(&self) -> EcnMode {
         self.codepoint
     }
 
