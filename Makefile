@@ -12,8 +12,7 @@ DUMBBELL := $(VENV)/bin/dumbbell
 PYTEST := $(VENV)/bin/pytest
 REPORT := report
 CARGO := cargo
-# The folder of a Pantheon run's logs: reported too, and read by the tests that need real ones.
-PANTHEON_LOGS ?= $(firstword $(wildcard ../pantheon_logs ../shared/*/data/pantheon_logs))
+# The folder of a Pantheon run's logs (CONTRIBUTING.md): reported too, and read by the tests that need real ones.
 export PANTHEON_LOGS
 # The real programs stand apart: QUIC's own build takes minutes, so it is built once, as it is used.
 PROGRAMS := kernel quic

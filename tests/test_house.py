@@ -61,3 +61,69 @@ def test_make_builds_for_the_browser_what_is_kept_free_for_it() -> None:
     named = re.search(r"^WASM := (.*)$", makefile, re.MULTILINE)
     assert named is not None
     assert set(named[1].split()) == IN_THE_BROWSER
+
+
+def reached(names: set[str], found: dict[str, set[str]]) -> set[str]:
+    """The crates `names` of this workspace, and all that they depend on."""
+    return names.union(*(reached(found[name] & set(found), found) for name in names))
+
+
+def test_the_architecture_page_draws_the_crates_as_they_are() -> None:
+    found = dependencies()
+    crates = {name: needed & set(found) for name, needed in found.items()}
+    # What is reached through another one is not drawn.
+    short = {
+        name: {each for each in needed if each not in reached(needed - {each}, found)}
+        for name, needed in crates.items()
+    }
+    page = (ROOT / "ARCHITECTURE.md").read_text()
+    drawing = re.search(r"```\n(units\n.*?)```", page, re.DOTALL)
+    assert drawing is not None
+    drawn: dict[str, set[str]] = {}
+    for line in drawing[1].splitlines():
+        remarkless = re.split(r"\s{3,}", re.sub(r"\s+->\s+", " -> ", line))[0]
+        names, _, needed = remarkless.partition(" -> ")
+        for name in names.split(", "):
+            drawn[name.strip()] = {each.strip() for each in needed.split(",") if each}
+    assert drawn == short
+
+
+TEXTS = ["*.md", "*.rs", "*.toml", "*.py", "*.c", "*.h", "*.go"]
+"""The files in which sources are cited."""
+
+CITED = re.compile(r"(?<![\w/.])([A-Za-z][\w-]*)/[\w.-]+?@(?:[0-9a-f]{7,40}\b|[\w.-]*\d)")
+"""OWNER/REPOSITORY@COMMIT, or the name of a release in place of the commit."""
+
+
+def texts() -> dict[str, str]:
+    """What people wrote here, by file."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *TEXTS]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    return {name: (ROOT / name).read_text() for name in names if (ROOT / name).is_file()}
+
+
+def test_a_repository_is_cited_with_its_commit() -> None:
+    written = texts()
+    owners = {found[1] for text in written.values() for found in CITED.finditer(text)}
+    assert len(owners) > 10, "the form itself is no longer found"
+    # A state may be named by its date as well; a link into the web names what lies there now.
+    bare = re.compile(rf"(?<![\w/.])(?:{'|'.join(sorted(owners))})/[\w-]++(?:\.[\w-]+)*+(?!@| before \d)")
+    for name, text in written.items():
+        assert not bare.findall(text), f"{name}: {bare.findall(text)}: OWNER/REPOSITORY@COMMIT, file"
+        late = re.search(r"\S+ at (?=[0-9a-f]{7,12}\b)(?=[a-f]*\d)[0-9a-f]+", text)
+        assert late is None, f"{name}: {late and late[0]}: write REPOSITORY@COMMIT"
+
+
+def test_a_file_of_linux_is_cited_with_a_version() -> None:
+    for name, text in texts().items():
+        for found in re.finditer(r"\btcp_(?:bbr|cong|cubic|dctcp|vegas)\.c\b", text):
+            around = text[max(0, found.start() - 200) : found.end() + 200]
+            known = re.search(r"\bv\d\.\d+|@[0-9a-f]{7}|the running (?:kernel|Linux)", around)
+            assert known or name.startswith("tests/"), f"{name}: {found[0]}: of which Linux?"
+
+
+def test_nothing_refers_to_a_folder_beside_this_repository() -> None:
+    written = texts() | {name: (ROOT / name).read_text() for name in ("Makefile", "scripts/report.sh")}
+    for name, text in written.items():
+        if name != "tests/test_house.py":
+            assert not re.search(r"\.\./shared|/work/|reference/data", text), name

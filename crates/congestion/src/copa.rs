@@ -2,7 +2,7 @@
 //!
 //! Source: Arun and Balakrishnan, NSDI 2018, section 2. Repairs, and why they are needed (`docs/derivations.md`, Copa):
 //! - the velocity doubles only after three round trips in one direction, and is 1 again as soon as the comparison
-//!   contradicts the direction (facebook/mvfst, `quic/congestion_control/Copa.cpp`);
+//!   contradicts the direction (facebook/mvfst@00e67c1, `quic/congestion_control/Copa.cpp`);
 //! - the velocity is at most a tenth of the window per round trip (`velocity_cap`);
 //! - a constant noise floor can be taken off the queueing delay; mode switching is off by default, and on needs five
 //!   round trips without a nearly empty queue, found twice in a row.

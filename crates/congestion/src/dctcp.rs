@@ -1,6 +1,6 @@
 //! DCTCP: reduces the window in proportion to the share of packets that were marked.
 //!
-//! Source: Alizadeh et al. 2010 and RFC 8257 as Linux's `net/ipv4/tcp_dctcp.c` has them. Once per window
+//! Source: Alizadeh et al. 2010 and RFC 8257 as Linux v5.15 has them (`net/ipv4/tcp_dctcp.c`). Once per window
 //! the moving average `alpha` of the marked share is updated; once per round trip with marks the window loses `alpha / 2`
 //! of itself. Growth is Reno's, none during a reduction; a loss halves. `alpha` is a whole number of 1/1024.
 //!

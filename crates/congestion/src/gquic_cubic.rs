@@ -52,7 +52,7 @@ const DETECTOR_WINDOW: u64 = 16 * PACKET;
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gquic_cubic",
-    summary: "CUBIC of Chromium's QUIC in 2017 and 2018 (proto-quic at 77961f1), measured as QUIC Cubic",
+    summary: "CUBIC of Chromium's QUIC in 2017 and 2018 (google/proto-quic@77961f1), measured as QUIC Cubic",
     parameters: &[
         Parameter::integer(
             "connections",

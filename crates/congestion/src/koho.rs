@@ -1,10 +1,10 @@
 //! Koho 2.0 and its family: a window steered by one-way delay, a quarter of a packet per ACK.
 //!
-//! Source: `greghill/koho_cc@f0f2e69`, `datagrump/controller.cc`, on datagrump's transport. The forward delay is
-//! estimated as half the smallest RTT plus what the one-way delay exceeds its minimum by; above 1.45 times half the
-//! smallest RTT the window shrinks, otherwise it grows. Integer-millisecond clocks on both sides are part of the
-//! published behaviour (`ms_timestamps`). The 50 ms keepalive and the release of lost packets as soon as something
-//! later is acknowledged are the transport's. The minima never age, so a path whose base delay rises starves the flow.
+//! Source: `greghill/koho_cc@f0f2e69`, `datagrump/controller.cc`, on datagrump's transport. The estimate of the forward
+//! delay is half the smallest RTT, plus the one-way delay less its minimum. Above 1.45 times half the smallest RTT the
+//! window shrinks, otherwise it grows. Integer-millisecond clocks on both sides are part of the published behaviour
+//! (`ms_timestamps`). The 50 ms keepalive and the release of lost packets as soon as something later is acknowledged
+//! are the transport's. The minima never age, so a path whose base delay rises starves the flow.
 //!
 //! The author's other versions (@4b096d3, @92b5f6c, @c17327b, @3cb73c0d, @a003465) are settings of the parameters. Some
 //! compare the queue with a constant (`threshold = "constant"`) or the RTT with its smallest (`"rtt"`); some count
@@ -29,7 +29,7 @@ const NS_PER_MS: u64 = 1_000_000;
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "koho",
-    summary: "Koho 2.0 (koho_cc at f0f2e69) and its family: a window steered by one-way delay",
+    summary: "Koho 2.0 (greghill/koho_cc@f0f2e69) and its family: a window steered by one-way delay",
     parameters: &[
         Parameter::choice(
             "threshold",

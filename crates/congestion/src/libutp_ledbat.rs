@@ -10,8 +10,8 @@
 //!   time minus reported ACK delay;
 //! - "the window was hit within the last second" is the transport's `window_limited`, which remembers up to two round
 //!   trips more;
-//! - libutp's timer also fires with nothing in flight: idle, it shrinks the window by a third; with a window below one
-//!   packet, it is what reopens it. The controller keeps that timer itself (`max(srtt + 4 * rttvar, 1 s)`, doubling) and
+//! - libutp's timer also fires with nothing in flight. On an idle flow it shrinks the window by a third; a window below
+//!   one packet it opens again. The controller keeps that timer itself (`max(srtt + 4 * rttvar, 1 s)`, doubling) and
 //!   leaves timeouts of outstanding packets to the transport;
 //! - CE marks, which libutp does not know, count as loss;
 //! - not applicable: retransmission limits per selective ACK, MTU search, the peer's receive window, connection death

@@ -163,8 +163,8 @@ impl Nada {
         }
     }
 
-    /// Queueing delay as the signal sees it: warped while losses are recent, so that a deep queue that others fill does
-    /// not drive the rate to nothing.
+    /// Queueing delay as the signal sees it. While losses are recent it is warped: others may be filling a deep queue,
+    /// and the rate must not fall to nothing because of them.
     fn perceived_delay(&self, delay_ms: f64) -> f64 {
         let warped = if delay_ms <= WARP_FROM_MS {
             delay_ms

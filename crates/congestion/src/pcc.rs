@@ -10,6 +10,13 @@
 //! rate goes on, the second step is unconditional, ties count for the lower rate, and nothing but reports changes the
 //! rate, so an outage is sent through.
 //!
+//! Why pairs: the utility also moves for reasons that are not the probe's, such as other flows and queues that fill or
+//! drain. Within a pair the order is drawn at random, so such a move favours the higher rate as often as the lower. One
+//! pair would always decide, often by chance; two that disagree show that noise decided. Why `eps` grows: probes that
+//! are too close to each other differ by less than the noise. Wider ones differ by more, but disturb more, so each
+//! decision begins with the smallest. (Dong et al., NSDI 2015, "Control algorithm": randomized controlled trials;
+//! <https://www.usenix.org/conference/nsdi15/technical-sessions/presentation/dong>.)
+//!
 //! Expected (`docs/derivations.md`, PCC and Vivace): 97 % of a smooth link with an empty queue; a few Mbit/s where
 //! deliveries are bursty, because 1 % of RTT between two intervals costs 6 % of utility.
 
@@ -33,7 +40,7 @@ const LEAST_UTILITY: f64 = -10_000.0;
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "pcc",
-    summary: "PCC-Allegro (modong/pcc at 1afc958): rate trials judged by a utility",
+    summary: "PCC-Allegro (modong/pcc@1afc958): rate trials judged by a utility",
     parameters: &[
         Parameter::choice(
             "utility",

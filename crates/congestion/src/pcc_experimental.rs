@@ -19,7 +19,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::parts::{Boundary, GradientStep, Interval, MonitorTimed, Plan, Round, RttSample, StepRule};
+use crate::parts::{
+    Boundary, GradientStep, Interval, MonitorTimed, Plan, Round, RttSample, StepRule, quantised,
+};
 use crate::{
     Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
 };
@@ -46,7 +48,7 @@ const UNDEFINED_INFLATION: f64 = -21_474_836.48;
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "pcc-experimental",
-    summary: "PCC-Expr (PCC-Uspace at cd43e34, April 2018): Vivace's utility on time-based monitor intervals",
+    summary: "PCC-Expr (PCCproject/PCC-Uspace@cd43e34, April 2018): Vivace's utility on time-based monitor intervals",
     parameters: &[
         Parameter::number(
             "initial_rate",
@@ -222,7 +224,7 @@ impl PccExperimental {
         let loss_coefficient = if loss > TOLERATED_LOSS { self.loss_coefficient } else { 1.0 };
         let per_packet =
             if self.bytes_quirk { interval.sent_bytes as f64 / interval.packets as f64 } else { 1.0 };
-        let latency = self.latency_coefficient * per_packet * quantised(inflation(&interval.samples));
+        let latency = self.latency_coefficient * per_packet * rounded(inflation(&interval.samples));
         libm::pow(x, EXPONENT) - x * (loss_coefficient * loss + latency)
     }
 
@@ -295,13 +297,9 @@ fn inflation(samples: &[RttSample]) -> f64 {
     2.0 * (second - first) / (first + second)
 }
 
-/// Rounded towards zero to multiples of 2 %, with the source's detours through C's arithmetic.
-fn quantised(inflation: f64) -> f64 {
-    if inflation.is_nan() {
-        return UNDEFINED_INFLATION;
-    }
-    let percent = ((inflation * 100.0).trunc() / 100.0 * 100.0).trunc();
-    (percent / 2.0).trunc() * 2.0 / 100.0
+/// Rounded towards zero to multiples of 2 %.
+fn rounded(inflation: f64) -> f64 {
+    if inflation.is_nan() { UNDEFINED_INFLATION } else { quantised(inflation, 2.0) }
 }
 
 impl Controller for PccExperimental {

@@ -1,7 +1,7 @@
 //! Prague: CUBIC for L4S, which cuts its window by the share of marked packets and grows independently of its RTT.
 //!
-//! Source: `PragueSender` of google/quiche (`quiche/quic/core/congestion_control/prague_sender.cc`), which Chromium
-//! has, after draft-briscoe-iccrg-prague-congestion-control; the base is our [`Cubic`] (RFC 9438).
+//! Source: `PragueSender` of Chromium (google/quiche@4942657, `quiche/quic/core/congestion_control/prague_sender.h` and
+//! `.cc`), after draft-briscoe-iccrg-prague-congestion-control-04; the base is our [`Cubic`] (RFC 9438).
 //! - The virtual RTT is the smoothed one, but at least 25 ms. Once per virtual RTT the moving average `alpha` of the
 //!   marked share is updated, with weight 1/16; it starts at 1 with the first mark.
 //! - A mark ends slow start, and cuts by `alpha` times what CUBIC would cut on loss, once per virtual RTT and without

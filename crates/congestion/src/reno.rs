@@ -1,6 +1,6 @@
 //! Reno: slow start, additive increase, halving on loss.
 //!
-//! Source: RFC 5681 and RFC 6582 as Linux implements them (`net/ipv4/tcp_cong.c`): byte counting without an
+//! Source: RFC 5681 and RFC 6582 as Linux v5.15 implements them (`net/ipv4/tcp_cong.c`): byte counting without an
 //! upper limit per ACK, exactly one segment per window per round trip in congestion avoidance. Fast recovery and PRR
 //! are the transport's.
 //!

@@ -1,6 +1,6 @@
 //! sourdough's stock controller: a fixed window.
 //!
-//! Source: keithw/sourdough, `datagrump/controller.cc`: the contest from which Koho came, as handed out to the
+//! Source: keithw/sourdough@afc3851, `datagrump/controller.cc`: the contest from which Koho came, as handed out to the
 //! students. The window is 50 datagrams whatever happens. One datagram per second without any event, and the release of
 //! lost ones as soon as something later is acknowledged, are the transport's.
 //!

@@ -1,6 +1,6 @@
 //! Vegas: keeps between alpha and beta packets of its own in the queue.
 //!
-//! Source: Brakmo and Peterson 1995 as Linux implements it (`net/ipv4/tcp_vegas.c`). Once per round trip
+//! Source: Brakmo and Peterson 1995 as Linux v5.15 implements it (`net/ipv4/tcp_vegas.c`). Once per round trip
 //! `diff = cwnd * (rtt - base_rtt) / base_rtt` estimates the flow's queued packets, with `rtt` the smallest of the round
 //! and `base_rtt` the smallest since the flow last began to send from idle.
 //!

@@ -1,6 +1,6 @@
 //! PCC-Vivace as Pantheon ran it in 2018: gradient ascent on a utility of rate, loss and RTT slope.
 //!
-//! Source: Dong et al., NSDI 2018; PCCproject/PCC-Uspace, branch `NSDI-2018`, `pcc-gradient/sender/app/pcc.h`; and the
+//! Source: Dong et al., NSDI 2018; PCCproject/PCC-Uspace@b67bb68, `pcc-gradient/sender/app/pcc.h`; and the
 //! executables that Pantheon ran, StanfordSNR/vivace@423cbca, @7a4ba53 and @2baf862. One file for the four schemes:
 //! `vivace` (latency coefficient 900), `vivace-latency` (11330), `vivace-loss` (0) and `vivace-lte`. Rates are in
 //! Mbit/s on the wire; the utility counts Mbit of 2^20 and packets of 1500 bytes whatever is sent.
@@ -9,10 +9,10 @@
 //! around the rate; if the pairs agree, the rate changes by gradient times confidence within a bound, at least by
 //! `min_step`. A step of more than 10 % is taken from the reference interval on, and MOVING goes on while utility agrees.
 //!
-//! Why so: the utility of one interval is noisy, so a decision needs pairs that agree, each in random order, lest a
-//! queue that grows or drains anyway be taken for the probes' doing. The gradient alone would take hundreds of
-//! decisions to cross a fast link, so confidence multiplies it while decisions agree; the bound keeps one wrong
-//! gradient from doing much harm; both begin anew when the direction turns (`parts/gradient_step.rs`).
+//! Why so: the utility of one interval is noisy, so a decision needs pairs that agree. Each pair comes in random order:
+//! otherwise a queue that grows or drains anyway would look like an effect of the probes. The gradient alone would take
+//! hundreds of decisions to cross a fast link, so confidence multiplies it while decisions agree; the bound keeps one
+//! wrong gradient from doing much harm; both begin anew when the direction turns (`parts/gradient_step.rs`).
 //!
 //! Expected (`docs/derivations.md`, PCC and Vivace): with a latency term 93 % of a smooth link with an empty queue, and
 //! a random walk just above `min_rate` where deliveries are bursty; without, the whole link, a full buffer and more

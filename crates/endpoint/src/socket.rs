@@ -5,23 +5,23 @@ use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt};
 use std::io;
 use std::net::UdpSocket;
-use transport::{Ecn, EcnCounts};
+use transport::{EcnCounts, EcnMode};
 
 /// Room for datagrams that wait for a thread that the scheduler holds up: what the socket drops, the emulated path did
 /// not. The kernel doubles it for its bookkeeping: some 7,000 full packets.
 const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 
 /// Gives the socket its buffer and its ECN codepoint, and lets it report those of others if `report_ecn`.
-pub(crate) fn prepare(socket: &UdpSocket, ecn: Ecn, report_ecn: bool) -> io::Result<()> {
+pub(crate) fn prepare(socket: &UdpSocket, ecn: EcnMode, report_ecn: bool) -> io::Result<()> {
     socket.set_nonblocking(true)?;
     if setsockopt(socket, sockopt::RcvBufForce, &RECEIVE_BUFFER_BYTES).is_err() {
         // Without the privilege the system's limit applies.
         setsockopt(socket, sockopt::RcvBuf, &RECEIVE_BUFFER_BYTES)?;
     }
     let codepoint = match ecn {
-        Ecn::Off => 0,
-        Ecn::Ect1 => 1,
-        Ecn::Ect0 => 2,
+        EcnMode::Off => 0,
+        EcnMode::Ect1 => 1,
+        EcnMode::Ect0 => 2,
     };
     if codepoint != 0 {
         setsockopt(socket, sockopt::Ipv4Tos, &codepoint)?;
@@ -124,18 +124,18 @@ mod tests {
     use std::net::Ipv4Addr;
 
     /// A prepared pair of sockets: whatever the first one sends reaches the second.
-    fn pair(ecn: Ecn) -> (UdpSocket, UdpSocket) {
+    fn pair(ecn: EcnMode) -> (UdpSocket, UdpSocket) {
         let bind = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let (near, far) = (bind(), bind());
         near.connect(far.local_addr().unwrap()).unwrap();
         prepare(&near, ecn, false).unwrap();
-        prepare(&far, Ecn::Off, true).unwrap();
+        prepare(&far, EcnMode::Off, true).unwrap();
         (near, far)
     }
 
     #[test]
     fn more_than_a_batch_arrives_in_order_and_long_datagrams_are_cut() {
-        let ((near, far), mut outbox) = (pair(Ecn::Off), Outbox::default());
+        let ((near, far), mut outbox) = (pair(EcnMode::Off), Outbox::default());
         for number in 0..BATCH as u8 + 5 {
             outbox.push(|bytes| bytes.extend([number; 20]));
         }
@@ -152,7 +152,9 @@ mod tests {
 
     #[test]
     fn ecn_codepoints_are_sent_and_seen() {
-        for (ecn, expected) in [(Ecn::Off, (0, 0, 0)), (Ecn::Ect0, (1, 0, 0)), (Ecn::Ect1, (0, 1, 0))] {
+        for (ecn, expected) in
+            [(EcnMode::Off, (0, 0, 0)), (EcnMode::Ect0, (1, 0, 0)), (EcnMode::Ect1, (0, 1, 0))]
+        {
             let ((near, far), mut inbox) = (pair(ecn), Inbox::new(8));
             near.send(b"x").unwrap();
             let count = inbox.receive(&far).unwrap();
@@ -165,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_peer_that_is_gone_loses_datagrams_but_breaks_nothing() {
-        let ((near, far), mut outbox) = (pair(Ecn::Off), Outbox::default());
+        let ((near, far), mut outbox) = (pair(EcnMode::Off), Outbox::default());
         drop(far);
         for _ in 0..4 {
             outbox.push(|bytes| bytes.push(1));

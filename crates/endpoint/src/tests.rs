@@ -116,7 +116,7 @@ fn a_paced_transfer_with_bbr_arrives_completely() {
 
 #[test]
 fn an_ecn_capable_transfer_arrives_completely() {
-    fixed_transfer_arrives("cubic", &Config { ecn: transport::Ecn::Ect0, ..Config::tcp() });
+    fixed_transfer_arrives("cubic", &Config { ecn: transport::EcnMode::Ect0, ..Config::tcp() });
 }
 
 /// Paces at one rate, whatever happens; no bursts.

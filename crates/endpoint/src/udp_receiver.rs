@@ -11,7 +11,7 @@ use crate::{QUANTUM, STOP_CHECK};
 use nix::sys::epoll::EpollFlags;
 use std::io;
 use std::net::UdpSocket;
-use transport::{AckFrame, Config, Ecn, Receiver};
+use transport::{AckFrame, Config, EcnMode, Receiver};
 use units::Time;
 
 /// Runs `receiver` on a socket until the session is over. A socket without a peer takes the sender of the first data
@@ -27,7 +27,7 @@ pub(crate) fn run_receiver(
     journal: &mut Journal,
 ) -> io::Result<()> {
     let Session { clock, end, .. } = session;
-    prepare(socket, Ecn::Off, config.ecn != Ecn::Off)?;
+    prepare(socket, EcnMode::Off, config.ecn != EcnMode::Off)?;
     let mut waiter = Waiter::new(clock)?;
     waiter.watch(socket, 0, EpollFlags::EPOLLIN)?;
     let mut connected = socket.peer_addr().is_ok();

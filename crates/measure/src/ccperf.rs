@@ -38,7 +38,7 @@ impl<'a> Measured<'a> {
         let stop = Time::from_ns(flow.to_ns.min(end_ns));
         let done = sender.and_then(|sender| sender.completed).or(flow.samples.done_ns.map(Time::from_ns));
         // Which link is the narrowest of a part of the path is not told.
-        let link = bottleneck(links, flow.info.plan.reverse).filter(|_| !flow.info.plan.confined);
+        let link = bottleneck(links, flow.info.facts.reverse).filter(|_| !flow.info.facts.confined);
         let over_the_run = link.and_then(|link| time_mean(link.capacity_bits, link.elapsed));
         Self {
             flow,
@@ -47,7 +47,7 @@ impl<'a> Measured<'a> {
             to: done.map_or(stop, |done| done.min(stop)),
             // bit/ns are 1000 Mbit/s.
             capacity_mbps: flow.samples.capacity_mbps().or(over_the_run.map(|rate| rate * 1_000.0)),
-            wire_bytes: f64::from(flow.info.plan.wire_bytes + link.map_or(0, |link| link.framing_bytes)),
+            wire_bytes: f64::from(flow.info.facts.wire_bytes + link.map_or(0, |link| link.framing_bytes)),
         }
     }
 
@@ -56,13 +56,13 @@ impl<'a> Measured<'a> {
     }
 
     fn segments(&self, bytes: f64) -> Option<f64> {
-        let segment_bytes = self.flow.info.plan.segment_bytes;
+        let segment_bytes = self.flow.info.facts.segment_bytes;
         (segment_bytes > 0).then(|| bytes / f64::from(segment_bytes))
     }
 
     /// Mean base RTT from `from` to the end of the flow, ms.
     fn base_rtt_ms(&self, from: Time) -> Option<f64> {
-        mean_of_steps(&self.flow.info.plan.base_rtt, from, self.to).map(|ns| ns / 1e6)
+        mean_of_steps(&self.flow.info.facts.base_rtt, from, self.to).map(|ns| ns / 1e6)
     }
 
     /// Bandwidth-delay product, full packets on the wire.
@@ -79,7 +79,7 @@ impl<'a> Measured<'a> {
     }
 
     fn completion_s(&self) -> Option<f64> {
-        if self.flow.info.plan.total_bytes.is_some() {
+        if self.flow.info.facts.total_bytes.is_some() {
             let completed = self.sender?.completed?;
             return Some((completed - self.from).as_secs_f64());
         }
@@ -98,7 +98,7 @@ impl<'a> Measured<'a> {
             .map(|sender| Time::from_ns(self.to.as_ns() - sender.srtt_active.as_ns().min(self.to.as_ns())));
         let in_flight = self.in_flight_segments();
         let of_bdp = self.bdp_packets();
-        let payload_part = f64::from(flow.info.plan.segment_bytes) / self.wire_bytes;
+        let payload_part = f64::from(flow.info.facts.segment_bytes) / self.wire_bytes;
         CcperfFlow {
             mean_throughput_l4: throughput,
             mean_throughput_l7: throughput.filter(|_| told.reads),

@@ -8,7 +8,7 @@ use units::Time;
 
 /// Completion times of the transfers of one size, s.
 #[derive(Debug, Default)]
-struct Transfers {
+struct OfSize {
     flows: u64,
     times_s: Vec<f64>,
 }
@@ -16,13 +16,13 @@ struct Transfers {
 /// Collects transfers as flows are finished.
 #[derive(Debug, Default)]
 pub(crate) struct Completions {
-    by_size: BTreeMap<u64, Transfers>,
+    by_size: BTreeMap<u64, OfSize>,
 }
 
 impl Completions {
     /// A flow, and when the last byte of its transfer was acknowledged; flows that do not end by themselves are left out.
     pub(crate) fn flow(&mut self, info: &FlowInfo, completed: Option<Time>) {
-        let Some(bytes) = info.plan.total_bytes else { return };
+        let Some(bytes) = info.facts.total_bytes else { return };
         let transfers = self.by_size.entry(bytes).or_default();
         transfers.flows += 1;
         transfers.times_s.extend(completed.map(|at| (at - info.start).as_secs_f64()));
@@ -30,7 +30,7 @@ impl Completions {
 
     pub(crate) fn stats(self) -> TransferStats {
         let (mut flows, mut times_s, mut completions) = (0, Vec::new(), Vec::new());
-        for (bytes, Transfers { flows: of_size, times_s: mut of_size_s }) in self.by_size {
+        for (bytes, OfSize { flows: of_size, times_s: mut of_size_s }) in self.by_size {
             flows += of_size;
             times_s.extend_from_slice(&of_size_s);
             of_size_s.sort_by(f64::total_cmp);
@@ -65,16 +65,16 @@ fn percentile(sorted: &[f64], fraction: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inputs::FlowPlan;
+    use crate::inputs::FlowFacts;
     use units::Span;
 
     #[test]
     fn transfers_are_counted_by_size_and_together() {
         let mut completions = Completions::default();
         let mut add = |bytes: Option<u64>, seconds: Option<u64>| {
-            let plan = FlowPlan { total_bytes: bytes, ..FlowPlan::default() };
+            let facts = FlowFacts { total_bytes: bytes, ..FlowFacts::default() };
             let start = Time::ZERO + Span::from_secs(5);
-            let info = FlowInfo { start, plan, ..FlowInfo::default() };
+            let info = FlowInfo { start, facts, ..FlowInfo::default() };
             completions.flow(&info, seconds.map(|seconds| start + Span::from_secs(seconds)));
         };
         (1..=21).for_each(|seconds| add(Some(10_000), Some(seconds)));

@@ -31,7 +31,7 @@ struct Scope {
 
 /// Sums over the flows.
 #[derive(Debug, Default)]
-struct Totals {
+struct Sums {
     sent: Tally,
     delivered: Tally,
     /// Delays within the corrected convention's time.
@@ -54,11 +54,11 @@ pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[
     };
     let jain = meter.fairness.clone().finish(scope.end_ns, &mut meter.flows);
     meter.flows.sort_by_key(|flow| flow.info.flow);
-    let mut totals = Totals::default();
+    let mut totals = Sums::default();
     let measured = measured_span(&meter.flows, &scope);
     let invalid_reason = invalid_reason(&meter);
     let shares_mbps = [false, true].map(|reverse| {
-        let flows = meter.flows.iter().filter(|flow| flow.info.plan.reverse == reverse).count();
+        let flows = meter.flows.iter().filter(|flow| flow.info.facts.reverse == reverse).count();
         ccperf::bottleneck(links, reverse)
             .and_then(|link| time_mean(link.capacity_bits, link.elapsed))
             .map(|bits_per_ns| bits_per_ns * 1_000.0 / flows as f64)
@@ -66,7 +66,7 @@ pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[
     let sender_of = |flow: &FlowMeter| senders.iter().find(|sender| sender.flow == flow.info.flow);
     let mut flows = Vec::with_capacity(meter.flows.len());
     for flow in &mut meter.flows {
-        let share_mbps = shares_mbps[usize::from(flow.info.plan.reverse)];
+        let share_mbps = shares_mbps[usize::from(flow.info.facts.reverse)];
         flows.push(flow_stats(flow, sender_of(flow), &scope, share_mbps, &mut totals));
     }
     let measured_flows: Vec<Measured<'_>> =
@@ -129,7 +129,7 @@ fn flow_stats(
     sender: Option<&SenderCounters>,
     scope: &Scope,
     share_mbps: Option<f64>,
-    totals: &mut Totals,
+    totals: &mut Sums,
 ) -> FlowStats {
     let (active, stop) = (active_span(flow, scope), Time::from_ns(flow.to_ns.min(scope.end_ns)));
     let media = std::mem::take(&mut flow.media);
@@ -183,7 +183,7 @@ fn flow_stats(
     }
 }
 
-impl Totals {
+impl Sums {
     fn add(&mut self, flow: &FlowMeter, fate: Fate) {
         self.sent.merge(&flow.sent);
         self.delivered.merge(&flow.delivered);

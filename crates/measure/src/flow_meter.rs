@@ -124,7 +124,7 @@ impl FlowMeter {
     pub(crate) fn read(&mut self, time_ns: u64, bytes: u64, waited_byte_ns: u128) {
         if time_ns <= self.to_ns {
             self.samples.waited_byte_ns += waited_byte_ns;
-            self.samples.read(time_ns, bytes, self.info.plan.total_bytes);
+            self.samples.read(time_ns, bytes, self.info.facts.total_bytes);
         }
     }
 

@@ -14,12 +14,12 @@ pub struct FlowInfo {
     /// When its application stops; [`Time::NEVER`] for "with the run".
     pub stop: Time,
     /// What else is known of it.
-    pub plan: FlowPlan,
+    pub facts: FlowFacts,
 }
 
 /// What a driver knows of a flow in advance; nothing is known of imported ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FlowPlan {
+pub struct FlowFacts {
     /// Payload of a full packet, bytes: the segment that windows are counted in. 0 where unknown.
     pub segment_bytes: u32,
     /// The same packet on the path, overhead included, bytes.

@@ -41,7 +41,7 @@ mod tally;
 pub use definitions::{Better, Convention, Definition, LABELS, Label, Level, metrics};
 pub use histogram::{DelayHistogram, DelaySummary};
 pub use inputs::{
-    FlowInfo, FlowPlan, FlowState, LinkCounters, MediaCounters, MeterConfig, Read, Sample, SenderCounters,
+    FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, Read, Sample, SenderCounters,
 };
 pub use interval::{IntervalMeter, TransferRow, Transfers, View};
 pub use media::FrameDelivery;
@@ -52,4 +52,4 @@ pub use stats::{
     AckLinkStats, CcperfFlow, CcperfLink, CcperfNetwork, Completion, FlowStats, LinkStats, MediaStats,
     NetworkStats, ResponseStats, RunStats, TransferStats,
 };
-pub use tally::{round_to_us, time_to_us};
+pub use tally::round_to_us;

@@ -53,21 +53,21 @@ impl Sampling {
         for flow in flows.iter_mut() {
             let is_active = flow.info.start <= from && sample.at <= flow.active_until();
             flow.samples.measure(span, is_active);
-            active[usize::from(flow.info.plan.reverse)] += u64::from(is_active);
+            active[usize::from(flow.info.facts.reverse)] += u64::from(is_active);
         }
-        let confined = flows.iter().any(|flow| flow.info.plan.confined);
+        let confined = flows.iter().any(|flow| flow.info.facts.confined);
         let capacity_bits = sample.capacity_bits.map(|bits| bits.filter(|_| !confined));
         let sample = &Sample { capacity_bits, ..*sample };
         let around =
             [0, 1].map(|direction| self.surroundings(direction, from, span, sample, active[direction]));
         for (index, flow) in flows.iter_mut().enumerate() {
             let state = sample.flows.get(index).and_then(Option::as_ref);
-            let plan = &flow.info.plan;
-            let around = &around[usize::from(plan.reverse)];
+            let facts = &flow.info.facts;
+            let around = &around[usize::from(facts.reverse)];
             if let Some(mbps) = around.capacity_mbps {
                 flow.samples.offer(mbps, flow.active_until().min(sample.at) - flow.info.start.max(from));
             }
-            flow.samples.take_in(state, around, plan.elastic);
+            flow.samples.take_in(state, around, facts.elastic);
         }
         self.take_in(flows);
         if active[0] + active[1] == flows.len() as u64 {
@@ -121,14 +121,14 @@ impl Sampling {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inputs::{FlowInfo, FlowPlan};
+    use crate::inputs::{FlowFacts, FlowInfo};
 
     const INTERVAL: Span = Span::from_ms(100);
 
     fn flow(start_ms: u64, stop_ms: u64) -> FlowMeter {
         let at = |ms| Time::ZERO + Span::from_ms(ms);
-        let plan = FlowPlan { elastic: true, ..FlowPlan::default() };
-        FlowMeter::new(FlowInfo { start: at(start_ms), stop: at(stop_ms), plan, ..FlowInfo::default() }, 0)
+        let facts = FlowFacts { elastic: true, ..FlowFacts::default() };
+        FlowMeter::new(FlowInfo { start: at(start_ms), stop: at(stop_ms), facts, ..FlowInfo::default() }, 0)
     }
 
     /// Closes one interval per element: bytes read by each flow and capacity of the data direction, Mbit/s.

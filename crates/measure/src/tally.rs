@@ -1,5 +1,6 @@
 //! Packets, bytes and times of one direction of one flow, and Pantheon's formulas over them.
 
+use record::time_to_us;
 use units::Span;
 
 /// Nearest whole microsecond of a time span in ns, halves away from zero (as logs are exported).
@@ -9,13 +10,6 @@ use units::Span;
 pub const fn round_to_us(delay_ns: i64) -> i64 {
     let half = if delay_ns < 0 { -500 } else { 500 };
     delay_ns.saturating_add(half) / 1_000
-}
-
-/// Nearest whole microsecond of a time in ns, halves up: the resolution of Pantheon's logs, and what its formulas
-/// here compute with.
-#[inline]
-pub const fn time_to_us(time_ns: u64) -> u64 {
-    time_ns.saturating_add(500) / 1_000
 }
 
 /// Milliseconds as Python reads them from a log: the double nearest to the printed decimal. (A whole number of

@@ -47,5 +47,5 @@ mod writer;
 pub use error::Error;
 pub use reader::PacketLogReader;
 pub use sample_reader::{SampleReader, read_samples};
-pub use samples::{Key, Sample, SampleWriter, Table};
+pub use samples::{Key, Sample, SampleTable, SampleWriter};
 pub use writer::PacketLogWriter;

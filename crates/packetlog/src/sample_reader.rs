@@ -3,7 +3,7 @@
 use crate::columns::{FORMAT_KEY, check_file};
 use crate::reader::{open_column, open_parquet, read_column};
 use crate::samples::Names;
-use crate::{Error, Key, Sample, Table};
+use crate::{Error, Key, Sample, SampleTable};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct SampleReader {
     path: PathBuf,
     file: SerializedFileReader<File>,
-    table: Table,
+    table: SampleTable,
     strings: Names<Arc<str>>,
     next_group: usize,
     rows: std::vec::IntoIter<Sample>,
@@ -24,7 +24,7 @@ pub struct SampleReader {
 
 impl SampleReader {
     /// Opens a table of samples; anything else, and a table that was cut off, is an error that says so.
-    pub fn open(path: impl AsRef<Path>, table: Table) -> Result<Self, Error> {
+    pub fn open(path: impl AsRef<Path>, table: SampleTable) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         let file = open_parquet(&path)?;
         let schema = table.schema().map_err(|e| Error::parquet(&path, "read", e))?;
@@ -64,7 +64,7 @@ impl Iterator for SampleReader {
 }
 
 /// Reads a whole table of samples.
-pub fn read_samples(path: impl AsRef<Path>, table: Table) -> Result<Vec<Sample>, Error> {
+pub fn read_samples(path: impl AsRef<Path>, table: SampleTable) -> Result<Vec<Sample>, Error> {
     SampleReader::open(path, table)?.collect()
 }
 
@@ -80,16 +80,16 @@ impl Names<Arc<str>> {
 
 fn read_group(
     group: &dyn RowGroupReader,
-    table: Table,
+    table: SampleTable,
     strings: &mut Names<Arc<str>>,
     samples: &mut Vec<Sample>,
 ) -> Result<(), ParquetError> {
     let times = whole_column::<Int64Type>(group, 0)?;
     let keys = match table {
-        Table::Flows => {
+        SampleTable::Flows => {
             whole_column::<Int32Type>(group, 1)?.iter().map(|&flow| Key::Flow(flow as u32)).collect()
         }
-        Table::Links => strings
+        SampleTable::Links => strings
             .column(&whole_column::<ByteArrayType>(group, 1)?)?
             .into_iter()
             .map(Key::Link)

@@ -19,14 +19,14 @@ const ROW_GROUP_ROWS: usize = 1 << 16;
 
 /// What a table of samples is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Table {
+pub enum SampleTable {
     /// `flows.parquet`: key column `flow`, a number.
     Flows,
     /// `links.parquet`: key column `link`, a name.
     Links,
 }
 
-impl Table {
+impl SampleTable {
     /// Value of the metadata key `dumbbell.format`.
     pub(crate) fn format(self) -> &'static str {
         match self {
@@ -75,7 +75,7 @@ pub struct Sample {
 /// Writes a table of samples; like a packet log it appears under its name only when it is complete.
 #[derive(Debug)]
 pub struct SampleWriter {
-    table: Table,
+    table: SampleTable,
     pending: Pending,
     out: SerializedFileWriter<File>,
     names: Names<ByteArray>,
@@ -90,7 +90,7 @@ pub struct SampleWriter {
 
 impl SampleWriter {
     /// Starts a table that will be called `path`.
-    pub fn create(path: impl AsRef<Path>, table: Table) -> Result<Self, Error> {
+    pub fn create(path: impl AsRef<Path>, table: SampleTable) -> Result<Self, Error> {
         let path = path.as_ref();
         let (pending, file) = Pending::create(path)?;
         let out = Self::open(file, table).map_err(|e| Error::parquet(path, "write", e))?;
@@ -109,7 +109,7 @@ impl SampleWriter {
         })
     }
 
-    fn open(file: File, table: Table) -> Result<SerializedFileWriter<File>, ParquetError> {
+    fn open(file: File, table: SampleTable) -> Result<SerializedFileWriter<File>, ParquetError> {
         let time = || ColumnPath::from("time_ns");
         let properties = common_properties(&[(FORMAT_KEY, table.format().to_owned())])?
             .set_column_dictionary_enabled(time(), false)
@@ -127,7 +127,7 @@ impl SampleWriter {
         unit: &str,
         value: f64,
     ) -> Result<(), Error> {
-        self.check(Table::Flows)?;
+        self.check(SampleTable::Flows)?;
         self.flow.push(flow as i32);
         self.push(time_ns, field, unit, value)
     }
@@ -141,7 +141,7 @@ impl SampleWriter {
         unit: &str,
         value: f64,
     ) -> Result<(), Error> {
-        self.check(Table::Links)?;
+        self.check(SampleTable::Links)?;
         let link = self.names.bytes(link);
         self.link.push(link);
         self.push(time_ns, field, unit, value)
@@ -157,7 +157,7 @@ impl SampleWriter {
         Ok(self.written)
     }
 
-    fn check(&self, offered: Table) -> Result<(), Error> {
+    fn check(&self, offered: SampleTable) -> Result<(), Error> {
         if self.table == offered {
             return Ok(());
         }
@@ -191,8 +191,8 @@ impl SampleWriter {
         let mut group = self.out.next_row_group()?;
         column::<Int64Type>(&mut group, &self.time_ns)?;
         match self.table {
-            Table::Flows => column::<Int32Type>(&mut group, &self.flow)?,
-            Table::Links => column::<ByteArrayType>(&mut group, &self.link)?,
+            SampleTable::Flows => column::<Int32Type>(&mut group, &self.flow)?,
+            SampleTable::Links => column::<ByteArrayType>(&mut group, &self.link)?,
         }
         column::<ByteArrayType>(&mut group, &self.field)?;
         column::<ByteArrayType>(&mut group, &self.unit)?;

@@ -2,8 +2,8 @@
 //! infers (Winstein, Sivaraman and Balakrishnan, NSDI 2013, section 3.1; `src/sprout/receiver.hh` of keithw/sprout@c838669).
 //!
 //! Sprout's rate performs a Brownian motion and stays at 0 for exponential times. Here it is also pulled to a level, so
-//! that a link has a mean and a share of outages; see [`wander`]. Without `sigma` and `max_mbps` both have the relation to
-//! the mean that they have in Sprout, whose rates from 0 to 1000 packets/s have the mean 500 and a sigma of 200.
+//! that a link has a mean and a share of outages; see [`wander`]. Without `sigma` and `max_mbps` both are to the mean
+//! as in Sprout, which has rates from 0 to 1000 packets/s, a mean of 500 and a sigma of 200.
 
 mod wander;
 
@@ -12,7 +12,7 @@ use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, ElementTable, Streams, Table, settings};
 use crate::served::{Drawn, Process, Served};
-use crate::settings::{above_zero, packet_bytes, rate, refuse};
+use crate::settings::{above_zero, full_packet, packet_bytes, rate, refuse};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 use wander::{Shape, Stationary, TICK_S, Wander};
@@ -56,9 +56,6 @@ pub struct CellularSpec {
 
 fn one() -> f64 {
     1.0
-}
-fn full_packet() -> u32 {
-    1500
 }
 
 impl CellularSpec {

@@ -36,7 +36,7 @@ pub struct Direction {
     next_change: Time,
     /// What each flow passes; flows beyond the end pass everything.
     sections: Vec<Section>,
-    /// Whether nothing inside but a departure concerns anybody outside (see [`Direction::next_departure`]).
+    /// Whether nobody outside has to know of anything inside but departures (see [`Direction::next_departure`]).
     quiet: bool,
 }
 
@@ -188,9 +188,9 @@ impl Direction {
         self.next
     }
 
-    /// When something may leave, or be dropped or marked, without a further arrival: for a driver that does not ask for
-    /// every queue event, the only times to call [`Direction::advance`] at. What happens inside before (a link starting
-    /// on the next packet) is made up for, with its own time, by the call after.
+    /// When something may leave, or be dropped or marked, without a further arrival. A driver that does not ask for every
+    /// queue event has to call [`Direction::advance`] at these times only. That call also does what was due inside before
+    /// (a link starts on its next packet), with the time at which it was due.
     #[inline]
     pub fn next_departure(&self) -> Time {
         match self.due.last() {

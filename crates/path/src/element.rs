@@ -43,7 +43,7 @@ pub(crate) trait Element {
 
 /// The error for a change of the queue of an element without one.
 pub(crate) fn no_queue(name: &str) -> String {
-    format!("queue: `{name}` cannot be changed, the element has no queue")
+    format!("queue: {name} cannot be changed, the element has no queue")
 }
 
 /// The table of settings of an element.
@@ -68,7 +68,7 @@ pub(crate) trait Table {
     fn delay_ms(&self) -> f64 {
         0.0
     }
-    /// Probability of losing a packet, if that is what it is for and the same for every packet.
+    /// Probability of losing a packet, of an element that is there to lose packets, all with the same probability.
     fn loss(&self) -> Option<f64> {
         None
     }

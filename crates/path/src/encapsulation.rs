@@ -104,7 +104,7 @@ impl Iterator for FragmentSizes {
 
 impl ExactSizeIterator for FragmentSizes {}
 
-/// Slots per flow; a datagram whose fragments are further apart than twice as many others of its flow is forgotten.
+/// Slots per flow. A datagram is forgotten if more than twice as many others of its flow come between its fragments.
 const SLOTS: u64 = 2048;
 
 /// A datagram of which some fragments have arrived.

@@ -1,14 +1,14 @@
 //! A link whose delivery opportunities are a Poisson process: exponential gaps, unbounded, in ns.
 //!
-//! Optional sparse head as in Pantheon's calibrated traces (StanfordSNR/pantheon-traces): opportunities `head_gap_ms` apart
-//! until `head_s`.
+//! Optional sparse head as in Pantheon's calibrated traces (StanfordSNR/observatory@84f9454, `traces/`):
+//! opportunities `head_gap_ms` apart until `head_s`.
 
 use crate::QueueSpec;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, ElementTable, Streams, Table, settings};
 use crate::served::{Drawn, Process, Served};
-use crate::settings::{milliseconds_above_zero, not_negative, packet_bytes, rate};
+use crate::settings::{full_packet, milliseconds_above_zero, not_negative, packet_bytes, rate};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 
@@ -39,9 +39,6 @@ pub struct PoissonSpec {
     pub walk: Option<WalkSpec>,
 }
 
-fn full_packet() -> u32 {
-    1500
-}
 fn tenth() -> f64 {
     100.0
 }

@@ -48,11 +48,11 @@ fn unknown(key: &str, name: &str, elements: &[ElementSpec], direction: &str) -> 
 }
 
 impl PathSpec {
-    /// What a flow passes of the data and of the ack direction, whose data enters at the element named `enter` and
-    /// leaves behind the one named `leave`; `reverse` if its data takes the ack direction.
+    /// The parts of the data and of the ack direction that a flow passes. Its data enters at the element named `enter`
+    /// and leaves behind the one named `leave`; with `reverse` its data takes the ack direction.
     ///
     /// # Errors
-    /// One line: a name that no element, or more than one, has, or names in the wrong order.
+    /// One line if no element or more than one has such a name, or if the names are in the wrong order.
     pub fn sections(
         &self,
         enter: Option<&str>,

@@ -151,8 +151,7 @@ pub(crate) trait Process {
     type Table;
     /// The opportunity after the one at `time`, which is the one returned last ([`Time::ZERO`] at first).
     fn after(&mut self, time: Time) -> Time;
-    /// Takes over the numeric settings of `table`, and says when the next opportunity now is, of which `next` has been drawn
-    /// already.
+    /// Takes over the numeric settings of `table`. The next opportunity was to be at `next`; returns when it is now.
     fn change(&mut self, now: Time, next: Time, table: &Self::Table) -> Time;
     /// Bytes of an opportunity and mean rate by `table`.
     fn service(table: &Self::Table) -> (u32, Rate);

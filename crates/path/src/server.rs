@@ -1,7 +1,7 @@
 //! Service by delivery opportunities: each serves a fixed number of bytes; trace and Poisson links share it.
 //!
-//! Several packets share an opportunity and a packet may straddle several, its unserved bytes carried over; what an
-//! opportunity finds nothing to serve for is lost, as in Mahimahi (`src/frontend/link_queue.cc` of
+//! Several packets may share an opportunity. A packet may also need several: its remaining bytes wait for the next one.
+//! Bytes of an opportunity for which no packet waits are lost, as in Mahimahi (`src/frontend/link_queue.cc` of
 //! ravinet/mahimahi@ae477d4).
 
 use crate::buffer::Buffer;

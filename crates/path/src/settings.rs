@@ -9,6 +9,11 @@ const LONGEST_MS: f64 = 3_600_000.0;
 /// Deepest token bucket, bytes.
 const DEEPEST_BYTES: u64 = 1_000_000_000;
 
+/// Bytes of a full packet, where a setting of bytes is not given.
+pub(crate) fn full_packet<N: From<u16>>() -> N {
+    N::from(1500)
+}
+
 /// A field that a number can be assigned to.
 pub(crate) trait Numeric: Sized {
     /// `value` as a field, or what is allowed.
@@ -47,7 +52,7 @@ pub(crate) fn assign<N: Numeric>(name: &str, field: &mut N, value: f64) -> Resul
 
 /// The error for a setting that does not exist or cannot change during a run.
 pub(crate) fn unknown(name: &str, allowed: &[&str]) -> String {
-    format!("{name}: no numeric setting of this element; allowed are {}", allowed.join(", "))
+    format!("{name} cannot be changed; allowed: {}", allowed.join(", "))
 }
 
 /// The error for `name = value`.

@@ -1,4 +1,4 @@
-//! Any element: which one it is, is decided here for every call.
+//! Any element: every call is passed on here to the element that it is.
 
 use crate::element::{Element, ElementTable, Streams, no_queue};
 use crate::express::Express;

@@ -141,7 +141,7 @@ fn the_base_rtt_is_that_of_the_start() {
 fn bad_walks_are_named_in_one_line() {
     for (walk, expected) in [
         ("{}", "data[0] (link): walk: nothing walks"),
-        (r#"{"rate": {"corr": 0, "std": 1, "min": 1, "max": 2}}"#, "walk: rate: no numeric setting"),
+        (r#"{"rate": {"corr": 0, "std": 1, "min": 1, "max": 2}}"#, "walk: rate cannot be changed"),
         (r#"{"rate_mbps": {"corr": 2, "std": 1, "min": 1, "max": 2}}"#, "walk: rate_mbps: corr = 2"),
         (r#"{"rate_mbps": {"corr": 0, "std": -1, "min": 1, "max": 2}}"#, "rate_mbps: std = -1"),
         (r#"{"rate_mbps": {"corr": 0, "std": 1, "min": 2, "max": 2}}"#, "max = 2: must be above min = 2"),

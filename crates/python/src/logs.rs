@@ -4,7 +4,7 @@ use crate::columns::Series;
 use crate::source::Source;
 use crate::{error, text};
 use measure::{FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, statistics};
-use packetlog::{Key, PacketLogReader, Sample, SampleReader, Table};
+use packetlog::{Key, PacketLogReader, Sample, SampleReader, SampleTable};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use record::Event;
@@ -84,7 +84,7 @@ pub(crate) fn measure_log(py: Python<'_>, packets: PathBuf, options: &str) -> Py
         let mut senders = Vec::new();
         if let Some(samples) = options.stated {
             let mut stated = meter.stated();
-            for sample in SampleReader::open(samples, Table::Flows)? {
+            for sample in SampleReader::open(samples, SampleTable::Flows)? {
                 let Sample { time_ns, key, field, unit, value } = sample?;
                 if let Key::Flow(flow) = key {
                     stated.state(Time::from_ns(time_ns), flow, &field, &unit, value);

@@ -59,8 +59,8 @@ pub(crate) fn read_samples(py: Python<'_>, file: PathBuf) -> PyResult<Table> {
 
 fn sampled(file: &Path) -> Result<Table, String> {
     let kind = match file.file_name().and_then(|name| name.to_str()) {
-        Some("flows.parquet") => packetlog::Table::Flows,
-        Some("links.parquet") => packetlog::Table::Links,
+        Some("flows.parquet") => packetlog::SampleTable::Flows,
+        Some("links.parquet") => packetlog::SampleTable::Links,
         _ => return Err(format!("{}: allowed are flows.parquet and links.parquet", file.display())),
     };
     let read = || {
@@ -74,8 +74,8 @@ fn sampled(file: &Path) -> Result<Table, String> {
             }
         }
         Ok(match kind {
-            packetlog::Table::Flows => flows.into(),
-            packetlog::Table::Links => links.into(),
+            packetlog::SampleTable::Flows => flows.into(),
+            packetlog::SampleTable::Links => links.into(),
         })
     };
     read().map_err(|cause: packetlog::Error| cause.to_string())

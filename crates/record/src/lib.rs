@@ -99,9 +99,22 @@ pub struct Record {
     pub one_way_delay_ns: i64,
 }
 
+/// Nearest whole microsecond of a time in ns, halves up: the resolution of Pantheon's logs, and what its formulas compute
+/// with.
+#[inline]
+pub const fn time_to_us(time_ns: u64) -> u64 {
+    time_ns.saturating_add(500) / 1_000
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_rounded_to_the_nearest_microsecond() {
+        assert_eq!([0, 499, 500, 1_499, 1_500].map(time_to_us), [0, 0, 1, 1, 2]);
+        assert_eq!(time_to_us(u64::MAX), u64::MAX / 1_000);
+    }
 
     #[test]
     fn the_position_in_the_list_of_events_is_the_code() {

@@ -1,6 +1,6 @@
 //! The files of a run: an observer that writes its packet log and its samples.
 
-use packetlog::{PacketLogWriter, SampleWriter, Table};
+use packetlog::{PacketLogWriter, SampleTable, SampleWriter};
 use record::Record;
 use runs::{LogLevel, Observer, RunSpec};
 use std::path::Path;
@@ -32,8 +32,8 @@ impl Recorder {
             let packets = (spec.log != LogLevel::None)
                 .then(|| PacketLogWriter::create(directory.join("packets.parquet")))
                 .transpose()?;
-            let flows = SampleWriter::create(directory.join("flows.parquet"), Table::Flows)?;
-            let links = SampleWriter::create(directory.join("links.parquet"), Table::Links)?;
+            let flows = SampleWriter::create(directory.join("flows.parquet"), SampleTable::Flows)?;
+            let links = SampleWriter::create(directory.join("links.parquet"), SampleTable::Links)?;
             Ok(Self { packets, samples: Some(Samples { flows, links }), failure: None })
         };
         create().map_err(|error: packetlog::Error| error.to_string())

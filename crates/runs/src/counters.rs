@@ -2,7 +2,7 @@
 
 use crate::tell::full_name;
 use crate::{Backend, FlowSpec, RunSpec};
-use measure::{FlowInfo, FlowPlan, FlowState, LinkCounters, MediaCounters, MeterConfig, SenderCounters};
+use measure::{FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, SenderCounters};
 use path::{Direction, LinkTally};
 use transport::{ApplicationSpec, Config, EncoderStats, Sender};
 use units::{Rate, Span, Time};
@@ -17,7 +17,7 @@ pub fn meter_config(spec: &RunSpec, backend: Backend) -> MeterConfig {
         scheme: flow.scheme.clone(),
         start: flow.start(),
         stop: flow.stop(spec.duration()),
-        plan: plan(spec, flow),
+        facts: facts(spec, flow),
     });
     MeterConfig {
         flows: flows.collect(),
@@ -37,7 +37,7 @@ pub fn last_change(spec: &RunSpec) -> Option<Time> {
     spec.path.last_change(Time::ZERO + spec.duration())
 }
 
-fn plan(spec: &RunSpec, flow: &FlowSpec) -> FlowPlan {
+fn facts(spec: &RunSpec, flow: &FlowSpec) -> FlowFacts {
     // The kernel's segments are those of our TCP; what programs send is not known in advance.
     let config =
         if flow.is_core() { flow.config().ok() } else { flow.kernel.as_ref().map(|_| Config::tcp()) };
@@ -45,7 +45,7 @@ fn plan(spec: &RunSpec, flow: &FlowSpec) -> FlowPlan {
         config.as_ref().and_then(|config| spec.path.encapsulation().split(config.datagram_bytes()).ok());
     let extra = spec.extra_delay(flow) * 2;
     let base_rtt = spec.sections(flow).map(|sections| spec.path.base_rtts_within(sections));
-    FlowPlan {
+    FlowFacts {
         segment_bytes: config.as_ref().map_or(0, |config| config.payload_bytes),
         wire_bytes: sizes.map_or(0, Iterator::sum),
         base_rtt: base_rtt.unwrap_or_default().into_iter().map(|(at, rtt)| (at, rtt + extra)).collect(),

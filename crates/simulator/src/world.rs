@@ -79,9 +79,9 @@ impl Flow {
 
 const fn codepoint(config: &Config) -> Ecn {
     match config.ecn {
-        transport::Ecn::Off => Ecn::NOT_ECT,
-        transport::Ecn::Ect0 => Ecn::ECT0,
-        transport::Ecn::Ect1 => Ecn::ECT1,
+        transport::EcnMode::Off => Ecn::NOT_ECT,
+        transport::EcnMode::Ect0 => Ecn::ECT0,
+        transport::EcnMode::Ect1 => Ecn::ECT1,
     }
 }
 

@@ -35,3 +35,52 @@ impl Advance {
         advance
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::packets::SentPacket;
+    use crate::wire::{AckFrame, Arrival, Part};
+    use units::Time;
+
+    fn of(flight: &mut Flight, arrived: &[u64], complete: u64) -> Advance {
+        flight.acknowledged_for_test(0, arrived, complete);
+        Advance::of_packets(flight, complete * 1000)
+    }
+
+    #[test]
+    fn what_lies_above_the_completed_stream_was_acknowledged_selectively() {
+        let advance = of(&mut Flight::of_test(&Config::tcp()), &[0, 1, 4], 2);
+        assert_eq!((advance.arrived_bytes, advance.sacked_bytes), (3000, 1000));
+        assert_eq!((advance.retransmission, advance.timed), (false, None));
+    }
+
+    #[test]
+    fn an_ack_of_nothing_new_tells_nothing() {
+        let mut flight = Flight::of_test(&Config::tcp());
+        of(&mut flight, &[0], 1);
+        assert_eq!(of(&mut flight, &[0], 1), Advance::default());
+    }
+
+    #[test]
+    fn a_retransmission_counts_once_the_stream_is_complete_up_to_it() {
+        for (complete, expected) in [(0, false), (1, true)] {
+            let mut flight = Flight::of_test(&Config::tcp());
+            flight.lose(0);
+            flight.send(SentPacket { retransmission: true, ..SentPacket::of_test(0, 10) });
+            assert_eq!(of(&mut flight, &[10], complete).retransmission, expected);
+        }
+    }
+
+    #[test]
+    fn a_packet_acknowledged_in_part_has_not_arrived_yet() {
+        let mut flight = Flight::of_test(&Config::tcp());
+        for (index, arrived) in [(0, 0), (1, 1000)] {
+            let arrivals = vec![Arrival { number: 0, at: Time::ZERO }];
+            let part = Some(Part { index, count: 2 });
+            flight.collect(&AckFrame { number: u64::from(index), arrivals, part, ..AckFrame::default() });
+            assert_eq!(Advance::of_packets(&flight, 0).arrived_bytes, arrived, "part {index}");
+        }
+    }
+}

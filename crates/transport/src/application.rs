@@ -230,7 +230,7 @@ impl Application {
         }
     }
 
-    /// Whether what is lost at `offset` is still worth sending again: a live source does not wait for ever.
+    /// Whether what is lost at `offset` is still worth sending again: a live source gives up on what is too old.
     pub fn is_worth_sending(&self, now: Time, offset: u64) -> bool {
         self.encoder.as_ref().is_none_or(|encoder| encoder.is_worth_sending(now, offset))
     }

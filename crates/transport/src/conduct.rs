@@ -72,3 +72,60 @@ impl Conduct {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn read(value: Value) -> Result<Conduct, String> {
+        let conduct = Conduct::read(value).map_err(|error| error.to_string())?;
+        conduct.validate().map(|()| conduct)
+    }
+
+    #[test]
+    fn a_kind_alone_is_a_table_without_keys() {
+        assert_eq!(read(json!("honest")), Ok(Conduct::Honest));
+        assert_eq!(read(json!({"kind": "honest"})), Ok(Conduct::Honest));
+        let error = read(json!("silent")).unwrap_err();
+        assert!(error.contains("after_s"), "{error}");
+    }
+
+    #[test]
+    fn every_kind_is_read_with_its_keys() {
+        let kinds = [
+            (json!({"kind": "ack-division", "parts": 4}), Conduct::AckDivision { parts: 4 }),
+            (json!({"kind": "optimistic", "ahead_packets": 3}), Conduct::Optimistic { ahead_packets: 3 }),
+            (json!({"kind": "silent", "after_s": 1.5}), Conduct::Silent { after_s: 1.5, for_s: None }),
+            (
+                json!({"kind": "drop-feedback", "probability": 0.5}),
+                Conduct::DropFeedback { probability: 0.5 },
+            ),
+        ];
+        for (value, conduct) in kinds {
+            assert_eq!(read(value), Ok(conduct));
+        }
+        assert!(
+            read(json!({"kind": "silent", "after_s": 1.0, "until_s": 2.0})).unwrap_err().contains("until_s")
+        );
+        assert!(read(json!("rude")).unwrap_err().contains("rude"));
+    }
+
+    #[test]
+    fn a_value_out_of_bounds_is_named_with_what_is_allowed() {
+        let faults = [
+            (json!({"kind": "ack-division", "parts": 0}), "parts = 0: allowed is 1 to 1000"),
+            (
+                json!({"kind": "optimistic", "ahead_packets": 1001}),
+                "ahead_packets = 1001: allowed is 1 to 1000",
+            ),
+            (json!({"kind": "silent", "after_s": -1.0}), "after_s = -1: allowed is 0 to 1000000"),
+            (json!({"kind": "silent", "after_s": 0.0, "for_s": -2.0}), "for_s = -2: allowed is 0 to 1000000"),
+            (json!({"kind": "drop-feedback", "probability": 1.5}), "probability = 1.5: allowed is 0 to 1"),
+        ];
+        for (value, fault) in faults {
+            assert_eq!(read(value), Err(format!("transport.receiver.{fault}")));
+        }
+        assert!(Conduct::DropFeedback { probability: f64::NAN }.validate().is_err());
+    }
+}

@@ -76,7 +76,7 @@ pub enum WindowRounding {
 /// ECN codepoint of data packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ecn {
+pub enum EcnMode {
     /// Not ECN-capable.
     Off,
     /// ECT(0), classic.
@@ -166,7 +166,7 @@ pub struct Config {
     /// One packet leaves regardless of the window after this time without any event; 0 turns it off.
     pub keepalive_ms: f64,
     /// ECN codepoint of data packets.
-    pub ecn: Ecn,
+    pub ecn: EcnMode,
     /// What the receiver makes of its duty to give feedback: `honest`, or a table with a `kind`.
     #[serde(deserialize_with = "Conduct::read")]
     pub receiver: Conduct,
@@ -220,7 +220,7 @@ impl Config {
             pacing_gain: 0.0,
             quirk_pace_after_block: false,
             keepalive_ms: 0.0,
-            ecn: Ecn::Off,
+            ecn: EcnMode::Off,
             receiver: Conduct::Honest,
         }
     }

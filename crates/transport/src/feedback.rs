@@ -97,3 +97,97 @@ impl Feedback {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_ns(ms * 1_000_000)
+    }
+
+    fn of(conduct: &Conduct) -> Feedback {
+        Feedback::of(conduct, 1).unwrap()
+    }
+
+    /// An honest ACK of packets 3 and 4; the stream is complete up to 5000.
+    fn frame() -> AckFrame {
+        let arrivals = [3, 4].map(|number| Arrival { number, at: at(number) }).to_vec();
+        AckFrame { number: 7, largest: 4, next_offset: 5000, arrivals, ..AckFrame::default() }
+    }
+
+    #[test]
+    fn an_honest_receiver_has_none() {
+        assert!(Feedback::of(&Conduct::Honest, 1).is_none());
+    }
+
+    #[test]
+    fn silence_begins_after_the_first_packet_and_ends() {
+        let silent = |for_s| {
+            let mut feedback = of(&Conduct::Silent { after_s: 0.5, for_s });
+            feedback.on_packet(at(1000));
+            feedback.on_packet(at(2000));
+            [1499, 1500, 1749, 1750].map(|ms| feedback.is_withheld(at(ms)))
+        };
+        assert_eq!(silent(Some(0.25)), [false, true, true, false]);
+        assert_eq!(silent(None), [false, true, true, true]);
+    }
+
+    #[test]
+    fn acks_are_left_out_with_their_probability_and_by_the_seed() {
+        let left_out = |probability, seed| {
+            let mut feedback = Feedback::of(&Conduct::DropFeedback { probability }, seed).unwrap();
+            (0..1000).map(|_| feedback.is_withheld(at(0))).collect::<Vec<_>>()
+        };
+        let count = left_out(0.25, 1).into_iter().filter(|&withheld| withheld).count();
+        assert!((200..300).contains(&count), "{count} of 1000");
+        assert_eq!(left_out(0.25, 1), left_out(0.25, 1));
+        assert_ne!(left_out(0.25, 1), left_out(0.25, 2));
+        assert!(
+            left_out(0.0, 1).iter().all(|&withheld| !withheld) && left_out(1.0, 1).iter().all(|&all| all)
+        );
+    }
+
+    #[test]
+    fn an_optimist_acknowledges_what_has_not_arrived_and_hides_holes() {
+        let (mut feedback, mut frame) = (of(&Conduct::Optimistic { ahead_packets: 2 }), frame());
+        feedback.falsify(at(9), &mut frame, 8000);
+        let claimed: Vec<_> = frame.arrivals.iter().map(|arrival| (arrival.number, arrival.at)).collect();
+        assert_eq!(claimed, [(3, at(3)), (4, at(4)), (5, at(9)), (6, at(9))]);
+        assert_eq!((frame.next_offset, frame.largest), (8000, 4));
+        frame.arrivals = vec![Arrival::default(); MAX_ARRIVALS - 1];
+        feedback.falsify(at(9), &mut frame, 8000);
+        assert_eq!(frame.arrivals.len(), MAX_ARRIVALS, "no more than an ACK holds");
+    }
+
+    #[test]
+    fn a_divided_ack_completes_the_stream_with_its_last_part_and_says_feedback_once() {
+        let mut feedback = of(&Conduct::AckDivision { parts: 3 });
+        let mut frame = AckFrame { feedback: vec![1, 2], padding_bytes: 40, ..frame() };
+        assert_eq!(feedback.next_timer(), Time::NEVER);
+        feedback.falsify(at(9), &mut frame, 5000);
+        let mut seen = vec![];
+        loop {
+            assert_eq!((frame.number, frame.arrivals.len()), (7, 2));
+            let part = frame.part.unwrap();
+            seen.push((part.index, part.count, frame.next_offset, frame.feedback.len(), frame.padding_bytes));
+            assert_eq!(feedback.next_timer(), if part.index < 2 { at(9) } else { Time::NEVER });
+            if !feedback.next_part(&mut frame) {
+                break;
+            }
+        }
+        assert_eq!(seen, [(0, 3, 0, 2, 40), (1, 3, 0, 0, 0), (2, 3, 5000, 0, 0)]);
+        let mut next = AckFrame { next_offset: 6000, ..self::frame() };
+        feedback.falsify(at(10), &mut next, 6000);
+        assert_eq!(next.next_offset, 5000, "what was complete before");
+    }
+
+    #[test]
+    fn an_ack_without_arrivals_is_not_divided() {
+        let mut feedback = of(&Conduct::AckDivision { parts: 3 });
+        let empty = AckFrame { arrivals: vec![], ..frame() };
+        let mut frame = empty.clone();
+        feedback.falsify(at(9), &mut frame, 5000);
+        assert_eq!((frame, feedback.next_timer()), (empty, Time::NEVER));
+    }
+}

@@ -31,7 +31,9 @@ mod wire;
 pub use ack_size::AckSize;
 pub use application::{Application, ApplicationSpec};
 pub use conduct::Conduct;
-pub use config::{Config, Ecn, LossDetection, Reduction, RtoFloor, TimerKind, TimerRestart, WindowRounding};
+pub use config::{
+    Config, EcnMode, LossDetection, Reduction, RtoFloor, TimerKind, TimerRestart, WindowRounding,
+};
 pub use encoder::{EncoderSpec, EncoderStats};
 pub use flight::Verdict;
 pub use frames::DecodedFrame;

@@ -1,10 +1,11 @@
 //! Pacing: when the next packet may leave.
 
+use crate::config::Config;
 use congestion::Control;
 use units::{Rate, Span, Time};
 
-/// Spaces packets at a rate. Credit for the past never exceeds one burst, however long the flow was idle or blocked;
-/// only what a late timer cost is made up for, up to the timer slack.
+/// Spaces packets at a rate. A flow that was idle or blocked may catch up by one burst at most. What a late timer cost is
+/// made up for as well, up to the timer slack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
     next: Time,
@@ -14,11 +15,19 @@ pub(crate) struct Pacer {
     gain: f64,
     /// Whether the next packet waits for `next` and for nothing else.
     waiting: bool,
+    /// Quirk of genericCC: see [`Pacer::restart`].
+    restarts_when_blocked: bool,
 }
 
 impl Pacer {
-    pub(crate) const fn new(now: Time, gain: f64) -> Self {
-        Self { next: now, slack: Span::ZERO, gain, waiting: false }
+    pub(crate) const fn new(now: Time, config: &Config) -> Self {
+        Self {
+            next: now,
+            slack: Span::ZERO,
+            gain: config.pacing_gain,
+            waiting: false,
+            restarts_when_blocked: config.quirk_pace_after_block,
+        }
     }
 
     /// The controller's pacing rate, or the transport's own for controllers without one.
@@ -60,8 +69,14 @@ impl Pacer {
         self.next = self.next.max(now - credit) + gap;
     }
 
+    /// Whether an ACK that finds the flow blocked by its window restarts the pacer.
+    #[inline]
+    pub(crate) const fn restarts_when_blocked(&self) -> bool {
+        self.restarts_when_blocked
+    }
+
     /// The next packet waits a full gap from `now` on (quirk of genericCC: while the window
-    /// blocks, its loop in `udp-socket`/`ctcp.hh` keeps setting the clock to now; github.com/venkatarun95/genericCC@d0153f8).
+    /// blocks, its loop in `udp-socket`/`ctcp.hh` keeps setting the clock to now; venkatarun95/genericCC@d0153f8).
     pub(crate) fn restart(&mut self, now: Time, bytes: u32, rate: Rate) {
         self.next = self.next.max(now + rate.time_for(u64::from(bytes)));
     }
@@ -71,16 +86,20 @@ impl Pacer {
 mod tests {
     use super::*;
 
+    fn with_gain(gain: f64) -> Pacer {
+        Pacer::new(Time::ZERO, &Config { pacing_gain: gain, ..Config::tcp() })
+    }
+
     #[test]
     fn packets_are_spaced_at_the_rate() {
-        let (mut pacer, rate) = (Pacer::new(Time::ZERO, 0.0), Rate::from_mbps(12.0));
+        let (mut pacer, rate) = (with_gain(0.0), Rate::from_mbps(12.0));
         pacer.sent(Time::ZERO, 1500, rate, 0);
         assert_eq!(pacer.next(), Time::from_ns(1_000_000));
     }
 
     #[test]
     fn idle_time_earns_one_burst_and_no_more() {
-        let (mut pacer, rate) = (Pacer::new(Time::ZERO, 0.0), Rate::from_mbps(12.0));
+        let (mut pacer, rate) = (with_gain(0.0), Rate::from_mbps(12.0));
         let later = Time::from_ns(1_000_000_000);
         let mut sent = 0;
         while pacer.next() <= later {
@@ -102,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_late_timer_within_the_slack_does_not_lower_the_rate() {
-        let (mut pacer, rate) = (Pacer::new(Time::ZERO, 0.0), Rate::from_mbps(12.0));
+        let (mut pacer, rate) = (with_gain(0.0), Rate::from_mbps(12.0));
         pacer.set_timer_slack(Span::from_ms(5));
         pacer.set_waiting(true);
         // Each of the wake-ups is 0.7 ms later than asked for: one packet per ms in spite of it.
@@ -116,7 +135,7 @@ mod tests {
 
     #[test]
     fn beyond_the_slack_and_for_other_waits_the_past_earns_nothing() {
-        let (mut pacer, rate) = (Pacer::new(Time::ZERO, 0.0), Rate::from_mbps(12.0));
+        let (mut pacer, rate) = (with_gain(0.0), Rate::from_mbps(12.0));
         pacer.set_timer_slack(Span::from_ms(2));
         pacer.set_waiting(true);
         // 10 ms late: the two packets of the slack, and the one that is due.
@@ -127,22 +146,34 @@ mod tests {
 
     #[test]
     fn a_window_without_a_rate_is_spread_over_the_round_trip() {
-        let pacer = Pacer::new(Time::ZERO, 1.25);
+        let pacer = with_gain(1.25);
         let (window, srtt) = (Control::window(100_000), Some(Span::from_ms(100)));
         assert_eq!(pacer.rate(&window, 100_000, srtt), Some(Rate::from_mbps(10.0)));
         assert_eq!(pacer.rate(&window, 100_000, None), None, "before the first sample");
         assert_eq!(pacer.rate(&Control::window(u64::MAX), u64::MAX, srtt), None, "without a window");
-        assert_eq!(Pacer::new(Time::ZERO, 0.0).rate(&window, 100_000, srtt), None);
+        assert_eq!(with_gain(0.0).rate(&window, 100_000, srtt), None);
         let paced = Control { pacing: Some(Rate::from_mbps(3.0)), ..window };
         assert_eq!(pacer.rate(&paced, 100_000, srtt), paced.pacing);
     }
 
     #[test]
     fn only_a_packet_that_waits_for_the_pacer_has_a_timer() {
-        let (mut pacer, rate) = (Pacer::new(Time::ZERO, 0.0), Rate::from_mbps(12.0));
+        let (mut pacer, rate) = (with_gain(0.0), Rate::from_mbps(12.0));
         pacer.sent(Time::ZERO, 1500, rate, 0);
         assert_eq!(pacer.next_timer(), Time::NEVER);
         pacer.set_waiting(true);
         assert_eq!(pacer.next_timer(), Time::from_ns(1_000_000));
+    }
+    #[test]
+    fn a_restarted_pacer_waits_a_full_gap_and_never_goes_back() {
+        let rate = Rate::from_mbps(12.0);
+        let mut pacer = with_gain(0.0);
+        assert!(!pacer.restarts_when_blocked());
+        pacer.restart(Time::from_ns(5_000_000), 1500, rate);
+        assert_eq!(pacer.next(), Time::from_ns(6_000_000));
+        pacer.restart(Time::from_ns(4_000_000), 1500, rate);
+        assert_eq!(pacer.next(), Time::from_ns(6_000_000));
+        let quirk = Config { quirk_pace_after_block: true, ..Config::tcp() };
+        assert!(Pacer::new(Time::ZERO, &quirk).restarts_when_blocked());
     }
 }

@@ -1,7 +1,7 @@
 //! ACK aggregation: how many more bytes than expected come acknowledged in one go.
 //!
 //! Links that hold ACKs back (Wi-Fi, cellular, cable) stop a window of two BDP from filling the pipe; the largest
-//! excess of the last 5 to 10 round trips is added to the window (Linux 5.1 and later, `tcp_bbr.c`,
+//! excess of the last 5 to 10 round trips is added to the window (Linux v5.1 and later, `net/ipv4/tcp_bbr.c`,
 //! `bbr_update_ack_aggregation`).
 
 use units::{Span, Time};

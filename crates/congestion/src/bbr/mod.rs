@@ -1,6 +1,6 @@
 //! BBR v1: paces at the largest delivery rate of ten rounds, with a window of two bandwidth-delay products.
 //!
-//! Source: Linux `net/ipv4/tcp_bbr.c` (4.14 to 5.x) and draft-cardwell-iccrg-bbr-congestion-control-00. Read the model
+//! Source: Linux v4.14 to v5.15, `net/ipv4/tcp_bbr.c`, and draft-cardwell-iccrg-bbr-congestion-control-00. Read the model
 //! first (`mod.rs`), then what may be sent (`sending.rs`), policers (`policer.rs`) and ACK aggregation
 //! (`aggregation.rs`).
 //!

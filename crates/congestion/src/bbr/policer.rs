@@ -1,8 +1,8 @@
 //! Long-term bandwidth sampling: recognises a token-bucket policer by heavy loss at a steady delivery rate.
 //!
 //! Two successive sampling intervals of at least four round trips, each with at least 50/256 lost per delivered and
-//! nearly the same rate, mean a policer; that rate then replaces the bandwidth filter for 48 round trips (Linux's
-//! `tcp_bbr.c`, `bbr_lt_bw_sampling`).
+//! nearly the same rate, mean a policer; that rate then replaces the bandwidth filter for 48 round trips (Linux
+//! v5.15, `net/ipv4/tcp_bbr.c`, `bbr_lt_bw_sampling`).
 
 use units::Time;
 

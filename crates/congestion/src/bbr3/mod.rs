@@ -1,7 +1,7 @@
 //! BBR version 3: paces at the measured bandwidth within bounds on what may be in flight that it learns from losses.
 //!
 //! Source: draft-ietf-ccwg-bbr (editor's copy of August 2026), with the two RTT filters of Linux's version 3
-//! (google/bbr, branch `v3`, `net/ipv4/tcp_bbr.c`). Names are the draft's. Read this overview and the life of an ACK
+//! (google/bbr@001a430, `net/ipv4/tcp_bbr.c`). Names are the draft's. Read this overview and the life of an ACK
 //! first (`mod.rs`), then the model (`model.rs`), Startup, Drain and `ProbeRTT` (`phases.rs`), the bandwidth probe
 //! (`probe_bw.rs`), losses and their undoing (`losses.rs`), and what may be sent (`sending.rs`).
 //!

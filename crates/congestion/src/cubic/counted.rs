@@ -1,4 +1,4 @@
-//! CUBIC's growth counted in whole packets, as the Linux kernel (`net/ipv4/tcp_cubic.c`) and ns-3.41
+//! CUBIC's growth counted in whole packets, as the Linux kernel (v5.15, `net/ipv4/tcp_cubic.c`) and ns-3.41
 //! (`src/internet/model/tcp-cubic.cc`) do it: the window grows by one packet for every `count` acknowledged, and
 //! `count` is a quotient of whole numbers.
 

@@ -5,8 +5,8 @@
 //! delay-based estimate (`delay_based.rs`) watches whether delays grow, the loss-based one (`loss_based.rs`) what the
 //! losses say about the bandwidth; the target is the smaller of both (`send_side.rs`). Probes (`probing.rs`,
 //! `clusters.rs`) find capacity that the encoder does not use, and the pacer (`pacer.rs`) sends at a little more than
-//! the target, of which the encoder gets what retransmissions leave (`protection.rs`) and less while too much is in
-//! flight (`pushback.rs`).
+//! the target. The encoder gets the target less what retransmissions take (`protection.rs`), and still less while too
+//! much is in flight (`pushback.rs`).
 //!
 //! Everything here counts IP datagrams, as libwebrtc does; windows and rates of the transport count payload, hence
 //! `overhead_bytes`. Rates are bit/s.

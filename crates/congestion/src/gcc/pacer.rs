@@ -12,8 +12,8 @@ const QUEUE_LIMIT_S: f64 = 2.0;
 const MAX_BURST_BYTES: f64 = 63_000.0;
 /// Padding goes in units of this time, s.
 const PADDING_UNIT_S: f64 = 0.005;
-/// ... and of at least this payload, bytes (libwebrtc `rtp_sender.cc`). Much smaller packets would make a retransmission,
-/// which no queue counts, wait for seconds: pacing counts payload, of which they have next to none.
+/// ... and of at least this payload, bytes (libwebrtc `rtp_sender.cc`). Pacing counts payload, and much smaller packets
+/// have next to none: with them a retransmission, which no queue counts, would wait for seconds.
 const MIN_PADDING_BYTES: f64 = 224.0;
 
 /// What may leave, in bytes of IP datagrams.

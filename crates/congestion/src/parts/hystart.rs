@@ -111,8 +111,8 @@ impl RoundMin {
     }
 }
 
-/// HyStart as in Linux's `tcp_cubic.c`, for an unpaced sender (`hystart_update`). Uses the connection's smallest RTT
-/// where Linux leaves out samples of an epoch's first second.
+/// HyStart as in Linux (v5.15, `net/ipv4/tcp_cubic.c`, `hystart_update`) for an unpaced sender. Uses the connection's
+/// smallest RTT where Linux leaves out samples of an epoch's first second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HyStart {
     rounds: Rounds,

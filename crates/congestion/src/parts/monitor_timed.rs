@@ -4,6 +4,13 @@
 //! sent is accounted for packet by packet, acknowledged or lost; a round of useful intervals is decided once all of
 //! them are, and intervals that are not useful only keep the sender going meanwhile. When an interval ends and when it
 //! is complete differs between the schemes, so they say it.
+//!
+//! Why a time: what a rate does to RTT and loss shows after about a round trip. A number of packets is a round trip at
+//! one rate only; a time fits all of them (Dong et al., NSDI 2018,
+//! <https://www.usenix.org/conference/nsdi18/presentation/dong>, has one RTT). Why all packets are awaited: a loss is
+//! known later than an ACK, so an interval that is judged early looks better than it was, and one that is compared with
+//! it looks worse. Why there are intervals that are not useful: results come a round trip late, and a sender that
+//! stopped meanwhile would empty the queue that it is measuring.
 
 use std::collections::VecDeque;
 use units::{Span, Time};

@@ -30,10 +30,10 @@ fn samples(rtts_ms: &[u64]) -> Vec<RttSample> {
 
 #[test]
 fn inflation_counts_in_whole_multiples_of_two_percent() {
-    assert_eq!([0.0199, 0.02, 0.039, -0.05].map(quantised), [0.0, 0.02, 0.02, -0.04]);
+    assert_eq!([0.0199, 0.02, 0.039, -0.05].map(rounded), [0.0, 0.02, 0.02, -0.04]);
     // 29 / 100 * 100 is a little less than 29 in floating point.
-    assert_eq!((quantised(0.29), quantised(0.30)), (0.28, 0.30));
-    assert_eq!(quantised(inflation(&samples(&[20]))), UNDEFINED_INFLATION);
+    assert_eq!((rounded(0.29), rounded(0.30)), (0.28, 0.30));
+    assert_eq!(rounded(inflation(&samples(&[20]))), UNDEFINED_INFLATION);
 }
 
 #[test]

@@ -126,8 +126,8 @@ impl NoiseFilter {
         (squares / interval.reliable_samples as f64).sqrt()
     }
 
-    /// Whether the RTT's trend over the latest intervals, us per interval, is out of the ordinary; what is ordinary
-    /// follows the others.
+    /// Whether the RTT's trend over the latest intervals, us per interval, is unusual. Only usual trends move what counts as
+    /// usual.
     fn is_unusual_trend(&mut self, trend: f64) -> bool {
         let size = trend.abs();
         if self.smallest_trend < TINY || size < self.smallest_trend / ORDERS_BELOW {

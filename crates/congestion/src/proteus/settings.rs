@@ -6,7 +6,7 @@ use crate::{Build, Entry, Parameter, Parameters};
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "proteus",
-    summary: "PCC Proteus (PCC-Uspace at 30c2cfe; Meng et al. 2020): Vivace's successor, with a role that yields",
+    summary: "PCC Proteus (PCCproject/PCC-Uspace@30c2cfe; Meng et al. 2020): Vivace's successor, with a role that yields",
     parameters: &[
         Parameter::choice(
             "role",

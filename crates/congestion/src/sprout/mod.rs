@@ -1,7 +1,7 @@
 //! Sprout: the receiver forecasts what the link will deliver, the sender fills the next 100 ms of it.
 //!
 //! Source: Winstein, Sivaraman and Balakrishnan, NSDI 2013, as its program `sproutbt2` does it and Pantheon ran it
-//! (keithw/sprout@366e35c, with StanfordSNR/pantheon's `src/wrappers/patches/sprout.patch`). Read the link's model
+//! (keithw/sprout@366e35c, with StanfordSNR/pantheon@23e738c, `src/wrappers/patches/sprout.patch`). Read the link's model
 //! (`model.rs`), forecasts (`forecast.rs`), the arriving and the leaving direction (`inbound.rs`, `outbound.rs`), one
 //! end (`peer.rs`), what is said (`wire.rs`), and the two ends: the data's sender here, its receiver in `receiver.rs`.
 //!

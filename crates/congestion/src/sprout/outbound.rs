@@ -34,7 +34,7 @@ pub(super) struct Outbound {
 }
 
 impl Outbound {
-    /// `counts` is what a link of which nothing is known lets one expect, `forecast_at` when that came into force.
+    /// `counts` is the forecast for a link of which nothing is known yet, `forecast_at` the time from which it holds.
     pub(super) fn new(
         counts: Counts,
         forecast_at: Option<u64>,

@@ -51,7 +51,7 @@ fn forecasts_equal_the_computed_ones() {
     }
 }
 
-/// `vectors.csv` was computed with a second implementation of the forecaster of keithw/sprout at c838669: counts of
+/// `vectors.csv` was computed with a second implementation of the forecaster of keithw/sprout@c838669: counts of
 /// packets by tick, mean of the posterior in packets/s, and its probability of an outage.
 #[test]
 fn every_step_of_the_vectors_is_repeated() {

@@ -4,11 +4,11 @@
 //! Networks" (SIGCOMM 2015), in the form of the authors' program that Pantheon ran (yzaki/verus@d4b447e,
 //! `src/verus_server.cpp`). The set point falls by 1 ms per epoch while the largest delay rises, grows by 2 ms
 //! otherwise, and falls by 2 ms while the delay exceeds six times the smallest. The profile ([`profile`]) is the
-//! average RTT per window size, smoothed once per second. Losses end slow start and, later, lower the set point to that
-//! of 0.7 windows.
+//! average RTT per window size, smoothed once per second. Losses end slow start. Later ones lower the
+//! set point to the delay that the profile has for 0.7 of the window.
 //!
-//! The sender counts packets in flight itself; what an epoch allows is a number of packets to send at once, given to the
-//! transport as a window of bytes in flight plus that credit. The echo of window size and run number in each
+//! The sender counts packets in flight itself. An epoch allows a number of packets to be sent at once; the transport is
+//! given a window of the bytes in flight plus that credit. The echo of window size and run number in each
 //! acknowledgement is a table here. The program's full socket buffer (it undoes the packet and lowers the window) does
 //! not exist here.
 //!

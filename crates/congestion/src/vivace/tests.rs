@@ -1,7 +1,7 @@
 //! Vivace's utility and control, against sequences worked out by hand.
 
-use super::utility::quantised;
 use super::*;
+use crate::parts::quantised;
 
 fn vivace(settings: &[(&str, &str)]) -> Vivace {
     let mut parameters = Parameters::defaults(ENTRY.parameters);

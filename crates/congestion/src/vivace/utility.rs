@@ -1,7 +1,7 @@
-//! What Vivace thinks of a monitor interval (Dong et al., NSDI 2018; PCCproject/PCC-Uspace, branch
-//! `NSDI-2018`, `pcc-gradient/sender/app/gradient_descent_pcc_client.cpp`).
+//! What Vivace thinks of a monitor interval (Dong et al., NSDI 2018; PCCproject/PCC-Uspace@b67bb68,
+//! `pcc-gradient/sender/app/pcc.h`, `utility`).
 
-use crate::parts::Ended;
+use crate::parts::{Ended, quantised};
 
 /// Packet size the utility assumes, whatever is sent.
 const PACKET_BITS: f64 = 1500.0 * 8.0;
@@ -57,15 +57,4 @@ impl Utility {
             - loss_coefficient * sample.rate * loss
             - self.latency_coefficient * sample.rate * sample.gradient
     }
-}
-
-/// `slope` in whole multiples of `quantum` percent, truncated toward zero.
-pub(super) fn quantised(slope: f64, quantum: f64) -> f64 {
-    let percent = (100.0 * slope).trunc();
-    if quantum <= 1.0 {
-        return percent / 100.0;
-    }
-    // The C program goes through a share and back, which makes 29, 57 and 58 one less.
-    let again = (percent / 100.0 * 100.0).trunc();
-    quantum * (again / quantum).trunc() / 100.0
 }

@@ -3,10 +3,12 @@
 #![allow(clippy::disallowed_methods, reason = "the tests start processes and read /proc")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
+mod programs;
+
 use congestion::Registry;
 use datapath::Emulated;
 use measure::RunMeter;
-use packetlog::{Key, PacketLogReader, Table, read_samples};
+use packetlog::{Key, PacketLogReader, SampleTable, read_samples};
 use record::Event;
 use recorder::Recorder;
 use runs::{Backend, RunSpec, meter_config};
@@ -180,7 +182,7 @@ fn our_senders_verdicts_are_logged_in_order() {
         let (emulated, _) = record(&spec, Some(&directory)).unwrap();
         let log = PacketLogReader::open(directory.join("packets.parquet")).unwrap();
         let records: Vec<_> = log.map(Result::unwrap).collect();
-        let samples = read_samples(directory.join("flows.parquet"), Table::Flows).unwrap();
+        let samples = read_samples(directory.join("flows.parquet"), SampleTable::Flows).unwrap();
         std::fs::remove_dir_all(&directory).unwrap();
         (emulated.totals.events, records, samples)
     };
@@ -306,7 +308,7 @@ fn programs_add_samples_of_their_own_and_may_call_the_run_invalid() {
     std::fs::create_dir(&directory).unwrap();
     let spec: RunSpec = serde_json::from_value(spec(&path(), &json!([flow]), 1.5)).unwrap();
     let outcome = record(&spec, Some(&directory));
-    let samples = packetlog::read_samples(directory.join("flows.parquet"), packetlog::Table::Flows);
+    let samples = packetlog::read_samples(directory.join("flows.parquet"), packetlog::SampleTable::Flows);
     std::fs::remove_dir_all(&directory).unwrap();
     assert_eq!(outcome.unwrap().0.emulation.invalid.unwrap(), "flow 1 (made-up) sender: only a test");
     let samples = samples.unwrap();
@@ -443,6 +445,9 @@ fn main() -> ExitCode {
         a_command_runs_inside_a_path,
         nothing_is_left_after_runs,
         a_killed_run_takes_its_programs_with_it_or_the_next_one_ends_them,
+        programs::output_is_drained_and_its_end_kept,
+        programs::a_program_calls_the_run_invalid_by_its_exit_status_alone,
+        programs::ending_a_program_ends_what_it_has_started,
     ];
     needs::run(vec![(missing, tests)])
 }

@@ -1,7 +1,7 @@
 //! Every metric by ccperf's names on hand-made counters and samples with hand-computed answers.
 
 use measure::{
-    Convention, FlowInfo, FlowPlan, FlowState, Level, LinkCounters, MeterConfig, Read, RunMeter, RunStats,
+    Convention, FlowFacts, FlowInfo, FlowState, Level, LinkCounters, MeterConfig, Read, RunMeter, RunStats,
     Sample, SenderCounters, metrics,
 };
 use record::{Event, Record};
@@ -42,14 +42,14 @@ fn sender() -> SenderCounters {
 /// A flow of 1,000-byte segments, 1,040 on the path, on a base RTT of 50 ms that is 60 ms from 1.2 s on.
 fn planned(change: impl FnOnce(&mut FlowInfo)) -> FlowInfo {
     let rtt = |ms, rtt| (Time::ZERO + Span::from_ms(ms), Span::from_ms(rtt));
-    let plan = FlowPlan {
+    let facts = FlowFacts {
         segment_bytes: 1_000,
         wire_bytes: 1_040,
         base_rtt: vec![rtt(0, 50), rtt(1_200, 60)],
         elastic: true,
-        ..FlowPlan::default()
+        ..FlowFacts::default()
     };
-    let mut info = FlowInfo { flow: 1, stop: Time::NEVER, plan, ..FlowInfo::default() };
+    let mut info = FlowInfo { flow: 1, stop: Time::NEVER, facts, ..FlowInfo::default() };
     change(&mut info);
     info
 }
@@ -132,7 +132,7 @@ fn one_flow_by_ccperfs_names() {
 
 #[test]
 fn means_of_a_finite_transfer_end_with_it() {
-    let info = planned(|info| info.plan.total_bytes = Some(1_500_000));
+    let info = planned(|info| info.facts.total_bytes = Some(1_500_000));
     let completed = Some(Time::ZERO + Span::from_ms(1_500));
     let stats =
         two_seconds(config(info.clone()), [1_000_000, 500_000], SenderCounters { completed, ..sender() });

@@ -1,7 +1,7 @@
 //! Every key of the statistics is defined, and everything defined is a key.
 
 use measure::{
-    Better, Convention, FlowInfo, FlowPlan, LABELS, Level, LinkCounters, MediaCounters, MeterConfig,
+    Better, Convention, FlowFacts, FlowInfo, LABELS, Level, LinkCounters, MediaCounters, MeterConfig,
     RunMeter, SenderCounters, metrics,
 };
 use record::{Event, Record};
@@ -27,8 +27,8 @@ fn defined(level: Level) -> BTreeSet<String> {
 #[test]
 fn keys_and_definitions_agree_both_ways() {
     // A finite transfer makes the list of completions.
-    let plan = FlowPlan { total_bytes: Some(1), ..FlowPlan::default() };
-    let flow = FlowInfo { flow: 1, plan, ..FlowInfo::default() };
+    let facts = FlowFacts { total_bytes: Some(1), ..FlowFacts::default() };
+    let flow = FlowInfo { flow: 1, facts, ..FlowInfo::default() };
     let mut meter = RunMeter::new(MeterConfig { flows: vec![flow], ..MeterConfig::default() });
     // With ACK records and an encoder the optional objects are there.
     for event in [Event::Send, Event::Deliver, Event::AckSend, Event::AckDeliver] {

@@ -4,7 +4,7 @@
 use super::Direction;
 use crate::Error;
 use crate::pending::Pending;
-use record::Record;
+use record::{Record, time_to_us};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -81,7 +81,7 @@ impl MergedExport {
         self.log.check_order(record)?;
         let Some(sign) = sign_of(record, self.direction).filter(|&sign| sign != b'd') else { return Ok(()) };
         let line = &mut self.log.line;
-        push_ms(line, round_to_us(record.time_ns));
+        push_ms(line, time_to_us(record.time_ns));
         push_sign(line, sign);
         push_number(line, u64::from(record.size_bytes));
         if sign == b'-' {
@@ -171,10 +171,6 @@ fn sign_of(record: &Record, direction: Direction) -> Option<u8> {
     signs.iter().find(|(event, _)| *event == record.event).map(|(_, sign)| *sign)
 }
 
-fn round_to_us(ns: u64) -> u64 {
-    ns / 1000 + u64::from(ns % 1000 >= 500)
-}
-
 fn push_sign(line: &mut Vec<u8>, sign: u8) {
     line.extend_from_slice(&[b' ', sign, b' ']);
 }
@@ -206,7 +202,7 @@ fn push_ms(line: &mut Vec<u8>, us: u64) {
 }
 
 fn push_signed_ms(line: &mut Vec<u8>, ns: i64) {
-    let us = round_to_us(ns.unsigned_abs());
+    let us = time_to_us(ns.unsigned_abs());
     if ns < 0 && us > 0 {
         line.push(b'-');
     }
@@ -232,7 +228,7 @@ mod tests {
 
     #[test]
     fn nanoseconds_are_rounded_to_the_nearest_microsecond() {
-        assert_eq!((round_to_us(1499), round_to_us(1500)), (1, 2));
+        assert_eq!((time_to_us(1499), time_to_us(1500)), (1, 2));
         assert_eq!(written(|line| push_signed_ms(line, -1_034_499)), "-1.034");
         assert_eq!(written(|line| push_signed_ms(line, -499)), "0.000");
         assert_eq!(written(|line| push_signed_ms(line, i64::MIN)), "-9223372036854.776");

@@ -3,7 +3,7 @@
 use super::Draft;
 use super::metrics::{Gather, Update};
 use crate::pending::Pending;
-use crate::{Error, Key, PacketLogReader, SampleReader, Table};
+use crate::{Error, Key, PacketLogReader, SampleReader, SampleTable};
 use record::{Event, Record};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -279,7 +279,7 @@ struct Updates {
 
 impl Updates {
     fn open(samples: Option<&Path>, flow: u32) -> Result<Self, Error> {
-        let samples = samples.map(|path| SampleReader::open(path, Table::Flows)).transpose()?;
+        let samples = samples.map(|path| SampleReader::open(path, SampleTable::Flows)).transpose()?;
         let mut updates = Self { samples, flow: Key::Flow(flow), gather: Gather::default(), next: None };
         updates.next = updates.read()?;
         Ok(updates)

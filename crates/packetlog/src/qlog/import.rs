@@ -5,7 +5,7 @@
 
 use super::event::{Dialect, Event, count, find, number};
 use super::text::{RawTrace, open_traces};
-use crate::{Error, PacketLogWriter, SampleWriter, Table};
+use crate::{Error, PacketLogWriter, SampleTable, SampleWriter};
 use record::Record;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ fn import_trace(mut trace: RawTrace, packets: &Path, samples: &Path) -> Result<I
     let mut dialect = Dialect::of(&trace.info).map_err(|problem| Error::log(&trace.log, problem))?;
     let mut import = Import {
         packets: PacketLogWriter::create(packets)?,
-        samples: SampleWriter::create(samples, Table::Flows)?,
+        samples: SampleWriter::create(samples, SampleTable::Flows)?,
         outstanding: BTreeMap::new(),
         ms: dialect.ms,
         full_bytes: LEAST_FULL_BYTES,

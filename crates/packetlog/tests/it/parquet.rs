@@ -2,7 +2,9 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests use files and fail by panicking")]
 
 use crate::common::{Scratch, record};
-use packetlog::{Error, Key, PacketLogReader, PacketLogWriter, Sample, SampleWriter, Table, read_samples};
+use packetlog::{
+    Error, Key, PacketLogReader, PacketLogWriter, Sample, SampleTable, SampleWriter, read_samples,
+};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use proptest::prelude::*;
 use record::{Event, Record};
@@ -177,7 +179,7 @@ fn an_unwritable_place_is_named() {
         message.starts_with("cannot create ") && message.contains("missing/packets.parquet.tmp: "),
         "{message}"
     );
-    let message = SampleWriter::create(&path, Table::Flows).unwrap_err().to_string();
+    let message = SampleWriter::create(&path, SampleTable::Flows).unwrap_err().to_string();
     assert!(message.starts_with("cannot create "), "{message}");
 }
 
@@ -228,7 +230,7 @@ fn files_that_are_no_packet_log_are_refused() {
         let message = read_error(&path);
         assert!(message.contains("packets.parquet: is no complete Parquet file"), "{message}");
     }
-    let mut samples = SampleWriter::create(&path, Table::Flows).unwrap();
+    let mut samples = SampleWriter::create(&path, SampleTable::Flows).unwrap();
     samples.flow(0, 1, "cwnd", "packets", 10.0).unwrap();
     samples.finish().unwrap();
     let message = read_error(&path);
@@ -274,7 +276,7 @@ fn sample(time_ns: u64, key: Key, field: &str, unit: &str, value: f64) -> Sample
 fn samples_of_flows_come_back_unchanged() {
     let scratch = Scratch::new();
     let path = scratch.file("flows.parquet");
-    let mut writer = SampleWriter::create(&path, Table::Flows).unwrap();
+    let mut writer = SampleWriter::create(&path, SampleTable::Flows).unwrap();
     let mut expected = Vec::new();
     // 2 x 50,000 rows: more than one row group of 65,536.
     for step in 0..50_000u64 {
@@ -285,14 +287,14 @@ fn samples_of_flows_come_back_unchanged() {
         }
     }
     assert_eq!(writer.finish().unwrap(), 100_000);
-    assert_eq!(read_samples(&path, Table::Flows).unwrap(), expected);
+    assert_eq!(read_samples(&path, SampleTable::Flows).unwrap(), expected);
 }
 
 #[test]
 fn samples_of_links_come_back_unchanged() {
     let scratch = Scratch::new();
     let path = scratch.file("links.parquet");
-    let mut writer = SampleWriter::create(&path, Table::Links).unwrap();
+    let mut writer = SampleWriter::create(&path, SampleTable::Links).unwrap();
     writer.link(0, "data.0", "queue", "bytes", 1500.0).unwrap();
     writer.link(0, "Verzögerung", "queue", "bytes", f64::INFINITY).unwrap();
     assert_eq!(writer.finish().unwrap(), 2);
@@ -300,15 +302,15 @@ fn samples_of_links_come_back_unchanged() {
         sample(0, Key::Link(Arc::from("data.0")), "queue", "bytes", 1500.0),
         sample(0, Key::Link(Arc::from("Verzögerung")), "queue", "bytes", f64::INFINITY),
     ];
-    assert_eq!(read_samples(&path, Table::Links).unwrap(), expected);
-    let message = read_samples(&path, Table::Flows).unwrap_err().to_string();
+    assert_eq!(read_samples(&path, SampleTable::Links).unwrap(), expected);
+    let message = read_samples(&path, SampleTable::Flows).unwrap_err().to_string();
     assert!(message.ends_with("has dumbbell.format = 'links 1', but 'flows 1' is needed here"), "{message}");
 }
 
 #[test]
 fn a_sample_of_the_other_kind_is_refused_and_an_unfinished_table_leaves_nothing() {
     let scratch = Scratch::new();
-    let mut writer = SampleWriter::create(scratch.file("links.parquet"), Table::Links).unwrap();
+    let mut writer = SampleWriter::create(scratch.file("links.parquet"), SampleTable::Links).unwrap();
     let message = writer.flow(0, 1, "cwnd", "packets", 1.0).unwrap_err().to_string();
     assert!(
         message.ends_with("links.parquet: is a table of Links, a sample of Flows was offered"),

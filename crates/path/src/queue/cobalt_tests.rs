@@ -134,6 +134,6 @@ fn bad_changes_are_refused() {
     let mut queue = Bench::new(&spec(None, false)).queue;
     for (name, value) in [("target_ms", 0.0), ("interval_ms", f64::NAN), ("limit", 3.0)] {
         let error = queue.set(name, value).unwrap_err();
-        assert!(error.contains(name) && error.contains("allowed"), "{error}");
+        assert!(error.contains(name) && !error.contains('\n'), "{error}");
     }
 }

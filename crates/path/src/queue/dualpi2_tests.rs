@@ -137,17 +137,17 @@ fn the_limit_is_over_both_queues() {
 #[test]
 fn bad_values_are_refused_by_name() {
     for (more, part) in [
-        (r#", "classic_share": 1"#, "`classic_share` = 1: allowed is a number above 0, below 1"),
-        (r#", "coupling": 0"#, "`coupling` = 0"),
-        (r#", "l4s_min_ms": 0"#, "`l4s_min_ms` = 0"),
-        (r#", "l4s_range_ms": -1"#, "`l4s_range_ms` = -1"),
-        (r#", "alpha_hz": -1"#, "`alpha_hz` = -1"),
-        (r#", "packets": 0"#, "`packets` = 0"),
+        (r#", "classic_share": 1"#, "classic_share = 1: allowed is a number above 0, below 1"),
+        (r#", "coupling": 0"#, "coupling = 0"),
+        (r#", "l4s_min_ms": 0"#, "l4s_min_ms = 0"),
+        (r#", "l4s_range_ms": -1"#, "l4s_range_ms = -1"),
+        (r#", "alpha_hz": -1"#, "alpha_hz = -1"),
+        (r#", "packets": 0"#, "packets = 0"),
     ] {
         let error = spec(more).validate().unwrap_err();
         assert!(error.starts_with("queue `dualpi2`: ") && error.contains(part), "{error}");
     }
     let mut queue = Bench::new(&spec("")).queue;
-    assert!(queue.set("beta_hz", 0.0).unwrap_err().contains("`beta_hz` = 0"));
+    assert!(queue.set("beta_hz", 0.0).unwrap_err().contains("beta_hz = 0"));
     assert!(queue.set("coupling", 4.0).is_ok());
 }

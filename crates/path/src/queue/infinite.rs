@@ -56,7 +56,7 @@ impl Discipline for Infinite {
     }
 
     fn set(&mut self, name: &str, _value: f64) -> Result<(), String> {
-        Err(unknown(name, "nothing"))
+        Err(unknown(name, "none"))
     }
 }
 

@@ -28,7 +28,7 @@ impl QueueQuirk {
             return Ok(());
         }
         if ecn {
-            return Err("`ecn` = true: allowed is false with `quirk` = mahimahi".to_owned());
+            return Err("ecn = true: allowed is false with `quirk` = mahimahi".to_owned());
         }
         times_ms.iter().try_for_each(|(name, value)| self.check_time(name, *value))
     }

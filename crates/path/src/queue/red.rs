@@ -12,6 +12,7 @@
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
 use super::settings::{fraction, refuse, unknown, whole};
+use crate::settings::full_packet;
 use crate::{Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Time};
@@ -55,9 +56,6 @@ fn tenth() -> f64 {
 /// Floyd and Jacobson 1993.
 fn usual_weight() -> f64 {
     0.002
-}
-fn full_packet() -> u64 {
-    1500
 }
 fn yes() -> bool {
     true

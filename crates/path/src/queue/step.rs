@@ -181,7 +181,7 @@ mod tests {
     fn only_the_threshold_in_use_can_be_changed() {
         let error = by_packets(None, 2).queue.set("threshold_ms", 1.0).unwrap_err();
         assert!(
-            error.contains("`threshold_ms` cannot be changed") && error.contains("threshold_packets"),
+            error.contains("threshold_ms cannot be changed") && error.contains("threshold_packets"),
             "{error}"
         );
         assert!(by_packets(None, 2).queue.set("threshold_packets", 0.0).is_err());

@@ -73,7 +73,8 @@ pub enum TraceMode {
 /// `lines` opportunities in `period_ms`.
 ///
 /// Mode `mahimahi`: number i = 0, 1, ... is at floor(i `period_ms` / `lines`) ms, as in Pantheon's traces. These start
-/// at 0, and their last time, up to one step short of `period_ms`, is the period of repetition (StanfordSNR/pantheon-traces).
+/// at 0, and their last time, up to one step short of `period_ms`, is the period of repetition
+/// (StanfordSNR/observatory@84f9454, `traces/`).
 /// Mode `precise`: number i = 1, 2, ..., in ns, so the period is exact.
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]

@@ -210,7 +210,8 @@ mod tests {
             let even = Offsets::Even { count: lines, period: 60_000, tick_ns: MS, first: 0 };
             assert_eq!((even.get(0), even.get(lines - 1)), (0, last_ms * MS));
         }
-        // 50000 x 12000 bit / 59.998 s = 10.0003 Mbit/s, and so on: lines / last time of the files in StanfordSNR/pantheon-traces.
+        // 50000 x 12000 bit / 59.998 s = 10.0003 Mbit/s, and so on: lines / last time of the files in
+        // StanfordSNR/observatory@84f9454, `traces/`.
         let mbps = |lines: u64, last_ms: u64| lines as f64 * 12e3 / (last_ms as f64 * 1e3);
         assert!((mbps(50_000, 59_998) - 10.0003).abs() < 1e-4);
         assert!((mbps(388_600, 59_999) - 77.7213).abs() < 1e-4);

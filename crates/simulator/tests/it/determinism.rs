@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use crate::harness::{self, Scratch, datagram_flow, flow};
-use packetlog::{Key, PacketLogReader, Sample, Table, read_samples};
+use packetlog::{Key, PacketLogReader, Sample, SampleTable, read_samples};
 use record::{Event, Record};
 use runs::{PacketColumns, SampleColumns};
 use serde_json::{Value, json};
@@ -120,7 +120,7 @@ fn a_full_log_says_what_every_sender_knew() {
         acked.dedup();
         assert_eq!(acked.len(), count, "flow {flow}: acknowledged twice");
     }
-    let samples = read_samples(scratch.0.join("flows.parquet"), Table::Flows).unwrap();
+    let samples = read_samples(scratch.0.join("flows.parquet"), SampleTable::Flows).unwrap();
     let in_flight = samples.iter().filter(|s| &*s.field == "in_flight" && s.key == Key::Flow(1));
     // More often than every 100 ms of 5 s: after every ACK.
     assert!(in_flight.count() > numbers(1, Event::AckDeliver).len());
@@ -140,11 +140,11 @@ fn memory_holds_what_the_files_hold() {
         (time_ns, flow, event, seq, size_bytes, data_bytes, one_way_delay_ns)
     };
     assert!(columns(memory.packets) == columns(from_file), "packets differ");
-    for (table, file) in [(Table::Flows, "flows.parquet"), (Table::Links, "links.parquet")] {
+    for (table, file) in [(SampleTable::Flows, "flows.parquet"), (SampleTable::Links, "links.parquet")] {
         let samples = read_samples(scratch.0.join(file), table).unwrap();
         let in_memory = match table {
-            Table::Flows => rows(&memory.flows, |row| Key::Flow(memory.flows.owner[row])),
-            Table::Links => rows(&memory.links, |row| Key::Link(memory.links.owner.get(row).into())),
+            SampleTable::Flows => rows(&memory.flows, |row| Key::Flow(memory.flows.owner[row])),
+            SampleTable::Links => rows(&memory.links, |row| Key::Link(memory.links.owner.get(row).into())),
         };
         assert!(samples.len() >= 400, "{file} has {} rows", samples.len());
         assert!(samples == in_memory, "{file} differs");

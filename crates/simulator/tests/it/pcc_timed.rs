@@ -52,7 +52,7 @@ fn expr_uses_less_than_half_of_a_very_short_path() {
     assert!((throughput - 5.1).abs() < 1.5, "{throughput:.2} Mbit/s, published 5.100");
 }
 
-/// PCC-Uspace@cd43e34, `src/pcc`: a floor of 2 Mi bit/s, whatever the link can carry.
+/// PCCproject/PCC-Uspace@cd43e34, `src/pcc`: a floor of 2 Mi bit/s, whatever the link can carry.
 #[test]
 fn expr_never_sends_less_than_its_floor() {
     let outcome = run(&spec(dumbbell(1.0, 24.0, 20), vec![expr()], 30.0));
@@ -64,7 +64,7 @@ fn expr_never_sends_less_than_its_floor() {
     assert!(mean < 2.6, "{mean:.2} Mbit/s");
 }
 
-/// PCC-Uspace@cd43e34, `src/pcc`: a faster start than Vivace's, from 11.2 instead of 1.6 Mbit/s.
+/// PCCproject/PCC-Uspace@cd43e34, `src/pcc`: a faster start than Vivace's, from 11.2 instead of 1.6 Mbit/s.
 #[test]
 fn expr_starts_faster_than_vivace() {
     let sent = |controller| {
@@ -131,8 +131,9 @@ fn share_of_first(first: Value, mut second: Value) -> f64 {
     first / (first + second)
 }
 
-/// Meng et al., SIGCOMM 2020: a scavenger leaves at least 90 % to
-/// CUBIC and BBR. Wide tolerance: 80 %. It joins a flow that is there; one that was there first yields slowly.
+/// Meng et al., SIGCOMM 2020, abstract: a scavenger yields to primary flows. How far is our own bound: 80 %, beyond the
+/// 30 to 70 % that two primaries get of each other (below). It joins a flow that is there; one that was there first
+/// yields slowly.
 #[test]
 fn a_scavenger_leaves_the_link_to_cubic_and_bbr() {
     let mut bbr = flow("bbr");

@@ -37,7 +37,8 @@ fn bbr_is_not_slowed_by_random_loss() {
     }
 }
 
-/// The same loss leaves a loss-based controller a few percent (jervisfm/rebbr: CUBIC 1.6 of 100 Mbit/s).
+/// The same loss leaves a loss-based controller a few percent (CUBIC 1.6 of 100 Mbit/s: jervisfm/rebbr@a15c6b3,
+/// `mahimahi/data_20170604_jmuindi/figure8.csv`).
 #[test]
 fn cubic_collapses_under_the_same_loss() {
     let mut path = dumbbell(100.0, 100.0, 2000);

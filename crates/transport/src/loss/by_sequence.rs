@@ -42,8 +42,8 @@ impl BySequence {
         self.board.forget_duplicates();
     }
 
-    /// An episode begins on the third duplicate ACK, or on any while the first missing segment is marked as lost, be its
-    /// retransmission under way or not.
+    /// The third duplicate ACK begins an episode. So does any duplicate ACK while the first missing segment is marked as
+    /// lost, even if its retransmission is under way.
     pub(super) fn detect(&mut self, flight: &mut Flight, episode: &Episode, advance: &Advance) -> Onset {
         let board = &mut self.board;
         if advance.sacked_bytes > 0 {

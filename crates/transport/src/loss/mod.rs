@@ -14,6 +14,7 @@ use crate::flight::Flight;
 use crate::recovery::{Episode, Onset};
 use crate::rtt::RttEstimator;
 use by_sequence::BySequence;
+use congestion::AckedPacket;
 use duplicates::Duplicates;
 pub(crate) use persistent::lasts_longer_than;
 use thresholds::Thresholds;
@@ -156,9 +157,141 @@ impl LossDetector {
         if let Rule::Duplicates(rule) = &self.rule { rule.departed_bytes() } else { 0 }
     }
 
-    /// Whether losses are told by sequence.
+    /// Whether an ACK of something new puts off the retransmission timer; `complete` is what the stream is complete up to.
+    /// By sequence only completion does: with selective acknowledgements alone the timeout that a lost retransmission
+    /// waits for would never come.
     #[inline]
-    pub(crate) const fn goes_by_sequence(&self) -> bool {
-        matches!(self.rule, Rule::BySequence(_))
+    pub(crate) const fn is_progress(&self, advance: &Advance, complete: u64) -> bool {
+        !matches!(self.rule, Rule::BySequence(_)) || advance.completed_bytes > 0 || complete == 0
+    }
+
+    /// When the packet was sent from which an ACK takes its RTT sample: the newest packet of the ACK, if none above it was
+    /// acknowledged before. By sequence it is the first segment that the stream's completion passed, if that was sent
+    /// once; the newest packet only as long as no payload was sent.
+    #[inline]
+    pub(crate) fn timed_send(
+        &self,
+        flight: &Flight,
+        newest: &AckedPacket,
+        is_largest: bool,
+        advance: &Advance,
+        has_sent_payload: bool,
+    ) -> Option<Time> {
+        match &self.rule {
+            Rule::BySequence(_) if has_sent_payload => Some(flight.get(advance.timed?)?.sent_at),
+            Rule::BySequence(_) => Some(newest.sent_at),
+            Rule::Thresholds(_) | Rule::Duplicates(_) => is_largest.then_some(newest.sent_at),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by_packet() -> Config {
+        Config::tcp()
+    }
+
+    fn by_duplicates() -> Config {
+        Config { sack: false, ..Config::tcp() }
+    }
+
+    fn by_sequence() -> Config {
+        Config::ns3_compat()
+    }
+
+    /// A detector, and ten segments of 1000 bytes that were sent every millisecond.
+    fn start(config: &Config) -> (LossDetector, Flight) {
+        let mut detector = LossDetector::new(config);
+        (0..10).for_each(|number| detector.on_sent(number * 1000, 1000, number));
+        (detector, Flight::of_test(config))
+    }
+
+    /// The ACK's newest packet is the fourth, and the stream's completion passed the first.
+    fn timed(config: &Config, is_largest: bool, timed: Option<u64>, has_sent_payload: bool) -> Option<u64> {
+        let (detector, flight) = start(config);
+        let newest = AckedPacket { number: 3, sent_at: Time::from_ns(3_000_000), ..AckedPacket::default() };
+        let advance = Advance { timed, ..Advance::default() };
+        let at = detector.timed_send(&flight, &newest, is_largest, &advance, has_sent_payload);
+        at.map(|at| at.as_ns() / 1_000_000)
+    }
+
+    #[test]
+    fn the_newest_packet_is_timed_unless_a_later_one_was_acknowledged_before() {
+        for config in [by_packet(), by_duplicates()] {
+            assert_eq!(timed(&config, true, Some(0), true), Some(3));
+            assert_eq!(timed(&config, false, Some(0), true), None);
+        }
+    }
+
+    #[test]
+    fn by_sequence_the_first_completed_segment_is_timed_if_it_was_sent_once() {
+        assert_eq!(timed(&by_sequence(), false, Some(0), true), Some(0));
+        assert_eq!(timed(&by_sequence(), true, None, true), None, "Karn's rule");
+        assert_eq!(timed(&by_sequence(), false, None, false), Some(3), "the opener");
+    }
+
+    #[test]
+    fn by_sequence_only_completion_puts_the_timeout_off() {
+        let sacked = Advance { arrived_bytes: 1000, sacked_bytes: 1000, ..Advance::default() };
+        let completed = Advance { arrived_bytes: 1000, completed_bytes: 1000, ..Advance::default() };
+        for config in [by_packet(), by_duplicates()] {
+            assert!(start(&config).0.is_progress(&sacked, 5000));
+        }
+        let (detector, _) = start(&by_sequence());
+        assert!(!detector.is_progress(&sacked, 5000) && detector.is_progress(&completed, 5000));
+        assert!(detector.is_progress(&Advance::default(), 0), "the opener");
+    }
+
+    #[test]
+    fn duplicate_acks_count_without_selective_acknowledgements_and_outside_of_episodes() {
+        let (mut detector, flight) = start(&by_duplicates());
+        let mut episode = Episode::new(true);
+        let mut third = |episode: &Episode| (0..3).map(|_| detector.on_duplicate(&flight, episode)).last();
+        assert_eq!(third(&episode), Some(true));
+        detector.on_new();
+        assert_eq!(detector.departed_bytes(), 0);
+        episode.begin(10, 10_000);
+        let mut third = |episode: &Episode| (0..3).map(|_| detector.on_duplicate(&flight, episode)).last();
+        assert_eq!(third(&episode), Some(false), "the episode goes on");
+        assert_eq!(detector.departed_bytes(), 3 * u64::from(by_duplicates().payload_bytes));
+        for config in [by_packet(), by_sequence()] {
+            let (mut detector, flight) = start(&config);
+            assert!((0..9).all(|_| !detector.on_duplicate(&flight, &Episode::new(true))));
+            assert_eq!(detector.departed_bytes(), 0);
+        }
+    }
+
+    #[test]
+    fn after_a_timeout_all_is_sent_again_in_order_unless_packets_are_known_one_by_one() {
+        let again = [by_packet(), by_duplicates(), by_sequence()].map(|config| start(&config).0.on_timeout());
+        assert_eq!(again, [false, true, true]);
+    }
+
+    #[test]
+    fn an_episode_that_ends_leaves_nothing_that_could_begin_the_next() {
+        let (mut detector, mut flight) = start(&by_sequence());
+        let episode = Episode::new(true);
+        for (ack, number) in [2, 3, 4].into_iter().enumerate() {
+            flight.acknowledged_for_test(ack as u64, &[number], 0);
+            let mut advance = detector.advance(&mut flight, 0);
+            detector.end_episode(&mut advance);
+            assert_eq!(advance.sacked_bytes, 0);
+            let rtt = RttEstimator::new(&by_sequence());
+            assert_eq!(detector.detect(Time::ZERO, &mut flight, &rtt, &episode, &advance), Onset::No);
+        }
+    }
+
+    #[test]
+    fn packets_are_summed_up_only_for_whom_it_concerns() {
+        let sums = |config: &Config| {
+            let (mut detector, mut flight) = start(config);
+            flight.acknowledged_for_test(0, &[0, 2], 1);
+            detector.advance(&mut flight, 1000).arrived_bytes
+        };
+        assert_eq!(sums(&by_packet()), 0);
+        assert_eq!(sums(&Config { cumulative_growth: true, ..by_packet() }), 2000);
+        assert_eq!(sums(&by_sequence()), 2000);
     }
 }

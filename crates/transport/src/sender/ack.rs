@@ -76,14 +76,11 @@ impl Sender {
 
     /// What every ACK that acknowledges something new ends with.
     fn conclude(&mut self, now: Time, advance: &Advance) {
-        // By sequence, selective acknowledgements alone would put off for ever the timeout that a lost retransmission
-        // waits for.
-        let is_progress =
-            !self.detector.goes_by_sequence() || advance.completed_bytes > 0 || self.stream.complete() == 0;
+        let is_progress = self.detector.is_progress(advance, self.stream.complete());
         self.timers.on_ack(now, is_progress, advance, &mut self.recovery);
         self.flight.forget(now - (self.rtt.smoothed() * 2 + self.rtt.variation() * 4));
-        if self.quirk_pace_after_block
-            && self.blocked
+        if self.blocked
+            && self.pacer.restarts_when_blocked()
             && let Some(rate) = self.pacing_rate()
         {
             self.pacer.restart(now, self.payload_bytes, rate);
@@ -101,8 +98,7 @@ impl Sender {
         }
     }
 
-    /// The RTT is that of the newest packet; by sequence that of the first segment that the stream's completion passed, if
-    /// it was sent once.
+    /// The RTT of the packet that the detector times, if the ACK has one.
     fn sample_rtt(
         &mut self,
         now: Time,
@@ -111,13 +107,9 @@ impl Sender {
         ack_delay: Span,
         advance: &Advance,
     ) -> Option<Span> {
-        let sent_at = if self.detector.goes_by_sequence() && self.stream.next_offset() > 0 {
-            self.flight.get(advance.timed?)?.sent_at
-        } else if is_largest || self.detector.goes_by_sequence() {
-            newest.sent_at
-        } else {
-            return None;
-        };
+        let has_sent_payload = self.stream.next_offset() > 0;
+        let sent_at =
+            self.detector.timed_send(&self.flight, newest, is_largest, advance, has_sent_payload)?;
         Some(self.rtt.on_ack(now, sent_at, ack_delay))
     }
 

@@ -7,7 +7,7 @@ mod stats;
 mod transmit;
 
 use crate::application::Application;
-use crate::config::{Config, Ecn, WindowRounding};
+use crate::config::{Config, EcnMode, WindowRounding};
 use crate::encoder::EncoderStats;
 use crate::flight::{Flight, Verdict};
 use crate::integrals::{Integrals, Levels};
@@ -56,10 +56,9 @@ pub struct Sender {
     probes: u32,
     payload_bytes: u32,
     header_bytes: u32,
-    codepoint: Ecn,
+    codepoint: EcnMode,
     window_rounding: WindowRounding,
     limited_transmit: bool,
-    quirk_pace_after_block: bool,
     /// Whether the flow was asked for packets since its start.
     started: bool,
     /// Whether the connection is set up.
@@ -87,7 +86,7 @@ impl Sender {
             rtt: RttEstimator::new(config),
             sampler: RateSampler::default(),
             rounds: Rounds::default(),
-            pacer: Pacer::new(start, config.pacing_gain),
+            pacer: Pacer::new(start, config),
             timers: Timers::new(config, start),
             keepalive: Keepalive::new(config, start),
             integrals: Integrals::new(start, stop),
@@ -102,7 +101,6 @@ impl Sender {
             codepoint: config.ecn,
             window_rounding: config.window_rounding,
             limited_transmit: config.limited_transmit,
-            quirk_pace_after_block: config.quirk_pace_after_block,
             started: false,
             established: !config.handshake,
             blocked: false,
@@ -115,7 +113,7 @@ impl Sender {
     }
 
     /// ECN codepoint of data packets.
-    pub const fn ecn_codepoint(&self) -> Ecn {
+    pub const fn ecn_codepoint(&self) -> EcnMode {
         self.codepoint
     }
 

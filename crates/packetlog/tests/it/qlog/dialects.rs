@@ -3,7 +3,7 @@
 use super::{import, records};
 use crate::common::Scratch;
 use packetlog::qlog::import_file;
-use packetlog::{Table, read_samples};
+use packetlog::{SampleTable, read_samples};
 use record::Event;
 
 /// Two packets of 1,200 bytes are sent, the first is acknowledged after 40 ms, the second declared lost; the window is
@@ -19,7 +19,7 @@ fn check(text: &str) {
         (delivered[0].seq, delivered[0].one_way_delay_ns, delivered[0].size_bytes),
         (7, 40_000_000, 1200)
     );
-    let samples = read_samples(scratch.file("out/1/flows.parquet"), Table::Flows).unwrap();
+    let samples = read_samples(scratch.file("out/1/flows.parquet"), SampleTable::Flows).unwrap();
     let value = |field: &str| samples.iter().find(|s| &*s.field == field).map(|s| s.value);
     assert_eq!(
         (value("window"), value("cwnd"), value("srtt")),

@@ -7,7 +7,7 @@ mod rules;
 
 use crate::common::Scratch;
 use packetlog::qlog::{Draft, ImportedTrace, QlogExport, TraceInfo, import_file};
-use packetlog::{Error, PacketLogReader, PacketLogWriter, SampleWriter, Table};
+use packetlog::{Error, PacketLogReader, PacketLogWriter, SampleTable, SampleWriter};
 use proptest::prelude::*;
 use record::{Event, Record};
 use serde_json::Value;
@@ -65,7 +65,7 @@ fn write_run(scratch: &Scratch) -> (PathBuf, PathBuf) {
         log.write(&entry).unwrap();
     }
     log.finish().unwrap();
-    let mut table = SampleWriter::create(&samples, Table::Flows).unwrap();
+    let mut table = SampleWriter::create(&samples, SampleTable::Flows).unwrap();
     for (time_ms, flow, field, unit, value) in [
         (0, 1, "window", "bytes", 14_480.0),
         (0, 1, "in_flight", "bytes", 0.0),

@@ -1,0 +1,68 @@
+//! What becomes of programs: their output, their verdict on the run, and what they start themselves.
+
+use crate::{UDP_RECEIVER, delay, emulate, program, record, spec};
+use runs::RunSpec;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// A flow whose sender is this script of the shell; `$1` and `$2` are the receiver's address and port.
+fn shell(script: &str) -> Value {
+    let mut flow = program("", UDP_RECEIVER);
+    flow["program"]["sender"] = json!(["sh", "-c", script, "sender", "{ip}", "{port}"]);
+    flow
+}
+
+/// What makes a run of `seconds` with this flow alone, over a path without a bottleneck.
+fn alone(flow: &Value, seconds: f64) -> Value {
+    let path = json!({"data": [delay(5.0)], "ack": [delay(5.0)]});
+    spec(&path, &json!([flow]), seconds)
+}
+
+/// Sends one packet every 10 ms for as long as the shell that runs it lives.
+const SENDS: &str = "while :; do echo x; sleep 0.01; done | python3 -c 'import socket, sys\n\
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
+    for line in sys.stdin: s.sendto(bytes(1000), (sys.argv[1], int(sys.argv[2])))' \"$1\" \"$2\" &\n";
+
+pub(crate) fn output_is_drained_and_its_end_kept() {
+    // 108 kB, where a pipe holds 64: who did not read would block it.
+    let mut flow = shell("seq 1 20000; echo ready $NAME; exit 3");
+    flow["program"]["environment"] = json!({"NAME": "value"});
+    let error = emulate(&alone(&flow, 1.0)).unwrap_err();
+    assert!(error.starts_with("flow 1 (made-up) sender: ended early, with exit status 3"), "{error}");
+    assert!(error.ends_with("last output: 19999 | 20000 | ready value"), "{error}");
+}
+
+pub(crate) fn a_program_calls_the_run_invalid_by_its_exit_status_alone() {
+    for (status, objection) in [(3, Some("flow 1 (made-up) sender: too slow")), (4, None), (0, None)] {
+        let flow =
+            shell(&format!("trap 'echo too slow; exit {status}' TERM\n{SENDS} while :; do sleep 0.01; done"));
+        let run: RunSpec = serde_json::from_value(alone(&flow, 1.0)).unwrap();
+        // A machine that stands still makes a run invalid too, for a reason of its own.
+        let invalid = record(&run, None).unwrap().0.emulation.invalid;
+        let said = invalid.as_deref().filter(|reason| reason.contains("flow 1"));
+        assert_eq!(said, objection, "exit status {status}");
+    }
+}
+
+pub(crate) fn ending_a_program_ends_what_it_has_started() {
+    // One in its group, one that leaves it, and the program itself, which does not listen.
+    let flow = shell(&format!("sleep 77.25 & setsid sleep 77.25 &\n{SENDS} trap '' TERM; wait; sleep 77.25"));
+    let sleepers = || {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+        lines.filter(|line| line.starts_with(b"sleep\x0077.25\0")).count()
+    };
+    let wait_for = |wanted: usize| {
+        let patience = Instant::now() + Duration::from_secs(10);
+        while sleepers() != wanted && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        sleepers()
+    };
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| emulate(&alone(&flow, 1.0)));
+        assert_eq!(wait_for(2), 2);
+        run.join().unwrap().unwrap();
+    });
+    assert_eq!(wait_for(0), 0);
+}
