@@ -112,7 +112,7 @@ mod tests {
 
     /// An honest ACK of packets 3 and 4; the stream is complete up to 5000.
     fn frame() -> AckFrame {
-        let arrivals = [3, 4].map(|number| Arrival { number, at: at(number) }).to_vec();
+        let arrivals = [3, 4].map(|number| Arrival { number, at: at(number) }).into_iter().collect();
         AckFrame { number: 7, largest: 4, next_offset: 5000, arrivals, ..AckFrame::default() }
     }
 
@@ -155,7 +155,7 @@ mod tests {
         let claimed: Vec<_> = frame.arrivals.iter().map(|arrival| (arrival.number, arrival.at)).collect();
         assert_eq!(claimed, [(3, at(3)), (4, at(4)), (5, at(9)), (6, at(9))]);
         assert_eq!((frame.next_offset, frame.largest), (8000, 4));
-        frame.arrivals = vec![Arrival::default(); MAX_ARRIVALS - 1];
+        frame.arrivals = [Arrival::default(); MAX_ARRIVALS - 1].into_iter().collect();
         feedback.falsify(at(9), &mut frame, 8000);
         assert_eq!(frame.arrivals.len(), MAX_ARRIVALS, "no more than an ACK holds");
     }
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn an_ack_without_arrivals_is_not_divided() {
         let mut feedback = of(&Conduct::AckDivision { parts: 3 });
-        let empty = AckFrame { arrivals: vec![], ..frame() };
+        let empty = AckFrame { arrivals: [].into_iter().collect(), ..frame() };
         let mut frame = empty.clone();
         feedback.falsify(at(9), &mut frame, 5000);
         assert_eq!((frame, feedback.next_timer()), (empty, Time::NEVER));
