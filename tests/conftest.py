@@ -1,11 +1,13 @@
 """The real command, run as a user runs it, but for the start of Python: see `forks`."""
 
 import compileall
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -71,6 +73,40 @@ def pytest_configure(config: pytest.Config) -> None:
     """Compiles the package: under PYTHONDONTWRITEBYTECODE each of the many commands would do it again."""
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(Path(package.__file__).parent, quiet=2)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where real packets are all that is asked for, what has no such test is not even imported."""
+    wanted = str(config.getoption("markexpr")).startswith("real")
+    if wanted and collection_path.suffix == ".py" and "pytest.mark.real" not in collection_path.read_text():
+        return True
+    return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Real packets of several processes go side by side, for most of their time they wait: the longest first."""
+    for item in items:
+        if item.get_closest_marker("real"):
+            item.fixturenames.insert(0, "_turn")  # type: ignore[attr-defined]  # a mark would come too late
+    items.sort(key=lambda item: not (item.get_closest_marker("real") and "browser" in item.fixturenames))  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session")
+def _turn() -> Iterator[None]:
+    """The machine's turn to emulate, shared by the processes of pytest: among each other they do not wait for it."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
+        return
+    with (
+        (Path(tempfile.gettempdir()) / "dumbbell-emulation.lock").open("a") as lock,
+        tempfile.TemporaryDirectory(prefix="db-") as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        Path(folder).chmod(0o1777)
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", None)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 //! Test programs whose tests need what not every machine has: real logs, network namespaces, a kernel with BPF. Where it
 //! is missing they are ignored, counted as ignored, and say why. A program lists its tests in `main` (its target has
-//! `harness = false`), and runs them one after another:
+//! `harness = false`), and runs them one after another ([`run`]) or a few side by side ([`run_apart`]):
 //!
 //! ```text
 //! fn main() -> ExitCode {
