@@ -95,9 +95,9 @@ test-programs: $(VENV)/.programs ## Lints and tests of dumbbell-kernel, dumbbell
 	$(CARGO) test --release $(PROGRAMS:%=-p %) --locked --quiet
 
 .PHONY: test-python
-test-python: build $(VENV)/.tests ## Tests of the command line, the results and the report; those in real time one by one
+test-python: build $(VENV)/.tests ## Tests of the command line, the results and the report; those in real time by themselves
 	$(PYTEST) --numprocesses=auto --dist=worksteal -m "not slow and not real"
-	$(PYTEST) -m "real and not slow"
+	$(PYTEST) --numprocesses=3 --maxschedchunk=1 -m "real and not slow" # they mostly wait
 
 # No file, no socket, no clock: what a browser runs too. Debian's compiler, for it comes with the sources of std.
 WASM := units specification record congestion transport path measure runs simulator

@@ -1,16 +1,22 @@
-"""The real command, run as a user runs it."""
+"""The real command, run as a user runs it, but for the start of Python: see `forks`."""
 
+import compileall
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+import dumbbell as package
+from forks import Forks
 
 # How long an example takes says something about the machine's other work only.
 settings.register_profile("dumbbell", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -20,6 +26,7 @@ settings.load_profile("dumbbell")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 COMMAND = [sys.executable, "-m", "dumbbell"]
+PATIENCE_S = 100.0
 
 SMALL_PATH = """
 title = "10 Mbit/s, 20 ms, 30 packets"
@@ -62,6 +69,54 @@ delay_ms = 15.0
 Dumbbell = Callable[..., subprocess.CompletedProcess[str]]
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Compiles the package: under PYTHONDONTWRITEBYTECODE each of the many commands would do it again."""
+    if not hasattr(config, "workerinput"):
+        compileall.compile_dir(Path(package.__file__).parent, quiet=2)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where real packets are all that is asked for, what has no such test is not even imported."""
+    wanted = str(config.getoption("markexpr")).startswith("real")
+    if wanted and collection_path.suffix == ".py" and "pytest.mark.real" not in collection_path.read_text():
+        return True
+    return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Real packets of several processes go side by side, for most of their time they wait: the longest first."""
+    for item in items:
+        if item.get_closest_marker("real"):
+            item.fixturenames.insert(0, "_turn")  # type: ignore[attr-defined]  # a mark would come too late
+    items.sort(key=lambda item: not (item.get_closest_marker("real") and "browser" in item.fixturenames))  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session")
+def _turn() -> Iterator[None]:
+    """The machine's turn to emulate, shared by the processes of pytest: among each other they do not wait for it."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
+        return
+    with (
+        (Path(tempfile.gettempdir()) / "dumbbell-emulation.lock").open("a") as lock,
+        tempfile.TemporaryDirectory(prefix="db-") as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        Path(folder).chmod(0o1777)
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", None)
+        yield
+
+
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks]:
+    """Runs commands without starting Python."""
+    forks = Forks()
+    yield forks
+    forks.close()
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """An empty directory with two small paths in it; commands run there."""
@@ -70,17 +125,34 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def checked(done: subprocess.CompletedProcess[str], expect: int) -> subprocess.CompletedProcess[str]:
+    """What was done, with that exit status."""
+    assert done.returncode == expect, f"{done.args}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+    assert "Traceback" not in done.stderr
+    return done
+
+
 @pytest.fixture
-def dumbbell(folder: Path) -> Dumbbell:
+def dumbbell_afresh(folder: Path) -> Dumbbell:
+    """Runs the command in `folder`, each time in a Python of its own, whose hashes differ."""
+
+    def run(*arguments: object, expect: int = 0) -> subprocess.CompletedProcess[str]:
+        command = [*COMMAND, *map(str, arguments)]
+        return checked(
+            subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False), expect
+        )
+
+    return run
+
+
+@pytest.fixture
+def dumbbell(forks: Forks, folder: Path, dumbbell_afresh: Dumbbell) -> Dumbbell:
     """Runs the command in `folder`."""
 
     def run(*arguments: object, expect: int = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [*COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=100, check=False
-        )
-        assert done.returncode == expect, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-        assert "Traceback" not in done.stderr
-        return done
+        if not forks.would_be_the_same():
+            return dumbbell_afresh(*arguments, expect=expect)
+        return checked(forks.run([*map(str, arguments)], folder, PATIENCE_S), expect)
 
     return run
 

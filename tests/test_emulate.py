@@ -175,15 +175,20 @@ def test_wrappers_of_a_pantheon_checkout(dumbbell: Dumbbell, folder: Path, monke
         monkeypatch.setenv("PATH", os.pathsep.join([str(installed[-1]), os.environ["PATH"]]))
     names = ["plain", "backward", "chatty"] + (["old"] if python_2() else [])
     mix = "+".join(f"pantheon-{name}" for name in names)
-    others = ("--schemes", "pantheon-stuck,pantheon-broken", "--duration", "3")
-    runs = emulate(dumbbell, "--pantheon-dir", make_checkout(folder), "--mix", mix, *others, expect=1)
-    stuck, broken, together = runs
+    (together,) = emulate(dumbbell, "--pantheon-dir", make_checkout(folder), "--mix", mix, "--duration", "3")
     # of 10 Mbit/s; beside ten busy processes the programs take their time to start
     assert 2.0 < usable(together)["network"]["throughput_mbps"] < 10.1
     assert [flow["scheme"].removeprefix("pantheon-") for flow in together["flows"]] == names
     assert all(flow["throughput_mbps"] > 0.02 for flow in together["flows"])
     # 1000 bytes and 28 of headers every 10 ms at most
     assert together["flows"][1]["throughput_mbps"] < 0.83
+    assert not still_running(str(folder))
+    assert {run["status"] for run in show(dumbbell, "out")["runs"]} <= {"done", "degraded"}
+
+
+def test_wrappers_that_do_not_send(dumbbell: Dumbbell, folder: Path) -> None:
+    schemes = ("--schemes", "pantheon-stuck,pantheon-broken")
+    stuck, broken = emulate(dumbbell, "--pantheon-dir", make_checkout(folder), *schemes, expect=1)
     assert stuck["status"] == "failed" or stuck["network"]["throughput_mbps"] < 0.1
     assert broken["status"] == "failed"
     assert "the model is not where it should be" in broken["reason"]

@@ -62,17 +62,17 @@ def test_a_grid_resumes_and_its_resolved_experiment_runs_again(dumbbell: Dumbbel
         assert log.read_bytes() == (folder / "again" / log.relative_to(folder / "out")).read_bytes()
 
 
-def test_one_cell_is_repeated_to_the_byte(dumbbell: Dumbbell, folder: Path) -> None:
+def test_one_cell_is_repeated_to_the_byte(dumbbell_afresh: Dumbbell, folder: Path) -> None:
     (folder / "grid.toml").write_text(EXPERIMENT)
-    dumbbell("run", "grid.toml", "--out", "all")
+    dumbbell_afresh("run", "grid.toml", "--out", "all")
     name = "small.k-2.bw_factor-0.5"
     log = f"runs/{name}/cubic/1/packets.parquet"
     for source, out in (("grid.toml", "one"), ("all/experiment.toml", "same")):
-        dumbbell("run", source, "--cell", name, "--schemes", "cubic", "--out", out)
+        dumbbell_afresh("run", source, "--cell", name, "--schemes", "cubic", "--out", out)
         [found] = (folder / out).rglob("packets.parquet")
         assert found == folder / out / log
         assert found.read_bytes() == (folder / "all" / log).read_bytes()
-    assert "1 of 1 runs are finished" in dumbbell("run", "--resume", "--out", "one").stderr
+    assert "1 of 1 runs are finished" in dumbbell_afresh("run", "--resume", "--out", "one").stderr
 
 
 def test_a_path_is_a_cell_where_there_is_no_grid(dumbbell: Dumbbell, folder: Path) -> None:

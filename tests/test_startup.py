@@ -29,6 +29,11 @@ def test_no_slow_package_is_imported(code: str) -> None:
     assert not imported(code) & SLOW
 
 
+def test_simulating_needs_no_numbers_in_python() -> None:
+    refused = "from dumbbell.cli import main; assert main(['run', '--path', 'nowhere']) == 2"
+    assert not imported(f"{refused}; import dumbbell.execution.worker") & {"numpy", "matplotlib", "PIL"}
+
+
 def test_a_command_line_fills_its_own_command_only() -> None:
     loaded = imported("from dumbbell.parser import command_parser; command_parser().parse_args(['list', 'paths'])")
     assert "dumbbell.parser" in loaded

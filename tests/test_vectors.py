@@ -20,9 +20,9 @@ def table(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def test_twice_written_they_are_the_same_bytes(dumbbell: Dumbbell, folder: Path) -> None:
+def test_twice_written_they_are_the_same_bytes(dumbbell_afresh: Dumbbell, folder: Path) -> None:
     for out in ("first", "second"):
-        printed = dumbbell("vectors", "dctcp", "--out", out).stdout.split()
+        printed = dumbbell_afresh("vectors", "dctcp", "--out", out).stdout.split()
     assert {Path(line).name for line in printed} == {
         "app-limited", "ecn", "idle", "one-loss", "rate-step", "rtt-step", "start-up", "steady",
     }  # fmt: skip

@@ -82,7 +82,7 @@ fn run_both(
 }
 
 fn fixed_transfer_arrives(controller: &str, config: &Config) {
-    let (bytes, length) = (4_000_000, Span::from_secs(4));
+    let (bytes, length) = (1_000_000, Span::from_secs(2));
     let done = transfer(controller, config, ApplicationSpec::Fixed { bytes }, length);
     assert_eq!(done.receiver.new_bytes, bytes);
     let completed = done.sender.completed_at.unwrap() - Time::ZERO;
@@ -192,7 +192,7 @@ fn last(arrived: &[Milestone]) -> u64 {
 
 #[test]
 fn a_tcp_transfer_of_fixed_size_arrives_completely() {
-    let (bytes, length) = (4_000_000, Span::from_secs(4));
+    let (bytes, length) = (1_000_000, Span::from_secs(2));
     let (sent, received) = tcp_transfer(ApplicationSpec::Fixed { bytes }, length);
     assert_eq!((sent.bytes_written, last(&received)), (bytes, bytes));
     assert!(sent.completed_at.is_some(), "{sent:?}");

@@ -1,6 +1,6 @@
 //! Test programs whose tests need what not every machine has: real logs, network namespaces, a kernel with BPF. Where it
 //! is missing they are ignored, counted as ignored, and say why. A program lists its tests in `main` (its target has
-//! `harness = false`), and runs them one after another:
+//! `harness = false`), and runs them one after another ([`run`]) or a few side by side ([`run_apart`]):
 //!
 //! ```text
 //! fn main() -> ExitCode {
@@ -8,8 +8,9 @@
 //! }
 //! ```
 
-use libtest_mimic::{Arguments, Completion, Trial};
-use std::process::ExitCode;
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::RwLock;
 
 /// What is missing on this machine, if anything is: the reason for which tests are ignored.
 pub type Missing = fn() -> Option<String>;
@@ -30,19 +31,85 @@ macro_rules! tests {
 pub fn run(groups: Vec<(Missing, Vec<Test>)>) -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
-    let trial = |missing: Missing, (name, test): Test| {
-        Trial::ignorable_test(name, move || {
+    let trials = trials(groups, |test| {
+        test.1();
+        Ok(())
+    });
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Says to a program of tests that it was started for one of them.
+const APART: &str = "DUMBBELL_TEST_APART";
+
+/// Tests that look at the whole machine have it for themselves.
+static MACHINE: RwLock<()> = RwLock::new(());
+
+/// Like [`run`], but as many tests as `at_once` side by side, for tests that mostly wait. Each is run by a process of its
+/// own, with a directory of its own for temporary files: they share nothing, neither a lock nor what a process has open.
+/// Those of the groups `alone` have nothing beside them.
+pub fn run_apart(
+    at_once: usize,
+    groups: Vec<(Missing, Vec<Test>)>,
+    alone: Vec<(Missing, Vec<Test>)>,
+) -> ExitCode {
+    if is_apart() {
+        return run(groups.into_iter().chain(alone).collect());
+    }
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads = Some(arguments.test_threads.map_or(at_once, |wanted| wanted.min(at_once)));
+    let mut trials = trials(groups, |test| {
+        let _shared = MACHINE.read();
+        apart(test)
+    });
+    trials.extend(self::trials(alone, |test| {
+        let _all = MACHINE.write();
+        apart(test)
+    }));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Whether this is the process of a single test of [`run_apart`].
+#[allow(clippy::disallowed_methods, reason = "the process that started this one has set it")]
+pub fn is_apart() -> bool {
+    std::env::var_os(APART).is_some()
+}
+
+/// Runs a test in a process of its own.
+fn apart((name, _): Test) -> Result<(), Failed> {
+    let directory = std::env::temp_dir().join(format!("dumbbell-test-{}-{name}", std::process::id()));
+    std::fs::create_dir(&directory)?;
+    let output = Command::new(std::env::current_exe()?)
+        .args(["--exact", name])
+        .env(APART, "1")
+        .env("TMPDIR", &directory)
+        .stdin(Stdio::null())
+        .output();
+    let left: Vec<_> = std::fs::read_dir(&directory)?.flatten().map(|entry| entry.file_name()).collect();
+    std::fs::remove_dir_all(&directory)?;
+    let output = output?;
+    if !output.status.success() {
+        let [said, complained] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+        return Err(format!("{}\n{said}{complained}", output.status).into());
+    }
+    // Of what is there for all runs of a machine nobody removes it.
+    if left.iter().any(|name| !name.to_string_lossy().ends_with(".lock")) {
+        return Err(format!("it left files: {left:?}").into());
+    }
+    Ok(())
+}
+
+fn trials(groups: Vec<(Missing, Vec<Test>)>, run: fn(Test) -> Result<(), Failed>) -> Vec<Trial> {
+    let trial = |missing: Missing, test: Test| {
+        Trial::ignorable_test(test.0, move || {
             if let Some(why) = missing() {
                 return Ok(Completion::ignored_with(why));
             }
-            test();
-            Ok(Completion::Completed)
+            run(test).map(|()| Completion::Completed)
         })
     };
-    let trials = groups
-        .into_iter()
-        .flat_map(|(missing, tests)| tests.into_iter().map(move |test| trial(missing, test)));
-    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+    let of_group =
+        |(missing, tests): (Missing, Vec<Test>)| tests.into_iter().map(move |test| trial(missing, test));
+    groups.into_iter().flat_map(of_group).collect()
 }
 
 /// The folder that the environment variable `name` names. Without it, or without the folder, why not.

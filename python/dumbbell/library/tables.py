@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import islice
-from typing import Any
-
-import numpy
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.errors import UserError, listed, nearest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _SHOWN = 10
 """Rows that a table shows of itself."""
@@ -42,7 +42,7 @@ class Table:
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
-    def __getitem__(self, column: str) -> NDArray[Any]:
+    def __getitem__(self, column: str) -> "NDArray[Any]":
         """A column, as long as the table: numbers as they lie in memory (not to be written to), texts as objects.
 
         Where a value is absent, a number is NaN and a text None.
@@ -50,6 +50,8 @@ class Table:
         Raises:
             dumbbell.Error: there is no such column.
         """
+        import numpy
+
         self._check(column)
         values: NDArray[Any] = numpy.asarray(self._core.column(column))
         names, gaps = self._core.dictionary(column), self._core.gaps(column)
@@ -75,7 +77,7 @@ class Table:
         return Table(self._core.rows_with(column, names.index(str(value))))
 
     def _number(self, column: str, value: str | int) -> int:
-        if not isinstance(value, int) or not 0 <= value < 2**32 or self[column].dtype != numpy.uint32:
+        if not isinstance(value, int) or not 0 <= value < 2**32 or self[column].dtype != "uint32":
             raise UserError(f"`{column}` = {value!r}: rows can be chosen by a text, or by the number of a flow")
         return value
 
@@ -86,6 +88,8 @@ class Table:
 
     def _values(self, column: str) -> list[Any]:
         """A column as Python's own values, None where one is absent."""
+        import numpy
+
         names, gaps = self._core.dictionary(column), self._core.gaps(column)
         values = numpy.asarray(self._core.column(column)).tolist()
         if names is not None:

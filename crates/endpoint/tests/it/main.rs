@@ -14,13 +14,13 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use units::{Span, Time};
 
-const BYTES: u64 = 2_000_000;
+const BYTES: u64 = 1_000_000;
 /// How much more the receiver's clock shows than the sender's.
 const AHEAD: Span = Span::from_secs(5);
 
 fn specification() -> RunSpec {
     let spec = json!({
-        "seed": 1, "duration_s": 4.0, "warmup_s": 0.0, "log": "full",
+        "seed": 1, "duration_s": 2.0, "warmup_s": 0.0, "log": "full",
         "path": {"data": [], "ack": []},
         "flows": [{"scheme": "cubic", "controller": "cubic", "application": {"kind": "fixed", "bytes": BYTES}}],
     });

@@ -1,0 +1,109 @@
+"""The command in forks of one Python that has imported it: to start Python and import takes longer than most commands.
+
+Run as a program, this is that Python. A fork then does what `python -m dumbbell` does from its first line on, with
+files, directory and arguments of its own; only the interpreter is left as it is at the end.
+"""
+
+import atexit
+import gc
+import json
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import traceback
+from importlib import import_module
+from pathlib import Path
+
+import numpy  # noqa: F401  # (imported before it is needed: that is the point)
+from matplotlib import font_manager  # noqa: F401
+
+COMMANDS = ("benchmark", "ccperf", "completion", "doctor", "emulate", "exchange", "list", "run", "show", "vectors")
+DRAWING = ("dumbbell.benchmark.site.index", "dumbbell.report.drawing", "dumbbell.report.page")
+
+
+class Forks:
+    """Runs commands, one at a time."""
+
+    def __init__(self) -> None:
+        self.environment = _environment()
+        self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            number = theirs.fileno()
+            self.process = subprocess.Popen([sys.executable, __file__, str(number)], pass_fds=[number])
+
+    def would_be_the_same(self) -> bool:
+        """Whether a Python that is started now would have the same environment."""
+        return _environment() == self.environment
+
+    def run(self, arguments: list[str], directory: Path, timeout_s: float) -> "subprocess.CompletedProcess[str]":
+        """Runs a command; its exit status and what it wrote."""
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as problems:
+            self.channel.settimeout(timeout_s)
+            request = json.dumps([str(directory), arguments]).encode()
+            socket.send_fds(self.channel, [request], [out.fileno(), problems.fileno()])
+            process = int(self.channel.recv(100))
+            try:
+                status = int(self.channel.recv(100))
+            except TimeoutError:
+                os.kill(process, signal.SIGKILL)
+                self.channel.recv(100)
+                raise
+            out.seek(0)
+            problems.seek(0)
+            return subprocess.CompletedProcess(arguments, status, out.read(), problems.read())
+
+    def close(self) -> None:
+        """Ends the Python that forks."""
+        self.channel.close()
+        self.process.wait()
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+
+
+def serve(channel: socket.socket) -> list[str]:
+    """Forks for every request; returns in the forks only, with the arguments of the command."""
+    while True:
+        request, files, _, _ = socket.recv_fds(channel, 1 << 20, 2)
+        if not request:
+            sys.exit()
+        process = os.fork()
+        if process == 0:
+            break
+        for file in files:
+            os.close(file)
+        channel.send(str(process).encode())
+        channel.send(str(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])).encode())
+    channel.close()
+    for file, standard in zip(files, (1, 2), strict=True):
+        os.dup2(file, standard)
+        os.close(file)
+    directory, arguments = json.loads(request)
+    os.chdir(directory)
+    sys.path[0] = directory
+    return list(arguments)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in (*(f"dumbbell.commands.{command}" for command in COMMANDS), *DRAWING):
+        import_module(name)
+    gc.freeze()
+    sys.argv = ["", *serve(socket.socket(fileno=int(sys.argv[1])))]
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    status: object = 0
+    try:
+        runpy.run_module("dumbbell", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        status = end.code
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    os._exit(int(status or 0))  # to take down all that was imported takes longer than most commands too
