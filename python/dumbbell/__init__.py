@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dumbbell.catalog.scheme import Scheme
     from dumbbell.execution.pool import Outcome
     from dumbbell.experiment import Experiment, Run
+    from dumbbell.library.benchmarks import BenchmarkResults, run_benchmark
     from dumbbell.library.figures import Figure
     from dumbbell.library.listing import experiments, metrics, parameters, paths, plugin_schemes, schemes
     from dumbbell.library.one_run import RunResults
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __version__ = version()
 
 _PLACES = {
+    "BenchmarkResults": "library.benchmarks",
     "Experiment": "experiment",
     "Figure": "library.figures",
     "FlowPlan": "catalog.flows",
@@ -60,6 +62,7 @@ _PLACES = {
     "paths": "library.listing",
     "plugin_schemes": "library.listing",
     "run": "library.running",
+    "run_benchmark": "library.benchmarks",
     "schemes": "library.listing",
     "simulate": "library.running",
     "specification": "library.running",
@@ -68,6 +71,7 @@ _PLACES = {
 """Where each name is from: read when it is used, as most uses need few of them."""
 
 __all__ = [
+    "BenchmarkResults",
     "Error",
     "Experiment",
     "Figure",
@@ -94,6 +98,7 @@ __all__ = [
     "paths",
     "plugin_schemes",
     "run",
+    "run_benchmark",
     "schemes",
     "simulate",
     "specification",

@@ -36,16 +36,12 @@ def _run(arguments: "argparse.Namespace") -> int:
 
 
 def _benchmark(arguments: "argparse.Namespace") -> int:
-    from dumbbell.commands.benchmark import BenchmarkCommand, benchmark
+    from dumbbell.commands.benchmark import benchmark
 
-    command = BenchmarkCommand(
-        schemes=arguments.schemes,
-        quick=arguments.quick,
-        only=arguments.only,
-        files=tuple(arguments.experiment),
-        **_execution(arguments),
-    )
-    return benchmark(command)
+    given = {name: getattr(arguments, name) for name in ("schemes", "quick", "only")}
+    how = _execution(arguments)
+    as_json = how.pop("json")
+    return benchmark(given | {"experiments": arguments.experiment} | how, as_json)
 
 
 def _emulate(arguments: "argparse.Namespace") -> int:

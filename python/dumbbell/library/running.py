@@ -12,7 +12,8 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import Plan, mix_label
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError, with_hint
-from dumbbell.execution.perform import Execution, perform
+from dumbbell.execution.perform import Execution, perform_plan
+from dumbbell.execution.pool import Outcome
 from dumbbell.experiment import check, pin, resolve
 from dumbbell.library.one_run import RunResults
 from dumbbell.library.results import Results
@@ -23,11 +24,15 @@ Watch = Callable[[float, dict[int, dict[str, float]], dict[str, dict[str, float]
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C while an experiment ran. What was finished is in `results`, and `resume=True` continues it."""
+    """Ctrl-C while an experiment or a benchmark ran.
 
-    def __init__(self, results: Results) -> None:
-        super().__init__(f"interrupted: {results.directory} has what was finished")
-        self.results = results
+    What was finished is in `directory`, and `resume=True` continues it; `outcome` says what became of the other runs.
+    """
+
+    def __init__(self, directory: Path, outcome: Outcome) -> None:
+        super().__init__(f"interrupted: {directory} has what was finished")
+        self.directory = directory
+        self.outcome = outcome
 
 
 def run(
@@ -116,11 +121,10 @@ def run(
     plan = selection.of(chosen_plan(experiment, selection.overrides, how.out if resume else None))
     if pantheon_dir is not None:
         plan = with_pantheon(plan, selection.overrides, Path(pantheon_dir))
-    content, outcome = perform(plan, selection.overrides, how)
-    results = Results(content, outcome)
+    content, outcome = perform_plan(plan, selection.overrides, how)
     if outcome.interrupted:
-        raise Interrupted(results)
-    return results
+        raise Interrupted(content.directory, outcome)
+    return Results(content, outcome)
 
 
 def specification(
