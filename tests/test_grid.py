@@ -124,6 +124,77 @@ def test_a_queue_of_one_bdp_on_the_india_path_is_its_bdp() -> None:
     assert bottleneck["queue"]["packets"] == 452
 
 
+ODD_PATH = """
+name = "odd"
+
+[[data]]
+kind = "link"
+rate_mbps = 100.0
+
+[[data]]
+kind = "{kind}"
+rate_mbps = 10.0
+{keys}
+
+[[data]]
+kind = "reorder"
+probability = 0.1
+delay_ms = 7.0
+
+[[data]]
+kind = "delay"
+delay_ms = 15.0
+
+[[ack]]
+kind = "delay"
+delay_ms = 5.0
+"""
+NETEM = "delay_ms = 10.0\nlimit_packets = 77\nburst_bytes = 3000"
+
+
+def odd(parameters: str, tmp_path: Path, kind: str = "shaper", keys: str = "burst_bytes = 3000") -> Cell:
+    (tmp_path / "odd.toml").write_text(ODD_PATH.format(kind=kind, keys=keys))
+    return cell(parameters, str(tmp_path / "odd.toml"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys"), [("shaper", "burst_bytes = 3000"), ("policer", "burst_bytes = 3000"), ("netem", NETEM)]
+)
+def test_loss_is_behind_every_kind_of_bottleneck(tmp_path: Path, kind: str, keys: str) -> None:
+    made = odd("loss = 0.01\nbw_factor = 0.5", tmp_path, kind, keys)
+    assert [element["kind"] for element in made.path.data] == ["link", kind, "loss", "reorder", "delay"]
+    assert made.path.data[1]["rate_mbps"] == made.rate_mbps == 5.0
+
+
+def test_what_is_reordered_is_no_part_of_a_base_rtt_that_is_varied(tmp_path: Path) -> None:
+    made = odd("rtt_ms = 40", tmp_path)
+    assert [element.get("delay_ms") for element in made.path.data + made.path.ack] == [None, None, 7.0, 30.0, 10.0]
+    assert made.base_rtt_ms == 40.0
+    step = odd('step = { target = "rtt", direction = "up", period_s = 5.0, lower = 20.0, upper = 80.0 }', tmp_path)
+    assert [element.get("schedule") for element in step.path.data + step.path.ack] == [
+        *(None, None, None),
+        [{"at_s": 5.0, "delay_ms": 60.0}],
+        [{"at_s": 5.0, "delay_ms": 20.0}],
+    ]
+
+
+def test_the_delay_of_a_netem_is_varied_with_the_others(tmp_path: Path) -> None:
+    made = odd("rtt_ms = 60", tmp_path, "netem", NETEM)
+    assert [element.get("delay_ms") for element in made.path.data + made.path.ack] == [None, 20.0, 7.0, 30.0, 10.0]
+
+
+def test_a_trace_has_a_bandwidth_delay_product_and_no_outage(tmp_path: Path) -> None:
+    (tmp_path / "trace.toml").write_text(
+        '[[data]]\nkind = "trace"\ntimes_ms = [1, 2, 6]\nqueue = { kind = "droptail", packets = 9 }\n'
+        '[[ack]]\nkind = "delay"\ndelay_ms = 20.0\n'
+    )
+    # 6 Mbit/s and 20 ms are 10 packets of 1500 bytes
+    made = cell("qlen_bdp = 2.0", str(tmp_path / "trace.toml"))
+    assert made.bottleneck["queue"]["packets"] == 20
+    with pytest.raises(UserError, match="only a path with a bottleneck of constant rate"):
+        cell("outage = { at_s = 1.0, for_s = 1.0 }", str(tmp_path / "trace.toml"))
+
+
 def test_versus_puts_the_others_behind_ours() -> None:
     made = cell('versus = { scheme = "cubic", ours = 2, theirs = 3, start_s = 1.0 }')
     assert [flow.scheme for flow in made.flows] == ["", "", "cubic", "cubic", "cubic"]

@@ -182,16 +182,18 @@ def outage(cell: Cell, value: Table) -> Cell:
     table.finish()
     if for_s == 0.0:
         return cell
-    cell = cell.with_bottleneck(schedule=_stop(at_s, for_s, float(cell.bottleneck["rate_mbps"])))
+    rate = cell.bottleneck.get("rate_mbps")
+    if rate is None:
+        raise table.fail("for_s", for_s, f"only a path with a bottleneck of constant rate, not `{cell.path.name}`")
+    cell = cell.with_bottleneck(schedule=_stop(at_s, for_s, float(rate)))
     if not both:
         return cell
-    stopped = [
-        element | {"schedule": _stop(at_s, for_s, float(element["rate_mbps"]))}
-        if element["kind"] == "link"
-        else element
-        for element in cell.path.ack
-    ]
-    return replace(cell, path=replace(cell.path, ack=stopped))
+    ack = list(cell.path.ack)
+    for link in (link for link in cell.path.describe().links if link.direction == "ack"):
+        if "rate_mbps" in ack[link.element]:
+            stop = _stop(at_s, for_s, float(ack[link.element]["rate_mbps"]))
+            ack[link.element] = ack[link.element] | {"schedule": stop}
+    return replace(cell, path=replace(cell.path, ack=ack))
 
 
 def _stop(at_s: float, for_s: float, rate_mbps: float) -> list[dict[str, float]]:
@@ -271,12 +273,12 @@ def random_walk(cell: Cell, value: Table) -> Cell:
 
 def _walking_delay(cell: Cell, walk: dict[str, Any]) -> Cell:
     """The one-way delay of the data direction walks; the other one keeps its own."""
-    data = list(cell.path.data)
-    for index, element in enumerate(data):
-        if element.get("kind") == "delay":
-            data[index] = element | {"walk": walk}
-            return replace(cell, path=replace(cell.path, data=data))
-    raise UserError(f"{cell.path.file}: path `{cell.path.name}`: has no delay in the data direction that could walk")
+    walking = next((delay for delay in cell.path.describe().delays if delay.direction == "data"), None)
+    if walking is None:
+        raise UserError(
+            f"{cell.path.file}: path `{cell.path.name}`: has no delay in the data direction that could walk"
+        )
+    return cell.with_delays(lambda delay: {"walk": walk} if delay == walking else {})
 
 
 @axis
