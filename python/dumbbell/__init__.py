@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dumbbell.experiment import Experiment, Run
     from dumbbell.library.benchmarks import BenchmarkResults, run_benchmark
     from dumbbell.library.figures import Figure
-    from dumbbell.library.listing import experiments, metrics, parameters, paths, plugin_schemes, schemes
+    from dumbbell.library.listing import experiments, metrics, parameters, paths, plugin_schemes, schemes, settings
     from dumbbell.library.one_run import RunResults
     from dumbbell.library.reading import check_metrics, compare, open, write_report
     from dumbbell.library.results import Results
@@ -64,6 +64,7 @@ _PLACES = {
     "run": "library.running",
     "run_benchmark": "library.benchmarks",
     "schemes": "library.listing",
+    "settings": "library.listing",
     "simulate": "library.running",
     "specification": "library.running",
     "write_report": "library.reading",
@@ -100,6 +101,7 @@ __all__ = [
     "run",
     "run_benchmark",
     "schemes",
+    "settings",
     "simulate",
     "specification",
     "write_report",

@@ -18,10 +18,6 @@ from dumbbell.interchange.qlog_import import import_qlog
 
 def import_results(arguments: argparse.Namespace) -> int:
     """Imports results; 0 if every run is usable, 1 if some are not (listed)."""
-    if arguments.format in ("pcap", "iperf3"):
-        raise UserError(
-            f"import of {arguments.format} is not available in this version: allowed are pantheon, mahimahi, qlog"
-        )
     if arguments.format == "pantheon":
         if not arguments.source.is_dir():
             raise UserError(f"{arguments.source}: no such directory")
