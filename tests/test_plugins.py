@@ -12,10 +12,10 @@ import polars
 import pytest
 
 from conftest import Dumbbell, show
-from dumbbell import plugins
+from dumbbell import plugin_include
 
 ROOT = Path(__file__).parent.parent
-INCLUDE = Path(plugins.__file__).parent / "include"
+INCLUDE = plugin_include()
 QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
 
 
