@@ -18,7 +18,7 @@ from dumbbell import _core, catalog
 from dumbbell.backends.emu import Emulator
 from dumbbell.catalog import available
 from dumbbell.catalog.scheme import Scheme, parse_scheme
-from dumbbell.catalog.tables import Table, read_toml
+from dumbbell.catalog.tables import TomlTable, read_toml
 from dumbbell.catalog.traces import read_trace, trace_path
 from dumbbell.commands.doctor import doctor
 from dumbbell.commands.run import tell_outcome
@@ -49,7 +49,7 @@ environment = { MIN_RTT = "{1}" }
 
 
 def program(text: str = PROGRAM) -> Scheme:
-    return parse_scheme(Table(tomllib.loads(text), "mine.toml"))
+    return parse_scheme(TomlTable(tomllib.loads(text), "mine.toml"))
 
 
 def flow(overrides: Overrides, own: Scheme | None = None) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class Cell:
 
     def table(self) -> dict[str, Any]:
         """As written to an experiment file under `[cell.NAME]`."""
-        table: dict[str, Any] = {"path": self.base, "parameters": self.axis_values}
+        table: dict[str, Any] = {"path": self.base, "axes": self.axis_values}
         if self.flows:
             table["flow"] = [flow.table() for flow in self.flows]
         return table
