@@ -20,6 +20,8 @@ from dumbbell import _core
 from dumbbell.errors import UserError, one_line, with_hint
 from dumbbell.execution.processes import cause_of_death
 
+_COMMAND = [sys.executable, "-m", __name__]
+
 PATIENCE_S = 30.0
 """How long loading a plug-in may take; what a class imports may be large."""
 
@@ -90,9 +92,6 @@ def _say(stream: IO[str], content: object) -> None:
     with contextlib.suppress(OSError):
         stream.write(f"{json.dumps(content)}\n")
         stream.flush()
-
-
-_COMMAND = [sys.executable, "-m", __name__]
 
 
 def _ask(question: dict[str, Any], files: Iterable[str]) -> Any:  # noqa: ANN401 (JSON)
