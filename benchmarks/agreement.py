@@ -139,7 +139,7 @@ BACKENDS = Bounds(throughput=0.05, p95=0.10, p95_ms=2.0)
 IMPLEMENTATIONS = Bounds(throughput=0.10, p95=0.10, p95_ms=2.0)
 
 
-def cell(run: dict[str, Any] | None) -> Numbers | str:
+def only_flow(run: dict[str, Any] | None) -> Numbers | str:
     """The run's only flow, or why there is none."""
     if run is None:
         return "missing"
@@ -160,15 +160,15 @@ def cell(run: dict[str, Any] | None) -> Numbers | str:
 def first(runs: Runs, path: str, scheme: str) -> Numbers | str:
     """Run 1 of a cell of the experiment."""
     found = [run for run in runs.get((path, scheme), []) if run["run"] == 1]
-    return cell(found[0] if found else None)
+    return only_flow(found[0] if found else None)
 
 
 def spread(runs: list[dict[str, Any]]) -> Spread | None:
     """The range of the runs that are good."""
-    cells = [found for found in map(cell, runs) if isinstance(found, Numbers)]
-    if not cells:
+    measured = [found for found in map(only_flow, runs) if isinstance(found, Numbers)]
+    if not measured:
         return None
-    throughput, p95 = [one.throughput for one in cells], [one.p95 for one in cells]
+    throughput, p95 = [one.throughput for one in measured], [one.p95 for one in measured]
     return Spread((min(throughput), max(throughput)), (min(p95), max(p95)))
 
 

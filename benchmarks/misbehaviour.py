@@ -90,8 +90,8 @@ honest receiver.
 {table}"""
 
 
-def cell(name: str, receiver: Any, seeds: int) -> str:  # noqa: ANN401 (a value of a TOML key)
-    """One cell of the table."""
+def field(name: str, receiver: Any, seeds: int) -> str:  # noqa: ANN401 (a value of a TOML key)
+    """One field of the table."""
     hurries = receiver != HONEST and receiver["kind"] in ("ack-division", "optimistic")
     return f"{share(name, receiver, seeds):.0%}" + (f" ({head_start(name, receiver):.1f})" if hurries else "")
 
@@ -100,7 +100,7 @@ def text(schemes: tuple[str, ...], seeds: int) -> str:
     """The section of the document."""
     rows = [["receiver", *schemes], ["---", *["---:"] * len(schemes)]]
     for label, receiver in RECEIVERS.items():
-        rows.append([label, *(cell(name, receiver, seeds) for name in schemes)])
+        rows.append([label, *(field(name, receiver, seeds) for name in schemes)])
     return TEXT.format(seeds=seeds, table="\n".join(f"| {' | '.join(row)} |" for row in rows))
 
 

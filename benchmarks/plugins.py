@@ -21,8 +21,7 @@ from typing import Any
 from blocks import replace_block
 from controllers import ROOT, build, measure
 
-from dumbbell import _core
-from dumbbell.commands.plugin import INCLUDE
+from dumbbell import _core, plugin_include
 from dumbbell.results.environment import environment
 
 BOUND_C_NS, BOUND_PYTHON_NS = 30.0, 3000.0
@@ -55,7 +54,8 @@ def library(folder: Path) -> Path:
     """The compiled C example."""
     out = folder / "libaimd.so"
     source = ROOT / "examples/c/aimd.c"
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-I", INCLUDE, source, "-o", out, "-lm"], check=True)
+    command = ["cc", "-O2", "-shared", "-fPIC", "-I", plugin_include(), source, "-o", out, "-lm"]
+    subprocess.run(command, check=True)
     return out
 
 

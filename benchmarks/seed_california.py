@@ -43,7 +43,7 @@ def run(*arguments: str) -> dict[str, Any]:
     return content
 
 
-def cell(figure: dict[str, float | None] | None, factor: float, digits: int) -> str:
+def field(figure: dict[str, float | None] | None, factor: float, digits: int) -> str:
     """A mean, with the smallest and the largest run."""
     if figure is None or figure["mean"] is None:
         return "-"
@@ -64,7 +64,7 @@ def beside(content: dict[str, Any]) -> str:
                 continue
             name = f"`{row['scheme']}` ({row['title']})" if row["scheme"] else row["title"]
             figures = [
-                cell(row[side][metric], factor, digits)
+                field(row[side][metric], factor, digits)
                 for metric, factor, digits in METRICS
                 for side in ("ours", "published")
             ]

@@ -140,7 +140,7 @@ FIGURES: list[tuple[str, Callable[[Call], float], int]] = [  # name, value, deci
 ]
 
 
-def cell(values: list[float], decimals: int) -> str:
+def field(values: list[float], decimals: int) -> str:
     """Mean and range."""
     mean, low, high = (f"{value:.{decimals}f}" for value in (statistics.mean(values), min(values), max(values)))
     return mean if low == high else f"{mean} ({low} to {high})"
@@ -156,10 +156,10 @@ def rows(title: str, calls: dict[str, list[Call]]) -> list[str]:
     lines = []
     for name, value, decimals in FIGURES:
         found = {who: [value(call) for call in made] for who, made in calls.items()}
-        cells = [cell(values, decimals) for values in found.values()]
+        fields = [field(values, decimals) for values in found.values()]
         ours, *theirs = (statistics.mean(values) for values in found.values())
         differences = [judged(ours / other - 1) if "Mbit/s" in name else "-" for other in theirs]
-        lines.append(f"| {title} | {name} | {' | '.join(cells + differences)} |")
+        lines.append(f"| {title} | {name} | {' | '.join(fields + differences)} |")
         title = ""
     return lines
 

@@ -288,5 +288,7 @@ def test_words_that_are_no_command(dumbbell: Dumbbell) -> None:
     assert "COMMAND" in refused(dumbbell)
     assert "invalid choice" in refused(dumbbell, "rnu")
     assert "did you mean `schemes`" in refused(dumbbell, "list", "scheme")
-    assert "not available in this version" in refused(dumbbell, "import", "pcap", "x", "--out", "out")
+    assert "unknown `pcap`: allowed are pantheon, mahimahi, qlog" in refused(
+        dumbbell, "import", "pcap", "x", "--out", "out"
+    )
     assert "unknown `panteon`" in refused(dumbbell, "import", "panteon", "x", "--out", "out")

@@ -17,7 +17,7 @@ from dumbbell.catalog.available import missing
 from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.index import Index
 from dumbbell.catalog.plan import Plan, mix_label, parse_mix, parse_plan
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import TomlTable
 from dumbbell.errors import UserError, nearest, with_hint
 from dumbbell.experiment import Overrides, check, derive_seed, fitted_transport, resolve, with_overrides
 from dumbbell.results.directory import to_toml
@@ -172,7 +172,7 @@ def test_a_resolved_experiment_reads_back_as_itself(tmp_path: Path) -> None:
 def test_every_experiment_as_written_reads_back_as_itself(index: Index[Plan]) -> None:
     for plan in index:
         table = plan.table()
-        assert parse_plan(Table(tomllib.loads(to_toml(table)), "again.toml")) == plan
+        assert parse_plan(TomlTable(tomllib.loads(to_toml(table)), "again.toml")) == plan
 
 
 def test_settings_are_checked_wherever_they_come_from() -> None:
@@ -223,7 +223,7 @@ KEYS = st.sampled_from(["name", "schemes", "paths", "runs", "duration_s", "flow"
 
 @given(st.dictionaries(KEYS, JSON, max_size=4))
 def test_any_table_is_an_experiment_or_refused_in_one_line(raw: dict[str, object]) -> None:
-    refused = refusal(lambda: parse_plan(Table(raw, "file.toml")))
+    refused = refusal(lambda: parse_plan(TomlTable(raw, "file.toml")))
     assert refused is None or (refused.startswith("file.toml: ") and "\n" not in refused)
 
 

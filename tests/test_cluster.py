@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Dumbbell
 
-pytest.importorskip("distributed", reason="--cluster is an extra: distributed is not installed")
+pytest.importorskip("distributed", reason="distributed is not installed: `make test` does it")
 
 LEAST = ["run", "--schemes", "reno,cubic", "--path", "lossy.toml", "--duration", "2", "--runs", "2"]
 

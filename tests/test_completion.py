@@ -11,7 +11,8 @@ import pytest
 
 from conftest import COMMAND, Dumbbell
 from dumbbell import __version__, _core
-from dumbbell.commands import version
+from dumbbell.commands.version import version_text
+from dumbbell.library import installation
 
 
 def completed(folder: Path, line: str) -> list[str]:
@@ -34,6 +35,16 @@ def completed(folder: Path, line: str) -> list[str]:
         ("dumbbell run --schemes vegas,prag", ["vegas,prague"]),
         ("dumbbell run --path korea", ["korea-china"]),
         ("dumbbell benchmark --only ack_", ["ack_loss"]),
+        ("dumbbell benchmark --only agreement-r", []),
+        ("dumbbell benchmark --experiment agreement-r", []),
+        ("dumbbell run --mix cubic+veg", ["cubic+vegas"]),
+        ("dumbbell run --set warm", ["warmup_s="]),
+        ("dumbbell run --set copa.del", ["copa.delta="]),
+        ("dumbbell run --backend e", ["emu"]),
+        ("dumbbell run --schemes vegas,sma", ["vegas,small.toml"]),
+        ("dumbbell export trace cellular-att-lte-d", ["cellular-att-lte-down"]),
+        ("dumbbell import p", ["pantheon"]),
+        ("dumbbell show --metrics throughput_m", ["throughput_mbps"]),
         ("dumbbell run --log f", ["full"]),
         ("dumbbell kernel un", ["unload"]),
         ("dumbbell completion fi", ["fish"]),
@@ -99,9 +110,9 @@ def test_an_unknown_shell_is_refused(dumbbell: Dumbbell) -> None:
 def test_the_commit_is_the_checkouts_or_the_builds(
     monkeypatch: pytest.MonkeyPatch, state: dict[str, object] | None, built: str | None, said: str
 ) -> None:
-    monkeypatch.setattr(version, "git_state", lambda: state)
+    monkeypatch.setattr(installation, "git_state", lambda: state)
     monkeypatch.setattr(_core, "commit", lambda: built)
-    assert said in version.version_text()
+    assert said in version_text()
 
 
 def test_the_version_names_commit_and_features(dumbbell: Dumbbell) -> None:

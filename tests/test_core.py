@@ -39,6 +39,12 @@ def doubles(raw: bytes) -> list[float]:
     return array("d", raw).tolist()
 
 
+def test_a_backend_that_is_none_is_not_taken_for_the_simulator() -> None:
+    _core.check_run(specification(), "sim")
+    with pytest.raises(_core.Error, match="backend `emulate`: allowed are sim, emu"):
+        _core.check_run(specification(), "emulate")
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
     """A finished run: its directory and its statistics."""

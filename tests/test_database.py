@@ -406,7 +406,7 @@ def test_documented_tables_and_columns_are_those_of_the_schema(benchmark: Path) 
 
 
 def test_pandas_reads_it(benchmark: Path) -> None:
-    pandas = pytest.importorskip("pandas", reason="pandas (extra `dev`) is not installed")
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed: `make test` does it")
     connection = sqlite3.connect(benchmark)
     frame = pandas.read_sql("SELECT * FROM flow_metrics", connection)
     connection.close()
@@ -415,7 +415,7 @@ def test_pandas_reads_it(benchmark: Path) -> None:
 
 
 def test_duckdb_reads_it(benchmark: Path) -> None:
-    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed: its extension sqlite is a download")
+    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed: `make test` does it")
     connection = duckdb.connect()
     try:
         connection.execute(f"LOAD sqlite; ATTACH '{benchmark}' AS b (TYPE sqlite)")

@@ -13,7 +13,7 @@ import pytest
 from dumbbell import catalog
 from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.scheme import parse_scheme
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import TomlTable
 from dumbbell.errors import UserError
 from dumbbell.parser import command_parser
 from dumbbell.results import Database
@@ -148,7 +148,7 @@ def test_program_schemes_can_be_read() -> None:
     found = examples("program")
     assert found
     for page, block in found:
-        scheme = parse_scheme(Table(tomllib.loads(block), page))
+        scheme = parse_scheme(TomlTable(tomllib.loads(block), page))
         assert scheme.program is not None
         assert scheme.program.spec(scheme.parameters)
 
@@ -157,4 +157,4 @@ def test_experiments_can_be_read() -> None:
     found = examples("schemes")
     assert len(found) >= 3
     for page, block in found:
-        assert parse_plan(Table(tomllib.loads(block), page)).schemes
+        assert parse_plan(TomlTable(tomllib.loads(block), page)).schemes

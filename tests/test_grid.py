@@ -1,18 +1,19 @@
-"""Grids of parameters: cells through the real command, what each parameter changes, and refusals."""
+"""Grids: cells through the real command, what each axis changes, and refusals."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell
+from conftest import Dumbbell, show
 from dumbbell import catalog
 from dumbbell.catalog.axes import AXES
 from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.grid import cells, parse_grid
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import TomlTable
 from dumbbell.errors import UserError
 
 EXPERIMENT = """
@@ -27,30 +28,30 @@ bw_factor = [0.5, 2.0]
 """
 
 
-def cell(parameters: str, path: str = "default", flows: tuple[FlowPlan, ...] = ()) -> Cell:
-    table = Table(tomllib.loads(parameters), "made-up.toml", "grid.")
+def cell(axes: str, path: str = "default", flows: tuple[FlowPlan, ...] = ()) -> Cell:
+    table = TomlTable(tomllib.loads(axes), "made-up.toml", "grid.")
     made = cells(catalog.paths().find(path), flows, parse_grid(table), "made-up.toml")
     assert len(made) == 1
     return made[0]
 
 
-def test_every_combination_is_a_run_that_says_its_parameters(dumbbell: Dumbbell, folder: Path) -> None:
+def test_every_combination_is_a_run_that_says_its_axes(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "grid.toml").write_text(EXPERIMENT)
     dumbbell("run", "grid.toml", "--out", "out")
     runs = json.loads(dumbbell("show", "out", "--json").stdout)["runs"]
     assert len(runs) == 8
-    assert {(run["parameters"]["k"], run["parameters"]["bw_factor"]) for run in runs} == {
+    assert {(run["axes"]["k"], run["axes"]["bw_factor"]) for run in runs} == {
         (1, 0.5),
         (1, 2.0),
         (2, 0.5),
         (2, 2.0),
     }
     for run in runs:
-        parameters = run["parameters"]
-        assert run["path"] == f"small.k-{parameters['k']}.bw_factor-{parameters['bw_factor']:g}"
-        assert parameters["path"] == "small"
-        assert len(run["flows"]) == parameters["k"]
-        assert run["links"][0]["capacity_mbps"] == pytest.approx(10.0 * parameters["bw_factor"])
+        axes = run["axes"]
+        assert run["path"] == f"small.k-{axes['k']}.bw_factor-{axes['bw_factor']:g}"
+        assert axes["path"] == "small"
+        assert len(run["flows"]) == axes["k"]
+        assert run["links"][0]["capacity_mbps"] == pytest.approx(10.0 * axes["bw_factor"])
 
 
 def test_a_grid_resumes_and_its_resolved_experiment_runs_again(dumbbell: Dumbbell, folder: Path) -> None:
@@ -60,6 +61,20 @@ def test_a_grid_resumes_and_its_resolved_experiment_runs_again(dumbbell: Dumbbel
     dumbbell("run", "out/experiment.toml", "--out", "again")
     for log in (folder / "out").rglob("packets.parquet"):
         assert log.read_bytes() == (folder / "again" / log.relative_to(folder / "out")).read_bytes()
+
+
+def test_results_with_the_old_word_for_axes_open_and_resume(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "grid.toml").write_text(EXPERIMENT)
+    dumbbell("run", "grid.toml", "--schemes", "reno", "--out", "out")
+    now = show(dumbbell, "out")["runs"]
+    file = folder / "out" / "experiment.toml"
+    text = file.read_text()
+    old = re.sub(r"^(\[cell\..*)\.axes\]$", r"\1.parameters]", text, flags=re.MULTILINE)
+    assert old.count(".parameters]") == text.count(".parameters]") + 4
+    file.write_text(old)
+    assert show(dumbbell, "out")["runs"] == now
+    assert "4 of 4 runs are finished" in dumbbell("run", "--resume", "--out", "out").stderr
+    assert file.read_text() == text
 
 
 def test_one_cell_is_repeated_to_the_byte(dumbbell_afresh: Dumbbell, folder: Path) -> None:
@@ -107,7 +122,7 @@ def test_rtts_are_those_of_the_flows_and_the_path_has_the_smallest() -> None:
     assert sum(element.get("delay_ms", 0.0) for element in made.path.data + made.path.ack) == pytest.approx(76.0)
 
 
-def test_a_step_changes_the_parameter_once_and_a_pulse_every_half_period() -> None:
+def test_a_step_changes_the_setting_once_and_a_pulse_every_half_period() -> None:
     step = cell('step = { target = "rate", direction = "down", period_s = 5.0, lower = 4.0, upper = 8.0 }')
     assert step.path.data[0]["rate_mbps"] == 8.0
     assert step.path.data[0]["schedule"] == [{"at_s": 5.0, "rate_mbps": 4.0}]
@@ -122,6 +137,77 @@ def test_a_queue_of_one_bdp_on_the_india_path_is_its_bdp() -> None:
     made = cell("qlen_bdp = 1.0", "ccperf-india")
     bottleneck = next(element for element in made.path.data if element.get("name") == "bottleneck")
     assert bottleneck["queue"]["packets"] == 452
+
+
+ODD_PATH = """
+name = "odd"
+
+[[data]]
+kind = "link"
+rate_mbps = 100.0
+
+[[data]]
+kind = "{kind}"
+rate_mbps = 10.0
+{keys}
+
+[[data]]
+kind = "reorder"
+probability = 0.1
+delay_ms = 7.0
+
+[[data]]
+kind = "delay"
+delay_ms = 15.0
+
+[[ack]]
+kind = "delay"
+delay_ms = 5.0
+"""
+NETEM = "delay_ms = 10.0\nlimit_packets = 77\nburst_bytes = 3000"
+
+
+def odd(axes: str, tmp_path: Path, kind: str = "shaper", keys: str = "burst_bytes = 3000") -> Cell:
+    (tmp_path / "odd.toml").write_text(ODD_PATH.format(kind=kind, keys=keys))
+    return cell(axes, str(tmp_path / "odd.toml"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys"), [("shaper", "burst_bytes = 3000"), ("policer", "burst_bytes = 3000"), ("netem", NETEM)]
+)
+def test_loss_is_behind_every_kind_of_bottleneck(tmp_path: Path, kind: str, keys: str) -> None:
+    made = odd("loss = 0.01\nbw_factor = 0.5", tmp_path, kind, keys)
+    assert [element["kind"] for element in made.path.data] == ["link", kind, "loss", "reorder", "delay"]
+    assert made.path.data[1]["rate_mbps"] == made.rate_mbps == 5.0
+
+
+def test_what_is_reordered_is_no_part_of_a_base_rtt_that_is_varied(tmp_path: Path) -> None:
+    made = odd("rtt_ms = 40", tmp_path)
+    assert [element.get("delay_ms") for element in made.path.data + made.path.ack] == [None, None, 7.0, 30.0, 10.0]
+    assert made.base_rtt_ms == 40.0
+    step = odd('step = { target = "rtt", direction = "up", period_s = 5.0, lower = 20.0, upper = 80.0 }', tmp_path)
+    assert [element.get("schedule") for element in step.path.data + step.path.ack] == [
+        *(None, None, None),
+        [{"at_s": 5.0, "delay_ms": 60.0}],
+        [{"at_s": 5.0, "delay_ms": 20.0}],
+    ]
+
+
+def test_the_delay_of_a_netem_is_varied_with_the_others(tmp_path: Path) -> None:
+    made = odd("rtt_ms = 60", tmp_path, "netem", NETEM)
+    assert [element.get("delay_ms") for element in made.path.data + made.path.ack] == [None, 20.0, 7.0, 30.0, 10.0]
+
+
+def test_a_trace_has_a_bandwidth_delay_product_and_no_outage(tmp_path: Path) -> None:
+    (tmp_path / "trace.toml").write_text(
+        '[[data]]\nkind = "trace"\ntimes_ms = [1, 2, 6]\nqueue = { kind = "droptail", packets = 9 }\n'
+        '[[ack]]\nkind = "delay"\ndelay_ms = 20.0\n'
+    )
+    # 6 Mbit/s and 20 ms are 10 packets of 1500 bytes
+    made = cell("qlen_bdp = 2.0", str(tmp_path / "trace.toml"))
+    assert made.bottleneck["queue"]["packets"] == 20
+    with pytest.raises(UserError, match="only a path with a bottleneck of constant rate"):
+        cell("outage = { at_s = 1.0, for_s = 1.0 }", str(tmp_path / "trace.toml"))
 
 
 def test_versus_puts_the_others_behind_ours() -> None:
@@ -146,7 +232,7 @@ def test_versus_puts_the_others_behind_ours() -> None:
         ("versus = { theirs = 2 }", "0 without a `scheme`"),
     ],
 )
-def test_what_a_parameter_does_not_take_is_refused_by_name(
+def test_what_an_axis_does_not_take_is_refused_by_name(
     dumbbell: Dumbbell, folder: Path, grid: str, expected: str
 ) -> None:
     (folder / "bad.toml").write_text(f'schemes = ["reno"]\npaths = ["default"]\n[grid]\n{grid}\n')
@@ -158,12 +244,12 @@ def test_what_a_parameter_does_not_take_is_refused_by_name(
 
 
 def test_two_cells_of_one_name_are_refused() -> None:
-    table = Table({"loss": [0.1, 0.1]}, "made-up.toml", "grid.")
+    table = TomlTable({"loss": [0.1, 0.1]}, "made-up.toml", "grid.")
     with pytest.raises(UserError, match="two combinations are called"):
         cells(catalog.paths().find("default"), (), parse_grid(table), "made-up.toml")
 
 
-def test_every_parameter_is_in_the_guide() -> None:
+def test_every_axis_is_in_the_guide() -> None:
     guide = (Path(__file__).parent.parent / "docs" / "guide.md").read_text()
     for name in AXES:
         assert f"| `{name}` |" in guide, name

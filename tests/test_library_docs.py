@@ -33,8 +33,8 @@ def test_the_page_shows_every_figure() -> None:
 
 
 def test_the_notebook_runs_and_shows_figures(tmp_path: Path) -> None:
-    nbformat = pytest.importorskip("nbformat", reason="the notebook needs the `dev` extra")
-    nbclient = pytest.importorskip("nbclient", reason="the notebook needs the `dev` extra")
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed: `make test` does it")
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed: `make test` does it")
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
@@ -45,7 +45,7 @@ def test_the_notebook_runs_and_shows_figures(tmp_path: Path) -> None:
 
 
 def test_the_rendered_notebook_is_of_this_source() -> None:
-    nbformat = pytest.importorskip("nbformat", reason="the notebook needs the `dev` extra")
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed: `make test` does it")
     page = (ROOT / "docs" / "notebook.html").read_text(encoding="utf-8")
     text = re.sub(r"<[^>]+>", "", page)
     for cell in nbformat.read(NOTEBOOK, as_version=4).cells:

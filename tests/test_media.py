@@ -10,7 +10,7 @@ from conftest import Dumbbell, show
 from dumbbell import _core
 from dumbbell.report import load
 from dumbbell.report.drawing import draw
-from dumbbell.report.page import Page
+from dumbbell.report.page import ReportPage
 
 EXPERIMENT = """
 schemes = ["reno", "vegas"]
@@ -80,7 +80,7 @@ def test_show_and_the_database_have_media(cameras: Path, dumbbell: Dumbbell) -> 
 def test_the_report_shows_media(cameras: Path) -> None:
     model = load(cameras)
     figures = draw(model, 1)
-    page = Page(model, figures).render()
+    page = ReportPage(model, figures).render()
     assert re.search("<h3>Media</h3>", page)
     assert page.count("Media of run") == len(model.runs)
     for run in model.runs:
@@ -107,7 +107,7 @@ def test_without_live_sources_nothing_speaks_of_media(folder: Path, dumbbell: Du
     model = load(folder / "out")
     figures = draw(model, 1)
     assert [drawn.media for drawn in figures.runs.values()] == [""]
-    page = Page(model, figures).render().partition('id="definitions"')[0]
+    page = ReportPage(model, figures).render().partition('id="definitions"')[0]
     assert "Media" not in page
     assert "Frame delay" not in page
     with sqlite3.connect(folder / "out" / "results.sqlite") as database:

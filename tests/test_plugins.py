@@ -4,18 +4,21 @@ import hashlib
 import json
 import os
 import subprocess
+import tempfile
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy
 import polars
 import pytest
 
+import dumbbell as library
 from conftest import Dumbbell, show
-from dumbbell import plugins
+from dumbbell import _core, plugin_include
 
 ROOT = Path(__file__).parent.parent
-INCLUDE = Path(plugins.__file__).parent / "include"
+INCLUDE = plugin_include()
 QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
 
 
@@ -273,6 +276,81 @@ def test_plug_ins_are_listed_with_their_parameters(dumbbell: Dumbbell, libraries
     assert (mine["name"], mine["here"]) == ("aimd", "yes")
     parameters = json.loads(dumbbell("list", "parameters", *plugin, "--json").stdout)
     assert [(item["name"], item["default"]) for item in parameters if item["controller"] == "aimd"] == [("beta", 0.5)]
+
+
+def in_process(specification: dict[str, Any]) -> dict[str, Any]:
+    """What the core makes of a run in this process."""
+    statistics, packets, flows, links = _core.simulate_in_memory(json.dumps(specification))
+    return {"statistics": json.loads(statistics), "packets": packets, "samples": flows, "links": links}
+
+
+@pytest.mark.parametrize("language", ["C", "Python"])
+def test_a_simulation_with_a_plug_in_is_the_same_in_a_process_of_its_own(
+    libraries: dict[str, Path], language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = libraries["aimd"] if language == "C" else AIMD_CLASS
+    specification = library.specification(str(plugin), duration=2, log="full")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    run = library.simulate(specification)
+    assert list(tmp_path.iterdir()) == []
+    expected = in_process(specification)
+    measured = {key: value for key, value in expected["statistics"].items() if key != "sim_wall_s"}
+    assert {key: run.statistics[key] for key in measured} == measured
+    for name in ("packets", "samples", "links"):
+        found = polars.DataFrame(getattr(run, name)())
+        columns = {key: numpy.asarray(expected[name].column(key)) for key in expected[name].names()}
+        assert found.columns == list(columns)
+        for key, values in columns.items():
+            names = expected[name].dictionary(key)
+            assert found[key].to_list() == (values.tolist() if names is None else [names[code] for code in values]), key
+    run.figure("delay")
+
+
+def test_what_a_plug_in_does_in_a_simulation_hurts_nothing_else(libraries: dict[str, Path]) -> None:
+    for plugin in (str(BAD_CLASS), str(libraries["bad"])):
+        for mode, said in (
+            ("crash", "on_ack crashed (SIG"),
+            ("exit", "exit"),
+            ("zero", "a window of 0 bytes"),
+            ("fine", None),
+        ):
+            specification = library.specification(plugin, duration=2, settings={"bad.mode": mode})
+            if said is None:
+                assert library.simulate(specification).status == "done"
+                continue
+            with pytest.raises(library.Error) as caught:
+                library.simulate(specification)
+            assert said in str(caught.value), mode
+            assert "bad" in str(caught.value)
+            assert "\n" not in str(caught.value)
+
+
+def test_a_plug_in_that_hangs_ends_its_simulation_only() -> None:
+    specification = library.specification(str(BAD_CLASS), duration=2, settings={"bad.mode": "hang"})
+    with pytest.raises(library.Error, match="on_ack did not return within 5 s"):
+        library.simulate(specification)
+
+
+def test_a_simulation_with_a_plug_in_is_watched() -> None:
+    specification = library.specification(str(AIMD_CLASS), duration=2)
+    told: list[tuple[float, dict[int, dict[str, float]], dict[str, dict[str, float]]]] = []
+    whole = library.simulate(specification, lambda *moment: told.append(moment))
+    times = [at for at, _, _ in told]
+    assert times == sorted(times)
+    assert len(times) == 20
+    cwnd = whole.samples(flow=1, field="cwnd")["value"]
+    assert [flows[1]["cwnd"] for _, flows, _ in told] == list(cwnd)[-len(told) :]
+
+    class EnoughError(Exception):
+        pass
+
+    def stop(time_s: float, *_: object) -> None:
+        if time_s >= 1.0:
+            raise EnoughError
+
+    with pytest.raises(EnoughError):
+        library.simulate(specification, stop)
 
 
 def test_the_header_is_where_the_command_says(dumbbell: Dumbbell) -> None:

@@ -12,7 +12,9 @@ import pytest
 
 from conftest import Dumbbell, show
 
-pytest.importorskip("aioquic", reason="a real QUIC stack writes the qlogs: aioquic (extra `dev`) is not installed")
+pytest.importorskip(
+    "aioquic", reason="a real QUIC stack writes the qlogs: aioquic is not installed: `make test` does it"
+)
 
 from aioquic.quic.logger import QuicFileLogger, QuicLogger
 

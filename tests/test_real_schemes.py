@@ -1,30 +1,33 @@
 """Schemes that need real packets: how they are written, checked, found, and told to the core."""
 
 import json
+import re
 import stat
 import sys
 import time
 import tomllib
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import Dumbbell
-from dumbbell import Results, _core, catalog
+from dumbbell import _core, catalog
 from dumbbell.backends.emu import Emulator
 from dumbbell.catalog import available
 from dumbbell.catalog.scheme import Scheme, parse_scheme
-from dumbbell.catalog.tables import Table, read_toml
+from dumbbell.catalog.tables import TomlTable, read_toml
 from dumbbell.catalog.traces import read_trace, trace_path
-from dumbbell.commands import doctor
-from dumbbell.commands.emulate import EmulateCommand, emulated_path, queue_table
+from dumbbell.commands.doctor import doctor
 from dumbbell.commands.run import tell_outcome
 from dumbbell.errors import UserError
 from dumbbell.execution import worker
 from dumbbell.execution.pool import Outcome
 from dumbbell.experiment import Overrides, resolve
+from dumbbell.library import doctor as looks
+from dumbbell.library.emulating import emulated_path, queue_table
 from dumbbell.machine.bpf import held
 from dumbbell.results import open_results
 from dumbbell.results.directory import to_toml
@@ -46,7 +49,7 @@ environment = { MIN_RTT = "{1}" }
 
 
 def program(text: str = PROGRAM) -> Scheme:
-    return parse_scheme(Table(tomllib.loads(text), "mine.toml"))
+    return parse_scheme(TomlTable(tomllib.loads(text), "mine.toml"))
 
 
 def flow(overrides: Overrides, own: Scheme | None = None) -> dict[str, Any]:
@@ -331,16 +334,11 @@ def test_a_program_that_fails_is_not_repeated(tmp_path: Path, monkeypatch: pytes
     assert (statistics["status"], statistics["reason"]) == ("failed", "the sender ended with status 1; no such model")
 
 
-def emulate_command(path: str, **changes: object) -> EmulateCommand:
-    given: dict[str, Any] = {"command": [], "server": None, "delay_ms": 0.0, "queue": None, "seed": 1}
-    return EmulateCommand(**({"path": path, "log": None, "quiet": False} | given | changes))
-
-
 def test_traces_are_paths_as_mahimahi_makes_them(tmp_path: Path) -> None:
     up, down = tmp_path / "up.trace", tmp_path / "down"
     up.write_text("0\n 1\n1\n")
     down.write_text("5\n")
-    path = emulated_path(emulate_command(f"{up},{down}", delay_ms=20.0, queue="droptail:packets=7"))
+    path = emulated_path(f"{up},{down}", 20.0, "droptail:packets=7")
     assert path.name == "up-down"
     link = {"kind": "trace", "mode": "mahimahi", "queue": {"kind": "droptail", "packets": 7}}
     delay = {"kind": "delay", "delay_ms": 20.0}
@@ -350,7 +348,7 @@ def test_traces_are_paths_as_mahimahi_makes_them(tmp_path: Path) -> None:
     alone = trace_path(str(up))
     assert alone is not None
     assert alone.data[0]["times_ms"] == alone.ack[0]["times_ms"]
-    assert emulated_path(emulate_command("default")).name == "default"
+    assert emulated_path("default").name == "default"
 
 
 def test_a_trace_can_be_simulated_too(dumbbell: Dumbbell, folder: Path) -> None:
@@ -425,14 +423,31 @@ def test_the_doctor_only_notes_what_real_packets_lack(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(available, "search_path", lambda: str(tmp_path))
-    assert doctor.doctor(as_json=False) == 0
+    assert doctor(as_json=False) == 0
     lines = capsys.readouterr().out.splitlines()
     place = lines.index("--   BPF controllers: dumbbell-kernel is not found")
     assert lines[place + 1] == "     fix: `make build` builds it"
     assert "simulation works without it" in lines[-1]
-    monkeypatch.setattr(doctor, "_disk", lambda: doctor.Check("disk", False, "full", "free some"))
-    assert doctor.doctor(as_json=False) == 1
+    monkeypatch.setattr(looks, "_disk", lambda: looks.Check("disk", False, "full", "free some"))
+    assert doctor(as_json=False) == 1
     assert "BAD  disk: full" in capsys.readouterr().out
+
+
+def test_the_doctor_sees_a_module_of_another_version(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(_core, "version", lambda: "0.0.9")
+    assert doctor(as_json=False) == 1
+    found = f"dumbbell 0.0.9, in an installation of {metadata.version('dumbbell')}"
+    assert f"BAD  core module: {found}\n     fix: `make build` builds it again\n" in capsys.readouterr().out
+
+
+def test_the_doctor_names_fixes_for_a_wheel_where_there_is_no_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(available, "_in_source_tree", lambda: False)
+    monkeypatch.setattr(looks.catalog, "schemes", lambda: 1 / 0)
+    (broken,) = [check for check in looks.doctor() if check.name == "catalog"]
+    command = rf"{re.escape(sys.executable)} -m pip install --force-reinstall (--find-links \S+ )?dumbbell"
+    assert re.fullmatch(f"`{command}` installs it again", broken.fix)
 
 
 def test_the_doctor_passes_on_what_the_loader_says(
@@ -441,7 +456,7 @@ def test_the_doctor_passes_on_what_the_loader_says(
     monkeypatch.setattr(available, "search_path", lambda: str(tmp_path))
     report = '[{"name": "BTF", "passed": false, "found": "no BTF", "fix": "boot another kernel"}]'
     executable(tmp_path / "dumbbell-kernel", f"[ \"$*\" = 'check --json' ] && echo '{report}'; exit 2")
-    doctor.doctor(as_json=False)
+    doctor(as_json=False)
     assert "--   BPF: BTF: no BTF\n     fix: boot another kernel\n" in capsys.readouterr().out
 
 
@@ -475,6 +490,6 @@ def test_degraded_runs_do_not_fail_the_command(
     dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
     results = open_results(folder / "out")
     (run,) = results.experiment.all_runs()
-    assert tell_outcome(Results(results, Outcome(degraded=[(run, "late by 7 ms")]))) == 0
+    assert tell_outcome(results.directory, Outcome(degraded=[(run, "late by 7 ms")])) == 0
     assert "  reno on small, run 1: late by 7 ms" in capsys.readouterr().err
-    assert tell_outcome(Results(results, Outcome(failed=[(run, "invalid: 3 packets were lost")]))) == 1
+    assert tell_outcome(results.directory, Outcome(failed=[(run, "invalid: 3 packets were lost")])) == 1

@@ -10,7 +10,7 @@ import pytest
 from dumbbell import _core
 from dumbbell.catalog.path import parse_path
 from dumbbell.catalog.plan import parse_plan
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import TomlTable
 from dumbbell.experiment import check, resolve
 from test_docs import ROOT, blocks
 
@@ -22,7 +22,7 @@ RECIPES = {
 
 def simulated(name: str, folder: Path | None = None, scheme: str = "reno", **application: Any) -> dict[str, Any]:  # noqa: ANN401
     """The statistics of one flow over the recipe, for 10 s."""
-    path = parse_path(Table(RECIPES[name], "paths.md"))
+    path = parse_path(TomlTable(RECIPES[name], "paths.md"))
     flow = {"scheme": scheme, "controller": scheme, "application": application or {"kind": "greedy"}}
     if scheme == "prague":
         flow["transport"] = {"profile": "tcp", "ecn": "ect1"}
@@ -82,9 +82,9 @@ def test_a_dual_queue_marks_what_is_l4s() -> None:
 
 def test_the_parking_lot_runs_as_written(tmp_path: Path) -> None:
     table = next(table for table in map(tomllib.loads, blocks(PAGE, "toml")) if table.get("name") == "two-hops")
-    experiment = resolve(parse_plan(Table(table, "paths.md")))
+    experiment = resolve(parse_plan(TomlTable(table, "paths.md")))
     check(experiment)
-    again = parse_plan(Table(experiment.table(), "again.toml"))
+    again = parse_plan(TomlTable(experiment.table(), "again.toml"))
     assert [(flow.enter, flow.leave) for flow in again.flow] == [(None, None), ("hop-1", "hop-1"), ("hop-2", "hop-2")]
     run = experiment.all_runs()[0]
     flows = json.loads(_core.simulate(json.dumps(experiment.specification(run))))["flows"]

@@ -1,6 +1,5 @@
 """The pages of a benchmark: that links lead somewhere, numbers are those of the runs, and nothing goes missing."""
 
-import argparse
 import json
 import re
 import shlex
@@ -26,8 +25,7 @@ from dumbbell.benchmark.site.criteria import load
 from dumbbell.benchmark.site.direction import LESS, MORE, best, decimals, definitions, number
 from dumbbell.benchmark.site.facts import look
 from dumbbell.benchmark.site.findings import Findings, Site, rivals
-from dumbbell.ccperf.arguments import add_arguments
-from dumbbell.ccperf.experiment import plan as ccperf_plan
+from dumbbell.ccperf.experiment import ccperf_plan
 from dumbbell.cli import main
 from dumbbell.errors import UserError
 from dumbbell.results.kept import kept_files
@@ -354,9 +352,7 @@ def test_ccperfs_command_line_says_the_same_path_and_flows(made: Benchmark) -> N
     assert ccperf_line(found, cell, "copa") is None  # ns-3 has no Copa
     words = shlex.split(line)
     assert words[:2] == ["dumbbell", "ccperf"]
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    plan = ccperf_plan(parser.parse_args(words[2:]))
+    plan = ccperf_plan(words[2:])
     [path] = plan.own_paths.values()
     assert path.data[1:] == cell.path.data  # behind its access link
     assert path.ack == cell.path.ack

@@ -21,24 +21,45 @@ if TYPE_CHECKING:
     from dumbbell.catalog.path import PathModel
     from dumbbell.catalog.plan import Plan
     from dumbbell.catalog.scheme import Scheme
+    from dumbbell.ccperf.experiment import ccperf_plan
+    from dumbbell.ccperf.tables import CcperfTable, ccperf_tables
     from dumbbell.execution.pool import Outcome
     from dumbbell.experiment import Experiment, Run
+    from dumbbell.library.benchmarks import BenchmarkResults, run_benchmark
+    from dumbbell.library.doctor import Check, doctor
+    from dumbbell.library.emulating import emulate
+    from dumbbell.library.exchange import (
+        export_pantheon,
+        export_qlog,
+        export_trace,
+        import_mahimahi,
+        import_pantheon,
+        import_qlog,
+    )
     from dumbbell.library.figures import Figure
-    from dumbbell.library.listing import experiments, metrics, parameters, paths, plugin_schemes, schemes
+    from dumbbell.library.installation import Installation, installation, plugin_include
+    from dumbbell.library.listing import experiments, metrics, parameters, paths, plugin_schemes, schemes, settings
     from dumbbell.library.one_run import RunResults
     from dumbbell.library.reading import check_metrics, compare, open, write_report
     from dumbbell.library.results import Results
     from dumbbell.library.running import Interrupted, run, simulate, specification
     from dumbbell.library.tables import Table
+    from dumbbell.machine.bpf import bpf_loader
     from dumbbell.results.summary import Repetitions
     from dumbbell.results.transfers import Transfers
+    from dumbbell.vectors import Difference, check_vectors, write_vectors
 
 __version__ = version()
 
 _PLACES = {
+    "BenchmarkResults": "library.benchmarks",
+    "CcperfTable": "ccperf.tables",
+    "Check": "library.doctor",
+    "Difference": "vectors",
     "Experiment": "experiment",
     "Figure": "library.figures",
     "FlowPlan": "catalog.flows",
+    "Installation": "library.installation",
     "Interrupted": "library.running",
     "Outcome": "execution.pool",
     "PathModel": "catalog.path",
@@ -50,28 +71,50 @@ _PLACES = {
     "Scheme": "catalog.scheme",
     "Table": "library.tables",
     "Transfers": "results.transfers",
+    "bpf_loader": "machine.bpf",
+    "ccperf_plan": "ccperf.experiment",
+    "ccperf_tables": "ccperf.tables",
     "check_metrics": "library.reading",
+    "check_vectors": "vectors",
     "compare": "library.reading",
+    "doctor": "library.doctor",
+    "emulate": "library.emulating",
     "experiments": "library.listing",
+    "export_pantheon": "library.exchange",
+    "export_qlog": "library.exchange",
+    "export_trace": "library.exchange",
+    "import_mahimahi": "library.exchange",
+    "import_pantheon": "library.exchange",
+    "import_qlog": "library.exchange",
+    "installation": "library.installation",
     "metrics": "library.listing",
     "missing": "catalog.available",
     "open": "library.reading",
     "parameters": "library.listing",
     "paths": "library.listing",
+    "plugin_include": "library.installation",
     "plugin_schemes": "library.listing",
     "run": "library.running",
+    "run_benchmark": "library.benchmarks",
     "schemes": "library.listing",
+    "settings": "library.listing",
     "simulate": "library.running",
     "specification": "library.running",
     "write_report": "library.reading",
+    "write_vectors": "vectors",
 }
 """Where each name is from: read when it is used, as most uses need few of them."""
 
 __all__ = [
+    "BenchmarkResults",
+    "CcperfTable",
+    "Check",
+    "Difference",
     "Error",
     "Experiment",
     "Figure",
     "FlowPlan",
+    "Installation",
     "Interrupted",
     "Outcome",
     "PathModel",
@@ -84,20 +127,37 @@ __all__ = [
     "Table",
     "Transfers",
     "__version__",
+    "bpf_loader",
+    "ccperf_plan",
+    "ccperf_tables",
     "check_metrics",
+    "check_vectors",
     "compare",
+    "doctor",
+    "emulate",
     "experiments",
+    "export_pantheon",
+    "export_qlog",
+    "export_trace",
+    "import_mahimahi",
+    "import_pantheon",
+    "import_qlog",
+    "installation",
     "metrics",
     "missing",
     "open",
     "parameters",
     "paths",
+    "plugin_include",
     "plugin_schemes",
     "run",
+    "run_benchmark",
     "schemes",
+    "settings",
     "simulate",
     "specification",
     "write_report",
+    "write_vectors",
 ]
 
 

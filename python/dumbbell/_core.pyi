@@ -41,9 +41,10 @@ def check_path(table: str) -> None:
     """Refuses a path (JSON) that cannot be built."""
 
 def describe_path(table: str) -> str:
-    """What a path (JSON) is, as JSON: `base_rtt_ms`, `base_rtts_ms`, `rates_mbps`, `losses`, `links`, `bottleneck`.
+    """What a path (JSON) is, as JSON.
 
-    Over time: a list of pairs of seconds and values, or null.
+    Its keys: `base_rtt_ms`, `base_rtts_ms`, `rates_mbps`, `losses`, `delays`, `links`, `bottleneck`. Over
+    time: a list of pairs of seconds and values, or null.
     """
 
 def opportunities(table: str, direction: str, seed: int, seconds: float) -> list[int]:

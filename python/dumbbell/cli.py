@@ -3,7 +3,6 @@
 import contextlib
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import Error
@@ -36,32 +35,20 @@ def _run(arguments: "argparse.Namespace") -> int:
 
 
 def _benchmark(arguments: "argparse.Namespace") -> int:
-    from dumbbell.commands.benchmark import BenchmarkCommand, benchmark
+    from dumbbell.commands.benchmark import benchmark
 
-    command = BenchmarkCommand(
-        schemes=arguments.schemes,
-        quick=arguments.quick,
-        only=arguments.only,
-        files=tuple(arguments.experiment),
-        **_execution(arguments),
-    )
-    return benchmark(command)
+    given = {name: getattr(arguments, name) for name in ("schemes", "quick", "only")}
+    how = _execution(arguments)
+    as_json = how.pop("json")
+    return benchmark(given | {"experiments": arguments.experiment} | how, as_json)
 
 
 def _emulate(arguments: "argparse.Namespace") -> int:
-    from dumbbell.commands.emulate import EmulateCommand, emulate
+    import dumbbell
 
-    command = EmulateCommand(
-        path=arguments.path,
-        command=arguments.words,
-        server=arguments.server,
-        delay_ms=arguments.delay,
-        queue=arguments.queue,
-        seed=arguments.seed,
-        log=arguments.log,
-        quiet=arguments.quiet,
-    )
-    return emulate(command)
+    same = ("path", "server", "queue", "seed", "log", "quiet")
+    given = {name: getattr(arguments, name) for name in same}
+    return dumbbell.emulate(command=arguments.words, delay_ms=arguments.delay, **given)
 
 
 def _kernel(arguments: "argparse.Namespace") -> int:
@@ -72,7 +59,7 @@ def _kernel(arguments: "argparse.Namespace") -> int:
     return kernel(arguments.action, [*flags, *named])
 
 
-def _dispatch(arguments: "argparse.Namespace") -> int:
+def _dispatch(words: list[str], arguments: "argparse.Namespace") -> int:
     match arguments.command:
         case "run":
             return _run(arguments)
@@ -81,7 +68,7 @@ def _dispatch(arguments: "argparse.Namespace") -> int:
         case "ccperf":
             from dumbbell.commands.ccperf import ccperf
 
-            return ccperf(arguments)
+            return ccperf(words[1:], arguments)
         case "emulate":
             return _emulate(arguments)
         case "kernel":
@@ -107,16 +94,9 @@ def _dispatch(arguments: "argparse.Namespace") -> int:
 
             return import_results(arguments)
         case "export":
-            from dumbbell.commands.exchange import export_flows, export_results, export_trace
+            from dumbbell.commands.exchange import export_results
 
-            if arguments.format == "pantheon":
-                return export_results(Path(arguments.source), arguments.out)
-            if arguments.format == "qlog":
-                source = Path(arguments.source)
-                return export_flows(source, arguments.out, arguments.run, arguments.flow, arguments.draft)
-            return export_trace(
-                arguments.source, arguments.direction, arguments.seed, arguments.duration, arguments.out
-            )
+            return export_results(arguments)
         case "vectors":
             from dumbbell.commands.vectors import vectors
 
@@ -142,7 +122,8 @@ def main(arguments: list[str] | None = None) -> int:
             from dumbbell.commands.completion import answer
 
             answer(command_parser(whole=True))
-        status = _dispatch(command_parser().parse_args(arguments))
+        words = sys.argv[1:] if arguments is None else arguments
+        status = _dispatch(words, command_parser().parse_args(words))
         sys.stdout.flush()
         return status
     except BrokenPipeError:

@@ -24,6 +24,14 @@ class Choice:
         return text
 
 
+class Suggestion(Choice):
+    """Likely a word out of a list; whether another one will do is decided later."""
+
+    def __call__(self, text: str) -> str:
+        """The word as it is."""
+        return text
+
+
 def seconds(text: str) -> float:
     """A time, not negative, in seconds: `30`, `500ms`, `2min`."""
     match = re.fullmatch(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([A-Za-z]*)", text.strip())

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dumbbell.errors import UserError
-from dumbbell.option_values import Choice, count, duration, milliseconds, names, seconds, seed
+from dumbbell.option_values import Choice, Suggestion, count, duration, milliseconds, names, seconds, seed
 
 LISTED = ("schemes", "paths", "experiments", "metrics", "parameters")
 """What `dumbbell list` lists."""
@@ -63,14 +63,17 @@ def command_parser(whole: bool = False) -> argparse.ArgumentParser:
 
 
 def _run(run: argparse.ArgumentParser) -> None:
-    from dumbbell.catalog.settings import LOGS
+    from dumbbell import backends
+    from dumbbell.catalog.settings import LOGS, Settings
 
     add = run.add_argument
+    made = {backend.form: backend.wording.brief for backend in backends.executing()}
     add("experiment", nargs="?", metavar="EXPERIMENT", help="a listed experiment or a TOML file")
     add("--schemes", type=names, default=(), metavar="A,B|all")
     _plugin_option(run)
     add("--path", type=names, default=(), metavar="P[,P2]", help="listed paths, TOML files or mahimahi traces")
-    add("--backend", metavar="sim|emu", help="sim: virtual time (the default); emu: real packets")
+    told = "; ".join(f"{form}: {brief}" for form, brief in made.items())
+    add("--backend", type=Suggestion(*made), metavar="|".join(made), help=f"{told}; default: {Settings().backend}")
     add("--runs", type=count, metavar="N", help="repetitions of each scheme on each path")
     add("--duration", type=duration, metavar="S", help="seconds, or with a unit: 500ms, 2min")
     add("--flows", type=count, metavar="N", help="flows of the same scheme in each run")
@@ -166,7 +169,7 @@ def _kernel(kernel: argparse.ArgumentParser) -> None:
 
 def _import(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    formats = ("pantheon", "mahimahi", "qlog", "pcap", "iperf3")
+    formats = ("pantheon", "mahimahi", "qlog")
     add("format", type=Choice(*formats), metavar="|".join(formats))
     add("source", type=Path, metavar="SRC")
     add("--out", type=Path, metavar="DIR", required=True)

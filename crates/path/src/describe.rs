@@ -24,6 +24,8 @@ pub struct Description {
     /// Probability that the data direction loses a packet by independent losses, over time; none without such an element,
     /// or if it walks.
     pub losses: Option<Steps>,
+    /// What the base RTT is the sum of as the run starts, the delays of the data direction first.
+    pub delays: Vec<DelayDescription>,
     /// The links, those of the data direction first.
     pub links: Vec<LinkDescription>,
     /// Which of them can carry least in the data direction.
@@ -43,6 +45,17 @@ pub struct LinkDescription {
     pub kind: &'static str,
     /// What it can carry on average, Mbit/s; none without a limit.
     pub rate_mbps: Option<f64>,
+}
+
+/// A delay of every packet as the run starts, which the setting `delay_ms` of an element says.
+#[derive(Serialize, Clone, Debug, PartialEq)]
+pub struct DelayDescription {
+    /// `data` or `ack`.
+    pub direction: &'static str,
+    /// The element's number among those of the direction, from 0.
+    pub element: usize,
+    /// The delay, ms; more than 0.
+    pub delay_ms: f64,
 }
 
 type Quantity<T> = fn(&dyn Table) -> T;
@@ -127,6 +140,13 @@ fn links_of(elements: &[ElementSpec], direction: &'static str) -> impl Iterator<
     })
 }
 
+fn delays_of(elements: &[ElementSpec], direction: &'static str) -> impl Iterator<Item = DelayDescription> {
+    elements.iter().enumerate().filter_map(move |(element, spec)| {
+        let delay_ms = spec.first(delay_ms);
+        (delay_ms > 0.0).then_some(DelayDescription { direction, element, delay_ms })
+    })
+}
+
 impl PathSpec {
     /// Describes the path.
     ///
@@ -144,6 +164,7 @@ impl PathSpec {
             base_rtts_ms: self.base_rtts(),
             rates_mbps: self.rates(),
             losses: self.losses(),
+            delays: delays_of(&self.data, "data").chain(delays_of(&self.ack, "ack")).collect(),
             bottleneck: limited.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(index, _)| index),
             links,
         })
@@ -258,6 +279,8 @@ mod tests {
         // What is reordered is late, but not every packet is.
         assert_eq!(found.base_rtts_ms, Some(vec![(0.0, 40.5), (5.0, 118.5)]));
         assert_eq!((found.base_rtt_ms, found.bottleneck), (40.5, Some(0)));
+        let delay = |direction, element, delay_ms| DelayDescription { direction, element, delay_ms };
+        assert_eq!(found.delays, [delay("data", 4, 28.0), delay("ack", 0, 10.5), delay("ack", 1, 2.0)]);
     }
 
     #[test]
@@ -281,6 +304,7 @@ mod tests {
             (empty.losses, empty.base_rtts_ms, empty.rates_mbps, empty.bottleneck),
             (None, None, None, None)
         );
+        assert_eq!(empty.delays, []);
     }
 
     #[test]

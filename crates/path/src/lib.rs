@@ -56,7 +56,7 @@ pub use cellular::CellularSpec;
 pub use change::{Change, KeyWalk, WalkSpec};
 pub use delay::DelaySpec;
 pub use delay_line::DelayLine;
-pub use describe::{Description, LinkDescription, Steps};
+pub use describe::{DelayDescription, Description, LinkDescription, Steps};
 pub use direction::Direction;
 pub use duplicate::DuplicateSpec;
 pub use encapsulation::{Encapsulation, FragmentSizes, Reassembler};

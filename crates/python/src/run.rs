@@ -62,7 +62,11 @@ pub(crate) fn parse_trace(py: Python<'_>, text: &str) -> PyResult<Vec<u64>> {
 #[pyfunction]
 #[pyo3(signature = (specification, backend="sim"))]
 pub(crate) fn check_run(py: Python<'_>, specification: &str, backend: &str) -> PyResult<()> {
-    let backend = if backend == "emu" { Backend::Emulation } else { Backend::Simulation };
+    let backend = match backend {
+        "sim" => Backend::Simulation,
+        "emu" => Backend::Emulation,
+        _ => return Err(error(format!("backend `{backend}`: allowed are sim, emu"))),
+    };
     let mut spec = parse(specification)?;
     let loaded = Loaded::for_run(py, &mut spec)?;
     spec.validate(backend, &loaded.registry).map_err(error)

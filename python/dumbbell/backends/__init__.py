@@ -6,7 +6,18 @@ from functools import cache
 from dumbbell.backends.protocol import Backend, Capabilities, Executor, Wording
 from dumbbell.errors import UserError, listed, nearest
 
-__all__ = ["Backend", "Capabilities", "Executor", "Wording", "choose_jobs", "find", "forms", "full_name", "require"]
+__all__ = [
+    "Backend",
+    "Capabilities",
+    "Executor",
+    "Wording",
+    "choose_jobs",
+    "executing",
+    "find",
+    "forms",
+    "full_name",
+    "require",
+]
 
 
 @cache
@@ -44,8 +55,12 @@ def find(text: str) -> Backend:
 
 def forms(wanted: Callable[[Capabilities], bool] = lambda _: True) -> list[str]:
     """The forms of the backends that execute runs and have the `wanted` capabilities."""
-    made = [create("") for create in _known().values()]
-    return [backend.form for backend in made if not backend.refusal and wanted(backend.capabilities)]
+    return [backend.form for backend in executing() if wanted(backend.capabilities)]
+
+
+def executing() -> list[Backend]:
+    """The backends that execute runs."""
+    return [backend for backend in (create("") for create in _known().values()) if not backend.refusal]
 
 
 def require(text: str) -> Executor:

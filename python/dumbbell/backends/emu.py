@@ -30,6 +30,7 @@ class Emulator:
     wording: ClassVar = Wording(
         test="emulation",
         tested="Tested in emulation",
+        brief="real packets",
         note="Backend emu: real packets passed these paths in real time, between network namespaces of one machine. "
         "How late they were is listed for each path; no two runs are equal.",
     )

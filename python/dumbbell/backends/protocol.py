@@ -29,11 +29,15 @@ class Capabilities:
 
 @dataclass(frozen=True)
 class Wording:
-    """How reports speak of a backend: `test` of a path, `tested` before what the path is; `note`: a sentence more."""
+    """How reports speak of a backend: `test` of a path, `tested` before what the path is; `note`: a sentence more.
+
+    `brief` is what runs are made with, in two words.
+    """
 
     test: str
     tested: str
     note: str = ""
+    brief: str = ""
 
 
 class Backend(Protocol):

@@ -21,7 +21,7 @@ class Simulator:
     form: ClassVar = "sim"
     refusal: ClassVar = ""
     capabilities: ClassVar = Capabilities(repeatable=True, cluster=True)
-    wording: ClassVar = Wording(test="simulation", tested="Tested in simulation")
+    wording: ClassVar = Wording(test="simulation", tested="Tested in simulation", brief="virtual time")
     argument: str = ""
 
     def check(self, specification: str) -> None:

@@ -33,12 +33,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """All of it. `schemes` are those under test; experiments compare them with reference schemes."""
+    """All of it. `schemes` are those under test; experiments compare them with reference schemes.
+
+    `given` is what was typed for the schemes: their names, or files.
+    """
 
     directory: Path
     schemes: tuple[str, ...]
     quick: bool
     parts: tuple[Part, ...]
+    given: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
@@ -46,7 +50,8 @@ class Benchmark:
         listed = catalog.experiments().names()
         own = [part.plan.file for part in self.parts if part.name not in listed]
         more = f" --experiment {','.join(own)}" if own else ""
-        return f"dumbbell benchmark --schemes {','.join(self.schemes)} {'--quick' if self.quick else '--full'}{more}"
+        schemes = ",".join(self.given or self.schemes)
+        return f"dumbbell benchmark --schemes {schemes} {'--quick' if self.quick else '--full'}{more}"
 
     @property
     def database(self) -> Path:

@@ -1,7 +1,8 @@
 """From schemes under test to the experiments of the benchmark, and back from a directory."""
 
 import json
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ from dumbbell.benchmark.model import Benchmark, Part
 from dumbbell.catalog.grid import Axis
 from dumbbell.catalog.membership import GROUPS
 from dumbbell.catalog.plan import Plan, parse_plan
+from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.tables import read_toml, to_toml
 from dumbbell.errors import UserError, listed, nearest, one_line
 from dumbbell.experiment import Experiment, Overrides, pin, resolve
-from dumbbell.results import open_results, write_atomically
+from dumbbell.results import open_results, to_json, write_atomically
 from dumbbell.results.numbers import definitions
 
 NOTE = "benchmark.json"
@@ -21,10 +23,14 @@ NOTE = "benchmark.json"
 
 @dataclass(frozen=True)
 class Note:
-    """What the file in a benchmark's directory says of it."""
+    """What the file in a benchmark's directory says of it: names of schemes, which its experiments have in full.
+
+    `given` is what was typed for them; it may name files, which need not be there any more.
+    """
 
     schemes: tuple[str, ...]
     quick: bool
+    given: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def in_words(self) -> str:
@@ -33,22 +39,47 @@ class Note:
 
 
 def members(
-    schemes: tuple[str, ...], quick: bool, only: tuple[str, ...] = (), files: tuple[str, ...] = ()
+    schemes: Mapping[str, Scheme], quick: bool, only: tuple[str, ...] = (), files: tuple[str, ...] = ()
 ) -> list[tuple[Plan, Experiment]]:
     """The experiments for `schemes`, in the order of the index, each with its reference schemes beside them.
 
     `only` names those that are wanted, if not all; `files` are experiments beside those of the catalog.
 
     Raises:
-        UserError: an unknown scheme or experiment, or one that needs real packets.
+        UserError: an unknown experiment, or one that needs real packets.
     """
     chosen = _chosen(_ordered([*_listed(), *map(_joining, files)], quick), only)
-    _check_schemes(schemes)
-    found = [(plan, pin(resolve(plan, Overrides(schemes=_labels(plan, schemes))))) for plan in chosen]
-    for plan, experiment in found:
+    own = {name: scheme for name, scheme in schemes.items() if name not in catalog.schemes().names()}
+    found = []
+    for plan in chosen:
+        full = replace(plan, own_schemes=plan.own_schemes | own)
+        experiment = pin(resolve(full, Overrides(schemes=_labels(plan, schemes))))
         if not experiment.capabilities.repeatable:
             raise UserError(
                 f"{plan.file}: `backend` = {experiment.backend}: the benchmark takes experiments that can be simulated"
+            )
+        found.append((plan, experiment))
+    return found
+
+
+def examined(given: Iterable[str | Scheme]) -> dict[str, Scheme]:
+    """The schemes under test by their names.
+
+    Raises:
+        UserError: an unknown one, one that needs real packets, or one with the name of another.
+    """
+    found: dict[str, Scheme] = {}
+    for each in given:
+        scheme = each if isinstance(each, Scheme) else catalog.schemes().find(each)
+        if scheme.real:
+            raise UserError(
+                f"scheme `{scheme.name}` needs real packets: the benchmark takes schemes that can be simulated"
+            )
+        listed_ones = catalog.schemes()
+        other = listed_ones.find(scheme.name) if scheme.name in listed_ones.names() else scheme
+        if found.setdefault(scheme.name, other) != scheme:
+            raise UserError(
+                f"{scheme.file}: the name `{scheme.name}` is taken by another scheme: give it one of its own"
             )
     return found
 
@@ -84,12 +115,6 @@ def keep_plan(directory: Path, plan: Plan) -> None:
         write_atomically(file, to_toml(plan.table()))
 
 
-def _check_schemes(schemes: tuple[str, ...]) -> None:
-    for name in schemes:
-        if catalog.schemes().find(name).real:
-            raise UserError(f"scheme `{name}` needs real packets: the benchmark takes schemes that can be simulated")
-
-
 def _check_metrics(plans: list[Plan]) -> None:
     known: dict[str, list[str]] = {"flow": [], "link": [], "network": []}
     for each in definitions():
@@ -119,7 +144,7 @@ def _chosen(plans: list[Plan], only: tuple[str, ...]) -> list[Plan]:
     return [plan for plan in plans if not only or plan.name in only]
 
 
-def _labels(plan: Plan, schemes: tuple[str, ...]) -> tuple[str, ...]:
+def _labels(plan: Plan, schemes: Iterable[str]) -> tuple[str, ...]:
     references = plan.membership.references if plan.membership else ()
     return tuple(dict.fromkeys([*schemes, *references]))
 
@@ -152,13 +177,37 @@ def read_note(directory: Path) -> Note | None:
     file = directory / NOTE
     try:
         note = json.loads(file.read_text(encoding="utf-8"))
-        return Note(tuple(note["schemes"]), bool(note["quick"]))
+        return Note(tuple(note["schemes"]), bool(note["quick"]), tuple(note.get("given", note["schemes"])))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except json.JSONDecodeError:
         raise UserError(f"{file}: not valid JSON: the file is damaged") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{file}: {one_line(error)}") from None
+
+
+def take(directory: Path, wanted: Note, resume: bool) -> None:
+    """Makes the directory this benchmark's, or sees that it is.
+
+    Raises:
+        UserError: it has another one, or something else, or cannot be written.
+    """
+    stored = read_note(directory)
+    if stored is not None:
+        if not resume:
+            raise UserError(
+                f"{directory}: has a benchmark already: add --resume to continue it, or choose another --out"
+            )
+        if stored != wanted:
+            raise UserError(f"{directory}: cannot resume: it is the {stored.in_words}, not the {wanted.in_words}")
+        return
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise UserError(f"{directory}: is neither empty nor a benchmark's directory: choose another --out")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        write_atomically(directory / NOTE, to_json(asdict(wanted)))
+    except OSError as error:
+        raise UserError(f"cannot write to {directory}: {error.strerror or error}") from None
 
 
 def open_benchmark(directory: Path) -> Benchmark:
@@ -170,12 +219,11 @@ def open_benchmark(directory: Path) -> Benchmark:
     note = read_note(directory)
     if note is None:
         raise UserError(f"{directory}: not the directory of a benchmark: there is no {NOTE} in it")
-    _check_schemes(note.schemes)
     kept = [parse_plan(read_toml(file)) for file in sorted((directory / "experiments").glob("*.toml"))]
     shipped = [plan for plan in _listed() if plan.name not in {other.name for other in kept}]
     made = [plan for plan in _ordered([*shipped, *kept], note.quick) if part_directory(directory, plan).is_dir()]
     parts = tuple(Part(plan, open_results(part_directory(directory, plan))) for plan in made)
-    return Benchmark(directory, note.schemes, note.quick, parts)
+    return Benchmark(directory, note.schemes, note.quick, parts, note.given)
 
 
 def part_directory(directory: Path, plan: Plan) -> Path:

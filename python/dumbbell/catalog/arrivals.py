@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import TomlTable
 from dumbbell.errors import UserError
 
 if TYPE_CHECKING:
@@ -60,11 +60,11 @@ def _drawn(application: dict[str, Any], draw: random.Random) -> dict[str, Any]:
     size = application.get("bytes")
     if not isinstance(size, dict):
         return application
-    drawn = size_distribution(Table(size, ""))(draw)
+    drawn = size_distribution(TomlTable(size, ""))(draw)
     return application | {"bytes": max(1, min(round(drawn), MOST_BYTES))}
 
 
-def parse_arrivals(table: Table) -> tuple[int | None, float | None, dict[str, Any]]:
+def parse_arrivals(table: TomlTable) -> tuple[int | None, float | None, dict[str, Any]]:
     """The keys `count`, `every_s` and `arrivals` of a `[[flow]]` table, and a check of its sizes.
 
     Without a count, flows go on arriving until the end; without arrivals there is one.
@@ -88,7 +88,7 @@ def parse_arrivals(table: Table) -> tuple[int | None, float | None, dict[str, An
     return count, every_s, arrivals
 
 
-def size_distribution(table: Table) -> Draw:
+def size_distribution(table: TomlTable) -> Draw:
     """How the bytes of a transfer are drawn, from its table."""
     kind = table.text("kind", None, tuple(DISTRIBUTIONS))
     draw = DISTRIBUTIONS[kind](table)
@@ -96,7 +96,7 @@ def size_distribution(table: Table) -> Draw:
     return draw
 
 
-def _choice(table: Table) -> Draw:
+def _choice(table: TomlTable) -> Draw:
     values = table.numbers("values", least=1.0)
     weights = table.numbers("weights", least=0.0) if table.has("weights") else [1.0] * len(values)
     if not values or len(weights) != len(values) or not sum(weights):
@@ -104,20 +104,20 @@ def _choice(table: Table) -> Draw:
     return lambda draw: draw.choices(values, weights)[0]
 
 
-def _uniform(table: Table) -> Draw:
+def _uniform(table: TomlTable) -> Draw:
     least = table.number("least", least=1.0, most=MOST_BYTES)
     most = table.number("most", least=least, most=MOST_BYTES)
     return lambda draw: draw.uniform(least, most)
 
 
-def _lognormal(table: Table) -> Draw:
+def _lognormal(table: TomlTable) -> Draw:
     mean = table.number("mean", least=1.0, most=MOST_BYTES)
     sigma = table.number("sigma", least=0.0, most=10.0)
     mu = math.log(mean) - sigma**2 / 2
     return lambda draw: draw.lognormvariate(mu, sigma)
 
 
-def _pareto(table: Table) -> Draw:
+def _pareto(table: TomlTable) -> Draw:
     """Heavy-tailed: at least `mean * (shape - 1) / shape`; what is beyond `most` counts as `most`."""
     mean = table.number("mean", least=1.0, most=MOST_BYTES)
     shape = table.number("shape", least=1.001, most=100.0)
@@ -126,7 +126,7 @@ def _pareto(table: Table) -> Draw:
     return lambda draw: min(least * draw.paretovariate(shape), most)
 
 
-DISTRIBUTIONS: dict[str, Callable[[Table], Draw]] = {
+DISTRIBUTIONS: dict[str, Callable[[TomlTable], Draw]] = {
     "choice": _choice,
     "uniform": _uniform,
     "lognormal": _lognormal,

@@ -32,9 +32,29 @@ def how_to_add(program: str) -> str:
     """What adds a program that is not there, as a sentence: in a source tree, or installed with pip."""
     if program not in OWN_PROGRAMS:
         return "install it, or add its directory to PATH"
-    if (Path(__file__).parents[3] / "Makefile").is_file():
+    if _in_source_tree():
         return "`make build` builds it"
-    return f"`{sys.executable} -m pip install {_wheels()}'dumbbell[real]'` adds it"
+    return f"{_pip()} {_wheels()}'dumbbell[real]'` adds it"
+
+
+def how_to_reinstall() -> str:
+    """What makes dumbbell whole again, as a sentence: in a source tree, or installed with pip."""
+    if _in_source_tree():
+        return "`make build` builds it again"
+    return f"{_pip()} --force-reinstall {_wheels()}dumbbell` installs it again"
+
+
+def how_to_install(package: str) -> str:
+    """What installs a package that dumbbell needs once more, as a sentence."""
+    return f"{_pip()} --force-reinstall {package}` installs it again"
+
+
+def _in_source_tree() -> bool:
+    return (Path(__file__).parents[3] / "Makefile").is_file()
+
+
+def _pip() -> str:
+    return f"`{sys.executable} -m pip install"
 
 
 def _wheels() -> str:

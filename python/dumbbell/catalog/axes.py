@@ -10,7 +10,7 @@ from typing import Any
 
 from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import TomlTable
 from dumbbell.errors import UserError, listed, nearest
 
 MOST_FLOWS = 10_000
@@ -29,7 +29,7 @@ QUEUES = {
 ALWAYS_ECN = ("fifo", "dualpi2")
 
 
-Change = Callable[[Cell, Table], Cell]
+Change = Callable[[Cell, TomlTable], Cell]
 AXES: dict[str, Change] = {}
 
 
@@ -39,7 +39,7 @@ def axis(function: Change) -> Change:
     return function
 
 
-def find(name: str, table: Table) -> Change:
+def find(name: str, table: TomlTable) -> Change:
     """The axis called `name`.
 
     Raises:
@@ -57,13 +57,13 @@ def _repeated(flows: tuple[FlowPlan, ...], count: int) -> tuple[FlowPlan, ...]:
 
 
 @axis
-def k(cell: Cell, value: Table) -> Cell:
+def k(cell: Cell, value: TomlTable) -> Cell:
     """Number of flows of the scheme under test; the path stays (ccperf: `k`)."""
     return replace(cell, flows=_repeated(cell.flows, value.integer("k", least=1, most=MOST_FLOWS)))
 
 
 @axis
-def k_scaled(cell: Cell, value: Table) -> Cell:
+def k_scaled(cell: Cell, value: TomlTable) -> Cell:
     """Number of flows, the bottleneck's rate and its queue times as many (ccperf's `static.default` with `k`)."""
     count = value.integer("k_scaled", least=1, most=MOST_FLOWS)
     link = cell.bottleneck
@@ -79,7 +79,7 @@ def k_scaled(cell: Cell, value: Table) -> Cell:
 
 
 @axis
-def rtts(cell: Cell, value: Table) -> Cell:
+def rtts(cell: Cell, value: TomlTable) -> Cell:
     """Base RTTs, ms, one per flow under test (ccperf: `rtts`); the path gets the smallest, flows the rest."""
     given = value.numbers("rtts", least=0.0)
     cell = cell.with_rtt(min(given))
@@ -96,7 +96,7 @@ def rtts(cell: Cell, value: Table) -> Cell:
 
 
 @axis
-def start_gap_s(cell: Cell, value: Table) -> Cell:
+def start_gap_s(cell: Cell, value: TomlTable) -> Cell:
     """Time between the starts of the flows under test."""
     gap = value.number("start_gap_s", least=0.0)
     flows, started = [], 0
@@ -107,14 +107,14 @@ def start_gap_s(cell: Cell, value: Table) -> Cell:
 
 
 @axis
-def bytes(cell: Cell, value: Table) -> Cell:
+def bytes(cell: Cell, value: TomlTable) -> Cell:
     """Bytes that each flow under test transfers (ccperf: `Greedy(bytes)`)."""
     size = value.integer("bytes", least=1)
     return cell.with_ours(lambda flow: replace(flow, application={"kind": "fixed", "bytes": size}))
 
 
 @axis
-def bw_factor(cell: Cell, value: Table) -> Cell:
+def bw_factor(cell: Cell, value: TomlTable) -> Cell:
     """Factor of the bottleneck's rate; the queue keeps its length in packets."""
     factor = value.number("bw_factor", least=1e-3, most=1e3)
     rate = cell.bottleneck.get("rate_mbps")
@@ -124,13 +124,13 @@ def bw_factor(cell: Cell, value: Table) -> Cell:
 
 
 @axis
-def rtt_ms(cell: Cell, value: Table) -> Cell:
+def rtt_ms(cell: Cell, value: TomlTable) -> Cell:
     """Base RTT, ms."""
     return cell.with_rtt(value.number("rtt_ms", least=1e-3, most=7.2e6))
 
 
 @axis
-def qlen_bdp(cell: Cell, value: Table) -> Cell:
+def qlen_bdp(cell: Cell, value: TomlTable) -> Cell:
     """Length of the bottleneck's queue in bandwidth-delay products of the path, in whole packets, at least one."""
     factor = value.number("qlen_bdp", least=0.0, most=1e3)
     queue = dict(cell.bottleneck.get("queue", {"kind": "droptail"}))
@@ -139,7 +139,7 @@ def qlen_bdp(cell: Cell, value: Table) -> Cell:
 
 
 @axis
-def qdisc(cell: Cell, value: Table) -> Cell:
+def qdisc(cell: Cell, value: TomlTable) -> Cell:
     """Queue discipline of the bottleneck, with its standard's constants and the present limit in packets.
 
     RED's thresholds are a quarter and three quarters of the limit.
@@ -158,13 +158,13 @@ def qdisc(cell: Cell, value: Table) -> Cell:
 
 
 @axis
-def loss(cell: Cell, value: Table) -> Cell:
+def loss(cell: Cell, value: TomlTable) -> Cell:
     """Probability with which a data packet is lost at random behind the bottleneck; 0 adds nothing."""
     return _loss(cell, value.number("loss", least=0.0, most=1.0), "data")
 
 
 @axis
-def ack_loss(cell: Cell, value: Table) -> Cell:
+def ack_loss(cell: Cell, value: TomlTable) -> Cell:
     """Probability with which an ACK is lost at random."""
     return _loss(cell, value.number("ack_loss", least=0.0, most=1.0), "ack")
 
@@ -174,7 +174,7 @@ def _loss(cell: Cell, probability: float, direction: str) -> Cell:
 
 
 @axis
-def outage(cell: Cell, value: Table) -> Cell:
+def outage(cell: Cell, value: TomlTable) -> Cell:
     """The bottleneck stands still from `at_s` on for `for_s`, in both directions if `both`."""
     table = value.table("outage")
     at_s, for_s = table.number("at_s", least=0.0), table.number("for_s", least=0.0)
@@ -182,16 +182,18 @@ def outage(cell: Cell, value: Table) -> Cell:
     table.finish()
     if for_s == 0.0:
         return cell
-    cell = cell.with_bottleneck(schedule=_stop(at_s, for_s, float(cell.bottleneck["rate_mbps"])))
+    rate = cell.bottleneck.get("rate_mbps")
+    if rate is None:
+        raise table.fail("for_s", for_s, f"only a path with a bottleneck of constant rate, not `{cell.path.name}`")
+    cell = cell.with_bottleneck(schedule=_stop(at_s, for_s, float(rate)))
     if not both:
         return cell
-    stopped = [
-        element | {"schedule": _stop(at_s, for_s, float(element["rate_mbps"]))}
-        if element["kind"] == "link"
-        else element
-        for element in cell.path.ack
-    ]
-    return replace(cell, path=replace(cell.path, ack=stopped))
+    ack = list(cell.path.ack)
+    for link in (link for link in cell.path.describe().links if link.direction == "ack"):
+        if "rate_mbps" in ack[link.element]:
+            stop = _stop(at_s, for_s, float(ack[link.element]["rate_mbps"]))
+            ack[link.element] = ack[link.element] | {"schedule": stop}
+    return replace(cell, path=replace(cell.path, ack=ack))
 
 
 def _stop(at_s: float, for_s: float, rate_mbps: float) -> list[dict[str, float]]:
@@ -202,7 +204,7 @@ TARGETS = ("rate", "rtt", "loss")
 
 
 @axis
-def step(cell: Cell, value: Table) -> Cell:
+def step(cell: Cell, value: TomlTable) -> Cell:
     """One change of rate (Mbit/s), RTT (ms) or loss after `period_s` (ccperf: `responsiveness_step`)."""
     table = value.table("step")
     target, lower, upper = _target(table)
@@ -214,7 +216,7 @@ def step(cell: Cell, value: Table) -> Cell:
 
 
 @axis
-def pulse(cell: Cell, value: Table) -> Cell:
+def pulse(cell: Cell, value: TomlTable) -> Cell:
     """The same alternate until `until_s`, `lower` first (ccperf: `responsiveness_pulse_wave`)."""
     table = value.table("pulse")
     target, lower, upper = _target(table)
@@ -225,7 +227,7 @@ def pulse(cell: Cell, value: Table) -> Cell:
     return _changing(cell, target, lower, changes)
 
 
-def _target(table: Table) -> tuple[str, float, float]:
+def _target(table: TomlTable) -> tuple[str, float, float]:
     target = table.text("target", choices=TARGETS)
     most = 1.0 if target == "loss" else 1e6
     lower, upper = table.number("lower", least=0.0, most=most), table.number("upper", least=0.0, most=most)
@@ -245,7 +247,7 @@ def _changing(cell: Cell, target: str, first: float, changes: list[tuple[float, 
 
 
 @axis
-def random_walk(cell: Cell, value: Table) -> Cell:
+def random_walk(cell: Cell, value: TomlTable) -> Cell:
     """Bounded random walks of rate, delay and loss, with the keys of ccperf's `random_walk`."""
     table = value.table("random_walk")
     interval_ms = table.number("interval_ms", 100.0, least=1e-3)
@@ -271,16 +273,16 @@ def random_walk(cell: Cell, value: Table) -> Cell:
 
 def _walking_delay(cell: Cell, walk: dict[str, Any]) -> Cell:
     """The one-way delay of the data direction walks; the other one keeps its own."""
-    data = list(cell.path.data)
-    for index, element in enumerate(data):
-        if element.get("kind") == "delay":
-            data[index] = element | {"walk": walk}
-            return replace(cell, path=replace(cell.path, data=data))
-    raise UserError(f"{cell.path.file}: path `{cell.path.name}`: has no delay in the data direction that could walk")
+    walking = next((delay for delay in cell.path.describe().delays if delay.direction == "data"), None)
+    if walking is None:
+        raise UserError(
+            f"{cell.path.file}: path `{cell.path.name}`: has no delay in the data direction that could walk"
+        )
+    return cell.with_delays(lambda delay: {"walk": walk} if delay == walking else {})
 
 
 @axis
-def versus(cell: Cell, value: Table) -> Cell:
+def versus(cell: Cell, value: TomlTable) -> Cell:
     """Flows of another scheme beside those under test: `ours` and `theirs`, theirs `start_s` later; none: alone."""
     table = value.table("versus")
     scheme = table.text("scheme", "")
@@ -295,7 +297,7 @@ def versus(cell: Cell, value: Table) -> Cell:
 
 
 @axis
-def transport(cell: Cell, value: Table) -> Cell:
+def transport(cell: Cell, value: TomlTable) -> Cell:
     """Keys of the transport of the flows under test that differ, such as a receiver that lies."""
     changes = value.table("transport").raw
     return cell.with_ours(lambda flow: replace(flow, transport=flow.transport | changes))

@@ -4,14 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dumbbell.catalog.description import Delay, Link
 from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError
 
 PACKET_BYTES = 1500
 """Full packets, in which queues of a number of bandwidth-delay products are counted."""
-
-LINKS = ("link", "trace", "poisson", "cellular")
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Cell:
 
     def table(self) -> dict[str, Any]:
         """As written to an experiment file under `[cell.NAME]`."""
-        table: dict[str, Any] = {"path": self.base, "parameters": self.axis_values}
+        table: dict[str, Any] = {"path": self.base, "axes": self.axis_values}
         if self.flows:
             table["flow"] = [flow.table() for flow in self.flows]
         return table
@@ -36,7 +35,7 @@ class Cell:
     @property
     def bottleneck(self) -> dict[str, Any]:
         """The link of the data direction that can carry least."""
-        return self.path.data[self._link()]
+        return self.path.data[self._link().element]
 
     @property
     def base_rtt_ms(self) -> float:
@@ -44,65 +43,62 @@ class Cell:
         return self.path.describe().base_rtt_ms
 
     @property
-    def bdp_packets(self) -> float:
-        """Rate of the bottleneck times base RTT, in full packets."""
-        rate = self.rate_mbps
-        if rate is None:
-            raise UserError(
-                f"{self.path.file}: path `{self.path.name}`: its bottleneck has no rate that could be varied"
-            )
-        return rate * 1e6 * self.base_rtt_ms / 1e3 / 8 / PACKET_BYTES
+    def rate_mbps(self) -> float:
+        """What the bottleneck can carry on average, as the run starts."""
+        rate = self._link().rate_mbps
+        assert rate is not None, "what has no limit is no bottleneck"
+        return rate
 
     @property
-    def rate_mbps(self) -> float | None:
-        """The rate that the bottleneck was given; None for a trace."""
-        bottleneck = self.bottleneck
-        rate = bottleneck.get("rate_mbps", bottleneck.get("mean_mbps"))
-        return None if rate is None else float(rate)
+    def bdp_packets(self) -> float:
+        """Rate of the bottleneck times base RTT, in full packets."""
+        return self.rate_mbps * 1e6 * self.base_rtt_ms / 1e3 / 8 / PACKET_BYTES
 
-    def _link(self) -> int:
+    def _link(self) -> Link:
         bottleneck = self.path.describe().bottleneck
         if bottleneck is None:
             raise UserError(f"{self.path.file}: path `{self.path.name}`: has no link in the data direction to vary")
-        return bottleneck.element
+        return bottleneck
 
     def with_bottleneck(self, **changes: Any) -> "Cell":  # noqa: ANN401 (TOML values)
         """With other keys at the bottleneck."""
         data = list(self.path.data)
-        data[self._link()] = self.bottleneck | changes
+        data[self._link().element] = self.bottleneck | changes
         return replace(self, path=replace(self.path, data=data))
 
     def with_element(self, element: dict[str, Any], direction: str = "data") -> "Cell":
         """With an element behind the links of a direction, before its delay."""
         elements = list(self.path.data if direction == "data" else self.path.ack)
-        places = [index for index, other in enumerate(elements) if other.get("kind") in LINKS]
-        elements.insert(places[-1] + 1 if places else 0, element)
+        links = [link.element for link in self.path.describe().links if link.direction == direction]
+        elements.insert(max(links, default=-1) + 1, element)
         if direction == "data":
             return replace(self, path=replace(self.path, data=elements))
         return replace(self, path=replace(self.path, ack=elements))
 
     def with_rtt(self, rtt_ms: float) -> "Cell":
         """With all constant delays scaled so that they sum to `rtt_ms`."""
-        factor = rtt_ms / self.base_rtt_ms
-        return self._with_delays(lambda element: element | {"delay_ms": float(element["delay_ms"]) * factor})
+        base = self.base_rtt_ms
+        return self.with_delays(lambda delay: {"delay_ms": delay.delay_ms * (rtt_ms / base)})
 
     def with_delay_schedule(self, changes: list[tuple[float, float]]) -> "Cell":
         """With other base RTTs from given times on: pairs of seconds and milliseconds."""
         base = self.base_rtt_ms
 
-        def scheduled(element: dict[str, Any]) -> dict[str, Any]:
-            share = float(element["delay_ms"]) / base
-            return element | {"schedule": [{"at_s": at_s, "delay_ms": rtt_ms * share} for at_s, rtt_ms in changes]}
+        def scheduled(delay: Delay) -> dict[str, Any]:
+            share = delay.delay_ms / base
+            return {"schedule": [{"at_s": at_s, "delay_ms": rtt_ms * share} for at_s, rtt_ms in changes]}
 
-        return self._with_delays(scheduled)
+        return self.with_delays(scheduled)
 
-    def _with_delays(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> "Cell":
-        if not self.base_rtt_ms:
+    def with_delays(self, change: Callable[[Delay], dict[str, Any]]) -> "Cell":
+        """With the changes of keys at the elements that make the base RTT."""
+        delays = self.path.describe().delays
+        if not delays:
             raise UserError(f"{self.path.file}: path `{self.path.name}`: has no delay that could be varied")
-        data, ack = (
-            [change(element) if "delay_ms" in element else element for element in elements]
-            for elements in (self.path.data, self.path.ack)
-        )
+        data, ack = list(self.path.data), list(self.path.ack)
+        for delay in delays:
+            elements = data if delay.direction == "data" else ack
+            elements[delay.element] = elements[delay.element] | change(delay)
         return replace(self, path=replace(self.path, data=data, ack=ack))
 
     def with_ours(self, change: Callable[[FlowPlan], FlowPlan]) -> "Cell":

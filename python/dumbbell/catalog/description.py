@@ -28,17 +28,28 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Delay:
+    """A delay of every packet as the run starts: the setting `delay_ms` of the element with this number."""
+
+    direction: str
+    element: int
+    delay_ms: float
+
+
+@dataclass(frozen=True)
 class Description:
     """A path; a flow's own base RTT is not looked at.
 
     None where a quantity does not follow from the path alone: that of a trace or a random walk, or of no element.
-    Rate, loss (a probability) and bottleneck are those of the data direction, the base RTT is that of both together.
+    Rate, loss (a probability) and bottleneck are those of the data direction, the base RTT is that of both together:
+    the sum of the `delays`.
     """
 
     base_rtt_ms: float
     base_rtts_ms: Changes | None
     rates_mbps: Changes | None
     losses: Changes | None
+    delays: tuple[Delay, ...]
     links: tuple[Link, ...]
     bottleneck: Link | None
 
@@ -68,6 +79,7 @@ def _described(table: str) -> Description:
         base_rtts_ms=_changes(found["base_rtts_ms"]),
         rates_mbps=_changes(found["rates_mbps"]),
         losses=_changes(found["losses"]),
+        delays=tuple(Delay(**delay) for delay in found["delays"]),
         links=links,
         bottleneck=None if bottleneck is None else links[bottleneck],
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.catalog.arrivals import parse_arrivals
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import TomlTable
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class FlowPlan:
         return {key: name for key, name in (("enter", self.enter), ("leave", self.leave)) if name is not None}
 
 
-def parse_flow(table: Table) -> FlowPlan:
+def parse_flow(table: TomlTable) -> FlowPlan:
     """A flow from its `[[flow]]` table."""
     count, every_s, arrivals = parse_arrivals(table)
     flow = FlowPlan(

@@ -8,7 +8,7 @@ from dumbbell.catalog import axes
 from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import TomlTable
 from dumbbell.errors import UserError
 
 MOST_CELLS = 100_000
@@ -22,7 +22,7 @@ class Axis:
     values: tuple[Any, ...]
 
 
-def parse_grid(table: Table) -> tuple[Axis, ...]:
+def parse_grid(table: TomlTable) -> tuple[Axis, ...]:
     """The axes of a `[grid]` table."""
     found = []
     for name in table.raw:
@@ -55,7 +55,7 @@ def cells(path: PathModel, flows: tuple[FlowPlan, ...], grid: tuple[Axis, ...], 
         given: dict[str, Any] = {}
         for axis, value in zip(grid, values, strict=True):
             named = _without_label(value)
-            cell = axes.find(axis.name, Table({}, source))(cell, Table({axis.name: named}, source, "grid."))
+            cell = axes.find(axis.name, TomlTable({}, source))(cell, TomlTable({axis.name: named}, source, "grid."))
             given |= named if isinstance(named, dict) else {axis.name: named}
         name = ".".join([path.name, *(_label(axis.name, value) for axis, value in zip(grid, values, strict=True))])
         if name in made:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from dumbbell.catalog.installed import installed_folders
-from dumbbell.catalog.tables import Table, read_toml
+from dumbbell.catalog.tables import TomlTable, read_toml
 from dumbbell.errors import UserError, nearest
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -34,7 +34,7 @@ class Index(Generic[Item]):
         self,
         kind: str,
         folder: Path,
-        parse: Callable[[Table], Item],
+        parse: Callable[[TomlTable], Item],
         otherwise: Callable[[str], Item | None] = lambda _: None,
         group: str = "",
     ) -> None:
@@ -89,7 +89,7 @@ class Index(Generic[Item]):
         return item
 
 
-def read_name(table: Table) -> str:
+def read_name(table: TomlTable) -> str:
     """The `name` key, which also names a directory of results."""
     name = table.text("name", Path(table.source).stem)
     if not _NAME.fullmatch(name):

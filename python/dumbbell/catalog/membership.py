@@ -5,7 +5,7 @@ from typing import Any
 
 from dumbbell.catalog.grid import Axis, grid_table, parse_grid
 from dumbbell.catalog.settings import read_settings
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import TomlTable
 
 GROUPS = (
     "Steady state",
@@ -79,7 +79,7 @@ class Shorter:
         return self.settings | {key: part for key, part in parts.items() if part}
 
 
-def parse_membership(table: Table) -> Membership:
+def parse_membership(table: TomlTable) -> Membership:
     """The `[benchmark]` table of an experiment."""
     membership = Membership(
         group=table.text("group", None, GROUPS),
@@ -96,14 +96,14 @@ def parse_membership(table: Table) -> Membership:
     return membership
 
 
-def _figures(table: Table) -> list[str]:
+def _figures(table: TomlTable) -> list[str]:
     return [
-        Table({"figures": name}, table.source, table.prefix).text("figures", None, FIGURES)
+        TomlTable({"figures": name}, table.source, table.prefix).text("figures", None, FIGURES)
         for name in table.texts("figures", [])
     ]
 
 
-def parse_shorter(table: Table) -> Shorter:
+def parse_shorter(table: TomlTable) -> Shorter:
     """The `[quick]` table of an experiment."""
     shorter = Shorter(
         paths=tuple(table.texts("paths", [])),

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dumbbell.catalog.tables import Table, read_toml
+from dumbbell.catalog.tables import TomlTable, read_toml
 
 PROFILES = ("ns3-compat", "linux-like")
 """Transport profiles that a TypeId has a scheme for."""
@@ -42,5 +42,5 @@ def names() -> Names:
     return found
 
 
-def _by_profile(table: Table) -> dict[str, dict[str, str]]:
+def _by_profile(table: TomlTable) -> dict[str, dict[str, str]]:
     return {name: {profile: table.table(name).text(profile) for profile in PROFILES} for name in table.raw}

@@ -6,7 +6,7 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.catalog.description import Description, describe
 from dumbbell.catalog.index import read_name
-from dumbbell.catalog.tables import Table, parse_toml, to_toml
+from dumbbell.catalog.tables import TomlTable, parse_toml, to_toml
 from dumbbell.errors import UserError
 
 
@@ -64,7 +64,7 @@ class PathModel:
         return parse_path(parse_toml(text, "TOML"))
 
 
-def parse_path(table: Table, name: str | None = None) -> PathModel:
+def parse_path(table: TomlTable, name: str | None = None) -> PathModel:
     """A path from its table; `name` for one that is defined inside an experiment file."""
     if name is None:
         name = read_name(table)

@@ -13,7 +13,7 @@ from dumbbell.catalog.path import PathModel, parse_path
 from dumbbell.catalog.published import Publication, parse_publication
 from dumbbell.catalog.scheme import Scheme, parse_scheme
 from dumbbell.catalog.settings import MOST_FLOWS, Settings, read_settings
-from dumbbell.catalog.tables import Table, parse_toml, to_toml
+from dumbbell.catalog.tables import TomlTable, parse_toml, to_toml
 from dumbbell.errors import UserError
 
 
@@ -69,7 +69,7 @@ class Plan(Settings):
         return parse_plan(parse_toml(text, "TOML"))
 
 
-def parse_plan(table: Table) -> Plan:
+def parse_plan(table: TomlTable) -> Plan:
     """An experiment from its file."""
     own_schemes = _own(table.table("scheme"), parse_scheme)
     own_paths = _own(table.table("path"), parse_path)
@@ -96,19 +96,20 @@ def parse_plan(table: Table) -> Plan:
     return plan
 
 
-def _own(table: Table, parse: Any) -> dict[str, Any]:  # noqa: ANN401 (one helper for two kinds of items)
+def _own(table: TomlTable, parse: Any) -> dict[str, Any]:  # noqa: ANN401 (one helper for two kinds of items)
     return {name: parse(table.table(name), name) for name in table.raw}
 
 
-def _cell(table: Table, own_paths: dict[str, PathModel]) -> Cell:
+def _cell(table: TomlTable, own_paths: dict[str, PathModel]) -> Cell:
     """A cell of a resolved experiment: its path is one of the experiment's own."""
     name = table.prefix.removeprefix("cell.").removesuffix(".")
     if name not in own_paths:
         raise UserError(f"{table.source}: `cell.{name}`: there is no `path.{name}`")
+    axes = table.table("axes" if table.has("axes") else "parameters")  # what they were called before
     cell = Cell(
         path=own_paths[name],
         flows=tuple(parse_flow(flow) for flow in table.tables("flow")),
-        axis_values=dict(table.table("parameters").raw),
+        axis_values=dict(axes.raw),
         base=table.text("path"),
     )
     table.finish()

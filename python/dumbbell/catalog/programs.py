@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import TomlTable
 from dumbbell.errors import listed, nearest
 
 SIDES = ("receiver", "sender")
@@ -56,7 +56,7 @@ class Program:
         }
 
 
-def parse_program(table: Table, parameters: Mapping[str, str]) -> Program:
+def parse_program(table: TomlTable, parameters: Mapping[str, str]) -> Program:
     """The `[program]` table of a scheme with these parameters."""
     for name in parameters:
         if name in (*RUN_PLACEHOLDERS, "python"):
@@ -79,7 +79,7 @@ def parse_program(table: Table, parameters: Mapping[str, str]) -> Program:
     return program
 
 
-def _command(table: Table, side: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
+def _command(table: TomlTable, side: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
     """The words of one side's command: a list, or a text that is split as a shell would."""
     words = table.texts(side)
     if isinstance(table.raw[side], str):
@@ -135,7 +135,7 @@ def escaped(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _environment(table: Table) -> dict[str, str]:
+def _environment(table: TomlTable) -> dict[str, str]:
     for key, value in table.raw.items():
         if not _VARIABLE.fullmatch(key):
             raise table.fail(key, value, "letters, digits and `_` in the name of a variable")

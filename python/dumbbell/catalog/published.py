@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import TomlTable
 
 METRICS = {"throughput_mbps": (0.0, inf), "delay_p95_ms": (-inf, inf), "loss_rate": (0.0, 1.0)}
 """What can be published, by the name of our metric (of all flows together), with the least and greatest value.
@@ -14,7 +14,7 @@ A delay can be below zero: it is measured with two clocks.
 
 
 @dataclass(frozen=True)
-class Figure:
+class Mean:
     """A mean over runs; the smallest and the largest run where they are known."""
 
     mean: float
@@ -22,7 +22,7 @@ class Figure:
     high: float | None = None
 
     @classmethod
-    def of(cls, values: list[float]) -> "Figure | None":
+    def of(cls, values: list[float]) -> "Mean | None":
         """From the values of runs; a single run has no range."""
         if not values:
             return None
@@ -42,13 +42,13 @@ class Row:
     scheme: str = ""
     title: str = ""
     path: str = ""
-    figures: dict[str, Figure] = field(default_factory=dict)
+    means: dict[str, Mean] = field(default_factory=dict)
 
     def table(self) -> dict[str, Any]:
         """As in an experiment file, under `[[published]]`."""
         names = {"scheme": self.scheme, "title": self.title, "path": self.path}
-        figures = {name: figure.table() for name, figure in self.figures.items()}
-        return {key: value for key, value in names.items() if value} | figures
+        means = {name: mean.table() for name, mean in self.means.items()}
+        return {key: value for key, value in names.items() if value} | means
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Publication:
         return {"published_source": self.source, "published": [row.table() for row in self.rows]}
 
 
-def parse_publication(table: Table) -> Publication:
+def parse_publication(table: TomlTable) -> Publication:
     """The keys `published_source` and `published` of an experiment file."""
     rows = tuple(_row(row) for row in table.tables("published"))
     if not rows and table.has("published_source"):
@@ -75,29 +75,29 @@ def parse_publication(table: Table) -> Publication:
     return Publication(table.text("published_source") if rows else "", rows)
 
 
-def _row(table: Table) -> Row:
+def _row(table: TomlTable) -> Row:
     row = Row(
         scheme=table.text("scheme", ""),
         title=table.text("title", ""),
         path=table.text("path", ""),
-        figures={name: _figure(table, name) for name in METRICS if table.has(name)},
+        means={name: _mean(table, name) for name in METRICS if table.has(name)},
     )
     table.finish()
     if not row.scheme and not row.title:
         raise table.fail("scheme", "", "the name of a scheme, or give `title` for one that we do not have")
-    if not row.figures:
+    if not row.means:
         raise table.fail("scheme", row.scheme or row.title, f"a row with at least one of {', '.join(METRICS)}")
     return row
 
 
-def _figure(table: Table, name: str) -> Figure:
+def _mean(table: TomlTable, name: str) -> Mean:
     """A number, or a table with the range of the runs."""
     least, most = METRICS[name]
     if not isinstance(table.raw[name], dict):
-        return Figure(table.number(name, None, least, most))
+        return Mean(table.number(name, None, least, most))
     inner = table.table(name)
     mean = inner.number("mean", None, least, most)
     low = inner.number("low", None, least, mean) if inner.has("low") else None
     high = inner.number("high", None, mean, most) if inner.has("high") else None
     inner.finish()
-    return Figure(mean, low, high)
+    return Mean(mean, low, high)

@@ -6,7 +6,7 @@ from typing import Any
 
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.programs import Program, parse_program
-from dumbbell.catalog.tables import Table, parse_toml, to_toml
+from dumbbell.catalog.tables import TomlTable, parse_toml, to_toml
 
 MARKERS = ("*", "h", "^", "<", ">", "H", "p", "8", "1", "v", "o", "d", "+", "D", "s", "x", "P", "X", ".")
 STATUSES = ("verified", "experimental", "imported")
@@ -116,7 +116,7 @@ class Scheme:
         return parse_scheme(parse_toml(text, "TOML"))
 
 
-def parse_scheme(table: Table, name: str | None = None) -> Scheme:
+def parse_scheme(table: TomlTable, name: str | None = None) -> Scheme:
     """A scheme from its table; `name` for one that is defined inside an experiment file."""
     if name is None:
         name = read_name(table)
@@ -149,7 +149,7 @@ def parse_scheme(table: Table, name: str | None = None) -> Scheme:
     return scheme
 
 
-def _program(table: Table, kind: str, status: str, parameters: dict[str, str]) -> Program | None:
+def _program(table: TomlTable, kind: str, status: str, parameters: dict[str, str]) -> Program | None:
     """The commands of a program; one that was only imported has none."""
     if kind != "program":
         return None
@@ -158,7 +158,7 @@ def _program(table: Table, kind: str, status: str, parameters: dict[str, str]) -
     return parse_program(table.table("program"), parameters)
 
 
-def _check_kind(table: Table, scheme: Scheme) -> None:
+def _check_kind(table: TomlTable, scheme: Scheme) -> None:
     """Refuses what has no meaning for the kind, instead of ignoring it."""
     if scheme.real and scheme.transport:
         raise table.fail("transport", "a table", f"none: {WHAT[scheme.kind]} brings its own")
@@ -174,7 +174,7 @@ def _check_kind(table: Table, scheme: Scheme) -> None:
         raise table.fail("controller", scheme.controller, "none: a program has its own")
 
 
-def _parameters(table: Table) -> dict[str, str]:
+def _parameters(table: TomlTable) -> dict[str, str]:
     """Parameters as the texts their declarations read; numbers and switches may be written as such."""
     parameters = {}
     for key, value in table.raw.items():

@@ -6,7 +6,7 @@ from typing import Any
 
 from dumbbell import backends
 from dumbbell.backends import Capabilities
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import TomlTable
 from dumbbell.errors import UserError
 
 LOGS = ("none", "packets", "full")
@@ -14,7 +14,7 @@ MOST_FLOWS = 10_000
 MOST_SECONDS = 1e6
 LEAST_SECONDS = 1e-3
 
-Read = Callable[[Table, str], object]
+Read = Callable[[TomlTable, str], object]
 
 
 def _setting(default: object, read: Read) -> Any:  # noqa: ANN401 (a field of any type)
@@ -22,7 +22,7 @@ def _setting(default: object, read: Read) -> Any:  # noqa: ANN401 (a field of an
     return field(default=default, metadata={"read": read})
 
 
-def _backend(table: Table, key: str) -> str:
+def _backend(table: TomlTable, key: str) -> str:
     text = table.text(key)
     try:
         backends.find(text)
@@ -31,11 +31,11 @@ def _backend(table: Table, key: str) -> str:
     return text
 
 
-def _duration(table: Table, key: str) -> float:
+def _duration(table: TomlTable, key: str) -> float:
     return table.number(key, least=LEAST_SECONDS, most=MOST_SECONDS)
 
 
-def _not_negative(table: Table, key: str) -> float:
+def _not_negative(table: TomlTable, key: str) -> float:
     return table.number(key, least=0.0)
 
 
@@ -77,7 +77,7 @@ READERS: dict[str, Read] = {each.name: each.metadata["read"] for each in fields(
 """How each setting is read, by name, in the order of files."""
 
 
-def read_settings(table: Table, names: Collection[str] = READERS) -> dict[str, Any]:
+def read_settings(table: TomlTable, names: Collection[str] = READERS) -> dict[str, Any]:
     """Those of the settings `names` that the table gives.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import Any
 from dumbbell.errors import UserError, listed, nearest
 
 
-def read_toml(file: Path) -> "Table":
+def read_toml(file: Path) -> "TomlTable":
     """The TOML file as a table that checks itself.
 
     Raises:
@@ -25,7 +25,7 @@ def read_toml(file: Path) -> "Table":
     return parse_toml(text, str(file))
 
 
-def parse_toml(text: str, source: str) -> "Table":
+def parse_toml(text: str, source: str) -> "TomlTable":
     """The TOML text as a table that checks itself; `source` is what messages call it.
 
     Raises:
@@ -37,7 +37,7 @@ def parse_toml(text: str, source: str) -> "Table":
         raise UserError(f"{source}: not valid TOML: {error}") from None
     for key, value in raw.items():
         _check_values(value, key, source)
-    return Table(raw, source)
+    return TomlTable(raw, source)
 
 
 def to_toml(table: dict[str, Any]) -> str:
@@ -64,7 +64,7 @@ def _check_values(value: object, key: str, file: str) -> None:
         raise UserError(f"{file}: `{key}` = {value}: allowed is no date or time; write it as a text")
 
 
-class Table:
+class TomlTable:
     """One table of a file. Reading a key marks it as known; `finish` refuses the keys that were not read."""
 
     def __init__(self, raw: dict[str, Any], source: str, prefix: str = "") -> None:
@@ -144,22 +144,22 @@ class Table:
     def numbers(self, key: str, least: float = -math.inf, most: float = math.inf) -> list[float]:
         """A list of numbers in `least..=most`, at least one."""
         return [
-            Table({key: item}, self.source, self.prefix).number(key, None, least, most) for item in self.values(key)
+            TomlTable({key: item}, self.source, self.prefix).number(key, None, least, most) for item in self.values(key)
         ]
 
-    def table(self, key: str) -> "Table":
+    def table(self, key: str) -> "TomlTable":
         """A table; empty if the key is absent."""
         value = self._take(key, {}, "a table")
         if not isinstance(value, dict):
             raise self.fail(key, value, "a table")
-        return Table(value, self.source, f"{self.prefix}{key}.")
+        return TomlTable(value, self.source, f"{self.prefix}{key}.")
 
-    def tables(self, key: str) -> list["Table"]:
+    def tables(self, key: str) -> list["TomlTable"]:
         """A list of tables; empty if the key is absent."""
         value = self._take(key, [], "a list of tables")
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             raise self.fail(key, value, "a list of tables")
-        return [Table(item, self.source, f"{self.prefix}{key}[{index}].") for index, item in enumerate(value)]
+        return [TomlTable(item, self.source, f"{self.prefix}{key}[{index}].") for index, item in enumerate(value)]
 
     def finish(self) -> None:
         """Refuses keys that were not read.

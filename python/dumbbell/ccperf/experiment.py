@@ -2,6 +2,8 @@
 
 import argparse
 import re
+import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +14,7 @@ from dumbbell.catalog.ns3 import names
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.ccperf.arguments import check_program, parse_arguments
 from dumbbell.ccperf.traffic import application
 from dumbbell.ccperf.values import items, known, megabits, parameters, probability, queue_limit, seconds, whole
 from dumbbell.errors import UserError
@@ -28,12 +31,16 @@ UDP_SCHEMES = {"constant": "udp-cbr", "poisson": "udp-poisson"}
 NO_ALGORITHM = ("", "-", "none")
 
 
-def plan(arguments: argparse.Namespace) -> Plan:
-    """The experiment that the options describe.
+def ccperf_plan(command: str | Sequence[str]) -> Plan:
+    """The experiment of a command that ccperf prints: its text or words, with or without the program's name.
+
+    Options that say where results go are not looked at.
 
     Raises:
-        UserError: a value that is not allowed, or a name without counterpart.
+        dumbbell.Error: an option or value that is not allowed, or a name without counterpart.
     """
+    arguments = parse_arguments(shlex.split(command) if isinstance(command, str) else command)
+    check_program(arguments.program)
     given = parameters(arguments.parameters)
     duration_s = seconds("--stop-time", arguments.stop_time)
     rtts_ms = [1e3 * seconds("--rtts", rtt) for rtt in items(arguments.rtts)]

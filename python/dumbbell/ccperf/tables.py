@@ -1,24 +1,33 @@
 """The tables that ccperf prints for an experiment: a row per quantity, a column per flow or link."""
 
 import json
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-import dumbbell
 from dumbbell import _core
-from dumbbell.commands.text import columns
 from dumbbell.results.rows import flow_rows, link_rows
+
+if TYPE_CHECKING:
+    from dumbbell.library.results import Results
 
 CONVENTION = "ccperf"
 FLOW = ("src", "dst", "transport_protocol", "cca", "cc_recovery_alg", "traffic_model")
 TIMES = (("start_time", "start_time_s"), ("stop_time", "stop_time_s"))
 
 
-def print_tables(results: dumbbell.Results) -> None:
-    """Flow, link and network metrics of every run."""
-    for made in results.runs:
-        if made.status != "done":
-            continue
-        run = dict(made.statistics)
+@dataclass(frozen=True)
+class CcperfTable:
+    """A table as ccperf prints it."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+
+
+def ccperf_tables(results: "Results") -> list[CcperfTable]:
+    """Flow, link and network metrics of every good run, as ccperf prints them."""
+    made = []
+    for run in (dict(run.statistics) for run in results.runs if run.status == "done"):
         flows = list(flow_rows(results.experiment, run))
         links = [row["role"] for row in link_rows(results.experiment, run)]
         shown = [index for index, role in enumerate(links) if role == "btl_forward"]
@@ -26,12 +35,15 @@ def print_tables(results: dumbbell.Results) -> None:
         described = [[key, *(str(row[key] or "-") for row in flows)] for key in FLOW]
         described += [[name, *(f"{row[key]:g}s" for row in flows)] for name, key in TIMES]
         names = [f"flow_{row['flow_id']}" for row in flows]
-        print(f"Flow Metrics\n{columns(['', *names], described + _rows('flow', run['flows'], interval_s))}\n")
         forward = [run["links"][index] for index in shown]
-        print(
-            f"Link Metrics\n{columns(['', *(links[index] for index in shown)], _rows('link', forward, interval_s))}\n"
-        )
-        print(f"Network Metrics\n{columns(['', 'net'], _rows('network', [run['network']], interval_s))}")
+        for title, entities, head, rows in (
+            ("Flow", run["flows"], names, described),
+            ("Link", forward, [links[index] for index in shown], []),
+            ("Network", [run["network"]], ["net"], []),
+        ):
+            rows = rows + _rows(title.lower(), entities, interval_s)
+            made.append(CcperfTable(f"{title} Metrics", ["", *head], rows))
+    return made
 
 
 def _rows(level: str, entities: list[dict[str, Any]], interval_s: float) -> list[list[str]]:

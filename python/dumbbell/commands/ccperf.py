@@ -2,14 +2,17 @@
 
 import argparse
 
-from dumbbell.ccperf.arguments import check_program
-from dumbbell.ccperf.experiment import plan
-from dumbbell.ccperf.tables import print_tables
+import dumbbell
 from dumbbell.commands.run import run
+from dumbbell.commands.text import columns
 
 
-def ccperf(arguments: argparse.Namespace) -> int:
-    """Executes the experiment and prints ccperf's tables; 0 if it is good, 1 if not."""
-    check_program(arguments.program)
+def ccperf(words: list[str], arguments: argparse.Namespace) -> int:
+    """Executes the experiment that the words describe and prints ccperf's tables; 0 if it is good, 1 if not."""
     how = {"jobs": 1, "out": arguments.out, "database": arguments.db_path}
-    return run({"experiment": plan(arguments)} | how, arguments.json, print_tables)
+    return run({"experiment": dumbbell.ccperf_plan(words)} | how, arguments.json, _print_tables)
+
+
+def _print_tables(results: dumbbell.Results) -> None:
+    tables = dumbbell.ccperf_tables(results)
+    print("\n\n".join(f"{table.title}\n{columns(table.header, table.rows)}" for table in tables))

@@ -10,19 +10,43 @@ from collections.abc import Callable, Iterable, Iterator
 import argcomplete
 from argcomplete.shell_integration import shellcode
 
-from dumbbell import catalog
+import dumbbell
 from dumbbell.option_values import Choice
 
 COMMAND = "dumbbell"
 
-LISTS: dict[str, Callable[[], Iterable[str]]] = {
-    "schemes": lambda: [*catalog.schemes().names(), "all"],
-    "path": lambda: catalog.paths().names(),
-    "experiment": lambda: catalog.experiments().names(),
-    "only": lambda: catalog.experiments().names(),
-    "scheme": lambda: catalog.schemes().names(),
+Names = Callable[[], Iterable[str]]
+
+
+def _members() -> list[str]:
+    """The experiments of the benchmark."""
+    return [plan.name for plan in dumbbell.experiments() if plan.membership is not None]
+
+
+def _assigned() -> Iterator[str]:
+    """What `--set` takes, up to the value."""
+    yield from (f"{name}=" for name in dumbbell.settings())
+    parameters = dumbbell.parameters()
+    for scheme in dumbbell.schemes():
+        own = [row["name"] for row in parameters if row["controller"] == scheme.controller]
+        yield from (f"{scheme.name}.{name}=" for name in dict.fromkeys((*own, *scheme.parameters)))
+
+
+LISTS: dict[str, Names] = {
+    "run experiment": lambda: dumbbell.experiments().names(),
+    "schemes": lambda: [*dumbbell.schemes().names(), "all"],
+    "scheme": lambda: dumbbell.schemes().names(),
+    "mix": lambda: dumbbell.schemes().names(),
+    "path": lambda: dumbbell.paths().names(),
+    "export source": lambda: dumbbell.paths().names(),
+    "only": _members,
+    "set": _assigned,
+    "metrics": lambda: [each["name"] for each in dumbbell.metrics()],
 }
-"""The names that an argument takes, several with commas between them, by the argument's destination."""
+"""The names that an argument takes, by the argument's destination, some in one command only."""
+
+BETWEEN = {"mix": "+"}
+"""What stands between several names, where it is no comma."""
 
 
 def print_completion(shell: str) -> int:
@@ -33,34 +57,40 @@ def print_completion(shell: str) -> int:
 
 def answer(parser: argparse.ArgumentParser) -> None:
     """Answers the shell that asks, and ends the process."""
-    for action in _actions(parser):
-        names = _names(action)
+    for command, action in _actions(parser):
+        names = _names(command, action)
         if names is not None:
-            action.completer = _among(names)  # type: ignore[attr-defined]  # argcomplete's way
+            between = BETWEEN.get(action.dest, ",")
+            action.completer = _among(names, between)  # type: ignore[attr-defined]  # argcomplete's way
     argcomplete.autocomplete(parser, validator=lambda word, prefix: word.startswith(prefix))
 
 
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Every action of the parser and of its commands."""
+def _actions(parser: argparse.ArgumentParser, command: str = "") -> Iterator[tuple[str, argparse.Action]]:
+    """Every action of the parser and of its commands, behind the command's name."""
     for action in parser._actions:
-        yield action
+        yield command, action
         if isinstance(action, argparse._SubParsersAction):
-            for command in action.choices.values():
-                yield from _actions(command)
+            for name, inner in action.choices.items():
+                yield from _actions(inner, name)
 
 
-def _names(action: argparse.Action) -> Callable[[], Iterable[str]] | None:
+def _names(command: str, action: argparse.Action) -> Names | None:
     if isinstance(action.type, Choice):
         words = action.type.names
         return lambda: words
-    return LISTS.get(action.dest)
+    return LISTS.get(f"{command} {action.dest}") or LISTS.get(action.dest)
 
 
-def _among(names: Callable[[], Iterable[str]]) -> Callable[..., list[str]]:
-    """A completer: the name after the last comma, with what stands before it."""
+def _among(names: Names, between: str) -> Callable[..., list[str]]:
+    """A completer: the name after the last comma or what else separates them, with what stands before it.
+
+    A file or directory can stand wherever the name of something can.
+    """
+    files = argcomplete.completers.FilesCompleter()
 
     def complete(prefix: str, **_: object) -> list[str]:
-        before, comma, _last = prefix.rpartition(",")
-        return [before + comma + name for name in names()]
+        before, separator, last = prefix.rpartition(between)
+        found = [before + separator + name for name in names() if name.startswith(last)]
+        return found or [before + separator + file for file in files(last)]
 
     return complete

@@ -2,9 +2,9 @@
 
 import subprocess
 
-from dumbbell.machine.bpf import loader
+import dumbbell
 
 
 def kernel(action: str, words: list[str]) -> int:
     """Hands `list`, `load` or `unload` to the loader; its exit status."""
-    return subprocess.run([loader(), action, *words], check=False).returncode
+    return subprocess.run([dumbbell.bpf_loader(), action, *words], check=False).returncode

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import dumbbell
@@ -13,24 +14,25 @@ def run(arguments: Mapping[str, Any], as_json: bool, show: Callable[[dumbbell.Re
     """Executes what the arguments of `dumbbell.run` describe; 0 if every run is good, 1 if not."""
     try:
         results = dumbbell.run(**arguments, command=sys.argv)
+        outcome = results.outcome
     except dumbbell.Interrupted as stopped:
-        results = stopped.results
+        results, outcome = dumbbell.open(stopped.directory), stopped.outcome
     if as_json:
         sys.stdout.write(to_json(results.as_json() | {"directory": str(results.directory)}))
     else:
         show(results)
-    return tell_outcome(results)
+    return tell_outcome(results.directory, outcome)
 
 
-def tell_outcome(results: dumbbell.Results) -> int:
+def tell_outcome(directory: Path, outcome: dumbbell.Outcome | None) -> int:
     """Says what did not come out, and where the results are; the exit status."""
-    outcome = results.outcome
-    if outcome is not None:
-        tell_failures(outcome)
-    if outcome is not None and outcome.interrupted:
-        print(f"interrupted: `dumbbell run --resume --out {results.directory}` continues", file=sys.stderr)
-    print(f"results: {results.directory}", file=sys.stderr)
-    return 1 if outcome and (outcome.failed or outcome.interrupted or outcome.unrecorded) else 0
+    if outcome is None:
+        return 0
+    tell_failures(outcome)
+    if outcome.interrupted:
+        print(f"interrupted: `dumbbell run --resume --out {directory}` continues", file=sys.stderr)
+    print(f"results: {directory}", file=sys.stderr)
+    return 1 if outcome.failed or outcome.interrupted or outcome.unrecorded else 0
 
 
 def tell_failures(outcome: dumbbell.Outcome) -> None:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+import dumbbell
 from dumbbell.errors import UserError
-from dumbbell.vectors import check_vectors, write_vectors
 
 _SHOWN = 160  # characters of a line that differs
 
@@ -18,13 +18,13 @@ def vectors(scheme: str | None, out: Path | None, compare: Path | None) -> int:
         return _compare(compare)
     if scheme is None:
         raise UserError("vectors: name a scheme, or give --check DIR")
-    for folder in write_vectors(scheme, out or Path(f"vectors-{Path(scheme).stem}")):
+    for folder in dumbbell.write_vectors(scheme, out or Path(f"vectors-{Path(scheme).stem}")):
         print(folder)
     return 0
 
 
 def _compare(directory: Path) -> int:
-    differences = check_vectors(directory)
+    differences = dumbbell.check_vectors(directory)
     for name, found in differences.items():
         if found is None:
             print(f"{name}: the same")

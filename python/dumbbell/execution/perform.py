@@ -1,17 +1,16 @@
-"""From an experiment to its results: checked, prepared, executed as far as it is not finished yet."""
+"""From experiments to their results: checked, prepared, executed as far as they are not finished yet."""
 
 import datetime
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
 from dumbbell import backends
-from dumbbell.backends import Executor
 from dumbbell.catalog.plan import Plan
 from dumbbell.errors import UserError, listed
 from dumbbell.execution.cluster import require_cluster
@@ -39,36 +38,73 @@ class Execution:
     command: Sequence[str] = ()
 
 
-def perform(plan: Plan, overrides: Overrides, how: Execution) -> tuple[ResultsDirectory, Outcome]:
+Holding = AbstractContextManager[list[ResultsDirectory]]
+"""The results directories of experiments, held for this writer."""
+
+
+def perform_plan(plan: Plan, overrides: Overrides, how: Execution) -> tuple[ResultsDirectory, Outcome]:
     """Executes the experiment that `plan` and `overrides` describe.
 
     Raises:
         UserError: it cannot be run as described; nothing was run, and nothing is left behind.
     """
     experiment = pin(resolve(plan, overrides))
-    backend = backends.require(experiment.backend)
+    _tell_left_out(with_overrides(plan, overrides))
+    directory = how.out or _default_directory(experiment)
+
+    @contextmanager
+    def hold() -> Iterator[list[ResultsDirectory]]:
+        results = prepare(directory, experiment, how.resume)
+        with locked(directory):
+            yield [results]
+
+    (results,), outcome = perform([experiment], how, hold, None if how.database is None else Gathering(how.database))
+    return results, outcome
+
+
+def perform(
+    experiments: Sequence[Experiment], how: Execution, hold: Callable[[], Holding], gathering: Gathering | None
+) -> tuple[list[ResultsDirectory], Outcome]:
+    """Executes what is not finished of experiments of one backend.
+
+    Their directories are made ready by `hold` as soon as it is known that all can be run; it is left when they were.
+
+    Raises:
+        UserError: one cannot be run as described; nothing was run, and `hold` was not called.
+    """
+    backend = backends.require(experiments[0].backend)
+    jobs = _choose_jobs(experiments, how)
+    for experiment in experiments:
+        check(experiment)
+    if how.database is not None:
+        Database(how.database, gathers=True).close()  # before anything else is written
+    with ExitStack() as held:
+        for experiment in experiments:
+            held.enter_context(backend.prepared(experiment))
+        parts = held.enter_context(hold())
+        made = environment(list(how.command))
+        for results in parts:
+            write_environment(results, made | backend.environment(results.experiment))
+        return parts, _execute_unfinished(parts, jobs, how.cluster, gathering)
+
+
+def _choose_jobs(experiments: Sequence[Experiment], how: Execution) -> int:
+    """How many runs go on at once.
+
+    Raises:
+        UserError: more than the backend can do, or a cluster that does not take these experiments.
+    """
+    backend = backends.require(experiments[0].backend)
     jobs = backends.choose_jobs(backend, how.jobs, cpus())
     if how.cluster is not None:
         if not backend.capabilities.cluster:
             allowed = listed(backends.forms(lambda can: can.cluster))
-            raise UserError(f"--cluster: allowed with --backend {allowed} only, not {experiment.backend}")
-        _refuse_outside(experiment)
+            raise UserError(f"--cluster: allowed with --backend {allowed} only, not {experiments[0].backend}")
+        for scheme in (scheme for experiment in experiments for scheme in experiment.schemes.values()):
+            if scheme.is_outside:
+                raise UserError(f"--cluster: scheme `{scheme.name}`: {scheme.code} is on this machine only")
         require_cluster(how.cluster)
-    _tell_left_out(with_overrides(plan, overrides))
-    check(experiment)
-    if how.database is not None:
-        Database(how.database, gathers=True).close()  # before anything else is written
-    directory = how.out or _default_directory(experiment)
-    with backend.prepared(experiment):
-        results = prepare(directory, experiment, how.resume)
-        with locked(directory):
-            return results, _execute(results, backend, jobs, how)
-
-
-def _refuse_outside(experiment: Experiment) -> None:
-    for scheme in experiment.schemes.values():
-        if scheme.is_outside:
-            raise UserError(f"--cluster: scheme `{scheme.name}`: {scheme.code} is on this machine only")
+    return jobs
 
 
 def _tell_left_out(plan: Plan) -> None:
@@ -83,14 +119,8 @@ def _default_directory(experiment: Experiment) -> Path:
     return Path("results") / f"{experiment.name}-{started}"
 
 
-def _execute(results: ResultsDirectory, backend: Executor, jobs: int, how: Execution) -> Outcome:
-    write_environment(results, environment(list(how.command)) | backend.environment(results.experiment))
-    gathering = None if how.database is None else Gathering(how.database)
-    return execute_unfinished([results], jobs, how.cluster, gathering)
-
-
-def execute_unfinished(
-    parts: list[ResultsDirectory], jobs: int, cluster: str | None = None, gathering: Gathering | None = None
+def _execute_unfinished(
+    parts: list[ResultsDirectory], jobs: int, cluster: str | None, gathering: Gathering | None
 ) -> Outcome:
     """Executes all runs that are not finished yet; SIGTERM stops it as Ctrl-C does."""
     work = [Work(part, [run for run in part.experiment.all_runs() if not part.is_finished(run)]) for part in parts]

@@ -14,9 +14,8 @@ from typing import Any
 
 from dumbbell import backends
 from dumbbell.backends import Executor
-from dumbbell.errors import listed
 from dumbbell.execution.cluster import Cluster
-from dumbbell.execution.processes import apart_from_program
+from dumbbell.execution.processes import apart_from_program, cause_of_death
 from dumbbell.execution.worker import PUBLISHING, Done, Made, Task, failed, keep, serve
 from dumbbell.experiment import Run
 from dumbbell.progress import Progress
@@ -183,7 +182,7 @@ class Pool:
             worker.connection.send(task)
         if culprit is None:
             return None
-        reason = _cause_of_death(code, last_words, culprit.outside)
+        reason = cause_of_death(code, last_words, culprit.outside)
         return Done(culprit.number, keep(culprit, failed(culprit, [culprit.label], reason)))
 
     def stop(self) -> None:
@@ -194,13 +193,3 @@ class Pool:
             worker.process.join()
             worker.connection.close()
         self.folder.cleanup()
-
-
-def _cause_of_death(code: int, last_words: Path, outside: tuple[str, ...]) -> str:
-    """Why a process died that executed a run with these plug-ins."""
-    how = f"signal {-code}" if code < 0 else f"exit status {code}"
-    said = last_words.read_text(encoding="utf-8", errors="replace").splitlines() if last_words.is_file() else []
-    if said:
-        return " or ".join(said)
-    plugins = f"; it ran {listed(outside)}" if outside else ""
-    return f"the process of the run died ({how}){plugins}"

@@ -8,7 +8,7 @@ from typing import Any
 from dumbbell.catalog.plan import Plan, parse_mix
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.catalog.settings import READERS, read_settings
-from dumbbell.catalog.tables import Table
+from dumbbell.catalog.tables import TomlTable
 from dumbbell.errors import UserError, listed, nearest
 
 
@@ -50,12 +50,12 @@ def with_overrides(plan: Plan, overrides: Overrides) -> Plan:
     return replace(plan, **changes)
 
 
-def _table(given: dict[str, Any], source: str) -> Table:
+def _table(given: dict[str, Any], source: str) -> TomlTable:
     """A table of settings and nothing else."""
     for name in given:
         if name not in READERS:
             raise UserError(f"{source}: unknown key `{name}`{nearest(name, READERS)}: allowed are {listed(READERS)}")
-    return Table(given, source)
+    return TomlTable(given, source)
 
 
 def _assigned(assignments: tuple[str, ...]) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _assigned(assignments: tuple[str, ...]) -> dict[str, Any]:
         if key not in READERS:
             hint = nearest(key, READERS)
             raise UserError(f"--set: unknown key `{key}`{hint}: allowed are SCHEME.KEY, {listed(READERS)}")
-        given |= read_settings(Table({key: _literal(value)}, "--set"), (key,))
+        given |= read_settings(TomlTable({key: _literal(value)}, "--set"), (key,))
     return given
 
 

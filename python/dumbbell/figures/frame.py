@@ -42,7 +42,7 @@ _MOST_ENTRIES = 24  # legend entries; the tables list every flow
 
 
 @dataclass(frozen=True)
-class Frame:
+class PlotFrame:
     """A figure with plots of the given heights (points), from top to bottom."""
 
     figure: Figure
@@ -144,11 +144,11 @@ class Frame:
         return float(extent.height)
 
 
-def frame(*heights: float, own_x: bool = False) -> Frame:
+def frame(*heights: float, own_x: bool = False) -> PlotFrame:
     """A frame with a plot for each height, with room for an x axis below each of them if `own_x`."""
     figure = Figure()
     plots = [figure.add_axes((0, 0, 1, 1), label=str(index)) for index in range(len(heights))]
-    return Frame(figure, plots, heights, _BETWEEN_AXES if own_x else _BETWEEN)
+    return PlotFrame(figure, plots, heights, _BETWEEN_AXES if own_x else _BETWEEN)
 
 
 def tick_text(value: float, _: object = None) -> str:

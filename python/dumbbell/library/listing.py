@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core, catalog
+from dumbbell.catalog.settings import READERS
 
 if TYPE_CHECKING:
     from dumbbell.catalog.index import Index
@@ -32,6 +33,11 @@ def metrics() -> list[dict[str, Any]]:
     """The definition of every metric: `name`, `unit`, `convention`, `level`, `formula`, `source`, `sampled`."""
     found: list[dict[str, Any]] = json.loads(_core.metrics())
     return found
+
+
+def settings() -> list[str]:
+    """The names of an experiment's settings: what `settings` of `dumbbell.run` takes beside SCHEME.KEY."""
+    return list(READERS)
 
 
 def plugin_schemes(files: Iterable[str]) -> "list[Scheme]":

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dumbbell import _core
 from dumbbell.errors import UserError
 from dumbbell.library.metrics import metrics_table
 from dumbbell.library.tables import Table
-from dumbbell.results.kept import FLOWS, LINKS, PACKETS, Source
+from dumbbell.results.kept import FLOWS, LINKS, PACKETS, Source, read_table
 from dumbbell.results.transfers import Transfers, measure_transfers
 
 if TYPE_CHECKING:
@@ -154,10 +152,7 @@ class RunResults:
         return self.kept[name]
 
     def _table(self, name: str) -> Table:
-        kept = self.source(name)
-        if isinstance(kept, Path):
-            kept = _core.read_packets(str(kept)) if name == PACKETS else _core.read_samples(str(kept))
-        return Table(kept)
+        return Table(read_table(name, self.source(name)))
 
     def _of_flow(self, table: Table, flow: int) -> Table:
         known = [int(each["flow"]) for each in self.statistics["flows"]]

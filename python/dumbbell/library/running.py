@@ -1,33 +1,40 @@
 """Running experiments, and single runs in memory."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from dumbbell import _core, backends, catalog
+from dumbbell.backends.sim import BACKEND as SIMULATOR
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import Plan, mix_label
-from dumbbell.catalog.scheme import Scheme
+from dumbbell.catalog.scheme import CODE, Scheme
 from dumbbell.errors import UserError, with_hint
-from dumbbell.execution.perform import Execution, perform
+from dumbbell.execution.perform import Execution, perform_plan
+from dumbbell.execution.pool import Outcome
 from dumbbell.experiment import check, pin, resolve
 from dumbbell.library.one_run import RunResults
 from dumbbell.library.results import Results
 from dumbbell.library.selection import DEFAULT, Assignments, Names, Paths, Schemes, chosen_plan, select, with_pantheon
-
-Watch = Callable[[float, dict[int, dict[str, float]], dict[str, dict[str, float]]], object]
-"""Told what a run looks like: the time in s, and the values of flows and of links, each by field."""
+from dumbbell.plugins import isolated
+from dumbbell.plugins.isolated import Watch
+from dumbbell.results.kept import FLOWS, LINKS, PACKETS, kept_files, read_table
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C while an experiment ran. What was finished is in `results`, and `resume=True` continues it."""
+    """Ctrl-C while an experiment or a benchmark ran.
 
-    def __init__(self, results: Results) -> None:
-        super().__init__(f"interrupted: {results.directory} has what was finished")
-        self.results = results
+    What was finished is in `directory`, and `resume=True` continues it; `outcome` says what became of the other runs.
+    """
+
+    def __init__(self, directory: Path, outcome: Outcome) -> None:
+        super().__init__(f"interrupted: {directory} has what was finished")
+        self.directory = directory
+        self.outcome = outcome
 
 
 def run(
@@ -102,25 +109,29 @@ def run(
         raise UserError("--resume needs --out DIR: the results to continue")
     if backend is not None:
         backends.require(backend)
-    given = {
-        "backend": backend,
-        "runs": runs,
-        "duration_s": duration,
-        "flows": flows,
-        "interval_s": interval,
-        "warmup_s": warmup,
-        "seed": seed,
-        "log": log,
-    }
+    given = {"backend": backend} | _given(runs, duration, flows, interval, warmup, seed, log)
     selection = select(schemes, path, mixes, cells, given, settings, plugins)
     plan = selection.of(chosen_plan(experiment, selection.overrides, how.out if resume else None))
     if pantheon_dir is not None:
         plan = with_pantheon(plan, selection.overrides, Path(pantheon_dir))
-    content, outcome = perform(plan, selection.overrides, how)
-    results = Results(content, outcome)
+    content, outcome = perform_plan(plan, selection.overrides, how)
     if outcome.interrupted:
-        raise Interrupted(results)
-    return results
+        raise Interrupted(content.directory, outcome)
+    return Results(content, outcome)
+
+
+def _given(
+    runs: int | None,
+    duration: float | None,
+    flows: int | None,
+    interval: float | None,
+    warmup: float | None,
+    seed: int | None,
+    log: str | None,
+) -> dict[str, object]:
+    """Arguments as settings of an experiment, whose names have units."""
+    times = {"duration_s": duration, "interval_s": interval, "warmup_s": warmup}
+    return times | {"runs": runs, "flows": flows, "seed": seed, "log": log}
 
 
 def specification(
@@ -145,15 +156,7 @@ def specification(
     Raises:
         dumbbell.Error: something that cannot be run, in one line.
     """
-    given = {
-        "runs": run,
-        "duration_s": duration,
-        "flows": flows,
-        "interval_s": interval,
-        "warmup_s": warmup,
-        "seed": seed,
-        "log": log,
-    }
+    given = _given(run, duration, flows, interval, warmup, seed, log)
     selection = select(() if scheme is None else scheme, path, () if mix is None else mix, (), given, settings)
     experiment = pin(resolve(selection.of(DEFAULT), selection.overrides))
     check(experiment)
@@ -164,27 +167,49 @@ def specification(
 
 
 def simulate(specification: Mapping[str, Any], watch: Watch | None = None) -> RunResults:
-    """Simulates one run in memory: no file is written, and other threads go on meanwhile.
+    """Simulates one run in memory: no file is left, and other threads go on meanwhile.
 
     `specification` is what `dumbbell.specification` makes; its `log` says which packet events are kept. `watch` is
     called at the end of every sample interval with the time (s), and with the values of flows (by number) and of links
-    (by name), each by field. What it raises ends the run.
+    (by name), each by field. What it raises ends the run. Plug-ins run in a process of their own.
 
     Raises:
-        dumbbell.Error: a key or value that is not allowed, in one line.
+        dumbbell.Error: a key or value that is not allowed, or what a plug-in did wrong, in one line.
     """
-    try:
-        found, packets, flows, links = _core.simulate_in_memory(json.dumps(specification), watch)
-    except _core.Error as error:
-        raise UserError(with_hint(str(error))) from None
+    found, kept = _simulated(specification, watch)
     statistics = json.loads(found)
     names = [str(flow["scheme"]) for flow in statistics["flows"]]
     mix = mix_label([(name, names.count(name)) for name in dict.fromkeys(names)])
     identity = {"scheme": mix, "path": "", "run": 1, "seed": specification["seed"]}
-    kept = {"packets": packets, "flows": flows, "links": links}
     return RunResults(
-        identity | {"backend": "sim", "status": "done", "reason": None} | statistics,
+        identity | {"backend": SIMULATOR.form, "status": "done", "reason": None} | statistics,
         lambda: specification,
         {name: table for name, table in kept.items() if table is not None},
         {scheme.name: scheme for scheme in catalog.schemes() if scheme.name in names},
     )
+
+
+def _simulated(specification: Mapping[str, Any], watch: Watch | None) -> tuple[str, Mapping[str, _core.Table | None]]:
+    """The statistics of a run as JSON, and its tables."""
+    text = json.dumps(specification)
+    plugins = _plugins(specification)
+    if not plugins:
+        try:
+            found, packets, flows, links = _core.simulate_in_memory(text, watch)
+        except _core.Error as error:
+            raise UserError(with_hint(str(error))) from None
+        return found, {PACKETS: packets, FLOWS: flows, LINKS: links}
+    with TemporaryDirectory(prefix="dumbbell-") as folder:
+        found = isolated.simulate(text, plugins, Path(folder), watch)
+        return found, {name: read_table(name, file) for name, file in kept_files(Path(folder)).items()}
+
+
+def _plugins(specification: Mapping[str, Any]) -> list[str]:
+    """The schemes with controllers from outside, each with its file."""
+    flows = specification.get("flows")
+    found = []
+    for flow in flows if isinstance(flows, list) else []:
+        for kind, key in CODE.items():
+            if isinstance(flow, Mapping) and isinstance(flow.get(kind), Mapping):
+                found.append(f"{flow.get('scheme')} ({flow[kind].get(key)})")
+    return list(dict.fromkeys(found))

@@ -55,11 +55,11 @@ def select(
     )
     overrides = Overrides(
         schemes=(*(each.name if isinstance(each, Scheme) else str(each) for each in wanted), *_controllers(plugins)),
-        mixes=_names(mixes),
+        mixes=listed_names(mixes),
         paths=tuple(each.name if isinstance(each, PathModel) else str(each) for each in where),
         settings={name: value for name, value in given.items() if value is not None},
         assignments=tuple(texts),
-        cells=_names(cells),
+        cells=listed_names(cells),
     )
     return Selection(
         overrides,
@@ -104,11 +104,12 @@ def _controllers(plugins: Names) -> list[str]:
         return []
     from dumbbell.plugins.schemes import given_schemes
 
-    files = _names(plugins)
+    files = listed_names(plugins)
     return [f"{text.partition(':')[0]}:{scheme.controller}" for text in files for scheme in given_schemes(text)]
 
 
-def _names(given: Names) -> tuple[str, ...]:
+def listed_names(given: Names) -> tuple[str, ...]:
+    """One name or several, as several."""
     return (given,) if isinstance(given, str) else tuple(given)
 
 

@@ -11,11 +11,11 @@ from dumbbell.errors import UserError
 GONE_WITHIN_S = 10.0
 
 
-def loader() -> str:
-    """The program that loads controllers into the kernel.
+def bpf_loader() -> str:
+    """The program that loads our controllers in BPF into the kernel: `list`, `load NAME`, `unload NAME`.
 
     Raises:
-        UserError: it is not installed.
+        dumbbell.Error: it is not installed.
     """
     found = find_program(LOADER)
     if found is None:
@@ -42,7 +42,7 @@ def held(controllers: list[str]) -> Iterator[None]:
         yield
         return
     process = subprocess.Popen(
-        [loader(), "hold", *controllers],
+        [bpf_loader(), "hold", *controllers],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -6,7 +6,7 @@ from pathlib import Path
 from dumbbell.progress import Progress
 from dumbbell.report.drawing import draw
 from dumbbell.report.model import ReportModel, load
-from dumbbell.report.page import Page
+from dumbbell.report.page import ReportPage
 from dumbbell.report.sheets import write_pdf
 from dumbbell.results import write_atomically
 
@@ -36,7 +36,7 @@ def write_report(
     written = []
     if html:
         file = results_dir / "report.html"
-        write_atomically(file, Page(model, figures).render())
+        write_atomically(file, ReportPage(model, figures).render())
         written.append(file)
     if pdf:
         file = results_dir / "report.pdf"

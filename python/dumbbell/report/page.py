@@ -30,7 +30,7 @@ _HERE = Path(__file__).parent
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
-class Page:
+class ReportPage:
     """One report as a page."""
 
     def __init__(self, model: ReportModel, figures: Figures) -> None:

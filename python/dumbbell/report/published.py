@@ -1,9 +1,9 @@
 """The report's table of our numbers beside published ones."""
 
-from dumbbell.catalog.published import Figure
+from dumbbell.catalog.published import Mean
 from dumbbell.report.fields import Field, Table
 from dumbbell.report.model import ReportModel
-from dumbbell.report.tables import PANTHEON, Metric
+from dumbbell.report.tables import PANTHEON, ShownMetric
 
 
 def published_tables(model: ReportModel, path: str) -> list[tuple[str, Table]]:
@@ -26,7 +26,7 @@ def published_tables(model: ReportModel, path: str) -> list[tuple[str, Table]]:
     return [("Ours beside published", Table(caption, groups, columns, tuple(rows)))]
 
 
-def _figure(metric: Metric, figure: Figure | None) -> Field:
+def _figure(metric: ShownMetric, figure: Mean | None) -> Field:
     if figure is None:
         return Field("-")
     known = figure.low is not None and figure.high is not None

@@ -13,7 +13,7 @@ from dumbbell.results.transfers import SUM
 
 
 @dataclass(frozen=True)
-class Metric:
+class ShownMetric:
     """How a metric is shown: key in the statistics, heading, factor to the unit shown, decimals, heading above."""
 
     key: str
@@ -47,57 +47,57 @@ _SENDER = "sender"
 _LINK = "bottleneck link"
 
 PANTHEON = (
-    Metric("throughput_mbps", "mean avg tput (Mbit/s)"),
-    Metric("delay_p95_ms", "mean 95th-%ile delay (ms)"),
-    Metric("loss_rate", "mean loss rate (%)", 100.0),
+    ShownMetric("throughput_mbps", "mean avg tput (Mbit/s)"),
+    ShownMetric("delay_p95_ms", "mean 95th-%ile delay (ms)"),
+    ShownMetric("loss_rate", "mean loss rate (%)", 100.0),
 )
 CORRECTED = (
-    Metric("goodput_mbps", "goodput (Mbit/s)", group="corrected"),
-    Metric("packet_loss_rate", "packet loss (%)", 100.0, group="corrected"),
-    Metric("owd_min_ms", "min", group=_DELAY),
-    Metric("owd_mean_ms", "mean", group=_DELAY),
-    Metric("owd_p50_ms", "median", group=_DELAY),
-    Metric("owd_p95_ms", "95th", group=_DELAY),
-    Metric("owd_p99_ms", "99th", group=_DELAY),
-    Metric("self_inflicted_delay_p95_ms", "95th \u2212 min", group=_DELAY),
+    ShownMetric("goodput_mbps", "goodput (Mbit/s)", group="corrected"),
+    ShownMetric("packet_loss_rate", "packet loss (%)", 100.0, group="corrected"),
+    ShownMetric("owd_min_ms", "min", group=_DELAY),
+    ShownMetric("owd_mean_ms", "mean", group=_DELAY),
+    ShownMetric("owd_p50_ms", "median", group=_DELAY),
+    ShownMetric("owd_p95_ms", "95th", group=_DELAY),
+    ShownMetric("owd_p99_ms", "99th", group=_DELAY),
+    ShownMetric("self_inflicted_delay_p95_ms", "95th \u2212 min", group=_DELAY),
 )
 SENDER = (
-    Metric("mean_cwnd_bytes", "mean cwnd (kB)", 1e-3, 1, _SENDER),
-    Metric("mean_srtt_ms", "mean SRTT (ms)", 1.0, 1, _SENDER),
-    Metric("retransmissions", "resent (packets)", 1.0, 0, _SENDER),
-    Metric("timeouts", "timeouts", 1.0, 0, _SENDER),
+    ShownMetric("mean_cwnd_bytes", "mean cwnd (kB)", 1e-3, 1, _SENDER),
+    ShownMetric("mean_srtt_ms", "mean SRTT (ms)", 1.0, 1, _SENDER),
+    ShownMetric("retransmissions", "resent (packets)", 1.0, 0, _SENDER),
+    ShownMetric("timeouts", "timeouts", 1.0, 0, _SENDER),
 )
 FAIRNESS = (
-    Metric("jain_index", "Jain index", 1.0, 3, "fairness"),
-    Metric("jain_index_mean", "Jain index, mean of bins", 1.0, 3, "fairness"),
+    ShownMetric("jain_index", "Jain index", 1.0, 3, "fairness"),
+    ShownMetric("jain_index_mean", "Jain index, mean of bins", 1.0, 3, "fairness"),
 )
 LINK = (
-    Metric("capacity_mbps", "capacity (Mbit/s)", 1.0, 2, _LINK),
-    Metric("utilization", "utilisation (%)", 100.0, 1, _LINK),
-    Metric("mean_queue_packets", "mean queue (packets)", 1.0, 1, _LINK),
-    Metric("max_queue_packets", "longest queue (packets)", 1.0, 0, _LINK),
-    Metric("mean_queue_delay_ms", "mean queueing delay (ms)", 1.0, 2, _LINK),
-    Metric("packets_dropped", "dropped (packets)", 1.0, 0, _LINK),
-    Metric("packets_marked", "marked (packets)", 1.0, 0, _LINK),
+    ShownMetric("capacity_mbps", "capacity (Mbit/s)", 1.0, 2, _LINK),
+    ShownMetric("utilization", "utilisation (%)", 100.0, 1, _LINK),
+    ShownMetric("mean_queue_packets", "mean queue (packets)", 1.0, 1, _LINK),
+    ShownMetric("max_queue_packets", "longest queue (packets)", 1.0, 0, _LINK),
+    ShownMetric("mean_queue_delay_ms", "mean queueing delay (ms)", 1.0, 2, _LINK),
+    ShownMetric("packets_dropped", "dropped (packets)", 1.0, 0, _LINK),
+    ShownMetric("packets_marked", "marked (packets)", 1.0, 0, _LINK),
 )
 MEDIA = (
-    Metric("media.media_rate_mbps", "bitrate (Mbit/s)", group="decoded"),
-    Metric("media.media_utilization", "utilisation (%)", 100.0, 1, "decoded"),
-    Metric("media.frame_delay_p50_ms", "median", 1.0, 1, "frame delay (ms)"),
-    Metric("media.frame_delay_p95_ms", "95th", 1.0, 1, "frame delay (ms)"),
-    Metric("media.frame_delay_p99_ms", "99th", 1.0, 1, "frame delay (ms)"),
-    Metric("media.stall_ratio", "time (%)", 100.0, 2, "stalls"),
-    Metric("media.stalls", "number", 1.0, 0, "stalls"),
-    Metric("media.frames_written", "written", 1.0, 0, "frames"),
-    Metric("media.frames_skipped", "skipped", 1.0, 0, "frames"),
-    Metric("media.frames_decoded", "decoded", 1.0, 0, "frames"),
+    ShownMetric("media.media_rate_mbps", "bitrate (Mbit/s)", group="decoded"),
+    ShownMetric("media.media_utilization", "utilisation (%)", 100.0, 1, "decoded"),
+    ShownMetric("media.frame_delay_p50_ms", "median", 1.0, 1, "frame delay (ms)"),
+    ShownMetric("media.frame_delay_p95_ms", "95th", 1.0, 1, "frame delay (ms)"),
+    ShownMetric("media.frame_delay_p99_ms", "99th", 1.0, 1, "frame delay (ms)"),
+    ShownMetric("media.stall_ratio", "time (%)", 100.0, 2, "stalls"),
+    ShownMetric("media.stalls", "number", 1.0, 0, "stalls"),
+    ShownMetric("media.frames_written", "written", 1.0, 0, "frames"),
+    ShownMetric("media.frames_skipped", "skipped", 1.0, 0, "frames"),
+    ShownMetric("media.frames_decoded", "decoded", 1.0, 0, "frames"),
 )
 
-_AMOUNT = Metric("", "", decimals=1)
+_AMOUNT = ShownMetric("", "", decimals=1)
 _LATENESS = ("packets", "p50", "p90", "p99", "p999", "max", "bound")
 
 
-def groups(names: int, metrics: Sequence[Metric]) -> tuple[tuple[str, int], ...]:
+def groups(names: int, metrics: Sequence[ShownMetric]) -> tuple[tuple[str, int], ...]:
     """The headings above the columns: nothing above the names, then a heading for each stretch of equal groups."""
     found = [("", names)]
     for group, members in itertools.groupby(metrics, lambda metric: metric.group):
@@ -306,7 +306,7 @@ class PathTables:
     def _scheme(self, name: str) -> Field:
         return Field(self.model.scheme_title(name), scheme=name)
 
-    def _present(self, entity: str, metrics: Sequence[Metric]) -> list[Metric]:
+    def _present(self, entity: str, metrics: Sequence[ShownMetric]) -> list[ShownMetric]:
         """Those that any run has: imported logs tell less."""
         known = {(kind, name) for group in self.by_scheme for kind, _, name in group.values}
         return [metric for metric in metrics if (entity, metric.key) in known]
@@ -350,7 +350,7 @@ def run_links(run: RunEntry) -> Table:
     return Table("", (), ("link", *(metric.heading for metric in metrics)), rows)
 
 
-def _of_rows(rows: Sequence[Mapping[str, Any]], metrics: Sequence[Metric]) -> list[Metric]:
+def _of_rows(rows: Sequence[Mapping[str, Any]], metrics: Sequence[ShownMetric]) -> list[ShownMetric]:
     return [metric for metric in metrics if any(row.get(metric.key) is not None for row in rows)]
 
 
@@ -359,7 +359,7 @@ def run_totals(run: RunEntry) -> list[tuple[str, str]]:
     shown = [
         (CORRECTED[0], "goodput, corrected", " Mbit/s"),
         (CORRECTED[1], "packet loss, corrected", " %"),
-        (Metric("owd_p95_ms", ""), "95th %ile delay, corrected", " ms"),
+        (ShownMetric("owd_p95_ms", ""), "95th %ile delay, corrected", " ms"),
     ]
     if len(run.flows) > 1:
         shown += [(metric, metric.heading, "") for metric in FAIRNESS]

@@ -92,8 +92,8 @@ class ResultsDirectory:
         seed = run.seed if self.experiment.capabilities.executes else None
         identity = {"scheme": run.scheme, "path": run.path, "run": run.run, "seed": seed}
         cell = self.experiment.cells.get(run.path)
-        parameters = {} if cell is None else {"path": cell.base} | cell.axis_values
-        return identity | statistics | identity | {"directory": run.directory, "parameters": parameters}
+        axes = {} if cell is None else {"path": cell.base} | cell.axis_values
+        return identity | statistics | identity | {"directory": run.directory, "axes": axes}
 
     def settled(self) -> Iterator[dict[str, Any]]:
         """Every run that has readable statistics, good or not, as in `show --json`."""

@@ -14,3 +14,10 @@ def kept_files(folder: Path) -> dict[str, Source]:
     """Those that are in the directory of a run, by name."""
     files = {name: folder / f"{name}.parquet" for name in (PACKETS, FLOWS, LINKS)}
     return {name: file for name, file in files.items() if file.is_file()}
+
+
+def read_table(name: str, kept: Source) -> _core.Table:
+    """What is kept under a name, in memory."""
+    if isinstance(kept, _core.Table):
+        return kept
+    return _core.read_packets(kept) if name == PACKETS else _core.read_samples(kept)

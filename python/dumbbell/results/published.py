@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dumbbell.catalog.published import METRICS, Figure
+from dumbbell.catalog.published import METRICS, Mean
 from dumbbell.experiment import Experiment
 from dumbbell.results.summary import repetitions
 
@@ -17,8 +17,8 @@ class Beside:
     scheme: str
     title: str
     runs: int
-    ours: dict[str, Figure | None]
-    published: dict[str, Figure | None]
+    ours: dict[str, Mean | None]
+    published: dict[str, Mean | None]
 
 
 def beside(experiment: Experiment, runs: Iterable[dict[str, Any]]) -> list[Beside]:
@@ -39,8 +39,8 @@ def beside(experiment: Experiment, runs: Iterable[dict[str, Any]]) -> list[Besid
                     row.scheme,
                     row.title,
                     group.good if group else 0,
-                    {metric: Figure.of(values.get(("network", 0, metric), [])) for metric in METRICS},
-                    {metric: row.figures.get(metric) for metric in METRICS},
+                    {metric: Mean.of(values.get(("network", 0, metric), [])) for metric in METRICS},
+                    {metric: row.means.get(metric) for metric in METRICS},
                 )
             )
     return rows

@@ -3,6 +3,7 @@
 import tempfile
 from dataclasses import dataclass
 from itertools import zip_longest
+from os import PathLike
 from pathlib import Path
 
 from dumbbell.catalog.plan import parse_plan
@@ -22,12 +23,13 @@ class Difference:
     now: str
 
 
-def check_vectors(directory: Path) -> dict[str, Difference | None]:
+def check_vectors(directory: str | PathLike[str]) -> dict[str, Difference | None]:
     """Repeats every scenario in `directory`: for each, the first difference, or none.
 
     Raises:
-        UserError: there is none in it, or one is damaged.
+        dumbbell.Error: there is none in it, or one is damaged.
     """
+    directory = Path(directory)
     folders = sorted(file.parent for file in directory.glob(f"*/{EXPERIMENT}")) if directory.is_dir() else []
     if not folders:
         raise UserError(f"{directory}: no vectors in it: no */{EXPERIMENT}")

@@ -3,6 +3,7 @@
 import json
 import tempfile
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from string import Template
 
@@ -21,13 +22,14 @@ EXPERIMENT, TRACE, TABLE, FIGURE = "experiment.toml", "trace.sqlog", "acks.csv",
 _ECN = "ecn"  # the scenario for schemes that react to marks
 
 
-def write_vectors(name: str, out: Path) -> list[Path]:
-    """Writes a directory for each scenario that fits the scheme `name`, and a README; returns the directories.
+def write_vectors(scheme: str | Scheme, out: str | PathLike[str]) -> list[Path]:
+    """Writes a directory for each scenario that fits the scheme, and a README; returns the directories.
 
     Raises:
-        UserError: no such scheme, one that is no controller of ours, or `out` is in use.
+        dumbbell.Error: no such scheme, one that is no controller of ours, or `out` is in use.
     """
-    scheme = catalog.schemes().find(name)
+    out = Path(out)
+    scheme = scheme if isinstance(scheme, Scheme) else catalog.schemes().find(scheme)
     if scheme.kind != "core":
         raise UserError(
             f"`{scheme.name}` is a real program or kernel controller: vectors need one that can be simulated"

@@ -10,7 +10,7 @@ from dumbbell.benchmark.model import Benchmark
 from dumbbell.benchmark.site.checks import contradictions
 from dumbbell.benchmark.site.experiment_page import ExperimentPage
 from dumbbell.benchmark.site.findings import Site
-from dumbbell.benchmark.site.index import Index
+from dumbbell.benchmark.site.index import IndexPage
 from dumbbell.benchmark.site.pictures import draw
 from dumbbell.benchmark.site.scheme_page import SchemePage
 from dumbbell.benchmark.site.scorecard import Scorecard
@@ -38,7 +38,7 @@ def write_site(benchmark: Benchmark, jobs: int) -> Path:
         pages[experiment_file(found.name)] = page.render()
     for name in site.examined:
         pages[scheme_file(name)] = SchemePage(site, name, album.pictures).render()
-    pages[INDEX] = Index(site, every).render()  # last: where it is, the rest is
+    pages[INDEX] = IndexPage(site, every).render()  # last: where it is, the rest is
     for file, content in pages.items():
         target = benchmark.directory / file
         target.parent.mkdir(parents=True, exist_ok=True)

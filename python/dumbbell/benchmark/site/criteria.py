@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dumbbell import catalog
 from dumbbell.benchmark.site.direction import Metric, metric
-from dumbbell.catalog.tables import Table, read_toml
+from dumbbell.catalog.tables import TomlTable, read_toml
 
 FILE = Path(catalog.__file__).parent / "rfc9743.toml"
 STRENGTHS = ("MUST", "SHOULD", "ought", "expected", "special")
@@ -76,7 +76,7 @@ def load(file: Path = FILE) -> Criteria:
     return criteria
 
 
-def _criterion(table: Table) -> Criterion:
+def _criterion(table: TomlTable) -> Criterion:
     criterion = Criterion(
         section=table.text("section"),
         title=table.text("title"),
@@ -90,7 +90,7 @@ def _criterion(table: Table) -> Criterion:
     return criterion
 
 
-def _evidence(table: Table) -> Evidence:
+def _evidence(table: TomlTable) -> Evidence:
     evidence = Evidence(
         experiment=table.text("experiment"),
         metrics=tuple(_metric(name, "metrics", table) for name in table.texts("metrics")),
@@ -100,7 +100,7 @@ def _evidence(table: Table) -> Evidence:
     return evidence
 
 
-def _fact(table: Table) -> Fact:
+def _fact(table: TomlTable) -> Fact:
     cells, baseline = table.table("cells"), table.table("baseline")
     fact = Fact(
         name=table.text("name"),
@@ -118,7 +118,7 @@ def _fact(table: Table) -> Fact:
     return fact
 
 
-def _metric(text: str, key: str, table: Table) -> Metric:
+def _metric(text: str, key: str, table: TomlTable) -> Metric:
     level, dot, name = text.partition(".")
     if not dot or level not in LEVELS:
         raise table.fail(key, text, "LEVEL.NAME with a level of flow, link, network")

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from dumbbell import catalog
 from dumbbell.benchmark.model import Benchmark, Part
 from dumbbell.benchmark.site.direction import MORE, NEITHER, Metric, metric
 from dumbbell.catalog.arrivals import expand
@@ -394,14 +393,12 @@ class Site:
         self.benchmark = benchmark
         self.findings = tuple(Findings(part, number) for number, part in enumerate(benchmark.parts, 1))
         known = {name: scheme for found in self.findings for name, scheme in found.experiment.schemes.items()}
-        examined = [catalog.schemes().find(name).name for name in benchmark.schemes]
-        order = [*(name for name in examined if name in known), *known]
-        self.schemes = {name: known[name] for name in dict.fromkeys(order)}
+        self.examined = tuple(name for name in benchmark.schemes if name in known)
+        self.schemes = {name: known[name] for name in dict.fromkeys([*self.examined, *known])}
         self.titles = {name: scheme.title for name, scheme in self.schemes.items()}
         self.styles: dict[str, Style] = styles(
             (name, scheme.color, scheme.marker) for name, scheme in self.schemes.items()
         )
-        self.examined = tuple(name for name in dict.fromkeys(examined) if name in known)
 
     def title(self, scheme: str) -> str:
         """How people call the scheme."""

@@ -14,7 +14,7 @@ from dumbbell.report.markup import details, link, tag, text
 from dumbbell.report.wording import plain
 
 
-class Index:
+class IndexPage:
     """The page."""
 
     def __init__(self, site: Site, contradictions: Sequence[Contradiction]) -> None:

@@ -92,7 +92,7 @@ def _optimum(cell: MeasuredCell) -> Optimum | None:
     if any(changes is None or len(changes[0]) > 1 for changes in (path.rates_mbps, path.base_rtts_ms)):
         return None
     model = Cell(cell.path, ())
-    return Optimum(model.bdp_packets, float(model.bottleneck["rate_mbps"]), path.base_rtt_ms)
+    return Optimum(model.bdp_packets, model.rate_mbps, path.base_rtt_ms)
 
 
 def _mean(estimate: Estimate | None) -> float | None:

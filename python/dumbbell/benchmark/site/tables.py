@@ -156,7 +156,7 @@ def path_figures(cell: MeasuredCell) -> list[fields.Field]:
     model = Cell(cell.path, ())
     rtt = model.base_rtt_ms
     rate = model.rate_mbps if cell.bottleneck else None
-    bdp = model.bdp_packets if rate is not None else None
+    bdp = model.bdp_packets if cell.bottleneck else None
     return [
         fields.Field(NONE if rate is None else f"{rate:g}", sort=rate),
         fields.Field(f"{rtt:g}", sort=rtt),

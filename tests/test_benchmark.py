@@ -2,16 +2,20 @@
 
 import json
 import sqlite3
+import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell
+import dumbbell
+from conftest import COMMAND, Dumbbell
 from dumbbell import _core, catalog
 from dumbbell.benchmark.selection import shortened
 from dumbbell.catalog.plan import Plan
 
 PARTS = [plan for plan in catalog.experiments() if plan.membership is not None]
+AIMD_CLASS = Path(__file__).parent.parent / "examples/python/aimd.py"
 METRICS = {(metric["level"], metric["name"]) for metric in json.loads(_core.metrics())}
 
 
@@ -35,6 +39,46 @@ def test_a_part_runs_is_recorded_and_resumes(dumbbell: Dumbbell, folder: Path) -
     assert dumbbell("report", "out").stdout == "out/index.html\n"
     assert (folder / "out" / "index.html").is_file()
     assert "has pages only" in dumbbell("report", "out", "--pdf", expect=2).stderr
+
+
+def test_pages_of_a_scheme_in_a_file_need_neither_the_file_nor_the_folder(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "mine").mkdir()
+    (folder / "mine" / "aimd.py").write_text(AIMD_CLASS.read_text())
+    command = ["benchmark", "--schemes", "./mine/aimd.py,vegas", "--quick", "--only", "ack_loss"]
+    dumbbell(*command)
+    out = folder / "results" / "benchmark-aimd-vegas-quick"
+    assert json.loads((out / "benchmark.json").read_text())["schemes"] == ["aimd", "vegas"]
+    assert "5 of 5 runs are finished already" in dumbbell(*command, "--resume", "--out", out).stderr
+    index = (out / "index.html").read_bytes()
+    assert b"--schemes ./mine/aimd.py,vegas --quick" in index
+    (folder / "mine").rename(folder / "gone")
+    (out / "schemes" / "aimd.html").unlink()
+    subprocess.run([*COMMAND, "report", out], cwd=folder / "gone", check=True, stdout=subprocess.DEVNULL)
+    assert (out / "index.html").read_bytes() == index
+    assert (out / "schemes" / "aimd.html").is_file()
+
+
+def test_schemes_under_test_with_names_of_others_are_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "mine.toml").write_text('name = "cubic"\ncontroller = "cubic"\nparameters = { beta = 0.6 }\n')
+    done = dumbbell("benchmark", "--schemes", "vegas,mine.toml", "--quick", expect=2)
+    assert "mine.toml: the name `cubic` is taken by another scheme" in done.stderr
+
+
+def test_plug_ins_are_not_sent_to_a_cluster(dumbbell: Dumbbell, folder: Path) -> None:
+    command = ["benchmark", "--schemes", AIMD_CLASS, "--quick", "--only", "ack_loss", "--out", "out"]
+    done = dumbbell(*command, "--cluster", "tcp://127.0.0.1:1", expect=2)
+    assert "scheme `aimd`" in done.stderr
+    assert "is on this machine only" in done.stderr
+    assert not (folder / "out").exists()
+
+
+def test_the_library_runs_it_with_schemes_of_its_own(folder: Path) -> None:
+    gentle = replace(dumbbell.schemes().find("reno"), name="gentle", parameters={"beta": "0.7"}, aliases=())
+    made = dumbbell.run_benchmark([gentle], quick=True, only="ack_loss", out=folder / "out", jobs=1)
+    assert made.outcome.finished == 4
+    assert made.index.is_file()
+    assert "gentle" in {run.scheme for run in made.experiments["ack_loss"].runs}
+    assert (made.directory / "schemes" / "gentle.html").is_file()
 
 
 @pytest.mark.parametrize(
@@ -87,7 +131,7 @@ def test_every_part_shows_metrics_that_there_are(plan: Plan) -> None:
 
 
 def test_the_parts_are_those_of_the_documentation(names: set[str]) -> None:
-    page = (Path(__file__).parent.parent / "docs" / "suite.md").read_text()
+    page = (Path(__file__).parent.parent / "docs" / "benchmark.md").read_text()
     listed = {
         line.split("`")[1]
         for line in page.splitlines()

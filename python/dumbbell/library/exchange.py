@@ -1,0 +1,102 @@
+"""Results of other tools read, and results written for them."""
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dumbbell import catalog
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.traces import trace_text
+from dumbbell.errors import UserError
+from dumbbell.library.results import Results
+
+if TYPE_CHECKING:
+    from dumbbell.experiment import Run
+
+Place = str | PathLike[str]
+
+
+def import_pantheon(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
+    """Reads a data directory of Pantheon into the new results directory `out`; every run is measured again.
+
+    Raises:
+        dumbbell.Error: it cannot be read, or `out` is in use; nothing is left behind.
+    """
+    from dumbbell.interchange.pantheon_import import import_pantheon
+
+    if not Path(source).is_dir():
+        raise UserError(f"{source}: no such directory")
+    return Results(import_pantheon(Path(source), Path(out), list(command)))
+
+
+def import_mahimahi(
+    log: Place, out: Place, *, ack: Place | None = None, scheme: str = "imported", command: Sequence[str] = ()
+) -> Results:
+    """Reads logs of mahimahi's mm-link into the new results directory `out`: one run.
+
+    `ack` is the log of the other direction, `scheme` names what made the traffic.
+
+    Raises:
+        dumbbell.Error: a log cannot be used, or `out` is in use; nothing is left behind.
+    """
+    from dumbbell.interchange.mahimahi import LinkLogs, import_mahimahi
+
+    logs = LinkLogs(Path(log), None if ack is None else Path(ack), scheme)
+    return Results(import_mahimahi(logs, Path(out), list(command)))
+
+
+def import_qlog(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
+    """Reads qlogs of QUIC stacks, a file or a directory, into the new results directory `out`.
+
+    Raises:
+        dumbbell.Error: none can be used, or `out` is in use; nothing is left behind.
+    """
+    from dumbbell.interchange.qlog_import import import_qlog
+
+    return Results(import_qlog(Path(source), Path(out), list(command)))
+
+
+def export_pantheon(directory: Place, destination: Place) -> "list[tuple[Run, str]]":
+    """Writes results as logs and statistics for Pantheon's tools; returns the runs that were left out, and why.
+
+    Raises:
+        dumbbell.Error: no results, no packet logs, or `destination` is in use.
+    """
+    from dumbbell.interchange.pantheon_export import export_pantheon
+
+    return export_pantheon(Path(directory), Path(destination))
+
+
+def export_qlog(
+    directory: Place, destination: Place, *, run: str | None = None, flow: int | None = None, draft: str = "0.3"
+) -> "tuple[list[Path], list[tuple[Run, str]]]":
+    """Writes what each sender saw as qlogs; returns the files, and the runs that were left out, and why.
+
+    `run` (`PATH/SCHEME/N`) and `flow` choose one; `draft` is `0.3`, which qvis opens, or `quic-13`.
+
+    Raises:
+        dumbbell.Error: no results, no such run or flow, no packet logs, or `destination` is in use.
+    """
+    from dumbbell.interchange.qlog_export import export_qlog
+
+    return export_qlog(Path(directory), Path(destination), run, flow, draft)
+
+
+def export_trace(
+    path: str | PathModel, file: Place, *, direction: str = "data", seed: int = 1, duration: float = 60.0
+) -> Path:
+    """Writes the delivery opportunities of a path as a trace of mahimahi; the file.
+
+    They are those of a run of `duration` s with this seed, in the `direction` `data` or `ack`.
+
+    Raises:
+        dumbbell.Error: no such path, it offers no opportunities, or the file cannot be written.
+    """
+    model = path if isinstance(path, PathModel) else catalog.paths().find(path)
+    text, file = trace_text(model, direction, seed, duration), Path(file)
+    try:
+        file.write_text(text, encoding="ascii")
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror or error}") from None
+    return file
