@@ -57,8 +57,8 @@ $(VENV)/.real: scripts/bootstrap.sh $(VENV)/.python | compiler
 	@touch $@
 
 $(VENV)/.programs: $(VENV)/.real $(PROGRAM_SOURCES)
-	$(CARGO) build --release --locked --quiet $(PROGRAMS:%=-p %)
-	install -m 755 $(PROGRAMS:%=target/release/dumbbell-%) $(VENV)/bin/
+	$(CARGO) build --profile no-lto --locked --quiet $(PROGRAMS:%=-p %)
+	install -m 755 $(PROGRAMS:%=target/no-lto/dumbbell-%) $(VENV)/bin/
 	cd programs/utp && $(GO) build -trimpath -o $(CURDIR)/$(VENV)/bin/dumbbell-utp .
 	@touch $@
 
@@ -74,7 +74,7 @@ check: compiler $(VENV)/.tests ## After every edit: formatting, lints and types 
 	$(VENV)/bin/ruff format --check --quiet .
 	$(VENV)/bin/ruff check --quiet .
 	$(VENV)/bin/mypy
-	$(CARGO) test --workspace $(OTHERS) --lib --locked --quiet
+	$(CARGO) test --workspace $(OTHERS) --exclude python --lib --locked --quiet
 
 .PHONY: test
 test: ## Everything that has to pass: check, and the tests of Rust, of the programs and of Python
@@ -86,13 +86,13 @@ test: ## Everything that has to pass: check, and the tests of Rust, of the progr
 .PHONY: test-rust
 test-rust: ## Property, scripted, simulated-network and real-packet tests of the crates
 	$(CARGO) test --workspace $(OTHERS) --test '*' --locked --quiet
-	env -u MAKEFLAGS $(CARGO) test --workspace $(OTHERS) --doc --locked --quiet
+	env -u MAKEFLAGS -u MFLAGS $(CARGO) test --workspace $(OTHERS) --doc --locked --quiet
 
 .PHONY: test-programs
 test-programs: $(VENV)/.programs ## Lints and tests of dumbbell-kernel, dumbbell-quic and dumbbell-utp
-	$(CARGO) clippy --release $(PROGRAMS:%=-p %) --all-targets --locked --quiet -- -D warnings
+	$(CARGO) clippy --profile no-lto $(PROGRAMS:%=-p %) --all-targets --locked --quiet -- -D warnings
 	cd programs/utp && test -z "$$($(GO)fmt -l .)" && $(GO) vet ./... && $(GO) test ./...
-	$(CARGO) test --release $(PROGRAMS:%=-p %) --locked --quiet
+	$(CARGO) test --profile no-lto $(PROGRAMS:%=-p %) --locked --quiet
 
 .PHONY: test-python
 test-python: build $(VENV)/.tests ## Tests of the command line, the results and the report; those in real time by themselves
@@ -110,7 +110,7 @@ wasm-check: ## The simulator compiles for the browser (Debian's rustc-web, cargo
 
 .PHONY: test-slow
 test-slow: build $(VENV)/.tests ## Long-running tests (property tests with many cases, long simulations)
-	PROPTEST_CASES=4096 $(CARGO) test --workspace $(OTHERS) --locked --release --quiet -- --include-ignored
+	PROPTEST_CASES=4096 $(CARGO) test --workspace $(OTHERS) --locked --profile no-lto --quiet -- --include-ignored
 	$(PYTEST)
 
 .PHONY: bench
