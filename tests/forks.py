@@ -8,6 +8,7 @@ import atexit
 import gc
 import json
 import os
+import pkgutil
 import runpy
 import signal
 import socket
@@ -21,7 +22,7 @@ from pathlib import Path
 import numpy  # noqa: F401  # (imported before it is needed: that is the point)
 from matplotlib import font_manager  # noqa: F401
 
-COMMANDS = ("benchmark", "ccperf", "completion", "doctor", "emulate", "exchange", "list", "run", "show", "vectors")
+PACKAGES = ("dumbbell.commands", "dumbbell.library")
 DRAWING = ("dumbbell.benchmark.site.index", "dumbbell.report.drawing", "dumbbell.report.page")
 
 
@@ -91,7 +92,10 @@ def serve(channel: socket.socket) -> list[str]:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for name in (*(f"dumbbell.commands.{command}" for command in COMMANDS), *DRAWING):
+    for package in PACKAGES:
+        for module in pkgutil.iter_modules(import_module(package).__path__):
+            import_module(f"{package}.{module.name}")
+    for name in DRAWING:
         import_module(name)
     gc.freeze()
     sys.argv = ["", *serve(socket.socket(fileno=int(sys.argv[1])))]
