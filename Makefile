@@ -68,13 +68,19 @@ report: $(VENV)/.built ## The main job: all schemes over two Pantheon paths, mea
 	@$(MAKE) --no-print-directory $(VENV)/.programs
 
 .PHONY: check
-check: compiler $(VENV)/.tests ## After every edit: formatting, lints and types of Rust and Python, unit tests
+check: check-rust check-python ## After every edit: formatting, lints and types of Rust and Python, unit tests
+
+.PHONY: check-rust
+check-rust: compiler
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace $(OTHERS) --all-targets --locked --quiet -- -D warnings
+	$(CARGO) test --workspace $(OTHERS) --exclude python --lib --locked --quiet
+
+.PHONY: check-python
+check-python: $(VENV)/.tests
 	$(VENV)/bin/ruff format --check --quiet .
 	$(VENV)/bin/ruff check --quiet .
 	$(VENV)/bin/mypy
-	$(CARGO) test --workspace $(OTHERS) --exclude python --lib --locked --quiet
 
 .PHONY: test
 test: ## Everything that has to pass: check, and the tests of Rust, of the programs and of Python
