@@ -85,13 +85,9 @@ check-python: $(VENV)/.tests
 .PHONY: test
 test: ## Everything that has to pass: check, and the tests of Rust, of the programs and of Python
 	@$(MAKE) --no-print-directory check build
-	@$(MAKE) --no-print-directory --output-sync=target test-crates test-python-simulated
-	@$(MAKE) --no-print-directory test-python-real
-
-# What computes gives way to what keeps time beside it.
-.PHONY: test-crates
-test-crates:
-	@$(MAKE) --no-print-directory --jobs=1 test-rust test-programs
+	@$(MAKE) --no-print-directory test-rust
+	@$(MAKE) --no-print-directory test-programs
+	@$(MAKE) --no-print-directory test-python
 
 .PHONY: test-rust
 test-rust: ## Property, scripted, simulated-network and real-packet tests of the crates
@@ -105,15 +101,8 @@ test-programs: $(VENV)/.programs ## Lints and tests of dumbbell-kernel, dumbbell
 	$(CARGO) test --profile no-lto $(PROGRAMS:%=-p %) --locked --quiet
 
 .PHONY: test-python
-test-python: ## Tests of the command line, the results and the report; those in real time by themselves
-	@$(MAKE) --no-print-directory --jobs=1 test-python-simulated test-python-real
-
-.PHONY: test-python-simulated
-test-python-simulated: build $(VENV)/.tests
-	nice $(PYTEST) --numprocesses=auto --dist=worksteal -m "not slow and not real"
-
-.PHONY: test-python-real
-test-python-real: build $(VENV)/.tests
+test-python: build $(VENV)/.tests ## Tests of the command line, the results and the report; those in real time by themselves
+	$(PYTEST) --numprocesses=auto --dist=worksteal -m "not slow and not real"
 	$(PYTEST) --numprocesses=3 --maxschedchunk=1 -m "real and not slow" # they mostly wait
 
 # No file, no socket, no clock: what a browser runs too. Debian's compiler, for it comes with the sources of std.
