@@ -11,7 +11,7 @@ const POLL: Duration = Duration::from_millis(20);
 
 /// The right to run; given back when dropped, however the process ends.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub struct Turn {
     _lock: Option<Flock<File>>,
 }
 
@@ -20,7 +20,7 @@ impl Turn {
     ///
     /// # Errors
     /// That the run was stopped meanwhile.
-    pub(crate) fn wait(stop: &dyn Fn() -> bool) -> Result<Self, String> {
+    pub fn wait(stop: &dyn Fn() -> bool) -> Result<Self, String> {
         let path = std::env::temp_dir().join("dumbbell-emulation.lock");
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o666).open(&path);

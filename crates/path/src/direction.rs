@@ -227,9 +227,9 @@ impl Direction {
         self.ready.pop_front()
     }
 
-    /// The packet that will leave next, if that is sure already and nothing is known to come before it.
+    /// A packet that will soon leave, if a link that works ahead has one: a hint, for what follows may drop or hold it.
     #[inline]
-    pub fn next_to_leave(&self) -> Option<&Packet> {
+    pub fn soon_to_leave(&self) -> Option<&Packet> {
         self.stages.iter().rev().find_map(Stage::front)
     }
 

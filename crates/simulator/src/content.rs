@@ -31,12 +31,6 @@ struct Slots<T> {
 }
 
 impl<T: Default> Slots<T> {
-    /// Has a slot fetched that will be used soon.
-    #[inline]
-    fn prefetch(&self, index: u32) {
-        prefetch(&self.slots[index as usize]);
-    }
-
     /// Has `fill` fill a free slot, which then has one user unless `fill` says that there is nothing to send.
     #[inline]
     fn fill(&mut self, fill: impl FnOnce(&mut T) -> bool) -> Option<(u32, &T)> {
@@ -99,8 +93,8 @@ impl Contents {
     #[inline]
     pub(crate) fn prefetch(&self, token: u32) {
         match Handle::of(token) {
-            Handle::Data(index) => self.data.prefetch(index),
-            Handle::Ack(index) => self.acks.prefetch(index),
+            Handle::Data(index) => prefetch(&self.data.slots[index as usize]),
+            Handle::Ack(index) => prefetch(&self.acks.slots[index as usize]),
         }
     }
 

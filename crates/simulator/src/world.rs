@@ -103,8 +103,6 @@ pub(crate) struct World {
     states: Vec<Option<FlowState>>,
     capacities: [CapacityMeter; 2],
     events: u64,
-    /// Whether the flows do not fit a processor's own cache.
-    is_crowded: bool,
 }
 
 /// What packets inside the path carry, and who is told what happens to them.
@@ -201,7 +199,6 @@ impl World {
             encapsulation: spec.path.encapsulation(),
             reassembler: Reassembler::default(),
             states: Vec::with_capacity(flows.len()),
-            is_crowded: flows.len() >= CROWD,
             capacities: [CapacityMeter::default(), CapacityMeter::default()],
             flows,
             contents: Contents::default(),
@@ -343,7 +340,7 @@ impl World {
             Watcher::new(InPath { contents: &mut self.contents, observer }, direction, self.full_log);
         self.directions[direction].advance(now, &mut tap);
         self.plan(direction);
-        if self.is_crowded {
+        if self.flows.len() >= CROWD {
             self.prepare(direction);
         }
     }
@@ -351,7 +348,7 @@ impl World {
     /// Fetches what the next packet to leave will touch.
     #[inline]
     fn prepare(&self, direction: usize) {
-        let Some(packet) = self.directions[direction].next_to_leave() else { return };
+        let Some(packet) = self.directions[direction].soon_to_leave() else { return };
         let flow = &self.flows[packet.flow as usize];
         self.contents.prefetch(packet.token);
         match Handle::of(packet.token) {

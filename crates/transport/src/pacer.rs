@@ -164,6 +164,7 @@ mod tests {
         pacer.set_waiting(true);
         assert_eq!(pacer.next_timer(), Time::from_ns(1_000_000));
     }
+
     #[test]
     fn a_restarted_pacer_waits_a_full_gap_and_never_goes_back() {
         let rate = Rate::from_mbps(12.0);

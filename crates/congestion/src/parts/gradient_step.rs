@@ -1,7 +1,8 @@
 //! The rate change of Vivace's online learning: gradient times confidence, within a bound that moves.
 //!
 //! Source: Dong et al., NSDI 2018, as coded in PCCproject/PCC-Uspace@b67bb68, `pcc-gradient/sender/app/pcc.h`
-//! (Vivace), and @cd43e34, `src/pcc` (PCC-Expr), which differ in constants only. Rates and steps are in the scheme's own unit (Mbit/s of 10^6 or 2^20 bits).
+//! (Vivace), and @cd43e34, `src/pcc` (PCC-Expr), which differ in constants only. Rates and steps are in the scheme's
+//! own unit (Mbit/s of 10^6 or 2^20 bits).
 //!
 //! Why not the gradient alone: how much utility a Mbit/s is worth depends on the link, so a step that suits a slow link
 //! takes hundreds of decisions on a fast one. The multiplier grows while decisions agree (the paper's confidence

@@ -6,7 +6,7 @@
 mod programs;
 
 use congestion::Registry;
-use datapath::Emulated;
+use datapath::{Emulated, Turn};
 use measure::RunMeter;
 use packetlog::{Key, PacketLogReader, SampleTable, read_samples};
 use record::Event;
@@ -14,7 +14,6 @@ use recorder::Recorder;
 use runs::{Backend, RunSpec, meter_config};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -439,16 +438,9 @@ fn a_killed_run_takes_its_programs_with_it_or_the_next_one_ends_them() {
     assert_eq!(wait_for(|alive| alive == (0, 0)), (0, 0));
 }
 
-/// The machine's turn, for all tests together: each of them waits for those with its own directory of temporary files only.
-fn turn() -> Option<File> {
-    let path = std::env::temp_dir().join("dumbbell-emulation.lock");
-    let file = File::options().write(true).create(true).truncate(false).open(path).ok()?;
-    file.lock().ok()?;
-    Some(file)
-}
-
 fn main() -> ExitCode {
-    let _turn = (!needs::is_apart()).then(turn);
+    // For all tests together: each of them waits for those with its own directory of temporary files only.
+    let _turn = (!needs::is_apart()).then(|| Turn::wait(&|| false));
     // The longest first.
     let tests = needs::tests![
         frames_of_live_encoders_are_measured,

@@ -107,8 +107,8 @@ fn a_drop_of_capacity_fills_the_queue_for_seconds_and_recovery_is_slow() {
     }
 }
 
-/// `webrtc-real` 6, 20 Mbit/s: without an overall maximum probing ends at 5 (4 to 6 Mbit/s within 2 s, 9.7 after 10 s);
-/// with one of 20 Mbit/s 17.5 after 2 s.
+/// docs/schemes/webrtc.md, measured with Chromium, 20 Mbit/s: without an overall maximum probing ends at 5 (4 to 6 Mbit/s
+/// within 2 s, 9.7 after 10 s); with one of 20 Mbit/s 17.5 after 2 s.
 #[test]
 fn the_overall_maximum_decides_how_far_probing_goes() {
     let path = path(20.0, 40.0, 200_000);
@@ -134,8 +134,8 @@ fn without_probing_it_takes_half_a_minute() {
     }
 }
 
-/// `webrtc-real` 8: two on 6 Mbit/s, the second half a second later: 3.4 to 4.1 against 1.0 to 1.7 Mbit/s. Allowed: 20
-/// % more.
+/// docs/schemes/webrtc.md, measured with Chromium: two on 6 Mbit/s, the second half a second later: 3.4 to 4.1 against 1.0
+/// to 1.7 Mbit/s. Allowed: 20 % more.
 #[test]
 fn the_later_of_two_stays_behind() {
     let mut later = camera(10.0);
