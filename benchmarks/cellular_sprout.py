@@ -27,9 +27,9 @@ ONE_WAY_S = 0.02
 # the program before Pantheon's patch, 18 bytes of its header and 28 of IP and UDP around 1440 bytes
 PAYLOAD_BYTES, HEADER_BYTES, IP_UDP_BYTES = 1440, 46, 28
 
-# kbit/s and self-inflicted delay in ms of the paper; of the reference's own implementation over the traces that the
-# presets are fitted to, with the share of the trace in percent. The traces are the paper's except for Verizon's LTE, of
-# which there are excerpts of 140 s only.
+# kbit/s and self-inflicted delay in ms of the paper; of an independent implementation over the recordings that
+# the presets are fitted to, with the share of the trace in percent. The traces are the paper's except for Verizon's
+# LTE, of which there are excerpts of 140 s only.
 PUBLISHED = {
     "cellular-verizon-lte-down": (4741, 73, 2875, 45, 55),
     "cellular-verizon-lte-up": (3703, 332, 3139, 78, 52),
