@@ -367,6 +367,7 @@ def test_a_command_of_ccperf_is_an_experiment() -> None:
     assert dumbbell.ccperf_plan(text.split()[1:]) == plan
     assert "ns3.41-other" in refused(lambda: dumbbell.ccperf_plan(f"ns3.41-other {text.partition(' ')[2]}"))
     assert "--rtts" in refused(lambda: dumbbell.ccperf_plan("--bw 8Mbps"))
+    assert refused(lambda: dumbbell.ccperf_plan("--bw '8Mbps")) == "ccperf `--bw '8Mbps`: no closing quotation"
 
 
 def test_vectors_are_written_and_compared(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def _kernel(arguments: "argparse.Namespace") -> int:
     return kernel(arguments.action, [*flags, *named])
 
 
-def _dispatch(words: list[str], arguments: "argparse.Namespace") -> int:
+def _dispatch(arguments: "argparse.Namespace") -> int:
     match arguments.command:
         case "run":
             return _run(arguments)
@@ -68,7 +68,7 @@ def _dispatch(words: list[str], arguments: "argparse.Namespace") -> int:
         case "ccperf":
             from dumbbell.commands.ccperf import ccperf
 
-            return ccperf(words[1:], arguments)
+            return ccperf(arguments)
         case "emulate":
             return _emulate(arguments)
         case "kernel":
@@ -122,8 +122,7 @@ def main(arguments: list[str] | None = None) -> int:
             from dumbbell.commands.completion import answer
 
             answer(command_parser(whole=True))
-        words = sys.argv[1:] if arguments is None else arguments
-        status = _dispatch(words, command_parser().parse_args(words))
+        status = _dispatch(command_parser().parse_args(arguments))
         sys.stdout.flush()
         return status
     except BrokenPipeError:

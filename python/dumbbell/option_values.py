@@ -3,8 +3,9 @@
 import argparse
 import math
 import re
+import shlex
 
-from dumbbell.errors import nearest
+from dumbbell.errors import UserError, nearest
 
 _SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
 
@@ -87,3 +88,15 @@ def names(text: str) -> tuple[str, ...]:
     if not names:
         raise argparse.ArgumentTypeError("needs at least one name")
     return names
+
+
+def shell_words(text: str, name: str) -> list[str]:
+    """The words of a command line, as a shell splits them; `name` is what the message calls it.
+
+    Raises:
+        UserError: a quotation mark that is not closed.
+    """
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UserError(f"{name} `{text}`: {str(error).lower()}") from None

@@ -49,7 +49,8 @@ def members(
         UserError: an unknown experiment, or one that needs real packets.
     """
     chosen = _chosen(_ordered([*_listed(), *map(_joining, files)], quick), only)
-    own = {name: scheme for name, scheme in schemes.items() if name not in catalog.schemes().names()}
+    in_catalog = catalog.schemes().names()
+    own = {name: scheme for name, scheme in schemes.items() if name not in in_catalog}
     found = []
     for plan in chosen:
         full = replace(plan, own_schemes=plan.own_schemes | own)
@@ -68,15 +69,16 @@ def examined(given: Iterable[str | Scheme]) -> dict[str, Scheme]:
     Raises:
         UserError: an unknown one, one that needs real packets, or one with the name of another.
     """
+    known = catalog.schemes()
+    names = known.names()
     found: dict[str, Scheme] = {}
     for each in given:
-        scheme = each if isinstance(each, Scheme) else catalog.schemes().find(each)
+        scheme = each if isinstance(each, Scheme) else known.find(each)
         if scheme.real:
             raise UserError(
                 f"scheme `{scheme.name}` needs real packets: the benchmark takes schemes that can be simulated"
             )
-        listed_ones = catalog.schemes()
-        other = listed_ones.find(scheme.name) if scheme.name in listed_ones.names() else scheme
+        other = known.find(scheme.name) if scheme.name in names else scheme
         if found.setdefault(scheme.name, other) != scheme:
             raise UserError(
                 f"{scheme.file}: the name `{scheme.name}` is taken by another scheme: give it one of its own"

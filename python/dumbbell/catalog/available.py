@@ -34,40 +34,41 @@ def how_to_add(program: str) -> str:
         return "install it, or add its directory to PATH"
     if _in_source_tree():
         return "`make build` builds it"
-    return f"{_pip()} {_wheels()}'dumbbell[real]'` adds it"
+    extra = "'dumbbell[real]'"
+    return f"{_pip_install(*_wheels(), extra)} adds it"
 
 
 def how_to_reinstall() -> str:
     """What makes dumbbell whole again, as a sentence: in a source tree, or installed with pip."""
     if _in_source_tree():
         return "`make build` builds it again"
-    return f"{_pip()} --force-reinstall {_wheels()}dumbbell` installs it again"
+    return f"{_pip_install('--force-reinstall', *_wheels(), 'dumbbell')} installs it again"
 
 
 def how_to_install(package: str) -> str:
     """What installs a package that dumbbell needs once more, as a sentence."""
-    return f"{_pip()} --force-reinstall {package}` installs it again"
+    return f"{_pip_install('--force-reinstall', package)} installs it again"
 
 
 def _in_source_tree() -> bool:
     return (Path(__file__).parents[3] / "Makefile").is_file()
 
 
-def _pip() -> str:
-    return f"`{sys.executable} -m pip install"
+def _pip_install(*words: str) -> str:
+    return f"`{' '.join([sys.executable, '-m', 'pip', 'install', *words])}`"
 
 
-def _wheels() -> str:
-    """Where pip found the wheel of dumbbell, if that was a file: the other wheel lies beside it."""
+def _wheels() -> list[str]:
+    """What tells pip where it found the wheel of dumbbell, if that was a file: the other wheel lies beside it."""
     from importlib import metadata  # takes its time, and is seldom needed
     from urllib.parse import unquote, urlsplit
 
     try:
         origin = metadata.distribution("dumbbell").read_text("direct_url.json")
     except metadata.PackageNotFoundError:
-        return ""
+        return []
     url = urlsplit(json.loads(origin)["url"] if origin else "")
-    return f"--find-links {Path(unquote(url.path)).parent} " if url.scheme == "file" else ""
+    return ["--find-links", str(Path(unquote(url.path)).parent)] if url.scheme == "file" else []
 
 
 def kernel_controllers() -> list[str]:

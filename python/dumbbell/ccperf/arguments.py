@@ -1,9 +1,7 @@
 """ccperf's command line, as ccperf.net prints it for its experiments: the options, as texts."""
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from dumbbell.catalog.ns3 import PROFILES
 from dumbbell.errors import UserError, nearest
@@ -52,24 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--profile", type=_profile, default=PROFILES[0], metavar="|".join(PROFILES), help="how TCP behaves")
     add("--out", type=Path, metavar="DIR", help="default: results/NAME-TIME")
     add("--json", action="store_true", help="results as JSON on stdout")
-
-
-def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
-    """The options of a command.
-
-    Raises:
-        UserError: one that is unknown or missing.
-    """
-    parser = _Parser(prog="ccperf", add_help=False, allow_abbrev=False)
-    add_arguments(parser)
-    return parser.parse_args(list(words))
-
-
-class _Parser(argparse.ArgumentParser):
-    """Raises what is wrong."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UserError(message)
 
 
 def _profile(text: str) -> str:

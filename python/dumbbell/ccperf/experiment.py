@@ -2,7 +2,6 @@
 
 import argparse
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,10 +13,11 @@ from dumbbell.catalog.ns3 import names
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.ccperf.arguments import check_program, parse_arguments
+from dumbbell.ccperf.arguments import check_program
 from dumbbell.ccperf.traffic import application
 from dumbbell.ccperf.values import items, known, megabits, parameters, probability, queue_limit, seconds, whole
 from dumbbell.errors import UserError
+from dumbbell.option_values import shell_words
 
 ACCESS_MBPS = 10_000.0
 FRAMING_BYTES = 2
@@ -31,15 +31,15 @@ UDP_SCHEMES = {"constant": "udp-cbr", "poisson": "udp-poisson"}
 NO_ALGORITHM = ("", "-", "none")
 
 
-def ccperf_plan(command: str | Sequence[str]) -> Plan:
-    """The experiment of a command that ccperf prints: its text or words, with or without the program's name.
+def ccperf_plan(command: str | Sequence[str] | argparse.Namespace) -> Plan:
+    """The experiment of a command that ccperf prints: its text, its words or its parsed options.
 
-    Options that say where results go are not looked at.
+    The program's name may stand before them. Options that say where results go are not looked at.
 
     Raises:
         dumbbell.Error: an option or value that is not allowed, or a name without counterpart.
     """
-    arguments = parse_arguments(shlex.split(command) if isinstance(command, str) else command)
+    arguments = command if isinstance(command, argparse.Namespace) else _parsed(command)
     check_program(arguments.program)
     given = parameters(arguments.parameters)
     duration_s = seconds("--stop-time", arguments.stop_time)
@@ -69,6 +69,13 @@ def ccperf_plan(command: str | Sequence[str]) -> Plan:
         own_paths={path.name: path},
         file="dumbbell ccperf",
     )
+
+
+def _parsed(command: str | Sequence[str]) -> argparse.Namespace:
+    from dumbbell.parser import command_parser  # it asks this package for the options of its own command
+
+    words = shell_words(command, "ccperf") if isinstance(command, str) else command
+    return command_parser().parse_args(["ccperf", *words])
 
 
 def _path(arguments: argparse.Namespace, name: str | None, rtt_ms: float) -> PathModel:

@@ -7,10 +7,10 @@ from dumbbell.commands.run import run
 from dumbbell.commands.text import columns
 
 
-def ccperf(words: list[str], arguments: argparse.Namespace) -> int:
-    """Executes the experiment that the words describe and prints ccperf's tables; 0 if it is good, 1 if not."""
+def ccperf(arguments: argparse.Namespace) -> int:
+    """Executes the experiment that the options describe and prints ccperf's tables; 0 if it is good, 1 if not."""
     how = {"jobs": 1, "out": arguments.out, "database": arguments.db_path}
-    return run({"experiment": dumbbell.ccperf_plan(words)} | how, arguments.json, _print_tables)
+    return run({"experiment": dumbbell.ccperf_plan(arguments)} | how, arguments.json, _print_tables)
 
 
 def _print_tables(results: dumbbell.Results) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
@@ -16,6 +15,7 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.traces import trace_path
 from dumbbell.errors import UserError, with_hint
 from dumbbell.machine.emulation import require_emulation
+from dumbbell.option_values import shell_words
 
 
 def emulate(
@@ -110,10 +110,7 @@ def queue_table(text: str) -> dict[str, Any]:
 def _server(text: str | None) -> list[str] | None:
     if text is None:
         return None
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise UserError(f"--server `{text}`: {str(error).lower()}") from None
+    words = shell_words(text, "--server")
     if not words:
         raise UserError("--server: allowed is a command with at least one word")
     return words
