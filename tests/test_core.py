@@ -157,8 +157,6 @@ def test_refusals_are_one_line_of_one_class() -> None:
         lambda: _core.measure_log("/absent.parquet", '{"duration": 1}'),
         lambda: _core.series("/absent.parquet", 0.0),
         lambda: _core.delay_points("/absent.parquet", "sideways", 1),
-        lambda: _core.bootstrap_interval([], 0.95),
-        lambda: _core.bootstrap_interval([1.0, 2.0], 2.0),
         lambda: _core.export_pantheon("/absent.parquet", "/absent/a", "/absent/b", 0),
     ]
     for call in calls:
@@ -179,14 +177,6 @@ def test_a_damaged_log_is_named(tmp_path: Path) -> None:
     log.write_bytes(log.read_bytes()[:1000])
     with pytest.raises(_core.Error, match=r"packets\.parquet"):
         _core.measure_log(str(log), "{}")
-
-
-def test_bootstrap_repeats_and_contains_the_mean() -> None:
-    values = [1.0, 2.0, 4.0, 8.0]
-    low, high = _core.bootstrap_interval(values, 0.95)
-    assert (low, high) == _core.bootstrap_interval(values, 0.95)
-    assert 1.0 <= low < 3.75 < high <= 8.0
-    assert _core.bootstrap_interval([3.0], 0.95) == (3.0, 3.0)
 
 
 def test_raw_tunnel_logs(tmp_path: Path) -> None:

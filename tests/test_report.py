@@ -140,7 +140,7 @@ def test_means_are_the_means_of_the_runs_and_bad_runs_are_not_counted(results: P
             ):
                 values = [run.flows[0][key] for run in good]
                 assert cell.split("|")[0] == f"{factor * sum(values) / len(values):.2f}"
-                assert ("[" in cell) == (len(values) > 1)
+                assert (" to " in cell) == (len(values) > 1)
 
 
 def test_statistics_are_those_of_the_file(results: Path, page: str) -> None:

@@ -57,7 +57,7 @@ def test_show_as_text_lists_bad_runs_and_says_so_in_the_exit_status(dumbbell: Du
     dumbbell(*RUN, "--runs", "2", "--out", "out")
     text = dumbbell("show", "out").stdout
     assert "small  reno" in text
-    assert "[" in text, "two runs have a confidence interval"
+    assert " to " in text, "two runs have a range"
     (folder / "out/runs/small/reno/2/stats.json").unlink()
     text = dumbbell("show", "out", expect=1).stdout
     assert "1 of 2" in text
@@ -80,7 +80,7 @@ def test_equal_results_do_not_differ(dumbbell: Dumbbell) -> None:
     assert len(rows) > 20
     for row in rows:
         assert row["difference"] == 0.0, row
-        assert row["intervals_overlap"] is True
+        assert row["verdict"] == "equal"
 
 
 def test_different_results_differ(dumbbell: Dumbbell, folder: Path) -> None:
@@ -92,8 +92,8 @@ def test_different_results_differ(dumbbell: Dumbbell, folder: Path) -> None:
     (row,) = [row for row in rows if (row["entity"], row["metric"]) == ("network", "throughput_mbps")]
     assert -6.0 < row["difference"] < -3.5
     assert row["a"]["runs"] == row["b"]["runs"] == 3
-    assert row["intervals_overlap"] is False
-    assert "differ" in dumbbell("diff", "a", "b").stdout
+    assert row["verdict"] == "ranges apart"
+    assert "ranges apart" in dumbbell("diff", "a", "b").stdout
 
 
 def test_schemes_that_only_one_side_has_are_shown(dumbbell: Dumbbell) -> None:
@@ -103,7 +103,7 @@ def test_schemes_that_only_one_side_has_are_shown(dumbbell: Dumbbell) -> None:
     cubic = [row for row in rows if row["scheme"] == "cubic"]
     assert cubic
     assert all(row["a"] is None and row["difference"] is None for row in cubic)
-    assert "one run only" in dumbbell("diff", "a", "b").stdout
+    assert "only in B" in dumbbell("diff", "a", "b").stdout
 
 
 def test_doctor(dumbbell: Dumbbell) -> None:
@@ -124,7 +124,8 @@ def test_chosen_metrics_are_shown_with_units_and_unknown_ones_refused(dumbbell: 
     dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2", "--runs", "2", "--out", "out")
     shown = dumbbell("show", "out", "--metrics", "owd_p99_ms,packets_sent").stdout.splitlines()
     assert "owd_p99_ms (ms)" in shown[0]
-    assert [line.split()[2] for line in shown[1:]] == ["flow", "network"]
+    assert [line.split()[2] for line in shown[1:-1]] == ["flow", "network"]
+    assert "range of the 2 runs" in shown[-1]
     done = dumbbell("show", "out", "--metrics", "owd_p98_ms", expect=2)
     assert "unknown metric `owd_p98_ms` (did you mean `owd_p" in done.stderr
     assert done.stderr.count("\n") == 1

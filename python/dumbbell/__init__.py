@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from dumbbell.library.running import Interrupted, run, simulate, specification
     from dumbbell.library.tables import Table
     from dumbbell.machine.bpf import bpf_loader
-    from dumbbell.results.summary import Repetitions
+    from dumbbell.results.summary import Repetitions, bounds_legend
     from dumbbell.results.transfers import Transfers
     from dumbbell.vectors import Difference, check_vectors, write_vectors
 
@@ -71,6 +71,7 @@ _PLACES = {
     "Scheme": "catalog.scheme",
     "Table": "library.tables",
     "Transfers": "results.transfers",
+    "bounds_legend": "results.summary",
     "bpf_loader": "machine.bpf",
     "ccperf_plan": "ccperf.experiment",
     "ccperf_tables": "ccperf.tables",
@@ -127,6 +128,7 @@ __all__ = [
     "Table",
     "Transfers",
     "__version__",
+    "bounds_legend",
     "bpf_loader",
     "ccperf_plan",
     "ccperf_tables",

@@ -200,8 +200,16 @@ def import_qlog(file: str, directory: str) -> str:
     JSON: a list with `title`, `events`, `sent`, `acked`, `lost`, `other_spaces`, `metrics` and `last_s` of each.
     """
 
-def bootstrap_interval(values: list[float], level: float) -> tuple[float, float]:
-    """The percentile bootstrap interval of the mean, with a fixed seed: equal values give equal intervals."""
+def confidence_interval(values: list[float], level: float) -> tuple[float, float] | None:
+    """The interval of the mean; None of fewer than five values, or if they do not differ."""
+
+def difference(
+    first: list[float], second: list[float], paired: bool, level: float
+) -> tuple[float, float, float] | None:
+    """Low and high end of the second mean less the first, and the probability of no difference; None as above."""
+
+def holm(probabilities: list[float]) -> list[float]:
+    """Probabilities of tests made at once, adjusted for their number."""
 
 def jain_index(rates: list[list[float]]) -> list[float | None]:
     """Jain's index of each list of rates; None where nothing moved."""

@@ -10,10 +10,7 @@ use pyo3::types::PyBytes;
 use record::Event;
 use serde::Deserialize;
 use std::path::PathBuf;
-use units::{Rng, Span, Time};
-
-/// Resamples of a bootstrap: either end of a 95 % interval is then known to about 2 % of its width.
-const RESAMPLES: usize = 10_000;
+use units::{Span, Time};
 
 /// The definitions of all metrics as JSON.
 #[pyfunction]
@@ -198,15 +195,31 @@ pub(crate) fn harm(solo: f64, with_competitor: f64, more_is_better: bool) -> Opt
     statistics::harm(solo, with_competitor, more_is_better)
 }
 
-/// The bootstrap interval of the mean at `level`; a single value is its own interval.
+/// The confidence interval of the mean at `level`; `None` of fewer values than one holds for, or without scatter.
 #[pyfunction]
-pub(crate) fn bootstrap_interval(values: Vec<f64>, level: f64) -> PyResult<(f64, f64)> {
-    if let [value] = values[..] {
-        return Ok((value, value));
-    }
-    let mut rng = Rng::new(0, "bootstrap");
-    statistics::bootstrap_interval(&values, level, RESAMPLES, &mut rng)
-        .ok_or_else(|| error("a bootstrap needs values, and a level between 0 and 1".to_owned()))
+#[expect(clippy::needless_pass_by_value, reason = "what Python's lists become")]
+pub(crate) fn confidence_interval(values: Vec<f64>, level: f64) -> Option<(f64, f64)> {
+    statistics::confidence_interval(&values, level)
+}
+
+/// Low end, high end and probability of the difference of two means; in pairs, or of independent samples.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what Python's lists become")]
+pub(crate) fn difference(
+    first: Vec<f64>,
+    second: Vec<f64>,
+    paired: bool,
+    level: f64,
+) -> Option<(f64, f64, f64)> {
+    let test = if paired { statistics::paired_difference } else { statistics::difference };
+    test(&first, &second, level).map(|found| (found.low, found.high, found.p))
+}
+
+/// Probabilities of tests made at once, adjusted by Holm's method.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what Python's lists become")]
+pub(crate) fn holm(probabilities: Vec<f64>) -> Vec<f64> {
+    statistics::holm(&probabilities)
 }
 
 /// Jain's index of each list of rates; none where nothing moved.

@@ -1,5 +1,6 @@
 """Published numbers in an experiment file: what somebody else measured with the same schemes, to stand beside ours."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
@@ -28,6 +29,10 @@ class Mean:
             return None
         mean = sum(values) / len(values)
         return cls(mean, min(values), max(values)) if len(values) > 1 else cls(mean)
+
+    def bounds_text(self, number: Callable[[float], str]) -> str:
+        """`(low to high)` where they are known."""
+        return "" if self.low is None or self.high is None else f"({number(self.low)} to {number(self.high)})"
 
     def table(self) -> dict[str, float]:
         """As in an experiment file."""

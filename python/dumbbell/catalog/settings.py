@@ -43,7 +43,9 @@ def _not_negative(table: TomlTable, key: str) -> float:
 class Settings:
     """How the runs of an experiment are made: shared by an experiment as written and as resolved.
 
-    The `flows` flows of a scheme start `interval_s` apart, each up to `start_spread_ms` late. Metrics leave out the
+    The `flows` flows of a scheme start `interval_s` apart, each up to `start_spread_ms` late. Where that is 0, the
+    first run starts when it is told, and the flows of repetitions up to `repetition_spread_ms` late: nobody starts a
+    program at the same nanosecond twice, and without chance on the path all would be one run. Metrics leave out the
     first `warmup_s`: a sixth of the duration unless given. `convergence_delta` is the distance from the fair share that
     counts as converged, a fraction of it. With `intervals_s`, reports list what was transferred in each interval.
     """
@@ -54,6 +56,7 @@ class Settings:
     flows: int = _setting(1, lambda table, key: table.integer(key, least=1, most=MOST_FLOWS))
     interval_s: float = _setting(0.0, _not_negative)
     start_spread_ms: float = _setting(0.0, _not_negative)
+    repetition_spread_ms: float = _setting(100.0, _not_negative)
     warmup_s: float | None = _setting(None, _not_negative)
     seed: int = _setting(1, lambda table, key: table.integer(key))
     random_order: bool = _setting(False, lambda table, key: table.flag(key))
@@ -66,6 +69,10 @@ class Settings:
     def capabilities(self) -> Capabilities:
         """What the backend can do."""
         return backends.find(self.backend).capabilities
+
+    def spread_ms(self, run: int) -> float:
+        """How late the flows of a repetition may start."""
+        return self.start_spread_ms or (self.repetition_spread_ms if run > 1 else 0.0)
 
     def settings(self) -> dict[str, Any]:
         """The settings alone, by name; what is not set is absent."""

@@ -1,9 +1,10 @@
 """`dumbbell show`, `dumbbell report` and `dumbbell diff`: what came out."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import dumbbell
 from dumbbell.commands.text import columns, number
@@ -28,17 +29,6 @@ MEDIA = (
     ("skipped", "frames_skipped", 1.0, 0),
     ("decoded", "frames_decoded", 1.0, 0),
 )
-
-
-class _Estimate(Protocol):
-    """A mean, and where it lies: by its interval, or by the smallest and the largest run."""
-
-    @property
-    def mean(self) -> float: ...
-    @property
-    def low(self) -> float | None: ...
-    @property
-    def high(self) -> float | None: ...
 
 
 def show(directory: Path, as_json: bool, interval_s: float | None = None, metrics: tuple[str, ...] = ()) -> int:
@@ -74,10 +64,11 @@ def _print_json(results: dumbbell.Results, transfers: list[dumbbell.Transfers | 
 
 
 def print_summary(results: dumbbell.Results) -> None:
-    """One line per path and scheme: means over the runs, with 95 % confidence intervals."""
+    """One line per path and scheme: means over the runs, and where they lie."""
     gathered = results.summary()
     rows = [_summary_row(group) for group in gathered]
     print(columns(["path", "scheme", "runs", *(title for title, *_ in SHOWN)], rows))
+    _print_legend(gathered)
     _print_media(gathered)
     _print_published(results)
 
@@ -98,6 +89,13 @@ def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...]) -> None:
     units = {each["name"]: each["unit"] for each in dumbbell.metrics()}
     head = [f"{name} ({units[name]})" if units[name] else name for name in metrics]
     print(columns(["path", "scheme", "of", *head], rows))
+    _print_legend(gathered)
+
+
+def _print_legend(gathered: list[dumbbell.Repetitions]) -> None:
+    """What stands behind the means, if anything does."""
+    if legend := dumbbell.bounds_legend(max((group.good for group in gathered), default=0)):
+        print(legend)
 
 
 def _print_media(gathered: list[dumbbell.Repetitions]) -> None:
@@ -151,20 +149,26 @@ def _summary_row(group: dumbbell.Repetitions) -> list[str]:
     row = [
         group.path,
         group.scheme,
-        str(group.good) if group.good == group.runs else f"{group.good} of {group.runs}",
+        group.runs_text,
     ]
     for _, metric, factor, digits in SHOWN:
         row.append(_estimate(group.estimate(("network", 0, metric)), factor, digits))
     return row
 
 
+class _Estimate(Protocol):
+    """A mean, and where it lies."""
+
+    @property
+    def mean(self) -> float: ...
+    def bounds_text(self, number: Callable[[float], str]) -> str: ...
+
+
 def _estimate(estimate: _Estimate | None, factor: float, digits: int) -> str:
     if estimate is None:
         return "-"
     text = number(estimate.mean * factor, digits)
-    if estimate.low is None or estimate.high is None:
-        return text
-    return f"{text} [{number(estimate.low * factor, digits)}, {number(estimate.high * factor, digits)}]"
+    return f"{text} {estimate.bounds_text(lambda value: number(value * factor, digits))}".strip()
 
 
 def _list_bad(results: dumbbell.Results) -> None:
@@ -187,22 +191,36 @@ def diff(first: Path, second: Path, every_metric: bool, as_json: bool) -> int:
     if as_json:
         sys.stdout.write(to_json({"a": str(first), "b": str(second), "rows": rows}))
         return 0
-    verdicts = {True: "overlap", False: "differ", None: "one run only"}
     table = []
     for row in rows:
         entity = row["entity"] if row["entity"] == "network" else f"{row['entity']} {row['number']}"
         a, b = row["a"], row["b"]
-        verdict = verdicts[row["intervals_overlap"]] if a and b else "only in " + ("A" if a else "B")
         table.append(
             [
                 *(row["path"], row["scheme"], entity, row["metric"]),
                 *(number(side["mean"] if side else None, 4) for side in (a, b)),
                 *("-" if row[key] is None else f"{row[key]:+.{digits}{kind}}" for key, digits, kind in _DIFFERENCES),
-                verdict,
+                "-" if row["low"] is None else f"[{row['low']:+.4f}, {row['high']:+.4f}]",
+                row["verdict"],
             ]
         )
-    print(columns(["path", "scheme", "of", "metric", "A", "B", "difference", "relative", "intervals"], table))
+    head = ["path", "scheme", "of", "metric", "A", "B", "difference", "relative", "95 % of it", "verdict"]
+    print(columns(head, table))
+    print(_tests_made(rows))
     return 0
+
+
+def _tests_made(rows: list[dict[str, Any]]) -> str:
+    """How the verdicts were found."""
+    tested = [row for row in rows if row["p"] is not None]
+    if not tested:
+        return "Ranges of the runs are compared: intervals and tests need five runs on either side."
+    pairs = sum(row["paired"] for row in tested)
+    by_chance = sum(row["verdict"] == "different alone" for row in tested)
+    return (
+        f"{len(tested)} differences tested by Student's t, {pairs} in pairs of runs with the same seed; different: at "
+        f"5 % for all of them together (Holm); different alone ({by_chance}): at 5 % for that row only."
+    )
 
 
 _IS_MEDIA = ("flow", "media.frames_decoded")

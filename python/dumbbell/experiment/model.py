@@ -72,7 +72,7 @@ class Experiment(Settings):
     def specification(self, run: Run) -> dict[str, Any]:
         """What the core is given for one run."""
         flows = self.flow_plans(run.scheme, run.path)
-        return specification(self, run.seed, self.paths[run.path], flows, self.schemes)
+        return specification(self, run.run, run.seed, self.paths[run.path], flows, self.schemes)
 
     def outside(self, run: Run) -> list[Scheme]:
         """The schemes of a run whose controllers come from outside."""

@@ -19,22 +19,22 @@ SAME = ("duration_s", "sample_interval_s", "convergence_delta", "warmup_s", "log
 
 
 def specification(
-    settings: Settings, seed: int, path: PathModel, plans: list[FlowPlan], schemes: dict[str, Scheme]
+    settings: Settings, run: int, seed: int, path: PathModel, plans: list[FlowPlan], schemes: dict[str, Scheme]
 ) -> dict[str, Any]:
-    """The run with these flows on `path`; `schemes` are those that the flows name."""
+    """The repetition `run` with these flows on `path`; `schemes` are those that the flows name."""
+    flows = _spread(settings.spread_ms(run) / 1e3, settings.duration_s, seed, plans)
     return {
         "seed": seed,
         **{name: getattr(settings, name) for name in SAME},
         "path": path.spec(),
-        "flows": [_flow(plan, schemes[plan.scheme], path) for plan in _spread(settings, seed, plans)],
+        "flows": [_flow(flow, schemes[flow.scheme], path) for flow in flows],
     }
 
 
-def _spread(settings: Settings, seed: int, plans: list[FlowPlan]) -> list[FlowPlan]:
-    """Every single flow, each up to `start_spread_ms` late: repetitions on a path without chance differ by it."""
+def _spread(spread_s: float, duration_s: float, seed: int, plans: list[FlowPlan]) -> list[FlowPlan]:
+    """Every single flow, each up to `spread_s` late."""
     draw = random.Random(seed)
-    spread_s = settings.start_spread_ms / 1e3
-    flows = expand(plans, seed, settings.duration_s - spread_s)
+    flows = expand(plans, seed, duration_s - spread_s)
     if not spread_s:
         return flows
     return [replace(flow, start_s=flow.start_s + round(draw.uniform(0.0, spread_s), 6)) for flow in flows]

@@ -42,7 +42,10 @@ def compare(
     """Two results side by side: one row per path, scheme and metric, of all metrics if these are None.
 
     A row has `path`, `scheme`, `entity` (`network`, `flow`, `link`) and its `number`, `metric`, `a` and `b` (None or
-    `runs`, `mean` and a 95 % interval `low`, `high`), `difference`, `relative`, and whether the `intervals_overlap`.
+    `runs`, `mean`, `low`, `high` and what those are: `bounds`, as in `Repetitions.estimate`), `difference`, `relative`,
+    and where both sides have five runs or more the 95 % interval of the difference `low`, `high`, whether runs were
+    `paired` by their seeds, and the probability `p` of such a difference by chance, also `p_adjusted` for the number of
+    rows (Holm). `verdict` is in words.
 
     Raises:
         dumbbell.Error: one of them is no results directory, or there is no such metric.

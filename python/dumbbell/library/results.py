@@ -126,7 +126,7 @@ class Results:
         return overview(kind, self.directory, _chosen("path", path, list(self.experiment.paths)))
 
     def summary(self) -> list[Repetitions]:
-        """All runs of each scheme on each path together: `estimate` of one has means with 95 % intervals."""
+        """All runs of each scheme on each path together: `estimate` of one has its means, and where they lie."""
         return list(repetitions(run.statistics for run in self.runs).values())
 
     def published(self) -> list[Beside]:

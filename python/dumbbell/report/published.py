@@ -18,7 +18,7 @@ def published_tables(model: ReportModel, path: str) -> list[tuple[str, Table]]:
         figures = [_figure(metric, side.get(metric.key)) for metric in PANTHEON for side in (row.ours, row.published)]
         rows.append((name, Field(str(row.runs), sort=row.runs), *figures))
     caption = (
-        f"Published: {model.published_source}. Means over the runs, in brackets the smallest and the largest run; "
+        f"Published: {model.published_source}. Means over the runs, in parentheses the smallest and the largest run; "
         "Pantheon convention. A row without our numbers is of a scheme that did not run."
     )
     groups = (("", 2), *((metric.heading, 2) for metric in PANTHEON))
@@ -29,6 +29,4 @@ def published_tables(model: ReportModel, path: str) -> list[tuple[str, Table]]:
 def _figure(metric: ShownMetric, figure: Mean | None) -> Field:
     if figure is None:
         return Field("-")
-    known = figure.low is not None and figure.high is not None
-    note = f"[{metric.number(figure.low or 0.0)}, {metric.number(figure.high or 0.0)}]" if known else ""
-    return Field(metric.number(figure.mean), note, figure.mean)
+    return Field(metric.number(figure.mean), figure.bounds_text(metric.number), figure.mean)

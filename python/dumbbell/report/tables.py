@@ -8,7 +8,7 @@ from typing import Any
 from dumbbell.report.fields import Field, Table
 from dumbbell.report.model import ReportModel, RunEntry
 from dumbbell.report.wording import NO_DATA
-from dumbbell.results.summary import Estimate, Repetitions, repetitions
+from dumbbell.results.summary import Estimate, Repetitions, bounds_legend, repetitions
 from dumbbell.results.transfers import SUM
 
 
@@ -32,13 +32,11 @@ class ShownMetric:
         return Field(NO_DATA) if value is None else Field(self.number(value), sort=value)
 
     def mean(self, estimate: Estimate | None) -> Field:
-        """The field of a mean with its interval."""
+        """The field of a mean, and where it lies."""
         if estimate is None:
             return Field("N/A")
         decimals = max(self.decimals, 1) if self.decimals == 0 and estimate.count > 1 else self.decimals
-        note = ""
-        if estimate.low is not None and estimate.high is not None:
-            note = f"[{self.number(estimate.low, decimals)}, {self.number(estimate.high, decimals)}]"
+        note = estimate.bounds_text(lambda value: self.number(value, decimals))
         return Field(self.number(estimate.mean, decimals), note, estimate.mean)
 
 
@@ -148,7 +146,7 @@ class PathTables:
         rows = [
             (
                 self._scheme(group.scheme),
-                Field(str(group.good), f"of {group.runs}" if group.good != group.runs else "", group.good),
+                Field(str(group.good), _runs_note(group), group.good),
                 *(metric.mean(group.estimate((*key, metric.key))) for metric in PANTHEON for key in keys),
             )
             for group in self.by_scheme
@@ -299,9 +297,8 @@ class PathTables:
         return Field(str(run.number), "" if run.good else run.status, run.number)
 
     def _caption(self, rules: str) -> str:
-        """The rules of the numbers, and what the brackets are where there are any."""
-        brackets = " In brackets: the 95 % bootstrap confidence interval of the mean over the runs."
-        return rules + (brackets if any(group.good > 1 for group in self.by_scheme) else "")
+        """The rules of the numbers, and what stands behind the means."""
+        return f"{rules} {bounds_legend(max((group.good for group in self.by_scheme), default=0))}".strip()
 
     def _scheme(self, name: str) -> Field:
         return Field(self.model.scheme_title(name), scheme=name)
@@ -310,6 +307,12 @@ class PathTables:
         """Those that any run has: imported logs tell less."""
         known = {(kind, name) for group in self.by_scheme for kind, _, name in group.values}
         return [metric for metric in metrics if (entity, metric.key) in known]
+
+
+def _runs_note(group: Repetitions) -> str:
+    if group.identical:
+        return "identical"
+    return f"of {group.runs}" if group.good != group.runs else ""
 
 
 def run_flows(model: ReportModel, run: RunEntry) -> Table:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from dumbbell.results.summary import Estimate, MetricKey, Repetitions, repetitions
+from dumbbell import _core
+from dumbbell.results.summary import LEVEL, Estimate, MetricKey, Repetitions, repetitions
 
 Side = tuple[list[str], list[dict[str, Any]]]
 """The names of an experiment's paths, and its runs as in `show --json`."""
@@ -14,6 +15,7 @@ def compare_runs(before: Side, after: Side, metrics: tuple[str, ...] | None) -> 
     """One row per path, scheme and metric; `metrics` restricts to those names, `None` takes all.
 
     Where each side has a single path, these are compared whatever their names: the same path measured and modelled.
+    Probabilities are adjusted for the number of rows that have one.
     """
     left, right = repetitions(before[1]), repetitions(after[1])
     names = (before[0], after[0])
@@ -26,6 +28,11 @@ def compare_runs(before: Side, after: Side, metrics: tuple[str, ...] | None) -> 
         for metric in dict.fromkeys([*one.values, *other.values]):
             if metrics is None or metric[2] in metrics:
                 rows.append(_row(one, other, metric))
+    tested = [row for row in rows if row["p"] is not None]
+    for row, adjusted in zip(tested, _core.holm([row["p"] for row in tested]), strict=True):
+        row["p_adjusted"] = adjusted
+    for row in rows:
+        row["verdict"] = _verdict(row)
     return rows
 
 
@@ -38,6 +45,8 @@ def _renamed(side: dict[tuple[str, str], Repetitions], path: str) -> dict[tuple[
 def _row(one: Repetitions, other: Repetitions, metric: MetricKey) -> dict[str, Any]:
     a, b = one.estimate(metric), other.estimate(metric)
     difference = b.mean - a.mean if a and b else None
+    paired, found = _tested(one, other, metric)
+    low, high, p = found or (None, None, None)
     return {
         "path": one.path,
         "scheme": one.scheme,
@@ -48,12 +57,43 @@ def _row(one: Repetitions, other: Repetitions, metric: MetricKey) -> dict[str, A
         "b": estimate_json(b),
         "difference": difference,
         "relative": difference / abs(a.mean) if difference is not None and a and a.mean else None,
-        "intervals_overlap": a.overlaps(b) if a and b else None,
+        "low": low,
+        "high": high,
+        "paired": paired,
+        "p": p,
+        "p_adjusted": None,
     }
+
+
+def _tested(one: Repetitions, other: Repetitions, metric: MetricKey) -> tuple[bool, tuple[float, float, float] | None]:
+    """Whether the runs are pairs, having the same seeds, and what they tell of the difference."""
+    first, second = one.values.get(metric, []), other.values.get(metric, [])
+    seeds, others = one.by_seed.get(metric, {}), other.by_seed.get(metric, {})
+    paired = len(first) == len(second) == len(seeds) and None not in seeds and seeds.keys() == others.keys()
+    if paired:
+        first, second = list(seeds.values()), [others[seed] for seed in seeds]
+    return paired and bool(first), _core.difference(first, second, paired, LEVEL)
+
+
+def _verdict(row: dict[str, Any]) -> str:
+    """What the numbers say, in the words of `docs/guide.md`."""
+    a, b = row["a"], row["b"]
+    if not a or not b:
+        return f"only in {'A' if a else 'B'}"
+    if row["p_adjusted"] is not None:
+        if row["p"] >= 1.0 - LEVEL:
+            return "no difference shown"
+        return "different" if row["p_adjusted"] < 1.0 - LEVEL else "different alone"
+    if a["low"] == b["low"] and a["high"] == b["high"] and not row["difference"]:
+        return "equal"
+    if a["low"] is None or b["low"] is None:
+        return "one run only"
+    return "ranges overlap" if a["low"] <= b["high"] and b["low"] <= a["high"] else "ranges apart"
 
 
 def estimate_json(estimate: Estimate | None) -> dict[str, Any] | None:
     """An estimate as JSON."""
     if estimate is None:
         return None
-    return {"runs": estimate.count, "mean": estimate.mean, "low": estimate.low, "high": estimate.high}
+    means = {"runs": estimate.count, "mean": estimate.mean}
+    return means | {"low": estimate.low, "high": estimate.high, "bounds": estimate.bounds}

@@ -1,6 +1,6 @@
-"""Means over the repetitions of a run, with confidence intervals."""
+"""Means over the repetitions of a run, and how far the runs are apart."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,27 +15,52 @@ MetricKey = tuple[str, int, str]
 
 @dataclass(frozen=True)
 class Estimate:
-    """The mean of a metric over runs and its bootstrap interval; no interval from a single run."""
+    """The mean of a metric over runs, and where it lies: `low` to `high` are what `bounds` says.
+
+    `confidence` is the 95 % confidence interval of the mean. Of fewer than five runs none holds (`docs/metrics.md`):
+    `low` and `high` are the least and the largest run then, a `range`. Of several runs with one and the same value that
+    is `equal`. A single run has neither.
+    """
 
     count: int
     mean: float
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
+    bounds: str | None = None
 
     @classmethod
     def of(cls, values: list[float]) -> "Estimate":
         """The estimate from the values of the runs."""
-        mean = sum(values) / len(values)
-        if len(values) < 2:
-            return cls(len(values), mean, None, None)
-        low, high = _core.bootstrap_interval(values, LEVEL)
-        return cls(len(values), mean, low, high)
+        count, mean = len(values), sum(values) / len(values)
+        if count < 2:
+            return cls(count, mean)
+        low, high = min(values), max(values)
+        if low == high:
+            return cls(count, low, low, high, "equal")
+        interval = _core.confidence_interval(values, LEVEL)
+        return cls(count, mean, low, high, "range") if interval is None else cls(count, mean, *interval, "confidence")
 
-    def overlaps(self, other: "Estimate") -> bool | None:
-        """Whether the intervals overlap; `None` where one of them is unknown."""
-        if self.low is None or self.high is None or other.low is None or other.high is None:
-            return None
-        return self.low <= other.high and other.low <= self.high
+    def bounds_text(self, number: Callable[[float], str]) -> str:
+        """`[low, high]` of an interval, `(low to high)` of a range, `(equal)`; nothing of a single run."""
+        if self.low is None or self.high is None:
+            return ""
+        if self.bounds == "equal":
+            return "(equal)"
+        low, high = number(self.low), number(self.high)
+        return f"[{low}, {high}]" if self.bounds == "confidence" else f"({low} to {high})"
+
+
+def bounds_legend(runs: int) -> str:
+    """What stands behind means over so many runs, as sentences; nothing if that is nothing."""
+    if runs < 2:
+        return ""
+    few = _core.confidence_interval([float(value) for value in range(runs)], LEVEL) is None
+    meaning = (
+        f"In parentheses: the range of the {runs} runs; of so few no confidence interval holds."
+        if few
+        else "In brackets: the 95 % confidence interval of the mean over the runs."
+    )
+    return f"{meaning} Equal: all runs have this value."
 
 
 @dataclass
@@ -49,11 +74,35 @@ class Repetitions:
 
     def __post_init__(self) -> None:
         self.values: dict[MetricKey, list[float]] = {}
+        self.by_seed: dict[MetricKey, dict[int | None, float]] = {}
+        """The same by the seeds of the runs; imported runs have none."""
+
+    @property
+    def identical(self) -> bool:
+        """Whether there are several good runs and no metric of theirs differs: repetitions of nothing."""
+        each = self.values.values()
+        return self.good > 1 and all(len(found) == self.good and min(found) == max(found) for found in each)
+
+    @property
+    def runs_text(self) -> str:
+        """How many runs are good, of how many, and whether they are identical."""
+        count = str(self.good) if self.good == self.runs else f"{self.good} of {self.runs}"
+        return f"{count}, identical" if self.identical else count
 
     def estimate(self, key: MetricKey) -> Estimate | None:
         """Mean and interval of one metric, if any run has it."""
         values = self.values.get(key)
         return Estimate.of(values) if values else None
+
+    def add(self, run: dict[str, Any]) -> None:
+        """Counts a run, given as in `show --json`, and takes its numbers if it is good."""
+        self.runs += 1
+        if run["status"] != "done":
+            return
+        self.good += 1
+        for entity, number, name, value in numbers(run):
+            self.values.setdefault((entity, number, name), []).append(value)
+            self.by_seed.setdefault((entity, number, name), {})[run["seed"]] = value
 
 
 def repetitions(runs: Iterable[dict[str, Any]]) -> dict[tuple[str, str], Repetitions]:
@@ -61,11 +110,5 @@ def repetitions(runs: Iterable[dict[str, Any]]) -> dict[tuple[str, str], Repetit
     gathered: dict[tuple[str, str], Repetitions] = {}
     for run in runs:
         key = (run["path"], run["scheme"])
-        group = gathered.setdefault(key, Repetitions(*key))
-        group.runs += 1
-        if run["status"] != "done":
-            continue
-        group.good += 1
-        for entity, number, name, value in numbers(run):
-            group.values.setdefault((entity, number, name), []).append(value)
+        gathered.setdefault(key, Repetitions(*key)).add(run)
     return gathered

@@ -12,12 +12,13 @@ from dumbbell.benchmark.site.findings import Findings, MeasuredCell, MeasuredRun
 from dumbbell.benchmark.site.matrix import HARM_RULE, SHARE_RULE, match_tables
 from dumbbell.benchmark.site.picture import MOST, Picture
 from dumbbell.benchmark.site.shell import Shell, command, experiment_file, facts, paragraphs
-from dumbbell.benchmark.site.tables import BOLD, INTERVALS, CellTables, cell_table, overview
+from dumbbell.benchmark.site.tables import BOLD, CellTables, cell_table, overview
 from dumbbell.report import fields
 from dumbbell.report.markup import scroll, tag, text, text_field
 from dumbbell.report.model import RAW_FILES
 from dumbbell.report.wording import path_sentence, plain
 from dumbbell.results.directory import MISSING
+from dumbbell.results.summary import bounds_legend
 
 MOST_OPEN_CELLS = 4
 """Cells of an experiment whose tables are unfolded at once; of more, each unfolds by itself."""
@@ -64,7 +65,7 @@ class ExperimentPage:
         yield tag("h2", "Settings", id="settings")
         yield from self._settings()
         yield tag("h2", "Results", id="results")
-        yield tag("p", text(f"{INTERVALS if found.experiment.runs > 1 else ''}{BOLD}".strip()), class_="note")
+        yield tag("p", text(f"{bounds_legend(found.experiment.runs)} {BOLD}".strip()), class_="note")
         yield self.shell.figures(self.whole)
         if self.left_out:
             form = "a quick" if self.site.benchmark.quick else "one"

@@ -84,6 +84,4 @@ def harm_field(harms: Sequence[Harm], name: str) -> fields.Field:
 def with_interval(estimate: Estimate) -> str:
     """A mean with its interval behind it."""
     mean = number(estimate.mean, _PLACES)
-    if estimate.low is None or estimate.high is None:
-        return mean
-    return f"{mean} [{number(estimate.low, _PLACES)}, {number(estimate.high, _PLACES)}]"
+    return f"{mean} {estimate.bounds_text(lambda value: number(value, _PLACES))}".strip()

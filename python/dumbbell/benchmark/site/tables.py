@@ -10,7 +10,6 @@ from dumbbell.report import fields
 from dumbbell.results.summary import Estimate
 
 NONE = "\u2013"
-INTERVALS = "In brackets: the 95 % bootstrap confidence interval of the mean over the runs. "
 BOLD = "The best value is bold where one direction is better (\u2191 more, \u2193 less). "
 
 
@@ -42,9 +41,7 @@ def row_of(
         if text is None or each is None:
             found.append(fields.Field(NONE))
             continue
-        note = ""
-        if each.low is not None and each.high is not None:
-            note = f"[{number(each.low, places)}, {number(each.high, places)}]"
+        note = each.bounds_text(lambda value: number(value, places))
         found.append(fields.Field(text, note, each.mean, best=is_best))
     return found
 
