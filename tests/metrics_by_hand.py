@@ -61,7 +61,10 @@ def corrected(flow: Flow) -> Values:
     first, last = flow.counted
     arrived, dropped = us(flow.delivered.within(first, last).delay), flow.dropped.within(first, last)
     least = scaled(min(us(flow.delivered.delay), default=None), 1e-3)
+    beside = [other for other in flow.run.flows if other.directions == flow.directions]
+    amounts = {other.number: within(other.stream.fresh, *other.counted) for other in beside}
     values: Values = {
+        "payload_share": ratio(amounts[flow.number], sum(amounts.values())),
         "goodput_mbps": mbps(within(flow.stream.fresh, first, last), last - first) if first < last else None,
         "packet_loss_rate": ratio(len(dropped.time), len(dropped.time) + len(arrived)),
         "owd_min_ms": least,

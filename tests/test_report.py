@@ -222,12 +222,12 @@ def test_only_what_is_asked_for_is_written(tmp_path: Path) -> None:
 
 
 def test_several_flows_have_columns_totals_and_fairness(tmp_path: Path) -> None:
-    plan = {"schemes": ["cubic"], "mixes": ["cubic*2+bbr"], "paths": PATHS[:1], "flows": 3, "interval_s": 0.5}
+    plan = {"schemes": ["cubic"], "paths": PATHS[:1], "flows": 3, "interval_s": 0.5}
     experiment = make(tmp_path, plan | {"runs": 2, "duration_s": 4.0, "warmup_s": 0.5})
     write_report(tmp_path, jobs=1)
     outline = Outline((tmp_path / "report.html").read_text())
     assert "running 3 flows with 0.5-second interval between two flows." in outline.text
-    assert "Repeated the test of 2 congestion control schemes twice." in outline.text
+    assert "Repeated the test of 1 congestion control scheme twice." in outline.text
     row = row_of(outline, "TCP Cubic", 2 + 3 * 4, 0)  # flows 1 to 3 and all, three metrics
     runs = [stats_of(tmp_path, run.directory) for run in experiment.all_runs() if run.scheme == "cubic"]
     assert row[5].split("|")[0] == f"{sum(run['network']['throughput_mbps'] for run in runs) / 2:.2f}"
@@ -235,8 +235,21 @@ def test_several_flows_have_columns_totals_and_fairness(tmp_path: Path) -> None:
     assert "Jain index" in outline.text
     assert f"{runs[0]['network']['jain_index']:.3f}" in outline.text
     assert "-- Total of 3 flows:" in outline.text
-    assert "Flow 3 (TCP BBR) egress (mean " in outline.text  # in a mix, flows are called by their scheme
     assert "Flow 3 egress (mean " in outline.text
+
+
+def test_in_a_mix_flows_are_called_by_their_schemes(tmp_path: Path) -> None:
+    plan = {"schemes": ["cubic"], "mixes": ["cubic*2+bbr"], "paths": PATHS[:1], "flows": 3, "interval_s": 0.5}
+    experiment = make(tmp_path, plan | {"runs": 2, "duration_s": 4.0, "warmup_s": 0.5})
+    write_report(tmp_path, jobs=1)
+    outline = Outline((tmp_path / "report.html").read_text())
+    runs = [stats_of(tmp_path, run.directory) for run in experiment.all_runs() if "bbr" in run.scheme]
+    counted = [row for row in outline.rows if row[0] == "cubic*2+bbr|" and row[1] == "all|"]
+    total = sum(run["network"]["throughput_mbps"] for run in runs) / 2
+    assert [row[3].split("|")[0] for row in counted if row[2] == "2|"] == [f"{total:.2f}"]
+    names = [row[1] for row in outline.rows if len(row) == 6 and row[0] == "cubic*2+bbr|"]
+    assert names == ["TCP Cubic 1|", "TCP Cubic 2|", "TCP BBR|", "all|"]
+    assert "Flow 3 (TCP BBR) egress (mean " in outline.text
     assert "--mix 'cubic*2+bbr' --path india-aws-india --runs 1" in outline.text
 
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from dumbbell.library.running import Interrupted, run, simulate, specification
     from dumbbell.library.tables import Table
     from dumbbell.machine.bpf import bpf_loader
+    from dumbbell.results.shares import Share, shares
     from dumbbell.results.summary import Repetitions, bounds_legend
     from dumbbell.results.transfers import Transfers
     from dumbbell.vectors import Difference, check_vectors, write_vectors
@@ -69,6 +70,7 @@ _PLACES = {
     "Run": "experiment",
     "RunResults": "library.one_run",
     "Scheme": "catalog.scheme",
+    "Share": "results.shares",
     "Table": "library.tables",
     "Transfers": "results.transfers",
     "bounds_legend": "results.summary",
@@ -99,6 +101,7 @@ _PLACES = {
     "run_benchmark": "library.benchmarks",
     "schemes": "library.listing",
     "settings": "library.listing",
+    "shares": "results.shares",
     "simulate": "library.running",
     "specification": "library.running",
     "write_report": "library.reading",
@@ -125,6 +128,7 @@ __all__ = [
     "Run",
     "RunResults",
     "Scheme",
+    "Share",
     "Table",
     "Transfers",
     "__version__",
@@ -156,6 +160,7 @@ __all__ = [
     "run_benchmark",
     "schemes",
     "settings",
+    "shares",
     "simulate",
     "specification",
     "write_report",

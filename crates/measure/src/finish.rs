@@ -65,6 +65,10 @@ pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[
     });
     let sender_of = |flow: &FlowMeter| senders.iter().find(|sender| sender.flow == flow.info.flow);
     let mut flows = Vec::with_capacity(meter.flows.len());
+    let payload_bytes = [false, true].map(|reverse| {
+        let flows = meter.flows.iter().filter(|flow| flow.info.facts.reverse == reverse);
+        flows.map(|flow| flow.measured_data_bytes).sum::<u64>()
+    });
     for flow in &mut meter.flows {
         let share_mbps = shares_mbps[usize::from(flow.info.facts.reverse)];
         flows.push(flow_stats(flow, sender_of(flow), &scope, share_mbps, &mut totals));
@@ -76,6 +80,9 @@ pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[
     for (stats, flow) in flows.iter_mut().zip(&measured_flows) {
         stats.ccperf = flow.stats(told);
         stats.response = flow.response(told);
+        let FlowMeter { measured_data_bytes: own, info, .. } = flow.flow;
+        let all = payload_bytes[usize::from(info.facts.reverse)];
+        stats.payload_share = (told.payload && all > 0).then(|| *own as f64 / all as f64);
         completions.flow(&flow.flow.info, flow.sender.and_then(|sender| sender.completed));
     }
     let links: Vec<_> = links.iter().map(link_stats).collect();

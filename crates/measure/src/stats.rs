@@ -57,6 +57,7 @@ pub struct FlowStats {
     pub loss_rate: Option<f64>,
     pub acklink: Option<AckLinkStats>,
     pub goodput_mbps: Option<f64>,
+    pub payload_share: Option<f64>,
     pub packet_loss_rate: Option<f64>,
     pub owd_mean_ms: Option<f64>,
     pub owd_min_ms: Option<f64>,

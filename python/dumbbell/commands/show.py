@@ -17,6 +17,13 @@ SHOWN = (
     ("loss %", "loss_rate", 100.0, 2),
 )
 
+SHARED = (
+    ("share %", "payload_share", 100.0, 1),
+    ("goodput Mbit/s", "goodput_mbps", 1.0, 2),
+    ("p95 delay ms", "delay_p95_ms", 1.0, 1),
+    ("loss %", "loss_rate", 100.0, 2),
+)
+
 MEDIA = (
     ("bitrate Mbit/s", "media_rate_mbps", 1.0, 2),
     ("utilisation %", "media_utilization", 100.0, 1),
@@ -68,6 +75,7 @@ def print_summary(results: dumbbell.Results) -> None:
     gathered = results.summary()
     rows = [_summary_row(group) for group in gathered]
     print(columns(["path", "scheme", "runs", *(title for title, *_ in SHOWN)], rows))
+    _print_shares(gathered)
     _print_legend(gathered)
     _print_media(gathered)
     _print_published(results)
@@ -96,6 +104,19 @@ def _print_legend(gathered: list[dumbbell.Repetitions]) -> None:
     """What stands behind the means, if anything does."""
     if legend := dumbbell.bounds_legend(max((group.good for group in gathered), default=0)):
         print(legend)
+
+
+def _print_shares(gathered: list[dumbbell.Repetitions]) -> None:
+    """Who got what in runs of several schemes; nothing if there are none."""
+    rows = []
+    for group in gathered:
+        for share in dumbbell.shares(group):
+            values = [_estimate(getattr(share, metric), factor, digits) for _, metric, factor, digits in SHARED]
+            name = f"  {share.name}" if share.single and share.name != share.scheme else share.name
+            rows.append([group.path, group.scheme, name, f"{100 * share.fair:.1f}", *values])
+    if rows:
+        head = ["path", "mix", "who", "fair share %", *(title for title, *_ in SHARED)]
+        print(f"\nShares\n{columns(head, rows)}")
 
 
 def _print_media(gathered: list[dumbbell.Repetitions]) -> None:

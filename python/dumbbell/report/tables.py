@@ -8,6 +8,7 @@ from typing import Any
 from dumbbell.report.fields import Field, Table
 from dumbbell.report.model import ReportModel, RunEntry
 from dumbbell.report.wording import NO_DATA
+from dumbbell.results.shares import Share, flow_names, flow_schemes, shares
 from dumbbell.results.summary import Estimate, Repetitions, bounds_legend, repetitions
 from dumbbell.results.transfers import SUM
 
@@ -40,6 +41,7 @@ class ShownMetric:
         return Field(self.number(estimate.mean, decimals), note, estimate.mean)
 
 
+_RUNS = "#\u00a0runs"
 _DELAY = "one-way delay (ms), corrected"
 _SENDER = "sender"
 _LINK = "bottleneck link"
@@ -64,6 +66,12 @@ SENDER = (
     ShownMetric("mean_srtt_ms", "mean SRTT (ms)", 1.0, 1, _SENDER),
     ShownMetric("retransmissions", "resent (packets)", 1.0, 0, _SENDER),
     ShownMetric("timeouts", "timeouts", 1.0, 0, _SENDER),
+)
+SHARED = (
+    ShownMetric("payload_share", "share (%)", 100.0, 1),
+    ShownMetric("goodput_mbps", "goodput (Mbit/s)"),
+    ShownMetric("delay_p95_ms", "95th-%ile delay (ms)"),
+    ShownMetric("loss_rate", "loss rate (%)", 100.0),
 )
 FAIRNESS = (
     ShownMetric("jain_index", "Jain index", 1.0, 3, "fairness"),
@@ -128,6 +136,7 @@ class PathTables:
         """Every table of the path that has numbers, with its heading, Pantheon's first."""
         tables = [
             ("Means over the runs", self.means()),
+            ("Who got what", self.shares()),
             ("Goodput, loss and delay, corrected", self.corrected()),
             ("Media", self.media()),
             ("Link and sender" if self.flows == 1 else "Fairness, link and senders", self.network()),
@@ -137,7 +146,12 @@ class PathTables:
         return [(heading, table) for heading, table in tables if len(table.columns) > table.names and table.rows]
 
     def means(self) -> Table:
-        """Pantheon's table: means per scheme and flow, and over all flows where there are several."""
+        """Pantheon's table: means per scheme and flow, and over all flows where there are several.
+
+        Flows of different schemes have no columns in common: where there are some, every flow has a row.
+        """
+        if any(map(flow_schemes, self.by_scheme)):
+            return self._flow_rows(PANTHEON, self._caption(_PANTHEON_RULES), with_runs=True)
         columns = [f"flow {number}" for number in range(1, self.flows + 1)]
         keys: list[tuple[str, int]] = [("flow", number) for number in range(1, self.flows + 1)]
         if self.flows > 1:
@@ -146,43 +160,78 @@ class PathTables:
         rows = [
             (
                 self._scheme(group.scheme),
-                Field(str(group.good), _runs_note(group), group.good),
+                _runs_field(group),
                 *(metric.mean(group.estimate((*key, metric.key))) for metric in PANTHEON for key in keys),
             )
             for group in self.by_scheme
         ]
         groups = (("", 2), *((metric.heading, len(columns)) for metric in PANTHEON))
-        return Table(self._caption(_PANTHEON_RULES), groups, ("scheme", "#\u00a0runs", *columns * 3), tuple(rows))
+        return Table(self._caption(_PANTHEON_RULES), groups, ("scheme", _RUNS, *columns * 3), tuple(rows))
+
+    def shares(self) -> Table:
+        """Who got what in runs of several schemes."""
+        rows = [
+            (
+                self._scheme(group.scheme),
+                Field(self._who(share)),
+                Field(f"{100 * share.fair:.1f}", sort=share.fair),
+                *(metric.mean(getattr(share, metric.key)) for metric in SHARED),
+            )
+            for group in self.by_scheme
+            for share in shares(group)
+        ]
+        columns = ("mix", "who", "fair share (%)", *(metric.heading for metric in SHARED))
+        caption = self._caption(
+            "Share of the payload that was delivered after the warm-up; the fair share is the same for every flow. "
+            "Delay and loss in Pantheon's convention, of single flows."
+        )
+        return Table(caption, (), columns, tuple(rows), 2)
+
+    def _who(self, share: Share) -> str:
+        return share.name.replace(share.scheme, self.model.scheme_title(share.scheme), 1)
 
     def corrected(self) -> Table:
         """Goodput, loss and delays in the corrected convention; a row per flow, and one for all of several."""
-        keys: list[tuple[str, int]] = [("flow", number) for number in range(1, self.flows + 1)]
-        if self.flows > 1:
-            keys.append(("network", 0))
         metrics = self._present("flow", CORRECTED)
+        caption = self._caption(corrected_rules(self.model.warmup_s))
+        return self._flow_rows(metrics, caption)
+
+    def _flow_rows(self, metrics: Sequence[ShownMetric], caption: str, with_runs: bool = False) -> Table:
+        """A row for every flow, and one for all where there are several."""
         rows = []
         for group in self.by_scheme:
+            names = self._flow_names(group)
+            keys: list[tuple[str, int]] = [("flow", number) for number in range(1, len(names) + 1)]
+            if len(names) > 1:
+                keys.append(("network", 0))
             for entity, number in keys:
-                which = (
-                    (Field(str(number) if number else "all", sort=number or self.flows + 1),) if self.flows > 1 else ()
-                )
+                name = names[number - 1] if number else "all"
+                which = (Field(name, sort=number or self.flows + 1),) if self.flows > 1 else ()
                 values = [metric.mean(group.estimate((entity, number, metric.key))) for metric in metrics]
-                rows.append((self._scheme(group.scheme), *which, *values))
-        flow = ("flow",) if self.flows > 1 else ()
-        headings = tuple(metric.heading for metric in metrics)
-        names = 1 + len(flow)
-        columns = ("scheme", *flow, *headings)
-        caption = self._caption(corrected_rules(self.model.warmup_s))
-        return Table(caption, groups(names, metrics), columns, tuple(rows), names)
+                count = (_runs_field(group),) if with_runs else ()
+                rows.append((self._scheme(group.scheme), *which, *count, *values))
+        columns = ["scheme", "flow"] if self.flows > 1 else ["scheme"]
+        texts = len(columns)
+        columns += [_RUNS] if with_runs else []
+        above = groups(len(columns), metrics)
+        return Table(caption, above, (*columns, *(metric.heading for metric in metrics)), tuple(rows), texts)
+
+    def _flow_names(self, group: Repetitions) -> list[str]:
+        """Those of the flows of a scheme or mix: by their schemes' titles where these differ, else numbers."""
+        schemes = flow_schemes(group)
+        if not schemes:
+            count = max((len(flows) for flows in group.flows), default=self.flows)
+            return [str(number) for number in range(1, count + 1)]
+        return flow_names([self.model.scheme_title(scheme) for scheme in schemes])
 
     def media(self) -> Table:
         """What viewers of live sources got; a row for every flow that is one."""
         rows = []
         for group in self.by_scheme:
-            for number in range(1, self.flows + 1):
+            for number, name in enumerate(self._flow_names(group), 1):
                 if ("flow", number, MEDIA[-1].key) not in group.values:
                     continue
-                flow = (Field(str(number), sort=number),) if self.flows > 1 else ()
+                flow = (Field(name, sort=number),) if self.flows > 1 else ()
                 values = [metric.mean(group.estimate(("flow", number, metric.key))) for metric in MEDIA]
                 rows.append((self._scheme(group.scheme), *flow, *values))
         names = 2 if self.flows > 1 else 1
@@ -309,10 +358,9 @@ class PathTables:
         return [metric for metric in metrics if (entity, metric.key) in known]
 
 
-def _runs_note(group: Repetitions) -> str:
-    if group.identical:
-        return "identical"
-    return f"of {group.runs}" if group.good != group.runs else ""
+def _runs_field(group: Repetitions) -> Field:
+    note = "identical" if group.identical else f"of {group.runs}" if group.good != group.runs else ""
+    return Field(str(group.good), note, group.good)
 
 
 def run_flows(model: ReportModel, run: RunEntry) -> Table:

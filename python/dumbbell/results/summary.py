@@ -76,6 +76,8 @@ class Repetitions:
         self.values: dict[MetricKey, list[float]] = {}
         self.by_seed: dict[MetricKey, dict[int | None, float]] = {}
         """The same by the seeds of the runs; imported runs have none."""
+        self.flows: list[list[dict[str, Any]]] = []
+        """The flows of each good run."""
 
     @property
     def identical(self) -> bool:
@@ -100,6 +102,7 @@ class Repetitions:
         if run["status"] != "done":
             return
         self.good += 1
+        self.flows.append(run["flows"])
         for entity, number, name, value in numbers(run):
             self.values.setdefault((entity, number, name), []).append(value)
             self.by_seed.setdefault((entity, number, name), {})[run["seed"]] = value

@@ -54,6 +54,14 @@ pub(super) const METRICS: &[Definition] = &[
         RFC5166,
     ),
     Flow.metric(
+        "payload_share",
+        "",
+        Neutral,
+        Corrected,
+        "payload of goodput_mbps / the sum of it over all flows that send in the same direction; null if that is zero",
+        OWN,
+    ),
+    Flow.metric(
         "packet_loss_rate",
         "",
         Less,

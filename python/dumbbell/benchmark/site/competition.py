@@ -102,15 +102,8 @@ def _match(findings: Findings, cell: MeasuredCell, label: str) -> Match:
 
 def _shares(cell: MeasuredCell, label: str, ours: tuple[int, ...]) -> list[float]:
     """The part of the payload delivered that our flows got, in each run."""
-    found = []
-    for run in cell.good(label):
-        mine, total = (
-            sum(lookup(flow, "goodput_mbps") or 0.0 for flow in flows)
-            for flows in (run.flows(ours), run.content["flows"])
-        )
-        if total > 0:
-            found.append(mine / total)
-    return found
+    shares = ([lookup(flow, "payload_share") for flow in run.flows(ours)] for run in cell.good(label))
+    return [sum(known) for found in shares if (known := [share for share in found if share is not None])]
 
 
 def _harms(findings: Findings, cell: MeasuredCell, label: str, flows: tuple[int, ...], victim: str) -> tuple[Harm, ...]:

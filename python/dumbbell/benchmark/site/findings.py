@@ -16,6 +16,7 @@ from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, slug
 from dumbbell.experiment import Run as Planned
 from dumbbell.figures import Style, styles
+from dumbbell.results.shares import flow_names
 from dumbbell.results.summary import Estimate
 
 _GOOD = "done"
@@ -144,9 +145,10 @@ class MeasuredCell:
         plans = self.plans[label]
         mixed = bool(self.theirs_of(label))
         if len(plans) <= MOST_SINGLE_FLOWS and not any(map(is_many, plans)):
+            names = flow_names([titles[plan.scheme] for plan in plans])
             return [
-                Flows(label, plan.scheme, (number,), f"flow {number}" + (f", {titles[plan.scheme]}" if mixed else ""))
-                for number, plan in enumerate(plans, 1)
+                Flows(label, plan.scheme, (number,), name)
+                for number, (plan, name) in enumerate(zip(plans, names, strict=True), 1)
             ]
         found = []
         for numbers in (self.ours_of(label), self.theirs_of(label)):
