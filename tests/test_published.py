@@ -70,7 +70,7 @@ def test_ours_stand_beside_the_published_numbers(dumbbell: Dumbbell) -> None:
     for text in (printed, dumbbell("show", "out").stdout):
         assert text.count("beside published: Somebody, 2018") == 2
         line = next(line for line in text.split("Ours on small")[1].splitlines() if line.startswith("reno"))
-        assert "7.25 [6.50, 8.00]" in line
+        assert "7.25 (6.50 to 8.00)" in line
         assert line.endswith("1.25")
         assert text.count("Learned") == 1, "a row with a path is of that path only"
 
@@ -97,7 +97,7 @@ def test_both_reports_have_the_table(dumbbell: Dumbbell, plan: Path, folder: Pat
     assert page.count("<h3>Ours beside published</h3>") == 2
     assert "Published: Somebody, 2018." in page
     assert "<small>there: TCP Reno there</small>" in page
-    assert "[6.50, 8.00]" in page
+    assert "(6.50 to 8.00)" in page
     assert (folder / "out/report.pdf").stat().st_size > 10_000
 
 
