@@ -88,7 +88,7 @@ def test_a_backend_is_one_file(played: Executor, tmp_path: Path) -> None:
 
 def test_its_wording_and_capabilities_reach_reports_and_refusals(played: Executor) -> None:
     path = PathModel("p", "")
-    assert path_sentence(path, played).startswith("Played: p. Elements for data: ")
+    assert path_sentence(path, played).startswith("Played: p: ")
     assert figure_title(played, "p", 1, 30.0, 1, 0.0, True).startswith("play of p\n")
     assert backends.forms(lambda can: can.real_packets) == ["emu", "played:WHERE"]
     assert backends.choose_jobs(played, None, 8) == 2

@@ -299,7 +299,7 @@ def test_the_command_writes_the_report_of_a_simulation(dumbbell: Dumbbell, folde
     done = dumbbell("report", "r")
     assert done.stdout.split() == ["r/report.html", "r/report.pdf"]
     outline = Outline((folder / "r" / "report.html").read_text())
-    assert "Elements for data: link (rate 10 Mbit/s, queue: droptail (packets 30)), then delay 10 ms" in outline.text
+    assert ": 10 Mbit/s, 30-packet drop-tail, 10 ms each way." in outline.text
     assert "goodput (Mbit/s)" in outline.text
     assert "Average capacity 10.00 Mbit/s (shaded region)" in outline.text
     assert "All 2 runs succeeded." in outline.text

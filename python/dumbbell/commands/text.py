@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from dumbbell.digits import decimal
+
 
 def columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table; columns whose fields all start like numbers are aligned right."""
@@ -23,5 +25,5 @@ def _numeric(field: str) -> bool:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """A number with fixed digits, `-` for none."""
-    return "-" if value is None else f"{value:.{digits}f}"
+    """A number, `-` for none."""
+    return "-" if value is None else decimal(value, digits)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell.digits import decimal
 from dumbbell.report.fields import Field, Table
 from dumbbell.report.model import ReportModel, RunEntry
 from dumbbell.report.wording import NO_DATA
@@ -24,9 +25,8 @@ class ShownMetric:
     group: str = ""
 
     def number(self, value: float, decimals: int | None = None) -> str:
-        """The value as text, without a minus in front of zero."""
-        text = f"{value * self.factor:.{self.decimals if decimals is None else decimals}f}"
-        return text.removeprefix("-") if float(text) == 0 else text
+        """The value as text."""
+        return decimal(value * self.factor, self.decimals if decimals is None else decimals)
 
     def single(self, value: float | None) -> Field:
         """The field of one value."""
@@ -36,7 +36,8 @@ class ShownMetric:
         """The field of a mean, and where it lies."""
         if estimate is None:
             return Field("N/A")
-        decimals = max(self.decimals, 1) if self.decimals == 0 and estimate.count > 1 else self.decimals
+        whole = self.decimals == 0 and estimate.count > 1 and estimate.bounds != "equal"
+        decimals = 1 if whole else self.decimals  # a mean of counts is no count
         note = estimate.bounds_text(lambda value: self.number(value, decimals))
         return Field(self.number(estimate.mean, decimals), note, estimate.mean)
 

@@ -1,11 +1,12 @@
 """The sentences and texts of a report, in the order and wording that readers of Pantheon's reports know."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from dumbbell.backends import Backend
 from dumbbell.catalog.path import PathModel
 from dumbbell.interchange.pantheon_stats import RunTimes, stats_text
+from dumbbell.report.path_words import path_words
 
 NO_DATA = "n/a"
 
@@ -48,44 +49,11 @@ def figure_title(
 
 
 def path_sentence(path: PathModel, backend: Backend) -> str:
-    """What was tested: the path's elements in the order that packets pass them."""
+    """What was tested, in a person's words."""
     title = path.name if path.title in ("", path.name) else f"{path.name}, {path.title}"
     if not backend.capabilities.executes:
         return f"{backend.wording.tested}: {title}."
-    directions = [f"{name}: {_elements(elements)}" for name, elements in (("data", path.data), ("ACKs", path.ack))]
-    return f"{backend.wording.tested}: {title}. Elements for {'; for '.join(directions)}."
-
-
-def _elements(elements: Sequence[Mapping[str, Any]]) -> str:
-    return ", then ".join(_element(element) for element in elements) or "none"
-
-
-_UNITS = (("_mbps", " Mbit/s"), ("_ms", " ms"), ("_s", " s"), ("_bytes", " bytes"), ("_packets", " packets"))
-
-
-def _element(element: Mapping[str, Any]) -> str:
-    """`kind NAME (key value, key: (...))`; a single number that is called like its element needs no brackets."""
-    kind = str(element.get("kind", ""))
-    items = [(key, value) for key, value in element.items() if key not in ("kind", "name")]
-    words = [part for part in (kind, str(element.get("name", ""))) if part]
-    if len(items) == 1 and items[0][0].startswith(f"{kind}_"):
-        return " ".join([*words, _quantity(*items[0])])
-    inside = ", ".join(_named(key, value) for key, value in items)
-    return " ".join([*words, f"({inside})"] if inside else words)
-
-
-def _named(key: str, value: object) -> str:
-    name = next((key.removesuffix(suffix) for suffix, _ in _UNITS if key.endswith(suffix)), key).replace("_", " ")
-    if isinstance(value, Mapping):
-        return f"{name}: {_element(value)}"
-    return f"{name} of {len(value)} entries" if isinstance(value, list) else f"{name} {_quantity(key, value)}"
-
-
-def _quantity(key: str, value: object) -> str:
-    unit = next((unit for suffix, unit in _UNITS if key.endswith(suffix)), "")
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{plain(value) if isinstance(value, int | float) else value}{unit}"
+    return f"{backend.wording.tested}: {title}: {path_words(path)}."
 
 
 def statistics_text(times: RunTimes, content: Mapping[str, Any], generated_at: str) -> str:

@@ -1,0 +1,99 @@
+"""A path in a person's words: `100.42 Mbit/s, 173-packet drop-tail, 27 ms each way`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dumbbell.catalog.description import describe
+from dumbbell.catalog.path import PathModel
+
+Element = Mapping[str, Any]
+
+_QUEUES = {
+    "droptail": "drop-tail",
+    "drophead": "drop-head",
+    "infinite": "unlimited queue",
+    "codel": "CoDel",
+    "fq-codel": "FQ-CoDel",
+    "pie": "PIE",
+    "red": "RED",
+    "cobalt": "COBALT",
+    "dualpi2": "DualPI2",
+    "step": "queue with a step of marks",
+}
+
+
+def path_words(path: PathModel) -> str:
+    """The data direction, the delay, and what ACKs meet besides it; every setting is in the experiment's file."""
+    rates = {(link.direction, link.element): link.rate_mbps for link in describe(path.spec()).links}
+    data, ack = (
+        [
+            words
+            for index, element in enumerate(elements)
+            if element["kind"] != "delay" and (words := _words(element, rates.get((direction, index))))
+        ]
+        for direction, elements in (("data", path.data), ("ack", path.ack))
+    )
+    there, back = _delay_ms(path.data), _delay_ms(path.ack)
+    delay = f"{_plain(there)} ms each way" if there == back else f"{_plain(there)} ms there, {_plain(back)} ms back"
+    said = ", ".join([*data, delay])
+    return f"{said}; ACKs meet {', '.join(ack)}" if ack else said
+
+
+def _delay_ms(elements: Sequence[Element]) -> float:
+    return sum(float(element["delay_ms"]) for element in elements if element["kind"] == "delay")
+
+
+def _words(element: Element, rate_mbps: float | None) -> str:
+    """What an element does to packets."""
+    kind = str(element["kind"])
+    parts = [_KINDS[kind](element, rate_mbps) if kind in _KINDS else _settings(element)]
+    queue = element.get("queue")
+    parts += [queue_words(queue)] if queue else []
+    if changes := element.get("schedule"):
+        parts.append(f"changed {'once' if len(changes) == 1 else f'{len(changes)} times'} in a run")
+    parts += ["wandering at random"] if element.get("walk") else []
+    return ", ".join(parts)
+
+
+def queue_words(queue: Element) -> str:
+    """`173-packet drop-tail`, `250 kB CoDel`."""
+    kind = _QUEUES.get(str(queue.get("kind")), str(queue.get("kind")))
+    limits = [f"{_plain(queue['packets'])}-packet"] if queue.get("packets") is not None else []
+    if queue.get("bytes") is not None:
+        limits.append(f"{_plain(queue['bytes'] / 1000)} kB")
+    return " ".join([*limits, kind])
+
+
+def _rate(rate_mbps: float | None) -> str:
+    if rate_mbps is None:
+        return "a link without a limit"
+    return f"{_plain(rate_mbps / 1000)} Gbit/s" if rate_mbps >= 1000 else f"{_plain(round(rate_mbps, 3))} Mbit/s"
+
+
+def _trace(element: Element, rate_mbps: float | None) -> str:
+    if "poisson" in element:
+        return f"{_rate(element['poisson']['rate_mbps'])} in Poisson opportunities"
+    steady = "even" in element or len(set(element.get("times_ms", ()))) == 1
+    return _rate(rate_mbps) if steady else f"a trace of {_rate(rate_mbps)} on average"
+
+
+_KINDS: dict[str, Callable[[Element, float | None], str]] = {
+    "link": lambda _, rate: _rate(rate),
+    "trace": _trace,
+    "poisson": lambda _, rate: f"{_rate(rate)} in Poisson opportunities",
+    "cellular": lambda _, rate: f"a cellular link of {_rate(rate)} on average",
+    "shaper": lambda _, rate: f"shaped to {_rate(rate)}",
+    "policer": lambda _, rate: f"policed to {_rate(rate)}",
+    "loss": lambda element, _: f"{_plain(100 * element['probability'])} % loss",
+}
+
+
+def _settings(element: Element) -> str:
+    """`kind (key value, key value)` of what has no words of its own."""
+    values = {key: value for key, value in element.items() if key not in ("kind", "name", "queue", "schedule", "walk")}
+    inside = ", ".join(f"{key} {_plain(value)}" for key, value in values.items())
+    return f"{element['kind']} ({inside})" if inside else str(element["kind"])
+
+
+def _plain(value: object) -> str:
+    return f"{value:.10g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value).lower()
