@@ -26,3 +26,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+for (const region of document.querySelectorAll(".scroll")) {
+  const tell = () => region.classList.toggle("wide", region.scrollWidth > region.clientWidth + 1);
+  new ResizeObserver(tell).observe(region);
+  tell();
+}
