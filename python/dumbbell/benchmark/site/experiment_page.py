@@ -237,7 +237,7 @@ class ExperimentPage:
             for metric in found.metrics[level]:
                 better = {1: "more", -1: "less", 0: ""}[metric.better]
                 sampled = interval if metric.sampled else ""
-                items = (metric.name, level, metric.unit, better, sampled)
+                items = (metric.words, metric.name, level, metric.unit, better, sampled)
                 rows.append(
                     tag(
                         "tr",
@@ -246,7 +246,7 @@ class ExperimentPage:
                         text_field(metric.source),
                     )
                 )
-        heads = ("name", "level", "unit", "better", "sampled every", "formula", "source")
+        heads = ("metric", "name", "level", "unit", "better", "sampled every", "formula", "source")
         return _plain_table(heads, rows)
 
 

@@ -382,9 +382,13 @@ class Findings:
 
     def headline_of(self, label: str) -> list[tuple[MeasuredCell, float]]:
         """The headline in each cell that has it, as the mean over its runs."""
+        return self.means_of(label, self.headline)
+
+    def means_of(self, label: str, each: Metric) -> list[tuple[MeasuredCell, float]]:
+        """A metric in each cell that has it, as the mean over its runs."""
         if label not in self.labels:
             return []
-        found = ((cell, cell.values(label, self.headline)) for cell in self.cells)
+        found = ((cell, cell.values(label, each)) for cell in self.cells)
         return [(cell, sum(values) / len(values)) for cell, values in found if values]
 
 

@@ -145,7 +145,7 @@ class Scorecard:
         rows = [
             (self.shell.name(label), *(column[index] for column in columns)) for index, label in enumerate(found.labels)
         ]
-        heads = (f"{each.name}{f' ({each.unit})' if each.unit else ''} {each.arrow}".strip() for each in metrics)
+        heads = (f"{each.words}{f' ({each.unit})' if each.unit else ''} {each.arrow}".strip() for each in metrics)
         many = len(found.cells) > 1
         caption = f"Mean over {len(found.cells)} cells, in brackets the lowest and the highest cell." if many else ""
         return fields.Table(caption, (), ("scheme", *heads), tuple(rows))
