@@ -1,6 +1,6 @@
 """From an experiment as written to one that depends on nothing outside."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -10,6 +10,7 @@ from dumbbell.catalog import grid
 from dumbbell.catalog.available import missing
 from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan
+from dumbbell.catalog.index import Named
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import Plan, mix_label, parse_mix
 from dumbbell.catalog.published import Publication
@@ -48,7 +49,7 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
     used = [*labels, *(name for parts in mixes.values() for name, _ in parts), *(f.scheme for f in listed_flows)]
     found = {name: _scheme(plan, name) for name in used if name}
     canonical = {name: scheme.name for name, scheme in found.items()}
-    _check_names(found)
+    _check_names("scheme", found)
     alone = tuple(dict.fromkeys(canonical[name] for name in labels))
     settings: dict[str, Any] = {"warmup_s": plan.duration_s / 6} | plan.settings()
     return Experiment(
@@ -66,13 +67,13 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
     )
 
 
-def _check_names(found: dict[str, Scheme]) -> None:
-    """Refuses two schemes of one name: their results would be taken for the same."""
-    known: dict[str, tuple[str, Scheme]] = {}
-    for text, scheme in found.items():
-        other, first = known.setdefault(scheme.name, (text, scheme))
-        if scheme != first:
-            raise UserError(f"two schemes are called `{scheme.name}`: `{other}` and `{text}`: give one another name")
+def _check_names(kind: str, found: Mapping[str, Named]) -> None:
+    """Refuses two schemes or paths of one name: their results would be taken for the same."""
+    known: dict[str, tuple[str, Named]] = {}
+    for text, item in found.items():
+        other, first = known.setdefault(item.name, (text, item))
+        if item != first:
+            raise UserError(f"two {kind}s are called `{item.name}`: `{other}` and `{text}`: give one another name")
 
 
 def everything(plan: Plan) -> tuple[list[Scheme], dict[str, str]]:
@@ -123,7 +124,9 @@ def _naming(plan: Plan, name: str) -> Iterator[None]:
 
 
 def _paths(plan: Plan) -> list[PathModel]:
-    return [_path(plan, name) for name in plan.paths]
+    found = {name: _path(plan, name) for name in plan.paths}
+    _check_names("path", found)
+    return list(found.values())
 
 
 def _cells(plan: Plan) -> dict[str, Cell]:

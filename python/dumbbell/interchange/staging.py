@@ -1,6 +1,5 @@
 """What is read from other tools, or written for them, is there completely or not at all."""
 
-import re
 import shutil
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -15,7 +14,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import LEAST_SECONDS
 from dumbbell.catalog.tables import to_toml
 from dumbbell.errors import UserError
-from dumbbell.experiment import Experiment, Run, slug
+from dumbbell.experiment import Experiment, Run
 from dumbbell.json_text import to_json
 from dumbbell.results import Recording, ResultsDirectory, write_environment
 from dumbbell.results.environment import environment, now
@@ -62,11 +61,6 @@ def imported_scheme(key: str) -> Scheme:
     return Scheme(name=key, kind="program", controller="", status="imported", **style)
 
 
-def file_name(text: str, otherwise: str) -> str:
-    """A name made from a text, fit for a directory."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("._-") or otherwise
-
-
 def refuse_used(out: Path) -> None:
     """Refuses a destination that is a file or a directory with anything in it.
 
@@ -90,7 +84,7 @@ def begin(
 
 def add_run(results: ResultsDirectory, run: Run, files: list[Path], statistics: dict[str, Any], source: str) -> None:
     """Moves the files of a run, which were made from `source`, to their place and writes its statistics."""
-    folder = results.unfinished / slug(run.label)
+    folder = results.unfinished / "run"
     folder.mkdir(parents=True)
     for file in files:
         file.rename(folder / file.name)

@@ -1,8 +1,11 @@
 """The results directory: what belongs to an experiment, what is finished, and how it is read back."""
 
+import errno
 import fcntl
 import json
+import os
 import shutil
+import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +19,7 @@ from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.json_text import to_json
 from dumbbell.results.files import write_atomically
 
+STATISTICS = "stats.json"
 MISSING = "not run: the experiment was stopped before"
 ACCEPTED = ("done", "degraded")
 """Statuses of a run that was made as well as this machine can; only the numbers of `done` runs enter averages."""
@@ -34,9 +38,17 @@ class ResultsDirectory:
         """Where runs live until they are complete."""
         return self.directory / "runs" / ".unfinished"
 
+    def place(self, run: Run) -> str:
+        """Where the files of `run` are, below the directory."""
+        if run.former_directory != run.directory and not (self.directory / run.directory).exists():
+            former = self.directory / run.former_directory / STATISTICS
+            if former.is_file() and _scheme_of(former) == run.scheme:
+                return run.former_directory
+        return run.directory
+
     def folder(self, run: Run) -> Path:
         """Where the files of `run` are."""
-        return self.directory / run.directory
+        return self.directory / self.place(run)
 
     def statistics(self, run: Run) -> dict[str, Any] | None:
         """The contents of the run's `stats.json`, or `None` if it has not been run.
@@ -44,7 +56,7 @@ class ResultsDirectory:
         Raises:
             UserError: the file is damaged; the line says where.
         """
-        file = self.folder(run) / "stats.json"
+        file = self.folder(run) / STATISTICS
         try:
             content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
@@ -58,6 +70,8 @@ class ResultsDirectory:
         for key in ("status", "flows", "links", "network"):
             if not isinstance(content, dict) or key not in content:
                 raise UserError(f"{file}: key `{key}` is missing: not the statistics of a run")
+        if content.get("scheme", run.scheme) != run.scheme:
+            raise UserError(f"{file}: is of `{content['scheme']}`, which once shared a directory with `{run.scheme}`")
         return content
 
     def is_finished(self, run: Run) -> bool:
@@ -93,7 +107,7 @@ class ResultsDirectory:
         identity = {"scheme": run.scheme, "path": run.path, "run": run.run, "seed": seed}
         cell = self.experiment.cells.get(run.path)
         axes = {} if cell is None else {"path": cell.base} | cell.axis_values
-        return identity | statistics | identity | {"directory": run.directory, "axes": axes}
+        return identity | statistics | identity | {"directory": self.place(run), "axes": axes}
 
     def settled(self) -> Iterator[dict[str, Any]]:
         """Every run that has readable statistics, good or not, as in `show --json`."""
@@ -115,6 +129,15 @@ class ResultsDirectory:
         except (OSError, ValueError) as error:
             raise UserError(f"{file}: {one_line(error)}") from None
         return content if isinstance(content, dict) else {}
+
+
+def _scheme_of(statistics: Path) -> object:
+    """The scheme or mix that a run's statistics are of; `None` where they are damaged."""
+    try:
+        content = json.loads(statistics.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return content.get("scheme") if isinstance(content, dict) else None
 
 
 def unsuccessful(backend: str, status: str, reason: str) -> dict[str, Any]:
@@ -212,11 +235,22 @@ def locked(directory: Path) -> Iterator[None]:
     """Holds the directory for one writer; a second one is refused at once.
 
     Raises:
-        UserError: another process writes there.
+        UserError: another process writes there, or its lock is not a file.
     """
-    with (directory / ".lock").open("w") as stream:
+    file = directory / ".lock"
+    try:
+        # of somebody else's directory nothing is followed, emptied or waited for
+        lock = os.open(file, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        reason = "is a symbolic link: remove it" if error.errno == errno.ELOOP else one_line(error)
+        raise UserError(f"{file}: {reason}") from None
+    try:
+        if not stat.S_ISREG(os.fstat(lock).st_mode):
+            raise UserError(f"{file}: is no file: remove it")
         try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(f"{directory}: another dumbbell is writing there") from None
         yield
+    finally:
+        os.close(lock)
