@@ -79,9 +79,7 @@ def simulate_in_memory(specification: str, watch: Watch | None = None) -> tuple[
     Its statistics as JSON, its packet log (None if it keeps none), and the samples of flows and of links.
     """
 
-def emulate(
-    specification: str, directory: str, waits: Callable[[int | None, int | None], object] | None = None
-) -> str:
+def emulate(specification: str, directory: str, waits: Callable[[int | None, int | None], object] | None = None) -> str:
     """Executes a run with real packets in real time; returns its statistics as JSON, as `simulate`.
 
     One run at a time on a machine: `waits` is called with the process that it waits for and since when that has been
