@@ -112,7 +112,7 @@ def _ordered(plans: list[Plan], quick: bool) -> list[Plan]:
 def keep_plan(directory: Path, plan: Plan) -> None:
     """Stores an experiment that is not ours beside its results: its pages need it when it is no longer where it was."""
     if not catalog.experiments().is_shipped(plan.file):
-        file = part_directory(directory, plan).with_suffix(".toml")
+        file = part_directory(directory, plan).with_name(f"{plan.name}.toml")
         file.parent.mkdir(exist_ok=True)
         write_atomically(file, to_toml(plan.table()))
 

@@ -20,6 +20,7 @@ from dumbbell.execution.worker import Task, execute, failed, keep
 from dumbbell.results import publish, unsuccessful
 from dumbbell.results.files import require_beneath
 from dumbbell.results.kept import RUN_FILES
+from dumbbell.results.whole import damage
 
 QUEUED_PER_THREAD = 2
 """Tasks handed out per thread of the cluster, so that none waits for the next."""
@@ -152,4 +153,7 @@ def _store(task: Task, parcel: Parcel) -> None:
     task.temporary.mkdir(parents=True)
     for name, content in parcel.files.items():
         (task.temporary / name).write_bytes(content)
+    fault = damage(task.temporary, parcel.statistics, "none")
+    if fault is not None:
+        raise OSError(errno.EBADMSG, "what a worker sent has changed on its way", fault)
     publish(task.temporary, task.final)

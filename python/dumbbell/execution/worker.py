@@ -22,6 +22,7 @@ from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish, publish_all, require_beneath
 from dumbbell.results.rows import read_sampled
+from dumbbell.results.whole import FILES, recorded
 
 PUBLISHING = 32
 """Most runs of one process that wait to be durable."""
@@ -137,7 +138,7 @@ def make(task: Task, obstacle: str | None = None) -> Attempt:
         statistics = task.backend.run_one(
             task.specification, task.temporary, lambda line: log.append(f"{now()} {line}")
         )
-        statistics["samples"] = read_sampled(task.temporary)
+        statistics |= {"samples": read_sampled(task.temporary), FILES: recorded(task.temporary)}
         times = {"started_at": started_at, "ended_at": now()}
         return Attempt({"backend": full_name(task.backend), "status": "done", "reason": None} | times | statistics, log)
     except (KeyboardInterrupt, SystemExit):

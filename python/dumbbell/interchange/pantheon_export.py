@@ -2,7 +2,6 @@
 
 import datetime
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, Run
 from dumbbell.interchange.pantheon_stats import RunTimes, stats_text
-from dumbbell.interchange.staging import refuse_used
+from dumbbell.interchange.staging import refuse_used, staging
 from dumbbell.names import foreign_name, unlike
 from dumbbell.results import ResultsDirectory, open_results
 
@@ -26,24 +25,15 @@ def export_pantheon(directory: Path, destination: Path) -> list[tuple[Run, str]]
     """
     results = open_results(directory)
     refuse_used(destination)
-    temporary = destination.with_name(f".{destination.name}.exporting")
-    shutil.rmtree(temporary, ignore_errors=True)
     left_out: list[tuple[Run, str]] = []
-    try:
+    with staging(destination) as temporary:
         paths = results.experiment.paths
         for path in paths.values():
             folder = temporary / path.name if len(paths) > 1 else temporary
-            folder.mkdir(parents=True)
+            folder.mkdir(exist_ok=True)
             left_out += _export_path(results, path, folder)
         if len(left_out) == len(results.experiment.all_runs()):
             raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
-        if destination.exists():
-            destination.rmdir()
-        destination.parent.mkdir(parents=True, exist_ok=True)
-        temporary.rename(destination)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
     return left_out
 
 

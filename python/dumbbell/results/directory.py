@@ -18,6 +18,7 @@ from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.json_text import to_json
 from dumbbell.results.files import write_atomically
+from dumbbell.results.whole import damage
 
 STATISTICS = "stats.json"
 MISSING = "not run: the experiment was stopped before"
@@ -75,12 +76,18 @@ class ResultsDirectory:
         return content
 
     def is_finished(self, run: Run) -> bool:
-        """Whether the run need not be made again: it is readable, and neither failed nor invalid."""
-        try:
-            statistics = self.statistics(run)
-        except UserError:
+        """Whether the run need not be made again: it is readable, and neither failed nor invalid.
+
+        Raises:
+            UserError: it was finished, and is damaged now; the line says how.
+        """
+        statistics = self.statistics(run)
+        if statistics is None or statistics["status"] not in ACCEPTED:
             return False
-        return statistics is not None and statistics["status"] in ACCEPTED
+        fault = damage(self.folder(run), statistics, self.experiment.log)
+        if fault is not None:
+            raise UserError(f"{self.folder(run)}: {fault}")
+        return True
 
     def runs(self) -> list[dict[str, Any]]:
         """Every run of the experiment, the missing ones included, as in `show --json`."""

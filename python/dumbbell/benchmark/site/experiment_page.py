@@ -17,8 +17,8 @@ from dumbbell.report import fields
 from dumbbell.report.markup import scroll, tag, text, text_field
 from dumbbell.report.wording import path_sentence, plain
 from dumbbell.results.directory import MISSING
-from dumbbell.results.summary import bounds_legend
 from dumbbell.results.kept import RUN_FILES
+from dumbbell.results.summary import bounds_legend
 
 MOST_OPEN_CELLS = 4
 """Cells of an experiment whose tables are unfolded at once; of more, each unfolds by itself."""
