@@ -121,7 +121,7 @@ def _cell(table: TomlTable, own_paths: dict[str, PathModel]) -> Cell:
     return cell
 
 
-_PART = re.compile(r"([^*+\s]+?)(?:\s*\*\s*(\d+))?")
+_PART = re.compile(r"([^*+\s]+?)(?:\s*\*\s*(\d{1,9}))?")
 
 
 def parse_mix(text: str) -> list[tuple[str, int]]:

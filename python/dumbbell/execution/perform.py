@@ -15,7 +15,7 @@ from types import FrameType
 
 from dumbbell import backends
 from dumbbell.catalog.plan import Plan
-from dumbbell.errors import UserError, listed
+from dumbbell.errors import UserError, listed, printable
 from dumbbell.execution.cluster import require_cluster
 from dumbbell.execution.pool import Outcome, Work, execute
 from dumbbell.experiment import Experiment, Overrides, Run, check, everything, pin, resolve, with_overrides
@@ -116,7 +116,7 @@ def _tell_left_out(plan: Plan) -> None:
     """What `all` does not include because it cannot run here."""
     if "all" in plan.schemes:
         for name, reason in everything(plan)[1].items():
-            print(f"left out: {name}: {reason}", file=sys.stderr)
+            print(printable(f"left out: {name}: {reason}"), file=sys.stderr)
 
 
 def _default_directory(experiment: Experiment) -> Path:
@@ -149,7 +149,7 @@ def _unfinished(results: ResultsDirectory) -> list[Run]:
             if not finished:
                 todo.append(run)
             if fault:
-                print(f"damaged, made again: {run.label}: {fault}", file=sys.stderr)
+                print(printable(f"damaged, made again: {run.label}: {fault}"), file=sys.stderr)
             if time.monotonic() - said >= CHECKING_SAID_EVERY_S:
                 said = time.monotonic()
                 print(f"checking the files of finished runs: {number} of {len(runs)}", file=sys.stderr, flush=True)

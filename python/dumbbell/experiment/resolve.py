@@ -32,7 +32,7 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
         UserError: an unknown name, or values that contradict each other.
     """
     plan = with_overrides(plan, overrides)
-    mixes = {mix_label(parse_mix(mix)): parse_mix(mix) for mix in plan.mixes}
+    mixes = {mix_label(parts): parts for parts in _mixes(plan, overrides)}
     labels = _labels(plan)
     if not labels and not mixes:
         raise UserError("no scheme to run: name an experiment, or give --schemes or --mix")
@@ -46,8 +46,12 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
     listed_flows = [flow for cell in cells.values() for flow in cell.flows] or list(plan.flow)
     if mixes and any(not flow.scheme for flow in listed_flows):
         raise UserError(f"{plan.file}: lists its flows: it takes --schemes, not --mix")
-    used = [*labels, *(name for parts in mixes.values() for name, _ in parts), *(f.scheme for f in listed_flows)]
-    found = {name: _scheme(plan, name) for name in used if name}
+    used = [
+        *labels,
+        *(name for parts in mixes.values() for name, _ in parts),
+        *(f.scheme for f in listed_flows if f.scheme),
+    ]
+    found = {name: _scheme(plan, name) for name in used}
     canonical = {name: scheme.name for name, scheme in found.items()}
     _check_names("scheme", found)
     alone = tuple(dict.fromkeys(canonical[name] for name in labels))
@@ -91,6 +95,16 @@ def _labels(plan: Plan) -> list[str]:
     for name in plan.schemes:
         labels += [scheme.name for scheme in everything(plan)[0]] if name == "all" else [name]
     return labels
+
+
+def _mixes(plan: Plan, overrides: Overrides) -> list[list[tuple[str, int]]]:
+    """The mixes in parts; a refusal of one that stands in the experiment's file comes with the file."""
+    try:
+        return [parse_mix(mix) for mix in plan.mixes]
+    except UserError as error:
+        if not plan.file or overrides.mixes:
+            raise
+        raise UserError(f"{plan.file}: {error}") from None
 
 
 def _named(flows: tuple[FlowPlan, ...], canonical: dict[str, str]) -> tuple[FlowPlan, ...]:

@@ -13,7 +13,7 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import LEAST_SECONDS
 from dumbbell.catalog.tables import to_toml
-from dumbbell.errors import UserError
+from dumbbell.errors import UserError, require_text
 from dumbbell.experiment import Experiment, Run
 from dumbbell.json_text import to_json
 from dumbbell.results import Recording, ResultsDirectory, write_environment
@@ -80,6 +80,7 @@ def refuse_used(out: Path, else_do: str = "") -> None:
     Raises:
         UserError: `out` is in use.
     """
+    require_text("--out", str(out))
     if out.exists() and (not out.is_dir() or any(entry.name != STAGE for entry in out.iterdir())):
         raise UserError(f"{out}: exists already: choose another --out{else_do}")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dumbbell import catalog
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.traces import trace_text
-from dumbbell.errors import UserError
+from dumbbell.errors import UserError, require_text
 from dumbbell.library.results import Results
 from dumbbell.results import write_atomically
 
@@ -96,6 +96,7 @@ def export_trace(
     """
     model = path if isinstance(path, PathModel) else catalog.paths().find(path)
     text, file = trace_text(model, direction, seed, duration), Path(file)
+    require_text("--out", str(file))
     try:
         if file.exists() and not file.is_file():
             file.write_text(text, encoding="ascii")  # a pipe

@@ -2,7 +2,6 @@
 
 import errno
 import fcntl
-import json
 import os
 import shutil
 import stat
@@ -14,9 +13,10 @@ from typing import Any
 
 from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.tables import read_toml, to_toml
-from dumbbell.errors import UserError, one_line
+from dumbbell.errors import UserError, listed, one_line, require_text
 from dumbbell.experiment import Experiment, Run, resolve
-from dumbbell.json_text import to_json
+from dumbbell.json_text import BadJson, parse_json, to_json
+from dumbbell.names import foreign_name
 from dumbbell.results.files import write_atomically
 from dumbbell.results.whole import damage
 
@@ -24,6 +24,8 @@ STATISTICS = "stats.json"
 MISSING = "not run: the experiment was stopped before"
 ACCEPTED = ("done", "degraded")
 """Statuses of a run that was made as well as this machine can; only the numbers of `done` runs enter averages."""
+STATUSES = (*ACCEPTED, "invalid", "failed")
+"""What can have become of a run that was made."""
 LEAST_FREE_BYTES = 16 * 2**20
 
 
@@ -59,20 +61,17 @@ class ResultsDirectory:
         """
         file = self.folder(run) / STATISTICS
         try:
-            content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            content: dict[str, Any] = parse_json(file.read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except json.JSONDecodeError as error:
-            raise UserError(
-                f"{file}, line {error.lineno}: not valid JSON: {error.msg}; the file is cut off or damaged"
-            ) from None
+        except BadJson as error:
+            raise UserError(f"{file}, line {error.line}: {error.reason}; the file is cut off or damaged") from None
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"{file}: {one_line(error)}") from None
-        for key in ("status", "flows", "links", "network"):
-            if not isinstance(content, dict) or key not in content:
-                raise UserError(f"{file}: key `{key}` is missing: not the statistics of a run")
-        if content.get("scheme", run.scheme) != run.scheme:
-            raise UserError(f"{file}: is of `{content['scheme']}`, which once shared a directory with `{run.scheme}`")
+        _check_statistics(file, content)
+        stored = content.get("scheme")
+        if isinstance(stored, str) and stored != run.scheme == foreign_name(stored):
+            raise UserError(f"{file}: is of `{stored}`, which once shared a directory with `{run.scheme}`")
         return content
 
     def is_finished(self, run: Run) -> bool:
@@ -130,7 +129,7 @@ class ResultsDirectory:
         """The contents of `environment.json`."""
         file = self.directory / "environment.json"
         try:
-            content = json.loads(file.read_text(encoding="utf-8"))
+            content = parse_json(file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
@@ -138,11 +137,42 @@ class ResultsDirectory:
         return content if isinstance(content, dict) else {}
 
 
+_SHAPE: dict[str, tuple[type, str]] = {
+    "status": (str, "text"),
+    "flows": (list, "list"),
+    "links": (list, "list"),
+    "network": (dict, "table"),
+}
+"""What statistics have to have, and of what kind it is."""
+
+
+def _check_statistics(file: Path, content: object) -> None:
+    """Refuses what no statistics of a run look like.
+
+    Raises:
+        UserError: names the file, the key and what is allowed.
+    """
+    for key, (kind, noun) in _SHAPE.items():
+        if not isinstance(content, dict) or key not in content:
+            raise UserError(f"{file}: key `{key}` is missing: not the statistics of a run")
+        if not isinstance(content[key], kind):
+            raise UserError(f"{file}: `{key}`: allowed is a {noun}: not the statistics of a run")
+    assert isinstance(content, dict)
+    if content["status"] not in STATUSES:
+        raise UserError(f"{file}: `status` = {content['status']}: allowed are {listed(STATUSES)}")
+    for key in ("flows", "links"):
+        if not all(isinstance(each, dict) for each in content[key]):
+            raise UserError(f"{file}: `{key}`: allowed is a list of tables: not the statistics of a run")
+    for key in ("backend", "reason"):
+        if not isinstance(content.get(key), str | None):
+            raise UserError(f"{file}: `{key}`: allowed is a text: not the statistics of a run")
+
+
 def _scheme_of(statistics: Path) -> object:
     """The scheme or mix that a run's statistics are of; `None` where they are damaged."""
     try:
-        content = json.loads(statistics.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        content = parse_json(statistics.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return None
     return content.get("scheme") if isinstance(content, dict) else None
 
@@ -167,6 +197,7 @@ def open_results(directory: Path) -> ResultsDirectory:
     Raises:
         UserError: it is no results directory.
     """
+    require_text("directory", str(directory))
     file = directory / "experiment.toml"
     if not directory.is_dir():
         raise UserError(f"{directory}: no such directory")
@@ -183,6 +214,7 @@ def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDir
     Raises:
         UserError: it cannot be written, is full, or has other contents.
     """
+    require_text("directory", str(directory))
     existed = directory.exists()
     try:
         if existed and not directory.is_dir():
