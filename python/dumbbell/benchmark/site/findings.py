@@ -16,8 +16,8 @@ from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment
 from dumbbell.experiment import Run as Planned
 from dumbbell.figures import Style, styles
-from dumbbell.results.shares import flow_names
 from dumbbell.names import directory_name
+from dumbbell.results.shares import flow_names
 from dumbbell.results.summary import Estimate
 
 _GOOD = "done"
