@@ -12,7 +12,7 @@ import dumbbell as library
 from conftest import Dumbbell, show
 from dumbbell import Error, _core
 from dumbbell.catalog.cell import Cell
-from dumbbell.execution import cluster
+from dumbbell.execution import cluster, worker
 from dumbbell.execution.worker import Task
 from dumbbell.experiment import Run
 from dumbbell.names import fitted, is_name
@@ -210,6 +210,22 @@ def test_what_a_worker_sends_is_not_written_through_a_link(tmp_path: Path) -> No
     (tmp_path / "out/runs").symlink_to(tmp_path / "victim")
     statistics = cluster._received(task, cluster.Parcel(0, {"status": "done"}, {"stats.json": b"{}"}))
     assert "leads out of" in statistics["reason"]
+    assert list((tmp_path / "victim").iterdir()) == []
+
+
+def test_a_process_that_executes_runs_writes_nothing_through_a_link(tmp_path: Path) -> None:
+    specification = json.dumps(library.specification("reno", duration=0.5))
+    task = replace(make_task(tmp_path / "out"), specification=specification)
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/runs").symlink_to(tmp_path / "victim")
+    statistics = worker.execute(task)
+    assert statistics["status"] == "failed"
+    assert "leads out of" in statistics["reason"]
+    assert list((tmp_path / "victim").iterdir()) == []
+    (tmp_path / "out/runs").unlink()
+    assert worker.execute(task)["status"] == "done"
+    assert worker.execute(replace(task, final=tmp_path / "out/../victim/1"))["status"] == "failed"
     assert list((tmp_path / "victim").iterdir()) == []
 
 
