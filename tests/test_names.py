@@ -192,6 +192,28 @@ def test_a_lock_that_is_a_link_is_not_followed(dumbbell: Dumbbell, folder: Path)
     assert (folder / "thesis.txt").read_text() == "four years"
 
 
+def test_a_database_that_is_a_link_is_not_followed(dumbbell: Dumbbell, folder: Path) -> None:
+    arguments = ("run", "--schemes", "reno", *LEAST, "--out", "out")
+    dumbbell(*arguments)
+    (folder / "out/results.sqlite").rename(folder / "mine.sqlite")
+    (folder / "out/results.sqlite").symlink_to("../mine.sqlite")
+    before = (folder / "mine.sqlite").read_bytes()
+    done = dumbbell(*arguments, "--resume", expect=2)
+    assert "out/results.sqlite: is a symbolic link" in done.stderr
+    assert (folder / "mine.sqlite").read_bytes() == before
+
+
+def test_a_part_of_a_benchmark_that_is_a_link_is_not_followed(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "victim").mkdir()
+    (folder / "out").mkdir()
+    (folder / "out/benchmark.json").write_text('{"schemes": ["reno"], "quick": true}')
+    (folder / "out/experiments").symlink_to("../victim")
+    command = ("benchmark", "--schemes", "reno", "--quick", "--only", "steady_state_single_flow")
+    done = dumbbell(*command, "--resume", "--out", "out", expect=2)
+    assert "leads out of out: out/experiments" in done.stderr
+    assert list((folder / "victim").iterdir()) == []
+
+
 @pytest.mark.parametrize("name", [f"{UP}x", "/tmp/x", "sub/stats.json", "other"])
 def test_what_a_worker_of_a_cluster_sends_stays_in_its_directory(tmp_path: Path, name: str) -> None:
     task = make_task(tmp_path)
