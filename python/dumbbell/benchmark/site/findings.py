@@ -13,9 +13,10 @@ from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import GREEDY
 from dumbbell.errors import UserError
-from dumbbell.experiment import Experiment, slug
+from dumbbell.experiment import Experiment
 from dumbbell.experiment import Run as Planned
 from dumbbell.figures import Style, styles
+from dumbbell.names import directory_name
 from dumbbell.results.shares import flow_names
 from dumbbell.results.summary import Estimate
 
@@ -59,7 +60,7 @@ class MeasuredRun:
     @property
     def folder(self) -> str:
         """Where its files are."""
-        return self.planned.directory
+        return str(self.content["directory"])
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class MeasuredCell:
     @property
     def anchor(self) -> str:
         """Its identifier on the page."""
-        return f"cell-{slug(self.name)}"
+        return f"cell-{directory_name(self.name)}"
 
     def label(self, axes: Sequence[str]) -> str:
         """Its name for people among cells that differ in `axes`."""

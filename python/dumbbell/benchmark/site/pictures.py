@@ -13,8 +13,8 @@ from dumbbell.benchmark.site.picture import MOST, Picture
 from dumbbell.benchmark.site.series_figures import calls, distribution, fairness, operating_point, step
 from dumbbell.benchmark.site.sketch import Sketch
 from dumbbell.execution.processes import apart_from_program
-from dumbbell.experiment import slug
 from dumbbell.figures.svg import for_file
+from dumbbell.names import directory_name
 from dumbbell.results import write_atomically
 
 FOLDER = "figures"
@@ -99,7 +99,7 @@ def _choose(
 
 
 def _name(found: Findings, sketch: Sketch) -> str:
-    return slug(".".join(part for part in (found.name, sketch.cell, sketch.kind, sketch.part) if part))
+    return directory_name(".".join(part for part in (found.name, sketch.cell, sketch.kind, sketch.part) if part))
 
 
 _Task = tuple[str, Sketch, Path]

@@ -10,7 +10,6 @@ from dumbbell.benchmark.site.findings import Findings, Site, rivals
 from dumbbell.benchmark.site.matrix import HARM_RULE, SHARE_RULE, match_tables
 from dumbbell.benchmark.site.shell import SCORECARD, Shell, experiment_file
 from dumbbell.benchmark.site.tables import NONE
-from dumbbell.experiment import slug
 from dumbbell.report import fields
 from dumbbell.report.markup import link, scroll, tag, text, text_field
 
@@ -180,4 +179,4 @@ def _unexamined(criterion: Criterion) -> str:
 
 
 def _anchor(criterion: Criterion) -> str:
-    return f"c{slug(criterion.section)}"
+    return f"c{criterion.section}"
