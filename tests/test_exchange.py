@@ -153,7 +153,7 @@ def test_missing_and_unusable_runs_are_listed_with_their_reasons(dumbbell: Dumbb
         "vegas": "done",
     }
     assert runs["bbr"]["reason"] == "bbr_datalink_run1.log is missing"
-    assert "no events" in runs["copa"]["reason"]
+    assert runs["copa"]["reason"].startswith("copa_datalink_run1.log: has a header but no events")
     assert "less than 0.8" in runs["scream"]["reason"]
     assert runs["vegas"]["flows"][0]["acklink"] is None
     assert done.stderr.count("not usable: ") == 3
@@ -162,10 +162,10 @@ def test_missing_and_unusable_runs_are_listed_with_their_reasons(dumbbell: Dumbb
 @pytest.mark.parametrize(
     ("name", "content", "parts"),
     [
-        ("cubic_datalink_run1.log", DATA_LOG.replace("2.500 +", "2.5x0 +"), ["cubic_datalink_run1.log", "line 4"]),
-        ("cubic_datalink_run1.log", DATA_LOG[:-9], ["cubic_datalink_run1.log", "line 9"]),
-        ("cubic_datalink_run1.log", DATA_LOG.replace("1.000 +", "-1.000 +"), ["line 3"]),
-        ("cubic_acklink_run1.log", ACK_LOG.replace("88 20.000", "88 oops"), ["cubic_acklink_run1.log", "line 3"]),
+        ("cubic_datalink_run1.log", DATA_LOG.replace("2.500 +", "2.5x0 +"), ["cubic_datalink_run1.log:4: "]),
+        ("cubic_datalink_run1.log", DATA_LOG[:-9], ["cubic_datalink_run1.log:9: "]),
+        ("cubic_datalink_run1.log", DATA_LOG.replace("1.000 +", "-1.000 +"), [".log:3: "]),
+        ("cubic_acklink_run1.log", ACK_LOG.replace("88 20.000", "88 oops"), ["cubic_acklink_run1.log:3: "]),
         ("cubic_stats_run1.log", "Start at: yesterday\n", ["cubic_stats_run1.log:1", "yesterday"]),
         ("cubic_stats_run1.log", STATS.replace("1.85", "much"), ["cubic_stats_run1.log:3", "much"]),
         ("pantheon_metadata.json", "{", ["pantheon_metadata.json:1", "not valid JSON"]),
@@ -177,11 +177,11 @@ def test_missing_and_unusable_runs_are_listed_with_their_reasons(dumbbell: Dumbb
         ("pantheon_metadata.json", json.dumps(METADATA | {"mode": "moon"}), ["`mode` = moon"]),
     ],
 )
-def test_malformed_input_imports_nothing(
+def test_malformed_input_imports_nothing_if_it_is_read_strictly(
     dumbbell: Dumbbell, source: Path, name: str, content: str, parts: list[str]
 ) -> None:
     (source / name).write_text(content)
-    done = dumbbell("import", "pantheon", source, "--out", "out", expect=2)
+    done = dumbbell("import", "pantheon", source, "--out", "out", "--strict", expect=2)
     assert len(done.stderr.splitlines()) == 1
     for part in parts:
         assert part in done.stderr
@@ -275,5 +275,5 @@ def test_mahimahi_logs(dumbbell: Dumbbell, folder: Path) -> None:
 def test_a_broken_mahimahi_log_imports_nothing(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "up.log").write_text("# init timestamp: 1\n41 ? 1504\n")
     done = dumbbell("import", "mahimahi", "up.log", "--out", "out", expect=2)
-    assert "up.log, line 2" in done.stderr
+    assert "up.log:2: " in done.stderr
     assert not (folder / "out").exists()

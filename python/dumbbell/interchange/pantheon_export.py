@@ -34,7 +34,7 @@ def export_pantheon(directory: Path, destination: Path) -> list[tuple[Run, str]]
             folder = temporary / path.name if len(paths) > 1 else temporary
             folder.mkdir(parents=True)
             left_out += _export_path(results, path, folder)
-        if len(left_out) == len(results.experiment.all_runs()):
+        if len(left_out) == len(results.planned()):
             raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
         if destination.exists():
             destination.rmdir()
@@ -50,7 +50,7 @@ def _export_path(results: ResultsDirectory, path: PathModel, folder: Path) -> li
     left_out = []
     performance: dict[str, dict[str, Any]] = {}
     clock = _origin(results)
-    for run in results.experiment.all_runs():
+    for run in results.planned():
         if run.path != path.name:
             continue
         performance.setdefault(slug(run.scheme), {})
