@@ -214,6 +214,38 @@ def test_simulated_runs_survive_export_and_import(dumbbell: Dumbbell, folder: Pa
     assert f"Average throughput: {before[0]['flows'][1]['throughput_mbps']:.2f} Mbit/s" in stats
 
 
+def test_a_mix_survives_export_and_import(dumbbell: Dumbbell, folder: Path) -> None:
+    arguments = ("--path", "small.toml", "--duration", "2", "--out", "out")
+    dumbbell("run", "--schemes", "reno", "--mix", "cubic*2+reno", *arguments)
+    dumbbell("export", "pantheon", "out", "--out", "pantheon")
+    metadata = json.loads((folder / "pantheon/pantheon_metadata.json").read_text())
+    assert metadata["cc_schemes"] == ["cubicx2-reno", "reno"]
+    assert metadata["mixes"] == {"cubicx2-reno": "cubic*2+reno"}
+    dumbbell("import", "pantheon", "pantheon", "--out", "back")
+    before, after = ({run["scheme"]: run for run in show(dumbbell, where)["runs"]} for where in ("out", "back"))
+    assert list(after) == ["reno", "cubic*2+reno"]
+    assert [flow["scheme"] for flow in after["cubic*2+reno"]["flows"]] == ["cubic", "cubic", "reno"]
+    for label, run in after.items():
+        assert (run["status"], run["notes"]) == ("done", [])
+        assert run["network"]["throughput_mbps"] == before[label]["network"]["throughput_mbps"]
+        ours, theirs = ([flow["throughput_mbps"] for flow in each["flows"]] for each in (before[label], run))
+        assert ours == theirs
+    dumbbell("report", "back")
+    dumbbell("export", "pantheon", "back", "--out", "again")
+    log = "cubicx2-reno_datalink_run1.log"
+    assert (folder / "again" / log).read_bytes() == (folder / "pantheon" / log).read_bytes()
+
+
+def test_mixes_that_would_share_a_name_in_pantheons_files_are_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    scheme = 'controller = "reno"\nkind = "core"\ntitle = "x"\n'
+    (folder / "cubicx2-reno.toml").write_text(f'name = "cubicx2-reno"\n{scheme}')
+    arguments = ("--path", "small.toml", "--duration", "1", "--out", "out")
+    dumbbell("run", "--schemes", "cubicx2-reno.toml", "--mix", "cubic*2+reno", *arguments)
+    done = dumbbell("export", "pantheon", "out", "--out", "pantheon", expect=2)
+    assert "`cubic*2+reno` and `cubicx2-reno` would both be `cubicx2-reno`" in done.stderr
+    assert not (folder / "pantheon").exists()
+
+
 def test_results_on_two_paths_become_two_data_directories(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "reno", "--path", "small.toml,lossy.toml", "--duration", "1", "--out", "out")
     dumbbell("export", "pantheon", "out", "--out", "pantheon")

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError
-from dumbbell.experiment import Run, slug
-from dumbbell.interchange.pantheon_stats import RunTimes, stats_text
+from dumbbell.experiment import Experiment, Run
+from dumbbell.interchange.pantheon_metadata import SCHEME_KEY
+from dumbbell.interchange.pantheon_stats import RunTimes, logged_flows, stats_text
 from dumbbell.interchange.staging import refuse_used
 from dumbbell.results import ResultsDirectory, open_results
 
@@ -47,13 +49,14 @@ def export_pantheon(directory: Path, destination: Path) -> list[tuple[Run, str]]
 
 
 def _export_path(results: ResultsDirectory, path: PathModel, folder: Path) -> list[tuple[Run, str]]:
-    left_out = []
+    left_out, keys = [], _keys(results.experiment)
     performance: dict[str, dict[str, Any]] = {}
     clock = _origin(results)
     for run in results.planned():
         if run.path != path.name:
             continue
-        performance.setdefault(slug(run.scheme), {})
+        key = keys[run.scheme]
+        performance.setdefault(key, {})
         statistics = results.run(run)
         packets = results.folder(run) / "packets.parquet"
         reason = statistics["reason"] if statistics["status"] != "done" else None
@@ -64,28 +67,49 @@ def _export_path(results: ResultsDirectory, path: PathModel, folder: Path) -> li
             continue
         times, init_us = _times(statistics, clock, results.experiment.duration_s)
         clock += datetime.timedelta(seconds=results.experiment.duration_s + PAUSE_S)
-        stem = f"{slug(run.scheme)}_{{}}_run{run.run}.log"
+        stem = f"{key}_{{}}_run{run.run}.log"
         logs = [str(folder / stem.format(part)) for part in ("datalink", "acklink")]
         _core.export_pantheon(str(packets), logs[0], logs[1], init_us)
         generated = _stamp(datetime.datetime.now(datetime.UTC))
         text = stats_text(times, statistics, generated)
         (folder / stem.format("stats")).write_text(text, encoding="utf-8")
-        performance[slug(run.scheme)][str(run.run)] = _performance(statistics)
+        performance[key][str(run.run)] = _performance(statistics)
     metadata = json.dumps(_metadata(results, path), indent=4, sort_keys=True)
     (folder / "pantheon_metadata.json").write_text(metadata, encoding="utf-8")
     (folder / "pantheon_perf.json").write_text(json.dumps(performance), encoding="utf-8")
     return left_out
 
 
+def _keys(experiment: Experiment) -> dict[str, str]:
+    """What schemes and mixes are called in names of files: `cubic*2+bbr` becomes `cubicx2-bbr`.
+
+    Raises:
+        UserError: two would be called the same, or one has no name there.
+    """
+    keys: dict[str, str] = {}
+    for label in (*experiment.labels, *experiment.mixes):
+        key = re.sub(r"[^A-Za-z0-9._-]", "-", label.replace("*", "x"))
+        if not SCHEME_KEY.fullmatch(key):
+            raise UserError(
+                f"`{label}`: Pantheon's files cannot be named after it: needed are a letter or digit, and 99 more"
+            )
+        if key in keys.values():
+            other = next(each for each, used in keys.items() if used == key)
+            raise UserError(f"`{label}` and `{other}` would both be `{key}` in the names of Pantheon's files")
+        keys[label] = key
+    return keys
+
+
 def _performance(statistics: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    entries = {str(number): flow for number, flow in enumerate(statistics["flows"], 1)}
+    entries = {str(flow["flow"]): flow for flow in logged_flows(statistics) if flow["flow"]}
     entries["all"] = statistics["network"]
     keys = {"tput": "throughput_mbps", "delay": "delay_p95_ms", "loss": "loss_rate"}
     return {name: {key: metrics[metric] for key, metric in keys.items()} for name, metrics in entries.items()}
 
 
 def _origin(results: ResultsDirectory) -> datetime.datetime:
-    started = results.environment().get("started_at")
+    environment = results.environment()
+    started = (environment.get("importing_machine") or environment).get("started_at")
     if isinstance(started, str):
         return datetime.datetime.fromisoformat(started)
     return datetime.datetime.fromtimestamp(0, datetime.UTC)
@@ -93,12 +117,15 @@ def _origin(results: ResultsDirectory) -> datetime.datetime:
 
 def _times(statistics: dict[str, Any], clock: datetime.datetime, duration_s: float) -> tuple[RunTimes, int]:
     """When the run was made; a simulated one is given a place on a time axis that starts with the experiment."""
-    imported = statistics.get("imported") or {}
+    imported, init_us = statistics.get("imported") or {}, statistics.get("init_us")
+    if init_us is not None:
+        clock = datetime.datetime.fromtimestamp(init_us / 1e6, datetime.UTC)
+    else:
+        init_us = int(clock.timestamp() * 1e6)
     if imported.get("started"):
-        init_us = statistics.get("init_us")
-        return RunTimes(**imported), init_us if init_us is not None else int(clock.timestamp() * 1e6)
+        return RunTimes(**imported), init_us
     ended = clock + datetime.timedelta(seconds=duration_s)
-    return RunTimes(_stamp(clock), _stamp(ended)), int(clock.timestamp() * 1e6)
+    return RunTimes(_stamp(clock), _stamp(ended)), init_us
 
 
 def _stamp(time: datetime.datetime) -> str:
@@ -108,12 +135,14 @@ def _stamp(time: datetime.datetime) -> str:
 def _metadata(results: ResultsDirectory, path: PathModel) -> dict[str, Any]:
     imported = results.environment().get("imported") or {}
     if "metadata" in imported:
-        return dict(imported["metadata"])
+        # what was measured without a tunnel is written as a tunnel's log too
+        return dict(imported["metadata"]) | {"flows": max(results.experiment.flows, 1)}
     experiment = results.experiment
+    keys, alone = _keys(experiment), experiment.labels or experiment.mixes
     git = results.environment().get("git") or {}
     return {
-        "cc_schemes": sorted(slug(label) for label in (*experiment.labels, *experiment.mixes)),
-        "flows": max(len(experiment.flow_plans(label, path.name)) for label in (*experiment.labels, *experiment.mixes)),
+        "cc_schemes": sorted(keys.values()),
+        "flows": max(len(experiment.flow_plans(label, path.name)) for label in alone),
         "git_summary": f"branch: {git.get('branch') or 'none'} @ {git.get('commit') or 'unknown'}\n",
         "interval": _whole(experiment.interval_s),
         "mode": "local",
@@ -123,6 +152,8 @@ def _metadata(results: ResultsDirectory, path: PathModel) -> dict[str, Any]:
         "start_run_id": 1,
         "uplink_trace": f"{path.name}.data",
         "downlink_trace": f"{path.name}.ack",
+        # Pantheon has no mixes, and ignores what it does not know
+        **({"mixes": {keys[mix]: mix for mix in experiment.mixes}} if experiment.mixes else {}),
     }
 
 

@@ -9,12 +9,21 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.backends.imported import Imported
 from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.plan import parse_mix
 from dumbbell.catalog.settings import MOST_FLOWS
 from dumbbell.experiment import Experiment, Run, slug
 from dumbbell.interchange.pantheon_files import PantheonFiles, RunFiles
 from dumbbell.interchange.pantheon_metadata import PantheonMetadata, read_metadata
 from dumbbell.interchange.pantheon_stats import RunTimes, read_times
-from dumbbell.interchange.staging import begin, file_name, finish, imported_experiment, refuse_used, staging
+from dumbbell.interchange.staging import (
+    begin,
+    file_name,
+    finish,
+    imported_experiment,
+    imported_scheme,
+    refuse_used,
+    staging,
+)
 from dumbbell.json_text import to_json
 from dumbbell.results import ResultsDirectory, unsuccessful
 from dumbbell.results.environment import now
@@ -47,7 +56,8 @@ def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = 
         for scheme, numbers in runs.items():
             about = [f"{metadata.file.name}: `{scheme}` is not in `cc_schemes`"] if scheme in others else []
             for number in numbers:
-                run = Run(next(iter(experiment.paths)), scheme, number, experiment.seed)
+                label = metadata.mixes.get(scheme, scheme)
+                run = Run(next(iter(experiment.paths)), label, number, experiment.seed)
                 one.add(run, files.of(scheme, number), about)
         finish(results)
     return ResultsDirectory(out, experiment)
@@ -59,8 +69,13 @@ def _experiment(metadata: PantheonMetadata, source: Path, runs: dict[str, list[i
         title=metadata.title,
         provenance=f"measured with Pantheon; {metadata.title}",
     )
+    mixes = tuple(dict.fromkeys(metadata.mixes[scheme] for scheme in runs if scheme in metadata.mixes))
+    alone = [scheme for scheme in runs if scheme not in metadata.mixes]
+    names = [*alone, *(name for mix in mixes for name, _ in parse_mix(mix))]
     return replace(
-        imported_experiment(path, runs, metadata.runtime_s),
+        imported_experiment(path, alone, metadata.runtime_s),
+        mixes=mixes,
+        schemes={name: imported_scheme(name) for name in names},
         title=f"Pantheon: {metadata.title}",
         runs=max(len(numbers) for numbers in runs.values()),
         warmup_s=metadata.runtime_s / 6,
@@ -72,6 +87,9 @@ def _experiment(metadata: PantheonMetadata, source: Path, runs: dict[str, list[i
 def _inside(source: Path, message: str) -> str:
     """A message with names of files in the data directory as they are called there."""
     return message.replace(f"{source}/", "")
+
+
+_OF_ABSENT = ("flow", "scheme", "acklink")
 
 
 class _Import:
@@ -168,7 +186,7 @@ def _with_absent(flows: list[dict[str, Any]], absent: list[int]) -> Iterator[dic
     """The metrics of flows; what was not recorded is absent."""
     for flow in flows:
         if flow["flow"] in absent:
-            yield {key: value if key in ("flow", "scheme") else None for key, value in flow.items()}
+            yield {key: value if key in _OF_ABSENT else None for key, value in flow.items()}
         else:
             yield flow
 
@@ -196,12 +214,13 @@ def measure(
     a log from elsewhere has its own zero.
     """
     plans = [plan.scheme for plan in experiment.flow_plans(run.scheme, run.path)]
-    schemes = dict(enumerate(plans, 1)) if numbers is None else dict.fromkeys(numbers, run.scheme)
+    if numbers is None:
+        numbers = list(range(1, len(plans) + 1))
     options: dict[str, Any] = {
         "duration_s": experiment.duration_s,
         "warmup_s": experiment.warmup_s,
         # each starts with its first packet: the logs begin before the schemes do
-        "flows": [{"flow": number, "scheme": scheme} for number, scheme in schemes.items()],
+        "flows": [{"flow": number, "scheme": plans[min(max(number, 1), len(plans)) - 1]} for number in numbers],
     }
     if stated is not None:
         options["stated"] = str(stated)

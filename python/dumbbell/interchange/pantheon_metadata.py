@@ -2,12 +2,13 @@
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dumbbell.catalog.plan import mix_label, parse_mix
 from dumbbell.catalog.settings import MOST_FLOWS, MOST_SECONDS
-from dumbbell.errors import UserError, one_line
+from dumbbell.errors import UserError, one_line, printable
 from dumbbell.interchange.pantheon_text import read_text
 
 SCHEME_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -31,6 +32,8 @@ class PantheonMetadata:
     raw: dict[str, Any]
     remarks: tuple[str, ...] = ()
     """What is unusual about the file, and taken all the same."""
+    mixes: dict[str, str] = field(default_factory=dict)
+    """Keys of `schemes` that stand for several schemes in one run, in our exports: `cubicx2-bbr` is `cubic*2+bbr`."""
 
     @property
     def planned_runs(self) -> range:
@@ -104,6 +107,7 @@ def read_metadata(source: Path, strict: bool = False) -> PantheonMetadata:
         git_summary=str(raw.get("git_summary", raw.get("git_information", ""))),
         raw=raw,
         remarks=tuple(remarks),
+        mixes=_mixes(file, raw),
     )
 
 
@@ -129,7 +133,7 @@ def _line(value: object) -> str:
 
 def shortened(value: object) -> str:
     """A value as a message repeats it."""
-    text = _line(value)
+    text = printable(_line(value))
     return text if len(text) <= 80 else f"{text[:80]}..."
 
 
@@ -142,6 +146,23 @@ def _schemes(file: Path, raw: dict[str, Any]) -> tuple[str, ...]:
         if not isinstance(scheme, str) or not SCHEME_KEY.fullmatch(scheme):
             raise UserError(f"{file}: `cc_schemes`: `{shortened(scheme)}` is not the name of a scheme")
     return tuple(dict.fromkeys(schemes))
+
+
+def _mixes(file: Path, raw: dict[str, Any]) -> dict[str, str]:
+    given = raw.get("mixes", {})
+    if not isinstance(given, dict):
+        raise UserError(f"{file}: `mixes` = {shortened(given)}: allowed is a table of mixes by their keys")
+    mixes = {}
+    for key, mix in given.items():
+        try:
+            parts = parse_mix(mix if isinstance(mix, str) else "")
+        except UserError as error:
+            raise UserError(f"{file}: `mixes.{shortened(key)}`: {error}") from None
+        names = [name for name, _ in parts]
+        if sum(count for _, count in parts) > MOST_FLOWS or not all(SCHEME_KEY.fullmatch(name) for name in names):
+            raise UserError(f"{file}: `mixes.{shortened(key)}` = {shortened(mix)}: not a mix of schemes")
+        mixes[key] = mix_label(parts)
+    return mixes
 
 
 @dataclass(frozen=True)
