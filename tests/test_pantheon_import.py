@@ -3,6 +3,7 @@
 import gzip
 import json
 import lzma
+import os
 import random
 import re
 import shutil
@@ -170,6 +171,47 @@ def test_metadata_in_latin_1_and_with_numbers_as_text(dumbbell: Dumbbell, source
     assert "pantheon_metadata.json:1: not UTF-8" in strictly.stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[" * 5000, "pantheon_metadata.json:1: not valid JSON: nested too deeply"),
+        (json.dumps(METADATA)[:-1] + ', "x": ' + "[" * 200 + "]" * 200 + "}", "nested too deeply"),
+        (json.dumps(METADATA)[:-1] + f', "runtime": {"9" * 5000}' + "}", "pantheon_metadata.json:1: not valid JSON"),
+        (json.dumps(METADATA | {"sender_side": "both"}), "`sender_side` = both: allowed are local, remote"),
+        (json.dumps(METADATA | {"sender_side": ["local"]}), "`sender_side` = ['local']: allowed are local, remote"),
+        (json.dumps(METADATA | {"cc_schemes": ["x" * 101]}), "is not the name of a scheme"),
+        (json.dumps(METADATA | {"mixes": {"cubic": "cubic*0"}}), "`mixes.cubic`: mix `cubic*0`: allowed is"),
+        (json.dumps(METADATA | {"flows": float("nan")}), "`flows` = nan: allowed is a whole number, 0 to 10000"),
+        (" " * (1 << 20) + "{}", "is longer than 1048576 bytes"),
+    ],
+)
+def test_impossible_metadata_are_refused_in_one_line(dumbbell: Dumbbell, source: Path, text: str, problem: str) -> None:
+    (source / "pantheon_metadata.json").write_text(text)
+    done = dumbbell("import", "pantheon", source, "--out", "out", expect=2)
+    assert problem in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (source.parent / "out").exists()
+
+
+def test_text_of_the_metadata_is_text_in_every_output(dumbbell: Dumbbell, source: Path) -> None:
+    odd = {"local_desc": "a\x1b[31mb\ud800\nc", "git_summary": "branch: x\x07\n", "mode": "remote"}
+    (source / "pantheon_metadata.json").write_text(json.dumps(METADATA | odd))
+    shown = dumbbell("import", "pantheon", source, "--out", "out")
+    assert not {"\x1b", "\x07"} & set(shown.stdout + shown.stderr)
+    dumbbell("report", "out")
+
+
+def test_a_stats_file_that_cannot_be_read_costs_its_times_only(dumbbell: Dumbbell, source: Path) -> None:
+    (source / "cubic_stats_run1.log").write_text(" " * (1 << 20) + "x")
+    (source / "bbr_stats_run1.log").unlink()
+    os.mkfifo(source / "bbr_stats_run1.log")
+    dumbbell("import", "pantheon", source, "--out", "out")
+    runs = by_scheme(dumbbell)
+    assert runs["cubic"]["notes"] == ["cubic_stats_run1.log: is longer than 1048576 bytes"]
+    assert runs["bbr"]["notes"] == ["cannot read bbr_stats_run1.log: is no file"]
+    assert {run["status"] for run in runs.values()} == {"done"}
+
+
 def test_a_planned_flow_that_never_started_is_absent_and_the_run_counts(dumbbell: Dumbbell, source: Path) -> None:
     third = "1040.000 + 400 3\n1045.000 - 400 5.000 3\n"
     write(source, METADATA | {"flows": 3}, of("cubic", data=DATA_LOG + third))
@@ -284,6 +326,7 @@ def test_the_report_of_an_import_tells_of_the_tested_machine(dumbbell: Dumbbell,
     shown = dumbbell("show", "out").stdout
     assert "The tested machine, as the imported files describe it" in shown
     assert "  kernel: Linux 4.15.0-29" in shown
+    assert "  git: branch: muses @ 4242" in shown
     dumbbell("report", "out")
     page = re.sub(r"<[^>]+>", "", (source.parent / "out/report.html").read_text())
     print_ = text_of_pdf(source.parent / "out/report.pdf")

@@ -25,6 +25,7 @@ from dumbbell.interchange.staging import (
     staging,
 )
 from dumbbell.json_text import to_json
+from dumbbell.progress import Progress
 from dumbbell.results import ResultsDirectory, unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish
@@ -53,12 +54,15 @@ def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = 
         facts |= {"notes": [_inside(source, remark) for remark in metadata.remarks]}
         results = begin(directory, experiment, source, command, facts)
         one = _Import(source, results, metadata, strict)
+        progress = Progress(sum(len(numbers) for numbers in runs.values()))
         for scheme, numbers in runs.items():
             about = [f"{metadata.file.name}: `{scheme}` is not in `cc_schemes`"] if scheme in others else []
             for number in numbers:
                 label = metadata.mixes.get(scheme, scheme)
                 run = Run(next(iter(experiment.paths)), label, number, experiment.seed)
                 one.add(run, files.of(scheme, number), about)
+                progress.step(f"import of {run.label}", "done", None)
+        progress.close()
         finish(results)
     return ResultsDirectory(out, experiment)
 

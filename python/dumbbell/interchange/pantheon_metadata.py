@@ -77,7 +77,7 @@ def read_metadata(source: Path, strict: bool = False) -> PantheonMetadata:
     file = source / "pantheon_metadata.json"
     try:
         text, remarks = read_text(file, strict)
-        raw = json.loads(text)
+        raw = _plain(json.loads(text))
     except FileNotFoundError:
         raise UserError(f"{source}: not a Pantheon data directory: no pantheon_metadata.json in it") from None
     except json.JSONDecodeError as error:
@@ -88,7 +88,6 @@ def read_metadata(source: Path, strict: bool = False) -> PantheonMetadata:
         raise UserError(f"{file}:1: not valid JSON: {one_line(error)}") from None
     if not isinstance(raw, dict):
         raise UserError(f"{file}:1: not a JSON object")
-    raw = _plain(raw)
     numbers = _Numbers(file, raw, strict, remarks)
     mode = raw.get("mode", "local" if "uplink_trace" in raw else "remote")
     for key, value, allowed in (("mode", mode, _MODES), ("sender_side", raw.get("sender_side", "local"), _SIDES)):
@@ -115,12 +114,17 @@ _MODES = ("local", "remote")
 _SIDES = ("local", "remote")
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 (any JSON)
+_DEEPEST = 50
+
+
+def _plain(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 (any JSON)
     """JSON without what no file and no terminal can show: lone surrogates, control characters except newlines."""
+    if depth > _DEEPEST:
+        raise RecursionError
     if isinstance(value, dict):
-        return {_plain(key): _plain(each) for key, each in value.items()}
+        return {_plain(key): _plain(each, depth + 1) for key, each in value.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(each, depth + 1) for each in value]
     if isinstance(value, str):
         text = value.encode("utf-8", "replace").decode("utf-8")
         return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)

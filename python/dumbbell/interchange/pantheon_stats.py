@@ -37,6 +37,10 @@ def read_times(file: Path, strict: bool = False) -> tuple[RunTimes | None, list[
         text, odd = read_text(file, strict)
     except FileNotFoundError:
         return None, []
+    except UserError as error:
+        if strict:
+            raise
+        return RunTimes(), [str(error)]
     times: dict[str, str] = {}
     offsets: dict[str, float] = {}
     for number, line in enumerate(text.splitlines(), 1):

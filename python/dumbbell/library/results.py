@@ -46,7 +46,8 @@ class Results:
     @property
     def tested(self) -> list[str]:
         """What the files that were imported say about the test and its machines, one `key: value` each."""
-        return tested(self.environment)
+        git = str((self.environment.get("imported") or {}).get("git_summary") or "")
+        return [*tested(self.environment), *(f"git: {line}" for line in git.splitlines() if line.strip())]
 
     @cached_property
     def runs(self) -> tuple[RunResults, ...]:

@@ -9,10 +9,10 @@ _GIT = ("git_summary", "git_information")
 def tested(environment: Mapping[str, Any]) -> list[str]:
     """What imported files say about the test and its machines, except git."""
     imported = environment.get("imported")
-    metadata = imported.get("metadata") if isinstance(imported, Mapping) else None
-    if not isinstance(metadata, Mapping):
+    if not isinstance(imported, Mapping) or not isinstance(imported.get("metadata"), Mapping):
         return []
-    return lines_of({key: value for key, value in sorted(metadata.items()) if key not in _GIT})
+    said = {key: value for key, value in sorted(imported["metadata"].items()) if key not in _GIT}
+    return [*lines_of(said), *(f"note: {note}" for note in imported.get("notes", ()))]
 
 
 def lines_of(table: Mapping[str, Any], prefix: str = "") -> list[str]:

@@ -112,7 +112,9 @@ impl MergedLog {
     #[cold]
     fn loose(&mut self, problem: &'static str) -> Result<(i64, Record), Error> {
         let found = (!self.lines.is_strict()).then(|| loose::event_line(self.lines.text(), self.direction));
-        let Some(line) = found.flatten() else { return Err(self.lines.malformed(problem)) };
+        let Some(line) = found.flatten() else {
+            return Err(self.lines.malformed(if self.lines.at_unterminated() { CUT_OFF } else { problem }));
+        };
         self.step_back(line.at_ns)?;
         self.check_end(&line.record)?;
         self.lines.skip();
