@@ -302,6 +302,10 @@ def test_mahimahi_logs(dumbbell: Dumbbell, folder: Path) -> None:
     assert (run["scheme"], run["path"], run["status"]) == ("iperf", "up", "done")
     assert run["network"]["delay_p95_ms"] == 8.0
     assert run["network"]["loss_rate"] == 0.5
+    dumbbell("report", "out", "--html")
+    page = (folder / "out/report.html").read_text()
+    tested = page[page.index("The tested machine") : page.index("The importing machine")]
+    assert tested.count("not recorded") == 2
 
 
 def test_a_broken_mahimahi_log_imports_nothing(dumbbell: Dumbbell, folder: Path) -> None:

@@ -62,7 +62,7 @@ class ResultsDirectory:
             return None
         except json.JSONDecodeError as error:
             raise UserError(
-                f"{file}, line {error.lineno}: not valid JSON: {error.msg}; the file is cut off or damaged"
+                f"{file}:{error.lineno}: not valid JSON: {error.msg}; the file is cut off or damaged"
             ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"{file}: {one_line(error)}") from None

@@ -1,7 +1,7 @@
 //! Several logs on one time axis, each in its own order, the earliest next line first.
 
-use super::Source;
 use super::oddities::Oddity;
+use super::{LONGEST_NS, Source, TOO_FAR};
 use crate::Error;
 use record::{Event, Record};
 
@@ -55,6 +55,10 @@ impl Merge {
             inits.push(source.init_us().ok_or_else(missing)?);
         }
         let base_us = inits.iter().copied().min().unwrap_or(0);
+        let far = sources.iter().zip(&inits).find(|(_, init_us)| (*init_us - base_us) * 1000 > LONGEST_NS);
+        if let Some(((source, _), _)) = far {
+            return Err(Error::log(source.name(), TOO_FAR));
+        }
         let names: Vec<_> = sources.iter().map(|(source, _)| source.name()).collect();
         let name = names.join(", ");
         let mut parts = Vec::with_capacity(sources.len());

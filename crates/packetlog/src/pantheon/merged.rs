@@ -3,7 +3,7 @@
 
 use super::lines::{CUT_OFF, Fields, Lines};
 use super::oddities::{Kind, Oddity};
-use super::{Direction, Input, STEP_BACK_NS, Source, ending, loose, read_header};
+use super::{Direction, Input, LONGEST_NS, STEP_BACK_NS, Source, TOO_LONG, ending, loose, read_header};
 use crate::Error;
 use record::Record;
 use std::collections::VecDeque;
@@ -89,8 +89,8 @@ impl MergedLog {
             let (at_ns, record) = match event_line(self.lines.bytes(), self.direction) {
                 Ok((record, length)) => {
                     let at_ns = record.time_ns as i64;
-                    if at_ns < self.latest_ns {
-                        self.step_back(at_ns)?;
+                    if at_ns < self.latest_ns || record.time_ns > LONGEST_NS {
+                        self.check_time(at_ns)?;
                     }
                     self.check_end(&record)?;
                     self.lines.consume(length);
@@ -115,7 +115,7 @@ impl MergedLog {
         let Some(line) = found.flatten() else {
             return Err(self.lines.malformed(if self.lines.at_unterminated() { CUT_OFF } else { problem }));
         };
-        self.step_back(line.at_ns)?;
+        self.check_time(line.at_ns)?;
         self.check_end(&line.record)?;
         self.lines.skip();
         if line.at_ns < 0 {
@@ -127,9 +127,12 @@ impl MergedLog {
         Ok((line.at_ns, line.record))
     }
 
-    /// Checks how far the next line steps back.
+    /// Checks how far the next line steps back, or how far into the run it is.
     #[cold]
-    fn step_back(&self, at_ns: i64) -> Result<(), Error> {
+    fn check_time(&self, at_ns: i64) -> Result<(), Error> {
+        if at_ns.unsigned_abs() > LONGEST_NS {
+            return Err(self.lines.malformed(TOO_LONG));
+        }
         let back_ns = if at_ns < self.latest_ns { self.latest_ns.abs_diff(at_ns) } else { 0 };
         match (back_ns, self.lines.is_strict()) {
             (1.., true) => Err(self.lines.malformed(BACKWARDS)),

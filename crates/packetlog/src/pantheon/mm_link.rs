@@ -3,7 +3,7 @@
 
 use super::lines::{Fields, Lines};
 use super::oddities::{Kind, Oddity};
-use super::{Direction, Input, STEP_BACK_NS, Source, read_header};
+use super::{Direction, Input, LONGEST_NS, STEP_BACK_NS, Source, TOO_LONG, read_header};
 use crate::Error;
 use record::{Event, Record};
 
@@ -135,6 +135,9 @@ impl Source for MmLinkLog {
             if self.take == Take::Opportunities && opportunity {
                 let without = size_bytes.checked_sub(TUN_HEADER_BYTES);
                 size_bytes = without.ok_or_else(|| self.lines.malformed(SMALL))?;
+            }
+            if line.time_us * 1000 > LONGEST_NS {
+                return Err(self.lines.malformed(TOO_LONG));
             }
             let back_ns = self.latest_us.saturating_sub(line.time_us) * 1000;
             if back_ns > if self.lines.is_strict() { 0 } else { STEP_BACK_NS } {

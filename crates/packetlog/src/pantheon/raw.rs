@@ -6,7 +6,10 @@
 
 use super::lines::{Fields, Lines, MAX_MS};
 use super::oddities::{Kind, Oddity};
-use super::{ClockOffsets, Direction, Input, RawPair, STEP_BACK_NS, Source, TIMESTAMP, parse_timestamp};
+use super::{
+    ClockOffsets, Direction, Input, LONGEST_NS, RawPair, STEP_BACK_NS, Source, TIMESTAMP, TOO_FAR, TOO_LONG,
+    parse_timestamp,
+};
 use crate::Error;
 use record::{Event, Record};
 use std::collections::VecDeque;
@@ -66,6 +69,9 @@ impl RawLog {
         }
         let parsed = packet_line(self.lines.bytes());
         let (packet, length) = parsed.map_err(|problem| self.lines.malformed(problem))?;
+        if packet.time_us * 1000 > LONGEST_NS {
+            return Err(self.lines.malformed(TOO_LONG));
+        }
         let back_ns = self.latest_us.saturating_sub(packet.time_us) * 1000;
         if back_ns > if self.lines.is_strict() { 0 } else { STEP_BACK_NS } {
             return Err(self.lines.malformed(BACKWARDS));
@@ -113,6 +119,9 @@ impl RawMerge {
         let mut egress = RawLog::open(egress, egress_us)?;
         let mut ingress = RawLog::open(ingress, ingress_us)?;
         let base_us = egress.init_us.min(ingress.init_us);
+        if egress.init_us.abs_diff(ingress.init_us) * 1000 > LONGEST_NS {
+            return Err(ingress.lines.unusable(TOO_FAR));
+        }
         egress.shift_us = egress.init_us - base_us;
         ingress.shift_us = ingress.init_us - base_us;
         let mut merge = Self {

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests use files and fail by panicking")]
 
 use crate::common::{Scratch, collect, record, text};
-use packetlog::pantheon::{Direction, Imported, Input, Log, MergedExport, RawPair};
+use packetlog::pantheon::{Direction, Imported, Input, Log, MergedExport, RawPair, import_run};
 use packetlog::{Error, PacketLogReader, PacketLogWriter, STEP_BACK_NS};
 use proptest::prelude::*;
 use record::{Event, Record};
@@ -40,6 +40,19 @@ fn a_clock_that_steps_back_keeps_the_order_of_the_lines_and_is_told() {
     let far = complaint("1001.001 + 1 1\n1.000 + 1 1\n");
     assert_eq!(far, "a.log:2: expected a time at most 1 s before that of a line above, found '1.000 + 1 1'");
     assert_eq!(read("1001.000 + 1 1\n1.000 + 1 1\n").unwrap().0.len(), 2);
+}
+
+#[test]
+fn times_out_of_all_reason_are_refused() {
+    let late = complaint("1.000 + 1 1\n1000000000.001 + 1 1\n");
+    assert!(late.starts_with("a.log:2: expected a time of at most 1000000 s after the log's zero"), "{late}");
+    assert!(complaint("-1000000000.001 + 1 1\n").starts_with("a.log:1: expected a time of at most"));
+    assert_eq!(read("1000000000.000 + 1 1\n").unwrap().0.len(), 1);
+    let log =
+        |init: &str| Log::Merged(text(init, format!("# init timestamp: {init}\n1.000 + 1 1\n")).leniently());
+    let far = import_run(log("1000.0"), log("1000001000.001"), &mut |_| Ok(())).unwrap_err().to_string();
+    assert_eq!(far, "1000001000.001: starts more than 1000000 s before or after the log that it belongs to");
+    assert_eq!(import_run(log("1000.0"), log("1000001000.0"), &mut |_| Ok(())).unwrap().records, 2);
 }
 
 #[test]
