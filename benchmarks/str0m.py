@@ -127,7 +127,7 @@ def run_str0m(program: Path, path: dict[str, Any], seed: int, folder: Path, foll
     (folder / "report.json").write_text(report)
     packets = folder / "packets.parquet"
     packets.unlink(missing_ok=True)
-    _core.import_merged_log(str(log), None, str(packets))
+    _core.import_merged_log(str(log), None, str(packets), strict=True)
     return measured(packets)
 
 

@@ -76,7 +76,7 @@ def make(directory: Path, plan: Mapping[str, Any], bad: Mapping[str, str | None]
 def _measured(experiment: Experiment, run: Run, folder: Path) -> dict[str, Any]:
     log = folder / "merged.log"
     log.write_text("\n".join(_merged_log(experiment, run)) + "\n", encoding="ascii")
-    _core.import_merged_log(str(log), None, str(folder / "packets.parquet"))
+    _core.import_merged_log(str(log), None, str(folder / "packets.parquet"), strict=True)
     log.unlink()
     statistics = measure(folder / "packets.parquet", experiment, run)
     link = {

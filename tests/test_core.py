@@ -184,7 +184,7 @@ def test_raw_tunnel_logs(tmp_path: Path) -> None:
     egress.write_text("# 'mm-tunnelclient' egress: 1514764800000.000\n1.000 - 0 - 1500\n2.000 - 1 - 500\n")
     ingress.write_text("# 'mm-tunnelserver' ingress: 1514764800000.500\n30.000 - 0 - 1500\n")
     packets = str(tmp_path / "packets.parquet")
-    found = json.loads(_core.import_raw_logs([(str(egress), str(ingress))], [], (0.0, 1.5), packets))
+    found = json.loads(_core.import_raw_logs([(str(egress), str(ingress))], [], (0.0, 1.5), packets, strict=True))
     assert (found["records"], found["unusable"]) == (3, None)
     # received at 30.000 + 0.500 + 1.5 ms of offset, sent at 1.000: 31 ms
     _, _, delays = _core.delay_points(packets, "data", 10)

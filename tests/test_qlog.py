@@ -177,9 +177,9 @@ SENT = {"time": 1, "name": "transport:packet_sent", "data": {"header": {"packet_
         ("", "bad.qlog: is empty"),
         ("not a log", "bad.qlog: is no qlog: it begins with neither a JSON object nor a record separator"),
         ('{"hello": 1}', "bad.qlog: is no qlog: it has neither `qlog_version` nor `file_schema`"),
-        ('\x1e{"qlog_version": "0.3", "trace": {}}\n\x1e{"time": 1,', "bad.qlog, line 2: is not valid JSON: EOF"),
-        ('{"qlog_version": "0.3",\n "traces": [', "bad.qlog, line 2: is not valid JSON: EOF while parsing a list"),
-        ('\x1e{"qlog_version": "0.3", "trace": {}}\n\x1e{"name": "a:b"}\n', "bad.qlog, line 2: has no number `time`"),
+        ('\x1e{"qlog_version": "0.3", "trace": {}}\n\x1e{"time": 1,', "bad.qlog:2: is not valid JSON: EOF"),
+        ('{"qlog_version": "0.3",\n "traces": [', "bad.qlog:2: is not valid JSON: EOF while parsing a list"),
+        ('\x1e{"qlog_version": "0.3", "trace": {}}\n\x1e{"name": "a:b"}\n', "bad.qlog:2: has no number `time`"),
     ],
 )
 def test_a_bad_qlog_imports_nothing(dumbbell: Dumbbell, folder: Path, content: str, complaint: str) -> None:

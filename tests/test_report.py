@@ -281,7 +281,7 @@ def test_damaged_and_incomplete_runs_are_listed_not_fatal(tmp_path: Path) -> Non
     write_report(tmp_path, jobs=1)
     text = Outline((tmp_path / "report.html").read_text()).text
     assert "5 of 6 runs succeeded" in text
-    assert "Damaged: stats.json, line 1: not valid JSON" in text
+    assert "Damaged: stats.json:1: not valid JSON" in text
     assert "Figure is missing: packets.parquet: " in text
     assert "Figure is missing: the run kept no packet log" in text
     assert "Pantheon's analysis would drop it: it lasted 1 s of 4 s" in text

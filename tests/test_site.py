@@ -278,7 +278,7 @@ def test_missing_failed_and_damaged_runs_are_said(copied: Benchmark) -> None:
         ["Copa", "default", "1", "failed", reason],
         ["TCP Cubic", "default", "1", "damaged", table[3][4][0]],
     ]
-    assert table[3][4][0].startswith("stats.json, line 1: not valid JSON")
+    assert table[3][4][0].startswith("stats.json:1: not valid JSON")
     assert "6 of 9 runs succeeded" in page.text
     assert [text for text, _ in page.row("Flow: default", "goodput_mbps")] == ["\u2013"] * 3
     index = Page(copied.directory / "index.html")

@@ -108,8 +108,9 @@ def clean_up() -> int:
 def measure_log(packets: str, options: str) -> str:
     """JSON: all metrics of a packet log (`flows`, `links`, `network`).
 
-    Options (JSON): `duration_s`, `warmup_s`, `bin_s`, `flows` (each `flow`, `scheme`, `start_s`, `stop_s`), and
-    `stated` of logs that are a sender's view: the samples (`flows.parquet`) that it stated; all optional.
+    Options (JSON), all optional: `duration_s`, `warmup_s`, `bin_s`, `flows` (each `flow`, `scheme`, `start_s`,
+    `stop_s`), `stated` of logs that are a sender's view: the samples (`flows.parquet`) that it stated, and
+    `log_zero_ns` of logs from elsewhere: where their own zero is.
     """
 
 class Table:
@@ -175,23 +176,28 @@ def delay_points(packets: Source, direction: str, max_points: int) -> tuple[byte
 def samples(samples: Source) -> list[tuple[str, str, str, bytes, bytes]]:
     """The time series of samples of flows or links: key, field, unit, times in s and values (float64)."""
 
-def import_merged_log(data: str, ack: str | None, packets: str) -> str:
-    """Imports Pantheon's merged logs into a packet log; JSON with `records`, `init_us`, `last_s`, `unusable`.
+def import_merged_log(data: str, ack: str | None, packets: str, strict: bool) -> str:
+    """Imports Pantheon's merged logs, which may be compressed, into a packet log.
 
-    `unusable` is null, or why the logs as a whole hold nothing (empty, or the mark of a failed run); a malformed line
-    is an error that names file and line. Nothing is left behind in either case.
+    JSON with `records`, `init_us`, `log_zero_ns` (the data log's own zero on the time axis), `last_s`, `flows` (numbers
+    in the data direction), `oddities` (what is unusual, as `FILE:LINE: WHAT`) and `unusable`: null, or why the logs
+    cannot be used. Strictly read, only logs without anything in them (the mark of a failed run) are unusable; all else
+    is an error. Nothing is left behind in either case.
     """
 
-def import_mahimahi(data: str, ack: str | None, packets: str) -> str:
+def import_mahimahi(data: str, ack: str | None, packets: str, strict: bool) -> str:
     """Imports mm-link logs into a packet log; as `import_merged_log`."""
 
 def import_raw_logs(
-    data: list[tuple[str, str]], ack: list[tuple[str, str]], offsets_ms: tuple[float, float], packets: str
+    data: list[tuple[str, str]], ack: list[tuple[str, str]], offsets_ms: tuple[float, float], packets: str, strict: bool
 ) -> str:
     """Imports the raw tunnel logs of a run, (egress, ingress) per flow; as `import_merged_log`.
 
     `offsets_ms` are the clock offsets of the data sender's and of the receiver's host. `ack` may be empty.
     """
+
+def read_compressed(file: str, most: int) -> bytes:
+    """The bytes of a file, which may be compressed (gzip, xz, Zstandard); an error if they are more than `most`."""
 
 def export_pantheon(packets: str, data: str, ack: str, init_us: int) -> None:
     """Writes a packet log as Pantheon's merged logs of both directions; time 0 is `init_us` after 1970."""

@@ -173,6 +173,7 @@ def _import(parser: argparse.ArgumentParser) -> None:
     add("format", type=Choice(*formats), metavar="|".join(formats))
     add("source", type=Path, metavar="SRC")
     add("--out", type=Path, metavar="DIR", required=True)
+    add("--strict", action="store_true", help="pantheon: refuse whatever Pantheon itself would not write")
     add("--ack", type=Path, metavar="LOG", help="mahimahi: the log of the other direction")
     add("--scheme", default="imported", metavar="NAME", help="mahimahi: what made the traffic")
 

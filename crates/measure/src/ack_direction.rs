@@ -2,7 +2,7 @@
 
 use crate::histogram::DelayHistogram;
 use crate::stats::AckLinkStats;
-use crate::tally::{Tally, byte_loss, round_to_us, us_to_ms};
+use crate::tally::{Clock, Tally, byte_loss, round_to_us, us_to_ms};
 use record::Record;
 
 /// Packets of one flow's return direction.
@@ -26,10 +26,15 @@ impl AckDirection {
         self.delay.merge(&other.delay);
     }
 
+    /// The first delivery of all flows, by the order of the records.
+    pub(crate) fn begin(&mut self, first_ns: Option<u64>) {
+        self.delivered.begin(first_ns);
+    }
+
     /// `None` if nothing was ever sent or delivered.
-    pub(crate) fn stats(&mut self) -> Option<AckLinkStats> {
+    pub(crate) fn stats(&mut self, clock: Clock) -> Option<AckLinkStats> {
         (self.sent.packets + self.delivered.packets > 0).then(|| AckLinkStats {
-            throughput_mbps: self.delivered.mean_mbps(),
+            throughput_mbps: self.delivered.mean_mbps(clock),
             delay_p95_ms: self.delay.percentile_us(95.0).map(us_to_ms),
             loss_rate: byte_loss(&self.sent, &self.delivered),
         })

@@ -11,7 +11,7 @@ use crate::inputs::{LinkCounters, SenderCounters};
 use crate::ledger::Fate;
 use crate::meter::RunMeter;
 use crate::stats::{CcperfLink, FlowStats, LinkStats, NetworkStats, RunStats};
-use crate::tally::{Tally, byte_loss, mbps, us_to_ms};
+use crate::tally::{Clock, Tally, byte_loss, mbps, us_to_ms};
 use units::{Span, Time};
 
 /// A run must deliver over at least this part of its planned length to be valid (StanfordSNR/pantheon@23e738c,
@@ -27,6 +27,7 @@ struct Scope {
     last_record_ns: u64,
     tells_drops: bool,
     tells_payload: bool,
+    clock: Clock,
 }
 
 /// Sums over the flows.
@@ -45,7 +46,9 @@ struct Sums {
 
 /// The statistics of a run.
 pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCounters]) -> RunStats {
+    let clock = meter.log_zero.map_or(Clock::Exported, |zero| Clock::Logged(zero.as_ns()));
     let scope = Scope {
+        clock,
         end_ns: meter.end_ns(),
         last_record_ns: meter.last_record_ns,
         // A driver that counts at its links also logs what they drop.
@@ -56,7 +59,7 @@ pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[
     meter.flows.sort_by_key(|flow| flow.info.flow);
     let mut totals = Sums::default();
     let measured = measured_span(&meter.flows, &scope);
-    let invalid_reason = invalid_reason(&meter);
+    let invalid_reason = invalid_reason(&meter, clock);
     let shares_mbps = [false, true].map(|reverse| {
         let flows = meter.flows.iter().filter(|flow| flow.info.facts.reverse == reverse).count();
         ccperf::bottleneck(links, reverse)
@@ -86,22 +89,24 @@ pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[
         completions.flow(&flow.flow.info, flow.sender.and_then(|sender| sender.completed));
     }
     let links: Vec<_> = links.iter().map(link_stats).collect();
+    totals.delivered.begin(meter.first_delivery_ns);
+    totals.ack.begin(meter.first_ack_delivery_ns);
     let owd = totals.delay.summary();
     totals.delay.merge(&totals.other_delay);
     let mut all_delay = totals.delay;
-    let throughput_mbps = totals.delivered.mean_mbps();
-    let capacity_mbps = Some(meter.opportunities.mean_mbps()).filter(|&capacity| capacity > 0.0);
+    let throughput_mbps = totals.delivered.mean_mbps(clock);
+    let capacity_mbps = Some(meter.opportunities.mean_mbps(clock)).filter(|&capacity| capacity > 0.0);
     let network = NetworkStats {
         throughput_mbps,
-        ingress_mbps: totals.sent.mean_mbps(),
+        ingress_mbps: totals.sent.mean_mbps(clock),
         delay_p95_ms: all_delay.percentile_us(PANTHEON_PERCENT).map(us_to_ms),
         loss_rate: byte_loss(&totals.sent, &totals.delivered),
         capacity_mbps,
         capacity_utilization: capacity_mbps.map(|capacity| throughput_mbps / capacity),
-        duration_s: totals.delivered.span_ms() / 1_000.0,
+        duration_s: totals.delivered.span_ms(clock) / 1_000.0,
         valid: invalid_reason.is_none(),
         invalid_reason,
-        acklink: totals.ack.stats(),
+        acklink: totals.ack.stats(clock),
         goodput_mbps: mbps(totals.measured_data_bytes, measured).filter(|_| scope.tells_payload),
         packet_loss_rate: loss_rate(totals.fate),
         owd_p50_ms: owd.map(|owd| us_to_ms(owd.p50_us)),
@@ -155,11 +160,11 @@ fn flow_stats(
         scheme: flow.info.scheme.clone(),
         start_s: flow.info.start.as_secs_f64(),
         stop_s: stop.as_secs_f64(),
-        throughput_mbps: flow.delivered.mean_mbps(),
-        ingress_mbps: flow.sent.mean_mbps(),
+        throughput_mbps: flow.delivered.mean_mbps(scope.clock),
+        ingress_mbps: flow.sent.mean_mbps(scope.clock),
         delay_p95_ms: whole.map(|whole| us_to_ms(whole.p95_us)),
         loss_rate: byte_loss(&flow.sent, &flow.delivered),
-        acklink: flow.ack.stats(),
+        acklink: flow.ack.stats(scope.clock),
         goodput_mbps: mbps(flow.measured_data_bytes, active).filter(|_| scope.tells_payload),
         packet_loss_rate: loss_rate(fate),
         owd_mean_ms: owd.map(|owd| owd.mean_us / 1_000.0),
@@ -268,22 +273,24 @@ fn link_stats(link: &LinkCounters) -> LinkStats {
 }
 
 /// Why Pantheon would not count the run, if so (`plot.py`, `parse_tunnel_log`).
-fn invalid_reason(meter: &RunMeter) -> Option<String> {
+fn invalid_reason(meter: &RunMeter, clock: Clock) -> Option<String> {
     let mut delivered = Tally::default();
     meter.flows.iter().for_each(|flow| delivered.merge(&flow.delivered));
     if delivered.packets == 0 {
         return Some("no packet arrived".into());
     }
-    for flow in &meter.flows {
+    delivered.begin(meter.first_delivery_ns);
+    // A flow that is not in the log does not exist for Pantheon, and packets without a flow number are no flow to it.
+    for flow in meter.flows.iter().filter(|flow| flow.has_data_records() && flow.info.flow != 0) {
         let number = flow.info.flow;
-        if !flow.has_data_records() {
-            return Some(format!("flow {number} sent nothing"));
-        }
         if flow.delivered.packets == 0 {
             return Some(format!("no packet of flow {number} arrived"));
         }
+        if flow.sent.packets == 0 {
+            return Some(format!("packets of flow {number} arrived, and none was sent"));
+        }
     }
-    let (seconds, planned) = (delivered.span_ms() / 1_000.0, meter.duration.as_secs_f64());
+    let (seconds, planned) = (delivered.span_ms(clock) / 1_000.0, meter.duration.as_secs_f64());
     (seconds < MIN_VALID_PART * planned).then(|| {
         format!("packets arrived over {seconds:.3} s, less than {MIN_VALID_PART} of the planned {planned} s")
     })

@@ -45,6 +45,9 @@ pub struct MeterConfig {
     /// Planned length of the run, counted from time 0; zero where unknown. A run ends then, or with its last record if
     /// that is later. Pantheon's check of the length needs it.
     pub duration: Span,
+    /// In a log from elsewhere, where its own zero is: Pantheon's formulas then compute with its times as logged, to the last
+    /// bit. If not, with whole µs.
+    pub log_zero: Option<Time>,
     /// Start of the run that the corrected convention leaves out.
     pub warmup: Span,
     /// Interval of Jain's index over time; zero means 500 ms.

@@ -155,7 +155,8 @@ impl IntervalMeter {
         self.drops_seen |= record.event == Event::Drop;
         self.payload_seen |= record.data_bytes > 0;
         let flow = self.flow(record.flow);
-        flow.first_ns.get_or_insert(record.time_ns);
+        let first_ns = flow.first_ns.get_or_insert(record.time_ns);
+        *first_ns = (*first_ns).min(record.time_ns);
         match record.event {
             Event::Send if record.data_bytes > 0 => {
                 flow.under_way.insert(record.seq, (record.time_ns, record.data_bytes));

@@ -28,6 +28,10 @@ pub struct RunMeter {
     pub(crate) duration: Span,
     warmup_ns: u64,
     pub(crate) last_record_ns: u64,
+    /// The zero of a log from elsewhere.
+    pub(crate) log_zero: Option<Time>,
+    pub(crate) first_delivery_ns: Option<u64>,
+    pub(crate) first_ack_delivery_ns: Option<u64>,
     /// Delivery opportunities of the data direction.
     pub(crate) opportunities: Tally,
     pub(crate) drops_seen: bool,
@@ -62,13 +66,16 @@ impl RunMeter {
             duration: config.duration,
             warmup_ns,
             last_record_ns: 0,
+            log_zero: config.log_zero,
+            first_delivery_ns: None,
+            first_ack_delivery_ns: None,
             opportunities: Tally::default(),
             drops_seen: false,
             payload_seen: false,
         }
     }
 
-    /// Takes in the next record. Records come in time order.
+    /// Takes in the next record. Records come in time order; in a log from elsewhere a clock may have stepped back.
     #[inline]
     pub fn record(&mut self, record: &Record) {
         self.last_record_ns = self.last_record_ns.max(record.time_ns);
@@ -84,7 +91,10 @@ impl RunMeter {
             }
             Event::Mark => self.flow(record).marked_packets += 1,
             Event::AckSend => self.flow(record).ack.sent.add(record.time_ns, record.size_bytes),
-            Event::AckDeliver => self.flow(record).ack.deliver(record),
+            Event::AckDeliver => {
+                self.first_ack_delivery_ns.get_or_insert(record.time_ns);
+                self.flow(record).ack.deliver(record);
+            }
             Event::Opportunity => self.opportunities.add(record.time_ns, record.size_bytes),
             Event::Lost if self.senders_view => self.flow(record).declare_lost(record),
             // No metric counts these. ACKs that are dropped show as sent and not delivered.
@@ -148,6 +158,7 @@ impl RunMeter {
 
     #[inline]
     fn deliver(&mut self, record: &Record) {
+        self.first_delivery_ns.get_or_insert(record.time_ns);
         self.payload_seen |= record.data_bytes > 0;
         // Shares are payload, or bytes on the path where a log does not tell payload.
         let share_bytes = if self.payload_seen { record.data_bytes } else { record.size_bytes };

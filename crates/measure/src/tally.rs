@@ -14,8 +14,33 @@ pub const fn round_to_us(delay_ns: i64) -> i64 {
 
 /// Milliseconds as Python reads them from a log: the double nearest to the printed decimal. (A whole number of
 /// microseconds divided by 1000 is correctly rounded, thus the same double as the parsed text.)
-pub(crate) fn time_to_ms(time_ns: u64) -> f64 {
+fn time_to_ms(time_ns: u64) -> f64 {
     time_to_us(time_ns) as f64 / 1_000.0
+}
+
+/// How the times of records become the milliseconds of Pantheon's formulas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// As they would be in an exported log, in whole µs.
+    Exported,
+    /// As they were in a log from elsewhere, which has its zero at this time, ns, and possibly more decimals.
+    Logged(u64),
+}
+
+impl Clock {
+    pub(crate) fn ms(self, time_ns: u64) -> f64 {
+        match self {
+            Self::Exported => time_to_ms(time_ns),
+            Self::Logged(zero_ns) => {
+                let logged_ns = i128::from(time_ns) - i128::from(zero_ns);
+                if logged_ns % 1_000 == 0 {
+                    (logged_ns / 1_000) as f64 / 1_000.0
+                } else {
+                    logged_ns as f64 / 1e6
+                }
+            }
+        }
+    }
 }
 
 /// Milliseconds of a delay in µs.
@@ -56,6 +81,11 @@ impl Tally {
         (self.packets > 0).then_some(self.first_ns)
     }
 
+    /// The first of several flows' packets by the order of the records. (Where a clock steps back that is not the earliest.)
+    pub(crate) fn begin(&mut self, first_ns: Option<u64>) {
+        self.first_ns = first_ns.unwrap_or(self.first_ns);
+    }
+
     /// Adds what another flow sent past the same point.
     pub(crate) fn merge(&mut self, other: &Self) {
         if other.packets == 0 {
@@ -67,14 +97,14 @@ impl Tally {
         self.bytes += other.bytes;
     }
 
-    /// Time from the first to the last packet, ms, as a difference of two Python floats.
-    pub(crate) fn span_ms(&self) -> f64 {
-        time_to_ms(self.last_ns) - time_to_ms(self.first_ns)
+    /// Time from the first to the latest packet, ms, as a difference of two Python floats.
+    pub(crate) fn span_ms(&self, clock: Clock) -> f64 {
+        clock.ms(self.last_ns) - clock.ms(self.first_ns)
     }
 
     /// Mean rate over the tally's own span, Mbit/s; 0 where that span is empty (Pantheon's `tunnel_graph.py`).
-    pub(crate) fn mean_mbps(&self) -> f64 {
-        let span_ms = self.span_ms();
+    pub(crate) fn mean_mbps(&self, clock: Clock) -> f64 {
+        let span_ms = self.span_ms(clock);
         if span_ms > 0.0 { (self.bytes * 8) as f64 / (1_000.0 * span_ms) } else { 0.0 }
     }
 }
@@ -99,13 +129,16 @@ mod tests {
     #[test]
     fn a_rate_divides_by_the_own_first_to_last_span() {
         // 3 x 1,500 B x 8 = 36,000 bit in 2 ms = 18 Mbit/s: the first packet's bits count although its time does not.
-        assert_eq!(tally(&[(0, 1500), (1_000_000, 1500), (2_000_000, 1500)]).mean_mbps(), 18.0);
+        assert_eq!(
+            tally(&[(0, 1500), (1_000_000, 1500), (2_000_000, 1500)]).mean_mbps(Clock::Exported),
+            18.0
+        );
     }
 
     #[test]
     fn a_rate_is_zero_where_the_span_is_empty() {
-        assert_eq!(tally(&[(5_000_000, 1500), (5_000_000, 1500)]).mean_mbps(), 0.0);
-        assert_eq!(Tally::default().mean_mbps(), 0.0);
+        assert_eq!(tally(&[(5_000_000, 1500), (5_000_000, 1500)]).mean_mbps(Clock::Exported), 0.0);
+        assert_eq!(Tally::default().mean_mbps(Clock::Exported), 0.0);
     }
 
     #[test]
@@ -114,7 +147,7 @@ mod tests {
         total.merge(&tally(&[(4_000_000, 500), (6_000_000, 500)]));
         total.merge(&Tally::default());
         total.merge(&tally(&[(2_000_000, 250)]));
-        assert_eq!((total.packets, total.bytes, total.span_ms()), (3, 1_250, 4.0));
+        assert_eq!((total.packets, total.bytes, total.span_ms(Clock::Exported)), (3, 1_250, 4.0));
     }
 
     #[test]
@@ -131,6 +164,29 @@ mod tests {
             assert_eq!(round_to_us(ns), us, "{ns} ns");
         }
         assert_eq!((time_to_us(1_499), time_to_us(1_500)), (1, 2));
+    }
+
+    #[test]
+    fn a_clock_that_steps_back_counts_from_the_first_packet_of_the_log_to_the_latest() {
+        let flow = tally(&[(5_000_000, 500), (4_800_000, 500), (6_000_000, 500), (5_900_000, 500)]);
+        assert_eq!(flow.span_ms(Clock::Exported), 1.0);
+        let mut total = flow.clone();
+        total.merge(&tally(&[(4_900_000, 500)]));
+        assert!(total.span_ms(Clock::Exported) > 1.0);
+        total.begin(Some(5_000_000));
+        assert_eq!(total.span_ms(Clock::Exported), 1.0);
+    }
+
+    #[test]
+    fn times_are_those_of_the_log_to_the_last_bit() {
+        // moved by 2.5 ms: the difference of the moved times is not that of the logged ones
+        let clock = Clock::Logged(2_500_000);
+        assert_eq!(clock.ms(1_003_000), -1.497);
+        assert_eq!(clock.ms(30_000_812_345_678), 30_000_809.845_678);
+        assert_eq!(clock.ms(2_800_000) - clock.ms(2_600_000), 0.3 - 0.1);
+        assert_ne!(Clock::Exported.ms(2_800_000) - Clock::Exported.ms(2_600_000), 0.3 - 0.1);
+        assert_eq!(Clock::Logged(0).ms(1_234_567), 1.234_567);
+        assert_eq!(Clock::Exported.ms(1_234_567), 1.235);
     }
 
     #[test]

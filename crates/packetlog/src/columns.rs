@@ -18,6 +18,15 @@ pub(crate) const EVENTS_KEY: &str = "dumbbell.events";
 /// Version of the packet log's layout.
 pub(crate) const PACKETS_FORMAT: &str = "packets 1";
 
+/// Metadata key of logs whose times are those of clocks that could step back.
+pub(crate) const ORDER_KEY: &str = "dumbbell.order";
+/// Its value.
+pub(crate) const AS_LOGGED: &str = "as logged: a time may be up to 1 s earlier than one before it";
+
+/// Most that the clock of a log from elsewhere may step back, ns: ntpd steps at 128 ms, other daemons at up to 1 s. Farther
+/// apart are the parts of different runs.
+pub const STEP_BACK_NS: u64 = 1_000_000_000;
+
 /// zstd level: higher ones save 2 % of space for half the speed (17 million rows per
 /// second with 1, 10 with 9, delta encoding).
 const ZSTD_LEVEL: i32 = 1;
@@ -61,8 +70,12 @@ pub(crate) fn common_properties(
         .set_key_value_metadata(Some(pairs)))
 }
 
-pub(crate) fn packets_properties() -> Result<WriterProperties, ParquetError> {
-    let metadata = [(FORMAT_KEY, PACKETS_FORMAT.to_owned()), (EVENTS_KEY, event_list())];
+/// `as_logged` is for logs from elsewhere, with times that may step back.
+pub(crate) fn packets_properties(as_logged: bool) -> Result<WriterProperties, ParquetError> {
+    let mut metadata = vec![(FORMAT_KEY, PACKETS_FORMAT.to_owned()), (EVENTS_KEY, event_list())];
+    if as_logged {
+        metadata.push((ORDER_KEY, AS_LOGGED.to_owned()));
+    }
     // Deltas for all columns: dictionaries for `flow` and `event` save 3 % of space and cost as much in speed.
     let properties = common_properties(&metadata)?;
     Ok(properties.set_dictionary_enabled(false).set_encoding(Encoding::DELTA_BINARY_PACKED).build())

@@ -42,6 +42,8 @@ pub enum Error {
     Log {
         /// The log's name.
         log: String,
+        /// The line that shows it, from 1, if one does.
+        line: Option<u64>,
         /// What is wrong with it.
         problem: Cow<'static, str>,
     },
@@ -57,7 +59,7 @@ impl Error {
     }
 
     pub(crate) fn log(log: &str, problem: impl Into<Cow<'static, str>>) -> Self {
-        Self::Log { log: log.to_owned(), problem: problem.into() }
+        Self::Log { log: log.to_owned(), line: None, problem: problem.into() }
     }
 
     pub(crate) fn line(log: &str, line: u64, text: &[u8], problem: impl Into<Cow<'static, str>>) -> Self {
@@ -85,9 +87,10 @@ impl fmt::Display for Error {
             Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
             Self::File { path, problem } => write!(f, "{}: {problem}", path.display()),
             Self::Line { log, line, text, problem } => {
-                write!(f, "{log}, line {line}: {problem}, found '{text}'")
+                write!(f, "{log}:{line}: {problem}, found '{text}'")
             }
-            Self::Log { log, problem } => write!(f, "{log}: {problem}"),
+            Self::Log { log, line: Some(line), problem } => write!(f, "{log}:{line}: {problem}"),
+            Self::Log { log, line: None, problem } => write!(f, "{log}: {problem}"),
         }
     }
 }

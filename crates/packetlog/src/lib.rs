@@ -44,6 +44,7 @@ mod sample_reader;
 mod samples;
 mod writer;
 
+pub use columns::STEP_BACK_NS;
 pub use error::Error;
 pub use reader::PacketLogReader;
 pub use sample_reader::{SampleReader, read_samples};

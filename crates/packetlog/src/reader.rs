@@ -1,7 +1,9 @@
 //! Reading packet logs back, in bounded memory.
 
 use crate::Error;
-use crate::columns::{EVENTS_KEY, FORMAT_KEY, PACKETS_FORMAT, check_file, event_list, packets_schema};
+use crate::columns::{
+    EVENTS_KEY, FORMAT_KEY, ORDER_KEY, PACKETS_FORMAT, STEP_BACK_NS, check_file, event_list, packets_schema,
+};
 use crate::rows::Rows;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{DataType, Int32Type, Int64Type};
@@ -16,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Rows decoded at a time.
 const BATCH_ROWS: usize = 1 << 13;
 
-/// Streams the records of a packet log, in time order. After an error it yields nothing more.
+/// Streams the records of a packet log, in time order (those of a log from elsewhere: as it had them). After an error it yields nothing more.
 pub struct PacketLogReader {
     path: PathBuf,
     file: SerializedFileReader<File>,
@@ -25,7 +27,8 @@ pub struct PacketLogReader {
     columns: Option<Columns>,
     batch: Rows,
     next_row: usize,
-    last_ns: u64,
+    least_ns: u64,
+    step_back_ns: u64,
 }
 
 impl PacketLogReader {
@@ -38,6 +41,8 @@ impl PacketLogReader {
         let metadata = file.metadata().file_metadata();
         check_file(&path, metadata, &expected, &schema)?;
         let rows = metadata.num_rows().unsigned_abs();
+        let mut pairs = metadata.key_value_metadata().into_iter().flatten();
+        let step_back_ns = if pairs.any(|pair| pair.key == ORDER_KEY) { STEP_BACK_NS } else { 0 };
         Ok(Self {
             path,
             file,
@@ -46,7 +51,8 @@ impl PacketLogReader {
             columns: None,
             batch: Rows::default(),
             next_row: 0,
-            last_ns: 0,
+            least_ns: 0,
+            step_back_ns,
         })
     }
 
@@ -74,8 +80,8 @@ impl PacketLogReader {
         let row = self.next_row;
         self.next_row += 1;
         match self.batch.record(row) {
-            Some(record) if record.time_ns >= self.last_ns => {
-                self.last_ns = record.time_ns;
+            Some(record) if record.time_ns >= self.least_ns => {
+                self.least_ns = self.least_ns.max(record.time_ns.saturating_sub(self.step_back_ns));
                 Ok(Some(record))
             }
             bad => Err(self.give_up(bad, row)),
@@ -124,7 +130,11 @@ impl PacketLogReader {
     fn give_up(&mut self, bad: Option<Record>, row: usize) -> Error {
         let problem = match bad {
             Some(record) => {
-                format!("is not in time order: {} ns follows {} ns", record.time_ns, self.last_ns)
+                format!(
+                    "is not in time order: {} ns follows {} ns",
+                    record.time_ns,
+                    self.least_ns + self.step_back_ns
+                )
             }
             None => format!("has an unknown event code {}", self.batch.event[row]),
         };

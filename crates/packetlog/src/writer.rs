@@ -1,7 +1,7 @@
 //! Writing packet logs: rows are gathered column by column, a background thread encodes and compresses them.
 
 use crate::Error;
-use crate::columns::{packets_properties, packets_schema};
+use crate::columns::{STEP_BACK_NS, packets_properties, packets_schema};
 use crate::pending::Pending;
 use crate::rows::Rows;
 use parquet::data_type::{DataType, Int32Type, Int64Type};
@@ -28,7 +28,10 @@ const WAITING_BUFFERS: usize = 1;
 #[derive(Debug)]
 pub struct PacketLogWriter {
     rows: Rows,
-    last_ns: u64,
+    /// The earliest time that the next record may have.
+    least_ns: u64,
+    /// How far a time may step back.
+    step_back_ns: u64,
     written: u64,
     pending: Option<Pending>,
     path: PathBuf,
@@ -38,12 +41,23 @@ pub struct PacketLogWriter {
 impl PacketLogWriter {
     /// Starts a log that will be called `path`.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let path = path.as_ref().to_owned();
+        Self::create_with(path.as_ref(), false)
+    }
+
+    /// The same for records of a log from elsewhere, whose times may step back by up to [`STEP_BACK_NS`]: they are kept in
+    /// the order in which they come.
+    pub fn create_as_logged(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::create_with(path.as_ref(), true)
+    }
+
+    fn create_with(path: &Path, as_logged: bool) -> Result<Self, Error> {
+        let path = path.to_owned();
         let (pending, file) = Pending::create(&path)?;
-        let encoder = Encoder::start(&path, file)?;
+        let encoder = Encoder::start(&path, file, as_logged)?;
         Ok(Self {
             rows: Rows::with_capacity(ROW_GROUP_ROWS),
-            last_ns: 0,
+            least_ns: 0,
+            step_back_ns: if as_logged { STEP_BACK_NS } else { 0 },
             written: 0,
             pending: Some(pending),
             path,
@@ -54,10 +68,10 @@ impl PacketLogWriter {
     /// Adds one row. An error of the background thread (disk full, ...) surfaces here or in [`finish`](Self::finish).
     #[inline]
     pub fn write(&mut self, record: &Record) -> Result<(), Error> {
-        if record.time_ns < self.last_ns || self.encoder.is_none() {
+        if record.time_ns < self.least_ns || self.encoder.is_none() {
             return Err(self.refused(record));
         }
-        self.last_ns = record.time_ns;
+        self.least_ns = self.least_ns.max(record.time_ns.saturating_sub(self.step_back_ns));
         self.rows.push(record);
         if self.rows.len() >= ROW_GROUP_ROWS { self.hand_over() } else { Ok(()) }
     }
@@ -96,7 +110,7 @@ impl PacketLogWriter {
         if self.encoder.is_none() {
             return self.broken();
         }
-        let (now, last) = (record.time_ns, self.last_ns);
+        let (now, last) = (record.time_ns, self.least_ns + self.step_back_ns);
         Error::file(&self.path, format!("records must be in time order, but {now} ns follows {last} ns"))
     }
 
@@ -153,14 +167,15 @@ struct Encoder {
 }
 
 impl Encoder {
-    fn start(path: &Path, file: File) -> Result<Self, Error> {
+    fn start(path: &Path, file: File, as_logged: bool) -> Result<Self, Error> {
         let (work, todo) = sync_channel(WAITING_BUFFERS);
         let (give_back, emptied) = channel();
         let name = path.to_owned();
         let thread = thread::Builder::new()
             .name("packet-log".to_owned())
             .spawn(move || {
-                encode_all(file, &todo, &give_back).map_err(|error| Error::parquet(&name, "write", error))
+                encode_all(file, as_logged, &todo, &give_back)
+                    .map_err(|error| Error::parquet(&name, "write", error))
             })
             .map_err(|e| Error::io(path, "start a thread to write", e))?;
         Ok(Self { work, emptied, thread })
@@ -196,10 +211,12 @@ impl Encoder {
 /// The background thread: encodes buffers until told to finish; `None` if the writer went away first.
 fn encode_all(
     file: File,
+    as_logged: bool,
     todo: &Receiver<Work>,
     give_back: &Sender<Rows>,
 ) -> Result<Option<File>, ParquetError> {
-    let mut out = SerializedFileWriter::new(file, packets_schema()?, Arc::new(packets_properties()?))?;
+    let mut out =
+        SerializedFileWriter::new(file, packets_schema()?, Arc::new(packets_properties(as_logged)?))?;
     while let Ok(work) = todo.recv() {
         match work {
             Work::Rows(mut rows) => {

@@ -7,33 +7,37 @@ use packetlog::pantheon::{
 use packetlog::qlog::{Draft, QlogExport, TraceInfo, import_file};
 use packetlog::{Error, PacketLogReader, PacketLogWriter};
 use pyo3::prelude::*;
-use record::Record;
+use pyo3::types::PyBytes;
+use record::{Event, Record};
 use serde::Deserialize;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Imports Pantheon's merged logs; JSON with what was found.
 #[pyfunction]
-#[pyo3(signature = (data, ack, packets))]
+#[pyo3(signature = (data, ack, packets, strict))]
 pub(crate) fn import_merged_log(
     py: Python<'_>,
     data: PathBuf,
     ack: Option<PathBuf>,
     packets: PathBuf,
+    strict: bool,
 ) -> PyResult<String> {
-    py.detach(|| import_both(Log::Merged, &data, ack.as_deref(), &packets))
+    py.detach(|| import_both(Log::Merged, &data, ack.as_deref(), &packets, strict))
 }
 
 /// Imports mm-link logs; JSON with what was found.
 #[pyfunction]
-#[pyo3(signature = (data, ack, packets))]
+#[pyo3(signature = (data, ack, packets, strict))]
 pub(crate) fn import_mahimahi(
     py: Python<'_>,
     data: PathBuf,
     ack: Option<PathBuf>,
     packets: PathBuf,
+    strict: bool,
 ) -> PyResult<String> {
-    py.detach(|| import_both(Log::MmLink, &data, ack.as_deref(), &packets))
+    py.detach(|| import_both(Log::MmLink, &data, ack.as_deref(), &packets, strict))
 }
 
 /// Files of one flow: egress and ingress log of one direction.
@@ -41,40 +45,61 @@ type RawFiles = (PathBuf, PathBuf);
 
 /// Imports the raw tunnel logs of a run's flows, in flow order; JSON with what was found.
 #[pyfunction]
-#[pyo3(signature = (data, ack, offsets_ms, packets))]
+#[pyo3(signature = (data, ack, offsets_ms, packets, strict))]
 pub(crate) fn import_raw_logs(
     py: Python<'_>,
     data: Vec<RawFiles>,
     ack: Vec<RawFiles>,
     offsets_ms: (f64, f64),
     packets: PathBuf,
+    strict: bool,
 ) -> PyResult<String> {
     let us = |ms: f64| (ms * 1e3).round() as i64;
     let (sender_us, receiver_us) = (us(offsets_ms.0), us(offsets_ms.1));
     py.detach(|| {
-        write(&packets, |sink| {
-            let data = raw_log(&data, ClockOffsets { egress_us: sender_us, ingress_us: receiver_us })?;
+        write(&packets, strict, |sink| {
+            let forth = ClockOffsets { egress_us: sender_us, ingress_us: receiver_us };
+            let data = raw_log(&data, forth, strict)?;
             if ack.is_empty() {
                 return import(data, Direction::Data, sink);
             }
-            let ack = raw_log(&ack, ClockOffsets { egress_us: receiver_us, ingress_us: sender_us })?;
-            import_run(data, ack, sink)
+            let back = ClockOffsets { egress_us: receiver_us, ingress_us: sender_us };
+            import_run(data, raw_log(&ack, back, strict)?, sink)
         })
     })
 }
 
-fn raw_log(flows: &[RawFiles], offsets: ClockOffsets) -> Result<Log, Error> {
+/// The bytes of a file that may be compressed; refused if there are more than `most`.
+#[pyfunction]
+pub(crate) fn read_compressed(py: Python<'_>, file: PathBuf, most: u64) -> PyResult<Bound<'_, PyBytes>> {
+    let bytes = py.detach(|| Input::open(file)?.bytes(most)).map_err(|cause: Error| text(cause))?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+fn open(path: &Path, strict: bool) -> Result<Input, Error> {
+    let input = Input::open(path)?;
+    Ok(if strict { input } else { input.leniently() })
+}
+
+fn raw_log(flows: &[RawFiles], offsets: ClockOffsets, strict: bool) -> Result<Log, Error> {
     let flows = flows.iter().map(|(egress, ingress)| {
-        Ok(FlowLog::Raw(RawPair { egress: Input::open(egress)?, ingress: Input::open(ingress)?, offsets }))
+        let (egress, ingress) = (open(egress, strict)?, open(ingress, strict)?);
+        Ok(FlowLog::Raw(RawPair { egress, ingress, offsets }))
     });
     Ok(Log::Multiple { flows: flows.collect::<Result<_, Error>>()?, mm_link: None })
 }
 
-fn import_both(form: fn(Input) -> Log, data: &Path, ack: Option<&Path>, packets: &Path) -> PyResult<String> {
-    write(packets, |sink| {
-        let data = form(Input::open(data)?);
+fn import_both(
+    form: fn(Input) -> Log,
+    data: &Path,
+    ack: Option<&Path>,
+    packets: &Path,
+    strict: bool,
+) -> PyResult<String> {
+    write(packets, strict, |sink| {
+        let data = form(open(data, strict)?);
         match ack {
-            Some(ack) => import_run(data, form(Input::open(ack)?), sink),
+            Some(ack) => import_run(data, form(open(ack, strict)?), sink),
             None => import(data, Direction::Data, sink),
         }
     })
@@ -83,25 +108,45 @@ fn import_both(form: fn(Input) -> Log, data: &Path, ack: Option<&Path>, packets:
 /// Where imported records go.
 type Sink<'a> = &'a mut dyn FnMut(Record) -> Result<(), Error>;
 
-/// Writes what `read` reads to a packet log; a log without anything usable in it is told apart from a malformed one.
-fn write(packets: &Path, read: impl FnOnce(Sink<'_>) -> Result<Imported, Error>) -> PyResult<String> {
-    let mut log = PacketLogWriter::create(packets).map_err(text)?;
-    let mut last_ns = 0;
+/// Writes what `read` reads to a packet log. A log that cannot be read is told; an error if reading is strict, unless it
+/// only has nothing usable in it.
+fn write(
+    packets: &Path,
+    strict: bool,
+    read: impl FnOnce(Sink<'_>) -> Result<Imported, Error>,
+) -> PyResult<String> {
+    let mut log = PacketLogWriter::create_as_logged(packets).map_err(text)?;
+    let (mut last_ns, mut last_flow, mut flows, mut unwritten) = (0, None, BTreeSet::new(), false);
     let found = read(&mut |record| {
         last_ns = last_ns.max(record.time_ns);
-        log.write(&record)
+        if matches!(record.event, Event::Send | Event::Deliver)
+            && last_flow.replace(record.flow) != Some(record.flow)
+        {
+            flows.insert(record.flow);
+        }
+        log.write(&record).inspect_err(|_| unwritten = true)
     });
     let found = match found {
         Ok(found) => found,
         Err(unusable @ Error::Log { .. }) => {
             return Ok(json!({"unusable": unusable.to_string()}).to_string());
         }
+        Err(unusable) if !strict && !unwritten => {
+            return Ok(json!({"unusable": unusable.to_string()}).to_string());
+        }
         Err(other) => return Err(text(other)),
     };
     log.finish().map_err(text)?;
-    let last_s = last_ns as f64 / 1e9;
-    let found =
-        json!({"unusable": null, "records": found.records, "init_us": found.init_us, "last_s": last_s});
+    let oddities: Vec<_> = found.oddities.iter().map(ToString::to_string).collect();
+    let found = json!({
+        "unusable": null,
+        "records": found.records,
+        "init_us": found.init_us,
+        "log_zero_ns": found.zero_ns,
+        "last_s": last_ns as f64 / 1e9,
+        "flows": flows,
+        "oddities": oddities,
+    });
     Ok(found.to_string())
 }
 

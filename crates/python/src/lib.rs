@@ -54,6 +54,7 @@ mod _core {
     #[pymodule_export]
     use crate::exchange::{
         export_pantheon, export_qlog, import_mahimahi, import_merged_log, import_qlog, import_raw_logs,
+        read_compressed,
     };
     #[pymodule_export]
     use crate::logs::{

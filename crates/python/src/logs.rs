@@ -38,6 +38,9 @@ struct MeasureOptions {
     /// The log is a sender's view, and these samples are what it stated of its state.
     #[serde(default)]
     stated: Option<PathBuf>,
+    /// The log is from elsewhere, and its own zero is at this time.
+    #[serde(default)]
+    log_zero_ns: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -74,6 +77,7 @@ pub(crate) fn measure_log(py: Python<'_>, packets: PathBuf, options: &str) -> Py
         warmup: Span::from_secs_f64(options.warmup_s),
         bin: Span::from_secs_f64(options.bin_s),
         senders_view: options.stated.is_some(),
+        log_zero: options.log_zero_ns.map(Time::from_ns),
         ..MeterConfig::default()
     });
     let stats = py.detach(|| {

@@ -29,6 +29,7 @@ pub fn meter_config(spec: &RunSpec, backend: Backend) -> MeterConfig {
         last_change: last_change(spec),
         tells_reads: backend == Backend::Simulation,
         senders_view: false,
+        log_zero: None,
     }
 }
 

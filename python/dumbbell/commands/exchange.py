@@ -13,13 +13,16 @@ def import_results(arguments: argparse.Namespace) -> int:
     source, out = arguments.source, arguments.out
     match arguments.format:
         case "pantheon":
-            results = dumbbell.import_pantheon(source, out, command=sys.argv)
+            results = dumbbell.import_pantheon(source, out, strict=arguments.strict, command=sys.argv)
         case "qlog":
             results = dumbbell.import_qlog(source, out, command=sys.argv)
         case _:
             logs = {"ack": arguments.ack, "scheme": arguments.scheme}
             results = dumbbell.import_mahimahi(source, out, **logs, command=sys.argv)
     print_summary(results)
+    for run in results.runs:
+        for note in run.notes:
+            print(f"note: {run.scheme}, run {run.run}: {note}", file=sys.stderr)
     bad = [run for run in results.runs if run.status != "done"]
     for run in bad:
         print(printable(f"not usable: {run.scheme}, run {run.run}: {run.reason}"), file=sys.stderr)

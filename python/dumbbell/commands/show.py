@@ -79,6 +79,10 @@ def print_summary(results: dumbbell.Results) -> None:
     _print_legend(gathered)
     _print_media(gathered)
     _print_published(results)
+    if results.tested:
+        print("\nThe tested machine, as the imported files describe it")
+        for line in results.tested:
+            print(f"  {line}")
 
 
 def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...]) -> None:

@@ -42,12 +42,12 @@ def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> ResultsDir
     with staging(out) as directory:
         packets = directory / "packets.parquet"
         ack = None if logs.ack is None else str(logs.ack)
-        found = json.loads(_core.import_mahimahi(str(logs.data), ack, str(packets)))
+        found = json.loads(_core.import_mahimahi(str(logs.data), ack, str(packets), strict=True))
         if found["unusable"]:
             raise UserError(str(found["unusable"]))
         results = begin(directory, _experiment(logs, found["last_s"]), logs.data, command)
         run = results.experiment.all_runs()[0]
-        statistics = measure(packets, results.experiment, run)
+        statistics = measure(packets, results.experiment, run, numbers=[0], log_zero_ns=found["log_zero_ns"])
         statistics |= {"init_us": found["init_us"], "events": found["records"]}
         add_run(results, run, [packets], statistics, logs.data.name)
         finish(results)

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,9 @@ from dumbbell import _core
 from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, Run
-from dumbbell.interchange.pantheon_stats import RunTimes, stats_text
+from dumbbell.interchange.pantheon_stats import RunTimes, logged_flows, stats_text
 from dumbbell.interchange.staging import refuse_used, staging
-from dumbbell.names import foreign_name, unlike
+from dumbbell.names import RULE, foreign_name, is_name, unlike
 from dumbbell.results import ResultsDirectory, open_results
 
 PAUSE_S = 40  # between simulated runs on the invented time axis: about what Pantheon needed
@@ -32,20 +33,20 @@ def export_pantheon(directory: Path, destination: Path) -> list[tuple[Run, str]]
             folder = temporary / path.name if len(paths) > 1 else temporary
             folder.mkdir(exist_ok=True)
             left_out += _export_path(results, path, folder)
-        if len(left_out) == len(results.experiment.all_runs()):
+        if len(left_out) == len(results.planned()):
             raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
     return left_out
 
 
 def _export_path(results: ResultsDirectory, path: PathModel, folder: Path) -> list[tuple[Run, str]]:
-    left_out = []
+    left_out, keys = [], _keys(results.experiment)
     performance: dict[str, dict[str, Any]] = {}
-    keys = _keys(results.experiment)
     clock = _origin(results)
-    for run in results.experiment.all_runs():
+    for run in results.planned():
         if run.path != path.name:
             continue
-        performance.setdefault(keys[run.scheme], {})
+        key = keys[run.scheme]
+        performance.setdefault(key, {})
         statistics = results.run(run)
         packets = results.folder(run) / "packets.parquet"
         reason = statistics["reason"] if statistics["status"] != "done" else None
@@ -56,13 +57,13 @@ def _export_path(results: ResultsDirectory, path: PathModel, folder: Path) -> li
             continue
         times, init_us = _times(statistics, clock, results.experiment.duration_s)
         clock += datetime.timedelta(seconds=results.experiment.duration_s + PAUSE_S)
-        stem = f"{keys[run.scheme]}_{{}}_run{run.run}.log"
+        stem = f"{key}_{{}}_run{run.run}.log"
         logs = [str(folder / stem.format(part)) for part in ("datalink", "acklink")]
         _core.export_pantheon(str(packets), logs[0], logs[1], init_us)
         generated = _stamp(datetime.datetime.now(datetime.UTC))
         text = stats_text(times, statistics, generated)
         (folder / stem.format("stats")).write_text(text, encoding="utf-8")
-        performance[keys[run.scheme]][str(run.run)] = _performance(statistics)
+        performance[key][str(run.run)] = _performance(statistics)
     metadata = json.dumps(_metadata(results, path), indent=4, sort_keys=True)
     (folder / "pantheon_metadata.json").write_text(metadata, encoding="utf-8")
     (folder / "pantheon_perf.json").write_text(json.dumps(performance), encoding="utf-8")
@@ -70,22 +71,30 @@ def _export_path(results: ResultsDirectory, path: PathModel, folder: Path) -> li
 
 
 def _keys(experiment: Experiment) -> dict[str, str]:
-    """Schemes and mixes as Pantheon can call them, each its own."""
+    """What schemes and mixes are called in names of files, each its own: `cubic*2+bbr` becomes `cubicx2-bbr`.
+
+    Raises:
+        UserError: one has no name there.
+    """
     keys: dict[str, str] = {}
     for label in (*experiment.labels, *experiment.mixes):
-        keys[label] = unlike(foreign_name(label), keys.values())
+        key = re.sub(r"[^A-Za-z0-9._-]", "-", foreign_name(label))
+        if not is_name(key):
+            raise UserError(f"`{label}`: Pantheon's files cannot be named after it: allowed are {RULE}")
+        keys[label] = unlike(key, keys.values())
     return keys
 
 
 def _performance(statistics: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    entries = {str(number): flow for number, flow in enumerate(statistics["flows"], 1)}
+    entries = {str(flow["flow"]): flow for flow in logged_flows(statistics) if flow["flow"]}
     entries["all"] = statistics["network"]
     keys = {"tput": "throughput_mbps", "delay": "delay_p95_ms", "loss": "loss_rate"}
     return {name: {key: metrics[metric] for key, metric in keys.items()} for name, metrics in entries.items()}
 
 
 def _origin(results: ResultsDirectory) -> datetime.datetime:
-    started = results.environment().get("started_at")
+    environment = results.environment()
+    started = (environment.get("importing_machine") or environment).get("started_at")
     if isinstance(started, str):
         return datetime.datetime.fromisoformat(started)
     return datetime.datetime.fromtimestamp(0, datetime.UTC)
@@ -93,12 +102,15 @@ def _origin(results: ResultsDirectory) -> datetime.datetime:
 
 def _times(statistics: dict[str, Any], clock: datetime.datetime, duration_s: float) -> tuple[RunTimes, int]:
     """When the run was made; a simulated one is given a place on a time axis that starts with the experiment."""
-    imported = statistics.get("imported") or {}
+    imported, init_us = statistics.get("imported") or {}, statistics.get("init_us")
+    if init_us is not None:
+        clock = datetime.datetime.fromtimestamp(init_us / 1e6, datetime.UTC)
+    else:
+        init_us = int(clock.timestamp() * 1e6)
     if imported.get("started"):
-        init_us = statistics.get("init_us")
-        return RunTimes(**imported), init_us if init_us is not None else int(clock.timestamp() * 1e6)
+        return RunTimes(**imported), init_us
     ended = clock + datetime.timedelta(seconds=duration_s)
-    return RunTimes(_stamp(clock), _stamp(ended)), int(clock.timestamp() * 1e6)
+    return RunTimes(_stamp(clock), _stamp(ended)), init_us
 
 
 def _stamp(time: datetime.datetime) -> str:
@@ -108,12 +120,14 @@ def _stamp(time: datetime.datetime) -> str:
 def _metadata(results: ResultsDirectory, path: PathModel) -> dict[str, Any]:
     imported = results.environment().get("imported") or {}
     if "metadata" in imported:
-        return dict(imported["metadata"])
+        # what was measured without a tunnel is written as a tunnel's log too
+        return dict(imported["metadata"]) | {"flows": max(results.experiment.flows, 1)}
     experiment = results.experiment
+    keys, alone = _keys(experiment), experiment.labels or experiment.mixes
     git = results.environment().get("git") or {}
     return {
-        "cc_schemes": sorted(_keys(experiment).values()),
-        "flows": max(len(experiment.flow_plans(label, path.name)) for label in (*experiment.labels, *experiment.mixes)),
+        "cc_schemes": sorted(keys.values()),
+        "flows": max(len(experiment.flow_plans(label, path.name)) for label in alone),
         "git_summary": f"branch: {git.get('branch') or 'none'} @ {git.get('commit') or 'unknown'}\n",
         "interval": _whole(experiment.interval_s),
         "mode": "local",
@@ -123,6 +137,8 @@ def _metadata(results: ResultsDirectory, path: PathModel) -> dict[str, Any]:
         "start_run_id": 1,
         "uplink_trace": f"{path.name}.data",
         "downlink_trace": f"{path.name}.ack",
+        # Pantheon has no mixes, and ignores what it does not know
+        **({"mixes": {keys[mix]: mix for mix in experiment.mixes}} if experiment.mixes else {}),
     }
 
 

@@ -1,173 +1,227 @@
 """A Pantheon data directory as a results directory: every run measured again from its logs."""
 
 import json
-import re
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
 from dumbbell.backends.imported import Imported
 from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.plan import parse_mix
+from dumbbell.catalog.settings import MOST_FLOWS
 from dumbbell.experiment import Experiment, Run
+from dumbbell.interchange.pantheon_files import PantheonFiles, RunFiles
 from dumbbell.interchange.pantheon_metadata import PantheonMetadata, read_metadata
 from dumbbell.interchange.pantheon_stats import RunTimes, read_times
-from dumbbell.interchange.staging import begin, finish, imported_experiment, refuse_used, staging
+from dumbbell.interchange.staging import begin, finish, imported_experiment, imported_scheme, refuse_used, staging
 from dumbbell.json_text import to_json
 from dumbbell.names import fitted
+from dumbbell.progress import Progress
 from dumbbell.results import ResultsDirectory, unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish
 
 
-@dataclass(frozen=True)
-class _RawLogs:
-    """A run's unmerged tunnel logs: (egress, ingress) per flow, and the clock offsets of sender and receiver."""
+def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = False) -> ResultsDirectory:
+    """Imports the data directory `source` into the new directory `out`.
 
-    data: list[tuple[str, str]]
-    ack: list[tuple[str, str]]
-    offsets_ms: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class _Logs:
-    data: Path
-    ack: Path
-    stats: Path
-    raw: _RawLogs
-
-
-def import_pantheon(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
-    """Imports the data directory `source` into the new directory `out`, completely or not at all.
+    What Pantheon's own analysis takes is taken, and said where it is unusual; a run whose logs cannot be used is listed
+    as failed with file and line. `strict`: whatever Pantheon would not write is an error, and nothing is imported.
 
     Raises:
-        UserError: not such a directory, `out` is in use, or a log is malformed (file and line).
+        UserError: not such a directory, `out` is in use, or, if `strict`, a file is malformed (file and line).
     """
-    metadata = read_metadata(source)
-    experiment = _experiment(metadata, source)
+    metadata = read_metadata(source, strict)
+    files = PantheonFiles(source, metadata)
+    others = [] if strict else [scheme for scheme in files.schemes if scheme not in metadata.schemes]
+    runs = {
+        **{scheme: files.runs(scheme, metadata.planned_runs) for scheme in metadata.schemes},
+        **{scheme: files.runs(scheme) for scheme in others},
+    }
+    experiment = _experiment(metadata, source, runs)
     refuse_used(out)
     with staging(out) as directory:
         facts = {"git_summary": metadata.git_summary, "metadata": metadata.raw}
+        facts |= {"notes": [_inside(source, remark) for remark in metadata.remarks]}
         results = begin(directory, experiment, source, command, facts)
-        for run in experiment.all_runs():
-            _import_run(results, run, _logs(source, run, metadata))
+        one = _Import(source, results, metadata, strict)
+        progress = Progress(sum(len(numbers) for numbers in runs.values()))
+        for scheme, numbers in runs.items():
+            about = [f"{metadata.file.name}: `{scheme}` is not in `cc_schemes`"] if scheme in others else []
+            for number in numbers:
+                label = metadata.mixes.get(scheme, scheme)
+                run = Run(next(iter(experiment.paths)), label, number, experiment.seed)
+                one.add(run, files.of(scheme, number), about)
+                progress.step(f"import of {run.label}", "done", None)
+        progress.close()
         finish(results)
     return ResultsDirectory(out, experiment)
 
 
-def _experiment(metadata: PantheonMetadata, source: Path) -> Experiment:
+def _experiment(metadata: PantheonMetadata, source: Path, runs: dict[str, list[int]]) -> Experiment:
     path = PathModel(
         name=fitted(source.resolve().name, "imported"),
         title=metadata.title,
         provenance=f"measured with Pantheon; {metadata.title}",
     )
+    mixes = tuple(dict.fromkeys(metadata.mixes[scheme] for scheme in runs if scheme in metadata.mixes))
+    alone = [scheme for scheme in runs if scheme not in metadata.mixes]
+    names = [*alone, *(name for mix in mixes for name, _ in parse_mix(mix))]
     return replace(
-        imported_experiment(path, metadata.schemes, metadata.runtime_s),
+        imported_experiment(path, alone, metadata.runtime_s),
+        mixes=mixes,
+        schemes={name: imported_scheme(name) for name in names},
         title=f"Pantheon: {metadata.title}",
-        runs=max(metadata.run_times, _last_run(source, metadata)),
+        runs=max(len(numbers) for numbers in runs.values()),
         warmup_s=metadata.runtime_s / 6,
         flows=max(metadata.flows, 1),
         interval_s=metadata.interval_s,
     )
 
 
-def _last_run(source: Path, metadata: PantheonMetadata) -> int:
-    """The highest run number with a log: Pantheon's metadata do not count runs appended with --start-run-id."""
-    numbers = [0]
-    for file in source.iterdir():
-        match = re.fullmatch(r"(.+)_datalink_run(\d{1,4})(_flow\d+_uid[^.]+)?\.log(\.egress)?", file.name)
-        if match and match[1] in metadata.schemes:
-            numbers.append(int(match[2]))
-    return max(numbers)
+def _inside(source: Path, message: str) -> str:
+    """A message with names of files in the data directory as they are called there."""
+    return message.replace(f"{source}/", "")
 
 
-def _logs(source: Path, run: Run, metadata: PantheonMetadata) -> _Logs:
-    def name(part: str) -> Path:
-        return source / f"{run.scheme}_{part}_run{run.run}.log"
-
-    stats = name("stats")
-    raw = _RawLogs(_raw_pairs(source, run, "datalink"), _raw_pairs(source, run, "acklink"), _offsets(stats, metadata))
-    return _Logs(name("datalink"), name("acklink"), stats, raw)
+_OF_ABSENT = ("flow", "scheme", "acklink")
 
 
-def _raw_pairs(source: Path, run: Run, link: str) -> list[tuple[str, str]]:
-    """Egress and ingress log of every flow of one direction, in flow order; none unless all are there."""
-    pattern = re.compile(rf"{re.escape(run.scheme)}_{link}_run{run.run}_flow(\d+)_uid[^.]+\.log\.egress")
-    found = [(int(match[1]), file) for file in source.iterdir() if (match := pattern.fullmatch(file.name))]
-    pairs = [(file, file.with_name(file.name.removesuffix("egress") + "ingress")) for _, file in sorted(found)]
-    return [(str(egress), str(ingress)) for egress, ingress in pairs if all(pair[1].is_file() for pair in pairs)]
+class _Import:
+    """The runs of one data directory on their way into a results directory."""
+
+    def __init__(self, source: Path, results: ResultsDirectory, metadata: PantheonMetadata, strict: bool) -> None:
+        self._source = source
+        self._results = results
+        self._metadata = metadata
+        self._strict = strict
+
+    def add(self, run: Run, files: RunFiles, notes: list[str]) -> None:
+        """Imports one run; `notes` is what is known to be unusual about it."""
+        temporary = self._results.unfinished / fitted(run.label, "run")
+        temporary.mkdir(parents=True)
+        times, odd = read_times(files.stats, self._strict)
+        notes = [*notes, *odd]
+        if times is None:
+            notes.append(f"{files.stats.name} is missing: the start of the run failed, or it was deleted")
+        found = self._read(files, times or RunTimes(), temporary / "packets.parquet")
+        reason = found["unusable"]
+        statistics: dict[str, Any] = {}
+        if reason is None:
+            notes += found["oddities"]
+            statistics, more = self._measured(temporary / "packets.parquet", run, found)
+            notes += more
+            # what Pantheon's own analysis would drop: too short, or a flow without arrivals
+            reason = statistics["network"]["invalid_reason"]
+        notes = [_inside(self._source, note) for note in notes]
+        if reason is None:
+            statistics = {"backend": Imported.form, "status": "done", "reason": None} | statistics
+        else:
+            reason = _inside(self._source, str(reason))
+            statistics = unsuccessful(Imported.form, "failed", reason)
+        statistics |= {"imported": asdict(times or RunTimes()), "notes": notes}
+        log = [f"{now()} imported from {files.data.name}, {files.ack.name}, {files.stats.name}", *notes]
+        log += [] if reason is None else [f"not usable: {reason}"]
+        (temporary / "log.txt").write_text("\n".join(log) + "\n", encoding="utf-8")
+        (temporary / "stats.json").write_text(to_json(self._results.complete(run, statistics)), encoding="utf-8")
+        publish(temporary, self._results.folder(run))
+
+    def _read(self, files: RunFiles, times: RunTimes, packets: Path) -> dict[str, Any]:
+        """What the logs of a run hold; `unusable` says why they cannot be used, if so, and names all that are bad."""
+        data, ack = str(files.data), str(files.ack) if files.ack.is_file() else None
+        if not files.data.is_file():
+            if not files.raw.data:
+                return {"unusable": f"{files.data.name} is missing"}
+            offsets = _offsets(times, self._metadata)
+            both = _core.import_raw_logs(files.raw.data, files.raw.ack, offsets, str(packets), self._strict)
+            found: dict[str, Any] = json.loads(both)
+            if found["unusable"] and files.raw.ack:
+                alone = _core.import_raw_logs(files.raw.data, [], offsets, str(packets), self._strict)
+                found = _without_ack(found, json.loads(alone))
+            return found
+        read = _core.import_merged_log if files.is_tunnelled else _core.import_mahimahi
+        found = json.loads(read(data, ack, str(packets), self._strict))
+        if found["unusable"] and ack is not None:
+            # an unusable ACK log costs the ACK metrics, not the run
+            alone = json.loads(read(data, None, str(packets), self._strict))
+            if alone["unusable"]:
+                back = json.loads(read(ack, None, str(packets.with_name("ack.parquet")), self._strict))
+                packets.with_name("ack.parquet").unlink(missing_ok=True)
+                reasons = [alone["unusable"], back["unusable"]]
+                return {"unusable": "; ".join(reason for reason in reasons if reason)}
+            found = _without_ack(found, alone)
+        return found
+
+    def _measured(self, packets: Path, run: Run, found: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """The statistics of a run and what is unusual about its flows."""
+        experiment, there = self._results.experiment, found["flows"]
+        planned = [number for number, _ in enumerate(experiment.flow_plans(run.scheme, run.path), 1)]
+        notes = []
+        if len(there) > MOST_FLOWS:
+            return {"network": {"invalid_reason": f"{len(there)} flows: at most {MOST_FLOWS} are allowed"}}, []
+        if there == [0] and self._metadata.flows > 1:
+            notes.append(f"the log does not tell its flows apart; planned were {self._metadata.flows}")
+        numbers = there if there == [0] else sorted({*planned, *there})
+        absent = [number for number in numbers if number not in there]
+        notes += [f"flow {number} never started: no packet of it is in the log" for number in absent]
+        statistics = measure(packets, experiment, run, numbers=numbers, log_zero_ns=found["log_zero_ns"])
+        statistics["flows"] = list(_with_absent(statistics["flows"], absent))
+        statistics |= {"init_us": found["init_us"], "events": found["records"], "sim_wall_s": None}
+        return statistics, notes
 
 
-def _offsets(stats: Path, metadata: PantheonMetadata) -> tuple[float, float]:
+def _without_ack(both: dict[str, Any], alone: dict[str, Any]) -> dict[str, Any]:
+    """What the data log alone holds, and why the other was left out."""
+    if alone["unusable"]:
+        return alone
+    return alone | {"oddities": [f"{both['unusable']}: the ACK direction is left out", *alone["oddities"]]}
+
+
+def _with_absent(flows: list[dict[str, Any]], absent: list[int]) -> Iterator[dict[str, Any]]:
+    """The metrics of flows; what was not recorded is absent."""
+    for flow in flows:
+        if flow["flow"] in absent:
+            yield {key: value if key in _OF_ABSENT else None for key, value in flow.items()}
+        else:
+            yield flow
+
+
+def _offsets(times: RunTimes, metadata: PantheonMetadata) -> tuple[float, float]:
     """Clock offsets of the data sender and of the receiver, ms; zero unless both were measured, as in Pantheon."""
-    times = read_times(stats) or RunTimes()
     if times.local_offset_ms is None or times.remote_offset_ms is None:
         return (0.0, 0.0)
     local, remote = times.local_offset_ms, times.remote_offset_ms
     return (remote, local) if metadata.raw.get("sender_side") == "remote" else (local, remote)
 
 
-def _import_run(results: ResultsDirectory, run: Run, logs: _Logs) -> None:
-    temporary = results.unfinished / "run"
-    temporary.mkdir(parents=True)
-    times = read_times(logs.stats)
-    experiment = results.experiment
-    packets = temporary / "packets.parquet"
-    notes = [f"{now()} imported from {logs.data.name}, {logs.ack.name}, {logs.stats.name}"]
-    if times is None:
-        notes.append(f"{logs.stats.name} is missing: the start of the run failed, or it was deleted")
-    statistics, reason = _measured(logs, packets, experiment, run)
-    if reason is None:
-        # what Pantheon's own analysis would drop: too short, or a flow without arrivals
-        reason = statistics["network"]["invalid_reason"]
-    if reason is None:
-        statistics = {"backend": Imported.form, "status": "done", "reason": None} | statistics
-    else:
-        statistics = unsuccessful(Imported.form, "failed", reason)
-        notes.append(f"not usable: {reason}")
-    statistics |= {"imported": asdict(times or RunTimes())}
-    (temporary / "log.txt").write_text("\n".join(notes) + "\n", encoding="utf-8")
-    (temporary / "stats.json").write_text(to_json(results.complete(run, statistics)), encoding="utf-8")
-    publish(temporary, results.folder(run))
+def measure(
+    packets: Path,
+    experiment: Experiment,
+    run: Run,
+    stated: Path | None = None,
+    *,
+    numbers: list[int] | None = None,
+    log_zero_ns: int | None = None,
+) -> dict[str, Any]:
+    """All metrics of a packet log, with the flows that the experiment planned, or those with these `numbers`.
 
-
-def _measured(logs: _Logs, packets: Path, experiment: Experiment, run: Run) -> tuple[dict[str, Any], str | None]:
-    """The statistics of a run's logs, or why there are none."""
-    if not logs.data.is_file():
-        if not logs.raw.data:
-            return {}, f"{logs.data.name} is missing"
-        found = json.loads(_core.import_raw_logs(logs.raw.data, logs.raw.ack, logs.raw.offsets_ms, str(packets)))
-        return _statistics(found, packets, experiment, run)
-    ack = str(logs.ack) if logs.ack.is_file() else None
-    found = json.loads(_core.import_merged_log(str(logs.data), ack, str(packets)))
-    if found["unusable"] and ack is not None:
-        # an unusable ACK log costs the ACK metrics, not the run
-        found = json.loads(_core.import_merged_log(str(logs.data), None, str(packets)))
-    return _statistics(found, packets, experiment, run)
-
-
-def _statistics(
-    found: dict[str, Any], packets: Path, experiment: Experiment, run: Run
-) -> tuple[dict[str, Any], str | None]:
-    if found["unusable"]:
-        return {}, str(found["unusable"])
-    statistics = measure(packets, experiment, run)
-    return statistics | {"init_us": found["init_us"], "events": found["records"], "sim_wall_s": None}, None
-
-
-def measure(packets: Path, experiment: Experiment, run: Run, stated: Path | None = None) -> dict[str, Any]:
-    """All metrics of a packet log, with the flows that the experiment planned.
-
-    `stated` are the samples of a log that is a sender's view: losses are those that it declared.
+    `stated` are the samples of a log that is a sender's view: losses are those that it declared. `log_zero_ns` is where
+    a log from elsewhere has its own zero.
     """
-    plans = experiment.flow_plans(run.scheme, run.path)
+    plans = [plan.scheme for plan in experiment.flow_plans(run.scheme, run.path)]
+    if numbers is None:
+        numbers = list(range(1, len(plans) + 1))
     options: dict[str, Any] = {
         "duration_s": experiment.duration_s,
         "warmup_s": experiment.warmup_s,
         # each starts with its first packet: the logs begin before the schemes do
-        "flows": [{"flow": number, "scheme": plan.scheme} for number, plan in enumerate(plans, 1)],
+        "flows": [{"flow": number, "scheme": plans[min(max(number, 1), len(plans)) - 1]} for number in numbers],
     }
     if stated is not None:
         options["stated"] = str(stated)
+    if log_zero_ns is not None:
+        options["log_zero_ns"] = log_zero_ns
     statistics: dict[str, Any] = json.loads(_core.measure_log(str(packets), json.dumps(options)))
     return statistics

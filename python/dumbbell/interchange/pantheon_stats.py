@@ -1,12 +1,16 @@
 """Pantheon's statistics files: times and clock offsets are read, the whole text is written."""
 
+import datetime
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import UserError, one_line
+from dumbbell.errors import UserError
+from dumbbell.interchange.pantheon_metadata import shortened
+from dumbbell.interchange.pantheon_text import read_text
 
 
 @dataclass(frozen=True)
@@ -20,54 +24,72 @@ class RunTimes:
 
 
 _LINE = re.compile(r"(Start at|End at|Local clock offset|Remote clock offset): (.*)")
+_MOST_OFFSET_MS = 1e9
 
 
-def read_times(file: Path) -> RunTimes | None:
-    """Start, end and clock offsets; `None` if there is no such file.
+def read_times(file: Path, strict: bool = False) -> tuple[RunTimes | None, list[str]]:
+    """Start, end and clock offsets, `None` if there is no such file; and what is unusual about it, as `FILE:LINE: ...`.
 
     Raises:
-        UserError: a line is damaged; named as file:line.
+        UserError: it cannot be read, or reading is `strict` and a line is unusual; named as file:line.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        text, odd = read_text(file, strict)
     except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{file}: {one_line(error)}") from None
-    found: dict[str, str | float] = {}
+        return None, []
+    except UserError as error:
+        if strict:
+            raise
+        return RunTimes(), [str(error)]
+    times: dict[str, str] = {}
+    offsets: dict[str, float] = {}
     for number, line in enumerate(text.splitlines(), 1):
         match = _LINE.fullmatch(line.strip())
         if match is None:
             continue
-        key, value = match[1], match[2].strip()
-        if key.endswith("offset"):
-            found[key] = _offset(value, f"{file}:{number}")
-        elif re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", value):
-            found[key] = value
-        else:
-            raise UserError(f"{file}:{number}: `{value}`: expected a time as YYYY-MM-DD HH:MM:SS")
-    return RunTimes(
-        started=_text(found.get("Start at")),
-        ended=_text(found.get("End at")),
-        local_offset_ms=_number(found.get("Local clock offset")),
-        remote_offset_ms=_number(found.get("Remote clock offset")),
+        key, value, where = match[1], match[2].strip(), f"{file}:{number}"
+        try:
+            if key.endswith("offset"):
+                offsets[key] = _offset(value)
+            else:
+                times[key] = _time(value)
+        except ValueError as error:
+            if strict:
+                raise UserError(f"{where}: `{shortened(value)}`: expected {error}") from None
+            odd.append(f"{where}: `{shortened(value)}` is left out: expected {error}")
+    found = RunTimes(
+        started=times.get("Start at"),
+        ended=times.get("End at"),
+        local_offset_ms=offsets.get("Local clock offset"),
+        remote_offset_ms=offsets.get("Remote clock offset"),
     )
+    return found, odd
 
 
-def _offset(value: str, where: str) -> float:
-    number = value.removesuffix("ms").strip()
+def _time(value: str) -> str:
+    """A time as Pantheon writes it since 2017-08, of one of any of its versions: before, they were those of e-mails."""
+    if re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", value):
+        return value
+    for read in (parsedate_to_datetime, datetime.datetime.fromisoformat):
+        try:
+            time = read(value)
+        except (ValueError, OverflowError, IndexError, TypeError):
+            continue
+        if time.year >= 1970:  # what has a year has a date
+            time = time if time.tzinfo is None else time.astimezone(datetime.UTC)
+            return time.strftime("%Y-%m-%d %H:%M:%S")
+    raise ValueError("a time as YYYY-MM-DD HH:MM:SS")
+
+
+def _offset(value: str) -> float:
+    expected = ValueError("a clock offset in ms, like `1.85 ms`")
     try:
-        return float(number)
+        offset = float(value.removesuffix("ms").strip())
     except ValueError:
-        raise UserError(f"{where}: `{value}`: expected a clock offset in ms, like `1.85 ms`") from None
-
-
-def _text(value: str | float | None) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _number(value: str | float | None) -> float | None:
-    return value if isinstance(value, float) else None
+        raise expected from None
+    if not abs(offset) <= _MOST_OFFSET_MS:
+        raise expected
+    return offset
 
 
 def stats_text(times: RunTimes, run: dict[str, Any], generated: str) -> str:
@@ -77,13 +99,18 @@ def stats_text(times: RunTimes, run: dict[str, Any], generated: str) -> str:
         if offset is not None:
             lines.append(f"{side} clock offset: {offset} ms")
     lines += ["", f"# Below is generated by plot.py at {generated}", "# Datalink statistics"]
-    flows = run["flows"]
+    flows = logged_flows(run)
     lines.append(f"-- Total of {len(flows)} flow{'' if len(flows) == 1 else 's'}:")
     lines += _totals(run["network"])
-    for number, flow in enumerate(flows, 1):
-        lines.append(f"-- Flow {number}:")
+    for flow in flows:
+        lines.append(f"-- Flow {flow['flow']}:")
         lines += _values(flow, "")
     return "\n".join(lines) + "\n"
+
+
+def logged_flows(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """The flows of which a run has packets: for Pantheon there are no others."""
+    return [flow for flow in run["flows"] if flow["packets_sent"] or flow["packets_delivered"]]
 
 
 def _totals(network: dict[str, Any]) -> Iterator[str]:

@@ -84,7 +84,7 @@ def _description(experiment: Experiment, scheme: str, backend: str) -> str:
 
 
 def _chosen(results: ResultsDirectory, wanted: str | None) -> list[Run]:
-    runs = results.experiment.all_runs()
+    runs = results.planned()
     if wanted is None:
         return runs
     names = {f"{run.path}/{run.scheme}/{run.run}": run for run in runs}

@@ -91,8 +91,11 @@ def begin(
     """The results directory of an import, without runs. `facts` are kept with the source in its environment."""
     results = ResultsDirectory(directory, experiment)
     write_atomically(directory / "experiment.toml", to_toml(experiment.table()))
+    here = environment(command)
+    # what measured the logs is known; where they come from, only they can tell
+    made = {key: here.pop(key) for key in ("command", "dumbbell", "commit")}
     imported = {"source": str(source.resolve())} | (facts or {})
-    write_environment(results, environment(command) | {"imported": imported})
+    write_environment(results, made | {"imported": imported, "importing_machine": here})
     return results
 
 

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 Place = str | PathLike[str]
 
 
-def import_pantheon(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
+def import_pantheon(source: Place, out: Place, *, strict: bool = False, command: Sequence[str] = ()) -> Results:
     """Reads a data directory of Pantheon into the new results directory `out`; every run is measured again.
+
+    What Pantheon's own analysis takes is taken, and noted where it is unusual (`RunResults.notes`). A run whose logs
+    cannot be used is listed as failed, with file and line. `strict` refuses the directory for any of these.
 
     Raises:
         dumbbell.Error: it cannot be read, or `out` is in use; nothing is left behind.
@@ -28,7 +31,7 @@ def import_pantheon(source: Place, out: Place, *, command: Sequence[str] = ()) -
 
     if not Path(source).is_dir():
         raise UserError(f"{source}: no such directory")
-    return Results(import_pantheon(Path(source), Path(out), list(command)))
+    return Results(import_pantheon(Path(source), Path(out), list(command), strict))
 
 
 def import_mahimahi(

@@ -74,6 +74,11 @@ class RunResults:
         return reason
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What is unusual about the files that it was imported from, mostly as `FILE:LINE: WHAT`."""
+        return tuple(self.statistics.get("notes", ()))
+
+    @property
     def label(self) -> str:
         """For messages."""
         return f"{self.scheme} on {self.path}, run {self.run}" if self.path else f"simulated run of {self.scheme}"
@@ -84,7 +89,7 @@ class RunResults:
         return metrics_table([self.statistics])
 
     def packets(self, flow: int | None = None) -> Table:
-        """The packet log, of one flow or of all, in time order.
+        """The packet log, of one flow or of all, in time order (imported ones as they were: clocks can step back).
 
         Columns: `time_ns` (since the start of the run), `flow` (from 1), `event` (`send`, `drop`, `mark`, `deliver`,
         `ack_send`, ..., `lost`), `seq` (packet number within flow and direction), `size_bytes` (on the path),

@@ -12,6 +12,7 @@ from dumbbell.results import ACCEPTED, ResultsDirectory
 from dumbbell.results.kept import kept_files
 from dumbbell.results.published import Beside, beside, published_json
 from dumbbell.results.summary import Repetitions, repetitions
+from dumbbell.results.tested import tested
 
 if TYPE_CHECKING:
     from dumbbell.execution.pool import Outcome
@@ -42,11 +43,17 @@ class Results:
         """What the numbers depend on besides: versions, kernel, processor, settings."""
         return self._content.environment()
 
+    @property
+    def tested(self) -> list[str]:
+        """What the files that were imported say about the test and its machines, one `key: value` each."""
+        git = str((self.environment.get("imported") or {}).get("git_summary") or "")
+        return [*tested(self.environment), *(f"git: {line}" for line in git.splitlines() if line.strip())]
+
     @cached_property
     def runs(self) -> tuple[RunResults, ...]:
         """Every run, the missing ones included, in the order in which they are made."""
         found = []
-        for run in self.experiment.all_runs():
+        for run in self._content.planned():
             kept = kept_files(self._content.folder(run))
             specify = partial(self.experiment.specification, run)
             found.append(RunResults(self._content.run(run), specify, kept, self.experiment.schemes))
@@ -148,7 +155,7 @@ class Results:
         return write_report(self.directory, html=html, pdf=pdf)
 
     def __repr__(self) -> str:
-        return f"<dumbbell.Results: {self.experiment.name}, {len(self.experiment.all_runs())} runs in {self.directory}>"
+        return f"<dumbbell.Results: {self.experiment.name}, {len(self._content.planned())} runs in {self.directory}>"
 
     def _repr_html_(self) -> str:
         return summary_table(self)._repr_html_()

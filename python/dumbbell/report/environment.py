@@ -1,19 +1,47 @@
-"""The environment recorded when the runs were made, as text."""
+"""What was recorded of the machines that the numbers come from, as text."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from dumbbell.results.tested import lines_of, tested
+
 NOT_RECORDED = "not recorded"
-_ELSEWHERE = ("git", "imported", "resumed")
+_ELSEWHERE = ("git", "imported", "importing_machine", "resumed")
+
+
+@dataclass(frozen=True)
+class Record:
+    """Something that was recorded, below its heading."""
+
+    heading: str
+    text: str
+
+
+def records(environment: Mapping[str, Any], version: str) -> tuple[Record, ...]:
+    """What was recorded of the machine that ran the tests. Of imported ones only their own files can tell."""
+    imported = environment.get("imported")
+    if not isinstance(imported, Mapping):
+        return (
+            Record("System info, recorded when the tests were run", system_text(environment, version)),
+            Record("Git summary", git_text(environment)),
+        )
+    here = {key: value for key, value in environment.items() if key not in ("imported", "importing_machine")}
+    machine = here | dict(environment.get("importing_machine") or {})
+    return (
+        Record("The tested machine, as the imported files describe it", "\n".join(tested(environment)) or NOT_RECORDED),
+        Record("Git summary of the tested machine", git_text(environment)),
+        Record(
+            "The importing machine, on which nothing was tested: it measured the imported logs",
+            "\n".join([f"imported from: {imported.get('source', NOT_RECORDED)}", system_text(machine, version)]),
+        ),
+    )
 
 
 def system_text(environment: Mapping[str, Any], version: str) -> str:
     """Everything recorded except git, one `key: value` a line, and the version that writes the report."""
     recorded = {key: value for key, value in environment.items() if key not in _ELSEWHERE}
-    lines = _lines(recorded, "") or [NOT_RECORDED]
-    imported = environment.get("imported")
-    if isinstance(imported, Mapping):
-        lines.append(f"imported from: {imported.get('source', NOT_RECORDED)}")
+    lines = lines_of(recorded) or [NOT_RECORDED]
     for later in environment.get("resumed", []):
         lines.append(f"resumed: {later.get('started_at')} with dumbbell {later.get('dumbbell')}")
     return "\n".join([*lines, f"report written by: dumbbell {version}"])
@@ -29,15 +57,3 @@ def git_text(environment: Mapping[str, Any]) -> str:
         return f"{NOT_RECORDED}: dumbbell ran as an installed package"
     changed = [f" M {name}" for name in git.get("changed") or []]
     return "\n".join([f"branch: {git.get('branch')} @ {git.get('commit')}", *changed])
-
-
-def _lines(table: Mapping[str, Any], prefix: str) -> list[str]:
-    lines: list[str] = []
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            lines += _lines(value, f"{prefix}{key}.")
-        elif isinstance(value, list):
-            lines.append(f"{prefix}{key}: {' '.join(str(item) for item in value)}")
-        elif value is not None:
-            lines.append(f"{prefix}{key}: {value}")
-    return lines

@@ -16,7 +16,7 @@ from dumbbell.catalog.scheme import WHAT
 from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment, Run
 from dumbbell.interchange.pantheon_stats import RunTimes
-from dumbbell.report.environment import git_text, system_text
+from dumbbell.report.environment import Record, records
 from dumbbell.report.wording import path_sentence
 from dumbbell.results import ResultsDirectory, open_results
 from dumbbell.results.kept import PACKETS, RUN_FILES, kept_files
@@ -64,7 +64,7 @@ class RunEntry:
     """One run. `folder` is relative to the results directory, `files` are those of `RUN_FILES` that exist there.
 
     `content` is the run as in `dumbbell show --json`; `remark` says why Pantheon's analysis would drop it although it
-    counts here.
+    counts here, `notes` what is unusual about the files that it was imported from.
     """
 
     path: str
@@ -79,6 +79,7 @@ class RunEntry:
     command: str
     times: RunTimes
     content: dict[str, Any]
+    notes: tuple[str, ...] = ()
     transfers: Transfers | None = None
 
     @property
@@ -127,8 +128,7 @@ class ReportModel:
     interval_s: float
     even_flows: bool
     seed: int | None
-    system_info: str
-    git_summary: str
+    records: tuple[Record, ...]
     command: str
     notes: tuple[str, ...]
     titles: Mapping[str, str]
@@ -164,7 +164,7 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
     labels = [*experiment.labels, *experiment.mixes]
     order = {label: place for place, label in enumerate(labels)}
     places = {name: place for place, name in enumerate(experiment.paths)}
-    planned = sorted(experiment.all_runs(), key=lambda run: (places[run.path], order[run.scheme], run.run))
+    planned = sorted(results.planned(), key=lambda run: (places[run.path], order[run.scheme], run.run))
     counts = {len(experiment.flow_plans(label, path)) for label in labels for path in experiment.paths}
     backend = backends.find(experiment.backend)
     runs = tuple(_run(results, run) for run in planned)
@@ -181,8 +181,7 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
         interval_s=experiment.interval_s,
         even_flows=not (experiment.flow or experiment.cells) and len(counts) == 1,
         seed=experiment.seed if experiment.capabilities.repeatable else None,
-        system_info=system_text(environment, __version__),
-        git_summary=git_text(environment),
+        records=records(environment, __version__),
         command=_REPEAT if experiment.capabilities.executes else _command_line(environment),
         notes=_notes(directory),
         titles={name: scheme.title for name, scheme in experiment.schemes.items()},
@@ -243,6 +242,7 @@ def _run(results: ResultsDirectory, planned: Run) -> RunEntry:
         command=_run_command(planned, results.experiment),
         times=_times(content, folder / "log.txt"),
         content=content,
+        notes=tuple(str(note) for note in content.get("notes", ())),
         transfers=_transfers(results.experiment, folder, content),
     )
 

@@ -97,8 +97,8 @@ class ReportPage:
         if model.command:
             yield tag("p", text(command_sentence(model)))
             yield tag("pre", tag("code", text(model.command)))
-        yield details("System info, recorded when the tests were run", model.system_info)
-        yield details("Git summary", model.git_summary)
+        for record in model.records:
+            yield details(record.heading, record.text)
 
     def _run_list(self, found: RunList) -> str:
         rows = []

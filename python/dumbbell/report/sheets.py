@@ -88,8 +88,7 @@ def _data(model: ReportModel, figures: Figures) -> dict[str, Any]:
         ],
         "command": model.command,
         "command_sentence": command_sentence(model),
-        "system": model.system_info,
-        "git": model.git_summary,
+        "records": [{"heading": record.heading, "text": record.text} for record in model.records],
         "paths": [_path(model, figures, path, index, swatches) for index, path in enumerate(model.paths)],
         "definitions": [[definition[key] for key in _DEFINITION_KEYS] for definition in definitions()],
     }

@@ -47,7 +47,7 @@ def outcome(model: ReportModel) -> str:
 
 
 def lists(model: ReportModel) -> list[RunList]:
-    """The runs whose numbers do not count, and those that Pantheon would not count."""
+    """The runs whose numbers do not count, those that Pantheon would not count, and those from unusual files."""
     found = []
     bad = model.bad_runs
     if bad:
@@ -59,6 +59,11 @@ def lists(model: ReportModel) -> list[RunList]:
     remarks = tuple((run, run.remark) for run in model.runs if run.remark)
     if remarks:
         found.append(RunList("These runs count here, but Pantheon's analysis would drop them:", False, remarks))
+    notes = tuple((run, note) for run in model.runs for note in run.notes)
+    if notes:
+        found.append(
+            RunList("Unusual about the imported files, and taken as Pantheon's analysis takes it:", False, notes)
+        )
     return found
 
 

@@ -8,6 +8,7 @@ import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,16 @@ class ResultsDirectory:
                 return run.former_directory
         return run.directory
 
+    def planned(self) -> list[Run]:
+        """The runs that belong here: those of the experiment; of results from elsewhere, those that were imported."""
+        runs = self.experiment.all_runs()
+        if self.experiment.capabilities.executes:
+            return runs
+        made = {(run.path, run.scheme): self.folder(run).parent for run in runs}
+        numbers = {key: _numbers(folder) for key, folder in made.items()}
+        found = [replace(run, run=number) for run in runs if run.run == 1 for number in numbers[run.path, run.scheme]]
+        return sorted(found, key=lambda run: run.run)
+
     def folder(self, run: Run) -> Path:
         """Where the files of `run` are."""
         return self.directory / self.place(run)
@@ -65,7 +76,7 @@ class ResultsDirectory:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except BadJson as error:
-            raise UserError(f"{file}, line {error.line}: {error.reason}; the file is cut off or damaged") from None
+            raise UserError(f"{file}:{error.line}: {error.reason}; the file is cut off or damaged") from None
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"{file}: {one_line(error)}") from None
         _check_statistics(file, content)
@@ -90,7 +101,7 @@ class ResultsDirectory:
 
     def runs(self) -> list[dict[str, Any]]:
         """Every run of the experiment, the missing ones included, as in `show --json`."""
-        return [self.run(run) for run in self.experiment.all_runs()]
+        return [self.run(run) for run in self.planned()]
 
     def run(self, run: Run) -> dict[str, Any]:
         """One run as in `show --json`."""
@@ -117,7 +128,7 @@ class ResultsDirectory:
 
     def settled(self) -> Iterator[dict[str, Any]]:
         """Every run that has readable statistics, good or not, as in `show --json`."""
-        for run in self.experiment.all_runs():
+        for run in self.planned():
             try:
                 statistics = self.statistics(run)
             except UserError:
@@ -175,6 +186,13 @@ def _scheme_of(statistics: Path) -> object:
     except (OSError, ValueError):
         return None
     return content.get("scheme") if isinstance(content, dict) else None
+
+
+def _numbers(folder: Path) -> list[int]:
+    """The numbers of the runs that have a directory."""
+    if not folder.is_dir():
+        return []
+    return sorted(int(each.name) for each in folder.iterdir() if each.name.isdecimal() and each.name.isascii())
 
 
 def unsuccessful(backend: str, status: str, reason: str) -> dict[str, Any]:

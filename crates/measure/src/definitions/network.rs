@@ -43,7 +43,7 @@ pub(super) const METRICS: &[Definition] = &[
         "",
         Neutral,
         Pantheon,
-        "every flow sent and received something, and duration_s is at least 0.8 of the planned duration",
+        "every flow that sent anything received something, and duration_s is at least 0.8 of the planned duration",
         VALIDITY,
     ),
     Network.metric(

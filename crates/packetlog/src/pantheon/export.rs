@@ -2,8 +2,8 @@
 //! (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`; ravinet/mahimahi@ae477d4, `scripts/mm-delay-graph`).
 
 use super::Direction;
-use crate::Error;
 use crate::pending::Pending;
+use crate::{Error, STEP_BACK_NS};
 use record::{Record, time_to_us};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -18,25 +18,25 @@ struct TextLog {
     out: BufWriter<File>,
     line: Vec<u8>,
     lines: u64,
-    last_ns: u64,
+    latest_ns: u64,
 }
 
 impl TextLog {
     fn create(path: &Path) -> Result<Self, Error> {
         let (pending, file) = Pending::create(path)?;
         let out = BufWriter::with_capacity(BUFFER_BYTES, file);
-        Ok(Self { pending, out, line: Vec::new(), lines: 0, last_ns: 0 })
+        Ok(Self { pending, out, line: Vec::new(), lines: 0, latest_ns: 0 })
     }
 
     fn check_order(&mut self, record: &Record) -> Result<(), Error> {
-        if record.time_ns < self.last_ns {
+        if record.time_ns.saturating_add(STEP_BACK_NS) < self.latest_ns {
             let problem = format!(
                 "records must be in time order, but {} ns follows {} ns",
-                record.time_ns, self.last_ns
+                record.time_ns, self.latest_ns
             );
             return Err(Error::file(self.pending.path(), problem));
         }
-        self.last_ns = record.time_ns;
+        self.latest_ns = self.latest_ns.max(record.time_ns);
         Ok(())
     }
 
@@ -76,7 +76,7 @@ impl MergedExport {
         Ok(Self { log, direction })
     }
 
-    /// Adds one record. Records must come in time order.
+    /// Adds one record. Records must come in time order, but for a clock that steps back.
     pub fn write(&mut self, record: &Record) -> Result<(), Error> {
         self.log.check_order(record)?;
         let Some(sign) = sign_of(record, self.direction).filter(|&sign| sign != b'd') else { return Ok(()) };
@@ -132,7 +132,7 @@ impl MmLinkExport {
         Ok(Self { log, direction })
     }
 
-    /// Adds one record. Records must come in time order.
+    /// Adds one record. Records must come in time order, but for a clock that steps back.
     pub fn write(&mut self, record: &Record) -> Result<(), Error> {
         self.log.check_order(record)?;
         let Some(sign) = sign_of(record, self.direction) else { return Ok(()) };

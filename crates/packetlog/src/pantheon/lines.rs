@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::pantheon::Input;
+use crate::pantheon::oddities::{Kind, Oddities, Oddity};
 use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
@@ -12,7 +13,10 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// Largest time or delay, ms: the year 2096 for times since 1970, and sums of four still fit into 64 bits as ns.
 pub(super) const MAX_MS: u64 = 4_000_000_000_000;
 
-const CUT_OFF: &str = "the log is cut off: its last line has no newline";
+/// A byte order mark, which some editors put before a text.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+pub(super) const CUT_OFF: &str = "the log is cut off: its last line has no newline";
 
 /// The lines of one log. The bytes from [`Lines::next_line`] on always contain a newline, so parsing needs one pass.
 pub(super) struct Lines {
@@ -26,11 +30,55 @@ pub(super) struct Lines {
     filled: usize,
     /// Lines consumed.
     number: u64,
+    oddities: Oddities,
+    /// Whether a last line may lack its newline.
+    may_be_unterminated: bool,
+    unterminated: bool,
 }
 
 impl Lines {
     pub(super) fn new(input: Input) -> Self {
-        Self { input, buffer: vec![0; BUFFER_BYTES], next: 0, complete: 0, filled: 0, number: 0 }
+        Self {
+            input,
+            buffer: vec![0; BUFFER_BYTES],
+            next: 0,
+            complete: 0,
+            filled: 0,
+            number: 0,
+            oddities: Oddities::default(),
+            may_be_unterminated: false,
+            unterminated: false,
+        }
+    }
+
+    /// Takes a last line without a newline; whether it is whole, the caller has to find out.
+    pub(super) fn take_unterminated(&mut self) {
+        self.may_be_unterminated = !self.is_strict();
+    }
+
+    /// Whether only what Pantheon writes is taken.
+    pub(super) fn is_strict(&self) -> bool {
+        self.input.strict
+    }
+
+    /// Whether the next line is a last one without a newline.
+    #[inline]
+    pub(super) fn at_unterminated(&self) -> bool {
+        self.unterminated && self.next < self.complete
+    }
+
+    /// Notes what is unusual about the next line.
+    pub(super) fn note_next(&mut self, kind: Kind) {
+        self.oddities.note(kind, self.number + 1, 0);
+    }
+
+    /// Notes what is unusual about the line consumed last.
+    pub(super) fn note(&mut self, kind: Kind, size_ns: u64) {
+        self.oddities.note(kind, self.number, size_ns);
+    }
+
+    pub(super) fn oddities(&self) -> Vec<Oddity> {
+        self.oddities.list(self.name())
     }
 
     pub(super) fn name(&self) -> &str {
@@ -67,6 +115,13 @@ impl Lines {
         &bytes[..bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len())]
     }
 
+    /// Whether the next line is a comment.
+    #[inline]
+    pub(super) fn at_comment(&self) -> bool {
+        self.bytes()[0] == b'#'
+            || (!self.is_strict() && self.bytes()[0] == b' ' && self.text().trim_ascii().starts_with(b"#"))
+    }
+
     /// Goes on behind the next line, however long it is.
     pub(super) fn skip(&mut self) {
         self.consume(self.text().len() + 1);
@@ -76,6 +131,12 @@ impl Lines {
     #[cold]
     pub(super) fn malformed(&self, problem: impl Into<Cow<'static, str>>) -> Error {
         Error::line(self.name(), self.number + 1, self.text(), problem)
+    }
+
+    /// The log is unusable, as the line consumed last shows.
+    #[cold]
+    pub(super) fn unusable_here(&self, problem: impl Into<Cow<'static, str>>) -> Error {
+        Error::Log { log: self.name().to_owned(), line: Some(self.number), problem: problem.into() }
     }
 
     /// The log as a whole is unusable.
@@ -99,6 +160,13 @@ impl Lines {
             if read == 0 && self.filled == 0 {
                 return Ok(false);
             }
+            if read == 0 && self.may_be_unterminated {
+                self.buffer[self.filled] = b'\n';
+                self.filled += 1;
+                self.complete = self.filled;
+                self.unterminated = true;
+                return Ok(true);
+            }
             if read == 0 {
                 return Err(Error::line(self.name(), self.number + 1, &self.buffer[..self.filled], CUT_OFF));
             }
@@ -108,8 +176,17 @@ impl Lines {
             }
             self.filled += read;
             if self.complete > 0 {
+                self.pass_mark();
                 return Ok(true);
             }
+        }
+    }
+
+    /// Goes on behind a byte order mark at the log's start.
+    fn pass_mark(&mut self) {
+        if self.number == 0 && !self.is_strict() && self.bytes().starts_with(MARK) {
+            self.next += MARK.len();
+            self.oddities.note(Kind::Mark, 1, 0);
         }
     }
 
@@ -283,9 +360,6 @@ mod tests {
         let log = vec![b'7'; BUFFER_BYTES + 10];
         let mut lines = Lines::new(Input::new("long.log", std::io::Cursor::new(log)));
         let message = lines.next_line().unwrap_err().to_string();
-        assert!(
-            message.starts_with("long.log, line 1: expected a line of at most 262144 bytes"),
-            "{message}"
-        );
+        assert!(message.starts_with("long.log:1: expected a line of at most 262144 bytes"), "{message}");
     }
 }

@@ -1,6 +1,7 @@
-//! Several logs on one time axis, in time order.
+//! Several logs on one time axis, each in its own order, the earliest next line first.
 
-use super::Source;
+use super::oddities::Oddity;
+use super::{LONGEST_NS, Source, TOO_FAR};
 use crate::Error;
 use record::{Event, Record};
 
@@ -27,9 +28,9 @@ impl Part {
             record.time_ns += self.shift_ns;
             if let Role::Flow(flow) = self.role {
                 if record.flow != 0 || matches!(record.event, Event::Opportunity | Event::AckOpportunity) {
-                    let line = self.source.line();
-                    let what = "expected the log of one flow: no '#' lines, no flow numbers";
-                    return Err(Error::log(self.source.name(), format!("line {line}: {what}")));
+                    let (log, line) = (self.source.name().to_owned(), Some(self.source.line()));
+                    let problem = "expected the log of one flow: no '#' lines, no flow numbers".into();
+                    return Err(Error::Log { log, line, problem });
                 }
                 record.flow = flow;
             }
@@ -54,6 +55,10 @@ impl Merge {
             inits.push(source.init_us().ok_or_else(missing)?);
         }
         let base_us = inits.iter().copied().min().unwrap_or(0);
+        let far = sources.iter().zip(&inits).find(|(_, init_us)| (*init_us - base_us) * 1000 > LONGEST_NS);
+        if let Some(((source, _), _)) = far {
+            return Err(Error::log(source.name(), TOO_FAR));
+        }
         let names: Vec<_> = sources.iter().map(|(source, _)| source.name()).collect();
         let name = names.join(", ");
         let mut parts = Vec::with_capacity(sources.len());
@@ -73,6 +78,14 @@ impl Source for Merge {
 
     fn init_us(&self) -> Option<u64> {
         Some(self.base_us)
+    }
+
+    fn zero_ns(&self) -> u64 {
+        self.parts.first().map_or(0, |part| part.shift_ns + part.source.zero_ns())
+    }
+
+    fn oddities(&self) -> Vec<Oddity> {
+        self.parts.iter().flat_map(|part| part.source.oddities()).collect()
     }
 
     fn line(&self) -> u64 {

@@ -1,13 +1,20 @@
 //! Merged tunnel logs: what Pantheon's users call "datalink log" and "acklink log"
 //! (StanfordSNR/pantheon@23e738c, `src/experiments/merge_tunnel_logs.py`).
 
-use super::lines::{Fields, Lines};
-use super::{Direction, Input, Source, read_header};
+use super::lines::{CUT_OFF, Fields, Lines};
+use super::oddities::{Kind, Oddity};
+use super::{Direction, Input, LONGEST_NS, STEP_BACK_NS, Source, TOO_LONG, ending, loose, read_header};
 use crate::Error;
 use record::Record;
+use std::collections::VecDeque;
+
+/// Most records that are looked at for times before the log's zero.
+const AHEAD_RECORDS: usize = 1 << 20;
 
 const TIME: &str = "expected a time in ms (whole or up to 3 decimals, not negative) at the start";
 const BACKWARDS: &str = "expected a time not before that of the line above";
+const FAR_BACK: &str = "expected a time at most 1 s before that of a line above";
+const FAR_BELOW: &str = "expected no time before the log's zero so far into the log";
 const EVENT: &str = "expected '+', '-' or '#' as second field";
 const SIZE: &str = "expected a size in bytes (0 to 4294967295) as third field";
 const DELAY: &str = "expected a delay in ms (up to 3 decimals) as fourth field of a '-' line";
@@ -20,19 +27,135 @@ pub(super) struct MergedLog {
     lines: Lines,
     direction: Direction,
     init_us: Option<u64>,
-    last_us: u64,
+    /// What is added to the log's times, so that none is negative, ns.
+    zero_ns: u64,
+    /// The latest time so far, ns.
+    latest_ns: i64,
     empty: bool,
+    seen: ending::Lines,
+    /// Records read before they are asked for.
+    ahead: VecDeque<(i64, Record)>,
 }
 
 impl MergedLog {
     /// Reads the header.
     pub(super) fn open(input: Input, direction: Direction) -> Result<Self, Error> {
-        let (lines, init_us) = read_header(input)?;
-        Ok(Self { lines, direction, init_us, last_us: 0, empty: true })
+        let mut lines = Lines::new(input);
+        lines.take_unterminated();
+        let (lines, init_us) = read_header(lines)?;
+        let seen = ending::Lines::default();
+        let ahead = VecDeque::new();
+        let mut log =
+            Self { lines, direction, init_us, zero_ns: 0, latest_ns: i64::MIN, empty: true, seen, ahead };
+        if !log.lines.is_strict() {
+            log.find_zero()?;
+        }
+        Ok(log)
+    }
+
+    /// Reads on until no later line can have a negative time, and moves the zero so that none has. (A line is at most a
+    /// step back earlier than the latest one before it.)
+    fn find_zero(&mut self) -> Result<(), Error> {
+        let mut earliest_ns = 0;
+        while self.latest_ns < STEP_BACK_NS as i64 && self.ahead.len() < AHEAD_RECORDS {
+            let Some((at_ns, record)) = self.read()? else { break };
+            earliest_ns = earliest_ns.min(at_ns);
+            self.ahead.push_back((at_ns, record));
+        }
+        self.zero_ns = earliest_ns.unsigned_abs();
+        if self.zero_ns > 0 {
+            // whole us, so that the start of the time axis moves by as much
+            self.zero_ns = self.zero_ns.next_multiple_of(1_000);
+            let zero_us = self.zero_ns / 1_000;
+            if self.init_us.is_some_and(|init_us| init_us < zero_us) {
+                return Err(self.lines.unusable("starts before 1970"));
+            }
+            self.init_us = self.init_us.map(|init_us| init_us - zero_us);
+        }
+        Ok(())
+    }
+
+    /// The next event in the order of the lines, with its time by the log's own zero, ns.
+    #[inline]
+    fn read(&mut self) -> Result<Option<(i64, Record)>, Error> {
+        loop {
+            if !self.lines.next_line()? {
+                return self.at_end();
+            }
+            if self.lines.at_comment() {
+                self.lines.skip();
+                continue;
+            }
+            let (at_ns, record) = match event_line(self.lines.bytes(), self.direction) {
+                Ok((record, length)) => {
+                    let at_ns = record.time_ns as i64;
+                    if at_ns < self.latest_ns || record.time_ns > LONGEST_NS {
+                        self.check_time(at_ns)?;
+                    }
+                    self.check_end(&record)?;
+                    self.lines.consume(length);
+                    (at_ns, record)
+                }
+                Err(problem) => self.loose(problem)?,
+            };
+            if at_ns < self.latest_ns {
+                self.lines.note(Kind::StepBack, self.latest_ns.abs_diff(at_ns));
+            }
+            self.latest_ns = self.latest_ns.max(at_ns);
+            self.seen.add(&record, self.direction);
+            self.empty = false;
+            return Ok(Some((at_ns, record)));
+        }
+    }
+
+    /// A line that Pantheon would not write; `problem` is what is wrong with it.
+    #[cold]
+    fn loose(&mut self, problem: &'static str) -> Result<(i64, Record), Error> {
+        let found = (!self.lines.is_strict()).then(|| loose::event_line(self.lines.text(), self.direction));
+        let Some(line) = found.flatten() else {
+            return Err(self.lines.malformed(if self.lines.at_unterminated() { CUT_OFF } else { problem }));
+        };
+        self.check_time(line.at_ns)?;
+        self.check_end(&line.record)?;
+        self.lines.skip();
+        if line.at_ns < 0 {
+            self.lines.note(Kind::Negative, line.at_ns.unsigned_abs());
+        }
+        for kind in line.odd {
+            self.lines.note(kind, 0);
+        }
+        Ok((line.at_ns, line.record))
+    }
+
+    /// Checks how far the next line steps back, or how far into the run it is.
+    #[cold]
+    fn check_time(&self, at_ns: i64) -> Result<(), Error> {
+        if at_ns.unsigned_abs() > LONGEST_NS {
+            return Err(self.lines.malformed(TOO_LONG));
+        }
+        let back_ns = if at_ns < self.latest_ns { self.latest_ns.abs_diff(at_ns) } else { 0 };
+        match (back_ns, self.lines.is_strict()) {
+            (1.., true) => Err(self.lines.malformed(BACKWARDS)),
+            (back_ns, false) if back_ns > STEP_BACK_NS => Err(self.lines.malformed(FAR_BACK)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a last line without a newline if it may be a part of one.
+    #[inline]
+    fn check_end(&mut self, record: &Record) -> Result<(), Error> {
+        if !self.lines.at_unterminated() {
+            return Ok(());
+        }
+        if !self.seen.has_like(record, self.lines.text(), self.direction) {
+            return Err(self.lines.malformed(CUT_OFF));
+        }
+        self.lines.note_next(Kind::Unterminated);
+        Ok(())
     }
 
     #[cold]
-    fn at_end(&self) -> Result<Option<Record>, Error> {
+    fn at_end(&self) -> Result<Option<(i64, Record)>, Error> {
         if self.empty { Err(self.lines.unusable(NO_EVENTS)) } else { Ok(None) }
     }
 }
@@ -46,41 +169,35 @@ impl Source for MergedLog {
         self.init_us
     }
 
+    fn zero_ns(&self) -> u64 {
+        self.zero_ns
+    }
+
     fn line(&self) -> u64 {
         self.lines.number()
     }
 
+    fn oddities(&self) -> Vec<Oddity> {
+        self.lines.oddities()
+    }
+
     #[inline]
     fn next(&mut self) -> Result<Option<Record>, Error> {
-        loop {
-            if !self.lines.next_line()? {
-                return self.at_end();
-            }
-            if self.lines.bytes()[0] == b'#' {
-                self.lines.skip();
-                continue;
-            }
-            match event_line(self.lines.bytes(), self.direction, self.last_us) {
-                Ok((record, length)) => {
-                    self.lines.consume(length);
-                    self.last_us = record.time_ns / 1000;
-                    self.empty = false;
-                    return Ok(Some(record));
-                }
-                Err(problem) => return Err(self.lines.malformed(problem)),
-            }
+        let next = if self.ahead.is_empty() { self.read()? } else { self.ahead.pop_front() };
+        let Some((at_ns, mut record)) = next else { return Ok(None) };
+        match u64::try_from(at_ns.saturating_add_unsigned(self.zero_ns)) {
+            Ok(time_ns) => record.time_ns = time_ns,
+            Err(_) => return Err(self.lines.unusable_here(FAR_BELOW)),
         }
+        Ok(Some(record))
     }
 }
 
 /// Parses one event line; returns its length too.
 #[inline]
-fn event_line(bytes: &[u8], direction: Direction, last_us: u64) -> Result<(Record, usize), &'static str> {
+fn event_line(bytes: &[u8], direction: Direction) -> Result<(Record, usize), &'static str> {
     let mut fields = Fields::new(bytes);
     let time_us = fields.ms_as_us().ok_or(TIME)?;
-    if time_us < last_us {
-        return Err(BACKWARDS);
-    }
     if !fields.blank() {
         return Err(TIME);
     }

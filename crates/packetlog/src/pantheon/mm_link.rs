@@ -2,7 +2,8 @@
 //! merged log.
 
 use super::lines::{Fields, Lines};
-use super::{Direction, Input, Source, read_header};
+use super::oddities::{Kind, Oddity};
+use super::{Direction, Input, LONGEST_NS, STEP_BACK_NS, Source, TOO_LONG, read_header};
 use crate::Error;
 use record::{Event, Record};
 
@@ -38,7 +39,9 @@ pub(super) struct MmLinkLog {
     direction: Direction,
     take: Take,
     init_us: Option<u64>,
-    last_us: u64,
+    /// Time of the last line, and the latest of all so far.
+    at_us: u64,
+    latest_us: u64,
     empty: bool,
     /// Drops that the last `d` line left to report: packets, bytes.
     drops: (u32, u32),
@@ -57,8 +60,8 @@ struct Line {
 impl MmLinkLog {
     /// Reads the header.
     pub(super) fn open(input: Input, direction: Direction, take: Take) -> Result<Self, Error> {
-        let (lines, init_us) = read_header(input)?;
-        Ok(Self { lines, direction, take, init_us, last_us: 0, empty: true, drops: (0, 0) })
+        let (lines, init_us) = read_header(Lines::new(input))?;
+        Ok(Self { lines, direction, take, init_us, at_us: 0, latest_us: 0, empty: true, drops: (0, 0) })
     }
 
     fn at_end(&self) -> Result<Option<Record>, Error> {
@@ -73,7 +76,7 @@ impl MmLinkLog {
 
     fn record(&self, event: Event, size_bytes: u32, delay_us: i64) -> Record {
         Record {
-            time_ns: self.last_us * 1000,
+            time_ns: self.at_us * 1000,
             flow: 0,
             event,
             seq: 0,
@@ -101,6 +104,14 @@ impl Source for MmLinkLog {
         self.init_us
     }
 
+    fn zero_ns(&self) -> u64 {
+        0
+    }
+
+    fn oddities(&self) -> Vec<Oddity> {
+        self.lines.oddities()
+    }
+
     fn line(&self) -> u64 {
         self.lines.number()
     }
@@ -113,11 +124,11 @@ impl Source for MmLinkLog {
             if !self.lines.next_line()? {
                 return self.at_end();
             }
-            if self.lines.bytes()[0] == b'#' {
+            if self.lines.at_comment() {
                 self.lines.skip();
                 continue;
             }
-            let (line, length) = event_line(self.lines.bytes(), self.direction, self.last_us)
+            let (line, length) = event_line(self.lines.bytes(), self.direction)
                 .map_err(|problem| self.lines.malformed(problem))?;
             let opportunity = line.event == self.direction.opportunity();
             let mut size_bytes = line.bytes;
@@ -125,8 +136,19 @@ impl Source for MmLinkLog {
                 let without = size_bytes.checked_sub(TUN_HEADER_BYTES);
                 size_bytes = without.ok_or_else(|| self.lines.malformed(SMALL))?;
             }
+            if line.time_us * 1000 > LONGEST_NS {
+                return Err(self.lines.malformed(TOO_LONG));
+            }
+            let back_ns = self.latest_us.saturating_sub(line.time_us) * 1000;
+            if back_ns > if self.lines.is_strict() { 0 } else { STEP_BACK_NS } {
+                return Err(self.lines.malformed(BACKWARDS));
+            }
             self.lines.consume(length);
-            self.last_us = line.time_us;
+            if back_ns > 0 {
+                self.lines.note(Kind::StepBack, back_ns);
+            }
+            self.at_us = line.time_us;
+            self.latest_us = self.latest_us.max(line.time_us);
             if self.take == Take::Opportunities && !opportunity {
                 continue;
             }
@@ -142,12 +164,9 @@ impl Source for MmLinkLog {
 
 /// Parses one event line; returns its length too.
 #[inline]
-fn event_line(bytes: &[u8], direction: Direction, last_us: u64) -> Result<(Line, usize), &'static str> {
+fn event_line(bytes: &[u8], direction: Direction) -> Result<(Line, usize), &'static str> {
     let mut fields = Fields::new(bytes);
     let time_us = fields.ms().ok_or(TIME)? * 1000;
-    if time_us < last_us {
-        return Err(BACKWARDS);
-    }
     if !fields.blank() {
         return Err(TIME);
     }

@@ -3,28 +3,47 @@
 //! Import maps `+` to [`Event::Send`], `-` to [`Event::Deliver`] and `#` to [`Event::Opportunity`] (in the ACK
 //! direction to their `Ack` counterparts). Times keep their microseconds exactly: `time_ns` is the logged time
 //! times 1000. Flow numbers are 0 in untagged logs; packet numbers are the tunnel's uids in raw logs and 0 elsewhere;
-//! `data_bytes` is 0, because no such log tells it. Records come in time order, and the first record of a direction has
-//! the time of the log's first event, from which Pantheon counts its bins.
+//! `data_bytes` is 0, because no such log tells it. Records come in the order of the lines, which is that of time unless a
+//! clock stepped back, and the first record of a direction has the time of the log's first event, from which Pantheon
+//! counts its bins.
+//!
+//! A log is read strictly (only what Pantheon writes) or leniently: then what Pantheon's analysis takes too is taken, and
+//! told as an [`Oddity`].
 
+mod compressed;
+mod ending;
 mod export;
 mod lines;
+mod loose;
 mod merge;
 mod merged;
 mod mm_link;
+mod oddities;
 mod raw;
 
 pub use export::{MergedExport, MmLinkExport};
+pub use oddities::Oddity;
 
-use crate::Error;
+use crate::{Error, STEP_BACK_NS};
 use lines::{Fields, Lines};
 use merge::{Merge, Role};
 use merged::MergedLog;
 use mm_link::{MmLinkLog, Take};
+use oddities::Kind;
 use raw::RawMerge;
 use record::{Event, Record};
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+/// `O_NONBLOCK`.
+const NONBLOCK: i32 = 0o4000;
+
+/// Longest log, ns: what is drawn and summed over its time needs memory for all of it.
+const LONGEST_NS: u64 = 1_000_000 * 1_000_000_000;
+const TOO_LONG: &str = "expected a time of at most 1000000 s after the log's zero";
+const TOO_FAR: &str = "starts more than 1000000 s before or after the log that it belongs to";
 
 const TIMESTAMP: &str = "expected a time in ms (whole or up to 3 decimals) after the last ':'";
 
@@ -67,19 +86,39 @@ impl Direction {
 pub struct Input {
     name: String,
     reader: Box<dyn Read + Send>,
+    strict: bool,
 }
 
 impl Input {
-    /// A log in a file.
+    /// A log in a file, which may be compressed with gzip, xz or Zstandard; read strictly.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
-        Ok(Self { name: path.display().to_string(), reader: Box::new(file) })
+        // without waiting for somebody to write to it, should it be a pipe
+        let file = File::options().read(true).custom_flags(NONBLOCK).open(path);
+        let file = file.map_err(|e| Error::io(path, "open", e))?;
+        let reader = compressed::plain(file).map_err(|e| Error::io(path, "read", e))?;
+        Ok(Self { name: path.display().to_string(), reader, strict: true })
     }
 
     /// A log from anywhere. It is read in large blocks, so it needs no buffer of its own.
     pub fn new(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
-        Self { name: name.into(), reader: Box::new(reader) }
+        Self { name: name.into(), reader: Box::new(reader), strict: true }
+    }
+
+    /// The same, read leniently.
+    pub fn leniently(self) -> Self {
+        Self { strict: false, ..self }
+    }
+
+    /// All of it; refused if that is more than `most` bytes.
+    pub fn bytes(self, most: u64) -> Result<Vec<u8>, Error> {
+        let path = Path::new(&self.name);
+        let mut bytes = Vec::new();
+        self.reader.take(most + 1).read_to_end(&mut bytes).map_err(|e| Error::io(path, "read", e))?;
+        if bytes.len() as u64 > most {
+            return Err(Error::file(path, format!("is longer than {most} bytes")));
+        }
+        Ok(bytes)
     }
 }
 
@@ -130,7 +169,7 @@ pub enum Log {
 }
 
 /// What an import found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
     /// Records passed to the sink.
     pub records: u64,
@@ -138,6 +177,10 @@ pub struct Imported {
     pub lines: u64,
     /// Start of the time axis, us since 1970, where the log tells.
     pub init_us: Option<u64>,
+    /// The zero of the data direction's log on that axis, ns: what has to be taken off to get the times as logged.
+    pub zero_ns: u64,
+    /// What is unusual about the logs.
+    pub oddities: Vec<Oddity>,
 }
 
 /// Reads one direction of a run and passes its records to `sink`, in time order.
@@ -173,9 +216,13 @@ trait Source {
     fn name(&self) -> &str;
     /// Time of the log's zero, us since 1970.
     fn init_us(&self) -> Option<u64>;
+    /// The zero of the log, or of the first of several, by the times of the records, ns.
+    fn zero_ns(&self) -> u64;
     /// Lines read.
     fn line(&self) -> u64;
-    /// The next record, never earlier than the one before.
+    /// What was unusual so far.
+    fn oddities(&self) -> Vec<Oddity>;
+    /// The next record, in the order of the lines.
     fn next(&mut self) -> Result<Option<Record>, Error>;
 }
 
@@ -188,8 +235,16 @@ impl Source for Box<dyn Source> {
         (**self).init_us()
     }
 
+    fn zero_ns(&self) -> u64 {
+        (**self).zero_ns()
+    }
+
     fn line(&self) -> u64 {
         (**self).line()
+    }
+
+    fn oddities(&self) -> Vec<Oddity> {
+        (**self).oddities()
     }
 
     fn next(&mut self) -> Result<Option<Record>, Error> {
@@ -228,19 +283,24 @@ fn drain(
         sink(record)?;
         records += 1;
     }
-    Ok(Imported { records, lines: source.line(), init_us: source.init_us() })
+    Ok(Imported {
+        records,
+        lines: source.line(),
+        init_us: source.init_us(),
+        zero_ns: source.zero_ns(),
+        oddities: source.oddities(),
+    })
 }
 
 /// Reads the comment lines at the start of a merged or mm-link log; returns the init timestamp too, us since 1970.
-fn read_header(input: Input) -> Result<(Lines, Option<u64>), Error> {
-    let mut lines = Lines::new(input);
+fn read_header(mut lines: Lines) -> Result<(Lines, Option<u64>), Error> {
     let mut init_us = None;
     if !lines.next_line()? {
         return Err(lines.unusable("is empty"));
     }
-    while lines.next_line()? && lines.bytes()[0] == b'#' {
+    while lines.next_line()? && lines.at_comment() {
         if init_us.is_none() {
-            init_us = init_timestamp(&lines)?;
+            init_us = init_timestamp(&mut lines)?;
         }
         lines.skip();
     }
@@ -248,11 +308,17 @@ fn read_header(input: Input) -> Result<(Lines, Option<u64>), Error> {
 }
 
 /// The time in a comment line `# init timestamp: TIME_MS`, us; `None` for other comments.
-fn init_timestamp(lines: &Lines) -> Result<Option<u64>, Error> {
+fn init_timestamp(lines: &mut Lines) -> Result<Option<u64>, Error> {
     const MARK: &[u8] = b"# init timestamp:";
-    match lines.text().strip_prefix(MARK) {
-        Some(stamp) => parse_timestamp(stamp).map(Some).ok_or_else(|| lines.malformed(TIMESTAMP)),
-        None => Ok(None),
+    let Some(stamp) = lines.text().trim_ascii_start().strip_prefix(MARK) else { return Ok(None) };
+    match parse_timestamp(stamp) {
+        Some(us) => Ok(Some(us)),
+        None if lines.is_strict() => Err(lines.malformed(TIMESTAMP)),
+        None => {
+            let us = loose::timestamp(stamp);
+            lines.note_next(Kind::Notation);
+            Ok(us)
+        }
     }
 }
 

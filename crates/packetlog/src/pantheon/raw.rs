@@ -5,7 +5,11 @@
 //! of 1500-byte packets; a packet that arrives later than that is an error, as is one that was never sent.
 
 use super::lines::{Fields, Lines, MAX_MS};
-use super::{ClockOffsets, Direction, Input, RawPair, Source, TIMESTAMP, parse_timestamp};
+use super::oddities::{Kind, Oddity};
+use super::{
+    ClockOffsets, Direction, Input, LONGEST_NS, RawPair, STEP_BACK_NS, Source, TIMESTAMP, TOO_FAR, TOO_LONG,
+    parse_timestamp,
+};
 use crate::Error;
 use record::{Event, Record};
 use std::collections::VecDeque;
@@ -32,7 +36,7 @@ struct RawLog {
     init_us: u64,
     /// Added to the log's times to get times since the pair's base.
     shift_us: u64,
-    last_us: u64,
+    latest_us: u64,
     empty: bool,
 }
 
@@ -52,7 +56,7 @@ impl RawLog {
             lines.unusable(format!("a clock offset of {offset_us} us puts its start out of 1970 to 2096"))
         })?;
         lines.skip();
-        Ok(Self { lines, init_us, shift_us: 0, last_us: 0, empty: true })
+        Ok(Self { lines, init_us, shift_us: 0, latest_us: 0, empty: true })
     }
 
     fn next(&mut self) -> Result<Option<Packet>, Error> {
@@ -63,17 +67,27 @@ impl RawLog {
                 Ok(None)
             };
         }
-        let parsed = packet_line(self.lines.bytes(), self.last_us);
+        let parsed = packet_line(self.lines.bytes());
         let (packet, length) = parsed.map_err(|problem| self.lines.malformed(problem))?;
+        if packet.time_us * 1000 > LONGEST_NS {
+            return Err(self.lines.malformed(TOO_LONG));
+        }
+        let back_ns = self.latest_us.saturating_sub(packet.time_us) * 1000;
+        if back_ns > if self.lines.is_strict() { 0 } else { STEP_BACK_NS } {
+            return Err(self.lines.malformed(BACKWARDS));
+        }
         self.lines.consume(length);
-        self.last_us = packet.time_us;
+        if back_ns > 0 {
+            self.lines.note(Kind::StepBack, back_ns);
+        }
+        self.latest_us = self.latest_us.max(packet.time_us);
         self.empty = false;
         Ok(Some(Packet { time_us: packet.time_us + self.shift_us, ..packet }))
     }
 }
 
 #[inline]
-fn packet_line(bytes: &[u8], last_us: u64) -> Result<(Packet, usize), &'static str> {
+fn packet_line(bytes: &[u8]) -> Result<(Packet, usize), &'static str> {
     let mut fields = Fields::new(bytes);
     let time_us = fields.ms_as_us().ok_or(LINE)?;
     let dash = fields.blank() && fields.byte(b'-') && fields.blank();
@@ -81,9 +95,6 @@ fn packet_line(bytes: &[u8], last_us: u64) -> Result<(Packet, usize), &'static s
     let dash = fields.blank() && fields.byte(b'-') && fields.blank();
     let size_bytes = fields.size().filter(|_| dash).ok_or(LINE)?;
     let length = fields.end().ok_or(LINE)?;
-    if time_us < last_us {
-        return Err(BACKWARDS);
-    }
     Ok((Packet { time_us, uid, size_bytes }, length))
 }
 
@@ -108,6 +119,9 @@ impl RawMerge {
         let mut egress = RawLog::open(egress, egress_us)?;
         let mut ingress = RawLog::open(ingress, ingress_us)?;
         let base_us = egress.init_us.min(ingress.init_us);
+        if egress.init_us.abs_diff(ingress.init_us) * 1000 > LONGEST_NS {
+            return Err(ingress.lines.unusable(TOO_FAR));
+        }
         egress.shift_us = egress.init_us - base_us;
         ingress.shift_us = ingress.init_us - base_us;
         let mut merge = Self {
@@ -135,8 +149,7 @@ impl RawMerge {
         };
         if self.sent.back().is_some_and(|last| last.uid >= packet.uid) {
             let text = format!("{UID_ORDER}, found uid {}", packet.uid);
-            let line = self.egress.lines.number();
-            return Err(self.egress.lines.unusable(format!("line {line}: {text}")));
+            return Err(self.egress.lines.unusable_here(text));
         }
         if self.reported >= WINDOW_PACKETS {
             self.sent.pop_front();
@@ -177,23 +190,17 @@ impl RawMerge {
         } else {
             "was never sent".to_owned()
         };
-        let line = self.ingress.lines.number();
-        let problem = format!(
-            "line {line}: received uid {} {why} according to {}",
-            received.uid,
-            self.egress.lines.name()
-        );
-        self.ingress.lines.unusable(problem)
+        let problem =
+            format!("received uid {} {why} according to {}", received.uid, self.egress.lines.name());
+        self.ingress.lines.unusable_here(problem)
     }
 
     fn deliver(&mut self, received: Packet) -> Result<Record, Error> {
         let sent = self.origin(received)?;
         if sent.size_bytes != received.size_bytes {
-            let line = self.ingress.lines.number();
             let (was, is) = (sent.size_bytes, received.size_bytes);
-            let problem =
-                format!("line {line}: uid {} was sent with {was} bytes and received with {is}", sent.uid);
-            return Err(self.ingress.lines.unusable(problem));
+            let problem = format!("uid {} was sent with {was} bytes and received with {is}", sent.uid);
+            return Err(self.ingress.lines.unusable_here(problem));
         }
         let delay_us = received.time_us.wrapping_sub(sent.time_us) as i64;
         self.received = self.ingress.next()?;
@@ -220,6 +227,14 @@ impl Source for RawMerge {
 
     fn init_us(&self) -> Option<u64> {
         Some(self.base_us)
+    }
+
+    fn zero_ns(&self) -> u64 {
+        0
+    }
+
+    fn oddities(&self) -> Vec<Oddity> {
+        [&self.egress, &self.ingress].into_iter().flat_map(|log| log.lines.oddities()).collect()
     }
 
     fn line(&self) -> u64 {

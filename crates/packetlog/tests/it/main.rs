@@ -2,6 +2,7 @@
 
 mod common;
 mod pantheon_any;
+mod pantheon_lenient;
 mod pantheon_logs;
 mod parquet;
 mod qlog;

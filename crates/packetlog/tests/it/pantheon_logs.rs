@@ -61,20 +61,17 @@ fn unusable_merged_logs_are_named() {
     let cut_off = complaint(merged(&format!("{HEADER}1.000 + 1500 1\n1.500 - 1500 0.5")));
     assert_eq!(
         cut_off,
-        "a.log, line 3: the log is cut off: its last line has no newline, found '1.500 - 1500 0.5'"
+        "a.log:3: the log is cut off: its last line has no newline, found '1.500 - 1500 0.5'"
     );
     let cut_off = complaint(merged("# init timest"));
-    assert_eq!(
-        cut_off,
-        "a.log, line 1: the log is cut off: its last line has no newline, found '# init timest'"
-    );
+    assert_eq!(cut_off, "a.log:1: the log is cut off: its last line has no newline, found '# init timest'");
     let backwards = complaint(merged("5.000 + 1500 1\n4.999 + 1500 1\n"));
     assert_eq!(
         backwards,
-        "a.log, line 2: expected a time not before that of the line above, found '4.999 + 1500 1'"
+        "a.log:2: expected a time not before that of the line above, found '4.999 + 1500 1'"
     );
     let header = complaint(merged("# init timestamp: yesterday\n1 + 2\n"));
-    let expected = "a.log, line 1: expected a time in ms (whole or up to 3 decimals) after the last ':', \
+    let expected = "a.log:1: expected a time in ms (whole or up to 3 decimals) after the last ':', \
                     found '# init timestamp: yesterday'";
     assert_eq!(header, expected);
 }
@@ -111,7 +108,7 @@ fn malformed_merged_lines_say_what_was_expected() {
     ];
     for (line, expected) in cases {
         let message = complaint(merged(&format!("{HEADER}0.500 + 40 1\n{line}\n")));
-        assert!(message.starts_with(&format!("a.log, line 3: expected {expected}")), "{line:?}: {message}");
+        assert!(message.starts_with(&format!("a.log:3: expected {expected}")), "{line:?}: {message}");
         assert!(message.ends_with(&format!("found '{line}'")), "{line:?}: {message}");
     }
 }
@@ -120,10 +117,7 @@ fn malformed_merged_lines_say_what_was_expected() {
 fn bytes_that_are_no_text_are_shown_escaped_and_long_lines_shortened() {
     let log = b"1.000 + 1500 1\n2.000 \xff\x00 1500\n";
     let message = complaint(Log::Merged(text("a.log", log)));
-    assert_eq!(
-        message,
-        "a.log, line 2: expected '+', '-' or '#' as second field, found '2.000 \\xff\\x00 1500'"
-    );
+    assert_eq!(message, "a.log:2: expected '+', '-' or '#' as second field, found '2.000 \\xff\\x00 1500'");
     let message = complaint(merged(&format!("{}\n", "y".repeat(1_000))));
     assert!(message.ends_with(&format!("found '{}...'", "y".repeat(80))), "{message}");
 }
@@ -153,7 +147,11 @@ fn an_error_of_the_sink_ends_the_import() {
     let mut seen = 0;
     let result = import(merged("1 + 1\n2 + 1\n3 + 1\n"), Direction::Data, &mut |_| {
         seen += 1;
-        if seen < 2 { Ok(()) } else { Err(Error::Log { log: "sink".into(), problem: "is full".into() }) }
+        if seen < 2 {
+            Ok(())
+        } else {
+            Err(Error::Log { log: "sink".into(), line: None, problem: "is full".into() })
+        }
     });
     assert_eq!(result.unwrap_err().to_string(), "sink: is full");
     assert_eq!(seen, 2);
@@ -203,7 +201,7 @@ fn malformed_mm_link_logs_say_what_was_expected() {
     ];
     for (line, expected) in cases {
         let message = complaint(mm_link(&format!("1 + 1504\n{line}\n")));
-        assert!(message.starts_with(&format!("mm.log, line 2: expected {expected}")), "{line:?}: {message}");
+        assert!(message.starts_with(&format!("mm.log:2: expected {expected}")), "{line:?}: {message}");
     }
 }
 
@@ -292,23 +290,23 @@ fn fatal_raw_pairs_are_named() {
         (complaint(raw(packet, "")), "i.log: has a header but no packets"),
         (
             complaint(raw(packet, "9.000 - 0 - 100\n9.500 - 1 - 100\n")),
-            "i.log: line 3: received uid 1 was never sent according to e.log",
+            "i.log:3: received uid 1 was never sent according to e.log",
         ),
         (
             complaint(raw("1.000 - 4 - 100\n", "9.000 - 3 - 100\n")),
-            "i.log: line 2: received uid 3 was never sent according to e.log",
+            "i.log:2: received uid 3 was never sent according to e.log",
         ),
         (
             complaint(raw(packet, "9.000 - 0 - 101\n")),
-            "i.log: line 2: uid 0 was sent with 100 bytes and received with 101",
+            "i.log:2: uid 0 was sent with 100 bytes and received with 101",
         ),
         (
             complaint(raw("1.000 - 1 - 100\n1.000 - 1 - 100\n", "9.000 - 1 - 100\n")),
-            "e.log: line 3: expected a uid larger than that of the line above, found uid 1",
+            "e.log:3: expected a uid larger than that of the line above, found uid 1",
         ),
         (
             complaint(raw("2.000 - 0 - 100\n1.000 - 1 - 100\n", "9.000 - 0 - 100\n")),
-            "e.log, line 3: expected a time not before that of the line above (did the clock step?), \
+            "e.log:3: expected a time not before that of the line above (did the clock step?), \
              found '1.000 - 1 - 100'",
         ),
     ];
@@ -324,7 +322,7 @@ fn fatal_raw_pairs_are_named() {
         "9 - 1 - 1 - 1",
     ] {
         let message = complaint(raw(packet, &format!("{line}\n")));
-        assert!(message.starts_with("i.log, line 2: expected 'TIME_MS - UID - BYTES'"), "{message}");
+        assert!(message.starts_with("i.log:2: expected 'TIME_MS - UID - BYTES'"), "{message}");
     }
     let empty =
         RawPair { egress: text("e.log", ""), ingress: text("i.log", ""), offsets: ClockOffsets::default() };
@@ -335,8 +333,7 @@ fn fatal_raw_pairs_are_named() {
         offsets: ClockOffsets::default(),
     };
     assert!(
-        complaint(Log::Raw(headless))
-            .starts_with("e.log, line 1: expected a header line '# ... egress: TIME_MS'")
+        complaint(Log::Raw(headless)).starts_with("e.log:1: expected a header line '# ... egress: TIME_MS'")
     );
     let early = raw_with(packet, packet, ClockOffsets { egress_us: i64::MIN, ingress_us: 0 });
     assert!(complaint(Log::Raw(early)).contains("puts its start out of 1970 to 2096"));
@@ -350,14 +347,11 @@ fn matching_packets_takes_bounded_memory() {
     let lines: Vec<_> = (0..sent).map(|uid| format!("{uid} - {uid} - 100\n")).collect();
     let egress = lines.concat();
     let late = complaint(raw(&egress, "9000000.000 - 1 - 100\n9000001.000 - 0 - 100\n"));
-    assert_eq!(
-        late,
-        "i.log: line 3: received uid 0 was sent more than 1048576 packets earlier according to e.log"
-    );
+    assert_eq!(late, "i.log:3: received uid 0 was sent more than 1048576 packets earlier according to e.log");
     let early = complaint(raw(&egress, "1.000 - 1048576 - 100\n"));
     assert_eq!(
         early,
-        "i.log: line 2: received uid 1048576 is not among the next 1048576 packets sent (are the clock offsets \
+        "i.log:2: received uid 1048576 is not among the next 1048576 packets sent (are the clock offsets \
          right?) according to e.log"
     );
     let in_time = data(raw(&egress, "9000000.000 - 1048576 - 100\n9000001.000 - 1 - 100\n"));
@@ -412,9 +406,9 @@ fn fatal_merges_of_several_flows_are_named() {
     let failed = several("# init timestamp: 1000.500\n", Some(link));
     assert_eq!(failed, "1.log: has a header but no events (the mark of a failed run)");
     let tagged = several("# init timestamp: 1000.500\n1.000 + 100 1\n", Some(link));
-    assert_eq!(tagged, "1.log: line 2: expected the log of one flow: no '#' lines, no flow numbers");
+    assert_eq!(tagged, "1.log:2: expected the log of one flow: no '#' lines, no flow numbers");
     let small = several(flow, Some("# init timestamp: 1000\n2 # 3\n"));
-    assert!(small.starts_with("mm.log, line 2: expected an opportunity of at least 4 bytes"), "{small}");
+    assert!(small.starts_with("mm.log:2: expected an opportunity of at least 4 bytes"), "{small}");
 }
 
 #[test]

@@ -142,17 +142,17 @@ fn files_that_are_no_good_are_refused_by_file_and_line() {
         ": is no qlog: it begins with neither a JSON object nor a record separator"
     );
     assert!(refusal("{\"a\": 1}").starts_with(": is no qlog: it has neither `qlog_version` nor"));
-    assert!(refusal("\x1e{\"a\":1}\n").starts_with(", line 1: is no qlog"));
+    assert!(refusal("\x1e{\"a\":1}\n").starts_with(":1: is no qlog"));
     assert_eq!(refusal("{\"qlog_version\":\"0.3\"}"), ": has no list `traces`");
     let cut = refusal("{\"qlog_version\":\"0.3\",\n\"traces\":[\n{\"events\":[{\"time\"");
-    assert!(cut.starts_with(", line 3: is not valid JSON: EOF while parsing"), "{cut}");
+    assert!(cut.starts_with(":3: is not valid JSON: EOF while parsing"), "{cut}");
     let cut = refusal(&format!("{header}{sent}\x1e{{\"time\":2,\"na"));
-    assert!(cut.starts_with(", line 3: is not valid JSON: EOF"), "{cut}");
+    assert!(cut.starts_with(":3: is not valid JSON: EOF"), "{cut}");
     let wrong = refusal(&format!("{header}{sent}\x1e{{\"name\":\"a:b\"}}\n"));
-    assert!(wrong.starts_with(", line 3: has no number `time`, found '{"), "{wrong}");
+    assert!(wrong.starts_with(":3: has no number `time`, found '{"), "{wrong}");
     let wrong = refusal("{\"qlog_version\":\"0.3\",\"traces\":[{\"events\":[{}, 3]}]}");
     assert_eq!(wrong, ": event 2 of trace 1: is neither an object nor an array");
     let wrong = refusal(&format!("{header}{}", sent.replace("packet_number", "number")));
-    assert!(wrong.starts_with(", line 2: packet_sent has no packet number"), "{wrong}");
+    assert!(wrong.starts_with(":2: packet_sent has no packet number"), "{wrong}");
     assert!(refusal(header).ends_with(": no packet of the application was sent in it: nothing to import"));
 }

@@ -233,7 +233,7 @@ fn acknowledgements_of_the_handshake_are_left_out_and_wrong_ones_refused() {
     assert_eq!(acked(r#"{"packet_numbers":[1]}"#).unwrap(), 1);
     assert_eq!(acked(r#"{"packet_number_space":"handshake","packet_numbers":[1]}"#).unwrap(), 0);
     let refused = acked(r#"{"packet_numbers":["one"]}"#).unwrap_err().to_string();
-    assert!(refused.contains("line 3: packet_numbers must be a list of packet numbers"), "{refused}");
+    assert!(refused.contains(":3: packet_numbers must be a list of packet numbers"), "{refused}");
 }
 
 #[test]

@@ -1,0 +1,28 @@
+"""What is known of the machine that made results, one `key: value` a line."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_GIT = ("git_summary", "git_information")
+
+
+def tested(environment: Mapping[str, Any]) -> list[str]:
+    """What imported files say about the test and its machines, except git."""
+    imported = environment.get("imported")
+    if not isinstance(imported, Mapping) or not isinstance(imported.get("metadata"), Mapping):
+        return []
+    said = {key: value for key, value in sorted(imported["metadata"].items()) if key not in _GIT}
+    return [*lines_of(said), *(f"note: {note}" for note in imported.get("notes", ()))]
+
+
+def lines_of(table: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """A table with tables in it, without what is null."""
+    lines: list[str] = []
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            lines += lines_of(value, f"{prefix}{key}.")
+        elif isinstance(value, list):
+            lines.append(f"{prefix}{key}: {' '.join(str(item) for item in value)}")
+        elif value is not None:
+            lines.append(f"{prefix}{key}: {' '.join(str(value).split())}")
+    return lines

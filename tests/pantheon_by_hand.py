@@ -1,0 +1,85 @@
+"""The numbers of a merged log by Pantheon's definitions, computed the plain way: nothing is shared with dumbbell.
+
+StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py` says what they are: rates divide the bits of a log by the
+time from its first line of the kind to the latest one, in the order of the lines; delays are the 95th percentile by
+nearest rank; losses compare bits.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Passing:
+    """Lines of one kind: how many bits, the time of the first line, the latest time."""
+
+    bits: int = 0
+    first: float | None = None
+    latest: float | None = None
+
+    def add(self, time: float, size: int) -> None:
+        self.bits += 8 * size
+        if self.first is None:
+            self.first = time
+        self.latest = time if self.latest is None else max(self.latest, time)
+
+    @property
+    def span(self) -> float:
+        return 0.0 if self.first is None or self.latest is None else self.latest - self.first
+
+    @property
+    def mbps(self) -> float:
+        return self.bits / (1000.0 * self.span) if self.span else 0.0
+
+
+@dataclass
+class Flow:
+    """What one flow put into the path, what it got out, and how long that took."""
+
+    sent: Passing = field(default_factory=Passing)
+    arrived: Passing = field(default_factory=Passing)
+    delays: list[float] = field(default_factory=list)
+
+    @property
+    def loss(self) -> float | None:
+        return 1 - 1.0 * self.arrived.bits / self.sent.bits if self.sent.bits else None
+
+
+def nearest_rank(values: list[float], part: float) -> float | None:
+    """Python's `round` takes halves to the even number, as the percentile has to."""
+    return sorted(values)[round(part * (len(values) - 1))] if values else None
+
+
+def analyse(text: str, runtime_s: float) -> dict[str, Any]:
+    """`flows` (by number: `tput`, `delay`, `loss`), `all` (the same), `capacity`, `seconds` and `valid`."""
+    flows: dict[int, Flow] = {}
+    total, link = Flow(), Passing()
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        time, kind, size, *rest = line.split()
+        if kind == "#":
+            link.add(float(time), int(size))
+            continue
+        has_flow = len(rest) == (1 if kind == "+" else 2)
+        flow = flows.setdefault(int(rest[-1]) if has_flow else 0, Flow())
+        for each in (flow, total):
+            if kind == "+":
+                each.sent.add(float(time), int(size))
+            else:
+                each.arrived.add(float(time), int(size))
+                each.delays.append(float(rest[0]))
+    tagged = [flow for number, flow in flows.items() if number]
+    seconds = total.arrived.span / 1000.0
+    both = all(flow.sent.bits and flow.arrived.bits for flow in tagged)
+    return {
+        "flows": {number: _values(flow) for number, flow in flows.items()},
+        "all": _values(total),
+        "capacity": link.mbps or None,
+        "seconds": seconds,
+        "valid": bool(total.arrived.bits) and both and seconds >= 0.8 * runtime_s,
+    }
+
+
+def _values(flow: Flow) -> dict[str, float | None]:
+    return {"tput": flow.arrived.mbps, "delay": nearest_rank(flow.delays, 0.95), "loss": flow.loss}
