@@ -18,6 +18,7 @@ from dumbbell._core import Error, version
 if TYPE_CHECKING:
     from dumbbell.catalog.available import missing
     from dumbbell.catalog.flows import FlowPlan
+    from dumbbell.catalog.one_line import make_path
     from dumbbell.catalog.path import PathModel
     from dumbbell.catalog.plan import Plan
     from dumbbell.catalog.scheme import Scheme
@@ -90,6 +91,7 @@ _PLACES = {
     "import_pantheon": "library.exchange",
     "import_qlog": "library.exchange",
     "installation": "library.installation",
+    "make_path": "catalog.one_line",
     "metrics": "library.listing",
     "missing": "catalog.available",
     "open": "library.reading",
@@ -149,6 +151,7 @@ __all__ = [
     "import_pantheon",
     "import_qlog",
     "installation",
+    "make_path",
     "metrics",
     "missing",
     "open",

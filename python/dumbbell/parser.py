@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dumbbell.errors import UserError
-from dumbbell.option_values import Choice, Suggestion, count, duration, milliseconds, names, seconds, seed
+from dumbbell.option_values import Choice, Suggestion, count, duration, names, seconds, seed
 
 LISTED = ("schemes", "paths", "experiments", "metrics", "parameters")
 """What `dumbbell list` lists."""
@@ -72,6 +72,7 @@ def _run(run: argparse.ArgumentParser) -> None:
     add("--schemes", type=names, default=(), metavar="A,B|all")
     _plugin_option(run)
     add("--path", type=names, default=(), metavar="P[,P2]", help="listed paths, TOML files or mahimahi traces")
+    _path_words(run)
     told = "; ".join(f"{form}: {brief}" for form, brief in made.items())
     add("--backend", type=Suggestion(*made), metavar="|".join(made), help=f"{told}; default: {Settings().backend}")
     add("--runs", type=count, metavar="N", help="repetitions of each scheme on each path")
@@ -103,6 +104,15 @@ def _plugin_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _path_words(parser: argparse.ArgumentParser) -> None:
+    """A path in one line, the same for every command that takes a path."""
+    from dumbbell.catalog.one_line import OPTIONS
+
+    group = parser.add_argument_group("a path in one line, instead of --path")
+    for name, (example, meaning) in OPTIONS.items():
+        group.add_argument(f"--{name}", metavar=example, help=meaning.replace("%", "%%"))
+
+
 def _benchmark(benchmark: argparse.ArgumentParser) -> None:
     add = benchmark.add_argument
     add(
@@ -118,6 +128,8 @@ def _benchmark(benchmark: argparse.ArgumentParser) -> None:
     )
     level.add_argument("--full", action="store_true", help="everything (the default)")
     add("--only", type=names, default=(), metavar="NAME[,NAME]", help="only these experiments")
+    add("--path", metavar="P", help="experiments that use the path `default` use this one, the others are left out")
+    _path_words(benchmark)
     add(
         "--experiment",
         type=names,
@@ -147,13 +159,12 @@ def _execution_options(parser: argparse.ArgumentParser, directory: str, database
 def _emulate(emulate: argparse.ArgumentParser) -> None:
     emulate.usage = "dumbbell emulate --path P [OPTIONS] [-- COMMAND ...]"
     add = emulate.add_argument
-    add("--path", required=True, metavar="P", help="a listed path, a TOML file, or mahimahi traces UP[,DOWN]")
-    add("--delay", type=milliseconds, default=0.0, metavar="MS", help="with traces: one-way delay in each direction")
-    add("--queue", metavar="KIND:KEY=N", help="with traces: the queue of both, like droptail:packets=100")
+    add("--path", metavar="P", help="a listed path, a TOML file, or mahimahi traces UP[,DOWN]")
+    _path_words(emulate)
     add("--server", metavar="CMD", help="runs at the far end while COMMAND runs")
     add("--log", type=Path, metavar="FILE.parquet", help="packet log")
     add("--seed", type=seed, default=1, metavar="N")
-    add("--quiet", action="store_true", help="no statistics while it runs")
+    add("--quiet", action="store_true", help="no word of where the other end is, and no statistics")
     add("words", nargs="*", metavar="COMMAND", help="default: a shell")
 
 
