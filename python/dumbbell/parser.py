@@ -1,11 +1,13 @@
 """The command line's words: commands, options and what they take."""
 
 import argparse
+import itertools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from dumbbell.errors import UserError
+from dumbbell.errors import UserError, nearest
 from dumbbell.option_values import Choice, Suggestion, count, duration, names, seconds, seed
 
 LISTED = ("schemes", "paths", "experiments", "metrics", "parameters")
@@ -19,6 +21,44 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message} (`{self.prog} --help` shows what is possible)")
+
+    def parse_known_args(self, *words: Any, **settings: Any) -> Any:  # noqa: ANN401 (as argparse has it)
+        """Parses; what it does not know is refused first, with the closest that there is."""
+        given = list(words[0] if words and words[0] is not None else settings.get("args") or sys.argv[1:])
+        self._check(given)
+        found, left = super().parse_known_args(given, *words[1:], **settings)
+        if left:
+            raise self._too_many(given, left)
+        return found, left
+
+    def _check(self, words: list[str]) -> None:
+        """Refuses the first unknown option, and an unknown command."""
+        commands = next((each for each in self._actions if isinstance(each, argparse._SubParsersAction)), None)
+        for word in words:
+            if word == "--":
+                return
+            name = word.partition("=")[0]
+            if word.startswith("--") and name not in self._option_string_actions:
+                hint = nearest(name, self._option_string_actions)
+                self.error(f"unknown option {name}{hint}")
+            if commands is not None and not word.startswith("-"):
+                if word not in commands.choices:
+                    hint = nearest(word, commands.choices)
+                    raise UserError(f"unknown command `{word}`{hint}: allowed are {', '.join(commands.choices)}")
+                return  # the rest is that command's
+
+    def _too_many(self, given: list[str], left: list[str]) -> UserError:
+        """The error for words that mean nothing; where they follow a list of names, it says how lists are written."""
+        word, behind = left[0], ""
+        for index, option in enumerate(given):
+            action = self._option_string_actions.get(option)
+            if action is not None and action.type is names:
+                listed = list(itertools.takewhile(lambda each: not each.startswith("-"), given[index + 1 :]))
+                if word in listed[1:]:
+                    return UserError(f"`{word}`: names stand between commas: {option} {','.join(listed)}")
+        if word.startswith("-") and "--" in (self.usage or "").split():
+            behind = ", a command's own options stand behind `--`"
+        return UserError(f"`{word}`: nothing is expected there{behind} (`{self.prog} --help` shows what is possible)")
 
 
 class _Version(argparse.Action):
@@ -45,7 +85,7 @@ class _Command(_Parser):
             fill(self)
 
     def parse_known_args(self, *words: Any, **settings: Any) -> Any:  # noqa: ANN401 (as argparse has it)
-        """Parses, with its arguments added first."""
+        """Parses, with the command's arguments added first."""
         self.fill()
         return super().parse_known_args(*words, **settings)
 
@@ -53,7 +93,7 @@ class _Command(_Parser):
 def command_parser(whole: bool = False) -> argparse.ArgumentParser:
     """The parser of everything after `dumbbell`; a `whole` one has the arguments of all commands from the start."""
     parser = _Parser(prog="dumbbell", description="Weighs congestion control.", allow_abbrev=False)
-    parser.add_argument("--version", action=_Version, nargs=0, help="version, commit and what is installed")
+    parser.add_argument("-V", "--version", action=_Version, nargs=0, help="version, commit and what is installed")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Command)
     for name, (meaning, fill) in COMMANDS.items():
         command = commands.add_parser(name, help=meaning, fill=fill, allow_abbrev=False)
@@ -157,7 +197,7 @@ def _execution_options(parser: argparse.ArgumentParser, directory: str, database
 
 
 def _emulate(emulate: argparse.ArgumentParser) -> None:
-    emulate.usage = "dumbbell emulate --path P [OPTIONS] [-- COMMAND ...]"
+    emulate.usage = "dumbbell emulate --path P [OPTIONS] [ -- COMMAND ... ]"
     add = emulate.add_argument
     add("--path", metavar="P", help="a listed path, a TOML file, or mahimahi traces UP[,DOWN]")
     _path_words(emulate)
