@@ -104,11 +104,13 @@ def _dispatch(arguments: "argparse.Namespace") -> int:
         case "show":
             from dumbbell.commands.show import show
 
-            return show(arguments.directory, arguments.json, arguments.intervals, arguments.metrics)
+            chosen = (arguments.intervals, arguments.metrics, arguments.sort, arguments.csv)
+            return show(arguments.directory, arguments.json, *chosen)
         case "list":
             from dumbbell.commands.list import print_catalog
 
-            return print_catalog(arguments.kind, arguments.json, tuple(arguments.plugin))
+            text = " ".join(arguments.text)
+            return print_catalog(arguments.what, text, arguments.kind, arguments.json, tuple(arguments.plugin))
         case "import":
             from dumbbell.commands.exchange import import_results
 

@@ -10,9 +10,6 @@ from typing import Any, NoReturn
 from dumbbell.errors import UserError, nearest
 from dumbbell.option_values import Choice, Suggestion, count, duration, names, seconds, seed
 
-LISTED = ("schemes", "paths", "experiments", "metrics", "parameters")
-"""What `dumbbell list` lists."""
-
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -146,11 +143,12 @@ def _plugin_option(parser: argparse.ArgumentParser) -> None:
 
 def _path_words(parser: argparse.ArgumentParser) -> None:
     """A path in one line, the same for every command that takes a path."""
-    from dumbbell.catalog.one_line import OPTIONS
+    from dumbbell.catalog.one_line import AQMS, OPTIONS
 
     group = parser.add_argument_group("a path in one line, instead of --path")
     for name, (example, meaning) in OPTIONS.items():
-        group.add_argument(f"--{name}", metavar=example, help=meaning.replace("%", "%%"))
+        values = Suggestion(*AQMS) if name == "aqm" else str
+        group.add_argument(f"--{name}", type=values, metavar=example, help=meaning.replace("%", "%%"))
 
 
 def _benchmark(benchmark: argparse.ArgumentParser) -> None:
@@ -261,6 +259,8 @@ def _show(parser: argparse.ArgumentParser) -> None:
     add("directory", type=Path, metavar="DIR")
     add("--json", action="store_true", help="everything, for programs")
     add("--metrics", type=names, default=(), metavar="A[,B]", help="these metrics, instead of the main ones")
+    add("--sort", metavar="METRIC", help="on each path the best of this metric first")
+    add("--csv", action="store_true", help="means and intervals as comma-separated values, one row per path and scheme")
     add(
         "--intervals",
         type=duration,
@@ -272,9 +272,14 @@ def _show(parser: argparse.ArgumentParser) -> None:
 
 
 def _list(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", type=Choice(*LISTED), metavar="|".join(LISTED))
+    from dumbbell.library.listing import LISTED
+
+    add = parser.add_argument
+    add("what", type=Choice(*LISTED), metavar="|".join(LISTED))
+    add("text", nargs="*", metavar="TEXT", help="only those that have all these words somewhere")
+    add("--kind", metavar="KIND", help="schemes: only those of a kind: core, kernel, bpf, program, plugin, python")
     _plugin_option(parser)
-    parser.add_argument("--json", action="store_true")
+    add("--json", action="store_true", help="everything that is known of each, for programs")
 
 
 def _vectors(parser: argparse.ArgumentParser) -> None:
