@@ -83,6 +83,7 @@ def test_results_are_written_as_csv(dumbbell: Dumbbell, folder: Path) -> None:
     assert (reno["path"], reno["scheme"], reno["runs"], reno["good"]) == ("small", "reno", "2", "2")
     assert float(reno["throughput_mbps"]) == estimate.mean
     assert float(reno["throughput_mbps_low"]) == estimate.low
+    assert reno["throughput_mbps_bounds"] == estimate.bounds == "range"
     assert (vegas["good"], vegas["throughput_mbps"]) == ("0", ""), "what was not recorded is absent"
     assert "missing: vegas on small, run 1" in done.stderr
     flows = csv.DictReader(io.StringIO(dumbbell("show", "out", "--csv", "--metrics", "goodput_mbps", expect=1).stdout))

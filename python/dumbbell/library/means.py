@@ -7,7 +7,7 @@ from dumbbell.library.listing import metrics as definitions
 from dumbbell.library.metrics import check_metrics
 from dumbbell.library.tables import Table
 from dumbbell.results.compare import MAIN_METRICS
-from dumbbell.results.summary import MetricKey, Repetitions
+from dumbbell.results.summary import Estimate, MetricKey, Repetitions
 
 _LEVELS = ("network", "flow", "link")
 
@@ -41,7 +41,8 @@ def ordered(groups: Sequence[Repetitions], metric: str) -> list[Repetitions]:
 def means(groups: Sequence[Repetitions], metrics: Sequence[str] = ()) -> Table:
     """One row per path and scheme: `runs`, how many of them are `good`, and the mean of each main metric.
 
-    Of other `metrics` one row per path, scheme, and whatever has one of them. Behind each mean its interval.
+    Of other `metrics` one row per path, scheme, and whatever has one of them. Behind each mean stand its
+    bounds, and what they are: `confidence`, `range` or `equal`.
     """
     names = metrics or MAIN_METRICS
     rows = []
@@ -51,9 +52,7 @@ def means(groups: Sequence[Repetitions], metrics: Sequence[str] = ()) -> Table:
             found = {(entity, number) for entity, number, name in group.values if name in names}
         for level, number in sorted(found, key=lambda each: (_LEVELS.index(each[0]), each[1])):
             estimates = [group.estimate((level, number, name)) for name in names]
-            values = [
-                value for each in estimates for value in ((each.mean, each.low, each.high) if each else [None] * 3)
-            ]
+            values = [value for each in estimates for value in _values(each)]
             rows.append([group.path, group.scheme, group.runs, group.good, level, number, *values])
     kinds = {
         "path": "text",
@@ -63,4 +62,9 @@ def means(groups: Sequence[Repetitions], metrics: Sequence[str] = ()) -> Table:
         "level": "text",
         "number": "integer",
     }
-    return Table.of(kinds | {f"{name}{end}": "number" for name in names for end in ("", "_low", "_high")}, rows)
+    columns = {"": "number", "_low": "number", "_high": "number", "_bounds": "text"}
+    return Table.of(kinds | {f"{name}{end}": kind for name in names for end, kind in columns.items()}, rows)
+
+
+def _values(estimate: Estimate | None) -> tuple[float | str | None, ...]:
+    return (None,) * 4 if estimate is None else (estimate.mean, estimate.low, estimate.high, estimate.bounds)
