@@ -26,10 +26,10 @@ OPTIONAL = ("polars", "pandas", "duckdb", "pyarrow", "distributed", "gymnasium")
 """Packages that a fresh install lacks: a page may import one behind a line that tells how to install it."""
 
 GIVEN = {
-    "uplink.log": "# base timestamp: 0\n"
-    + "".join(f"{time} + 1500\n{time} # 1500\n{time + 10} - 1500 10\n" for time in range(1, 2000, 4)),
-    "downlink.log": "# base timestamp: 0\n"
-    + "".join(f"{time} + 60\n{time} # 1500\n{time + 10} - 60 10\n" for time in range(12, 2000, 4)),
+    "uplink.log": "# init timestamp: 1514764800000\n# base timestamp: 0\n"
+    + "".join(f"{time} + 1500\n{time} # 1500\n{time + 3} - 1500 3\n" for time in range(1, 2000, 4)),
+    "downlink.log": "# init timestamp: 1514764800000\n# base timestamp: 0\n"
+    + "".join(f"{time} + 60\n{time} # 1500\n{time + 3} - 60 3\n" for time in range(12, 2000, 4)),
     "up.trace": "1\n2\n",
     "down.trace": "1\n",
 }
@@ -43,14 +43,16 @@ _REAL = re.compile(r"--backend emu|\bdumbbell emulate\b|\bdumbbell kernel\b|\bdu
 _LONG = re.compile(r"^(dumbbell (?:run|benchmark) .*?)(\s+# .*)?$", re.MULTILINE)
 _INSTALLED = re.compile(r"pip install ([\w ,-]+)")
 
-REFUSED = """
+REFUSING = """
 import sys
 class Absent:
+    packages = set()
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {packages!r}:
-            raise ModuleNotFoundError(f"a fresh install lacks {{name}}: say how to install it, above")
+        if name.partition(".")[0] in self.packages:
+            raise ModuleNotFoundError(f"a fresh install lacks {name}: say how to install it, above")
 sys.meta_path.insert(0, Absent())
 """
+"""What makes Python as a fresh install has it."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +101,10 @@ def run_page(page: Path, folder: Path, real: bool = False) -> str:
         if block is not None:
             _provide(block, folder)
         if block is not None and block.language == "python" and block.runs and not real:
-            python += python or _refused(block)
-            python += block.text
+            python += ("" if python else REFUSING) + f"Absent.packages = {_absent(block)!r}\n{block.text}"
         elif python and (block is None or (block.runs and block.language in SHELL)):
-            printed.append(_run([sys.executable, "-W", "error", "-c", python], python, folder, environment))
+            (folder / "page.py").write_text(python, encoding="utf-8")
+            printed.append(_run([sys.executable, "-W", "error", "page.py"], python, folder, environment))
             python = ""
         if block is not None and block.runs and block.language in SHELL and block.real == real:
             script = _shortened(block)
@@ -123,10 +125,10 @@ def _shortened(block: Block) -> str:
     return _LONG.sub(rf"\1 {more}\2", block.text) if more else block.text
 
 
-def _refused(block: Block) -> str:
-    """Makes Python as a fresh install has it, but for what the page tells to install."""
+def _absent(block: Block) -> set[str]:
+    """What a fresh install lacks, and the page did not tell to install."""
     installed = {word for words in _INSTALLED.findall(block.before) for word in re.split(r"[ ,]+", words)}
-    return REFUSED.format(packages={name for name in OPTIONAL if name not in installed})
+    return {name for name in OPTIONAL if name not in installed}
 
 
 def _run(command: list[str], text: str, folder: Path, environment: dict[str, str]) -> str:

@@ -139,7 +139,7 @@ class Results:
         return found if sort is None else ordered(found, sort)
 
     def means(self, metrics: Names = (), sort: str | None = None) -> Table:
-        """Means over the runs, and where they lie (`NAME_low`, `NAME_high`, `NAME_bounds`), one row per path and scheme.
+        """Means over the runs, one row per path and scheme, and where they lie: `NAME_low`, `NAME_high`, `NAME_bounds`.
 
         Of the main metrics; of others one row per path, scheme, and whatever has one of them. `dumbbell show --csv` is
         this table.
