@@ -37,6 +37,7 @@ SCHEME = 'controller = "reno"\nparameters = { beta = 0.7 }\n'
         ("run up.trace", "up.trace: this is a trace file: --path up.trace"),
         ("run aimd.py", "aimd.py: this is a plug-in file: --plugin aimd.py"),
         ("run korea-china", "korea-china: this is a path: --path korea-china"),
+        ("run out", "out: this is a results directory: dumbbell show out"),
         ("run cubic", "cubic: this is a scheme: --schemes cubic"),
         ("run --schemes reno --path quick", "quick: this is an experiment: dumbbell run quick"),
         ("emulate --path default ls -l", "`-l`: nothing is expected there, a command's own options stand behind `--`"),
@@ -49,6 +50,8 @@ def test_a_slip_gets_the_nearest_name(dumbbell: Dumbbell, folder: Path, line: st
     (folder / "ours.toml").write_text(SCHEME)
     (folder / "up.trace").write_text("1\n")
     (folder / "aimd.py").write_text("")
+    (folder / "out").mkdir()
+    (folder / "out/experiment.toml").write_text(EXPERIMENT)
     done = dumbbell(*line.split(), expect=2)
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1

@@ -29,6 +29,8 @@ def what_it_is(text: str, names: Mapping[str, list[str]]) -> str:
     for kind, known in names.items():
         if text in known:
             return f"{_article(kind)}: {HOW[kind].format(text)}"
+    if (Path(text) / "experiment.toml").is_file():
+        return f"a results directory: dumbbell show {text}"
     kind = _kind_of_file(Path(text))
     if kind in names or kind in ("trace", "plug-in"):
         return f"{_article(kind)} file: {HOW[kind].format(text)}"

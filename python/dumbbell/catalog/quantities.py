@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from dumbbell.errors import UserError, nearest
 
-_NUMBER = re.compile(r"(\d{1,15}(?:\.\d{0,9})?|\.\d{1,9})\s*([A-Za-z%/]*)")
+_NUMBER = re.compile(r"(\d{1,15}(?:\.\d{0,9})?|\.\d{1,9})\s*([A-Za-z%/]*)", re.ASCII)
 
 _PREFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
