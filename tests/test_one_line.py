@@ -66,6 +66,12 @@ def test_queues_count_packets_bytes_or_bandwidth_delay_products(text: str | None
     assert path.data[0]["queue"] == {"kind": "droptail"} | queue
 
 
+def test_a_queue_with_an_aqm_has_the_limit_of_linux() -> None:
+    path = dumbbell.make_path(rate="20mbit", rtt="40ms", aqm="fq_codel")
+    assert path.data[0]["queue"] == {"kind": "fq-codel", "packets": 1000}
+    assert path.name == "20mbit-40ms-1000p-fq-codel"
+
+
 def test_the_same_path_has_one_name_however_it_is_written() -> None:
     path = dumbbell.make_path(rate="20mbit", rtt="40ms", queue="1bdp")
     assert path.name == "20mbit-40ms-1bdp"

@@ -264,6 +264,10 @@ fn summarize(lanes: &[LaneReport; 2], path: &PathSpec) {
         lateness.merge(&lane.lateness);
     }
     let report = lateness.report(path.base_rtt());
+    if report.packets == 0 {
+        tell_line("no packet has passed");
+        return;
+    }
     tell(&format!(
         "{} packets, late by {} us (median), {} us (p99), {} us (max){}",
         report.packets,

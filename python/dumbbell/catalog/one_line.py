@@ -14,6 +14,9 @@ from dumbbell.errors import UserError, listed, nearest
 AQMS = tuple(name for name in NAMES if name != FIFO)
 """What `--aqm` can be."""
 
+AQM_QUEUE = "1000p"
+"""Length of a queue with an AQM unless given: CoDel's and PIE's in Linux (Linux v5.15, sch_codel.c, sch_pie.c)."""
+
 OPTIONS = {
     "rate": ("20mbit", "rate of the bottleneck, for data: kbit, mbit, gbit as in tc"),
     "trace": ("UP[,DOWN]", "delivery opportunities of both directions instead of a rate: mahimahi's files"),
@@ -21,7 +24,7 @@ OPTIONS = {
     "delay": ("20ms", "the same, given as the one-way delay of each direction"),
     "queue": (
         "1bdp",
-        "length of the queue before each link: 100p (packets), 150kB or 1bdp (default; of traces: no limit)",
+        "queue before each link: 100p (packets), 150kB or 1bdp (default; with --aqm 1000p, of traces no limit)",
     ),
     "aqm": ("codel", "discipline of those queues instead of drop-tail"),
     "loss": ("0.1%", "share of the data packets that is lost at random"),
@@ -62,7 +65,7 @@ def make_path(
         rate: of the bottleneck in the data direction: `20mbit`, `500kbit`, `1gbit`; ACKs meet no link.
         rtt: base RTT, half of it in each direction: `40ms`, `500us`, `0.3s`.
         queue: its length before each link: `100p` (packets), `150kB` (bytes) or `1bdp` (rate times base RTT, in packets
-            of 1500 bytes). Without it 1 BDP; no limit where there is a trace or an `aqm`.
+            of 1500 bytes). Without it 1 BDP, with an `aqm` 1000 packets, else with a trace no limit.
         loss: share of the data packets that is lost at random behind the bottleneck: `0.1%`.
         aqm: discipline of the queues instead of drop-tail: `codel`, `fq-codel`, `pie`, ..., `-ecn` behind it marks.
         jitter: the one-way delay of data varies uniformly by so much, up and down; order is kept.
@@ -134,16 +137,16 @@ def _queue(
     name = None if aqm is None else aqm.lower().replace("_", "-")
     if name is not None and name not in AQMS:
         raise UserError(f"--aqm `{aqm}`{nearest(name, AQMS)}: allowed are {listed(AQMS)}")
-    limit: dict[str, int] = {}
-    if queue is not None or (name is None and "rate_mbps" in links[0] and one_way):
-        limit = _limit(queue or "1bdp", links[0], one_way, made)
-    elif name is None and "rate_mbps" in links[0]:
-        raise UserError("--rate: needs --rtt, of which the length of the queue follows (1 BDP), or --queue")
-    elif name is not None and name.startswith("red"):
+    if queue is None and name is not None and name.startswith("red"):
         raise UserError(f"--aqm {aqm}: needs --queue: its thresholds are a quarter and three quarters of that")
+    if queue is None and name is None and "rate_mbps" in links[0] and not one_way:
+        raise UserError("--rate: needs --rtt, of which the length of the queue follows (1 BDP), or --queue")
+    if queue is None and name is None and "rate_mbps" not in links[0]:
+        return {}  # as of mm-link
+    limit = _limit(queue or ("1bdp" if name is None else AQM_QUEUE), links[0], one_way, made)
     if name is not None:
         made.say("aqm", name, name)
-    return {"queue": discipline(name or FIFO, limit)} if limit or name else {}
+    return {"queue": discipline(name or FIFO, limit)}
 
 
 def _limit(text: str, link: dict[str, Any], one_way: Decimal, made: _Made) -> dict[str, int]:
@@ -154,7 +157,7 @@ def _limit(text: str, link: dict[str, Any], one_way: Decimal, made: _Made) -> di
         return {counts: int(number)}
     if not one_way:
         raise UserError(f"--queue {text}: needs --rtt or --delay: without one the bandwidth-delay product is 0")
-    mbps = PathModel(name="", title="", data=[link]).describe().links[0].rate_mbps
+    mbps = PathModel(name="link", title="", data=[link]).describe().links[0].rate_mbps
     assert mbps is not None, "a link without limit is none of ours"
     packets = max(1, round(float(number) * mbps * 1e6 * float(2 * one_way) / 1e3 / 8 / PACKET_BYTES))
     made.say("queue", f"{short(number)}bdp", f"queue of {packets} packets ({short(number)} BDP)")
