@@ -5,6 +5,8 @@ import textwrap
 from collections.abc import Sequence
 from itertools import zip_longest
 
+from dumbbell.digits import decimal
+
 LIST_COLUMNS = 100
 """What lists fit into where no terminal says how wide it is."""
 
@@ -13,8 +15,6 @@ _NARROW, _HIGH = 30, 5
 _LEAST = 12
 _INDENT = 4
 _GAP = 2
-
-from dumbbell.digits import decimal
 
 
 def columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
