@@ -207,8 +207,16 @@ def test_a_directory_with_results_needs_resume(dumbbell: Dumbbell, folder: Path)
     dumbbell(*RUN)
     before = (folder / "out/experiment.toml").read_bytes()
     assert "--resume" in refused(dumbbell, *RUN)
-    assert "`duration_s` differs" in refused(dumbbell, *RUN, "--resume", "--duration", "2")
-    assert "`scheme` differs" in refused(dumbbell, *RUN, "--resume", "--set", "reno.beta=0.6")
+    longer = refused(dumbbell, *RUN, "--resume", "--duration", "2")
+    assert longer.startswith("dumbbell: out: cannot resume: it has results of another experiment: ")
+    assert "`duration_s`: 1.0 there, 2.0 now; `warmup_s`: " in longer
+    assert '`scheme.reno.parameters.beta`: none there, "0.6" now' in refused(
+        dumbbell, *RUN, "--resume", "--set", "reno.beta=0.6"
+    )
+    other = refused(dumbbell, *RUN, "--resume", "--schemes", "cubic,bbr")
+    assert '`schemes`: ["reno"] there, ["cubic", "bbr"] now; `scheme.reno`: a table there, none now' in other
+    (folder / "small.toml").write_text((folder / "small.toml").read_text().replace("packets = 30", "packets = 31"))
+    assert refused(dumbbell, *RUN, "--resume").endswith("`path.small.data[0].queue.packets`: 30 there, 31 now")
     assert (folder / "out/experiment.toml").read_bytes() == before
 
 
@@ -286,7 +294,7 @@ def test_a_truncated_experiment_file(dumbbell: Dumbbell, folder: Path) -> None:
 
 def test_words_that_are_no_command(dumbbell: Dumbbell) -> None:
     assert "COMMAND" in refused(dumbbell)
-    assert "invalid choice" in refused(dumbbell, "rnu")
+    assert "unknown command `rnu`" in refused(dumbbell, "rnu")
     assert "did you mean `schemes`" in refused(dumbbell, "list", "scheme")
     assert "unknown `pcap`: allowed are pantheon, mahimahi, qlog" in refused(
         dumbbell, "import", "pcap", "x", "--out", "out"

@@ -47,6 +47,9 @@ def completed(folder: Path, line: str) -> list[str]:
         ("dumbbell show --metrics throughput_m", ["throughput_mbps"]),
         ("dumbbell run --log f", ["full"]),
         ("dumbbell kernel un", ["unload"]),
+        ("dumbbell run --aqm cod", ["codel", "codel-ecn"]),
+        ("dumbbell show out --sort throughput_m", ["throughput_mbps"]),
+        ("dumbbell list schemes --kind b", ["bpf"]),
         ("dumbbell completion fi", ["fish"]),
     ],
 )

@@ -17,9 +17,7 @@ from dumbbell.catalog.tables import TomlTable
 from dumbbell.errors import UserError
 from dumbbell.parser import command_parser
 from dumbbell.results import Database
-
-ROOT = Path(__file__).parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("kernel/*.md")])
+from pages import PAGES, ROOT, SHELL, texts
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`(dumbbell [^`]+)`")
@@ -29,14 +27,9 @@ _PLACEHOLDER = re.compile(r"[A-Z]+|[A-Z_]+_DIR")
 """Words that stand for what a reader fills in."""
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    """The code blocks of a page in that language; none is a shell's."""
-    return [body for found, body in _BLOCK.findall(page.read_text(encoding="utf-8")) if found == language]
-
-
 def commands(page: Path) -> Iterator[str]:
     """Every complete `dumbbell` command that a page shows."""
-    for block in blocks(page, ""):
+    for block in texts(page, *SHELL):
         yield from (line for line in block.splitlines() if line.startswith("dumbbell "))
     text = _BLOCK.sub("", page.read_text(encoding="utf-8"))
     for command in _INLINE.findall(text):
@@ -56,7 +49,7 @@ SHOWN = [(page.relative_to(ROOT), command) for page in PAGES for command in comm
 
 def test_queries_run_on_the_schema_as_it_is(tmp_path: Path) -> None:
     Database(tmp_path / "empty.db", gathers=True).close()
-    queries = [(page, query) for page in PAGES for query in blocks(page, "sql")]
+    queries = [(page, query) for page in PAGES for query in texts(page, "sql")]
     assert len(queries) > 4
     with closing(sqlite3.connect(tmp_path / "empty.db")) as connection:
         for page, query in queries:
@@ -77,7 +70,7 @@ def test_shown_commands_parse(page: Path, command: str) -> None:
         parsed = command_parser().parse_args(arguments(command))
     except UserError as error:
         pytest.fail(f"{page}: `{command}`: {error}")
-    own = {name for block in blocks(ROOT / page, "toml") for name in tomllib.loads(block).get("path", {})}
+    own = {name for block in texts(ROOT / page, "toml") for name in tomllib.loads(block).get("path", {})}
     experiment = getattr(parsed, "experiment", None)
     if experiment in catalog.experiments().names():
         own |= catalog.experiments().find(experiment).own_paths.keys()
@@ -140,7 +133,7 @@ def test_pages_are_reachable_from_the_readme() -> None:
 
 def examples(kind: str) -> list[tuple[str, str]]:
     """Complete examples of schemes (`kind`: program) or experiments (`kind`: schemes) in TOML, with their pages."""
-    found = [(str(page.relative_to(ROOT)), block) for page in PAGES for block in blocks(page, "toml")]
+    found = [(str(page.relative_to(ROOT)), block) for page in PAGES for block in texts(page, "toml")]
     return [(page, block) for page, block in found if kind in tomllib.loads(block)]
 
 

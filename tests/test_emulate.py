@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -272,6 +273,25 @@ def test_emulate_passes_on_the_exit_status(dumbbell: Dumbbell) -> None:
     dumbbell("emulate", "--path", "small.toml", "--quiet", "--", "sh", "-c", "exit 3", expect=3)
     done = dumbbell("emulate", "--path", "small.toml", "--quiet", "--", "echo", "-n", "here")
     assert (done.stdout, done.stderr) == ("here", "")
+
+
+def test_emulate_says_where_the_other_end_is_and_what_to_type(
+    dumbbell_afresh: Dumbbell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELL", "/bin/true")
+    words = ("emulate", "--rate", "20mbit", "--rtt", "40ms")
+    alone = dumbbell_afresh(*words).stderr.splitlines()
+    assert alone[0] == "path 20mbit-40ms-1bdp: 20 Mbit/s, RTT 40 ms, queue of 67 packets (1 BDP)"
+    found = re.fullmatch(
+        r"dumbbell: the other end, (10\.77\.\d+\.2) \(DUMBBELL_PEER\), is this machine, outside of the path", alone[1]
+    )
+    assert found is not None
+    assert alone[2] == f"dumbbell: try `ping {found[1]}`; `exit` ends it"
+    assert f"`iperf3 -s` where you started this, in another terminal, and `iperf3 -c {found[1]}` here" in alone[3]
+    assert alone[4:] == ["dumbbell: no packet has passed"]
+    served = dumbbell_afresh(*words, "--server", "sleep 1", "--", "true").stderr.splitlines()
+    assert served[1] == "dumbbell: the other end, 10.77.0.2 (DUMBBELL_PEER), runs `sleep 1`"
+    assert "try `ping" not in served[2]
 
 
 def test_emulate_has_the_paths_delay(dumbbell: Dumbbell, folder: Path) -> None:

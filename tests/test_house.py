@@ -77,7 +77,7 @@ def test_the_architecture_page_draws_the_crates_as_they_are() -> None:
         for name, needed in crates.items()
     }
     page = (ROOT / "ARCHITECTURE.md").read_text()
-    drawing = re.search(r"```\n(units\n.*?)```", page, re.DOTALL)
+    drawing = re.search(r"```text\n(units\n.*?)```", page, re.DOTALL)
     assert drawing is not None
     drawn: dict[str, set[str]] = {}
     for line in drawing[1].splitlines():

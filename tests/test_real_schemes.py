@@ -17,6 +17,7 @@ from conftest import Dumbbell
 from dumbbell import _core, catalog
 from dumbbell.backends.emu import Emulator
 from dumbbell.catalog import available
+from dumbbell.catalog.one_line import make_path
 from dumbbell.catalog.scheme import Scheme, parse_scheme
 from dumbbell.catalog.tables import TomlTable, read_toml
 from dumbbell.catalog.traces import read_trace, trace_path
@@ -27,7 +28,6 @@ from dumbbell.execution import worker
 from dumbbell.execution.pool import Outcome
 from dumbbell.experiment import Overrides, resolve
 from dumbbell.library import doctor as looks
-from dumbbell.library.emulating import emulated_path, queue_table
 from dumbbell.machine.bpf import held
 from dumbbell.results import open_results
 from dumbbell.results.directory import to_toml
@@ -338,8 +338,8 @@ def test_traces_are_paths_as_mahimahi_makes_them(tmp_path: Path) -> None:
     up, down = tmp_path / "up.trace", tmp_path / "down"
     up.write_text("0\n 1\n1\n")
     down.write_text("5\n")
-    path = emulated_path(f"{up},{down}", 20.0, "droptail:packets=7")
-    assert path.name == "up-down"
+    path = make_path(trace=f"{up},{down}", delay="20", queue="7p")
+    assert path.name == "up-down-40ms-7p"
     link = {"kind": "trace", "mode": "mahimahi", "queue": {"kind": "droptail", "packets": 7}}
     delay = {"kind": "delay", "delay_ms": 20.0}
     assert path.data == [link | {"name": "bottleneck", "times_ms": [0.0, 1.0, 1.0]}, delay]
@@ -348,7 +348,6 @@ def test_traces_are_paths_as_mahimahi_makes_them(tmp_path: Path) -> None:
     alone = trace_path(str(up))
     assert alone is not None
     assert alone.data[0]["times_ms"] == alone.ack[0]["times_ms"]
-    assert emulated_path("default").name == "default"
 
 
 def test_a_trace_can_be_simulated_too(dumbbell: Dumbbell, folder: Path) -> None:
@@ -383,21 +382,14 @@ def test_bad_traces(tmp_path: Path, text: str, said: str) -> None:
     assert said in str(refused.value)
 
 
-@pytest.mark.parametrize("text", ["droptail:packets", "droptail:=3", "droptail:packets=many", "droptail:Packets=3"])
-def test_bad_queues(text: str) -> None:
-    with pytest.raises(UserError, match=r"--queue .*KIND:KEY=NUMBER"):
-        queue_table(text)
-
-
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
         ((), ["--path"]),
         (("--path", "absent"), ["unknown path `absent`"]),
         (("--path", "up.trace,absent"), ["absent: No such file"]),
-        (("--path", "small.toml", "--delay", "20"), ["--delay: allowed with trace files only", "small.toml"]),
-        (("--path", "up.trace", "--delay", "-1"), ["--delay", "a number of ms"]),
-        (("--path", "up.trace", "--queue", "droptial:packets=3"), ["droptial", "did you mean `droptail`"]),
+        (("--path", "up.trace", "--delay", "20"), ["--path: not with --delay", "a trace file is --trace FILE"]),
+        (("--trace", "up.trace", "--delay", "many"), ["--delay `many`", "a time like 40ms"]),
         (("--path", "up.trace", "--log", "absent/x.parquet"), ["--log absent/x.parquet: there is no directory absent"]),
         (("--path", "up.trace", "--server", "a 'b"), ["--server `a 'b`"]),
     ],

@@ -12,11 +12,11 @@ from dumbbell.catalog.path import parse_path
 from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.tables import TomlTable
 from dumbbell.experiment import check, resolve
-from test_docs import ROOT, blocks
+from pages import ROOT, texts
 
 PAGE = ROOT / "docs" / "paths.md"
 RECIPES = {
-    table["name"]: table for table in map(tomllib.loads, blocks(PAGE, "toml")) if {"name", "data"} <= table.keys()
+    table["name"]: table for table in map(tomllib.loads, texts(PAGE, "toml")) if {"name", "data"} <= table.keys()
 }
 
 
@@ -81,7 +81,7 @@ def test_a_dual_queue_marks_what_is_l4s() -> None:
 
 
 def test_the_parking_lot_runs_as_written(tmp_path: Path) -> None:
-    table = next(table for table in map(tomllib.loads, blocks(PAGE, "toml")) if table.get("name") == "two-hops")
+    table = next(table for table in map(tomllib.loads, texts(PAGE, "toml")) if table.get("name") == "two-hops")
     experiment = resolve(parse_plan(TomlTable(table, "paths.md")))
     check(experiment)
     again = parse_plan(TomlTable(experiment.table(), "again.toml"))

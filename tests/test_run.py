@@ -229,3 +229,9 @@ def test_progress_is_plain_lines_and_stdout_is_only_json(dumbbell: Dumbbell) -> 
     json.loads(done.stdout)
     assert "\r" not in done.stderr
     assert "\x1b" not in done.stderr
+
+
+def test_two_runs_in_one_second_have_a_directory_each(dumbbell: Dumbbell, folder: Path) -> None:
+    for _ in range(4):
+        dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "0.1")
+    assert len(list((folder / "results").iterdir())) == 4

@@ -18,6 +18,7 @@ from dumbbell._core import Error, version
 if TYPE_CHECKING:
     from dumbbell.catalog.available import missing
     from dumbbell.catalog.flows import FlowPlan
+    from dumbbell.catalog.one_line import make_path
     from dumbbell.catalog.path import PathModel
     from dumbbell.catalog.plan import Plan
     from dumbbell.catalog.scheme import Scheme
@@ -38,9 +39,19 @@ if TYPE_CHECKING:
     )
     from dumbbell.library.figures import Figure
     from dumbbell.library.installation import Installation, installation, plugin_include
-    from dumbbell.library.listing import experiments, metrics, parameters, paths, plugin_schemes, schemes, settings
+    from dumbbell.library.listing import (
+        experiments,
+        listing,
+        metrics,
+        parameters,
+        paths,
+        plugin_schemes,
+        schemes,
+        settings,
+    )
+    from dumbbell.library.metrics import check_metrics
     from dumbbell.library.one_run import RunResults
-    from dumbbell.library.reading import check_metrics, compare, open, write_report
+    from dumbbell.library.reading import compare, open, write_report
     from dumbbell.library.results import Results
     from dumbbell.library.running import Interrupted, run, simulate, specification
     from dumbbell.library.tables import Table
@@ -77,7 +88,7 @@ _PLACES = {
     "bpf_loader": "machine.bpf",
     "ccperf_plan": "ccperf.experiment",
     "ccperf_tables": "ccperf.tables",
-    "check_metrics": "library.reading",
+    "check_metrics": "library.metrics",
     "check_vectors": "vectors",
     "compare": "library.reading",
     "doctor": "library.doctor",
@@ -90,6 +101,8 @@ _PLACES = {
     "import_pantheon": "library.exchange",
     "import_qlog": "library.exchange",
     "installation": "library.installation",
+    "listing": "library.listing",
+    "make_path": "catalog.one_line",
     "metrics": "library.listing",
     "missing": "catalog.available",
     "open": "library.reading",
@@ -149,6 +162,8 @@ __all__ = [
     "import_pantheon",
     "import_qlog",
     "installation",
+    "listing",
+    "make_path",
     "metrics",
     "missing",
     "open",

@@ -92,8 +92,8 @@ def emulate(specification: str, directory: str, waits: Callable[[int | None, int
 def emulate_shell(specification: str) -> int:
     """Runs a command behind an emulated path; returns its exit status.
 
-    The specification is JSON: `seed`, `path`, `command` and `server` (lists of words; `server` may be null), `log` (a
-    file for the packet log, or null) and `quiet`.
+    The specification is JSON: `seed`, `path`, `command` and `server` (lists of words; `server` may be null),
+    `interactive` (whether somebody types at the command), `log` (a file for the packet log, or null) and `quiet`.
     """
 
 def check_emulation() -> str:

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import Error
-from dumbbell.errors import one_line, require_text, with_hint
+from dumbbell.errors import UserError, one_line, require_text, with_hint
 from dumbbell.parser import command_parser
 
 if TYPE_CHECKING:
@@ -21,12 +21,29 @@ def _execution(arguments: "argparse.Namespace") -> dict[str, Any]:
     return {name: getattr(arguments, name) for name in same} | {"database": arguments.db_path}
 
 
+def _path(arguments: "argparse.Namespace") -> Any:  # noqa: ANN401 (as each command takes it)
+    """The path that is named, or the one that the words of `_path_words` make."""
+    import dumbbell
+    from dumbbell.catalog.one_line import OPTIONS
+
+    words = {name: value for name in OPTIONS if (value := getattr(arguments, name)) is not None}
+    if not words:
+        return arguments.path
+    if arguments.path:
+        told = ", ".join(f"--{name}" for name in words)
+        raise UserError(f"--path: not with {told}: they make a path of their own (a trace file is --trace FILE there)")
+    path = dumbbell.make_path(**words)
+    if not getattr(arguments, "quiet", False):
+        print(f"path {path.name}: {path.title}", file=sys.stderr)
+    return path
+
+
 def _run(arguments: "argparse.Namespace") -> int:
     from dumbbell.commands.run import run
 
     values = ("backend", "runs", "duration", "flows", "interval", "warmup", "seed", "log")
-    same = ("experiment", "schemes", "path", *values, "pantheon_dir")
-    given = {name: getattr(arguments, name) for name in same}
+    same = ("experiment", "schemes", *values, "pantheon_dir")
+    given = {name: getattr(arguments, name) for name in same} | {"path": _path(arguments)}
     given |= {"mixes": arguments.mix, "cells": arguments.cell, "settings": arguments.set}
     given |= {"plugins": arguments.plugin}
     how = _execution(arguments)
@@ -40,15 +57,18 @@ def _benchmark(arguments: "argparse.Namespace") -> int:
     given = {name: getattr(arguments, name) for name in ("schemes", "quick", "only")}
     how = _execution(arguments)
     as_json = how.pop("json")
-    return benchmark(given | {"experiments": arguments.experiment} | how, as_json)
+    given |= {"experiments": arguments.experiment, "path": _path(arguments)}
+    return benchmark(given | how, as_json)
 
 
 def _emulate(arguments: "argparse.Namespace") -> int:
     import dumbbell
 
-    same = ("path", "server", "queue", "seed", "log", "quiet")
-    given = {name: getattr(arguments, name) for name in same}
-    return dumbbell.emulate(command=arguments.words, delay_ms=arguments.delay, **given)
+    given = {name: getattr(arguments, name) for name in ("server", "seed", "log", "quiet")}
+    path = _path(arguments)
+    if path is None:
+        raise UserError("emulate: give --path, or a path in one line like --rate 20mbit --rtt 40ms")
+    return dumbbell.emulate(path, arguments.words, **given)
 
 
 def _kernel(arguments: "argparse.Namespace") -> int:
@@ -84,11 +104,13 @@ def _dispatch(arguments: "argparse.Namespace") -> int:
         case "show":
             from dumbbell.commands.show import show
 
-            return show(arguments.directory, arguments.json, arguments.intervals, arguments.metrics)
+            chosen = (arguments.intervals, arguments.metrics, arguments.sort, arguments.csv)
+            return show(arguments.directory, arguments.json, *chosen)
         case "list":
             from dumbbell.commands.list import print_catalog
 
-            return print_catalog(arguments.kind, arguments.json, tuple(arguments.plugin))
+            text = " ".join(arguments.text)
+            return print_catalog(arguments.what, text, arguments.kind, arguments.json, tuple(arguments.plugin))
         case "import":
             from dumbbell.commands.exchange import import_results
 

@@ -38,11 +38,15 @@ def require_text(what: str, text: str) -> None:
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
-    """` (did you mean `x`?)` for the allowed name closest to `name`, or nothing if none is close."""
+    """` (did you mean `x`?)` for the allowed name closest to `name`, or nothing if none is close.
+
+    Capital letters make no difference.
+    """
     import difflib
 
-    close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.6)
-    return f" (did you mean `{close[0]}`?)" if close else ""
+    known = {each.casefold(): each for each in allowed}
+    close = difflib.get_close_matches(name.casefold(), known, n=1, cutoff=0.6)
+    return f" (did you mean `{known[close[0]]}`?)" if close else ""
 
 
 def listed(names: Iterable[str]) -> str:

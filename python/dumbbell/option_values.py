@@ -57,17 +57,6 @@ def duration(text: str) -> float:
     return value
 
 
-def milliseconds(text: str) -> float:
-    """A delay in ms, with or without the unit."""
-    try:
-        number = float(text.removesuffix("ms"))
-    except ValueError:
-        number = math.nan
-    if not 0.0 <= number <= 1e6:
-        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a number of ms from 0 to 1000000")
-    return number
-
-
 def count(text: str) -> int:
     """A whole number, at least 1."""
     if not re.fullmatch(r"\d{1,6}", text) or int(text) < 1:

@@ -1,15 +1,14 @@
 """The command line's words: commands, options and what they take."""
 
 import argparse
+import itertools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from dumbbell.errors import UserError
-from dumbbell.option_values import Choice, Suggestion, count, duration, milliseconds, names, seconds, seed
-
-LISTED = ("schemes", "paths", "experiments", "metrics", "parameters")
-"""What `dumbbell list` lists."""
+from dumbbell.errors import UserError, nearest
+from dumbbell.option_values import Choice, Suggestion, count, duration, names, seconds, seed
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -19,6 +18,44 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message} (`{self.prog} --help` shows what is possible)")
+
+    def parse_known_args(self, *words: Any, **settings: Any) -> Any:  # noqa: ANN401 (as argparse has it)
+        """Parses; what it does not know is refused first, with the closest that there is."""
+        given = list(words[0] if words and words[0] is not None else settings.get("args") or sys.argv[1:])
+        self._check(given)
+        found, left = super().parse_known_args(given, *words[1:], **settings)
+        if left:
+            raise self._too_many(given, left)
+        return found, left
+
+    def _check(self, words: list[str]) -> None:
+        """Refuses the first unknown option, and an unknown command."""
+        commands = next((each for each in self._actions if isinstance(each, argparse._SubParsersAction)), None)
+        for word in words:
+            if word == "--":
+                return
+            name = word.partition("=")[0]
+            if word.startswith("--") and name not in self._option_string_actions:
+                hint = nearest(name, self._option_string_actions)
+                self.error(f"unknown option {name}{hint}")
+            if commands is not None and not word.startswith("-"):
+                if word not in commands.choices:
+                    hint = nearest(word, commands.choices)
+                    raise UserError(f"unknown command `{word}`{hint}: allowed are {', '.join(commands.choices)}")
+                return  # the rest is that command's
+
+    def _too_many(self, given: list[str], left: list[str]) -> UserError:
+        """The error for words that mean nothing; where they follow a list of names, it says how lists are written."""
+        word, behind = left[0], ""
+        for index, option in enumerate(given):
+            action = self._option_string_actions.get(option)
+            if action is not None and action.type is names:
+                listed = list(itertools.takewhile(lambda each: not each.startswith("-"), given[index + 1 :]))
+                if word in listed[1:]:
+                    return UserError(f"`{word}`: names stand between commas: {option} {','.join(listed)}")
+        if word.startswith("-") and "--" in (self.usage or "").split():
+            behind = ", a command's own options stand behind `--`"
+        return UserError(f"`{word}`: nothing is expected there{behind} (`{self.prog} --help` shows what is possible)")
 
 
 class _Version(argparse.Action):
@@ -45,7 +82,7 @@ class _Command(_Parser):
             fill(self)
 
     def parse_known_args(self, *words: Any, **settings: Any) -> Any:  # noqa: ANN401 (as argparse has it)
-        """Parses, with its arguments added first."""
+        """Parses, with the command's arguments added first."""
         self.fill()
         return super().parse_known_args(*words, **settings)
 
@@ -53,7 +90,7 @@ class _Command(_Parser):
 def command_parser(whole: bool = False) -> argparse.ArgumentParser:
     """The parser of everything after `dumbbell`; a `whole` one has the arguments of all commands from the start."""
     parser = _Parser(prog="dumbbell", description="Weighs congestion control.", allow_abbrev=False)
-    parser.add_argument("--version", action=_Version, nargs=0, help="version, commit and what is installed")
+    parser.add_argument("-V", "--version", action=_Version, nargs=0, help="version, commit and what is installed")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Command)
     for name, (meaning, fill) in COMMANDS.items():
         command = commands.add_parser(name, help=meaning, fill=fill, allow_abbrev=False)
@@ -72,6 +109,7 @@ def _run(run: argparse.ArgumentParser) -> None:
     add("--schemes", type=names, default=(), metavar="A,B|all")
     _plugin_option(run)
     add("--path", type=names, default=(), metavar="P[,P2]", help="listed paths, TOML files or mahimahi traces")
+    _path_words(run)
     told = "; ".join(f"{form}: {brief}" for form, brief in made.items())
     add("--backend", type=Suggestion(*made), metavar="|".join(made), help=f"{told}; default: {Settings().backend}")
     add("--runs", type=count, metavar="N", help="repetitions of each scheme on each path")
@@ -103,6 +141,16 @@ def _plugin_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _path_words(parser: argparse.ArgumentParser) -> None:
+    """A path in one line, the same for every command that takes a path."""
+    from dumbbell.catalog.one_line import AQMS, OPTIONS
+
+    group = parser.add_argument_group("a path in one line, instead of --path")
+    for name, (example, meaning) in OPTIONS.items():
+        values = Suggestion(*AQMS) if name == "aqm" else str
+        group.add_argument(f"--{name}", type=values, metavar=example, help=meaning.replace("%", "%%"))
+
+
 def _benchmark(benchmark: argparse.ArgumentParser) -> None:
     add = benchmark.add_argument
     add(
@@ -118,6 +166,8 @@ def _benchmark(benchmark: argparse.ArgumentParser) -> None:
     )
     level.add_argument("--full", action="store_true", help="everything (the default)")
     add("--only", type=names, default=(), metavar="NAME[,NAME]", help="only these experiments")
+    add("--path", metavar="P", help="experiments that use the path `default` use this one, the others are left out")
+    _path_words(benchmark)
     add(
         "--experiment",
         type=names,
@@ -145,15 +195,14 @@ def _execution_options(parser: argparse.ArgumentParser, directory: str, database
 
 
 def _emulate(emulate: argparse.ArgumentParser) -> None:
-    emulate.usage = "dumbbell emulate --path P [OPTIONS] [-- COMMAND ...]"
+    emulate.usage = "dumbbell emulate --path P [OPTIONS] [ -- COMMAND ... ]"
     add = emulate.add_argument
-    add("--path", required=True, metavar="P", help="a listed path, a TOML file, or mahimahi traces UP[,DOWN]")
-    add("--delay", type=milliseconds, default=0.0, metavar="MS", help="with traces: one-way delay in each direction")
-    add("--queue", metavar="KIND:KEY=N", help="with traces: the queue of both, like droptail:packets=100")
+    add("--path", metavar="P", help="a listed path, a TOML file, or mahimahi traces UP[,DOWN]")
+    _path_words(emulate)
     add("--server", metavar="CMD", help="runs at the far end while COMMAND runs")
     add("--log", type=Path, metavar="FILE.parquet", help="packet log")
     add("--seed", type=seed, default=1, metavar="N")
-    add("--quiet", action="store_true", help="no statistics while it runs")
+    add("--quiet", action="store_true", help="no word of where the other end is, and no statistics")
     add("words", nargs="*", metavar="COMMAND", help="default: a shell")
 
 
@@ -211,6 +260,8 @@ def _show(parser: argparse.ArgumentParser) -> None:
     add("directory", type=Path, metavar="DIR")
     add("--json", action="store_true", help="everything, for programs")
     add("--metrics", type=names, default=(), metavar="A[,B]", help="these metrics, instead of the main ones")
+    add("--sort", metavar="METRIC", help="on each path the best of this metric first")
+    add("--csv", action="store_true", help="means and intervals as comma-separated values, one row per path and scheme")
     add(
         "--intervals",
         type=duration,
@@ -222,9 +273,14 @@ def _show(parser: argparse.ArgumentParser) -> None:
 
 
 def _list(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", type=Choice(*LISTED), metavar="|".join(LISTED))
+    from dumbbell.library.listing import LISTED
+
+    add = parser.add_argument
+    add("what", type=Choice(*LISTED), metavar="|".join(LISTED))
+    add("text", nargs="*", metavar="TEXT", help="only those that have all these words somewhere")
+    add("--kind", metavar="KIND", help="schemes: only those of a kind: core, kernel, bpf, program, plugin, python")
     _plugin_option(parser)
-    parser.add_argument("--json", action="store_true")
+    add("--json", action="store_true", help="everything that is known of each, for programs")
 
 
 def _vectors(parser: argparse.ArgumentParser) -> None:

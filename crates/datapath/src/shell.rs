@@ -40,6 +40,9 @@ pub struct ShellSpec {
     pub path: PathSpec,
     /// The command and its arguments.
     pub command: Vec<String>,
+    /// Whether somebody types at the command: it is told what can be typed, and no statistics run over its prompt.
+    #[serde(default)]
+    pub interactive: bool,
     /// A command for the other end, which then gets a namespace of its own; without it the other end is in the namespace
     /// of the caller.
     #[serde(default)]
@@ -135,6 +138,9 @@ fn create_pair(spec: &ShellSpec) -> Result<Pair, String> {
 /// Runs the commands; the exit status of the one inside.
 fn commands(spec: &ShellSpec, pair: &Pair, gauges: &[Arc<Gauges>; 2]) -> Result<i32, String> {
     let owner = Owner::next();
+    if !spec.quiet {
+        introduce(spec, pair.right.address);
+    }
     let server = spec.server.as_ref().map(|words| start_server(words, pair, &owner)).transpose()?;
     let mut command = Command::new(&spec.command[0]);
     command
@@ -152,6 +158,23 @@ fn commands(spec: &ShellSpec, pair: &Pair, gauges: &[Arc<Gauges>; 2]) -> Result<
         let _reaped = server.wait();
     }
     status
+}
+
+/// Says where the other end is, and to who types what to type.
+fn introduce(spec: &ShellSpec, peer: Ipv4Addr) {
+    let end = spec.server.as_ref().map_or_else(
+        || "is this machine, outside of the path".to_owned(),
+        |words| format!("runs `{}`", words.join(" ")),
+    );
+    tell_line(&format!("the other end, {peer} (DUMBBELL_PEER), {end}"));
+    if spec.interactive {
+        tell_line(&format!("try `ping {peer}`; `exit` ends it"));
+    }
+    if spec.interactive && spec.server.is_none() {
+        tell_line(&format!(
+            "or `iperf3 -s` where you started this, in another terminal, and `iperf3 -c {peer}` here"
+        ));
+    }
 }
 
 fn start_server(words: &[String], pair: &Pair, owner: &Owner) -> Result<Child, String> {
@@ -178,7 +201,7 @@ fn attend(child: &mut Child, spec: &ShellSpec, gauges: &[Arc<Gauges>; 2]) -> Res
         if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
             return Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
         }
-        if !spec.quiet && told.elapsed() >= TELL {
+        if !spec.quiet && !spec.interactive && told.elapsed() >= TELL {
             let seconds = told.elapsed().as_secs_f64();
             let counts = [Counts::read(&gauges[0]), Counts::read(&gauges[1])];
             tell(&format!(
@@ -198,6 +221,11 @@ fn tell(line: &str) {
     let (begin, end) = if stream.is_terminal() { ("\r\x1b[K", "") } else { ("", "\n") };
     // Statistics that cannot be shown are no reason to end the user's command.
     let _shown = write!(stream, "{begin}dumbbell: {line}{end}").and_then(|()| stream.flush());
+}
+
+/// One line that stays.
+fn tell_line(line: &str) {
+    let _shown = writeln!(std::io::stderr(), "dumbbell: {line}");
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -237,6 +265,10 @@ fn summarize(lanes: &[LaneReport; 2], path: &PathSpec) {
         lateness.merge(&lane.lateness);
     }
     let report = lateness.report(path.base_rtt());
+    if report.packets == 0 {
+        tell_line("no packet has passed");
+        return;
+    }
     tell(&format!(
         "{} packets, late by {} us (median), {} us (p99), {} us (max){}",
         report.packets,

@@ -9,6 +9,7 @@ from dumbbell import catalog
 from dumbbell.benchmark.model import Benchmark, Part
 from dumbbell.catalog.grid import Axis
 from dumbbell.catalog.membership import GROUPS
+from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import Plan, parse_plan
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.tables import read_toml, to_toml
@@ -20,47 +21,82 @@ from dumbbell.results.numbers import definitions
 
 NOTE = "benchmark.json"
 
+STANDARD_PATH = "default"
+"""The path of experiments that are about something else: another one may take its place."""
+
 
 @dataclass(frozen=True)
 class Note:
     """What the file in a benchmark's directory says of it: names of schemes, which its experiments have in full.
 
-    `given` is what was typed for them; it may name files, which need not be there any more.
+    `given` is what was typed for them; it may name files, which need not be there any more. `path` is the name of the
+    path in place of the standard one, if there is one.
     """
 
     schemes: tuple[str, ...]
     quick: bool
     given: tuple[str, ...] = field(default=(), compare=False)
+    path: str = ""
 
     @property
     def in_words(self) -> str:
         """For messages."""
-        return f"{'quick' if self.quick else 'full'} benchmark of {listed(self.schemes)}"
+        where = f" on {self.path}" if self.path else ""
+        return f"{'quick' if self.quick else 'full'} benchmark of {listed(self.schemes)}{where}"
 
 
 def members(
-    schemes: Mapping[str, Scheme], quick: bool, only: tuple[str, ...] = (), files: tuple[str, ...] = ()
-) -> list[tuple[Plan, Experiment]]:
+    schemes: Mapping[str, Scheme],
+    quick: bool,
+    only: tuple[str, ...] = (),
+    files: tuple[str, ...] = (),
+    path: PathModel | None = None,
+) -> tuple[list[tuple[Plan, Experiment]], dict[str, str]]:
     """The experiments for `schemes`, in the order of the index, each with its reference schemes beside them.
 
-    `only` names those that are wanted, if not all; `files` are experiments beside those of the catalog.
+    `only` names those that are wanted, if not all; `files` are experiments beside those of the catalog. With a `path`
+    they are those that use the standard one, on that instead; why others are left out comes second.
 
     Raises:
         UserError: an unknown experiment, or one that needs real packets.
     """
     chosen = _chosen(_ordered([*_listed(), *map(_joining, files)], quick), only)
+    left_out = {plan.name: _NOT_STANDARD for plan in chosen if path and STANDARD_PATH not in plan.paths}
+    if path is not None:
+        chosen = [on_path(plan, path) for plan in chosen if plan.name not in left_out]
     in_catalog = catalog.schemes().names()
     own = {name: scheme for name, scheme in schemes.items() if name not in in_catalog}
     found = []
     for plan in chosen:
         full = replace(plan, own_schemes=plan.own_schemes | own)
-        experiment = pin(resolve(full, Overrides(schemes=_labels(plan, schemes))))
+        try:
+            experiment = pin(resolve(full, Overrides(schemes=_labels(plan, schemes))))
+        except UserError as error:
+            if path is None:
+                raise
+            left_out[plan.name] = str(error)  # an axis that this path cannot take
+            continue
         if not experiment.capabilities.repeatable:
             raise UserError(
                 f"{plan.file}: `backend` = {experiment.backend}: the benchmark takes experiments that can be simulated"
             )
         found.append((plan, experiment))
-    return found
+    if not found:
+        raise UserError("; ".join(f"{name}: {reason}" for name, reason in left_out.items()))
+    return found, left_out
+
+
+_NOT_STANDARD = f"it has paths of its own, not `{STANDARD_PATH}`"
+
+
+def on_path(plan: Plan, path: PathModel) -> Plan:
+    """The plan with a path in place of its own."""
+    return replace(
+        plan,
+        paths=[path.name],
+        own_paths=plan.own_paths | {path.name: path},
+        shorter=replace(plan.shorter, paths=()),
+    )
 
 
 def examined(given: Iterable[str | Scheme]) -> dict[str, Scheme]:
@@ -109,9 +145,9 @@ def _ordered(plans: list[Plan], quick: bool) -> list[Plan]:
     return sorted(plans, key=lambda plan: (GROUPS.index(plan.membership.group) if plan.membership else 0, plan.name))
 
 
-def keep_plan(directory: Path, plan: Plan) -> None:
-    """Stores an experiment that is not ours beside its results: its pages need it when it is no longer where it was."""
-    if not catalog.experiments().is_shipped(plan.file):
+def keep_plan(directory: Path, plan: Plan, changed: bool) -> None:
+    """Stores an experiment that is not as we ship it beside its results: its pages need it."""
+    if changed or not catalog.experiments().is_shipped(plan.file):
         file = part_directory(directory, plan).with_name(f"{plan.name}.toml")
         file.parent.mkdir(exist_ok=True)
         write_atomically(file, to_toml(plan.table()))
@@ -179,7 +215,8 @@ def read_note(directory: Path) -> Note | None:
     file = directory / NOTE
     try:
         note = parse_json(file.read_text(encoding="utf-8"))
-        return Note(tuple(note["schemes"]), bool(note["quick"]), tuple(note.get("given", note["schemes"])))
+        given = tuple(note.get("given", note["schemes"]))
+        return Note(tuple(note["schemes"]), bool(note["quick"]), given, str(note.get("path", "")))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except BadJson:

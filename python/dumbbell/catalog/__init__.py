@@ -1,5 +1,6 @@
 """The catalog: schemes, paths and experiments that can be named on the command line. Data, one TOML file each."""
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,18 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 
 
+def _elsewhere(wanted: str) -> Callable[[str], str]:
+    """What says of a name or a file that is no `wanted` one which other kind it is."""
+
+    def told(text: str) -> str:
+        from dumbbell.catalog.mistaken import what_it_is
+
+        names = {"scheme": schemes().names, "path": paths().names, "experiment": experiments().names}
+        return what_it_is(text, {kind: known() for kind, known in names.items() if kind != wanted})
+
+    return told
+
+
 @cache
 def schemes() -> "Index[Scheme]":
     """Every listed scheme; `kernel-X` is found for what the kernel offers, and files of plug-ins are schemes too."""
@@ -24,7 +37,7 @@ def schemes() -> "Index[Scheme]":
     def otherwise(text: str) -> "Scheme | None":
         return plugin_scheme(text) or kernel_scheme(text)
 
-    return Index("scheme", _HERE / "schemes", parse_scheme, otherwise, "dumbbell.schemes")
+    return Index("scheme", _HERE / "schemes", parse_scheme, otherwise, "dumbbell.schemes", _elsewhere("scheme"))
 
 
 @cache
@@ -33,7 +46,7 @@ def paths() -> "Index[PathModel]":
     from dumbbell.catalog.path import parse_path
     from dumbbell.catalog.traces import trace_path
 
-    return Index("path", _HERE / "paths", parse_path, trace_path, "dumbbell.paths")
+    return Index("path", _HERE / "paths", parse_path, trace_path, "dumbbell.paths", _elsewhere("path"))
 
 
 @cache
@@ -41,7 +54,8 @@ def experiments() -> "Index[Plan]":
     """Every listed experiment."""
     from dumbbell.catalog.plan import parse_plan
 
-    return Index("experiment", _HERE / "experiments", parse_plan, group="dumbbell.experiments")
+    where = _elsewhere("experiment")
+    return Index("experiment", _HERE / "experiments", parse_plan, group="dumbbell.experiments", elsewhere=where)
 
 
 @cache

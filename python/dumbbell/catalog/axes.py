@@ -10,24 +10,11 @@ from typing import Any
 
 from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan
+from dumbbell.catalog.queues import NAMES, discipline
 from dumbbell.catalog.tables import TomlTable
 from dumbbell.errors import UserError, listed, nearest
 
 MOST_FLOWS = 10_000
-
-QUEUES = {
-    "fifo": "droptail",
-    "red": "red",
-    "codel": "codel",
-    "fq-codel": "fq-codel",
-    "pie": "pie",
-    "cobalt": "cobalt",
-    "dualpi2": "dualpi2",
-}
-"""Queue disciplines by the names of `qdisc`; those with an AQM also exist with `-ecn`, marking capable packets."""
-
-ALWAYS_ECN = ("fifo", "dualpi2")
-
 
 Change = Callable[[Cell, TomlTable], Cell]
 AXES: dict[str, Change] = {}
@@ -140,21 +127,12 @@ def qlen_bdp(cell: Cell, value: TomlTable) -> Cell:
 
 @axis
 def qdisc(cell: Cell, value: TomlTable) -> Cell:
-    """Queue discipline of the bottleneck, with its standard's constants and the present limit in packets.
-
-    RED's thresholds are a quarter and three quarters of the limit.
-    """
-    marking = [f"{name}-ecn" for name in QUEUES if name not in ALWAYS_ECN]
-    name = value.text("qdisc", choices=(*QUEUES, *marking))
+    """Queue discipline of the bottleneck, with its standard's constants and the present limit in packets."""
+    name = value.text("qdisc", choices=NAMES)
     limit = cell.bottleneck.get("queue", {}).get("packets")
     if limit is None:
         raise value.fail("qdisc", name, f"only a path whose queue has a limit in packets, not `{cell.path.name}`")
-    queue: dict[str, Any] = {"kind": QUEUES[name.removesuffix("-ecn")], "packets": int(limit)}
-    if queue["kind"] == "red":
-        queue |= {"min_threshold_packets": max(1, limit // 4), "max_threshold_packets": max(2, 3 * limit // 4)}
-    if name.endswith("-ecn"):
-        queue["ecn"] = True
-    return cell.with_bottleneck(queue=queue)
+    return cell.with_bottleneck(queue=discipline(name, {"packets": int(limit)}))
 
 
 @axis

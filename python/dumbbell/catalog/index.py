@@ -35,13 +35,18 @@ class Index(Generic[Item]):
         parse: Callable[[TomlTable], Item],
         otherwise: Callable[[str], Item | None] = lambda _: None,
         group: str = "",
+        elsewhere: Callable[[str], str] = lambda _: "",
     ) -> None:
-        """`otherwise` is asked for what no file names; `group` is the entry points' with which packages add files."""
+        """`otherwise` is asked for what no file names; `group` is the entry points' with which packages add files.
+
+        `elsewhere` says of what is refused how to give it, if it is something of another kind.
+        """
         self.kind = kind
         self.folder = folder
         self.parse = parse
         self.otherwise = otherwise
         self.group = group
+        self.elsewhere = elsewhere
         self._items: dict[str, Item] | None = None
 
     def _load(self) -> dict[str, Item]:
@@ -76,15 +81,26 @@ class Index(Generic[Item]):
         """The item called `text`, or the one in the file `text` if it ends in `.toml`.
 
         Raises:
-            UserError: no such item, with the closest name.
+            UserError: no such item, with the closest name, or with what it is instead.
         """
         if text.endswith(".toml"):
-            return self.parse(read_toml(Path(text)))
+            table = read_toml(Path(text))
+            try:
+                return self.parse(table)
+            except UserError as error:
+                raise self._mistaken(text) or error from None
         item = self._load().get(text) or self.otherwise(text)
         if item is None:
             hint = nearest(text, self._load())
-            raise UserError(f"unknown {self.kind} `{text}`{hint}: `dumbbell list {self.kind}s` shows all")
+            raise self._mistaken(text) or UserError(
+                f"unknown {self.kind} `{text}`{hint}: `dumbbell list {self.kind}s` shows all"
+            )
         return item
+
+    def _mistaken(self, text: str) -> UserError | None:
+        """The error for something of another kind."""
+        other = self.elsewhere(text)
+        return UserError(f"{text}: this is {other}") if other else None
 
 
 def read_name(table: TomlTable) -> str:

@@ -23,6 +23,10 @@ def _members() -> list[str]:
     return [plan.name for plan in dumbbell.experiments() if plan.membership is not None]
 
 
+def _metrics() -> list[str]:
+    return [each["name"] for each in dumbbell.metrics()]
+
+
 def _assigned() -> Iterator[str]:
     """What `--set` takes, up to the value."""
     yield from (f"{name}=" for name in dumbbell.settings())
@@ -41,7 +45,9 @@ LISTS: dict[str, Names] = {
     "export source": lambda: dumbbell.paths().names(),
     "only": _members,
     "set": _assigned,
-    "metrics": lambda: [each["name"] for each in dumbbell.metrics()],
+    "metrics": _metrics,
+    "sort": _metrics,
+    "list kind": lambda: dict.fromkeys(scheme.kind for scheme in dumbbell.schemes()),
 }
 """The names that an argument takes, by the argument's destination, some in one command only."""
 

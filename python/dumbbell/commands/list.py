@@ -1,53 +1,28 @@
 """`dumbbell list`: what can be named on the command line."""
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import dumbbell
-from dumbbell.commands.text import columns
+from dumbbell.commands.text import listing
 from dumbbell.errors import printable
 from dumbbell.json_text import to_json
 
 
-def print_catalog(kind: str, as_json: bool, plugins: tuple[str, ...] = ()) -> int:
-    """Prints everything of one kind; schemes and parameters also those of plug-ins."""
-    listed: dict[str, Callable[[], list[dict[str, Any]]]] = {
-        "schemes": lambda: _schemes(plugins),
-        "paths": _paths,
-        "experiments": _experiments,
-        "metrics": dumbbell.metrics,
-        "parameters": lambda: dumbbell.parameters(plugins),
-    }
-    rows = listed[kind]()
+def print_catalog(what: str, text: str, kind: str | None, as_json: bool, plugins: tuple[str, ...] = ()) -> int:
+    """Prints what is listed of one sort: all of it, or what the text and the kind choose."""
+    rows = dumbbell.listing(what, text, kind=kind, plugins=plugins)
     if as_json:
         sys.stdout.write(to_json(rows))
-    else:
-        print(_table(kind, rows))
-        for row in rows:
-            if row.get("missing"):
-                print(printable(f"{row['name']} cannot run here: {row['missing']}"))
+        return 0
+    if not rows:
+        print(f"none of the {what} has `{text}` in it", file=sys.stderr)
+        return 0
+    print(_table(what, rows))
+    for row in rows:
+        if row.get("missing"):
+            print(printable(f"{row['name']} cannot run here: {row['missing']}"))
     return 0
-
-
-def _schemes(plugins: tuple[str, ...]) -> list[dict[str, Any]]:
-    rows = []
-    for item in (*dumbbell.schemes(), *dumbbell.plugin_schemes(plugins)):
-        reason = dumbbell.missing(item)
-        here = {"here": "no" if reason else "yes", "missing": reason}
-        rows.append({"name": item.name, "aliases": list(item.aliases)} | item.table() | here)
-    return rows
-
-
-def _paths() -> list[dict[str, Any]]:
-    return [{"name": item.name, "aliases": list(item.aliases)} | item.table() for item in dumbbell.paths()]
-
-
-def _experiments() -> list[dict[str, Any]]:
-    keys = ("name", "title", "schemes", "mixes", "paths", "runs", "duration_s", "flows", "interval_s")
-    return [
-        {"aliases": list(item.aliases)} | {key: getattr(item, key) for key in keys} for item in dumbbell.experiments()
-    ]
 
 
 _COLUMNS = {
@@ -63,9 +38,9 @@ _TRANSPORTS = {"kernel": "kernel TCP", "bpf": "kernel TCP", "program": "its own"
 """What carries schemes that are not run over our transport."""
 
 
-def _table(kind: str, rows: list[dict[str, Any]]) -> str:
-    header = _COLUMNS[kind]
-    return columns(header, [[_field(key, row) for key in header] for row in rows])
+def _table(what: str, rows: list[dict[str, Any]]) -> str:
+    header = _COLUMNS[what]
+    return listing(header, [[_field(key, row) for key in header] for row in rows], optional=("source",))
 
 
 def _field(key: str, row: dict[str, Any]) -> str:

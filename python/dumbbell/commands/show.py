@@ -1,10 +1,11 @@
 """`dumbbell show`, `dumbbell report` and `dumbbell diff`: what came out."""
 
+import csv
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 
 import dumbbell
 from dumbbell.commands.text import columns, number
@@ -38,27 +39,37 @@ MEDIA = (
 )
 
 
-def show(directory: Path, as_json: bool, interval_s: float | None = None, metrics: tuple[str, ...] = ()) -> int:
+def show(
+    directory: Path,
+    as_json: bool,
+    interval_s: float | None = None,
+    metrics: tuple[str, ...] = (),
+    sort: str | None = None,
+    as_csv: bool = False,
+) -> int:
     """Prints the results, or the `metrics`, or with an interval what was transferred in each.
 
     0 if every run is at most degraded.
     """
-    if metrics and (as_json or interval_s is not None):
-        raise UserError(f"--metrics: not with {'--json, which has all of them' if as_json else '--intervals'}")
+    for option, given in (("--metrics", metrics), ("--sort", sort), ("--csv", as_csv)):
+        if given and (as_json or interval_s is not None):
+            raise UserError(f"{option}: not with {'--json, which has all of it' if as_json else '--intervals'}")
     results = dumbbell.open(directory)
-    dumbbell.check_metrics(metrics)
+    dumbbell.check_metrics((*metrics, *([] if sort is None else [sort])))
     transfers = None if interval_s is None else [run.transfers(interval_s) for run in results.runs]
     if as_json:
         _print_json(results, transfers)
     elif transfers is not None:
         for run, found in zip(results.runs, transfers, strict=True):
             _print_transfers(run, found)
+    elif as_csv:
+        _print_csv(results.means(metrics, sort))
     elif metrics:
-        _print_metrics(results, metrics)
+        _print_metrics(results, metrics, sort)
     else:
-        print_summary(results)
+        print_summary(results, sort)
     if not as_json:
-        _list_bad(results)
+        _list_bad(results, sys.stderr if as_csv else sys.stdout)
     return 0 if results.good else 1
 
 
@@ -70,9 +81,16 @@ def _print_json(results: dumbbell.Results, transfers: list[dumbbell.Transfers | 
     sys.stdout.write(to_json(content))
 
 
-def print_summary(results: dumbbell.Results) -> None:
+def _print_csv(table: dumbbell.Table) -> None:
+    """A table as RFC 4180 has it, but with the line ends of this system; what is absent is empty."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(table.keys())
+    writer.writerows(row.values() for row in table.rows())
+
+
+def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
     """One line per path and scheme: means over the runs, and where they lie."""
-    gathered = results.summary()
+    gathered = results.summary(sort)
     rows = [_summary_row(group) for group in gathered]
     print(columns(["path", "scheme", "runs", *(title for title, *_ in SHOWN)], rows))
     _print_shares(gathered)
@@ -85,10 +103,10 @@ def print_summary(results: dumbbell.Results) -> None:
             print(f"  {line}")
 
 
-def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...]) -> None:
+def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...], sort: str | None) -> None:
     """One line per path, scheme and whatever has one of the metrics: means over the runs, with intervals."""
     rows = []
-    gathered = results.summary()
+    gathered = results.summary(sort)
     had = {name for group in gathered for _, _, name in group.values}
     for name in metrics:
         if name not in had:
@@ -197,10 +215,10 @@ def _estimate(estimate: _Estimate | None, factor: float, digits: int) -> str:
     return f"{text} {estimate.bounds_text(lambda value: number(value * factor, digits))}".strip()
 
 
-def _list_bad(results: dumbbell.Results) -> None:
+def _list_bad(results: dumbbell.Results, stream: TextIO) -> None:
     for run in results.runs:
         if run.status != "done":
-            print(printable(f"{run.status}: {run.label}: {run.reason}"))
+            print(printable(f"{run.status}: {run.label}: {run.reason}"), file=stream)
 
 
 def report(directory: Path, html: bool, pdf: bool) -> int:

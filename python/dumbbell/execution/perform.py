@@ -1,6 +1,7 @@
 """From experiments to their results: checked, prepared, executed as far as they are not finished yet."""
 
 import datetime
+import itertools
 import signal
 import sys
 import threading
@@ -121,7 +122,10 @@ def _tell_left_out(plan: Plan) -> None:
 
 def _default_directory(experiment: Experiment) -> Path:
     started = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
-    return Path("results") / f"{experiment.name}-{started}"
+    wanted = Path("results") / f"{experiment.name}-{started}"
+    # two in one second
+    more = (wanted.with_name(f"{wanted.name}-{number}") for number in itertools.count(2))
+    return next(path for path in itertools.chain([wanted], more) if not path.exists())
 
 
 def _execute_unfinished(

@@ -1,5 +1,6 @@
 """Running the benchmark, and what it gives."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -7,8 +8,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dumbbell import catalog
 from dumbbell.benchmark.model import DATABASE
 from dumbbell.benchmark.selection import Note, examined, keep_plan, members, open_benchmark, part_directory, take
+from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError
 from dumbbell.execution.perform import Execution, perform
@@ -48,6 +51,7 @@ def run_benchmark(
     quick: bool = False,
     only: Names = (),
     experiments: Files = (),
+    path: str | PathModel | PathLike[str] | None = None,
     jobs: int | None = None,
     out: str | PathLike[str] | None = None,
     resume: bool = False,
@@ -62,6 +66,7 @@ def run_benchmark(
         quick: fewer cells, one run each.
         only: only these experiments.
         experiments: TOML files of experiments of your own, beside the standard ones.
+        path: the experiments that use the path `default` use this one instead; the others are left out.
         jobs: processes; one per processor unless given.
         out: the directory; unless given one below `results` with the names of the schemes.
         resume: continue what is in `out`.
@@ -80,21 +85,25 @@ def run_benchmark(
     given: list[str | Scheme] = [schemes] if isinstance(schemes, str | Scheme) else list(schemes)
     tested = examined(given)
     files = [experiments] if isinstance(experiments, str | PathLike) else list(experiments)
-    found = members(tested, quick, listed_names(only), tuple(map(str, files)))
+    where = path if isinstance(path, PathModel | None) else catalog.paths().find(str(path))
+    found, left_out = members(tested, quick, listed_names(only), tuple(map(str, files)), where)
+    for name, reason in left_out.items():
+        print(f"left out: {name}: {reason}", file=sys.stderr)
     level = "quick" if quick else "full"
-    directory = Path("results") / f"benchmark-{'-'.join(tested)}-{level}" if out is None else Path(out)
+    parts_of_name = [*tested, *([where.name] if where else []), level]
+    directory = Path("results") / f"benchmark-{'-'.join(parts_of_name)}" if out is None else Path(out)
     words = tuple(each.name if isinstance(each, Scheme) else each for each in given)
     own_database = directory / DATABASE if database is None else Path(database)
 
     @contextmanager
     def hold() -> Iterator[list[ResultsDirectory]]:
-        take(directory, Note(tuple(tested), quick, words), resume)
+        take(directory, Note(tuple(tested), quick, words, where.name if where else ""), resume)
         with locked(directory):
             parts = []
             for plan, experiment in found:
                 folder = part_directory(directory, plan)
                 require_beneath(directory, folder)
-                keep_plan(directory, plan)
+                keep_plan(directory, plan, changed=where is not None)
                 parts.append(prepare(folder, experiment, resume=(folder / "experiment.toml").exists()))
             yield parts
 

@@ -1,17 +1,22 @@
 """What can be named: schemes, paths, experiments, metrics and parameters."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core, catalog
+from dumbbell.catalog.available import missing
 from dumbbell.catalog.settings import READERS
+from dumbbell.errors import UserError, listed, nearest
 
 if TYPE_CHECKING:
     from dumbbell.catalog.index import Index
     from dumbbell.catalog.path import PathModel
     from dumbbell.catalog.plan import Plan
     from dumbbell.catalog.scheme import Scheme
+
+LISTED = ("schemes", "paths", "experiments", "metrics", "parameters")
+"""What `listing` lists."""
 
 
 def schemes() -> "Index[Scheme]":
@@ -60,6 +65,55 @@ def parameters(plugins: Iterable[str] = ()) -> list[dict[str, Any]]:
     for controller in (*json.loads(_core.controllers()), *_described(plugins)):
         rows += [{"controller": controller["name"]} | parameter for parameter in controller["parameters"]]
     return rows
+
+
+def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Everything of one sort (`schemes`, `paths`, `experiments`, `metrics`, `parameters`), as `dumbbell list --json`.
+
+    `text` chooses: every word of it occurs somewhere in what is listed (capitals make no difference). `kind` is one of
+    schemes. Schemes and parameters of plug-ins, given as to `plugin_schemes`, are listed too.
+
+    Raises:
+        dumbbell.Error: there is no such sort or kind.
+    """
+    made: dict[str, Callable[[], list[dict[str, Any]]]] = {
+        "schemes": lambda: _scheme_rows(plugins),
+        "paths": lambda: [{"name": item.name, "aliases": list(item.aliases)} | item.table() for item in paths()],
+        "experiments": _experiment_rows,
+        "metrics": metrics,
+        "parameters": lambda: parameters(plugins),
+    }
+    if what not in made:
+        raise UserError(f"unknown `{what}`{nearest(what, made)}: allowed are {listed(made)}")
+    rows = made[what]()
+    if kind is not None:
+        if what != "schemes":
+            raise UserError(f"--kind: allowed of schemes only, not of {what}")
+        kinds = sorted({row["kind"] for row in rows})
+        if kind not in kinds:
+            raise UserError(f"--kind `{kind}`{nearest(kind, kinds)}: allowed are {listed(kinds)}")
+        rows = [row for row in rows if row["kind"] == kind]
+    return [row for row in rows if all(word in _told(row) for word in text.casefold().split())]
+
+
+def _told(row: dict[str, Any]) -> str:
+    """All texts of a row, to look for words in."""
+    values = [value if isinstance(value, list) else [value] for value in row.values()]
+    return "\n".join(item for value in values for item in value if isinstance(item, str)).casefold()
+
+
+def _scheme_rows(plugins: Iterable[str]) -> list[dict[str, Any]]:
+    rows = []
+    for item in (*schemes(), *plugin_schemes(plugins)):
+        reason = missing(item)
+        here = {"here": "no" if reason else "yes", "missing": reason}
+        rows.append({"name": item.name, "aliases": list(item.aliases)} | item.table() | here)
+    return rows
+
+
+def _experiment_rows() -> list[dict[str, Any]]:
+    keys = ("name", "title", "schemes", "mixes", "paths", "runs", "duration_s", "flows", "interval_s")
+    return [{"aliases": list(item.aliases)} | {key: getattr(item, key) for key in keys} for item in experiments()]
 
 
 def _described(plugins: Iterable[str]) -> Iterator[dict[str, Any]]:

@@ -1,8 +1,9 @@
-"""The numbers of runs as a table."""
+"""The names of metrics, and the numbers of runs as a table."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from dumbbell.errors import UserError, nearest
 from dumbbell.library.tables import Table
 from dumbbell.results.numbers import definitions, numbers
 
@@ -18,6 +19,18 @@ _COLUMNS = {
     "unit": "text",
     "value": "number",
 }
+
+
+def check_metrics(names: Iterable[str]) -> None:
+    """Refuses names that no metric has.
+
+    Raises:
+        dumbbell.Error: the first unknown one, with the closest that there is.
+    """
+    known = {each.name for each in definitions()}
+    for name in names:
+        if name not in known:
+            raise UserError(f"unknown metric `{name}`{nearest(name, known)}: `dumbbell list metrics` shows all")
 
 
 def metrics_table(runs: Iterable[Mapping[str, Any]]) -> Table:

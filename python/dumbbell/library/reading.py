@@ -5,12 +5,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import UserError, nearest
+from dumbbell.errors import UserError
+from dumbbell.library.metrics import check_metrics
 from dumbbell.library.results import Results
 from dumbbell.results import open_results
 from dumbbell.results.compare import MAIN_METRICS, compare_runs
 from dumbbell.results.environment import cpus
-from dumbbell.results.numbers import definitions
 
 
 def open(directory: str | PathLike[str]) -> Results:
@@ -20,18 +20,6 @@ def open(directory: str | PathLike[str]) -> Results:
         dumbbell.Error: it is no results directory.
     """
     return Results(open_results(Path(directory)))
-
-
-def check_metrics(names: Iterable[str]) -> None:
-    """Refuses names that no metric has.
-
-    Raises:
-        dumbbell.Error: the first unknown one, with the closest that there is.
-    """
-    known = {each.name for each in definitions()}
-    for name in names:
-        if name not in known:
-            raise UserError(f"unknown metric `{name}`{nearest(name, known)}: `dumbbell list metrics` shows all")
 
 
 def compare(

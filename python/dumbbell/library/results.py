@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.errors import UserError, listed, nearest
-from dumbbell.library.metrics import metrics_table
+from dumbbell.library.means import means, ordered
+from dumbbell.library.metrics import check_metrics, metrics_table
 from dumbbell.library.one_run import RunResults
+from dumbbell.library.selection import Names, listed_names
 from dumbbell.library.tables import Table
 from dumbbell.results import ACCEPTED, ResultsDirectory
 from dumbbell.results.kept import kept_files
@@ -132,9 +134,29 @@ class Results:
             raise UserError(f"figure `{kind}`: is of all schemes and runs on a path: give `path` only")
         return overview(kind, self.directory, _chosen("path", path, list(self.experiment.paths)))
 
-    def summary(self) -> list[Repetitions]:
-        """All runs of each scheme on each path together: `estimate` of one has its means, and where they lie."""
-        return list(repetitions(run.statistics for run in self.runs).values())
+    def summary(self, sort: str | None = None) -> list[Repetitions]:
+        """All runs of each scheme on each path together: `estimate` of one has its means, and where they lie.
+
+        With `sort`, a metric, the best scheme of each path comes first.
+
+        Raises:
+            dumbbell.Error: there is no such metric, or no run has it.
+        """
+        found = list(repetitions(run.statistics for run in self.runs).values())
+        return found if sort is None else ordered(found, sort)
+
+    def means(self, metrics: Names = (), sort: str | None = None) -> Table:
+        """Means over the runs, one row per path and scheme, and where they lie: `NAME_low`, `NAME_high`, `NAME_bounds`.
+
+        Of the main metrics; of others one row per path, scheme, and whatever has one of them. `dumbbell show --csv` is
+        this table.
+
+        Raises:
+            dumbbell.Error: there is no such metric.
+        """
+        names = listed_names(metrics)
+        check_metrics(names)
+        return means(self.summary(sort), names)
 
     def published(self) -> list[Beside]:
         """Our means beside those that the experiment says were published."""

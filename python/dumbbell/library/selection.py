@@ -77,6 +77,7 @@ def chosen_plan(experiment: str | PathLike[str] | Plan | None, overrides: Overri
     if isinstance(experiment, Plan):
         return experiment
     if experiment is not None:
+        _check_spaces(str(experiment), overrides)
         return catalog.experiments().find(str(experiment))
     if resumed is None or overrides.schemes or overrides.mixes:
         return DEFAULT
@@ -84,6 +85,17 @@ def chosen_plan(experiment: str | PathLike[str] | Plan | None, overrides: Overri
     if not stored.is_file():
         raise UserError(f"{resumed}: nothing to resume: there is no experiment.toml in it")
     return parse_plan(read_toml(stored))
+
+
+def _check_spaces(experiment: str, overrides: Overrides) -> None:
+    """Refuses `--schemes cubic bbr` and `--path a b`, where the second word would be the experiment."""
+    if experiment in catalog.experiments().names() or experiment.endswith(".toml"):
+        return
+    lists = (("schemes", overrides.schemes, catalog.schemes), ("path", overrides.paths, catalog.paths))
+    for option, given, known in lists:
+        if given and experiment in known().names():
+            told = ",".join((*given, experiment))
+            raise UserError(f"`{experiment}` is no experiment: names stand between commas: --{option} {told}")
 
 
 def with_pantheon(plan: Plan, overrides: Overrides, directory: Path) -> Plan:

@@ -18,6 +18,7 @@ from dumbbell.errors import UserError, listed, one_line, require_text
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.json_text import BadJson, parse_json, to_json
 from dumbbell.names import foreign_name
+from dumbbell.results.difference import difference
 from dumbbell.results.files import write_atomically
 from dumbbell.results.whole import damage
 
@@ -259,20 +260,10 @@ def _continued(directory: Path, experiment: Experiment, resume: bool) -> Experim
     if not resume:
         raise UserError(f"{directory}: has results already: add --resume to continue them, or choose another --out")
     old = open_results(directory).experiment
-    stored, wanted = old.table(), experiment.table()
-    for key in sorted(stored.keys() | wanted.keys()):
-        if key != "runs" and stored.get(key) != wanted.get(key):
-            raise UserError(
-                f"{directory}: cannot resume: `{key}` differs from the experiment that the results belong to"
-                f"{_shown(stored.get(key), wanted.get(key))}"
-            )
+    differs = difference(old.table() | {"runs": 0}, experiment.table() | {"runs": 0})
+    if differs:
+        raise UserError(f"{directory}: cannot resume: it has results of another experiment: {differs}")
     return experiment if experiment.runs >= old.runs else old
-
-
-def _shown(old: object, new: object) -> str:
-    if isinstance(old, dict) or isinstance(new, dict):
-        return ""
-    return f" ({old} there, {new} now)"
 
 
 def write_environment(results: ResultsDirectory, environment: dict[str, Any]) -> None:

@@ -1,0 +1,59 @@
+"""What something is that was given in the place of something else: a path file as an experiment, and the like."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from dumbbell.catalog.tables import read_toml
+from dumbbell.catalog.traces import read_trace
+from dumbbell.errors import UserError
+
+HOW = {
+    "path": "--path {}",
+    "scheme": "--schemes {}",
+    "experiment": "dumbbell run {}",
+    "trace": "--path {}",
+    "plug-in": "--plugin {}",
+}
+"""How each kind is given."""
+
+_KEYS = {
+    "path": {"data", "ack", "overhead_bytes", "mtu_bytes", "fragment"},
+    "scheme": {"controller", "parameters", "transport", "kind", "program", "color", "marker", "status"},
+    "experiment": {"schemes", "mixes", "paths", "flow", "grid", "runs", "duration_s", "scheme", "path", "benchmark"},
+}
+"""Keys at the top of a file that no other kind of file has."""
+
+
+def what_it_is(text: str, names: Mapping[str, list[str]]) -> str:
+    """`a path file: --path office.toml`, or nothing if it is none of the kinds in `names`, which has theirs."""
+    for kind, known in names.items():
+        if text in known:
+            return f"{_article(kind)}: {HOW[kind].format(text)}"
+    if (Path(text) / "experiment.toml").is_file():
+        return f"a results directory: dumbbell show {text}"
+    kind = _kind_of_file(Path(text))
+    if kind in names or kind in ("trace", "plug-in"):
+        return f"{_article(kind)} file: {HOW[kind].format(text)}"
+    return ""
+
+
+def _article(kind: str) -> str:
+    return f"{'an' if kind == 'experiment' else 'a'} {kind}"
+
+
+def _kind_of_file(file: Path) -> str:
+    """The kind of a file, or nothing."""
+    if not file.is_file():
+        return ""
+    if file.suffix in (".so", ".py"):
+        return "plug-in"
+    try:
+        if file.suffix != ".toml":
+            read_trace(file)
+            return "trace"
+        given = read_toml(file).raw.keys()
+    except UserError:
+        return ""
+    counts = {kind: len(given & keys) for kind, keys in _KEYS.items()}
+    most = max(counts, key=lambda kind: counts[kind])
+    return most if counts[most] and list(counts.values()).count(counts[most]) == 1 else ""

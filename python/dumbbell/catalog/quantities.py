@@ -1,0 +1,105 @@
+"""Rates, times, shares and lengths of queues as people type them: in the words of tc, exact."""
+
+import re
+from decimal import Decimal
+
+from dumbbell.errors import UserError, nearest
+
+_NUMBER = re.compile(r"(\d{1,15}(?:\.\d{0,9})?|\.\d{1,9})\s*([A-Za-z%/]*)", re.ASCII)
+
+_PREFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+
+RATES = {f"{prefix}bit": factor for prefix, factor in (_PREFIXES | _BINARY).items()} | {
+    f"{prefix}bps": 8 * factor for prefix, factor in (_PREFIXES | _BINARY).items()
+}
+"""Bit/s in each unit of a rate: as in tc (iproute2's tc(8), UNITS), whose `bps` are bytes per second."""
+
+TIMES = {unit: Decimal(ms) for unit, ms in (("", "1"), ("us", "0.001"), ("ms", "1"), ("s", "1000"), ("sec", "1000"))}
+"""Milliseconds in each unit of a delay; a bare number is in ms, as mahimahi's mm-delay has it."""
+
+BYTES = {"b": 1, "kb": 10**3, "mb": 10**6, "kib": 2**10, "mib": 2**20}
+"""Bytes in each unit of a size."""
+
+MOST_RATE = Decimal(10**12)
+MOST_MS = Decimal(10**6)
+MOST_BDP = Decimal(1000)
+MOST_LIMIT = Decimal(10**9)
+
+
+def _parts(text: str, option: str, allowed: str) -> tuple[Decimal, str]:
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
+        raise UserError(f"{option} `{text[:40]}`: allowed is {allowed}")
+    return Decimal(match[1]), match[2].lower()
+
+
+def rate_mbps(text: str, option: str) -> Decimal:
+    """A rate, Mbit/s: `20mbit`, `500kbit`, `1gbit`, or `2.5mbps` for 20 Mbit/s.
+
+    Raises:
+        UserError: it is none, or out of bounds.
+    """
+    allowed = "a rate with its unit, like 20mbit, 500kbit or 1gbit (bps, kbps, mbps are bytes per second, as in tc)"
+    number, unit = _parts(text, option, allowed)
+    known = unit.removesuffix("/s")
+    if known not in RATES:
+        raise UserError(f"{option} `{text}`{nearest(known, RATES) if known else ''}: allowed is {allowed}")
+    rate = number * RATES[known]
+    if not 1 <= rate <= MOST_RATE:
+        raise UserError(f"{option} `{text}`: allowed is 1bit to 1tbit")
+    return rate / 10**6
+
+
+def delay_ms(text: str, option: str) -> Decimal:
+    """A time, ms: `40ms`, `500us`, `0.3s`; a bare number is in ms.
+
+    Raises:
+        UserError: it is none, or out of bounds.
+    """
+    number, unit = _parts(text, option, "a time like 40ms, 500us or 0.3s")
+    if unit not in TIMES:
+        raise UserError(f"{option} `{text}`: unknown unit `{unit}`: allowed are us, ms, s")
+    value = number * TIMES[unit]
+    if value > MOST_MS:
+        raise UserError(f"{option} `{text}`: allowed is a number of ms from 0 to {MOST_MS}")
+    return value
+
+
+def percentage(text: str, option: str) -> Decimal:
+    """A share, %: `0.1%`. The sign is needed: for tc a bare number is one in a hundred, for mahimahi it is all.
+
+    Raises:
+        UserError: it is none.
+    """
+    number, unit = _parts(text, option, "a percentage like 0.1%")
+    if unit != "%" or number > 100:
+        raise UserError(f"{option} `{text}`: allowed is a percentage from 0% to 100%, with its sign, like 0.1%")
+    return number
+
+
+def queue_length(text: str, option: str) -> tuple[Decimal, str]:
+    """The length of a queue and what it counts: `packets`, `bytes`, or `bdp`: bandwidth-delay products.
+
+    Raises:
+        UserError: it is none, or out of bounds.
+    """
+    allowed = "a length like 100p (packets), 150kB (bytes) or 1bdp (bandwidth-delay products)"
+    number, unit = _parts(text, option, allowed)
+    counts = {"p": "packets", "packets": "packets", "bdp": "bdp"}.get(unit, "bytes")
+    if counts == "bytes":
+        if unit not in BYTES:
+            raise UserError(f"{option} `{text}`: allowed is {allowed}")
+        number *= BYTES[unit]
+    if not 0 < number <= (MOST_BDP if counts == "bdp" else MOST_LIMIT):
+        raise UserError(
+            f"{option} `{text}`: allowed is a length above 0, at most {MOST_BDP}bdp or 1e9 packets or bytes"
+        )
+    if counts != "bdp" and number != int(number):
+        raise UserError(f"{option} `{text}`: allowed is a whole number of {counts}")
+    return number, counts
+
+
+def short(number: Decimal) -> str:
+    """As few digits as say it exactly: `20`, `0.1`."""
+    return format(number.normalize(), "f")

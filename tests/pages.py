@@ -1,0 +1,146 @@
+"""The pages as who reads them types them: shell blocks and Python, run in order in an empty folder.
+
+Comments directly before a block say what else holds for it:
+
+    <!-- file: NAME -->             the block is this file, which later blocks find
+    <!-- given: NAME -->            a file of the reader's own, which `GIVEN` makes
+    <!-- run shorter: OPTIONS -->   its `dumbbell run` and `dumbbell benchmark` get these options behind all others
+    <!-- not run: REASON -->        it is not run
+
+A block is a shell's if it says `sh` or nothing. Commands with real packets are run apart from the others.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("kernel/*.md")])
+
+SHELL = ("", "sh")
+OPTIONAL = ("polars", "pandas", "duckdb", "pyarrow", "distributed", "gymnasium")
+"""Packages that a fresh install lacks: a page may import one behind a line that tells how to install it."""
+
+GIVEN = {
+    "uplink.log": "# init timestamp: 1514764800000\n# base timestamp: 0\n"
+    + "".join(f"{time} + 1500\n{time} # 1500\n{time + 3} - 1500 3\n" for time in range(1, 2000, 4)),
+    "downlink.log": "# init timestamp: 1514764800000\n# base timestamp: 0\n"
+    + "".join(f"{time} + 60\n{time} # 1500\n{time + 3} - 60 3\n" for time in range(12, 2000, 4)),
+    "up.trace": "1\n2\n",
+    "down.trace": "1\n",
+}
+"""Files of the reader's own: logs of mm-link, and two of its traces."""
+
+PATIENCE_S = 300.0
+
+_BLOCK = re.compile(r"((?:^<!-- [^\n]* -->\n+)*)^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_MARK = re.compile(r"^<!-- (file|given|run shorter|not run): ([^\n]*) -->$", re.MULTILINE)
+_REAL = re.compile(r"--backend emu|\bdumbbell emulate\b|\bdumbbell kernel\b|\bdumbbell-(?:kernel|quic|utp)\b")
+_LONG = re.compile(r"^(dumbbell (?:run|benchmark) .*?)(\s+# .*)?$", re.MULTILINE)
+_INSTALLED = re.compile(r"pip install ([\w ,-]+)")
+
+REFUSING = """
+import sys
+class Absent:
+    packages = set()
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in self.packages:
+            raise ModuleNotFoundError(f"a fresh install lacks {name}: say how to install it, above")
+sys.meta_path.insert(0, Absent())
+"""
+"""What makes Python as a fresh install has it."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block of a page; `marks` are what its comments say, `before` is all of the page above it."""
+
+    language: str
+    text: str
+    marks: dict[str, str]
+    before: str
+
+    @property
+    def real(self) -> bool:
+        """Whether it needs real packets."""
+        return self.language in SHELL and _REAL.search(self.text) is not None
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is a shell's or Python, and neither a file nor left out."""
+        return self.language in (*SHELL, "python") and not {"file", "not run"} & self.marks.keys()
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """The blocks of a page, in order."""
+    text = page.read_text(encoding="utf-8")
+    for found in _BLOCK.finditer(text):
+        yield Block(found[2], found[3], dict(_MARK.findall(found[1])), text[: found.start()])
+
+
+def texts(page: Path, *languages: str) -> list[str]:
+    """The blocks of a page in these languages."""
+    return [block.text for block in blocks(page) if block.language in languages]
+
+
+def run_page(page: Path, folder: Path, real: bool = False) -> str:
+    """Runs what a page shows, or of it what needs real packets; what was printed.
+
+    Raises:
+        AssertionError: a block ended with another status than 0.
+    """
+    (folder / "examples").symlink_to(ROOT / "examples")
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "SHELL")}
+    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
+    printed, python = [], ""
+    for block in [*blocks(page), None]:
+        if block is not None:
+            _provide(block, folder)
+        if block is not None and block.language == "python" and block.runs and not real:
+            python += ("" if python else REFUSING) + f"Absent.packages = {_absent(block)!r}\n{block.text}"
+        elif python and (block is None or (block.runs and block.language in SHELL)):
+            (folder / "page.py").write_text(python, encoding="utf-8")
+            printed.append(_run([sys.executable, "-W", "error", "page.py"], python, folder, environment))
+            python = ""
+        if block is not None and block.runs and block.language in SHELL and block.real == real:
+            script = _shortened(block)
+            printed.append(_run(["bash", "-euo", "pipefail", "-c", script], script, folder, environment))
+    return "".join(printed)
+
+
+def _provide(block: Block, folder: Path) -> None:
+    """The files that a block is, or that it finds."""
+    for name in filter(None, block.marks.get("given", "").split(", ")):
+        (folder / name).write_text(GIVEN[name], encoding="utf-8")
+    if "file" in block.marks:
+        (folder / block.marks["file"]).write_text(block.text, encoding="utf-8")
+
+
+def _shortened(block: Block) -> str:
+    more = block.marks.get("run shorter")
+    return _LONG.sub(rf"\1 {more}\2", block.text) if more else block.text
+
+
+def _absent(block: Block) -> set[str]:
+    """What a fresh install lacks, and the page did not tell to install."""
+    installed = {word for words in _INSTALLED.findall(block.before) for word in re.split(r"[ ,]+", words)}
+    return {name for name in OPTIONAL if name not in installed}
+
+
+def _run(command: list[str], text: str, folder: Path, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, f"status {done.returncode}:\n{text}\n{done.stdout}\n{done.stderr}"
+    return done.stdout

@@ -1,0 +1,95 @@
+"""What is listed fits and can be filtered; what is shown can be sorted and written as CSV."""
+
+import csv
+import io
+import itertools
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import dumbbell as library
+from conftest import Dumbbell
+
+RUN = ("run", "--schemes", "reno,vegas", "--path", "small.toml", "--duration", "2", "--runs", "2", "--out", "out")
+
+
+@pytest.mark.parametrize("what", ["schemes", "paths", "experiments", "metrics", "parameters"])
+def test_lists_fit_into_100_columns_and_leave_nothing_out(dumbbell: Dumbbell, what: str) -> None:
+    text = dumbbell("list", what).stdout
+    lines = [line for line in text.splitlines() if " cannot run here: " not in line]
+    assert max(map(len, lines)) <= 100
+    for row in json.loads(dumbbell("list", what, "--json").stdout):
+        assert row["name"] in text
+    if what in ("metrics", "parameters"):
+        for row in json.loads(dumbbell("list", what, "--json").stdout):
+            assert "".join(row["formula" if what == "metrics" else "help"].split()) in re.sub(r"\s", "", text)
+
+
+def test_a_wider_terminal_shows_more(dumbbell_afresh: Dumbbell, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "source" not in dumbbell_afresh("list", "schemes").stdout.splitlines()[0]
+    monkeypatch.setenv("COLUMNS", "220")
+    assert "source" in dumbbell_afresh("list", "schemes").stdout.splitlines()[0]
+    monkeypatch.setenv("COLUMNS", "60")
+    assert max(map(len, dumbbell_afresh("list", "schemes", "copa").stdout.splitlines())) <= 80
+
+
+def test_lists_are_filtered_by_text_and_kind(dumbbell: Dumbbell) -> None:
+    def names(*words: str) -> list[str]:
+        return [row["name"] for row in json.loads(dumbbell("list", *words, "--json").stdout)]
+
+    assert names("schemes", "--kind", "kernel") == ["kernel-bbr", "kernel-cubic", "kernel-reno"]
+    assert set(names("schemes", "COPA", "--kind", "bpf")) == {"bpf-copa"}
+    assert "india-aws-india" in names("paths", "pantheon-4")
+    assert names("metrics", "jain", "ccperf")
+    assert all("copa" in name for name in names("schemes", "copa"))
+    done = dumbbell("list", "schemes", "nothing-like-this")
+    assert (done.stdout, done.stderr) == ("", "none of the schemes has `nothing-like-this` in it\n")
+    assert "--kind `kernl` (did you mean `kernel`?)" in dumbbell("list", "schemes", "--kind", "kernl", expect=2).stderr
+    assert "--kind: allowed of schemes only" in dumbbell("list", "paths", "--kind", "kernel", expect=2).stderr
+    assert [row["name"] for row in library.listing("schemes", "copa", kind="bpf")] == ["bpf-copa"]
+
+
+def test_results_are_sorted_by_a_metric_best_first(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell(*RUN)
+
+    def order(metric: str) -> list[str]:
+        lines = dumbbell("show", "out", "--sort", metric).stdout.splitlines()[1:]
+        return [line.split()[1] for line in itertools.takewhile(lambda line: line.startswith("small"), lines)]
+
+    means = {
+        group.scheme: group.estimate(("network", 0, "delay_p95_ms")) for group in library.open(folder / "out").summary()
+    }
+    assert means["vegas"].mean < means["reno"].mean  # type: ignore[union-attr]
+    assert order("delay_p95_ms") == ["vegas", "reno"]
+    assert order("throughput_mbps") == ["reno", "vegas"]
+    assert order("goodput_mbps") == ["reno", "vegas"]
+    assert order("mean_cwnd_l4")[0] == "reno"  # neither is better: the highest first
+    shown = dumbbell("show", "out", "--metrics", "delay_p95_ms", "--sort", "delay_p95_ms").stdout.splitlines()
+    assert shown[1].split()[1] == "vegas"
+    unknown = dumbbell("show", "out", "--sort", "delay_p96_ms", expect=2).stderr
+    assert "unknown metric `delay_p96_ms` (did you mean `delay_p95_ms`?)" in unknown
+    assert "--sort fct_mean_s: no run has it" in dumbbell("show", "out", "--sort", "fct_mean_s", expect=2).stderr
+    assert "--sort: not with --json" in dumbbell("show", "out", "--sort", "loss_rate", "--json", expect=2).stderr
+
+
+def test_results_are_written_as_csv(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell(*RUN)
+    (folder / "out/runs/small/vegas/1/stats.json").unlink()
+    (folder / "out/runs/small/vegas/2/stats.json").unlink()
+    done = dumbbell("show", "out", "--csv", "--sort", "loss_rate", expect=1)
+    reno, vegas = csv.DictReader(io.StringIO(done.stdout))
+    estimate = library.open(folder / "out").summary()[0].estimate(("network", 0, "throughput_mbps"))
+    assert estimate is not None
+    assert (reno["path"], reno["scheme"], reno["runs"], reno["good"]) == ("small", "reno", "2", "2")
+    assert float(reno["throughput_mbps"]) == estimate.mean
+    assert float(reno["throughput_mbps_low"]) == estimate.low
+    assert reno["throughput_mbps_bounds"] == estimate.bounds == "range"
+    assert (vegas["good"], vegas["throughput_mbps"]) == ("0", ""), "what was not recorded is absent"
+    assert "missing: vegas on small, run 1" in done.stderr
+    flows = csv.DictReader(io.StringIO(dumbbell("show", "out", "--csv", "--metrics", "goodput_mbps", expect=1).stdout))
+    assert [(row["scheme"], row["level"], row["number"]) for row in flows] == [
+        ("reno", "network", "0"),
+        ("reno", "flow", "1"),
+    ]

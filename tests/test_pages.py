@@ -1,0 +1,111 @@
+"""Every command and every line of Python that a page shows runs as it stands, on what a fresh install has."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dumbbell.machine.emulation import checks
+from pages import GIVEN, PAGES, ROOT, SHELL, blocks, run_page
+
+OWN_TEST = ("library.md",)
+"""Pages that a test of their own runs."""
+
+FIRST_COMMANDS = 5
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+SHOWN = [page for page in PAGES if any(block.runs and not block.real for block in blocks(page))]
+REAL = [page for page in PAGES if any(block.runs and block.real for block in blocks(page))]
+
+
+@pytest.mark.parametrize("page", [page for page in SHOWN if page.name not in OWN_TEST], ids=named)
+def test_what_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
+    run_page(page, tmp_path)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("page", REAL, ids=named)
+def test_what_a_page_shows_of_real_packets_runs(page: Path, tmp_path: Path) -> None:
+    for check in checks():
+        if not check["good"]:
+            pytest.skip(f"no real packets here: {check['name']}: {check['found']}")
+    run_page(page, tmp_path, real=True)
+
+
+def test_what_is_not_run_has_a_reason_and_files_are_known() -> None:
+    for page in PAGES:
+        for block in blocks(page):
+            where = f"{named(page)}: {block.text[:60]}"
+            if "not run" in block.marks:
+                assert len(block.marks["not run"].split()) > 3, where
+            assert block.language not in SHELL or "file" not in block.marks, where
+            for name in filter(None, block.marks.get("given", "").split(", ")):
+                assert name in GIVEN, f"{where}: no test makes {name}"
+
+
+def test_marks_are_spelled_as_they_are_read() -> None:
+    for page in PAGES:
+        for mark in re.findall(r"^<!-- ((?:file|given|run|not)\b[^:]*):.* -->\n+```", page.read_text(), re.MULTILINE):
+            assert mark in ("file", "given", "run shorter", "not run"), f"{named(page)}: {mark}"
+
+
+def test_most_commands_are_run() -> None:
+    counts = {True: 0, False: 0}
+    for page in PAGES:
+        for block in blocks(page):
+            if block.language in SHELL:
+                counts[block.runs] += len(re.findall(r"^dumbbell ", block.text, re.MULTILINE))
+    assert counts[True] > 50
+    assert counts[False] < counts[True] / 4, counts
+    assert {named(page) for page in SHOWN} >= {"README.md", "docs/guide.md", "docs/library.md", "docs/plugins.md"}
+
+
+def test_the_first_commands_of_the_readme_need_no_file_of_the_readers() -> None:
+    first = next(block for block in blocks(ROOT / "README.md") if block.text.startswith("dumbbell "))
+    lines = first.text.splitlines()
+    assert len(lines) == FIRST_COMMANDS
+    assert all("#" in line or "run" in line for line in lines)
+    assert not re.search(r"\.toml|\.py|\.so|pantheon-dir", first.text)
+    assert not first.marks
+
+
+PAGE = """
+<!-- file: mine.toml -->
+```toml
+schemes = ["reno"]
+paths = ["default"]
+```
+
+<!-- run shorter: --duration 1 -->
+```
+dumbbell run mine.toml --duration 999999 --out out   # long
+```
+
+```python
+import dumbbell
+print(dumbbell.open("out").experiment.duration_s)
+```
+"""
+
+
+def test_a_new_block_is_run_as_it_stands(tmp_path: Path) -> None:
+    page, folder = tmp_path / "page.md", tmp_path / "folder"
+    folder.mkdir()
+    page.write_text(PAGE)
+    assert run_page(page, folder).splitlines()[-1] == "1.0"
+    for text, said in (
+        ("```\nfalse\n```\n", "status 1"),
+        ("```sh\ndumbbell run --scheme reno\n```\n", "unknown option --scheme"),
+        ("```python\nimport duckdb\n```\n", "a fresh install lacks duckdb"),
+    ):
+        page.write_text(text)
+        (folder / "examples").unlink()
+        with pytest.raises(AssertionError, match=said):
+            run_page(page, folder)
+    (folder / "examples").unlink()
+    page.write_text("<!-- not run: it would fail on purpose here -->\n```\nfalse\n```\n")
+    run_page(page, folder)
