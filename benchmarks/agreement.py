@@ -30,7 +30,7 @@ PAIRS = {  # real implementation: ours
     "kernel-bbr": "bbr",
     "bpf-vegas": "vegas",
     "bpf-ledbat": "ledbat",
-    "bpf-copa": "copa",
+    "bpf-copa-delay": "copa-delay",
     "libutp": "libutp-ledbat",
     "quic-cubic": "cubic",
 }
@@ -49,20 +49,21 @@ REASONS: dict[tuple[str, str], str] = {  # (scheme, path or "" for all): why the
 }
 
 REAL_REASONS: dict[tuple[str, str], str] = {  # (real implementation, path or "" for all): why it differs from ours
-    ("bpf-copa", "india-aws-india"): (
-        "The kernel paces a millisecond of data at a time: five to seven segments leave together, from our `copa` one "
-        "(gaps below 50 us in `packets.parquet`). Copa aims at two packets in the queue, at this rate 0.24 ms, so the "
-        "bursts themselves are more queue than it wants, and its window settles at half of ours (`cwnd`). Ours is as "
-        "sensitive: 0.3 ms of lateness in the simulator move its 66 Mbit/s to between 70 and 90."
+    ("bpf-copa-delay", "india-aws-india"): (
+        "The kernel paces a millisecond of data at a time: five to seven segments leave together, from our "
+        "`copa-delay` one (gaps below 50 us in `packets.parquet`). Copa aims at two packets in the queue, at this rate "
+        "0.24 ms, so the bursts themselves are more queue than it wants, and its window settles at half of ours "
+        "(`cwnd`). Ours is as sensitive: 0.3 ms of lateness in the simulator move its 66 Mbit/s to between 70 and 90."
     ),
-    ("bpf-copa", "lossy-50mbps"): (
+    ("bpf-copa-delay", "lossy-50mbps"): (
         "At the start the kernel's window overshoots further (390 packets against 290 in a run of 10 s) and the queue "
         "stays full for half a second longer, which in a short run is the 95th percentile. Afterwards window and RTT "
         "are those of ours (`cwnd`, `srtt`)."
     ),
-    ("bpf-copa", "mexico-cellular"): (
-        "The kernel acknowledges every second segment, our `copa` every packet; with `--set copa.transport.ack_every=2 "
-        "--set copa.transport.ack_delay_ms=40` ours has 5 % less throughput and 12 % less delay in the simulator."
+    ("bpf-copa-delay", "mexico-cellular"): (
+        "The kernel acknowledges every second segment, our `copa-delay` every packet; with `--set "
+        "copa-delay.transport.ack_every=2 --set copa-delay.transport.ack_delay_ms=40` ours has 5 % less throughput and "
+        "12 % less delay in the simulator."
     ),
     ("bpf-vegas", "mexico-cellular"): (
         "The smallest RTT of one round ends slow start, and on this trace that is chance: over 60 seeds the p95 of our "

@@ -54,7 +54,7 @@ def refused(dumbbell: Dumbbell, *arguments: object) -> str:
         (("--set", "warmup=1"), ["unknown key `warmup`", "`warmup_s`"]),
         (("--backend", "emu", "--jobs", "2"), ["--jobs 2", "allowed with --backend emu is 1", "real time"]),
         (("--schemes", "kernel-cubic"), ["`kernel-cubic` is a kernel controller", "--backend emu only"]),
-        (("--mix", "reno+bpf-copa"), ["`bpf-copa` is a kernel controller in BPF", "--backend emu only"]),
+        (("--mix", "reno+bpf-copa-delay"), ["`bpf-copa-delay` is a kernel controller in BPF", "--backend emu only"]),
         (("--schemes", "kernel-cubik"), ["did you mean `kernel-cubic`", "the kernel offers "]),
         (("--set", "reno.transport"), ["KEY=VALUE"]),
         (("--backend", "remote:host"), ["not available in this version"]),

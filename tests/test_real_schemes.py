@@ -67,8 +67,8 @@ def test_what_the_core_is_told_of_a_kernel_controller() -> None:
     assert told["kernel"] == {"congestion_control": "bbr"}
     assert told["scheme"] == "kernel-bbr"
     assert not {"controller", "parameters", "transport", "program"} & told.keys()
-    assert flow(Overrides(schemes=("bpf-copa",), settings={"backend": "emu"}))["kernel"] == {
-        "congestion_control": "bpf_copa"
+    assert flow(Overrides(schemes=("bpf-copa-delay",), settings={"backend": "emu"}))["kernel"] == {
+        "congestion_control": "bpf_copa_delay"
     }
 
 
@@ -249,8 +249,8 @@ def _loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_controllers_are_held_while_they_are_needed(loader: Path) -> None:
-    with held(["bpf_vegas", "bpf_copa"]):
-        assert loader.read_text() == "hold bpf_vegas bpf_copa\n"
+    with held(["bpf_vegas", "bpf_copa_delay"]):
+        assert loader.read_text() == "hold bpf_vegas bpf_copa_delay\n"
     assert loader.read_text().endswith("gone\n")
     loader.unlink()
     with held([]):

@@ -380,6 +380,18 @@ def test_emulated_runs_say_how_late_they_were_and_bad_ones_stay_out_of_averages(
     assert "The same seeds give the same packets" not in outline.text
 
 
+def test_a_report_of_programs_says_that_starved_ones_are_not_marked(tmp_path: Path) -> None:
+    emulate(tmp_path)
+    words = "Programs are not watched: one that shared its processors with other work was slower than its controller"
+    write_report(tmp_path, jobs=1)
+    assert words not in Outline((tmp_path / "report.html").read_text()).text
+    emulation = {"lateness_us": LATENESS, "tx_dropped": 0, "degraded": None, "invalid": None}
+    program = {"flow": 1, "side": "sender", "command": "quic send", "ended": "status 0", "output": []}
+    change(tmp_path, f"runs/{PATHS[0]}/cubic/1", emulation=emulation | {"programs": [program]})
+    write_report(tmp_path, jobs=1)
+    assert words in Outline((tmp_path / "report.html").read_text()).text
+
+
 def test_simulated_runs_say_nothing_of_lateness(outline: Outline) -> None:
     for words in ("Lateness", "Backend emu", "A built-in controller", "Transfers"):
         assert words not in outline.text

@@ -1,19 +1,21 @@
-//! Copa: aims at a rate of `1 / (delta * queueing delay)`, repaired where the published code oscillates.
+//! Copa: aims at a rate of `1 / (delta * queueing delay)`, and competes with who fills the queue.
 //!
-//! Source: Arun and Balakrishnan, NSDI 2018, section 2. Repairs, and why they are needed (`docs/derivations.md`, Copa):
-//! - the velocity doubles only after three round trips in one direction, and is 1 again as soon as the comparison
-//!   contradicts the direction (facebook/mvfst@00e67c1, `quic/congestion_control/Copa.cpp`);
-//! - the velocity is at most a tenth of the window per round trip (`velocity_cap`);
-//! - a constant noise floor can be taken off the queueing delay; mode switching is off by default, and on needs five
-//!   round trips without a nearly empty queue, found twice in a row.
+//! Source: Arun and Balakrishnan, NSDI 2018, section 2, with the defaults of the paper. Two things the paper does not
+//! have, and why (`docs/derivations.md`, Copa):
+//! - the velocity is 1 again as soon as the comparison contradicts the direction (`quick_turn`, facebook/mvfst@00e67c1,
+//!   `quic/congestion_control/Copa.cpp`); tested once per window, as the text has it, the window keeps a limit cycle that
+//!   the paper's section 3 rules out;
+//! - the velocity moves the window by no more than itself per round trip (`velocity_cap`, as the authors' own
+//!   venkatarun95/genericCC@d0153f8, `markoviancc.cc`); `copa-delay` has a tenth.
 //!
-//! Deviations: a round trip is counted by packet number, not by the smoothed RTT; an ACK for several packets counts as
-//! that many ACKs with one RTT sample; the window does not grow while the application limits it; a timeout returns to
-//! slow start with the smallest window (the paper has no timeout).
+//! Deviations: a round trip is counted by packet number, not by the smoothed RTT; a queueing delay of exactly a tenth of
+//! the range is "nearly empty", so that a path without delay variation is; a window that stands still has no direction; an
+//! ACK for several packets counts as that many ACKs with one RTT sample; the window does not grow while the application
+//! limits it; a timeout returns to slow start with the smallest window (the paper has no timeout).
 //!
 //! Expected: a lone flow fills more than 98 % of a FIFO link with about `2 / delta` packets queued, without loss after
-//! slow start; Jain's index of 2 to 10 flows above 0.99. Jitter `d` between standing and minimum RTT limits the rate
-//! to one packet per `delta * d`.
+//! slow start; Jain's index of 2 to 10 flows above 0.99; beside Reno about half of the link. Jitter `d` between standing
+//! and minimum RTT limits the rate to one packet per `delta * d`.
 
 mod mode;
 #[cfg(test)]
@@ -22,6 +24,7 @@ mod tests;
 use crate::parts::{Rounds, Window, WindowedMin};
 use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
 use mode::ModeSwitch;
+use std::cmp::Ordering;
 use units::{Rate, Span};
 
 /// Smallest window, packets.
@@ -36,7 +39,7 @@ const SLOWEST: Rate = Rate::from_bps(1);
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "copa",
-    summary: "Copa (NSDI 2018) with velocity cap and mvfst's direction rule",
+    summary: "Copa by the paper (NSDI 2018), with switches for what the published code's oscillation needs",
     parameters: &[
         Parameter::number(
             "delta",
@@ -48,9 +51,9 @@ pub(crate) const ENTRY: Entry = Entry {
         Parameter::number(
             "velocity_cap",
             "",
-            0.1,
-            (0.001, 1.0),
-            "Largest change of the window per round trip, as a share of it (at least 1/delta packets).",
+            1.0,
+            (0.0, 1.0),
+            "Largest change of the window per round trip, as a share of it (at least 1/delta packets); 0 for none.",
         ),
         Parameter::number(
             "noise_floor_ms",
@@ -61,9 +64,21 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
         Parameter::number("min_rtt_window_s", "s", 10.0, (0.1, 3600.0), "Window of the minimum RTT."),
         Parameter::flag(
+            "quick_turn",
+            true,
+            "The velocity is 1 again as soon as the comparison contradicts the direction, not when the round trip ends.",
+        ),
+        Parameter::flag(
             "mode_switching",
-            false,
+            true,
             "Lower delta while others fill the queue (competitive mode).",
+        ),
+        Parameter::integer(
+            "filled_rounds",
+            "RTTs",
+            5,
+            (1, 1000),
+            "Round trips without a nearly empty queue after which competitive mode begins.",
         ),
     ],
     receiver: None,
@@ -76,7 +91,10 @@ struct Copa {
     initial_delta: f64,
     /// 1/packet.
     delta: f64,
-    velocity_cap: f64,
+    /// Share of the window, if there is a cap.
+    velocity_cap: Option<f64>,
+    /// The velocity of one direction is never spent in the other.
+    turns_quickly: bool,
     /// ns.
     noise_floor: u64,
     mode_switch: Option<ModeSwitch>,
@@ -104,9 +122,12 @@ impl Copa {
             window,
             initial_delta: delta,
             delta,
-            velocity_cap: parameters.number("velocity_cap"),
+            velocity_cap: Some(parameters.number("velocity_cap")).filter(|cap| *cap > 0.0),
+            turns_quickly: parameters.flag("quick_turn"),
             noise_floor: Span::from_secs_f64(parameters.number("noise_floor_ms") / 1e3).as_ns(),
-            mode_switch: parameters.flag("mode_switching").then(|| ModeSwitch::new(delta)),
+            mode_switch: parameters
+                .flag("mode_switching")
+                .then(|| ModeSwitch::new(delta, parameters.integer("filled_rounds"))),
             min_rtt: WindowedMin::new(history.as_ns()),
             standing: WindowedMin::new(history.as_ns()),
             in_slow_start: true,
@@ -154,8 +175,13 @@ impl Copa {
 
     /// Once per round trip: the velocity doubles if the window has kept its direction for three of them.
     fn end_round(&mut self) {
-        let direction = if self.window.packets > self.cwnd_at_round_start { 1 } else { -1 };
-        if direction == self.direction {
+        // A window that stands still, at its smallest or because the application limits it, has no direction.
+        let direction = match self.window.packets.total_cmp(&self.cwnd_at_round_start) {
+            Ordering::Greater => 1,
+            Ordering::Less => -1,
+            Ordering::Equal => 0,
+        };
+        if direction == self.direction && direction != 0 {
             self.rounds_in_direction += 1;
             if self.rounds_in_direction >= ROUNDS_BEFORE_DOUBLING {
                 self.velocity *= 2.0;
@@ -185,15 +211,15 @@ impl Copa {
             self.end_round();
         }
         let direction = if is_below_target { 1 } else { -1 };
-        // A velocity gained one way must not be spent the other way.
-        if direction != self.direction && self.velocity > 1.0 {
+        if self.turns_quickly && direction != self.direction && self.velocity > 1.0 {
             self.turn(direction, ack.next_number);
         }
         if is_below_target && !may_grow {
             return;
         }
-        let cap = (self.velocity_cap * self.delta * self.window.packets).max(1.0);
-        self.velocity = self.velocity.min(cap);
+        if let Some(share) = self.velocity_cap {
+            self.velocity = self.velocity.min((share * self.delta * self.window.packets).max(1.0));
+        }
         let change = acked * self.velocity / (self.delta * self.window.packets);
         self.window.packets = (self.window.packets + f64::from(direction) * change).max(MIN_WINDOW);
     }
@@ -227,7 +253,7 @@ impl Controller for Copa {
         self.in_slow_start = true;
         self.turn(0, timeout.next_number);
         if let Some(switch) = &mut self.mode_switch {
-            *switch = ModeSwitch::new(self.initial_delta);
+            switch.restart();
             self.delta = self.initial_delta;
         }
     }

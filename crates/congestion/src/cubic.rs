@@ -35,7 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "cubic",
     summary: "TCP CUBIC (RFC 9438) with HyStart++ (RFC 9406)",
     parameters: &[
-        Parameter::number("c", "packets/s^3", 0.4, (0.001, 100.0), "Steepness of the cubic (RFC 9438 4.6)."),
+        Parameter::number("c", "packets/s^3", 0.4, (0.001, 100.0), "Steepness of the cubic (RFC 9438 5.1)."),
         Parameter::number("beta", "", 0.7, (0.1, 0.95), "Factor of the window kept on loss (RFC 9438 4.6)."),
         Parameter::flag(
             "fast_convergence",

@@ -54,7 +54,7 @@ pub(crate) const ENTRY: Entry = Entry {
             (0.5, 10.0),
             "Pacing rate in windows per RTT, after slow start.",
         ),
-        Parameter::number("c", "packets/s^3", 0.4, (0.001, 100.0), "Steepness of the cubic (RFC 9438 4.6)."),
+        Parameter::number("c", "packets/s^3", 0.4, (0.001, 100.0), "Steepness of the cubic (RFC 9438 5.1)."),
         Parameter::number("beta", "", 0.7, (0.1, 0.95), "Factor of the window kept on loss (RFC 9438 4.6)."),
         Parameter::flag(
             "fast_convergence",

@@ -110,13 +110,13 @@ mod tests {
 
     #[test]
     fn every_command_is_read() {
-        let names = || vec!["bpf_vegas".to_owned(), "bpf_copa".to_owned()];
+        let names = || vec!["bpf_vegas".to_owned(), "bpf_copa_delay".to_owned()];
         assert_eq!(command("list --json"), Ok(Command::List { json: true }));
         assert_eq!(
-            command("hold --wait 0.5 bpf_vegas bpf_copa"),
+            command("hold --wait 0.5 bpf_vegas bpf_copa_delay"),
             Ok(Command::Hold { names: names(), wait: Duration::from_millis(500) })
         );
-        assert_eq!(command("load bpf_vegas bpf_copa"), Ok(Command::Load { names: names() }));
+        assert_eq!(command("load bpf_vegas bpf_copa_delay"), Ok(Command::Load { names: names() }));
         assert_eq!(command("unload --all"), Ok(Command::Unload { names: vec![] }));
         assert_eq!(command(""), Ok(Command::Help));
     }

@@ -327,6 +327,11 @@ class PathTables:
             "quarter of the base RTT if that is more), is made again, then counts as degraded; one that lost packets "
             "in a device or socket, outside the path, is invalid. Neither enters averages."
         )
+        if any(run.emulation and run.emulation.get("programs") for run in self.runs):
+            caption += (
+                " Programs are not watched: one that shared its processors with other work was slower than its "
+                "controller, and its run is not marked."
+            )
         groups = (("", 3), ("", 1), ("lateness (\u00b5s)", 7), ("", 3))
         columns = (
             "packets",

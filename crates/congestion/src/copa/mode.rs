@@ -7,28 +7,26 @@ use crate::parts::{Rounds, WindowedMax};
 const EMPTY_SHARE: f64 = 0.1;
 /// `RTTmax` is that of this many RTTs.
 const MAX_RTT_ROUNDS: u64 = 4;
-/// Round trips without a nearly empty queue that mean a buffer filler is present.
-const ROUNDS_UNTIL_FILLED: u32 = 5;
-/// Such findings in a row that switch modes.
-const FINDINGS: u32 = 2;
-
 #[derive(Debug)]
 pub(super) struct ModeSwitch {
     default_delta: f64,
+    /// Round trips without a nearly empty queue that mean a buffer filler is present.
+    filled_rounds: i64,
     delta: f64,
     is_competitive: bool,
     /// ns by ns.
     max_rtt: WindowedMax<u64>,
     rounds: Rounds,
     /// Round trips since the queue was nearly empty.
-    rounds_filled: u32,
+    rounds_filled: i64,
     has_loss: bool,
 }
 
 impl ModeSwitch {
-    pub(super) fn new(default_delta: f64) -> Self {
+    pub(super) fn new(default_delta: f64, filled_rounds: i64) -> Self {
         Self {
             default_delta,
+            filled_rounds,
             delta: default_delta,
             is_competitive: false,
             max_rtt: WindowedMax::new(0),
@@ -36,6 +34,11 @@ impl ModeSwitch {
             rounds_filled: 0,
             has_loss: false,
         }
+    }
+
+    /// As if nothing had been seen.
+    pub(super) fn restart(&mut self) {
+        *self = Self::new(self.default_delta, self.filled_rounds);
     }
 
     pub(super) fn is_competitive(&self) -> bool {
@@ -56,13 +59,12 @@ impl ModeSwitch {
             self.delta = self.default_delta;
         } else if has_round_ended {
             self.rounds_filled += 1;
-            // The window of five round trips slides by one per round trip: two findings are six of them.
             if self.is_competitive {
                 if !self.has_loss {
                     self.delta = 1.0 / (1.0 / self.delta + 1.0);
                 }
             } else {
-                self.is_competitive = self.rounds_filled >= ROUNDS_UNTIL_FILLED + FINDINGS - 1;
+                self.is_competitive = self.rounds_filled >= self.filled_rounds;
             }
         }
         if has_round_ended {

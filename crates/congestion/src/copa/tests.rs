@@ -16,9 +16,12 @@ fn round(driver: &mut Driver, rtt_ms: u64) {
     ack_at(driver, rtt_ms, rtt_ms);
 }
 
+const CAP: (&str, &str) = ("velocity_cap", "0.1");
+const NO_MODES: (&str, &str) = ("mode_switching", "off");
+
 /// Out of slow start with `RTTmin` 100 ms: window 1000 packets (so that the cap allows velocities up to 50 at delta 0.5).
-fn steady() -> Driver {
-    let mut driver = Driver::new(&ENTRY, &[]);
+fn steady(settings: &[(&str, &str)]) -> Driver {
+    let mut driver = Driver::new(&ENTRY, settings);
     driver.ack(990);
     assert_eq!(driver.field("cwnd"), 1000.0);
     round(&mut driver, 200); // 1000 * 0.5 * 100 ms > 200 ms: above the target
@@ -66,7 +69,7 @@ fn the_minimum_rtt_is_forgotten_after_ten_seconds() {
 
 #[test]
 fn velocity_is_1_2_4_only_after_three_rtts_in_one_direction() {
-    let mut driver = steady();
+    let mut driver = steady(&[]);
     let mut velocities = Vec::new();
     for _ in 0..7 {
         round(&mut driver, 100);
@@ -80,7 +83,7 @@ fn velocity_is_1_2_4_only_after_three_rtts_in_one_direction() {
 
 #[test]
 fn contradicting_the_direction_resets_the_velocity_at_once() {
-    let mut driver = steady();
+    let mut driver = steady(&[]);
     (0..5).for_each(|_| round(&mut driver, 100));
     assert_eq!(driver.field("velocity"), 4.0);
     let before = driver.field("cwnd");
@@ -95,14 +98,35 @@ fn contradicting_the_direction_resets_the_velocity_at_once() {
 }
 
 #[test]
+fn without_quick_turn_the_velocity_lasts_until_the_round_trip_ends() {
+    let mut driver = steady(&[("quick_turn", "off")]);
+    (0..5).for_each(|_| round(&mut driver, 100));
+    let before = driver.field("cwnd");
+    ack_at(&mut driver, 101, 200);
+    assert_eq!((driver.field("velocity"), driver.field("direction")), (4.0, 1.0));
+    assert!((before - driver.field("cwnd") - 4.0 / (0.5 * before)).abs() < 1e-12);
+    (0..3).for_each(|_| ack_at(&mut driver, 1, 200));
+    round(&mut driver, 200);
+    assert_eq!((driver.field("velocity"), driver.field("direction")), (1.0, -1.0));
+}
+
+#[test]
 fn velocity_is_capped_at_a_tenth_of_the_window_per_rtt() {
-    let mut driver = steady();
+    let mut driver = steady(&[CAP]);
     (0..12).for_each(|_| round(&mut driver, 100));
     let velocity = driver.field("velocity");
     // 0.1 * 0.5 * about 1000 packets.
     assert!((velocity - 50.0).abs() < 0.2, "{velocity}");
+    // The default is a whole window, 500 and growing; without a cap it doubles nine times.
+    let mut driver = steady(&[]);
+    (0..12).for_each(|_| round(&mut driver, 100));
+    let velocity = driver.field("velocity");
+    assert!((500.0..512.0).contains(&velocity), "{velocity}");
+    let mut driver = steady(&[("velocity_cap", "0")]);
+    (0..12).for_each(|_| round(&mut driver, 100));
+    assert_eq!(driver.field("velocity"), 512.0);
     // A small window leaves the velocity at 1.
-    let mut driver = Driver::new(&ENTRY, &[]);
+    let mut driver = Driver::new(&ENTRY, &[CAP]);
     round(&mut driver, 100);
     round(&mut driver, 200);
     (0..12).for_each(|_| round(&mut driver, 100));
@@ -122,7 +146,7 @@ fn a_noise_floor_is_not_queueing() {
 
 #[test]
 fn loss_is_ignored_and_the_application_limit_freezes_growth() {
-    let mut driver = steady();
+    let mut driver = steady(&[]);
     let before = driver.field("cwnd");
     driver.lose(5, true);
     assert_eq!(driver.field("cwnd"), before);
@@ -137,7 +161,7 @@ fn loss_is_ignored_and_the_application_limit_freezes_growth() {
 
 #[test]
 fn a_timeout_returns_to_slow_start_with_two_packets() {
-    let mut driver = steady();
+    let mut driver = steady(&[]);
     driver.timeout(false);
     assert_eq!((driver.field("cwnd"), driver.field("slow_start")), (2.0, 1.0));
     (0..4).for_each(|_| ack_at(&mut driver, 100, 100));
@@ -146,24 +170,26 @@ fn a_timeout_returns_to_slow_start_with_two_packets() {
 
 #[test]
 fn the_window_never_falls_below_two_packets() {
-    let mut driver = Driver::new(&ENTRY, &[("delta", "1"), ("min_rtt_window_s", "3600")]);
+    let mut driver = Driver::new(&ENTRY, &[("delta", "1"), ("min_rtt_window_s", "3600"), NO_MODES]);
     driver.ack(1);
     (0..100).for_each(|_| round(&mut driver, 2000)); // the target is 2000 / 1900 packets
     assert_eq!(driver.field("cwnd"), 2.0);
+    // A window that stands still goes nowhere: no velocity is saved up for the first ACK below the target.
+    assert_eq!((driver.field("velocity"), driver.field("direction")), (1.0, 0.0));
 }
 
 /// `RTTmin` 100 ms, then round trips of 200 ms.
 fn beside_a_filler() -> Driver {
-    let mut driver = Driver::new(&ENTRY, &[("mode_switching", "on")]);
+    let mut driver = Driver::new(&ENTRY, &[]);
     round(&mut driver, 100);
     round(&mut driver, 200);
     driver
 }
 
 #[test]
-fn a_queue_filled_for_six_rtts_switches_to_competitive_mode() {
+fn a_queue_filled_for_five_rtts_switches_to_competitive_mode() {
     let mut driver = beside_a_filler();
-    (0..4).for_each(|_| round(&mut driver, 200));
+    (0..3).for_each(|_| round(&mut driver, 200));
     assert_eq!(driver.field("mode"), 0.0);
     round(&mut driver, 200);
     assert_eq!((driver.field("mode"), driver.field("delta")), (1.0, 0.5));
@@ -186,8 +212,16 @@ fn a_queue_filled_for_six_rtts_switches_to_competitive_mode() {
 #[test]
 fn delta_never_exceeds_the_default_in_competitive_mode() {
     let mut driver = beside_a_filler();
-    (0..5).for_each(|_| round(&mut driver, 200));
+    (0..4).for_each(|_| round(&mut driver, 200));
     assert_eq!(driver.field("mode"), 1.0);
     driver.lose(1, true);
     assert_eq!(driver.field("delta"), 0.5);
+}
+
+#[test]
+fn without_mode_switching_a_filled_queue_changes_nothing() {
+    let mut driver = Driver::new(&ENTRY, &[NO_MODES]);
+    round(&mut driver, 100);
+    (0..20).for_each(|_| round(&mut driver, 200));
+    assert_eq!((driver.field("mode"), driver.field("delta")), (0.0, 0.5));
 }

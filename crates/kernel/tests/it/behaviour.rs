@@ -26,10 +26,10 @@ fn send_all<const N: usize>(
 }
 
 pub(crate) fn delay_based_controllers_keep_the_queue_short_where_reno_fills_it() {
-    let _hold = Hold::start(&["bpf_copa", "bpf_ledbat", "bpf_vegas"]);
+    let _hold = Hold::start(&["bpf_copa_delay", "bpf_ledbat", "bpf_vegas"]);
     // 5 Mbit/s and 400 kB: a full queue takes 640 ms, one packet 2.4 ms.
     let [reno, vegas, ledbat, copa] =
-        send_all(["reno", "bpf_vegas", "bpf_ledbat", "bpf_copa"], 5, 400_000, 4.0);
+        send_all(["reno", "bpf_vegas", "bpf_ledbat", "bpf_copa_delay"], 5, 400_000, 4.0);
     assert!(reno.rtt_ms > 300.0, "{reno:?}");
     // 2 to 4 queued packets; Copa about 2 and its oscillation.
     assert!(vegas.rtt_ms < 40.0, "{vegas:?}");
@@ -42,10 +42,10 @@ pub(crate) fn delay_based_controllers_keep_the_queue_short_where_reno_fills_it()
 }
 
 pub(crate) fn losses_at_a_short_queue_do_not_stop_anyone() {
-    let _hold = Hold::start(&["bpf_copa", "bpf_ledbat", "bpf_vegas"]);
+    let _hold = Hold::start(&["bpf_copa_delay", "bpf_ledbat", "bpf_vegas"]);
     // Four packets of queue: fewer than Vegas and far fewer than LEDBAT wants. Reno sends 420 of 4150 packets again; a
     // machine that is busy wakes senders late, and most of what they then send at once is lost: 2168 were seen.
-    for sent in send_all(["bpf_vegas", "bpf_ledbat", "bpf_copa"], 20, 6_100, 2.5) {
+    for sent in send_all(["bpf_vegas", "bpf_ledbat", "bpf_copa_delay"], 20, 6_100, 2.5) {
         assert!(sent.rate_mbps > 12.0 && (1..3500).contains(&sent.retransmissions), "{sent:?}");
     }
 }

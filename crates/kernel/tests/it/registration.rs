@@ -4,7 +4,7 @@ use crate::support::{Connection, Hold, Path, dumbbell_kernel, is_available, is_s
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-const ALL: [&str; 3] = ["bpf_copa", "bpf_ledbat", "bpf_vegas"];
+const ALL: [&str; 3] = ["bpf_copa_delay", "bpf_ledbat", "bpf_vegas"];
 
 /// `by` of every controller as `list --json` has it.
 fn registrars() -> Vec<serde_json::Value> {
@@ -47,23 +47,23 @@ pub(crate) fn two_holds_share_a_registration_until_the_last_one_ends() {
 
 pub(crate) fn an_open_connection_outlives_the_registration_and_the_name_is_free_again() {
     let path = Path::new("c", 20, 100_000);
-    let hold = Hold::start(&["bpf_copa"]);
-    let mut connection = Connection::open(&path, "bpf_copa");
+    let hold = Hold::start(&["bpf_copa_delay"]);
+    let mut connection = Connection::open(&path, "bpf_copa_delay");
     let began = Instant::now();
     connection.send_until(began + Duration::from_millis(200));
     hold.end();
-    assert!(is_soon_gone("bpf_copa"));
-    let again = Hold::start(&["bpf_copa"]);
+    assert!(is_soon_gone("bpf_copa_delay"));
+    let again = Hold::start(&["bpf_copa_delay"]);
     connection.send_until(began + Duration::from_millis(700));
     let (bytes, lasted) = connection.finish(began);
     assert!(bytes as f64 * 8.0 / lasted.as_secs_f64() > 5e6, "{bytes} bytes in {lasted:?}");
     again.end();
-    assert!(is_soon_gone("bpf_copa"));
+    assert!(is_soon_gone("bpf_copa_delay"));
 }
 
 pub(crate) fn a_loaded_controller_stays_until_it_is_unloaded() {
     // In a mount namespace of its own: the machine's BPF file system stays as it is.
-    let script = "mount -t bpf bpf /sys/fs/bpf && $0 load bpf_vegas bpf_copa && $0 load bpf_vegas && $0 list --json \
+    let script = "mount -t bpf bpf /sys/fs/bpf && $0 load bpf_vegas bpf_copa_delay && $0 load bpf_vegas && $0 list --json \
         && echo | $0 hold bpf_vegas && $0 unload bpf_vegas && $0 list --json && $0 unload --all && $0 list --json \
         && test ! -e /sys/fs/bpf/dumbbell && $0 unload bpf_vegas";
     let output = Command::new("unshare")
@@ -80,7 +80,7 @@ pub(crate) fn a_loaded_controller_stays_until_it_is_unloaded() {
         "dumbbell-kernel: bpf_vegas: not loaded (/sys/fs/bpf/dumbbell/bpf_vegas does not exist)\n"
     );
     assert_eq!(output.status.code(), Some(2));
-    assert!(!is_available("bpf_vegas") && !is_available("bpf_copa"));
+    assert!(!is_available("bpf_vegas") && !is_available("bpf_copa_delay"));
 }
 
 pub(crate) fn without_the_rights_of_root_one_line_says_so() {
@@ -102,6 +102,6 @@ pub(crate) fn an_unknown_name_is_refused_with_the_known_ones() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(
         String::from_utf8_lossy(&output.stderr),
-        "dumbbell-kernel: vegas: no such controller; allowed: bpf_copa, bpf_ledbat, bpf_vegas\n"
+        "dumbbell-kernel: vegas: no such controller; allowed: bpf_copa_delay, bpf_ledbat, bpf_vegas\n"
     );
 }

@@ -180,7 +180,7 @@ fn digest(records: impl Iterator<Item = Record>) -> u64 {
     })
 }
 
-/// One line per controller: a change in behaviour shows as a change here. With `UPDATE_GOLDEN=1` the file is
+/// One line per controller, and one for the scheme `copa-delay`: a change in behaviour shows as a change here. With `UPDATE_GOLDEN=1` the file is
 /// rewritten; such a change belongs into the changelog as one that changes results.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "golden files are read, and written on request")]
@@ -188,14 +188,17 @@ fn every_controller_behaves_as_recorded() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden/controllers.txt");
     let mut text = String::from("controller sent delivered goodput_kbit_s p95_delay_us log_digest\n");
     let registry = congestion::Registry::builtin();
-    for entry in registry.iter() {
+    let defaults = registry.iter().map(|entry| (entry.name, flow(entry.name)));
+    let mut copa_delay = flow("copa");
+    copa_delay["parameters"] = json!({"mode_switching": "off", "velocity_cap": "0.1"});
+    for (name, flow) in defaults.chain([("copa-delay", copa_delay)]) {
         let scratch = Scratch::new();
-        let stats = harness::record(&spec(&[flow(entry.name)], 1), &scratch.0);
+        let stats = harness::record(&spec(&[flow], 1), &scratch.0);
         let log = PacketLogReader::open(scratch.0.join("packets.parquet")).unwrap();
         writeln!(
             text,
             "{} {} {} {:.0} {:.0} {:016x}",
-            entry.name,
+            name,
             stats["flows"][0]["packets_sent"],
             stats["flows"][0]["packets_delivered"],
             stats["flows"][0]["goodput_mbps"].as_f64().unwrap() * 1e3,

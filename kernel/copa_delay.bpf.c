@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
-/* Copa: aims at a rate of 1 / (delta * queueing delay).
+/* Copa's default mode alone: aims at a rate of 1 / (delta * queueing delay).
  *
- * Arun and Balakrishnan, NSDI 2018, section 2, with delta = 1/2 and without mode switching; velocity, its cap and its
- * direction as in crates/congestion/src/copa.rs. Both RTT minima are Nichols' estimate from three samples.
+ * Arun and Balakrishnan, NSDI 2018, section 2, with delta = 1/2, as the scheme `copa-delay`: without the paper's mode
+ * switching and with a cap on the velocity (crates/congestion/src/copa.rs). Both RTT minima are Nichols' estimate from three samples.
  *
  * Losses do not move Copa's window, so this is a cong_control: the kernel reduces nothing by itself. In the first round
  * trip of a recovery no more is sent than arrives (packet conservation); after a timeout Copa starts over from two packets.
@@ -301,12 +301,12 @@ __u32 BPF_PROG(copa_undo_cwnd, struct sock *sk)
 }
 
 SEC(".struct_ops.link")
-struct tcp_congestion_ops bpf_copa = {
+struct tcp_congestion_ops bpf_copa_delay = {
 	.init = (void *)copa_init,
 	.cong_control = (void *)copa_cong_control,
 	.set_state = (void *)copa_set_state,
 	.ssthresh = (void *)copa_ssthresh,
 	.undo_cwnd = (void *)copa_undo_cwnd,
 	.flags = TCP_CONG_NON_RESTRICTED,
-	.name = "bpf_copa",
+	.name = "bpf_copa_delay",
 };
