@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         import_pantheon,
         import_qlog,
     )
-    from dumbbell.library.figures import Figure
+    from dumbbell.library.figures import Figure, check_figure_files, figure_kinds
     from dumbbell.library.installation import Installation, installation, plugin_include
     from dumbbell.library.listing import (
         experiments,
@@ -88,6 +88,7 @@ _PLACES = {
     "bpf_loader": "machine.bpf",
     "ccperf_plan": "ccperf.experiment",
     "ccperf_tables": "ccperf.tables",
+    "check_figure_files": "library.figures",
     "check_metrics": "library.metrics",
     "check_vectors": "vectors",
     "compare": "library.reading",
@@ -100,6 +101,7 @@ _PLACES = {
     "import_mahimahi": "library.exchange",
     "import_pantheon": "library.exchange",
     "import_qlog": "library.exchange",
+    "figure_kinds": "library.figures",
     "installation": "library.installation",
     "listing": "library.listing",
     "make_path": "catalog.one_line",
@@ -149,6 +151,7 @@ __all__ = [
     "bpf_loader",
     "ccperf_plan",
     "ccperf_tables",
+    "check_figure_files",
     "check_metrics",
     "check_vectors",
     "compare",
@@ -158,6 +161,7 @@ __all__ = [
     "export_pantheon",
     "export_qlog",
     "export_trace",
+    "figure_kinds",
     "import_mahimahi",
     "import_pantheon",
     "import_qlog",
