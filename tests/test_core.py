@@ -74,7 +74,7 @@ def test_a_run_can_be_watched_and_ended_by_who_watches() -> None:
     assert list(flows) == [1]
     assert flows[1]["in_flight"] > 0
     assert list(links) == ["data/link"]
-    assert set(links["data/link"]) == {"queue", "queue_bytes", "dropped", "delivered"}
+    assert set(links["data/link"]) == {"queue", "queue_bytes", "dropped", "marked", "delivered", "offered"}
     alone = json.loads(_core.simulate(specification()))
     assert watched["flows"] == alone["flows"], "being watched changes nothing"
     limit_s = 1.0

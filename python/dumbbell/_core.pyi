@@ -163,6 +163,9 @@ def delay_points(packets: Source, direction: str, max_points: int) -> tuple[byte
     At most `max_points`, evenly chosen from all deliveries in time order. Times count from the start of the run.
     """
 
+def delay_range(packets: Source) -> tuple[float, float] | None:
+    """The least and the largest one-way delay of the data packets that arrived, ms; None if none did."""
+
 def samples(samples: Source) -> list[tuple[str, str, str, bytes, bytes]]:
     """The time series of samples of flows or links: key, field, unit, times in s and values (float64)."""
 

@@ -251,6 +251,6 @@ impl Controller for Copa {
         sink.put("rtt_min", "ms", ms(self.min_rtt.get()));
         sink.put("queueing_delay", "ms", ms(Some(self.queueing_ns())));
         sink.put("mode", "0 default, 1 competitive", f64::from(u8::from(is_competitive)));
-        sink.put("slow_start", "", f64::from(u8::from(self.in_slow_start)));
+        sink.put("slow_start", "0 no, 1 yes", f64::from(u8::from(self.in_slow_start)));
     }
 }

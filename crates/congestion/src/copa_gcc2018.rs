@@ -363,6 +363,6 @@ impl Controller for CopaGcc {
             "0 default, 1 competitive",
             f64::from(u8::from(self.state.mode == Mode::Competitive)),
         );
-        sink.put("slow_start", "", f64::from(u8::from(self.state.in_slow_start)));
+        sink.put("slow_start", "0 no, 1 yes", f64::from(u8::from(self.state.in_slow_start)));
     }
 }

@@ -325,7 +325,11 @@ impl Controller for Cubic {
         sink.put("w_max", "packets", self.state.w_max);
         sink.put("k", "s", k);
         sink.put("w_est", "packets", w_est);
-        sink.put("phase", "", f64::from(self.phase() as u8));
+        sink.put(
+            "phase",
+            "0 slow start, 1 conservative, 2 Reno-friendly, 3 concave, 4 convex",
+            f64::from(self.phase() as u8),
+        );
     }
 }
 

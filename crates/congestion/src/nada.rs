@@ -266,7 +266,7 @@ impl Controller for Nada {
         sink.put("qdelay", "ms", self.received.queue_delay_ms());
         sink.put("receive_rate", "Mbit/s", self.received.rate_bps() / 1e6);
         sink.put("loss_ratio", "", self.losses.ratio());
-        sink.put("ramp_up", "", f64::from(u8::from(self.is_ramping)));
+        sink.put("ramp_up", "0 no, 1 yes", f64::from(u8::from(self.is_ramping)));
     }
 }
 

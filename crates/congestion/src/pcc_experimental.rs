@@ -356,6 +356,6 @@ impl Controller for PccExperimental {
         sink.put("sending_rate", "Mbit/s", sending * MI / 1e6);
         sink.put("utility", "", self.latest.utility);
         sink.put("amplifier", "", self.step.amplifier());
-        sink.put("mode", "", f64::from(self.mode as u8));
+        sink.put("mode", "0 starting, 1 probing, 2 decision made", f64::from(self.mode as u8));
     }
 }

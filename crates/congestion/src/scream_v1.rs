@@ -304,7 +304,7 @@ impl Controller for ScreamV1 {
 
     fn fields(&self, sink: &mut dyn FieldSink) {
         sink.put("cwnd", "bytes", self.window.bytes());
-        sink.put("fast_start", "", f64::from(u8::from(self.window.is_fast_start())));
+        sink.put("fast_start", "0 no, 1 yes", f64::from(u8::from(self.window.is_fast_start())));
         sink.put("qdelay", "ms", self.delay.latest_s() * 1e3);
         sink.put("qdelay_trend", "", self.delay.trend());
         sink.put("target_rate", "Mbit/s", self.media.target_bps() / 1e6);

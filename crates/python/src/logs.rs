@@ -173,6 +173,24 @@ pub(crate) fn delay_points<'py>(
     Ok((PyBytes::new(py, &flows), PyBytes::new(py, &times), PyBytes::new(py, &delays)))
 }
 
+/// The least and the largest one-way delay of the data packets that arrived, ms; nothing if none did.
+#[pyfunction]
+pub(crate) fn delay_range(py: Python<'_>, packets: Source) -> PyResult<Option<(f64, f64)>> {
+    let range = py.detach(|| -> Result<_, String> {
+        let mut range: Option<(i64, i64)> = None;
+        packets.records(|record| {
+            if record.event == Event::Deliver {
+                let delay = record.one_way_delay_ns;
+                let (low, high) = range.unwrap_or((delay, delay));
+                range = Some((low.min(delay), high.max(delay)));
+            }
+        })?;
+        Ok(range)
+    });
+    let in_ms = |ns: i64| ns as f64 / 1e6;
+    Ok(range.map_err(error)?.map(|(low, high)| (in_ms(low), in_ms(high))))
+}
+
 /// One time series: key, field, unit, times in s and values (f64).
 type SampleSeries<'py> = (String, String, String, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 

@@ -39,9 +39,14 @@ pub fn link_fields<O: Observer + ?Sized>(observer: &mut O, at: Time, direction: 
         ("queue", "packets", link.queue_packets as f64),
         ("queue_bytes", "bytes", link.queue_bytes as f64),
         ("dropped", "packets", link.packets_dropped as f64),
+        ("marked", "packets", link.packets_marked as f64),
         ("delivered", "bytes", link.bytes_out as f64),
     ] {
         observer.link_value(at, &name, field, unit, value);
+    }
+    // A link without a rate has no limit: it offers no number of bytes.
+    if link.capacity_bits > 0 {
+        observer.link_value(at, &name, "offered", "bytes", (link.capacity_bits / 8) as f64);
     }
 }
 

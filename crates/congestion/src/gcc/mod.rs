@@ -317,16 +317,16 @@ impl Controller for Gcc {
             Usage::Normal => 0.0,
             Usage::Overuse => 1.0,
         };
-        sink.put("usage", "", usage);
+        sink.put("usage", "-1 underuse, 0 normal, 1 overuse", usage);
         let loss_state = match self.send_side.loss_state() {
             LossState::DelayBased => 0.0,
             LossState::Decreasing => 1.0,
             LossState::Increasing => 2.0,
         };
-        sink.put("loss_state", "", loss_state);
+        sink.put("loss_state", "0 delay-based, 1 decreasing, 2 increasing", loss_state);
         sink.put("average_loss", "", self.send_side.loss_based.average_loss());
         sink.put("inherent_loss", "", self.send_side.loss_based.inherent_loss());
-        sink.put("application_limited", "", f64::from(u8::from(self.alr.since().is_some())));
+        sink.put("application_limited", "0 no, 1 yes", f64::from(u8::from(self.alr.since().is_some())));
         sink.put("outstanding", "bytes", self.pushback.outstanding_bytes());
         sink.put("rtt", "ms", self.rtt.as_ms_f64());
     }

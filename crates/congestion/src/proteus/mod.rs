@@ -458,7 +458,7 @@ impl Controller for Proteus {
         sink.put("utility", "", self.latest.utility);
         sink.put("rtt_gradient", "", self.signal.gradient);
         sink.put("rtt_deviation", "us", self.signal.deviation_us);
-        sink.put("scavenging", "", f64::from(u8::from(self.is_scavenging)));
-        sink.put("mode", "", f64::from(self.mode as u8));
+        sink.put("scavenging", "0 no, 1 yes", f64::from(u8::from(self.is_scavenging)));
+        sink.put("mode", "0 starting, 1 probing, 2 decision made", f64::from(self.mode as u8));
     }
 }

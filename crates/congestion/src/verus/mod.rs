@@ -492,8 +492,8 @@ impl Controller for Verus {
         sink.put("set_point", "ms", run.set_point);
         sink.put("min_rtt", "ms", run.min_rtt);
         sink.put("smoothed_rtt", "ms", run.smoothed_rtt);
-        sink.put("slow_start", "", f64::from(u8::from(run.in_slow_start())));
-        sink.put("loss_phase", "", f64::from(u8::from(run.loss_phase)));
+        sink.put("slow_start", "0 no, 1 yes", f64::from(u8::from(run.in_slow_start())));
+        sink.put("loss_phase", "0 no, 1 yes", f64::from(u8::from(run.loss_phase)));
     }
 }
 

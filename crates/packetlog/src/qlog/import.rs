@@ -245,9 +245,10 @@ impl Import {
         let Some(new) = event.data.get("new").and_then(Value::as_str) else { return Ok(()) };
         let name: String =
             new.chars().filter(char::is_ascii_alphabetic).collect::<String>().to_ascii_lowercase();
-        for (field, unit, is) in
-            [("recovery", "0 no, 1 yes", name == "recovery"), ("slow_start", "", name == "slowstart")]
-        {
+        for (field, unit, is) in [
+            ("recovery", "0 no, 1 yes", name == "recovery"),
+            ("slow_start", "0 no, 1 yes", name == "slowstart"),
+        ] {
             self.samples.flow(event.time_ns, FLOW, field, unit, f64::from(u8::from(is)))?;
         }
         Ok(())
