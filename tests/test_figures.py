@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from dumbbell.figures import (
+    DelayAxis,
     FlowDelays,
     FlowRates,
     Point,
@@ -18,42 +19,64 @@ from dumbbell.figures import (
     flow_color,
     for_page,
     for_print,
+    spans_widely,
     styles,
     summary_figure,
     swatch,
     throughput_figure,
 )
+from dumbbell.figures.axis import ticks
 from dumbbell.figures.labels import Box, place
 from dumbbell.figures.raster import PIXELS_PER_POINT, Cloud, dots
 from dumbbell.figures.style import INK
 
 
 @pytest.mark.parametrize(
-    ("delays", "powers_of_two", "low", "high"),
+    ("delays", "logarithmic"),
     [
-        # limits are the powers of two around the delays; the scale is symmetric-logarithmic where they are far apart
-        ([30.0, 200.0], True, 16, 256),  # 256 > 4 * 16
-        ([16.0, 64.0], False, 16, 64),  # 64 = 4 * 16 is not more than 4 times
-        ([16.0, 64.1], True, 16, 128),
-        ([33.0, 60.0], False, 32, 64),
-        ([2.0, 8.0], False, 2, 8),
-        ([2.0, 8.1], True, 2, 16),
-        ([1.9, 5.0], True, 0, 8),  # below 2 the axis starts at 0; 8 is enough for it
-        ([1.9, 4.0], False, 0, 4),
-        ([0.0, 0.5], False, 0, 2),  # above never less than 2
-        ([-1.0, 3.0], True, -2, 4),  # negative delays: clocks that disagree
-        ([-5.0, 1.0], True, -8, 2),
-        ([-8.0, 100.0], True, -8, 128),
-        ([-9.0, -3.0], True, -16, 2),
-        ([128.0], False, 128, 128),
-        ([], False, 0, 2),
+        # the powers of two around the delays decide: the scale is logarithmic where they are far apart
+        ([30.0, 200.0], True),  # 256 > 4 * 16
+        ([16.0, 64.0], False),  # 64 = 4 * 16 is not more than 4 times
+        ([16.0, 64.1], True),
+        ([33.0, 60.0], False),
+        ([2.0, 8.0], False),
+        ([2.0, 8.1], True),
+        ([1.9, 5.0], True),  # below 2 the axis starts at 0; 8 is enough for it
+        ([1.9, 4.0], False),
+        ([0.0, 0.5], False),
+        ([-1.0, 3.0], True),  # negative delays: clocks that disagree
+        ([-5.0, 1.0], True),
+        ([-8.0, 100.0], True),
+        ([-9.0, -3.0], True),
+        ([128.0], False),
+        ([], False),
     ],
 )
-def test_the_delay_axis_follows_pantheons_rule(
-    delays: list[float], powers_of_two: bool, low: float, high: float
-) -> None:
+def test_the_scale_of_the_delay_axis_follows_pantheons_rule(delays: list[float], logarithmic: bool) -> None:
     axis = delay_axis(delays)
-    assert (axis.powers_of_two, axis.low, axis.high) == (powers_of_two, low, high)
+    assert spans_widely(delays) == axis.logarithmic == logarithmic
+    if delays:
+        low, high = axis.limits
+        air = max(0.06 * max(map(abs, delays)), 0.5)
+        assert min(delays) - air <= low <= min(delays), "the axis ends with the data"
+        assert max(delays) <= high <= max(delays) + air, "the axis ends with the data"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (19.0, 1400.0, [20, 50, 100, 200, 500, 1000]),
+        (26.0, 49.0, [30, 35, 40, 45]),
+        (91.9, 92.4, [92, 92.1, 92.2, 92.3]),
+        (5.0, 2e6, [10, 100, 1000, 10000, 100000, 1000000]),
+        (-3.0, 40.0, [-2, 0, 2, 4, 8, 16, 32]),
+    ],
+)
+def test_ticks_of_a_logarithmic_axis_are_round_and_within_it(low: float, high: float, expected: list[float]) -> None:
+    found = [round(value, 6) for value in ticks(low, high)]
+    assert set(expected) <= set(found)
+    assert all(low <= value <= high for value in found)
+    assert 4 <= len(found) <= 9
 
 
 def spots(count: int) -> list[tuple[float, float]]:
@@ -115,6 +138,11 @@ def points(count: int) -> list[Point]:
     ]
 
 
+def axis_of(shown: list[Point]) -> DelayAxis:
+    """The axis for these points alone."""
+    return delay_axis([point.delay_ms for point in shown])
+
+
 def drawn(drawing: str) -> ElementTree.Element:
     """The drawing, which must be well-formed on its own."""
     return ElementTree.fromstring(for_print(drawing).split("\n", 1)[1])
@@ -123,7 +151,7 @@ def drawn(drawing: str) -> ElementTree.Element:
 @pytest.mark.parametrize("annotate", [True, False])
 @pytest.mark.parametrize("count", [0, 1, 17, 40])
 def test_a_summary_figure_is_well_formed_and_names_every_scheme(annotate: bool, count: int) -> None:
-    drawing = summary_figure("f", "title with <brackets>", points(count), annotate)
+    drawing = summary_figure("f", "title with <brackets>", points(count), axis_of(points(count)), annotate=annotate)
     drawn(drawing)
     for index in range(count):
         assert f">A&lt;{index}&gt;<" in drawing
@@ -141,12 +169,14 @@ def tick_places(drawing: str, ticks: list[str]) -> list[float]:
     return [float(re.findall(r"-?[\d.]+", texts[tick].attrib["transform"])[-2]) for tick in ticks]
 
 
-def test_lower_delay_is_to_the_right_in_even_steps_of_powers_of_two() -> None:
-    drawing = summary_figure("f", "t", points(17), annotate=False)  # 20 ms to 20 * 1.3^16 = 1331 ms: 16 to 2048
-    places = tick_places(drawing, ["1024", "512", "256", "128", "64", "32"])
-    steps = numpy.diff(places)
+def test_lower_delay_is_to_the_right_in_steps_of_equal_factors() -> None:
+    # 20 ms to 20 * 1.3^16 = 1331 ms
+    drawing = summary_figure("f", "t", points(17), axis_of(points(17)), annotate=False)
+    places = tick_places(drawing, ["1000", "500", "200", "100", "50", "20"])
+    steps = numpy.diff(places) / numpy.log([2, 2.5, 2, 2, 2.5])
     assert (steps > 0).all()
-    assert steps == pytest.approx([steps[0]] * 5, abs=0.05)
+    assert steps == pytest.approx([steps[0]] * 5, rel=0.002)
+    assert "95th percentile one-way delay (ms), logarithmic" in drawing
 
 
 def rates(flows: int) -> list[FlowRates]:

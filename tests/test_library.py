@@ -288,7 +288,9 @@ def test_figures_are_drawings_with_a_name(results: dumbbell.Results, tmp_path: P
         assert figure.title.startswith("cubic+copa on lab, run 1: ")
     file = figure.save(tmp_path / "queue.svg")
     assert ElementTree.parse(file).getroot().tag.endswith("svg")
-    assert "allowed is a name that ends in .svg" in refused(lambda: figure.save(tmp_path / "queue.png"))
+    assert "figures are written as .svg, .pdf, .png" in refused(lambda: figure.save(tmp_path / "queue.gif"))
+    assert figure.save(tmp_path / "queue.pdf").read_bytes().startswith(b"%PDF-")
+    assert figure.save(tmp_path / "queue.png").read_bytes().startswith(b"\x89PNG")
     two = [
         re.findall(r' id="([^"]+)"', results.figure("window", scheme="copa", run=run)._repr_svg_()) for run in (1, 2)
     ]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         import_pantheon,
         import_qlog,
     )
-    from dumbbell.library.figures import Figure
+    from dumbbell.library.figures import Figure, check_figure_files, figure_kinds
     from dumbbell.library.installation import Installation, installation, plugin_include
     from dumbbell.library.listing import experiments, metrics, parameters, paths, plugin_schemes, schemes, settings
     from dumbbell.library.one_run import RunResults
@@ -77,6 +77,7 @@ _PLACES = {
     "bpf_loader": "machine.bpf",
     "ccperf_plan": "ccperf.experiment",
     "ccperf_tables": "ccperf.tables",
+    "check_figure_files": "library.figures",
     "check_metrics": "library.reading",
     "check_vectors": "vectors",
     "compare": "library.reading",
@@ -89,6 +90,7 @@ _PLACES = {
     "import_mahimahi": "library.exchange",
     "import_pantheon": "library.exchange",
     "import_qlog": "library.exchange",
+    "figure_kinds": "library.figures",
     "installation": "library.installation",
     "metrics": "library.listing",
     "missing": "catalog.available",
@@ -136,6 +138,7 @@ __all__ = [
     "bpf_loader",
     "ccperf_plan",
     "ccperf_tables",
+    "check_figure_files",
     "check_metrics",
     "check_vectors",
     "compare",
@@ -145,6 +148,7 @@ __all__ = [
     "export_pantheon",
     "export_qlog",
     "export_trace",
+    "figure_kinds",
     "import_mahimahi",
     "import_pantheon",
     "import_qlog",

@@ -81,6 +81,11 @@ def _dispatch(arguments: "argparse.Namespace") -> int:
             from dumbbell.commands.show import report
 
             return report(arguments.directory, arguments.html, arguments.pdf)
+        case "figure":
+            from dumbbell.commands.figure import figure
+
+            of = (arguments.path, arguments.scheme, arguments.run)
+            return figure(arguments.directory, arguments.kind, of, arguments.out, arguments.data)
         case "show":
             from dumbbell.commands.show import show
 

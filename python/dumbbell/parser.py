@@ -220,6 +220,17 @@ def _show(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _figure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("directory", type=Path, metavar="DIR")
+    add("kind", nargs="?", metavar="KIND", help="without one: print the kinds")
+    add("--out", type=Path, metavar="FILE", help=".svg, .pdf or .png; default: KIND.svg")
+    add("--data", type=Path, metavar="FILE", help="the numbers, .csv or .json; default: FILE.csv beside the figure")
+    add("--path", metavar="P", help="of which path, where there are several")
+    add("--scheme", metavar="S", help="of a run: of which scheme or mix, where there are several")
+    add("--run", type=count, metavar="N", help="of a run: which repetition (1)")
+
+
 def _list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", type=Choice(*LISTED), metavar="|".join(LISTED))
     _plugin_option(parser)
@@ -260,6 +271,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "emulate": ("run any command behind an emulated path", _emulate),
     "ccperf": ("run a command that ccperf prints", _ccperf),
     "report": ("write report.html and report.pdf", _report),
+    "figure": ("one figure as a file, and its numbers", _figure),
     "show": ("print results", _show),
     "list": ("print what can be named", _list),
     "import": ("read results of other tools", _import),

@@ -1,8 +1,9 @@
 """Figures as SVG, drawn by matplotlib from numbers that others computed."""
 
-from dumbbell.figures.axis import DelayAxis, delay_axis
+from dumbbell.figures.axis import DelayAxis, delay_axis, spans_widely
 from dumbbell.figures.distribution import Distribution, distribution_figure
 from dumbbell.figures.fairness import Share, fairness_figure
+from dumbbell.figures.front import pareto_front
 from dumbbell.figures.heatmap import MapAxis, heatmap_figure
 from dumbbell.figures.in_flight import OperatingPoint, Optimum, in_flight_figure
 from dumbbell.figures.matrix import matrix_figure
@@ -12,16 +13,18 @@ from dumbbell.figures.panels import Curve, Panel, Steps, time_figure
 from dumbbell.figures.plane import Bars, Ellipse, PlanePoint, plane_figure
 from dumbbell.figures.queues import QueueSeries, queue_figure
 from dumbbell.figures.runs import FlowDelays, FlowRates, delay_figure, throughput_figure
+from dumbbell.figures.state import Modes, StateLine, Variable, state_figure
 from dumbbell.figures.step import Response, step_figure
 from dumbbell.figures.strokes import Stroke, flow_stroke, scheme_strokes
 from dumbbell.figures.style import Style, flow_color, styles
-from dumbbell.figures.summary import Point, summary_figure
+from dumbbell.figures.summary import FEW, Limits, Point, delay_range, summary_figure
 from dumbbell.figures.svg import for_notebook, for_page, for_print, print_ink, theme_ink
 from dumbbell.figures.swatch import swatch
 from dumbbell.figures.sweep import SweepLine, SweepPanel, sweep_figure
 from dumbbell.figures.window import WindowSeries, window_figure
 
 __all__ = [
+    "FEW",
     "Bars",
     "Curve",
     "DelayAxis",
@@ -30,7 +33,9 @@ __all__ = [
     "FlowDelays",
     "FlowMedia",
     "FlowRates",
+    "Limits",
     "MapAxis",
+    "Modes",
     "OperatingPoint",
     "OperatingSeries",
     "Optimum",
@@ -42,14 +47,17 @@ __all__ = [
     "QueueSeries",
     "Response",
     "Share",
+    "StateLine",
     "Steps",
     "Stroke",
     "Style",
     "SweepLine",
     "SweepPanel",
+    "Variable",
     "WindowSeries",
     "delay_axis",
     "delay_figure",
+    "delay_range",
     "distribution_figure",
     "fairness_figure",
     "flow_color",
@@ -62,10 +70,13 @@ __all__ = [
     "matrix_figure",
     "media_figure",
     "operating_point_figure",
+    "pareto_front",
     "plane_figure",
     "print_ink",
     "queue_figure",
     "scheme_strokes",
+    "spans_widely",
+    "state_figure",
     "step_figure",
     "styles",
     "summary_figure",

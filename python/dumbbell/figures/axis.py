@@ -1,32 +1,100 @@
-"""The delay axis of the summary figures: powers of two where the delays span more than a factor of four."""
+"""The delay axis of figures: logarithmic where the delays span more than a factor of four, never beyond them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+
+_AIR = 0.03  # of the axis, at each end
+_LINEAR = 2.0  # ms; a logarithmic axis is linear below
+_STEPS: tuple[tuple[float, ...], ...] = (
+    (1.0,),
+    (1.0, 2.0, 5.0),
+    (1.0, 1.5, 2.0, 3.0, 5.0, 7.0),
+    tuple(1.0 + step / 2 for step in range(18)),
+    tuple(1.0 + step / 5 for step in range(45)),
+    tuple(1.0 + step / 10 for step in range(90)),
+)
+_FEWEST, _MOST = 4, 9  # ticks
 
 
 @dataclass(frozen=True)
 class DelayAxis:
-    """Scale of a delay axis in ms; `low` and `high` are its limits in powers of two. A linear axis fits its points."""
+    """A delay axis in ms: its scale, and the least and the largest value on it."""
 
-    powers_of_two: bool
+    logarithmic: bool
     low: float
     high: float
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Ends of the axis: the values with a little air."""
+        if not self.logarithmic:
+            air = _AIR * (self.high - self.low) or max(0.05 * abs(self.high), 0.5)
+            return (self.low - air, self.high + air)
+        if self.low < _LINEAR:
+            air = _AIR * (self.high - self.low)
+            return (self.low - min(air, 1.0), self.high * 1.05 if self.high > 0 else self.high + min(air, 1.0))
+        factor = max((self.high / self.low) ** _AIR, 1.01)
+        return (self.low / factor, self.high * factor)
 
-def delay_axis(delays_ms: Sequence[float]) -> DelayAxis:
-    """The axis for these delays, by Pantheon's rule (its plot.py, `plot_throughput_delay`).
+    def apply(self, axes: Axes, upwards: bool = False) -> None:
+        """Gives the x axis (the y axis if `upwards`) of a plot its limits, scale and ticks."""
+        set_scale, set_limits = (axes.set_yscale, axes.set_ylim) if upwards else (axes.set_xscale, axes.set_xlim)
+        axis = axes.yaxis if upwards else axes.xaxis
+        low, high = self.limits
+        if self.logarithmic:
+            if low < _LINEAR:
+                set_scale("symlog", base=2, linthresh=_LINEAR, linscale=0.5)
+            else:
+                set_scale("log")
+            axis.set_major_locator(FixedLocator(ticks(low, high)))
+            axis.set_minor_locator(NullLocator())
+        set_limits(low, high)
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.5g}"))
 
-    The limits are the powers of two around the delays, with 0 for anything below 2 ms and the mirror image for negative
-    delays (clocks that disagree). The scale is symmetric-logarithmic where the limits are far enough apart to need it.
+
+def spans_widely(delays_ms: Iterable[float]) -> bool:
+    """Whether these delays need a logarithmic axis, by Pantheon's rule (its plot.py, `plot_throughput_delay`).
+
+    The powers of two around them (0 for anything below 2 ms, the mirror image for clocks that disagree) are more than
+    a factor of four apart, or on both sides of zero.
     """
-    if not delays_ms:
-        return DelayAxis(False, 0.0, 2.0)
-    low, high = _lower(min(delays_ms)), _upper(max(delays_ms))
+    known = list(delays_ms)
+    if not known:
+        return False
+    low, high = _lower(min(known)), _upper(max(known))
     crosses_zero = low <= -2 and high >= 2
     from_zero = low == 0 and high >= 8
     wide = low >= 2 and high > 4 * low
-    return DelayAxis(crosses_zero or from_zero or wide, low, high)
+    return crosses_zero or from_zero or wide
+
+
+def delay_axis(delays_ms: Iterable[float], logarithmic: bool | None = None) -> DelayAxis:
+    """The axis for these delays; whether it is logarithmic follows from them if it is None."""
+    known = list(delays_ms)
+    kind = spans_widely(known) if logarithmic is None else logarithmic
+    return DelayAxis(kind, min(known), max(known)) if known else DelayAxis(kind, 0.0, 2.0)
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round values for a logarithmic axis with these ends: few, but enough to read values between them."""
+    if low < _LINEAR:
+        powers = [2.0**power for power in range(1, 40)]
+        found = [value for value in (*(-each for each in reversed(powers)), 0.0, *powers) if low <= value <= high]
+        return _thinned(found)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in _STEPS:
+        found = [step * 10.0**decade for decade in decades for step in steps if low <= step * 10.0**decade <= high]
+        if len(found) >= _FEWEST:
+            return _thinned(found)
+    return [float(value) for value in MaxNLocator(_FEWEST + 1).tick_values(low, high) if low <= value <= high]
+
+
+def _thinned(values: Sequence[float]) -> list[float]:
+    return list(values[:: -(-len(values) // _MOST)] if values else values)
 
 
 def _lower(least: float) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from dumbbell.figures.canvas import renderer
@@ -64,7 +64,7 @@ class PlotFrame:
 
     @property
     def _above(self) -> float:
-        return _ABOVE + (_TITLE if self.plots[0].get_title() else 0.0)
+        return _ABOVE + (_TITLE if self.plots[0].get_title() or self.plots[0].get_title("left") else 0.0)
 
     def _lay_out(self, legend: float) -> None:
         """Gives the plots their size and place, above a legend of the given height."""
@@ -83,6 +83,8 @@ class PlotFrame:
         for plot, height, y_label in zip(self.plots, self.heights, y_labels, strict=True):
             self._label(plot, height, y_label)
             for axis in (plot.xaxis, plot.yaxis):
+                if isinstance(axis.get_major_locator(), FixedLocator):
+                    continue  # ticks of its own
                 if axis.get_scale() == "linear":
                     axis.set_major_formatter(FuncFormatter(tick_text))
                 elif axis.get_scale() == "log":

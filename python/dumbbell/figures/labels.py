@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 _GAPS = (8.0, 11.0, 15.0, 20.0, 27.0, 36.0, 48.0, 62.0, 80.0, 104.0)  # from the point to the nearest side of the name
 _SLIDES = (0.0, -0.5, 0.5, -1.0, 1.0)  # along that side, in halves of it
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))  # right, left, above, below
-_PREFERENCE = numpy.tile(numpy.repeat((0.0, 0.3, 2.0, 2.0), len(_SLIDES)), len(_GAPS))  # beside rather than above
+_PREFERENCE = numpy.repeat((0.0, 0.3, 2.0, 2.0), len(_SLIDES))  # beside rather than above
+_NEAR, _FAR = 30.0, 62.0  # how far names that may be left out go from their point without and with a line
+LEADER = 10.0
+"""Names further than this (points) from their point get a line to it."""
 _ROUNDS = 8
 _SHUFFLES = 40
 _OVERLAP, _PER_AREA = 120.0, 5.0
 _OUTSIDE = 200.0
 _OTHER_NEARER = 70.0
+_ACROSS = 12.0  # for each line that a name covers
 _THROUGH = 60.0
 _STEPS = numpy.linspace(0.15, 1.0, 8)
 
@@ -40,6 +44,15 @@ class Box:
         height = min(self.top, other.top) - max(self.bottom, other.bottom)
         return width * height if width > 0 and height > 0 else 0.0
 
+    def within(self, other: "Box") -> bool:
+        """Whether all of it lies in the other."""
+        return (
+            other.left <= self.left
+            and self.right <= other.right
+            and other.bottom <= self.bottom
+            and self.top <= other.top
+        )
+
 
 @dataclass(frozen=True)
 class Label:
@@ -50,11 +63,19 @@ class Label:
 
 
 def place(
-    points: Sequence[Point], sizes: Sequence[Point], bounds: Box, radius: float, obstacles: Sequence[Box] = ()
+    points: Sequence[Point],
+    sizes: Sequence[Point],
+    bounds: Box,
+    radius: float,
+    obstacles: Sequence[Box] = (),
+    lines: Sequence[Box] = (),
+    reach: float = _GAPS[-1],
 ) -> list[Label]:
     """A place for each name of `sizes` (width, height) near its point, inside `bounds`, clear of dots of `radius`.
 
-    Names also keep clear of the `obstacles`, which lines to names may cross.
+    Names also keep clear of the `obstacles`, which lines to names may cross, and within `reach` (points) of their dots;
+    they avoid `lines` where nothing else is against it.
+    Points beyond those with a name are dots without one.
 
     Every name has some 200 places with a fixed cost each (distance, dots covered, ambiguity). From several orders of
     the names, each takes the best place given the others until nothing changes; the cheapest outcome wins. It depends
@@ -63,25 +84,69 @@ def place(
     if not points:
         return []
     dots = numpy.array([(x - radius, y - radius, x + radius, y + radius) for x, y in points])
-    blocks = numpy.array([(box.left, box.bottom, box.right, box.top) for box in obstacles]).reshape(-1, 4)
-    boxes, costs, lines = [], [], []
+    blocks, thin = _rows(obstacles), _rows(lines)
+    boxes, costs, leaders = [], [], []
     for index, size in enumerate(sizes):
-        found, distance = _places(points[index], size)
+        found, distance = _places(points[index], size, reach)
         boxes.append(found)
-        lines.append(_lines(found, points[index]))
-        cost = distance * (1 + distance / 40) + _PREFERENCE + _fixed_cost(found, index, points, dots, bounds)
+        leaders.append(_lines(found, points[index]))
+        preference = numpy.tile(_PREFERENCE, len(found) // len(_PREFERENCE))
+        cost = distance * (1 + distance / 40) + preference + _fixed_cost(found, index, points, dots, bounds)
+        cost += _ACROSS * (_overlap_cost(found, thin) > 0).sum(axis=1)
         costs.append(cost + _overlap_cost(found, blocks).sum(axis=1))
-    conflicts = _conflicts(boxes, lines)
-    outcomes = [_settle(order, costs, conflicts) for order in _orders(points)]
+    conflicts = _conflicts(boxes, leaders)
+    outcomes = [_settle(order, costs, conflicts) for order in _orders(points[: len(sizes)])]
     chosen = min(outcomes, key=lambda outcome: round(outcome[0], 6))[1]
     return [_label(boxes[index][place], points[index]) for index, place in enumerate(chosen)]
 
 
-def _places(point: Point, size: Point) -> tuple[Array, Array]:
+def place_what_fits(
+    points: Sequence[Point],
+    sizes: Sequence[Point],
+    bounds: Box,
+    radius: float,
+    lines: Sequence[Box] = (),
+    solid: Sequence[Box] = (),
+    leading: int = 0,
+) -> list[Label | None]:
+    """The same for names that may be left out: None for those without a place where they cover nothing.
+
+    The first names are the most important. They avoid `lines` if they can, never cover what is `solid`, and are close
+    to their own point, closer than to any other; the first `leading` ones may be further away, at the end of a line.
+    """
+    kept = list(range(len(sizes)))
+    taken = [*solid, *(Box(x - radius, y - radius, x + radius, y + radius) for x, y in points)]
+    while kept:
+        spots = [*(points[index] for index in kept), *(spot for index, spot in enumerate(points) if index not in kept)]
+        found = place(spots, [sizes[index] for index in kept], bounds, radius, solid, lines, _FAR)
+        boxes = [label.box for label in found]
+        bad = [
+            place
+            for place, box in enumerate(boxes)
+            if any(box.overlap(other) > 0 for other in (*taken, *boxes[:place]))
+            or not box.within(bounds)
+            or _is_astray(found[place], spots[place], spots, kept[place] < leading)
+        ]
+        if not bad:
+            labels = dict(zip(kept, found, strict=True))
+            return [labels.get(index) for index in range(len(sizes))]
+        del kept[bad[-1]]
+    return [None] * len(sizes)
+
+
+def _is_astray(label: Label, own: Point, spots: Sequence[Point], may_lead: bool) -> bool:
+    """Whether a reader could take the name for that of another point."""
+    if may_lead and label.distance > LEADER:
+        return False  # the line tells
+    nearest = min((math.dist(nearest_on(label.box, spot), spot) for spot in spots if spot != own), default=math.inf)
+    return label.distance > _NEAR or nearest < label.distance
+
+
+def _places(point: Point, size: Point, reach: float) -> tuple[Array, Array]:
     """Boxes (left, bottom, right, top) around the point, and how far each is from it."""
     rows = []
     half = (size[0] / 2, size[1] / 2)
-    for gap in _GAPS:
+    for gap in [gap for gap in _GAPS if gap <= reach]:
         for across, up in _SIDES:
             for slide in _SLIDES:
                 x = point[0] + across * (gap + half[0]) + (slide * half[0] if across == 0 else 0.0)
@@ -89,6 +154,10 @@ def _places(point: Point, size: Point) -> tuple[Array, Array]:
                 rows.append((x - half[0], y - half[1], x + half[0], y + half[1]))
     boxes = numpy.array(rows)
     return boxes, _distance(boxes, point)
+
+
+def _rows(boxes: Sequence[Box]) -> Array:
+    return numpy.array([(box.left, box.bottom, box.right, box.top) for box in boxes]).reshape(-1, 4)
 
 
 def _distance(boxes: Array, point: Point) -> Array:

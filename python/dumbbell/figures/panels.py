@@ -1,7 +1,7 @@
 """Plots over time, one above the other: the drawing that all figures over time share."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ Array = NDArray[Any]
 
 _FEW = 8  # lines; more of them are thinner
 _WIDE, _THIN = 1.2, 0.8  # points
+_NAME_ROOM = 44.0  # points, left of a plot
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ class Steps:
 class Panel:
     """One plot. `limit` is what nothing can exceed: the ground below it is shaded; `mark` is a dotted line.
 
-    `spots` are markers by themselves: time, value, and whose they are.
+    `spots` are markers by themselves: time, value, and whose they are. Where the values are numbers of states, `states`
+    names them, and `title` stands above instead of a label.
     """
 
     y_label: str
@@ -58,6 +60,8 @@ class Panel:
     from_zero: bool = True
     highest: float | None = None
     height: float = 105.0
+    states: Mapping[float, str] | None = None
+    title: str = ""
 
 
 def time_figure(name: str, panels: Sequence[Panel], changes_s: Sequence[float] = (), x_label: str = "Time (s)") -> str:
@@ -116,7 +120,20 @@ def draw_panel(axes: Axes, panel: Panel, span: tuple[float, float]) -> None:
         axes.plot(x, y, linestyle="none", zorder=4, **marker_look(stroke.style, 8.0))
     if not panel.limit and not any(numpy.isfinite(curve.values).any() for curve in panel.curves):
         say_empty(axes)
-    _scale(axes, panel)
+    if panel.title:
+        axes.set_title(panel.title, loc="left", fontsize=8, pad=2.5)
+    if panel.states:
+        _name_states(axes, panel.states)
+    else:
+        _scale(axes, panel)
+
+
+def _name_states(axes: Axes, states: Mapping[float, str]) -> None:
+    """The names of states instead of numbers, in letters that fit beside the plot."""
+    longest = max(len(name) for name in states.values())
+    size = min(8.0, _NAME_ROOM / (0.55 * longest))
+    axes.set_yticks(list(states), list(states.values()), fontsize=size)
+    axes.set_ylim(min(states) - 0.6, max(states) + 0.6)
 
 
 def _scale(axes: Axes, panel: Panel) -> None:

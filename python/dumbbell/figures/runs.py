@@ -9,6 +9,7 @@ import numpy
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
+from dumbbell.figures.axis import DelayAxis
 from dumbbell.figures.canvas import look, render
 from dumbbell.figures.frame import DOTS, PAIRS, frame, value_limits
 from dumbbell.figures.raster import Cloud, dots
@@ -54,7 +55,7 @@ def throughput_figure(
         axes = framed.plots[0]
         if capacity_mbps:
             held = [*capacity_mbps, capacity_mbps[-1]]  # up to the end of the last bin
-            axes.fill_between(_starts(held, bin_s), 0, held, color=SHADE, linewidth=0, zorder=0.5)
+            axes.fill_between(_starts(held, bin_s), 0, held, step="post", color=SHADE, linewidth=0, zorder=0.5)
         if mean_capacity_mbps is not None:
             axes.set_title(f"Average capacity {mean_capacity_mbps:.2f} Mbit/s (shaded region)", pad=7)
         for flow in flows:
@@ -78,22 +79,33 @@ def throughput_figure(
         return compact(render(framed.figure), name)
 
 
-def delay_figure(name: str, flows: Sequence[FlowDelays], start_s: float = 0.0) -> str:
-    """A dot for every packet that arrived: when it did, counted from `start_s`, and how long it took."""
+def delay_figure(name: str, flows: Sequence[FlowDelays], start_s: float = 0.0, axis: DelayAxis | None = None) -> str:
+    """A dot for every packet that arrived: when it did, counted from `start_s`, and how long it took.
+
+    The delays are on the given axis, or on a linear one that fits them.
+    """
     with look(name):
         framed = frame(_PLOT)
         axes = framed.plots[0]
         end_s = max((float(flow.time_s.max()) - start_s for flow in flows if len(flow.time_s)), default=1.0)
-        span = (0.0, float(max(math.ceil(end_s), 1)), *value_limits([flow.delay_ms for flow in flows]))
-        axes.set_xlim(span[0], span[1])
-        axes.set_ylim(span[2], span[3])
+        axes.set_xlim(0.0, float(max(math.ceil(end_s), 1)))
+        if axis:
+            axis.apply(axes, upwards=True)
+        else:
+            axes.set_ylim(*value_limits([flow.delay_ms for flow in flows]))
+        scale = axes.yaxis.get_transform().transform
+        low, high = (float(end) for end in scale(numpy.array(axes.get_ylim())))
+        span = (*axes.get_xlim(), low, high)
         axes.add_patch(Rectangle((0, 0), 0, 0, gid="packets"))
         for flow in flows:
             label = f"Flow {flow.flow}{flow.name} (95th percentile {_mean(flow.delay_p95_ms)} ms)"
             axes.plot([], [], ".", color=flow_color(flow.flow), markersize=8, label=label)
-        framed.finish(["Per-packet one-way delay (ms)"], DOTS)
+        logarithmic = axis is not None and axis.logarithmic
+        framed.finish([f"Per-packet one-way delay (ms){', log' if logarithmic else ''}"], DOTS)
         drawing = render(framed.figure)
-    clouds = [Cloud(flow.time_s - start_s, flow.delay_ms, flow_color(flow.flow)) for flow in flows if len(flow.time_s)]
+    clouds = [
+        Cloud(flow.time_s - start_s, scale(flow.delay_ms), flow_color(flow.flow)) for flow in flows if len(flow.time_s)
+    ]
     if clouds:
         drawing = place_image(drawing, "packets", dots(clouds, span, framed.size(0)), framed.box(0))
     return compact(drawing, name)

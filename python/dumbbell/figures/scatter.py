@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dumbbell.figures.canvas import renderer, settle
-from dumbbell.figures.labels import Box, Label, nearest_on, place
+from dumbbell.figures.labels import LEADER, Box, Label, nearest_on, place, place_what_fits
 from dumbbell.figures.strokes import marker_look
 from dumbbell.figures.style import INK, Style
 
@@ -23,26 +23,96 @@ _TITLE_LINE, _TITLE_SIZE = 13.0, 9.5
 _LEAST_PLOT = 190.0
 _GAP = 8.0
 _LONG_LEGEND = 24
-_LEADER = 10.0  # names further than this from their point get a line to it
 
 
 class Scatter:
-    """A figure with one plot and a title, which may have several lines."""
+    """A figure with one plot and a title, which may have several lines.
 
-    def __init__(self, title: str) -> None:
-        self.figure = Figure(figsize=(_WIDTH / 72, _HEIGHT / 72))
+    `above` and `below` are room (points) beyond what title and axis need: for a line of explanations, for a key.
+    """
+
+    def __init__(self, title: str, width: float = _WIDTH, above: float = 0.0, below: float = 0.0) -> None:
+        self.width, self.height = width, _HEIGHT + above + below
+        self._above, self._below = above, below
+        self.figure = Figure(figsize=(self.width / 72, self.height / 72))
         self.axes: Axes = self.figure.add_axes((0, 0, 1, 1))
         self._title_lines = title.count("\n")
-        self._lay_out(_WIDTH - _LEFT - _RIGHT)
+        self._lay_out(self.width - _LEFT - _RIGHT)
         # across the whole figure, in letters small enough to fit
-        text = self.figure.text(0.5, 1 - 3 / _HEIGHT, title, ha="center", va="top", fontsize=_TITLE_SIZE)
-        width = text.get_window_extent(renderer(self.figure)).width
-        text.set_fontsize(_TITLE_SIZE * min(1.0, (_WIDTH - 4) / width if width else 1.0))
+        text = self.figure.text(0.5, 1 - 3 / self.height, title, ha="center", va="top", fontsize=_TITLE_SIZE)
+        wide = text.get_window_extent(renderer(self.figure)).width
+        text.set_fontsize(_TITLE_SIZE * min(1.0, (self.width - 4) / wide if wide else 1.0))
 
     def point(self, x: float, y: float, style: Style, group: str, size: float = MARKER) -> None:
         """Draws a point; `group` is its identifier in the drawing."""
         drawn = self.axes.plot(x, y, linestyle="none", clip_on=False, zorder=3, **marker_look(style, size))
         drawn[0].set_gid(group)
+
+    def explain(self, handles: Sequence[Line2D]) -> None:
+        """One line above the plot that says what its lines are."""
+        for size in (7.5, 7.0, 6.5, 6.0, 5.5):
+            written = self.figure.legend(
+                handles=handles,
+                loc="lower left",
+                bbox_to_anchor=(
+                    _LEFT / self.width,
+                    1 - (_ABOVE + _TITLE_LINE * self._title_lines + self._above) / self.height,
+                ),
+                ncols=len(handles),
+                fontsize=size,
+                handlelength=2.2,
+                handletextpad=0.5,
+                columnspacing=1.2,
+                borderpad=0.2,
+            )
+            if written.get_window_extent(renderer(self.figure)).width <= self.width - _LEFT:
+                break
+            written.remove()
+
+    def spots(self, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+        """Where points are in the drawing, points from its lower left; the limits of the axes have to be final."""
+        settle(self.figure)
+        found = [self.axes.transData.transform(point) for point in points]
+        return [(float(x), float(y)) for x, y in found]
+
+    def area(self) -> Box:
+        """The plot in the drawing."""
+        extent = self.axes.get_window_extent(renderer(self.figure))
+        return Box(extent.x0, extent.y0, extent.x1, extent.y1)
+
+    def name(
+        self,
+        names: Sequence[tuple[tuple[float, float], str]],
+        bounds: Box,
+        others: Sequence[tuple[float, float]] = (),
+        lines: Sequence[Box] = (),
+        solid: Sequence[Box] = (),
+        size: float = 9.5,
+        leading: int = 0,
+    ) -> list[bool]:
+        """Writes names beside their spots in the drawing where there is room; whether there was, for each.
+
+        The first are the most important; `others` are spots without a name. What names cover and avoid is as in
+        `place_what_fits`.
+        """
+        measure = renderer(self.figure)
+        sizes = [self._text_size(measure, name, size) for _, name in names]
+        spots = [*(spot for spot, _ in names), *others]
+        labels = place_what_fits(spots, sizes, bounds, MARKER / 2 + 1, lines, solid, leading)
+        for (spot, name), label in zip(names, labels, strict=True):
+            if label:
+                self._write(name, spot, label, size)
+        return [label is not None for label in labels]
+
+    def frame(self, box: Box, to: Box) -> None:
+        """Draws a thin frame around the box, and a line from it to the other one."""
+        start = ((box.left + box.right) / 2, (box.bottom + box.top) / 2)
+        end = nearest_on(to, start)
+        begin = nearest_on(box, end)
+        corners = [(box.left, box.bottom), (box.right, box.bottom), (box.right, box.top), (box.left, box.top)]
+        for outline in ([*corners, corners[0]], [begin, end]):
+            xs, ys = [x / self.width for x, _ in outline], [y / self.height for _, y in outline]
+            self.figure.add_artist(Line2D(xs, ys, color=INK, alpha=0.6, linewidth=0.7))
 
     def legend(self, entries: Mapping[str, Style]) -> None:
         """Names at the right, in as much room as they need."""
@@ -62,7 +132,7 @@ class Scatter:
                 borderpad=0.0,
                 columnspacing=0.8,
             )
-            room = _WIDTH - _LEFT - legend.get_window_extent(renderer(self.figure)).width - _GAP
+            room = self.width - _LEFT - legend.get_window_extent(renderer(self.figure)).width - _GAP
             if room >= _LEAST_PLOT:
                 break
         self._lay_out(max(room, _LEAST_PLOT))
@@ -89,20 +159,21 @@ class Scatter:
 
     def _lay_out(self, width: float) -> None:
         height = _HEIGHT - _BELOW - _ABOVE - _TITLE_LINE * self._title_lines
-        self.axes.set_position((_LEFT / _WIDTH, _BELOW / _HEIGHT, width / _WIDTH, height / _HEIGHT))
+        bottom = (_BELOW + self._below) / self.height
+        self.axes.set_position((_LEFT / self.width, bottom, width / self.width, height / self.height))
 
-    def _text_size(self, measure: RendererAgg, name: str) -> tuple[float, float]:
-        text = self.figure.text(0, 0, name)
+    def _text_size(self, measure: RendererAgg, name: str, size: float = 9.5) -> tuple[float, float]:
+        text = self.figure.text(0, 0, name, fontsize=size)
         extent = text.get_window_extent(measure)
         text.remove()
         return (extent.width + 2, extent.height + 1)
 
-    def _write(self, name: str, spot: tuple[float, float], label: Label) -> None:
+    def _write(self, name: str, spot: tuple[float, float], label: Label, size: float = 9.5) -> None:
         width, height = self.figure.bbox.width, self.figure.bbox.height
         box = label.box
         middle = ((box.left + box.right) / 2, (box.bottom + box.top) / 2)
-        self.figure.text(middle[0] / width, middle[1] / height, name, ha="center", va="center")
-        if label.distance > _LEADER:
+        self.figure.text(middle[0] / width, middle[1] / height, name, ha="center", va="center", fontsize=size)
+        if label.distance > LEADER:
             end = nearest_on(box, spot)
             xs, ys = (spot[0] / width, end[0] / width), (spot[1] / height, end[1] / height)
             self.figure.add_artist(Line2D(xs, ys, color=INK, alpha=0.45, linewidth=0.6, zorder=1))

@@ -8,9 +8,10 @@ from typing import Any
 from matplotlib.colors import to_hex
 
 # Stand-ins: drawn like any colour, replaced when the figure is finished (see svg.py), so that text, axes and "black"
-# follow the page's foreground and the shaded capacity its theme.
+# follow the page's foreground, the shaded capacity its theme, and what covers a part of a figure its ground.
 INK = "#0a0b0c"
 SHADE = "#fbf1e7"
+GROUND = "#fdfefc"
 
 # Flows take Pantheon's b, g, r, y, c, m in turn, in hues that keep a contrast of about 3:1 on white and on near-black.
 FLOW_COLORS = ("#3f63f0", "#2a9440", "#e0393b", "#b08a0a", "#0c97a6", "#bb45bb")

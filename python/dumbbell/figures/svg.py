@@ -5,13 +5,14 @@ import re
 from collections.abc import Mapping
 from html import escape
 
-from dumbbell.figures.style import INK, SHADE
+from dumbbell.figures.style import GROUND, INK, SHADE
 
-_PRINTED = {INK: "#1c1e21", SHADE: "#faf0e6"}
-_THEMED = {INK: "currentColor", SHADE: "var(--shade)"}
+_PRINTED = {INK: "#1c1e21", SHADE: "#faf0e6", GROUND: "#ffffff"}
+_THEMED = {INK: "currentColor", SHADE: "var(--shade)", GROUND: "var(--ground)"}
 _THEMES = (
-    "svg{color:#1c1e21;--shade:#faf0e6}@media(prefers-color-scheme:dark){svg{color:#e4e6ea;--shade:#322b23}}"
-    "@media print{svg{color:#1c1e21;--shade:#faf0e6}}"
+    "svg{color:#1c1e21;--shade:#faf0e6;--ground:#ffffff}"
+    "@media(prefers-color-scheme:dark){svg{color:#e4e6ea;--shade:#322b23;--ground:#15171b}}"
+    "@media print{svg{color:#1c1e21;--shade:#faf0e6;--ground:#ffffff}}"
 )
 _GENERIC = "font-family: inherit"
 

@@ -2,7 +2,8 @@
 
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,16 +25,11 @@ from dumbbell.figures import (
 )
 from dumbbell.figures.strokes import Stroke
 from dumbbell.figures.style import INK
+from dumbbell.library.figure_data import overview_data, run_data
+from dumbbell.library.tables import Table, check_table_form
 from dumbbell.report import load
-from dumbbell.report.drawing import (
-    Job,
-    draw_delay,
-    draw_every_run,
-    draw_means,
-    draw_media,
-    draw_throughput,
-    model_styles,
-)
+from dumbbell.report.drawing import Job, draw_job, draw_one
+from dumbbell.report.overview import Overview
 from dumbbell.report.series import (
     Lines,
     distributions,
@@ -43,11 +39,16 @@ from dumbbell.report.series import (
     shares,
     window_series,
 )
-from dumbbell.results.kept import FLOWS, PACKETS
+from dumbbell.results.files import write_atomically
+from dumbbell.results.kept import PACKETS
 from dumbbell.results.samples import RunSamples, run_samples
 
 if TYPE_CHECKING:
     from dumbbell.library.one_run import RunResults
+
+
+FORMS = (".svg", ".pdf", ".png")
+"""What figures can be saved as."""
 
 
 @dataclass(frozen=True)
@@ -57,23 +58,33 @@ class Figure:
     title: str
     drawing: str
     """SVG whose ink is not decided yet."""
+    numbers: Callable[[], Table] = field(repr=False)
 
     @property
     def svg(self) -> str:
         """The figure as an SVG document, in dark ink without a background."""
         return for_print(self.drawing)
 
+    @cached_property
+    def data(self) -> Table:
+        """The numbers that it shows."""
+        return self.numbers()
+
     def save(self, file: str | Path) -> Path:
-        """Writes the figure; the name has to end in `.svg`.
+        """Writes the figure; the name has to end in `.svg`, `.pdf` or `.png`.
 
         Raises:
             dumbbell.Error: it ends in something else.
             OSError: the file cannot be written.
         """
         file = Path(file)
-        if file.suffix != ".svg":
-            raise UserError(f"{file}: figures are written as SVG: allowed is a name that ends in .svg")
-        file.write_text(self.svg, encoding="utf-8")
+        check_form(file)
+        if file.suffix == ".svg":
+            write_atomically(file, self.svg)
+        else:
+            from dumbbell.figures.typeset import figure_as
+
+            write_atomically(file, figure_as(file.suffix[1:], self.svg))
         return file
 
     def _repr_svg_(self) -> str:
@@ -81,6 +92,25 @@ class Figure:
 
     def __repr__(self) -> str:
         return f"<dumbbell.Figure: {self.title}>"
+
+
+def check_form(file: Path) -> None:
+    """Refuses a name that figures cannot be saved under."""
+    if file.suffix not in FORMS:
+        raise UserError(f"{file}: figures are written as {listed(FORMS)}: allowed is a name that ends in one of these")
+
+
+def check_figure_files(figure: Path, data: Path) -> None:
+    """Refuses names that a figure and its numbers cannot be saved under, before anything is drawn.
+
+    Raises:
+        dumbbell.Error: one of them ends in something else, or its folder does not exist.
+    """
+    check_form(figure)
+    check_table_form(data)
+    for file in (figure, data):
+        if not file.parent.is_dir():
+            raise UserError(f"{file}: there is no folder {file.parent}")
 
 
 @dataclass(frozen=True)
@@ -107,19 +137,7 @@ class _Subject:
     @property
     def job(self) -> Job:
         """As the figures of reports need it."""
-        flows = self.run.statistics["flows"]
-        links, total = self.run.statistics["links"], self.run.statistics["network"]
-        mixed = len({flow.get("scheme") for flow in flows}) > 1
-        titles = {flow["flow"]: f" ({self._title(flow['scheme'])})" for flow in flows} if mixed else {}
-        return Job(
-            name=self.name,
-            packets=self.run.source(PACKETS),
-            samples=self.run.kept.get(FLOWS),
-            flows=flows,
-            titles=titles,
-            link_capacity_mbps=links[0].get("capacity_mbps") if links else None,
-            log_capacity_mbps=total.get("capacity_mbps"),
-        )
+        return draw_job(self.name, self.run.statistics, self.run.kept, self._title)
 
     def _title(self, scheme: str) -> str:
         return self.run.schemes[scheme].title if scheme in self.run.schemes else scheme
@@ -175,20 +193,31 @@ def _queue(subject: _Subject) -> str:
 
 
 KINDS: dict[str, tuple[str, Callable[[_Subject], str]]] = {
-    "throughput": ("rates into and out of the path", lambda subject: draw_throughput(subject.job)),
-    "delay": ("one-way delay of every packet", lambda subject: draw_delay(subject.job)),
+    "throughput": ("rates into and out of the path", lambda subject: draw_one(subject.job, "throughput")),
+    "delay": ("one-way delay of every packet", lambda subject: draw_one(subject.job, "delay")),
     "staircase": ("throughput of each flow", _staircase),
     "operating-point": ("packets in flight, RTT and throughput", _operating_point),
     "window": ("congestion window and pacing rate", _window),
     "distribution": ("distribution of throughput and RTT", _distribution),
     "fairness": ("Jain's index and shares", _fairness),
-    "queue": ("queue and drops at the bottleneck", _queue),
-    "media": ("bitrate and frame delay", lambda subject: draw_media(subject.job)),
+    "queue": ("queue, drops and marks at the bottleneck", _queue),
+    "state": ("the controller's modes and what decides them", lambda subject: draw_one(subject.job, "state")),
+    "media": ("bitrate and frame delay", lambda subject: draw_one(subject.job, "media")),
 }
 """Figures of a run: what each shows, and how it is drawn."""
 
+_OF_PACKETS = ("throughput", "delay")
+
 OVERVIEWS = {"means": "mean of each scheme", "runs": "every run"}
 """Figures of all runs on a path: throughput over delay."""
+
+
+def figure_kinds() -> list[dict[str, str]]:
+    """The kinds of figures: `kind`, `of` (what one figure is of), `shows`."""
+    overviews = [
+        {"kind": kind, "of": "path", "shows": f"throughput over delay: {OVERVIEWS[kind]}"} for kind in OVERVIEWS
+    ]
+    return [*overviews, *({"kind": kind, "of": "run", "shows": shows} for kind, (shows, _) in KINDS.items())]
 
 
 def check_kind(kind: str) -> None:
@@ -204,17 +233,21 @@ def run_figure(kind: str, run: "RunResults") -> Figure:
     if kind not in KINDS:
         raise UserError(f"figure `{kind}`: is of all runs on a path: ask their results for it")
     shows, draw = KINDS[kind]
+    if kind in _OF_PACKETS:
+        run.source(PACKETS)  # refused where there is none
     name = f"d{zlib.crc32(f'{kind} {run.label} {run.seed}'.encode()):08x}"  # identifiers are unique on a page
     drawing = draw(_Subject(name, run))
     if not drawing:
         raise UserError(f"{run.label}: figure `{kind}`: nothing of it was recorded")
-    return Figure(f"{run.label}: {shows}", drawing)
+    return Figure(f"{run.label}: {shows}", drawing, partial(run_data, kind, run))
 
 
 def overview(kind: str, directory: Path, path: str) -> Figure:
     """A figure of all runs on a path: `Results.figure`."""
-    model = load(directory)
-    entry = next(each for each in model.paths if each.name == path)
     name = f"d{zlib.crc32(f'{kind} {directory} {path}'.encode()):08x}"
-    draw = draw_means if kind == "means" else draw_every_run
-    return Figure(f"throughput over delay on {path}: {OVERVIEWS[kind]}", draw(model, model_styles(model), entry, name))
+    found = Overview(load(directory))
+    drawing = found.draw(kind, path, name)
+    if not drawing:
+        raise UserError(f"figure `{kind}`: none of the runs on {path} that count has throughput and one-way delay")
+    title = f"throughput over delay on {path}: {OVERVIEWS[kind]}"
+    return Figure(title, drawing, partial(overview_data, kind, found, path))

@@ -1,15 +1,23 @@
 """Tables of a run: columns that data frame libraries read in place."""
 
+import csv
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.errors import UserError, listed, nearest
+from dumbbell.json_text import to_json
+from dumbbell.results.files import write_atomically
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+TABLE_FORMS = (".csv", ".json")
+"""What tables can be saved as."""
 
 _SHOWN = 10
 """Rows that a table shows of itself."""
@@ -86,6 +94,25 @@ class Table:
         for values in zip(*(self._values(column) for column in self), strict=True):
             yield dict(zip(self, values, strict=True))
 
+    def save(self, file: str | Path) -> Path:
+        """Writes the table; the name has to end in `.csv` or `.json` (a list of objects). What is absent is empty.
+
+        Raises:
+            dumbbell.Error: it ends in something else.
+            OSError: the file cannot be written.
+        """
+        file = Path(file)
+        check_table_form(file)
+        if file.suffix == ".json":
+            write_atomically(file, to_json(list(self.rows())))
+            return file
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.keys())
+        writer.writerows(zip(*(self._values(column) for column in self), strict=True))
+        write_atomically(file, text.getvalue())
+        return file
+
     def _values(self, column: str) -> list[Any]:
         """A column as Python's own values, None where one is absent."""
         import numpy
@@ -117,6 +144,14 @@ class Table:
         body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in self._first())
         more = f"<caption>{_SHOWN} of {len(self)} rows</caption>" if len(self) > _SHOWN else ""
         return f"<table>{more}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def check_table_form(file: Path) -> None:
+    """Refuses a name that tables cannot be saved under."""
+    if file.suffix not in TABLE_FORMS:
+        raise UserError(
+            f"{file}: tables are written as {listed(TABLE_FORMS)}: allowed is a name that ends in one of these"
+        )
 
 
 def _text(value: object) -> str:

@@ -3,9 +3,10 @@
 import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy
 from numpy.typing import NDArray
@@ -14,48 +15,78 @@ from dumbbell import _core
 from dumbbell.execution.processes import apart_from_program
 from dumbbell.figures import (
     Curve,
+    DelayAxis,
     FlowDelays,
     FlowMedia,
     FlowRates,
     Panel,
-    Point,
+    Stroke,
     Style,
+    WindowSeries,
+    delay_axis,
     delay_figure,
     flow_stroke,
     media_figure,
-    styles,
-    summary_figure,
+    queue_figure,
+    state_figure,
     throughput_figure,
     time_figure,
+    window_figure,
 )
-from dumbbell.report.model import PathEntry, ReportModel, RunEntry
+from dumbbell.figures.style import INK
+from dumbbell.report.model import ReportModel, RunEntry
+from dumbbell.report.overview import Overview
+from dumbbell.report.series import Line, queue_of
 from dumbbell.report.source import Rates, delays, rates
-from dumbbell.report.wording import figure_title
+from dumbbell.report.state import state_of
 from dumbbell.results.environment import cpus
-from dumbbell.results.kept import Source
-from dumbbell.results.samples import NOTHING, Series, read_samples
-from dumbbell.results.summary import repetitions
+from dumbbell.results.kept import FLOWS, LINKS, PACKETS, Source, kept_files
+from dumbbell.results.samples import (
+    NOTHING,
+    LinkSamples,
+    Sampled,
+    Series,
+    read_links,
+    read_sampled,
+    thinned,
+)
+
+Result = TypeVar("Result")
 
 BIN_S = 0.5  # Pantheon's
+_STEADY = 0.005  # of a capacity: less is not worth a step
+NO_LOG = "the run kept no packet log and no samples"
 _WORTH_A_POOL = 6  # a worker takes about as long to start as this many runs take to draw
 
 
 @dataclass(frozen=True)
 class RunFigures:
-    """The drawings of a run, or why there are none. Programs and imported logs have no senders that were sampled."""
+    """The drawings of a run by their kind (of `SHOWN`), or why there are none.
 
-    throughput: str = ""
-    delay: str = ""
-    window: str = ""
-    rtt: str = ""
-    media: str = ""
+    Programs and imported logs have no senders that were sampled, the latter no links either.
+    """
+
+    drawings: Mapping[str, str] = field(default_factory=dict)
     problem: str = ""
+
+
+SHOWN = {
+    "throughput": "Throughput over time",
+    "delay": "One-way delay of every packet over time",
+    "queue": "Queue, drops and marks at the bottleneck over time",
+    "window": "Congestion window and pacing rate over time",
+    "rtt": "Smoothed RTT over time",
+    "state": "State of the controller over time",
+    "media": "Encoder rate, decoded bitrate and the delay of every frame over time",
+}
+"""What the figures of a run show, in order."""
 
 
 @dataclass(frozen=True)
 class Figures:
     """All drawings of a report: by path and, for runs, by folder."""
 
+    overview: Overview
     styles: Mapping[str, Style]
     means: dict[str, str] = field(default_factory=dict)
     every_run: dict[str, str] = field(default_factory=dict)
@@ -66,102 +97,166 @@ class Figures:
 class Job:
     """What it takes to draw a run. `flows` are the metrics of the flows the log should have.
 
-    `titles` are added to the names of flows.
+    `titles` are added to the names of flows, `bottleneck` is the name of a link in the samples `links`; `delay_axis` is
+    that of all runs which are looked at side by side.
     """
 
     name: str
-    packets: Source
+    packets: Source | None
     samples: Source | None
+    links: Source | None
+    bottleneck: str
     flows: list[dict[str, Any]]
     titles: Mapping[int, str]
     link_capacity_mbps: float | None
     log_capacity_mbps: float | None
+    delay_axis: DelayAxis | None = None
 
 
 def draw(model: ReportModel, jobs: int | None = None, step: Callable[[RunEntry], None] = lambda _: None) -> Figures:
     """Draws every figure on `jobs` processors (all of them if None); calls `step` after each run."""
-    figures = Figures(model_styles(model))
+    overview = Overview(model)
+    figures = Figures(overview, model.styles)
     tasks = {}
     for index, run in enumerate(model.runs):
-        if "packets.parquet" in run.files:
-            tasks[run.folder] = _job(model, run, f"r{index}")
+        kept = kept_files(model.directory / run.folder)
+        if kept:
+            tasks[run.folder] = draw_job(f"r{index}", run.content, kept, model.scheme_title)
         else:
-            figures.runs[run.folder] = RunFigures(problem=run.reason or "the run kept no packet log")
+            figures.runs[run.folder] = RunFigures(problem=run.reason or NO_LOG)
             step(run)
     for index, path in enumerate(model.paths):
-        figures.means[path.name] = draw_means(model, figures.styles, path, f"p{index}m")
-        figures.every_run[path.name] = draw_every_run(model, figures.styles, path, f"p{index}a")
-    by_folder = {run.folder: run for run in model.runs}
-    for folder, drawn in zip(tasks, _map(list(tasks.values()), min(jobs or cpus(), len(tasks))), strict=True):
-        figures.runs[folder] = drawn
-        step(by_folder[folder])
+        figures.means[path.name] = overview.draw("means", path.name, f"p{index}m")
+        figures.every_run[path.name] = overview.draw("runs", path.name, f"p{index}a")
+    workers = min(jobs or cpus(), len(tasks))
+    with _Workers(workers if len(tasks) >= _WORTH_A_POOL else 1) as pool:
+        tasks = _on_one_axis(model, tasks, pool)
+        by_folder = {run.folder: run for run in model.runs}
+        for folder, drawn in zip(tasks, pool.map(draw_run, list(tasks.values())), strict=True):
+            run = by_folder[folder]
+            figures.runs[folder] = (
+                replace(drawn, problem=run.reason) if drawn.problem == NO_LOG and run.reason else drawn
+            )
+            step(run)
     return figures
 
 
-def _map(tasks: Sequence[Job], workers: int) -> Iterator[RunFigures]:
-    if workers < 2 or len(tasks) < _WORTH_A_POOL:
-        yield from map(draw_run, tasks)
-        return
-    # spawned, not forked: the caller may have threads
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+def _on_one_axis(model: ReportModel, tasks: Mapping[str, Job], pool: "_Workers") -> dict[str, Job]:
+    """The same with one delay axis for all runs on a path, so that schemes can be compared by looking."""
+    found: dict[str, list[float]] = {}
+    paths = {run.folder: run.path for run in model.runs}
+    for folder, ends in zip(tasks, pool.map(_delay_range, list(tasks.values())), strict=True):
+        found.setdefault(paths[folder], []).extend(ends)
+    axes = {path: delay_axis(ends) for path, ends in found.items() if ends}
+    return {folder: replace(job, delay_axis=axes.get(paths[folder])) for folder, job in tasks.items()}
+
+
+def _delay_range(job: Job) -> tuple[float, ...]:
+    """The least and the largest delay of a run; nothing of an unreadable log, which drawing reports."""
+    try:
+        return (job.packets is not None and _core.delay_range(job.packets)) or ()
+    except _core.Error:
+        return ()
+
+
+class _Workers:
+    """Draws on several processors, or here if one is enough."""
+
+    def __init__(self, workers: int) -> None:
+        # spawned, not forked: the caller may have threads
+        self._pool = (
+            ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) if workers > 1 else None
+        )
+
+    def __enter__(self) -> "_Workers":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool:
+            self._pool.shutdown(cancel_futures=True)
+
+    def map(self, work: Callable[[Job], Result], tasks: Sequence[Job]) -> Iterator[Result]:
+        """The results of `work` in the order of the tasks, as they get done."""
+        if self._pool is None:
+            return map(work, tasks)
         with apart_from_program():
-            drawn = pool.map(draw_run, tasks)
-        yield from drawn
+            return self._pool.map(work, tasks)
 
 
-def _job(model: ReportModel, run: RunEntry, name: str) -> Job:
-    """Flows are called by their scheme where a run has several schemes."""
-    mixed = len({flow.get("scheme") for flow in run.flows}) > 1
-    titles = {flow["flow"]: f" ({model.scheme_title(flow['scheme'])})" for flow in run.flows} if mixed else {}
+def draw_job(name: str, run: Mapping[str, Any], kept: Mapping[str, Source], title: Callable[[str], str]) -> Job:
+    """The job of a run, given as in `show --json`. Flows are called by their scheme where a run has several schemes."""
+    flows, links = run["flows"], run["links"]
+    mixed = len({flow.get("scheme") for flow in flows}) > 1
     return Job(
         name=name,
-        packets=model.directory / run.folder / "packets.parquet",
-        samples=model.directory / run.folder / "flows.parquet" if "flows.parquet" in run.files else None,
-        flows=run.flows,
-        titles=titles,
-        link_capacity_mbps=run.links[0].get("capacity_mbps") if run.links else None,
-        log_capacity_mbps=run.network.get("capacity_mbps"),
+        packets=kept.get(PACKETS),
+        samples=kept.get(FLOWS),
+        links=kept.get(LINKS),
+        bottleneck=links[0]["link"] if links else "",
+        flows=flows,
+        titles={flow["flow"]: f" ({title(flow['scheme'])})" for flow in flows} if mixed else {},
+        link_capacity_mbps=links[0].get("capacity_mbps") if links else None,
+        log_capacity_mbps=run["network"].get("capacity_mbps"),
     )
+
+
+class _Logs:
+    """What a run kept, read when it is asked for."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+
+    @cached_property
+    def rates(self) -> Rates:
+        """The rates of its flows; none, and times from its start, if it kept no packet log."""
+        packets = self.job.packets
+        return rates(packets, BIN_S) if packets is not None else Rates(BIN_S, 0.0, {}, {}, [])
+
+    @property
+    def start_s(self) -> float:
+        """The zero of figures over time."""
+        return self.rates.start_s
+
+    @cached_property
+    def sampled(self) -> Sampled:
+        """What its senders were."""
+        return read_sampled(self.job.samples)
+
+    @cached_property
+    def link(self) -> LinkSamples | None:
+        """The bottleneck."""
+        return read_links(self.job.links).get(self.job.bottleneck)
 
 
 def draw_run(job: Job) -> RunFigures:
     """The figures of a run. An unreadable log is a reason, not an error: the other runs matter."""
+    logs = _Logs(job)
     try:
-        series = rates(job.packets, BIN_S)
-        clouds = _clouds(job, sorted(series.egress))
-        sampled = read_samples(job.samples)
+        drawings = {kind: _DRAWN[kind](job, logs) for kind in SHOWN}
     except _core.Error as error:
         return RunFigures(problem=str(error).replace(f"{_folder(job)}/", ""))
-    return RunFigures(
-        throughput=_throughput(job, series),
-        delay=delay_figure(f"{job.name}d", clouds, series.start_s),
-        window=_samples(job, "w", sampled.get("cwnd"), "Congestion window (packets)", series.start_s),
-        rtt=_samples(job, "s", sampled.get("srtt"), "Smoothed RTT (ms)", series.start_s),
-        media=_media(job, sampled, series.start_s),
-    )
+    shown = {kind: drawing for kind, drawing in drawings.items() if drawing}
+    return RunFigures(shown, "" if shown else NO_LOG)
+
+
+def draw_one(job: Job, kind: str) -> str:
+    """One figure of a run, of a kind in `SHOWN`; nothing if nothing of it was recorded.
+
+    Raises:
+        _core.Error: what the run kept is damaged.
+    """
+    return _DRAWN[kind](job, _Logs(job))
 
 
 def _folder(job: Job) -> Path | None:
-    return job.packets.parent if isinstance(job.packets, Path) else None
+    files = [kept for kept in (job.packets, job.samples, job.links) if isinstance(kept, Path)]
+    return files[0].parent if files else None
 
 
-def draw_throughput(job: Job) -> str:
-    """Only the rates of a run."""
-    return _throughput(job, rates(job.packets, BIN_S))
-
-
-def draw_delay(job: Job) -> str:
-    """Only the delays of a run's packets."""
-    series = rates(job.packets, BIN_S)
-    return delay_figure(f"{job.name}d", _clouds(job, sorted(series.egress)), series.start_s)
-
-
-def draw_media(job: Job) -> str:
-    """Only what live sources did; nothing if none of the flows is one."""
-    return _media(job, read_samples(job.samples), rates(job.packets, BIN_S).start_s)
-
-
-def _throughput(job: Job, series: Rates) -> str:
+def _throughput(job: Job, logs: _Logs) -> str:
+    if job.packets is None:
+        return ""
+    series = logs.rates
     known = {flow["flow"]: flow for flow in job.flows}
     lines = []
     for flow in sorted(series.egress):
@@ -169,33 +264,105 @@ def _throughput(job: Job, series: Rates) -> str:
         means = (values.get("ingress_mbps"), values.get("throughput_mbps"))
         title = job.titles.get(flow, "")
         lines.append(FlowRates(flow, title, series.ingress[flow], series.egress[flow], *means))
-    capacity, mean_capacity = series.capacity, job.log_capacity_mbps
-    if not capacity and job.link_capacity_mbps is not None and lines:
-        # a link of fixed rate logs no opportunities: its mean rate stands for them
-        capacity = [job.link_capacity_mbps] * max(len(line.egress_mbps) for line in lines)
-        mean_capacity = job.link_capacity_mbps
+    capacity = _capacity(job, logs)
+    # the mean over the packets that the log has, or that of the link
+    mean_capacity = job.log_capacity_mbps if series.capacity else job.link_capacity_mbps if capacity else None
     return throughput_figure(f"{job.name}t", lines, series.bin_s, capacity, mean_capacity)
 
 
-def _clouds(job: Job, flows: Sequence[int]) -> list[FlowDelays]:
+def shown_capacity(job: Job) -> list[float]:
+    """The capacity in the figure of the throughput, per bin, Mbit/s."""
+    return _capacity(job, _Logs(job))
+
+
+def _capacity(job: Job, logs: _Logs) -> list[float]:
+    """That of the log; of a link that logs no opportunities what it offered between samples, or its mean rate."""
+    series = logs.rates
+    bins = max((len(values) for values in series.egress.values()), default=0)
+    if series.capacity or job.link_capacity_mbps is None or not bins:
+        return series.capacity
+    return _offered(logs.link, bins, series) or [job.link_capacity_mbps] * bins
+
+
+def _delay(job: Job, logs: _Logs) -> str:
+    if job.packets is None:
+        return ""
     points = delays(job.packets)
     p95_ms = {flow["flow"]: flow.get("delay_p95_ms") for flow in job.flows}
-    return [FlowDelays(flow, job.titles.get(flow, ""), *points.get(flow, NOTHING), p95_ms.get(flow)) for flow in flows]
+    clouds = [
+        FlowDelays(flow, job.titles.get(flow, ""), *points.get(flow, NOTHING), p95_ms.get(flow))
+        for flow in sorted(logs.rates.egress)
+    ]
+    return delay_figure(f"{job.name}d", clouds, logs.start_s, job.delay_axis)
 
 
-def _samples(job: Job, suffix: str, found: Mapping[str, Series] | None, label: str, start_s: float) -> str:
-    """The figure of a sampled field; nothing if no sender has it."""
-    if not found:
+def _offered(link: LinkSamples | None, bins: int, series: Rates) -> list[float]:
+    """What a link of varying rate could have carried in each bin, Mbit/s; nothing if not sampled or steady."""
+    if link is None or len(link.capacity_mbps[0]) == 0:
+        return []
+    time_s, mbps = link.capacity_mbps
+    total = numpy.concatenate([[0.0], numpy.cumsum(mbps * numpy.diff(time_s, prepend=0.0))])
+    edges = series.start_s + numpy.arange(bins + 1) * series.bin_s
+    edges[-1] = min(edges[-1], time_s[-1]) if time_s[-1] > edges[-2] else edges[-1]
+    offered = numpy.diff(numpy.interp(edges, [0.0, *time_s], total)) / numpy.diff(edges)
+    steady = offered.max() - offered.min() <= _STEADY * offered.max()
+    return [] if steady else [float(value) for value in offered]
+
+
+def _lines(job: Job) -> dict[int, Line]:
+    return {
+        flow["flow"]: Line(f"Flow {flow['flow']}{job.titles.get(flow['flow'], '')}", flow_stroke(flow["flow"]))
+        for flow in job.flows
+    }
+
+
+def _of_flows(job: Job, logs: _Logs, name: str) -> dict[int, Series]:
+    """A sampled field by flow, with no more points than a figure shows."""
+    found = {int(flow): series for flow, series in logs.sampled.series.get(name, {}).items()}
+    known = [flow["flow"] for flow in job.flows]
+    return {flow: thinned((found[flow][0] - logs.start_s, found[flow][1])) for flow in sorted(found) if flow in known}
+
+
+def _queue(job: Job, logs: _Logs) -> str:
+    """The bottleneck; nothing if no link was sampled."""
+    link = logs.link
+    if link is None or len(link.queue_packets[0]) == 0:
         return ""
-    curves = []
-    for flow, (time_s, values) in sorted((int(flow), series) for flow, series in found.items()):
-        title = f"Flow {flow}{job.titles.get(flow, '')}"
-        curves.append(Curve(title, flow_stroke(flow), time_s - start_s, values, held=True))
-    return time_figure(f"{job.name}{suffix}", [Panel(label, curves, height=165.0)])
+    series = [
+        (values[0] - logs.start_s, values[1]) for values in (link.queue_packets, link.drops_packets, link.marks_packets)
+    ]
+    shown = replace(link, queue_packets=series[0], drops_packets=series[1], marks_packets=series[2])
+    return queue_figure(f"{job.name}q", [queue_of(shown, job.bottleneck, Stroke(INK, "o"))])
 
 
-def _media(job: Job, sampled: Mapping[str, Mapping[str, Series]], start_s: float) -> str:
+def _window(job: Job, logs: _Logs) -> str:
+    """Window, threshold and pacing rate; nothing if no sender has them."""
+    fields = [_of_flows(job, logs, name) for name in ("cwnd", "ssthresh", "pacing_rate")]
+    flows = [
+        WindowSeries(line.label, line.stroke, *(values.get(flow) for values in fields))
+        for flow, line in _lines(job).items()
+        if any(flow in values for values in fields)
+    ]
+    return window_figure(f"{job.name}w", flows) if flows else ""
+
+
+def _rtt(job: Job, logs: _Logs) -> str:
+    lines = _lines(job)
+    found = _of_flows(job, logs, "srtt")
+    curves = [Curve(lines[flow].label, lines[flow].stroke, *values, held=True) for flow, values in found.items()]
+    panel = Panel("Smoothed RTT (ms)", curves, height=165.0, from_zero=False)
+    return time_figure(f"{job.name}s", [panel]) if curves else ""
+
+
+def _state(job: Job, logs: _Logs) -> str:
+    """Modes and variables of the controllers; nothing if they tell none."""
+    modes, variables = state_of(logs.sampled, _lines(job), logs.start_s)
+    return state_figure(f"{job.name}c", modes, variables) if modes or variables else ""
+
+
+def _media(job: Job, logs: _Logs) -> str:
     """The figure of the flows that are live sources; nothing if none is."""
+    sampled, start_s = logs.sampled.series, logs.start_s
     flows = []
     for values in job.flows:
         flow = values["flow"]
@@ -232,47 +399,12 @@ def _edges(begin_s: float, end_s: float) -> NDArray[Any]:
     return edges
 
 
-def _title(model: ReportModel, path: PathEntry) -> str:
-    return figure_title(
-        model.backend,
-        path.heading,
-        model.runs_per_scheme,
-        model.duration_s,
-        model.flows,
-        model.interval_s,
-        model.even_flows,
-    )
-
-
-def model_styles(model: ReportModel) -> dict[str, Style]:
-    """How the report's schemes look."""
-    return styles((scheme.name, scheme.color, scheme.marker) for scheme in model.schemes)
-
-
-def draw_means(model: ReportModel, looks: Mapping[str, Style], path: PathEntry, name: str) -> str:
-    """Throughput over delay: the mean of each scheme on a path."""
-    points = []
-    for (_, scheme), group in repetitions(run.content for run in model.of(path.name)).items():
-        delay = group.estimate(("network", 0, "delay_p95_ms"))
-        throughput = group.estimate(("network", 0, "throughput_mbps"))
-        if delay and throughput:
-            points.append(_point(model, looks, scheme, delay.mean, throughput.mean, f"mean of {throughput.count} runs"))
-    return summary_figure(name, f"{_title(model, path)} (mean of all runs by scheme)", points, annotate=True)
-
-
-def draw_every_run(model: ReportModel, looks: Mapping[str, Style], path: PathEntry, name: str) -> str:
-    """Throughput over delay: every run on a path."""
-    points = []
-    for run in model.of(path.name):
-        delay, throughput = run.network.get("delay_p95_ms"), run.network.get("throughput_mbps")
-        if run.good and delay is not None and throughput is not None:
-            points.append(_point(model, looks, run.scheme, delay, throughput, f"run {run.number}"))
-    return summary_figure(name, _title(model, path), points, annotate=False)
-
-
-def _point(
-    model: ReportModel, looks: Mapping[str, Style], scheme: str, delay_ms: float, throughput_mbps: float, what: str
-) -> Point:
-    title = model.scheme_title(scheme)
-    hover = f"{title}, {what}: {throughput_mbps:.2f} Mbit/s, {delay_ms:.1f} ms"
-    return Point(title, delay_ms, throughput_mbps, looks[scheme], hover)
+_DRAWN: dict[str, Callable[[Job, _Logs], str]] = {
+    "throughput": _throughput,
+    "delay": _delay,
+    "queue": _queue,
+    "window": _window,
+    "rtt": _rtt,
+    "state": _state,
+    "media": _media,
+}

@@ -5,16 +5,19 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from dumbbell import __version__, _core, backends
 from dumbbell.backends import Backend
+from dumbbell.catalog.description import describe
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import parse_mix
 from dumbbell.catalog.scheme import WHAT
 from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment, Run
+from dumbbell.figures import Style, styles
 from dumbbell.interchange.pantheon_stats import RunTimes
 from dumbbell.report.environment import git_text, system_text
 from dumbbell.report.wording import path_sentence
@@ -47,12 +50,16 @@ class SchemeEntry:
 
 @dataclass(frozen=True)
 class PathEntry:
-    """A path of the experiment; `sentence` says what it is made of."""
+    """A path of the experiment; `sentence` says what it is made of.
+
+    `least_delay_ms` is the one-way delay of data on the empty path; None where the path does not tell.
+    """
 
     name: str
     title: str
     provenance: str
     sentence: str
+    least_delay_ms: float | None = None
 
     @property
     def heading(self) -> str:
@@ -147,6 +154,11 @@ class ReportModel:
         """The title of the scheme, also of one that runs in a mix only; a mix has its label."""
         return self.titles.get(name, name)
 
+    @cached_property
+    def styles(self) -> dict[str, Style]:
+        """How its schemes look."""
+        return styles((scheme.name, scheme.color, scheme.marker) for scheme in self.schemes)
+
     @property
     def bad_runs(self) -> list[RunEntry]:
         """Runs that are missing, failed, or too unfaithful to the path to enter averages."""
@@ -223,7 +235,11 @@ def _scheme(label: str, experiment: Experiment) -> SchemeEntry:
 
 
 def _path(path: PathModel, backend: Backend) -> PathEntry:
-    return PathEntry(path.name, path.title, path.provenance, path_sentence(path, backend))
+    least = None
+    if backend.capabilities.executes:
+        delays = [delay.delay_ms for delay in describe(path.spec()).delays if delay.direction == "data"]
+        least = sum(delays) if delays else None
+    return PathEntry(path.name, path.title, path.provenance, path_sentence(path, backend), least)
 
 
 def _run(results: ResultsDirectory, planned: Run) -> RunEntry:

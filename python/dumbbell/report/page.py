@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from dumbbell.figures import for_page, swatch, theme_ink
-from dumbbell.report.drawing import Figures
+from dumbbell.report.drawing import SHOWN, Figures
 from dumbbell.report.fields import Table
 from dumbbell.report.markup import details, link, scroll, table_markup, tag, text, text_field
 from dumbbell.report.model import PathEntry, ReportModel, RunEntry
@@ -118,7 +118,10 @@ class ReportPage:
         mean, every = self.figures.means[path.name], self.figures.every_run[path.name]
         every_in_words = "Average throughput over 95th percentile one-way delay, every run; the values follow below"
         drawings = ((mean, mean_in_words(tables)), (every, every_in_words))
-        yield tag("div", *(tag("figure", for_page(drawing, words)) for drawing, words in drawings), class_="pair")
+        wide = "whole" if self.figures.overview.is_keyed(path.name) else None
+        shown = (tag("figure", for_page(drawing, words), class_=wide) for drawing, words in drawings if drawing)
+        yield tag("div", *shown, class_="pair")
+        yield tag("p", text(self.figures.overview.caption(path.name)), class_="note")
         for heading, table in [*published_tables(self.model, path.name), *tables.all()]:
             yield tag("h3", heading)
             yield tag("p", text(table.caption), class_="note")
@@ -187,14 +190,9 @@ class ReportPage:
         if figures.problem:
             return tag("p", text(f"Figure is missing: {figures.problem}"), class_="missing")
         what = f"run {run.number} of {name}, {len(run.flows)} flow{'' if len(run.flows) == 1 else 's'}"
-        shown = (
-            (figures.throughput, "Throughput over time"),
-            (figures.delay, "One-way delay of every packet over time"),
-            (figures.window, "Congestion window over time"),
-            (figures.rtt, "Smoothed RTT over time"),
-            (figures.media, "Encoder rate, decoded bitrate and the delay of every frame over time"),
-        )
-        drawings = [tag("figure", for_page(drawing, f"{words}, {what}")) for drawing, words in shown if drawing]
+        drawings = [
+            tag("figure", for_page(drawing, f"{SHOWN[kind]}, {what}")) for kind, drawing in figures.drawings.items()
+        ]
         return tag("div", *drawings, class_="pair")
 
 

@@ -19,7 +19,7 @@ from dumbbell.figures import (
     flow_stroke,
     scheme_strokes,
 )
-from dumbbell.results.samples import RunSamples, Series
+from dumbbell.results.samples import LinkSamples, RunSamples, Series
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,12 @@ def queue_series(run: RunSamples, label: str, stroke: Stroke) -> QueueSeries | N
     """The bottleneck for `queue_figure`; None for a run without links."""
     if not run.links:
         return None
-    return QueueSeries(label, stroke, run.links[0].queue_packets, run.links[0].drops_packets)
+    return queue_of(run.links[0], label, stroke)
+
+
+def queue_of(link: LinkSamples, label: str, stroke: Stroke) -> QueueSeries:
+    """One link for `queue_figure`."""
+    return QueueSeries(label, stroke, link.queue_packets, link.drops_packets, _some(link.marks_packets))
 
 
 def shares(run: RunSamples, lines: Lines) -> tuple[NDArray[Any], list[Share]]:

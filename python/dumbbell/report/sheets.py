@@ -1,22 +1,21 @@
 """The report as PDF, laid out by typst from the same texts, tables and figures as the page."""
 
 import json
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-import typst
-
 from dumbbell.figures import for_print, print_ink, swatch
-from dumbbell.report.drawing import Figures
+from dumbbell.figures.typeset import typeset
+from dumbbell.report.drawing import SHOWN, Figures
 from dumbbell.report.fields import Field, Table
 from dumbbell.report.model import PathEntry, ReportModel, RunEntry
 from dumbbell.report.published import published_tables
 from dumbbell.report.source import definitions
+from dumbbell.report.summaries import summary_tables
 from dumbbell.report.tables import PathTables, run_flows, run_links, run_media, run_totals
 from dumbbell.report.texts import (
+    RunList,
     command_sentence,
     kind_sentence,
     last_run,
@@ -27,10 +26,15 @@ from dumbbell.report.texts import (
     transfers_heading,
 )
 from dumbbell.report.wording import statistics_text
+from dumbbell.results import write_atomically
 from dumbbell.results.transfers import Transfers
 
-_FLOWS_ON_ONE_PAGE = 2  # with the figures; the statistics of more fill a page of their own
-_SAMPLED = (("window", "Congestion window"), ("rtt", "Smoothed RTT"))
+_FIRST_PATHS = 4  # whose figures are on the first page
+_FEW_PATHS = 2  # whose figures stand one below the other
+_FEW_FLOWS = 4  # whose statistics stay on one page
+_SENTENCES, _ROWS = 5, 8  # of paths, and of lists of runs, on the first page
+_SIDE_BY_SIDE = 3  # paths in the table of the summary
+_WIDEST = 19.0  # columns of a table on an upright page, in columns of average width
 _TEMPLATE = Path(__file__).parent / "report.typ"
 _DEFINITION_KEYS = ("name", "level", "unit", "convention", "formula", "source")
 
@@ -38,18 +42,16 @@ _DEFINITION_KEYS = ("name", "level", "unit", "convention", "formula", "source")
 def write_pdf(model: ReportModel, figures: Figures, file: Path) -> None:
     """Writes the PDF; `file` is replaced at once when it is complete."""
     with tempfile.TemporaryDirectory(prefix="dumbbell-report-") as name:
-        folder = Path(name)
-        _write_figures(model, figures, folder)
-        (folder / "data.json").write_text(json.dumps(_data(model, figures)), encoding="utf-8")
-        (folder / "report.typ").write_bytes(_TEMPLATE.read_bytes())
-        fonts = str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")
-        pdf = typst.compile(str(folder / "report.typ"), root=name, font_paths=[fonts], ignore_system_fonts=True)
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(pdf)
-        temporary.replace(file)
-    finally:
-        temporary.unlink(missing_ok=True)
+        prepare(model, figures, Path(name))
+        pdf = typeset(Path(name))
+    write_atomically(file, pdf)
+
+
+def prepare(model: ReportModel, figures: Figures, folder: Path) -> None:
+    """Puts what `typeset` makes the PDF of into an empty folder."""
+    _write_figures(model, figures, folder)
+    (folder / "data.json").write_text(json.dumps(_data(model, figures)), encoding="utf-8")
+    (folder / "main.typ").write_bytes(_TEMPLATE.read_bytes())
 
 
 def _write_figures(model: ReportModel, figures: Figures, folder: Path) -> None:
@@ -58,8 +60,8 @@ def _write_figures(model: ReportModel, figures: Figures, folder: Path) -> None:
         drawings[f"path{index}mean"] = figures.means[path.name]
         drawings[f"path{index}every"] = figures.every_run[path.name]
     for index, run in enumerate(model.runs):
-        for name in ("throughput", "delay", "window", "rtt", "media"):
-            drawings[f"run{index}{name}"] = getattr(figures.runs[run.folder], name)
+        for name, drawing in figures.runs[run.folder].drawings.items():
+            drawings[f"run{index}{name}"] = drawing
     for name, drawing in drawings.items():
         if drawing:
             (folder / f"{name}.svg").write_text(for_print(drawing), encoding="utf-8")
@@ -71,28 +73,47 @@ def _write_figures(model: ReportModel, figures: Figures, folder: Path) -> None:
 
 def _data(model: ReportModel, figures: Figures) -> dict[str, Any]:
     swatches = {scheme.name: f"scheme{index}.svg" for index, scheme in enumerate(model.schemes)}
+    paths = [_path(model, figures, path, index, swatches) for index, path in enumerate(model.paths)]
+    first = [path for path in paths if figures.overview.means[path["name"]]][:_FIRST_PATHS]
     return {
         "title": f"dumbbell report: {model.title or model.name}",
         "subtitle": model.title or model.name,
-        "sentences": [*sentences(model), *filter(None, [outcome(model)])],
-        "lists": [
-            {
-                "sentence": found.sentence,
-                "bad": found.bad,
-                "rows": [
-                    [model.scheme_title(run.scheme), str(run.number), run.path, run.status, reason]
-                    for run, reason in found.rows
-                ],
-            }
-            for found in lists(model)
+        "sentences": [*sentences(model, most_paths=_SENTENCES), *filter(None, [outcome(model)])],
+        "lists": [_list(model, found) for found in lists(model)],
+        "first": {
+            "figures": [path["figures"][0] for path in first],
+            "columns": 1 if len(first) <= _FEW_PATHS or any(path["wide"] for path in first) else 2,
+            "caption": _first_caption(model, figures),
+        },
+        "summary": [
+            {"heading": heading, **_table(table, swatches)}
+            for heading, table in summary_tables(model, figures.overview, _SIDE_BY_SIDE)
         ],
         "command": model.command,
         "command_sentence": command_sentence(model),
         "system": model.system_info,
         "git": model.git_summary,
-        "paths": [_path(model, figures, path, index, swatches) for index, path in enumerate(model.paths)],
+        "paths": paths,
         "definitions": [[definition[key] for key in _DEFINITION_KEYS] for definition in definitions()],
     }
+
+
+def _first_caption(model: ReportModel, figures: Figures) -> str:
+    """What the figures of the first page show."""
+    known = [path.name for path in model.paths if figures.overview.means[path.name]]
+    rest = len(known) - _FIRST_PATHS
+    more = f" {rest} more {'path follows' if rest == 1 else 'paths follow'} below." if rest > 0 else ""
+    return f"{figures.overview.caption(known[0])}{more}" if known else ""
+
+
+def _list(model: ReportModel, found: RunList) -> dict[str, Any]:
+    rows = [
+        [model.scheme_title(run.scheme), str(run.number), run.path, run.status, reason]
+        for run, reason in found.rows[:_ROWS]
+    ]
+    rest = len(found.rows) - len(rows)
+    more = f"and {rest} more, each with its reason below" if rest else ""
+    return {"sentence": found.sentence, "bad": found.bad, "rows": rows, "more": more}
 
 
 def _path(
@@ -102,15 +123,31 @@ def _path(
     shown = [*published_tables(model, path.name), *tables.all()]
     numbers = {run.folder: number for number, run in enumerate(model.runs)}
     return {
+        "name": path.name,
         "title": path.heading,
         "provenance": path.provenance,
+        "caption": figures.overview.caption(path.name),
+        "wide": figures.overview.is_keyed(path.name),
         "figures": [
             {"file": f"path{index}mean.svg", "alt": mean_in_words(tables)},
             {"file": f"path{index}every.svg", "alt": "Average throughput over 95th percentile delay, every run"},
+        ]
+        if figures.means[path.name]
+        else [],
+        "tables": [
+            {"heading": heading, "wide": _columns(table) > _WIDEST, **_table(table, swatches)}
+            for heading, table in shown
         ],
-        "tables": [{"heading": heading, **_table(table, swatches)} for heading, table in shown],
         "runs": [_run(model, figures, run, f"run{numbers[run.folder]}") for run in model.of(path.name)],
     }
+
+
+def _columns(table: Table) -> float:
+    """How wide a table is, in columns of ten letters."""
+    widths = []
+    for column in zip(*table.rows, strict=True):
+        widths.append(max(len(text) for field in column for text in (field.text, field.note)) / 10)
+    return sum(max(width, 0.5) for width in widths)
 
 
 def _table(table: Table, swatches: dict[str, str]) -> dict[str, Any]:
@@ -123,16 +160,19 @@ def _table(table: Table, swatches: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _field(field: Field, swatches: dict[str, str]) -> dict[str, str]:
-    return {"text": field.text, "note": field.note, "swatch": swatches.get(field.scheme, "")}
+def _field(field: Field, swatches: dict[str, str]) -> dict[str, Any]:
+    return {
+        "text": field.text,
+        "note": field.note,
+        "swatch": swatches.get(field.scheme, ""),
+        "best": field.best,
+    }
 
 
 def _run(model: ReportModel, figures: Figures, run: RunEntry, name: str) -> dict[str, Any]:
     title = model.scheme_title(run.scheme)
     scheme = next(scheme for scheme in model.schemes if scheme.name == run.scheme)
     facts = run_totals(run)
-    has_media = bool(figures.runs[run.folder].media)
-    long = len(run.flows) > _FLOWS_ON_ONE_PAGE or run.transfers is not None or has_media
     if run.seed is not None:
         facts.append(("seed", str(run.seed)))
     tables = [run_flows(model, run)] if run.flows else []
@@ -141,6 +181,7 @@ def _run(model: ReportModel, figures: Figures, run: RunEntry, name: str) -> dict
     return {
         "heading": f"Run {run.number}: Statistics of {title}",
         "figures_heading": f"Run {run.number}: Report of {title} \u2014 Data Link",
+        "short": len(run.flows) <= _FEW_FLOWS,
         "failure": "" if run.good else f"{run.status.capitalize()}: {run.reason}",
         "remark": f"Counted here; Pantheon's analysis would drop it: {run.remark}" if run.remark else "",
         "statistics": statistics_text(run.times, run.content, model.generated_at),
@@ -156,18 +197,8 @@ def _run(model: ReportModel, figures: Figures, run: RunEntry, name: str) -> dict
         "kind": kind_sentence(scheme) if model.backend.capabilities.real_packets and scheme.kind else "",
         "tables": [_table(table, {}) for table in tables],
         "problem": figures.runs[run.folder].problem,
-        "long": long,
-        "width": 88 if long else 61,
         "figures": [
-            {"file": f"{name}throughput.svg", "alt": f"Throughput over time, run {run.number} of {title}"},
-            {"file": f"{name}delay.svg", "alt": f"One-way delay of every packet, run {run.number} of {title}"},
+            {"file": f"{name}{kind}.svg", "alt": f"{SHOWN[kind]}, run {run.number} of {title}"}
+            for kind in figures.runs[run.folder].drawings
         ],
-        "sampled": [
-            {"file": f"{name}{kind}.svg", "alt": f"{what}, run {run.number} of {title}"}
-            for kind, what in _SAMPLED
-            if getattr(figures.runs[run.folder], kind)
-        ],
-        "media": [{"file": f"{name}media.svg", "alt": f"Bitrate and frame delay, run {run.number} of {title}"}]
-        if has_media
-        else [],
     }

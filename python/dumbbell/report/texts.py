@@ -8,11 +8,17 @@ from dumbbell.report.wording import lasted, repeated
 from dumbbell.results.transfers import Transfers
 
 
-def sentences(model: ReportModel) -> list[str]:
-    """The opening, in Pantheon's order."""
+def sentences(model: ReportModel, most_paths: int | None = None) -> list[str]:
+    """The opening, in Pantheon's order; of the paths only the first where there is not room for all."""
+    rest = len(model.paths[most_paths:]) if most_paths else 0
     found = [
         f"Generated at {model.generated_at} (UTC).",
-        *(path.sentence for path in model.paths),
+        *(path.sentence for path in model.paths[:most_paths]),
+        *(
+            [f"And {rest} more {'path' if rest == 1 else 'paths'}, each described where its results are."]
+            if rest
+            else []
+        ),
         repeated(len(model.schemes), model.runs_per_scheme),
         lasted(model.duration_s, model.flows, model.interval_s, model.even_flows),
     ]

@@ -6,12 +6,12 @@ import shutil
 from pathlib import Path
 
 
-def write_atomically(file: Path, content: str) -> None:
-    """Writes a text file: temporary name, fsync, rename, fsync of the directory."""
+def write_atomically(file: Path, content: str | bytes) -> None:
+    """Writes a file, texts as UTF-8: temporary name, fsync, rename, fsync of the directory."""
     temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("w", encoding="utf-8") as stream:
-            stream.write(content)
+        with temporary.open("wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(file)

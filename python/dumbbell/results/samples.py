@@ -1,5 +1,6 @@
 """The time series of a run, read from its files: what senders and links sampled, and what flows received."""
 
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,11 +40,16 @@ class FlowSamples:
 
 @dataclass(frozen=True)
 class LinkSamples:
-    """One link; drops at a time are those of the interval that ends then."""
+    """One link; drops and marks at a time, and what it could have carried, are of the interval that ends then.
+
+    What was not sampled is empty.
+    """
 
     name: str
     queue_packets: Series = NOTHING
     drops_packets: Series = NOTHING
+    marks_packets: Series = NOTHING
+    capacity_mbps: Series = NOTHING
 
 
 @dataclass(frozen=True)
@@ -78,12 +84,41 @@ def read_samples(samples: Source | None) -> dict[str, dict[str, Series]]:
     Raises:
         dumbbell._core.Error: the file is damaged.
     """
-    if samples is None:
-        return {}
-    found: dict[str, dict[str, Series]] = {}
-    for key, name, _, times, values in _core.samples(samples):
-        found.setdefault(name, {})[key] = (numpy.frombuffer(times), numpy.frombuffer(values))
+    return read_sampled(samples).series
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What samples of flows have: by field and flow (its number as text), and the unit of each field."""
+
+    series: dict[str, dict[str, Series]] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+
+
+def read_sampled(samples: Source | None) -> Sampled:
+    """As `read_samples`, with units.
+
+    Raises:
+        dumbbell._core.Error: the file is damaged.
+    """
+    found = Sampled()
+    for key, name, unit, times, values in _core.samples(samples) if samples is not None else ():
+        found.series.setdefault(name, {})[key] = (numpy.frombuffer(times), numpy.frombuffer(values))
+        found.units[name] = unit
     return found
+
+
+def thinned(series: Series, most: int = 1200) -> Series:
+    """A series that has about `most` points and the same extremes everywhere: more than that no figure shows."""
+    time_s, values = series
+    if len(time_s) <= most:
+        return series
+    edges = numpy.linspace(0, len(time_s), most // 2 + 1).astype(int)
+    kept = {0, len(time_s) - 1}
+    for start, end in itertools.pairwise(edges):
+        kept |= {start + int(values[start:end].argmin()), start + int(values[start:end].argmax())}
+    order = sorted(kept)
+    return time_s[order], values[order]
 
 
 def run_samples(
@@ -141,10 +176,32 @@ def _payload_bytes(transport: str) -> int:
     return int(json.loads(_core.transport(transport))["payload_bytes"])
 
 
+def read_links(samples: Source | None) -> dict[str, LinkSamples]:
+    """The links of a run, by name.
+
+    Raises:
+        dumbbell._core.Error: the file is damaged.
+    """
+    sampled = read_samples(samples)
+    return {name: _link(name, sampled) for name in sampled.get("queue", {})}
+
+
 def _link(name: str, sampled: Mapping[str, Mapping[str, Series]]) -> LinkSamples:
-    time_s, dropped = sampled.get("dropped", {}).get(name, NOTHING)
-    drops = numpy.diff(dropped, prepend=0.0) if len(dropped) else dropped
-    return LinkSamples(name, sampled.get("queue", {}).get(name, NOTHING), (time_s, drops))
+    time_s, offered = _since_before(name, sampled, "offered")
+    capacity = offered * 8e-6 / numpy.diff(time_s, prepend=0.0) if len(time_s) else offered
+    return LinkSamples(
+        name,
+        sampled.get("queue", {}).get(name, NOTHING),
+        _since_before(name, sampled, "dropped"),
+        _since_before(name, sampled, "marked"),
+        (time_s, capacity),
+    )
+
+
+def _since_before(name: str, sampled: Mapping[str, Mapping[str, Series]], field_name: str) -> Series:
+    """What a counter counted between samples."""
+    time_s, total = sampled.get(field_name, {}).get(name, NOTHING)
+    return time_s, numpy.diff(total, prepend=0.0) if len(total) else total
 
 
 def _throughput(transfers: Transfers, interval_s: float) -> dict[int, _Received]:

@@ -1,0 +1,180 @@
+"""Throughput over delay on each path of a report: the mean of each scheme, and every run."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from dumbbell.figures import (
+    FEW,
+    Limits,
+    Point,
+    delay_axis,
+    delay_range,
+    pareto_front,
+    spans_widely,
+    summary_figure,
+)
+from dumbbell.report.model import ReportModel
+from dumbbell.report.wording import figure_title
+from dumbbell.results.summary import Estimate, repetitions
+
+FAMILIAR = ("cubic", "bbr", "reno", "vegas", "copa")
+"""Schemes that every reader knows: the ones to look for in a crowd, named in it."""
+
+BOUNDS = {"confidence": "95 % interval of the mean", "range": "range of the runs"}
+"""What bars are, by where a mean lies."""
+
+_LISTED = 3  # paths
+_DELAY, _THROUGHPUT = ("network", 0, "delay_p95_ms"), ("network", 0, "throughput_mbps")
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A scheme on a path: the means over its runs."""
+
+    scheme: str
+    delay_ms: Estimate
+    throughput_mbps: Estimate
+    in_front: bool = False
+
+
+class Overview:
+    """The two figures of every path. Their delay axes are of the same kind: logarithmic if one path needs that."""
+
+    def __init__(self, model: ReportModel) -> None:
+        self.model = model
+        self.means = {path.name: self._means(path.name) for path in model.paths}
+
+    @cached_property
+    def wide(self) -> list[str]:
+        """The paths whose delays need a logarithmic axis."""
+        return [
+            path.heading
+            for path in self.model.paths
+            if any(spans_widely(point.delay_ms for point in self.points(kind, path.name)) for kind in ("means", "runs"))
+        ]
+
+    def draw(self, kind: str, path: str, name: str) -> str:
+        """One of the figures, `means` or `runs`, as SVG; identifiers start with `name`. Nothing without points."""
+        points = self.points(kind, path)
+        if not points:
+            return ""
+        axis = delay_axis(self._delays(kind, path), logarithmic=bool(self.wide))
+        title = self._title(path)
+        if kind == "means":
+            title += " (mean of all runs by scheme)"
+        return summary_figure(name, title, points, axis, self.limits(path), kind == "means", self.bars(path))
+
+    def points(self, kind: str, path: str) -> list[Point]:
+        """What is drawn."""
+        return self._mean_points(path) if kind == "means" else self._run_points(path)
+
+    def is_keyed(self, path: str) -> bool:
+        """Whether the figures of the path need the width of a page, for a key of all schemes below the plot."""
+        return len({point.name for point in self.points("runs", path)}) > FEW
+
+    def caption(self, path: str) -> str:
+        """What readers of the figures have to know, or why there are none."""
+        if not self.points("runs", path):
+            return "No figure: none of the runs that count has both a throughput and a one-way delay."
+        limits = self.limits(path)
+        parts = ["Up and right is better."]
+        if limits.capacity_mbps and limits.least_delay_ms is not None:
+            parts.append("No scheme can get beyond the dashed line (capacity) and the dotted one (least delay).")
+        if self.means[path]:
+            names = (
+                "; they are in bold in the key, the other schemes have their markers only"
+                if self.is_keyed(path)
+                else ""
+            )
+            parts.append(f"No scheme beats those on the thin line in both throughput and delay (Pareto front){names}.")
+        if self.bars(path):
+            parts.append(f"Bars: {self.bars(path)}.")
+        if self.wide:
+            others = len(self.model.paths) > 1
+            because = f", since the delays on {_listed(self.wide)} span more than a factor of four" if others else ""
+            parts.append(f"The delay axis is logarithmic{' on every path' if others else ''}{because}.")
+        return " ".join(parts)
+
+    def bars(self, path: str) -> str:
+        """What the bars of the means are."""
+        estimates = [each for mean in self.means[path] for each in (mean.delay_ms, mean.throughput_mbps)]
+        found = [what for bounds, what in BOUNDS.items() if any(each.bounds == bounds for each in estimates)]
+        return " or, of few runs, ".join(found)
+
+    def limits(self, path: str) -> Limits:
+        """What no scheme can exceed there: the capacity in the runs, and the least delay of any packet."""
+        runs = [run for run in self.model.of(path) if run.good]
+        capacities = [
+            run.links[0].get("capacity_mbps") if run.links else run.network.get("capacity_mbps") for run in runs
+        ]
+        known = [capacity for capacity in capacities if capacity]
+        entry = next(each for each in self.model.paths if each.name == path)
+        least = [flow.get("owd_min_ms") for run in runs for flow in run.flows]
+        delays = [delay for delay in (entry.least_delay_ms, *least) if delay is not None]
+        return Limits((min(known), max(known)) if known else None, min(delays, default=None) if runs else None)
+
+    def _means(self, path: str) -> list[Mean]:
+        found = []
+        for (_, scheme), group in repetitions(run.content for run in self.model.of(path)).items():
+            delay, throughput = group.estimate(_DELAY), group.estimate(_THROUGHPUT)
+            if delay and throughput:
+                found.append(Mean(scheme, delay, throughput))
+        front = pareto_front([(mean.delay_ms.mean, mean.throughput_mbps.mean) for mean in found])
+        return [replace(mean, in_front=index in front) for index, mean in enumerate(found)]
+
+    def _mean_points(self, path: str) -> list[Point]:
+        points = []
+        means = self.means[path]
+        for mean in means:
+            delay, throughput = mean.delay_ms, mean.throughput_mbps
+            points.append(
+                replace(
+                    self._point(mean.scheme, delay.mean, throughput.mean, f"mean of {throughput.count} runs"),
+                    delay_interval=_interval(delay),
+                    throughput_interval=_interval(throughput),
+                    named=len(means) <= FEW or mean.scheme in FAMILIAR,
+                    in_front=mean.in_front,
+                )
+            )
+        return points
+
+    def _run_points(self, path: str) -> list[Point]:
+        points = []
+        for run in self.model.of(path):
+            delay, throughput = run.network.get("delay_p95_ms"), run.network.get("throughput_mbps")
+            if run.good and delay is not None and throughput is not None:
+                points.append(self._point(run.scheme, delay, throughput, f"run {run.number}"))
+        return points
+
+    def _delays(self, kind: str, path: str) -> list[float]:
+        return delay_range(self.points(kind, path), self.limits(path))
+
+    def _point(self, scheme: str, delay_ms: float, throughput_mbps: float, what: str) -> Point:
+        title = self.model.scheme_title(scheme)
+        hover = f"{title}, {what}: {throughput_mbps:.2f} Mbit/s, {delay_ms:.1f} ms"
+        return Point(title, delay_ms, throughput_mbps, self.model.styles[scheme], hover)
+
+    def _title(self, path: str) -> str:
+        model = self.model
+        heading = next(each.heading for each in model.paths if each.name == path)
+        return figure_title(
+            model.backend,
+            heading,
+            model.runs_per_scheme,
+            model.duration_s,
+            model.flows,
+            model.interval_s,
+            model.even_flows,
+        )
+
+
+def _listed(names: list[str]) -> str:
+    shown = names if len(names) <= _LISTED else [*names[:_LISTED], f"{len(names) - _LISTED} others"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _interval(estimate: Estimate) -> tuple[float, float] | None:
+    """Its ends; nothing of a single run, and of runs with one and the same value."""
+    if estimate.bounds not in BOUNDS or estimate.low is None or estimate.high is None:
+        return None
+    return (estimate.low, estimate.high)

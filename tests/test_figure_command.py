@@ -1,0 +1,177 @@
+"""`dumbbell figure`: every kind as a file, the numbers beside it; and what the figures of runs show."""
+
+import csv
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+import dumbbell as package
+from conftest import Dumbbell
+from dumbbell.figures import spans_widely
+
+VARYING = """
+[[data]]
+kind = "link"
+rate_mbps = 4.0
+queue = { kind = "codel", packets = 200, ecn = true }
+schedule = [{ at_s = 1.5, rate_mbps = 12.0 }, { at_s = 3.0, rate_mbps = 4.0 }]
+
+[[data]]
+kind = "delay"
+delay_ms = 10.0
+
+[[ack]]
+kind = "delay"
+delay_ms = 10.0
+"""
+
+
+@pytest.fixture
+def results(dumbbell: Dumbbell, folder: Path) -> Path:
+    """Schemes with modes, gains, velocity and marks on a path whose rate varies, and on one whose rate does not."""
+    (folder / "varying.toml").write_text(VARYING)
+    dumbbell(
+        "run", "--schemes", "bbr,copa,cubic,dctcp", "--path", "varying.toml,small.toml", "--duration", "5", "--out", "r"
+    )
+    return folder / "r"
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    with file.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def series(file: Path, field: str) -> list[tuple[float, float]]:
+    """Times and values of a field."""
+    return [(float(row["time_s"]), float(row["value"])) for row in rows(file) if row["field"] == field]
+
+
+def test_every_kind_is_a_file_with_its_numbers_beside_it(dumbbell: Dumbbell, results: Path) -> None:
+    listed = [line.split()[0] for line in dumbbell("figure", results).stdout.splitlines()[1:]]
+    assert listed == [kind["kind"] for kind in package.figure_kinds()]
+    folder = results.parent
+    for kind in listed:
+        if kind == "media":
+            continue
+        of = ["--path", "varying"] + ([] if kind in ("means", "runs") else ["--scheme", "bbr"])
+        done = dumbbell("figure", results, kind, *of, "--out", f"{kind}.svg")
+        assert done.stdout.split() == [f"{kind}.csv", f"{kind}.svg"]
+        assert ElementTree.parse(folder / f"{kind}.svg").getroot().tag.endswith("svg")
+        assert len(rows(folder / f"{kind}.csv")) >= 4
+    shown = {row["scheme"]: row for row in rows(folder / "means.csv")}
+    network = package.open(results).run("varying", "bbr").statistics["network"]
+    assert float(shown["bbr"]["throughput_mbps"]) == network["throughput_mbps"]
+    assert float(shown["bbr"]["delay_p95_ms"]) == network["delay_p95_ms"]
+    assert shown["bbr"]["throughput_mbps_low"] == ""  # of a single run there is no interval
+    dumbbell("figure", results, "means", "--path", "small", "--out", "a.pdf", "--data", "numbers.json")
+    assert (folder / "a.pdf").read_bytes().startswith(b"%PDF-")
+    assert (folder / "numbers.json").read_text().startswith("[")
+    dumbbell("figure", results, "queue", "--path", "small", "--scheme", "bbr", "--out", "a.png")
+    assert (folder / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["stat", "--path", "small"], "unknown figure `stat` (did you mean `state`?): allowed are throughput, "),
+        (["means"], "there are 2 paths: choose one of "),
+        (["queue", "--path", "small"], "there are 4 schemes: choose one of "),
+        (["queue", "--path", "small", "--scheme", "cubik"], "unknown scheme `cubik` (did you mean `cubic`?)"),
+        (["means", "--path", "small", "--scheme", "bbr"], "is of all schemes and runs on a path: give `path` only"),
+        (["means", "--path", "small", "--out", "a.gif"], "a.gif: figures are written as .svg, .pdf, .png: allowed"),
+        (["means", "--path", "small", "--data", "a.xls"], "a.xls: tables are written as .csv, .json: allowed"),
+        (["means", "--path", "small", "--out", "none/a.svg"], "none/a.svg: there is no folder none"),
+        (["media", "--path", "small", "--scheme", "bbr"], "figure `media`: nothing of it was recorded"),
+    ],
+)
+def test_what_cannot_be_drawn_is_one_line_and_leaves_nothing(
+    dumbbell: Dumbbell, results: Path, words: list[str], said: str
+) -> None:
+    before = set(results.parent.iterdir())
+    done = dumbbell("figure", results, *words, expect=2)
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert set(results.parent.iterdir()) == before
+
+
+def test_capacity_and_marks_are_drawn_as_they_were(dumbbell: Dumbbell, results: Path) -> None:
+    of = ("--path", "varying", "--scheme", "dctcp")
+    dumbbell("figure", results, "throughput", *of)
+    capacity = dict(series(results.parent / "throughput.csv", "capacity_mbps"))
+    assert capacity[0.5] == pytest.approx(4.0)
+    assert capacity[2.0] == pytest.approx(12.0)
+    assert capacity[4.0] == pytest.approx(4.0)
+    dumbbell("figure", results, "queue", *of)
+    link = package.open(results).run("varying", "dctcp").statistics["links"][0]
+    for field, metric in (("drops_packets", "packets_dropped"), ("marks_packets", "packets_marked")):
+        assert sum(value for _, value in series(results.parent / "queue.csv", field)) == link[metric]
+    assert link["packets_marked"] > 10
+    assert ">Marks<" in (results.parent / "queue.svg").read_text()
+    dumbbell("figure", results, "queue", "--path", "small", "--scheme", "cubic")
+    assert ">Marks<" not in (results.parent / "queue.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "modes", "variables"),
+    [
+        ("bbr", ["startup", "probe_bw"], ["pacing_gain", "cwnd_gain", "bw"]),
+        ("copa", ["default", "competitive"], ["velocity", "delta"]),
+        ("cubic", ["slow start", "concave", "convex"], ["w_max", "w_est"]),
+        ("dctcp", [], ["alpha"]),
+    ],
+)
+def test_the_state_of_controllers_is_drawn_by_name(
+    dumbbell: Dumbbell, results: Path, scheme: str, modes: list[str], variables: list[str]
+) -> None:
+    dumbbell("figure", results, "state", "--path", "small", "--scheme", scheme)
+    drawing = (results.parent / "state.svg").read_text()
+    for word in (*modes, *variables):
+        assert word in drawing
+    assert set(variables) <= {row["field"] for row in rows(results.parent / "state.csv")}
+
+
+def test_all_schemes_on_a_path_have_the_same_delay_axis(dumbbell: Dumbbell, results: Path) -> None:
+    dumbbell("report", results, "--html")
+    page = (results / "report.html").read_text()
+    drawings = re.findall(
+        r'aria-label="One-way delay of every packet over time, run 1 of ([^"]*), 1 flow".*?</svg>', page
+    )
+    assert len(drawings) == 8
+    labels = [
+        tuple(re.findall(r"text-anchor: end[^>]*>([^<]*)<", drawing))
+        for drawing in re.findall(r'aria-label="One-way delay of every packet over time.*?</svg>', page, re.S)
+    ]
+    assert len(set(labels)) == 2, "one axis for each path"
+    assert len(set(labels[:4])) == len(set(labels[4:])) == 1
+
+
+def test_the_delay_axes_of_a_report_are_of_one_kind_with_the_reason(dumbbell: Dumbbell, folder: Path) -> None:
+    wide = VARYING.replace('kind = "codel", packets = 200, ecn = true', 'kind = "droptail", packets = 200')
+    (folder / "wide.toml").write_text(wide)
+    dumbbell("run", "--schemes", "vegas,cubic", "--path", "wide.toml,small.toml", "--duration", "5", "--out", "r")
+    dumbbell("report", "r", "--html")
+    page = (folder / "r" / "report.html").read_text()
+    alone = {delay_ms: spans_widely([delay_ms, 25.0]) for delay_ms in (44.0, 400.0)}
+    assert alone == {44.0: False, 400.0: True}
+    assert page.count("95th percentile one-way delay (ms), logarithmic") == 4
+    reason = "The delay axis is logarithmic on every path, since the delays on wide span more than a factor of four."
+    assert page.count(reason) == 2
+
+
+def test_a_run_without_a_packet_log_has_the_figures_of_what_was_sampled(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "bbr", "--path", "small.toml", "--duration", "2", "--log", "none", "--out", "n")
+    dumbbell("report", "n")
+    page = (folder / "n" / "report.html").read_text()
+    assert "Figure is missing" not in page
+    for words in (
+        "Queue, drops and marks",
+        "Congestion window and pacing rate",
+        "Smoothed RTT",
+        "State of the controller",
+    ):
+        assert f'aria-label="{words}' in page
+    assert 'aria-label="One-way delay of every packet' not in page
+    assert "has no packet log: it kept none" in dumbbell("figure", "n", "delay", expect=2).stderr
