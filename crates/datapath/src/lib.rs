@@ -26,4 +26,4 @@ pub use program_flow::ProgramReport;
 pub use rights::{Check, check_emulation, enter_user_namespace};
 pub use run::{Emulated, EmulationReport, run};
 pub use shell::{ShellSpec, run_shell};
-pub use turn::Turn;
+pub use turn::{Holder, Turn};

@@ -58,26 +58,33 @@ pub struct Emulated {
     pub emulation: EmulationReport,
 }
 
-/// Runs `spec` with real packets and controllers of `registry`. Once the run is over, `observer` is told what happened;
-/// meanwhile it is asked whether to give up.
+/// Runs `spec` with real packets and controllers of `registry` while it is this process's `turn`. Once the run is over,
+/// `observer` is told what happened; meanwhile it is asked whether to give up.
 ///
 /// # Errors
 /// One line: what is wrong with the specification, what this machine does not permit, which program failed and what it
 /// printed last, or that the run was stopped.
-pub fn run(spec: &RunSpec, registry: &Registry, observer: &mut dyn Observer) -> Result<Emulated, String> {
+pub fn run(
+    spec: &RunSpec,
+    registry: &Registry,
+    turn: Turn,
+    observer: &mut dyn Observer,
+) -> Result<Emulated, String> {
     spec.validate(Backend::Emulation, registry)?;
     if spec.flows.len() > MOST_FLOWS {
         return Err(format!("flows: {}: an emulated run takes at most {MOST_FLOWS}", spec.flows.len()));
     }
     let stop = || observer.stop().is_some();
-    let _turn = Turn::wait(&stop)?;
     clean_up();
     let owner = Owner::next();
     let scratch = Scratch::create(&owner)?;
     let outcome = carry_out(Planned { spec, registry }, &owner, &scratch.0, &stop);
     // Whatever has left its process group.
     owner.end_all();
-    tell_all(spec, outcome?, observer)
+    // Also what follows would disturb the next run.
+    let told = outcome.and_then(|outcome| tell_all(spec, outcome, observer));
+    drop(turn);
+    told
 }
 
 /// What is to be done, and the controllers for it.
