@@ -22,7 +22,8 @@ def _execution(arguments: "argparse.Namespace") -> dict[str, Any]:
 
 
 def _run(arguments: "argparse.Namespace") -> int:
-    from dumbbell.commands.run import run
+    import dumbbell
+    from dumbbell.commands.run import dry_run, run
 
     values = ("backend", "runs", "duration", "flows", "interval", "warmup", "seed", "log")
     same = ("experiment", "schemes", "path", *values, "pantheon_dir")
@@ -31,16 +32,23 @@ def _run(arguments: "argparse.Namespace") -> int:
     given |= {"plugins": arguments.plugin}
     how = _execution(arguments)
     as_json = how.pop("json")
+    if arguments.dry_run:
+        return dry_run(dumbbell.preview(**given, **how), as_json)
     return run(given | how, as_json)
 
 
 def _benchmark(arguments: "argparse.Namespace") -> int:
+    import dumbbell
     from dumbbell.commands.benchmark import benchmark
+    from dumbbell.commands.run import dry_run
 
     given = {name: getattr(arguments, name) for name in ("schemes", "quick", "only")}
     how = _execution(arguments)
     as_json = how.pop("json")
-    return benchmark(given | {"experiments": arguments.experiment} | how, as_json)
+    given |= {"experiments": arguments.experiment} | how
+    if arguments.dry_run:
+        return dry_run(dumbbell.preview_benchmark(**given), as_json)
+    return benchmark(given, as_json)
 
 
 def _emulate(arguments: "argparse.Namespace") -> int:

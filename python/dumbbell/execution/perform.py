@@ -1,19 +1,17 @@
 """From experiments to their results: checked, prepared, executed as far as they are not finished yet."""
 
 import datetime
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
 from dumbbell import backends
 from dumbbell.catalog.plan import Plan
 from dumbbell.errors import UserError, listed
 from dumbbell.execution.cluster import require_cluster
+from dumbbell.execution.interrupts import interruptible
 from dumbbell.execution.pool import Outcome, Work, execute
 from dumbbell.experiment import Experiment, Overrides, check, everything, pin, resolve, with_overrides
 from dumbbell.progress import Progress
@@ -58,12 +56,18 @@ def perform_plan(plan: Plan, overrides: Overrides, how: Execution) -> tuple[Resu
         with locked(directory):
             yield [results]
 
-    (results,), outcome = perform([experiment], how, hold, None if how.database is None else Gathering(how.database))
+    gathering = None if how.database is None else Gathering(how.database)
+    with interruptible(), Progress() as progress:
+        (results,), outcome = perform([experiment], how, hold, gathering, progress)
     return results, outcome
 
 
 def perform(
-    experiments: Sequence[Experiment], how: Execution, hold: Callable[[], Holding], gathering: Gathering | None
+    experiments: Sequence[Experiment],
+    how: Execution,
+    hold: Callable[[], Holding],
+    gathering: Gathering | None,
+    progress: Progress,
 ) -> tuple[list[ResultsDirectory], Outcome]:
     """Executes what is not finished of experiments of one backend.
 
@@ -73,9 +77,8 @@ def perform(
         UserError: one cannot be run as described; nothing was run, and `hold` was not called.
     """
     backend = backends.require(experiments[0].backend)
-    jobs = _choose_jobs(experiments, how)
-    for experiment in experiments:
-        check(experiment)
+    jobs = examine(experiments, how, progress)
+    progress.doing("preparing")
     if how.database is not None:
         Database(how.database, gathers=True).close()  # before anything else is written
     with ExitStack() as held:
@@ -85,7 +88,21 @@ def perform(
         made = environment(list(how.command))
         for results in parts:
             write_environment(results, made | backend.environment(results.experiment))
-        return parts, _execute_unfinished(parts, jobs, how.cluster, gathering)
+        return parts, _execute_unfinished(parts, jobs, how.cluster, gathering, progress)
+
+
+def examine(experiments: Sequence[Experiment], how: Execution, progress: Progress | None = None) -> int:
+    """Sees that all of the experiments, of one backend, can be run; on how many processes they are.
+
+    Raises:
+        UserError: one cannot be run as described.
+    """
+    jobs = _choose_jobs(experiments, how)
+    for experiment in experiments:
+        if progress is not None:
+            progress.doing(f"checking {experiment.name}")
+        check(experiment)
+    return jobs
 
 
 def _choose_jobs(experiments: Sequence[Experiment], how: Execution) -> int:
@@ -120,29 +137,11 @@ def _default_directory(experiment: Experiment) -> Path:
 
 
 def _execute_unfinished(
-    parts: list[ResultsDirectory], jobs: int, cluster: str | None, gathering: Gathering | None
+    parts: list[ResultsDirectory], jobs: int, cluster: str | None, gathering: Gathering | None, progress: Progress
 ) -> Outcome:
-    """Executes all runs that are not finished yet; SIGTERM stops it as Ctrl-C does."""
+    """Executes all runs that are not finished yet."""
     work = [Work(part, [run for run in part.experiment.all_runs() if not part.is_finished(run)]) for part in parts]
     todo, total = sum(len(part.runs) for part in work), sum(len(part.experiment.all_runs()) for part in parts)
     if todo < total:
-        print(f"{total - todo} of {total} runs are finished already", file=sys.stderr)
-    with _terminable():
-        return execute(work, jobs, Progress(todo), cluster, gathering)
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """SIGTERM interrupts. Only the main thread may say what a signal does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+        progress.line(f"{total - todo} of {total} runs are finished already")
+    return execute(work, jobs, progress, cluster, gathering)

@@ -1,20 +1,25 @@
 """Running the benchmark, and what it gives."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.benchmark.model import DATABASE
 from dumbbell.benchmark.selection import Note, examined, keep_plan, members, open_benchmark, part_directory, take
+from dumbbell.catalog.membership import Membership
+from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError
+from dumbbell.execution.interrupts import interruptible
 from dumbbell.execution.perform import Execution, perform
+from dumbbell.experiment import Experiment
 from dumbbell.library.results import Results
 from dumbbell.library.running import Interrupted
 from dumbbell.library.selection import Names, Schemes, listed_names
+from dumbbell.progress import Progress
 from dumbbell.results import Gathering, ResultsDirectory, locked, prepare
 from dumbbell.results.environment import cpus
 
@@ -70,42 +75,88 @@ def run_benchmark(
 
     Raises:
         dumbbell.Error: something that cannot be run, in one line; nothing was run.
-        dumbbell.Interrupted: by Ctrl-C or SIGTERM; no pages were written.
+        dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP; the pages are not complete.
     """
-    from dumbbell.benchmark.site import write_site
+    given = locals()
+    with Progress() as progress:
+        progress.doing("starting")
+        from dumbbell.benchmark.site import expect_pages, write_site
 
-    if resume and out is None:
-        raise UserError("--resume needs --out DIR: the benchmark to continue")
-    given: list[str | Scheme] = [schemes] if isinstance(schemes, str | Scheme) else list(schemes)
-    tested = examined(given)
-    files = [experiments] if isinstance(experiments, str | PathLike) else list(experiments)
-    found = members(tested, quick, listed_names(only), tuple(map(str, files)))
-    level = "quick" if quick else "full"
-    directory = Path("results") / f"benchmark-{'-'.join(tested)}-{level}" if out is None else Path(out)
-    words = tuple(each.name if isinstance(each, Scheme) else each for each in given)
-    own_database = directory / DATABASE if database is None else Path(database)
+        progress.doing("reading the experiments")
+        asked = asked_benchmark(given)
+        drawing_jobs = asked.how.jobs or cpus()
+        with interruptible():
+            expect_pages(progress, asked.shown, quick, drawing_jobs)
+            made = [experiment for _, experiment in asked.found]
+            parts, outcome = perform(made, asked.how, asked.hold, asked.gathering, progress)
+            if outcome.interrupted:
+                raise Interrupted(asked.directory, outcome)
+            try:
+                index = write_site(open_benchmark(asked.directory), drawing_jobs, progress)
+            except KeyboardInterrupt:
+                raise Interrupted(asked.directory, outcome) from None
+    results = {part.experiment.name: Results(part) for part in parts}
+    return BenchmarkResults(asked.directory, index, asked.gathering.file, results, outcome)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A benchmark that is asked for: its experiments, where their results go, and how they are executed."""
+
+    note: Note
+    found: list[tuple[Plan, Experiment]]
+    directory: Path
+    how: Execution
+    gathering: Gathering
+
+    @property
+    def quick(self) -> bool:
+        """Whether it is the short one."""
+        return self.note.quick
+
+    @property
+    def shown(self) -> list[tuple[Membership, Experiment]]:
+        """The experiments that have pages."""
+        return [(plan.membership, experiment) for plan, experiment in self.found if plan.membership is not None]
 
     @contextmanager
-    def hold() -> Iterator[list[ResultsDirectory]]:
-        take(directory, Note(tuple(tested), quick, words), resume)
-        with locked(directory):
+    def hold(self) -> Iterator[list[ResultsDirectory]]:
+        """The results directories of its experiments, held for this writer."""
+        take(self.directory, self.note, self.how.resume)
+        with locked(self.directory):
             parts = []
-            for plan, experiment in found:
-                folder = part_directory(directory, plan)
-                keep_plan(directory, plan)
+            for plan, experiment in self.found:
+                folder = part_directory(self.directory, plan)
+                keep_plan(self.directory, plan)
                 parts.append(prepare(folder, experiment, resume=(folder / "experiment.toml").exists()))
             yield parts
 
+
+def asked_benchmark(given: Mapping[str, Any]) -> Asked:
+    """What the arguments of `run_benchmark`, by their names, ask for.
+
+    Raises:
+        UserError: an unknown name or a value that is not allowed.
+    """
+    schemes, out, database, quick = (given[name] for name in ("schemes", "out", "database", "quick"))
+    if given["resume"] and out is None:
+        raise UserError("--resume needs --out DIR: the benchmark to continue")
+    named: list[str | Scheme] = [schemes] if isinstance(schemes, str | Scheme) else list(schemes)
+    tested = examined(named)
+    experiments = given["experiments"]
+    files = [experiments] if isinstance(experiments, str | PathLike) else list(experiments)
+    found = members(tested, quick, listed_names(given["only"]), tuple(map(str, files)))
+    level = "quick" if quick else "full"
+    directory = Path("results") / f"benchmark-{'-'.join(tested)}-{level}" if out is None else Path(out)
+    words = tuple(each.name if isinstance(each, Scheme) else each for each in named)
+    own_database = directory / DATABASE if database is None else Path(database)
     how = Execution(
-        jobs=jobs,
-        cluster=cluster,
+        jobs=given["jobs"],
+        resume=given["resume"],
+        cluster=given["cluster"],
         database=None if database is None else own_database,
-        command=command,
+        command=given["command"],
     )
-    gathering = Gathering(own_database, copies=database is not None)
-    parts, outcome = perform([experiment for _, experiment in found], how, hold, gathering)
-    if outcome.interrupted:
-        raise Interrupted(directory, outcome)
-    index = write_site(open_benchmark(directory), jobs or cpus())
-    made = {part.experiment.name: Results(part) for part in parts}
-    return BenchmarkResults(directory, index, own_database, made, outcome)
+    return Asked(
+        Note(tuple(tested), quick, words), found, directory, how, Gathering(own_database, copies=database is not None)
+    )

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import UserError, nearest
+from dumbbell.execution.interrupts import interruptible
 from dumbbell.library.results import Results
+from dumbbell.progress import Progress
 from dumbbell.results import open_results
 from dumbbell.results.compare import MAIN_METRICS, compare_runs
 from dumbbell.results.environment import cpus
@@ -72,4 +74,6 @@ def write_report(directory: str | PathLike[str], *, html: bool = True, pdf: bool
         raise UserError(f"{directory}: --pdf: a benchmark has pages only; its experiments have reports of their own")
     from dumbbell.benchmark.site import write_site
 
-    return [write_site(open_benchmark(directory), cpus())]
+    with interruptible(), Progress() as progress:
+        progress.doing("reading the results")
+        return [write_site(open_benchmark(directory), cpus(), progress)]
