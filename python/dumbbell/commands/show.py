@@ -1,6 +1,7 @@
 """`dumbbell show`, `dumbbell report` and `dumbbell diff`: what came out."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -194,8 +195,11 @@ def _estimate(estimate: _Estimate | None, factor: float, digits: int) -> str:
 
 def _list_bad(results: dumbbell.Results) -> None:
     for run in results.runs:
-        if run.status != "done":
+        if run.status not in ("done", "missing"):
             print(f"{run.status}: {run.label}: {run.reason}")
+    missing = Counter(run.reason for run in results.runs if run.status == "missing")
+    for reason, count in missing.items():
+        print(f"missing: {count} of {len(results.runs)} runs: {reason}")
 
 
 def report(directory: Path, html: bool, pdf: bool) -> int:

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from dumbbell.errors import listed
+from dumbbell.execution.interrupts import Undisturbed
 
 
 @contextmanager
@@ -33,16 +34,20 @@ def start_process(work: Callable[..., None], *arguments: Any) -> SpawnProcess:  
     """Starts a process that does the `work`, whose first step is `belong_to_parent`.
 
     It is spawned, not forked: the caller may have threads. Ctrl-C is for the caller alone, also before the process can
-    say so itself: blocked signals are inherited.
+    say so itself: blocked signals are inherited. It is started as a whole, or ended.
     """
     process = get_context("spawn").Process(target=work, args=arguments, daemon=True)
     resource_tracker.ensure_running()  # it unblocks signals itself
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
-        with apart_from_program():
+        with apart_from_program(), Undisturbed() as starting:
             process.start()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    if starting.was_interrupted:
+        process.terminate()
+        process.join()
+        raise KeyboardInterrupt
     return process
 
 

@@ -15,6 +15,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import LEAST_SECONDS
 from dumbbell.catalog.tables import to_toml
 from dumbbell.errors import UserError
+from dumbbell.execution.interrupts import interruptible
 from dumbbell.experiment import Experiment, Run, slug
 from dumbbell.json_text import to_json
 from dumbbell.results import Recording, ResultsDirectory, write_environment
@@ -27,16 +28,17 @@ def staging(out: Path) -> Iterator[Path]:
     """A directory that becomes `out`, which must be unused, if nothing goes wrong, and vanishes if something does."""
     temporary = out.with_name(f".{out.name}.unfinished")
     shutil.rmtree(temporary, ignore_errors=True)
-    try:
-        temporary.mkdir(parents=True)
-        yield temporary
-        out.parent.mkdir(parents=True, exist_ok=True)
-        if out.exists():
-            out.rmdir()
-        temporary.rename(out)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+    with interruptible():
+        try:
+            temporary.mkdir(parents=True)
+            yield temporary
+            out.parent.mkdir(parents=True, exist_ok=True)
+            if out.exists():
+                out.rmdir()
+            temporary.rename(out)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
 
 
 def imported_experiment(path: PathModel, schemes: Iterable[str], duration_s: float) -> Experiment:

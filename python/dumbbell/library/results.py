@@ -126,8 +126,12 @@ class Results:
         return overview(kind, self.directory, _chosen("path", path, list(self.experiment.paths)))
 
     def summary(self) -> list[Repetitions]:
-        """All runs of each scheme on each path together: `estimate` of one has its means, and where they lie."""
-        return list(repetitions(run.statistics for run in self.runs).values())
+        """All runs of each scheme on each path together: `estimate` of one has its means, and where they lie.
+
+        Where none has been made yet there is nothing to tell: such are left out.
+        """
+        found = repetitions(run.statistics for run in self.runs).values()
+        return [group for group in found if group.missing < group.runs]
 
     def published(self) -> list[Beside]:
         """Our means beside those that the experiment says were published."""
