@@ -161,10 +161,11 @@ def transfers(packets: Source, options: str) -> str:
     `start_s`, `end_s`, `bytes`, `kbytes` and `kbytes_per_s` (1,024 bytes).
     """
 
-def delay_points(packets: Source, direction: str, max_points: int) -> tuple[bytes, bytes, bytes]:
+def delay_points(packets: Source, direction: str, all_up_to: int) -> tuple[bytes, bytes, bytes]:
     """One-way delays in `direction` (`data` or `ack`): flows (uint32), times in s and delays in ms (float64).
 
-    At most `max_points`, evenly chosen from all deliveries in time order. Times count from the start of the run.
+    Of more than `all_up_to` only those that can be told apart in a figure: a few million, however long the log is. Times
+    count from the start of the run.
     """
 
 def delay_range(packets: Source) -> tuple[float, float] | None:

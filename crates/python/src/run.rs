@@ -169,7 +169,7 @@ pub(crate) fn emulate(
             has_waited.set(true);
             match (&waits, holder) {
                 (Some(waits), Some(Holder { process, since_s })) => {
-                    python.tell(waits, (true, process, since_s))
+                    python.tell(waits, (true, process, since_s));
                 }
                 (Some(waits), None) => python.tell(waits, (true,)),
                 (None, _) => {}
