@@ -164,8 +164,8 @@ def transfers(packets: Source, options: str) -> str:
 def delay_points(packets: Source, direction: str, all_up_to: int) -> tuple[bytes, bytes, bytes]:
     """One-way delays in `direction` (`data` or `ack`): flows (uint32), times in s and delays in ms (float64).
 
-    Of more than `all_up_to` only those that can be told apart in a figure: a few million, however long the log is. Times
-    count from the start of the run.
+    Of more than `all_up_to` only those that can be told apart in a figure: a few million, however long the log is.
+    Times count from the start of the run.
     """
 
 def delay_range(packets: Source) -> tuple[float, float] | None:
