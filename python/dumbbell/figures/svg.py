@@ -14,6 +14,8 @@ _THEMES = (
     "@media(prefers-color-scheme:dark){svg{color:#e4e6ea;--shade:#322b23;--ground:#15171b}}"
     "@media print{svg{color:#1c1e21;--shade:#faf0e6;--ground:#ffffff}}"
 )
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML has: XML 1.0, 2.2."""
 _GENERIC = "font-family: inherit"
 
 
@@ -22,7 +24,7 @@ def compact(drawing: str, name: str, titles: Mapping[str, str] | None = None) ->
 
     `titles` gives the groups with these identifiers a text that browsers show on hovering.
     """
-    drawing = drawing[drawing.index("<svg") :].strip()
+    drawing = _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", drawing[drawing.index("<svg") :].strip())
     drawing = re.sub(
         r"<metadata>.*?</metadata>|<style type=\"text/css\">.*?</style>|<!--.*?-->", "", drawing, flags=re.S
     )
