@@ -5,13 +5,15 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell
-from dumbbell import catalog, preview
+from conftest import PATIENCE_S, Dumbbell
+from dumbbell import _core, catalog, preview
+from dumbbell.backends.emu import Emulator
 from dumbbell.execution.estimate import carried_packets, cells
 from dumbbell.experiment import Experiment, Overrides, resolve
 from dumbbell.progress import Piece, Progress
@@ -170,3 +172,39 @@ def test_a_cell_costs_what_its_path_carries(folder: Path) -> None:
         for run in each.all_runs()[:1]
     ]
     assert packets == pytest.approx([4e6 * 60 / 12_000, 10e6 * 60 / 12_000])
+
+
+@pytest.mark.real
+def test_a_run_that_waits_for_another_one_says_so(start: Callable[..., subprocess.Popen[str]], folder: Path) -> None:
+    # It was silent, for as long as the other one lasted.
+    run = ("run", "--backend", "emu", "--schemes", "reno", "--path", "small.toml")
+    first = start(*run, "--duration", "9", "--out", "first")
+    time.sleep(3.0)
+    second = start(*run, "--duration", "1", "--out", "second")
+    said = second.communicate(timeout=PATIENCE_S)[1]
+    first.communicate(timeout=PATIENCE_S)
+    assert (first.returncode, second.returncode) == (0, 0)
+    waiting = r"reno on small, run 1: waiting for another run \(pid \d+, since \d\d:\d\d:\d\d\)"
+    assert re.search(rf"^0/1 runs, \d+ s gone, about \d s left: {waiting}$", said, re.MULTILINE), said
+    log = (folder / "second/runs/small/reno/1/log.txt").read_text()
+    lines = [line.partition(" ")[2].partition(":")[0] for line in log.splitlines()[2:]]
+    assert lines[0].startswith("waiting for another run (pid ")
+    assert lines[1] == "attempt 1 of 3 begins"
+    assert lines[-1].startswith("attempt ")
+
+
+def test_late_runs_say_that_they_are_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # They took three times as long as was said, in silence.
+    outcomes = iter([{"degraded": "p99 of lateness 3 ms"}, {"degraded": "p99 of lateness 2 ms"}, {}])
+    monkeypatch.setattr(_core, "emulate", lambda *_: json.dumps({"emulation": next(outcomes)}))
+    notes: list[tuple[str, bool | None]] = []
+    (tmp_path / "run").mkdir()
+    statistics = Emulator().run_one("{}", tmp_path / "run", lambda line, still=None: notes.append((line, still)))
+    assert (statistics["status"], statistics["attempts"]) == ("done", 3)
+    assert notes == [
+        ("attempt 1 of 3: late: p99 of lateness 3 ms", None),
+        ("attempt 2 of 3 begins, the one before was late: p99 of lateness 3 ms", False),
+        ("attempt 2 of 3: late: p99 of lateness 2 ms", None),
+        ("attempt 3 of 3 begins, the one before was late: p99 of lateness 2 ms", False),
+        ("attempt 3 of 3: in time", None),
+    ]

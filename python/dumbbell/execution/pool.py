@@ -1,7 +1,9 @@
 """Executes experiments: spreads their runs over processes and records each when it is finished."""
 
 import contextlib
+import errno
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -35,6 +37,8 @@ class Outcome:
     failed: list[tuple[Run, str]] = field(default_factory=list)
     degraded: list[tuple[Run, str]] = field(default_factory=list)
     interrupted: bool = False
+    full: str = ""
+    """What was said of the disk that is full, if one is: the rest was not tried."""
     unrecorded: list[str] = field(default_factory=list)
 
 
@@ -70,6 +74,9 @@ def execute(
                 recording.record(results, results.complete(run, statistics))
                 _note(outcome, run, statistics)
                 stage.step(done, statistics["status"], statistics["reason"], seconds)
+                if _tells_of_full_disk(statistics["reason"]):
+                    outcome.interrupted, outcome.full = True, statistics["reason"]
+                    break
         except KeyboardInterrupt:
             outcome.interrupted = True
         finally:
@@ -86,6 +93,11 @@ def execute(
                 shutil.rmtree(part.results.unfinished, ignore_errors=True)
         outcome.interrupted |= cleaning.was_interrupted
     return outcome
+
+
+def _tells_of_full_disk(reason: str | None) -> bool:
+    """Whether a run failed for want of space: so would the others, after all the time that they take."""
+    return reason is not None and any(os.strerror(number) in reason for number in (errno.ENOSPC, errno.EDQUOT))
 
 
 def _pieces(work: list[Work]) -> list[Piece]:

@@ -26,14 +26,15 @@ from dumbbell.results.kept import FLOWS, LINKS, PACKETS, kept_files, read_table
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C while an experiment or a benchmark ran.
+    """Ctrl-C while an experiment or a benchmark ran, or a disk that is full.
 
     What was finished is in `directory`, and `resume=True` continues it; `outcome` says what became of the other runs.
     """
 
     def __init__(self, directory: Path, outcome: Outcome) -> None:
         done = outcome.finished + len(outcome.degraded)
-        super().__init__(f"interrupted: {directory} has what was finished, {done} runs of this time")
+        why = f"stopped ({outcome.full})" if outcome.full else "interrupted"
+        super().__init__(f"{why}: {directory} has what was finished, {done} runs of this time")
         self.directory = directory
         self.outcome = outcome
 

@@ -48,7 +48,7 @@ def _announce_pages(progress: Progress, pages: Sequence[tuple[str, int]]) -> Sta
     return progress.expect(PAGES, [Piece(name, _PAGE_S + _RUN_S * runs) for name, runs in pages])
 
 
-def write_site(benchmark: Benchmark, jobs: int, progress: Progress) -> Path:
+def write_site(benchmark: Benchmark, jobs: int, progress: Progress | None = None) -> Path:
     """Writes the pages into the benchmark's directory, figures on `jobs` processes; returns the first page.
 
     Runs that are missing or failed are listed with their reasons; the pages are complete without them.
@@ -56,6 +56,7 @@ def write_site(benchmark: Benchmark, jobs: int, progress: Progress) -> Path:
     Raises:
         UserError: results of another version, or a disk that cannot be written.
     """
+    progress = progress or Progress()
     progress.doing("reading the results")
     site = Site(benchmark)
     sizes = [(found.name, len(found.experiment.all_runs())) for found in site.findings]
