@@ -24,7 +24,7 @@ def compact(drawing: str, name: str, titles: Mapping[str, str] | None = None) ->
 
     `titles` gives the groups with these identifiers a text that browsers show on hovering.
     """
-    drawing = _drawable(drawing[drawing.index("<svg") :].strip())
+    drawing = drawing[drawing.index("<svg") :].strip()
     drawing = re.sub(
         r"<metadata>.*?</metadata>|<style type=\"text/css\">.*?</style>|<!--.*?-->", "", drawing, flags=re.S
     )
@@ -36,7 +36,7 @@ def compact(drawing: str, name: str, titles: Mapping[str, str] | None = None) ->
         drawing = drawing.replace(opening, f"{opening}<title>{escape(title)}</title>", 1)
     drawing = _unique(drawing, name)
     drawing = re.sub(r">\s+<", "><", drawing)
-    return re.sub(r"\s*\n\s*", " ", drawing)
+    return _drawable(re.sub(r"\s*\n\s*", " ", drawing))
 
 
 def _drawable(text: str) -> str:
