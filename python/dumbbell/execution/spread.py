@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
 from dumbbell.errors import UserError
-from dumbbell.execution.interrupts import Undisturbed, interruptible
+from dumbbell.execution.interrupts import Undisturbed
 from dumbbell.execution.processes import belong_to_parent, die_with_parent, start_process
 from dumbbell.progress import Stage
 
@@ -23,11 +23,11 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True)
-class _Result(Generic[R]):
+class _Result:
     number: int
     seconds: float
-    value: R | None
-    problem: BaseException | None = None
+    value: Any
+    problem: Exception | None = None
 
 
 @dataclass
@@ -35,6 +35,7 @@ class _Helper:
     process: SpawnProcess
     connection: Connection
     number: int | None = None
+    """Of the task that it does."""
 
 
 def worth(jobs: int, seconds: float) -> int:
@@ -42,30 +43,67 @@ def worth(jobs: int, seconds: float) -> int:
     return jobs if jobs > 1 and seconds > _WORTH_A_PROCESS_S else 1
 
 
-def spread(work: Callable[[T], R], tasks: Sequence[T], stage: Stage) -> list[R]:
-    """What `work` makes of each task, in their order, on as many processes as `stage` says; it is told of each.
+class Helpers:
+    """So many processes that do tasks; one is this process itself. Whatever ends the work, none of them is left."""
 
-    Raises:
-        UserError: a process died.
-        Exception: what `work` raised first.
-    """
-    with interruptible():
-        if stage.workers < 2:
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._helpers: list[_Helper] = []
+
+    def __enter__(self) -> "Helpers":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with Undisturbed():
+            for helper in self._helpers:
+                helper.process.terminate()
+            for helper in self._helpers:
+                helper.process.join()
+                helper.connection.close()
+            self._helpers.clear()
+
+    def map(self, work: Callable[[T], R], tasks: Sequence[T], stage: Stage) -> list[R]:
+        """What `work` makes of each task, in their order; `stage` is told of each.
+
+        Raises:
+            UserError: a process died.
+            Exception: what `work` raised first.
+        """
+        if self._count < 2:
             return [_alone(work, number, task, stage) for number, task in enumerate(tasks)]
-        helpers: list[_Helper] = []
+        while len(self._helpers) < min(self._count, len(tasks)):
+            ours, theirs = Pipe()
+            self._helpers.append(_Helper(start_process(_serve, theirs), ours))
+            theirs.close()
+        return self._gather(work, tasks, stage)
+
+    def _gather(self, work: Callable[[T], R], tasks: Sequence[T], stage: Stage) -> list[R]:
+        values: dict[int, R] = {}
+        rest = iter(enumerate(tasks))
+
+        def hand_out(helper: _Helper) -> None:
+            helper.number = None
+            for number, task in rest:
+                helper.number = number
+                stage.begin(number)
+                helper.connection.send((work, number, task))
+                return
+
         try:
-            for _ in range(stage.workers):
-                ours, theirs = Pipe()
-                helpers.append(_Helper(start_process(_serve, theirs, work), ours))
-                theirs.close()
-            return _gather(helpers, tasks, stage)
-        finally:
-            with Undisturbed():
-                for helper in helpers:
-                    helper.process.terminate()
-                for helper in helpers:
-                    helper.process.join()
-                    helper.connection.close()
+            for helper in self._helpers:
+                hand_out(helper)
+            while busy := {helper.connection: helper for helper in self._helpers if helper.number is not None}:
+                for connection in wait(list(busy)):
+                    helper = busy[connection]  # type: ignore[index]  # only connections were given
+                    result: _Result = helper.connection.recv()
+                    if result.problem is not None:
+                        raise result.problem
+                    values[result.number] = result.value
+                    stage.step(result.number, seconds=result.seconds)
+                    hand_out(helper)
+        except (EOFError, ConnectionError):
+            raise UserError("a process that draws figures was ended from outside (memory?)") from None
+        return [values[number] for number in range(len(tasks))]
 
 
 def _alone(work: Callable[[T], R], number: int, task: T, stage: Stage) -> R:
@@ -76,49 +114,21 @@ def _alone(work: Callable[[T], R], number: int, task: T, stage: Stage) -> R:
     return value
 
 
-def _gather(helpers: list[_Helper], tasks: Sequence[T], stage: Stage) -> list[R]:
-    values: dict[int, R] = {}
-    rest = iter(enumerate(tasks))
-
-    def hand_out(helper: _Helper) -> None:
-        helper.number = None
-        for number, task in rest:
-            helper.number = number
-            stage.begin(number)
-            helper.connection.send((number, task))
-            return
-
-    try:
-        for helper in helpers:
-            hand_out(helper)
-        while busy := {helper.connection: helper for helper in helpers if helper.number is not None}:
-            for connection in wait(list(busy)):
-                helper = busy[connection]  # type: ignore[index]  # only connections were given
-                result: _Result[R] = helper.connection.recv()
-                if result.problem is not None:
-                    raise result.problem
-                values[result.number] = result.value  # type: ignore[assignment]  # what `work` returned, None or not
-                stage.step(result.number, seconds=result.seconds)
-                hand_out(helper)
-    except (EOFError, ConnectionError):
-        raise UserError("a process that draws figures was ended from outside (memory?)") from None
-    return [values[number] for number in range(len(tasks))]
-
-
-def _serve(connection: Connection, work: Callable[[T], R]) -> None:
+def _serve(connection: Connection) -> None:
     """Does the tasks that come, until there are no more or the parent has ended."""
     belong_to_parent()
     die_with_parent()
     while True:
         try:
-            number, task = connection.recv()
+            work, number, task = connection.recv()
         except (EOFError, OSError):
             return
         started = time.monotonic()
         try:
-            value = work(task)
-            connection.send(_Result(number, time.monotonic() - started, value))
+            result = _Result(number, 0.0, work(task))
+        except Exception as problem:
+            result = _Result(number, 0.0, None, problem)
+        try:
+            connection.send(replace(result, seconds=time.monotonic() - started))
         except OSError:
             return
-        except Exception as problem:
-            connection.send(_Result(number, time.monotonic() - started, None, problem))

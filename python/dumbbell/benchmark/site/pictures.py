@@ -11,7 +11,7 @@ from dumbbell.benchmark.site.picture import MOST, Picture
 from dumbbell.benchmark.site.series_figures import distribution, fairness, operating_point, step
 from dumbbell.benchmark.site.sketch import Sketch
 from dumbbell.catalog.membership import Membership
-from dumbbell.execution.spread import START_S, spread, worth
+from dumbbell.execution.spread import START_S, Helpers, worth
 from dumbbell.experiment import Experiment, slug
 from dumbbell.figures.svg import for_file
 from dumbbell.progress import Piece, Progress, Stage
@@ -70,7 +70,9 @@ def draw(site: Site, jobs: int, progress: Progress) -> Album:
     folder = site.benchmark.directory / FOLDER
     folder.mkdir(exist_ok=True)
     tasks = [(_name(found, sketch), sketch, folder) for found, sketch in chosen]
-    problems = spread(_draw, tasks, announce(progress, [name for name, _, _ in tasks], jobs))
+    stage = announce(progress, [name for name, _, _ in tasks], jobs)
+    with Helpers(stage.workers) as helpers:
+        problems = helpers.map(_draw, tasks, stage)
     pictures = []
     for (found, sketch), (name, _, _), problem in zip(chosen, tasks, problems, strict=True):
         alt = f"{sketch.title}. {sketch.in_words}".strip()
