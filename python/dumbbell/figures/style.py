@@ -28,10 +28,11 @@ LINE_MARKERS = ("1", "+", "x")  # drawn as strokes: they have no inside to fill
 
 @dataclass(frozen=True)
 class Style:
-    """Colour and marker of a scheme; `color` is `#rrggbb`, or `INK` for black."""
+    """Colour and marker of a scheme; `color` is `#rrggbb`, or `INK` for black. A `hollow` marker is not filled."""
 
     color: str
     marker: str
+    hollow: bool = False
 
 
 def ink(color: str) -> str:
