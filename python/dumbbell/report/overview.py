@@ -88,7 +88,7 @@ class Overview:
             parts.append(LATE)
         if limits.capacity_mbps and limits.least_delay_ms is not None:
             parts.append("No scheme can get beyond the dashed line (capacity) and the dotted one (least delay).")
-        if self.means[path]:
+        if any(mean.in_front for mean in self.means[path]):
             names = (
                 "; they are in bold in the key, the other schemes have their markers only"
                 if self.is_keyed(path)
