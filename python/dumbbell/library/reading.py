@@ -72,8 +72,10 @@ def write_report(directory: str | PathLike[str], *, html: bool = True, pdf: bool
         return open(directory).write_report(html=html, pdf=pdf)
     if pdf and not html:
         raise UserError(f"{directory}: --pdf: a benchmark has pages only; its experiments have reports of their own")
-    from dumbbell.benchmark.site import write_site
+    with Progress() as progress:
+        progress.doing("starting")
+        from dumbbell.benchmark.site import write_site
 
-    with interruptible(), Progress() as progress:
         progress.doing("reading the results")
-        return [write_site(open_benchmark(directory), cpus(), progress)]
+        with interruptible():
+            return [write_site(open_benchmark(directory), cpus(), progress)]

@@ -8,6 +8,7 @@ from dumbbell.errors import UserError, listed, nearest
 from dumbbell.library.metrics import metrics_table
 from dumbbell.library.one_run import RunResults
 from dumbbell.library.tables import Table
+from dumbbell.progress import Progress
 from dumbbell.results import ACCEPTED, ResultsDirectory
 from dumbbell.results.kept import kept_files
 from dumbbell.results.published import Beside, beside, published_json
@@ -145,11 +146,13 @@ class Results:
 
     def write_report(self, *, html: bool = True, pdf: bool = True) -> list[Path]:
         """Writes `report.html` and `report.pdf` into the directory; the files written."""
-        try:
-            from dumbbell.report import write_report
-        except ModuleNotFoundError as error:
-            raise UserError(f"the report needs the package `{error.name}`, which is not installed") from None
-        return write_report(self.directory, html=html, pdf=pdf)
+        with Progress() as progress:
+            progress.doing("starting")
+            try:
+                from dumbbell.report import write_report
+            except ModuleNotFoundError as error:
+                raise UserError(f"the report needs the package `{error.name}`, which is not installed") from None
+            return write_report(self.directory, html=html, pdf=pdf, progress=progress)
 
     def __repr__(self) -> str:
         return f"<dumbbell.Results: {self.experiment.name}, {len(self.experiment.all_runs())} runs in {self.directory}>"

@@ -25,6 +25,7 @@ def write_report(
     *,
     jobs: int | None = None,
     generated_at: datetime | None = None,
+    progress: Progress | None = None,
 ) -> list[Path]:
     """Writes `report.html` and `report.pdf` into the results directory; returns the files written.
 
@@ -34,8 +35,11 @@ def write_report(
     Raises:
         UserError: `results_dir` is no results directory.
     """
+    if progress is None:
+        with Progress() as own:
+            return write_report(results_dir, html, pdf, jobs=jobs, generated_at=generated_at, progress=own)
     written = []
-    with interruptible(), Progress() as progress:
+    with interruptible():
         progress.doing("reading the results")
         model = load(results_dir, generated_at)
         forms = [form for form, wanted in (("report.html", html), ("report.pdf", pdf)) if wanted]
