@@ -12,6 +12,12 @@ def version() -> str:
 def commit() -> str | None:
     """The commit that the core was built from (`DUMBBELL_COMMIT` at build time), with a `+` if files had changed."""
 
+def is_name(text: str) -> bool:
+    """Whether a text is a name of a scheme, path, experiment or cell."""
+
+def name_rule() -> str:
+    """What a name is, as the end of a refusal."""
+
 def controllers() -> str:
     """JSON: every controller with `name`, `summary` and `parameters`.
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dumbbell import starting
+from dumbbell.errors import printable
 
 PLAIN_LINE_EVERY_S = 1.8
 """Nothing is silent for more than two seconds."""
@@ -103,7 +104,7 @@ class Stage:
                     spent.measured_s += seconds
             if reason is not None:
                 self.failed += status != "degraded"
-                self._progress.line(f"{status}: {piece.label}: {reason}")
+                self._progress.line(printable(f"{status}: {piece.label}: {reason}"))
             self._progress.at(self, piece.label)
 
     def left_s(self, now: float) -> float:

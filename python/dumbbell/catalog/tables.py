@@ -9,6 +9,10 @@ from typing import Any
 
 from dumbbell.errors import UserError, listed, nearest
 
+MOST_NESTED = 32
+TOO_DEEP = f"tables and lists are nested too deeply: allowed are {MOST_NESTED} levels"
+TOO_LONG = "a whole number is too long: allowed are 64 bits, with the sign"
+
 
 def read_toml(file: Path) -> "TomlTable":
     """The TOML file as a table that checks itself.
@@ -35,8 +39,12 @@ def parse_toml(text: str, source: str) -> "TomlTable":
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{source}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise UserError(f"{source}: {TOO_DEEP}") from None
+    except ValueError:  # Python reads no number of thousands of digits
+        raise UserError(f"{source}: {TOO_LONG}") from None
     for key, value in raw.items():
-        _check_values(value, key, source)
+        _check_values(value, key, source, 1)
     return TomlTable(raw, source)
 
 
@@ -50,14 +58,18 @@ def to_toml(table: dict[str, Any]) -> str:
     return text
 
 
-def _check_values(value: object, key: str, file: str) -> None:
-    """Refuses what TOML has and no key of ours takes: dates, and numbers that are none."""
+def _check_values(value: object, key: str, file: str, depth: int) -> None:
+    """Refuses what TOML has and no key of ours takes: dates, numbers that are none or have no end, endless nesting."""
+    if depth > MOST_NESTED:
+        raise UserError(f"{file}: {TOO_DEEP}")
     if isinstance(value, dict):
         for inner, item in value.items():
-            _check_values(item, f"{key}.{inner}", file)
+            _check_values(item, f"{key}.{inner}", file, depth + 1)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            _check_values(item, f"{key}[{index}]", file)
+            _check_values(item, f"{key}[{index}]", file, depth + 1)
+    elif isinstance(value, int) and abs(value) >= 2**63:
+        raise UserError(f"{file}: `{key}`: {TOO_LONG}")
     elif isinstance(value, float) and not math.isfinite(value):
         raise UserError(f"{file}: `{key}` = {value}: allowed is no infinity and nothing that is not a number")
     elif isinstance(value, datetime.date | datetime.time):

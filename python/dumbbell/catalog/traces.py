@@ -1,13 +1,13 @@
 """Mahimahi's trace files as paths."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
 from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError
+from dumbbell.names import fitted
 
 
 def trace_path(text: str) -> PathModel | None:
@@ -25,7 +25,7 @@ def trace_path(text: str) -> PathModel | None:
     times = [read_trace(file) for file in files]
     stems = "-".join(dict.fromkeys(file.stem for file in files))
     return PathModel(
-        name=re.sub(r"[^A-Za-z0-9._-]+", "-", stems).strip("._-") or "trace",
+        name=fitted(stems, "trace"),
         title=f"trace {' and '.join(dict.fromkeys(file.name for file in files))}",
         provenance=f"Mahimahi trace {', '.join(names)}",
         data=[_link("bottleneck", times[0])],

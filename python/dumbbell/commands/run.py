@@ -8,6 +8,7 @@ from typing import Any
 import dumbbell
 from dumbbell.commands.show import print_summary
 from dumbbell.commands.text import columns
+from dumbbell.errors import printable
 from dumbbell.json_text import to_json
 
 
@@ -53,7 +54,7 @@ def tell_outcome(directory: Path, outcome: dumbbell.Outcome | None) -> int:
     if outcome is None:
         return 0
     tell_failures(outcome)
-    print(f"results: {directory}", file=sys.stderr)
+    print(printable(f"results: {directory}"), file=sys.stderr)
     return 1 if outcome.failed or outcome.unrecorded else 0
 
 
@@ -69,4 +70,4 @@ def _list_runs(what: str, runs: list[tuple[dumbbell.Run, str]]) -> None:
     if runs:
         print(f"{len(runs)} runs {what}:", file=sys.stderr)
     for run, reason in runs:
-        print(f"  {run.label}: {reason}", file=sys.stderr)
+        print(f"  {printable(f'{run.label}: {reason}')}", file=sys.stderr)

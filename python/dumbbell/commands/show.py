@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import dumbbell
 from dumbbell.commands.text import columns, number
-from dumbbell.errors import UserError
+from dumbbell.errors import UserError, printable
 from dumbbell.json_text import to_json
 
 SHOWN = (
@@ -154,7 +154,8 @@ def _print_published(results: dumbbell.Results) -> None:
             for row in rows
             if row.path == path
         ]
-        print(f"\nOurs on {path} beside published: {results.experiment.published.source}\n{columns(head, table)}")
+        source = printable(results.experiment.published.source)
+        print(f"\nOurs on {path} beside published: {source}\n{columns(head, table)}")
 
 
 def _print_transfers(run: dumbbell.RunResults, transfers: dumbbell.Transfers | None) -> None:
@@ -196,17 +197,17 @@ def _estimate(estimate: _Estimate | None, factor: float, digits: int) -> str:
 def _list_bad(results: dumbbell.Results) -> None:
     for run in results.runs:
         if run.status not in ("done", "missing"):
-            print(f"{run.status}: {run.label}: {run.reason}")
+            print(printable(f"{run.status}: {run.label}: {run.reason}"))
     missing = Counter(run.reason for run in results.runs if run.status == "missing")
     for reason, count in missing.items():
-        print(f"missing: {count} of {len(results.runs)} runs: {reason}")
+        print(printable(f"missing: {count} of {len(results.runs)} runs: {reason}"))
 
 
 def report(directory: Path, html: bool, pdf: bool) -> int:
     """Writes the report; both forms unless one is asked for. Of a benchmark: its pages."""
     both = html == pdf
     for file in dumbbell.write_report(directory, html=html or both, pdf=pdf or both):
-        print(file)
+        print(printable(file))
     return 0
 
 

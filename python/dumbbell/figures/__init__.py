@@ -1,6 +1,7 @@
 """Figures as SVG, drawn by matplotlib from numbers that others computed."""
 
 from dumbbell.figures.axis import DelayAxis, delay_axis, spans_widely
+from dumbbell.figures.calls import CallSeries, calls_figure
 from dumbbell.figures.distribution import Distribution, distribution_figure
 from dumbbell.figures.fairness import Share, fairness_figure
 from dumbbell.figures.front import pareto_front
@@ -21,11 +22,13 @@ from dumbbell.figures.summary import FEW, Limits, Point, delay_range, summary_fi
 from dumbbell.figures.svg import for_notebook, for_page, for_print, print_ink, theme_ink
 from dumbbell.figures.swatch import swatch
 from dumbbell.figures.sweep import SweepLine, SweepPanel, sweep_figure
+from dumbbell.figures.verdict import VerdictPoint, verdict_figure
 from dumbbell.figures.window import WindowSeries, window_figure
 
 __all__ = [
     "FEW",
     "Bars",
+    "CallSeries",
     "Curve",
     "DelayAxis",
     "Distribution",
@@ -54,7 +57,9 @@ __all__ = [
     "SweepLine",
     "SweepPanel",
     "Variable",
+    "VerdictPoint",
     "WindowSeries",
+    "calls_figure",
     "delay_axis",
     "delay_figure",
     "delay_range",
@@ -85,5 +90,6 @@ __all__ = [
     "theme_ink",
     "throughput_figure",
     "time_figure",
+    "verdict_figure",
     "window_figure",
 ]

@@ -22,6 +22,7 @@ from dumbbell.library.selection import Names, Schemes, listed_names
 from dumbbell.progress import Progress
 from dumbbell.results import Gathering, ResultsDirectory, locked, prepare
 from dumbbell.results.environment import cpus
+from dumbbell.results.files import require_beneath
 
 if TYPE_CHECKING:
     from dumbbell.execution.pool import Outcome
@@ -127,6 +128,7 @@ class Asked:
             parts = []
             for plan, experiment in self.found:
                 folder = part_directory(self.directory, plan)
+                require_beneath(self.directory, folder)
                 keep_plan(self.directory, plan)
                 parts.append(prepare(folder, experiment, resume=(folder / "experiment.toml").exists()))
             yield parts

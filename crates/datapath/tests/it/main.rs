@@ -440,7 +440,7 @@ fn a_killed_run_takes_its_programs_with_it_or_the_next_one_ends_them() {
 }
 
 fn main() -> ExitCode {
-    // For all tests together: each of them waits for those with its own directory of temporary files only.
+    // For all tests together: each of them stands in a queue of its own.
     let _turn = (!needs::is_apart()).then(|| Turn::wait(&|| false, &|_| {}));
     // The longest first.
     let tests = needs::tests![

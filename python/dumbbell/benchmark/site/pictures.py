@@ -6,14 +6,15 @@ from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.benchmark.site.findings import Findings, MeasuredCell, Site
-from dumbbell.benchmark.site.mean_figures import completion, in_flight, matrices, plane, sweep
+from dumbbell.benchmark.site.mean_figures import completion, in_flight, matrices, plane, sweep, verdict
 from dumbbell.benchmark.site.picture import MOST, Picture
-from dumbbell.benchmark.site.series_figures import distribution, fairness, operating_point, step
+from dumbbell.benchmark.site.series_figures import calls, distribution, fairness, operating_point, step
 from dumbbell.benchmark.site.sketch import Sketch
 from dumbbell.catalog.membership import Membership
 from dumbbell.execution.spread import START_S, Helpers, worth
-from dumbbell.experiment import Experiment, slug
+from dumbbell.experiment import Experiment
 from dumbbell.figures.svg import for_file
+from dumbbell.names import directory_name
 from dumbbell.progress import Piece, Progress, Stage
 from dumbbell.results import write_atomically
 
@@ -26,6 +27,7 @@ _OF_CELLS = {
     "plane": plane,
     "fairness": fairness,
     "step": step,
+    "calls": calls,
 }
 _OF_EXPERIMENTS = {"sweep": sweep, "matrix": matrices, "completion": completion}
 
@@ -41,6 +43,8 @@ class Album:
 
     pictures: tuple[Picture, ...]
     left_out: dict[str, int]
+    verdict: Picture | None = None
+    """The one of the first page."""
 
     def of(self, experiment: str) -> list[Picture]:
         """Those of one experiment."""
@@ -67,23 +71,28 @@ def expected(experiments: Iterable[tuple[Membership, Experiment]], quick: bool) 
 def draw(site: Site, jobs: int, progress: Progress) -> Album:
     """Draws the figures and writes them below the benchmark's directory."""
     chosen, left_out = _choose([_sketches(site, found) for found in site.findings], MOST[site.benchmark.quick])
+    whole = list(verdict(site))
     folder = site.benchmark.directory / FOLDER
     folder.mkdir(exist_ok=True)
     tasks = [(_name(found, sketch), sketch, folder) for found, sketch in chosen]
+    tasks += [(sketch.kind, sketch, folder) for sketch in whole]
+    names = [*(found.name for found, _ in chosen), *("" for _ in whole)]
     stage = announce(progress, [name for name, _, _ in tasks], jobs)
     with Helpers(stage.workers) as helpers:
         problems = helpers.map(_draw, tasks, stage)
     pictures = []
-    for (found, sketch), (name, _, _), problem in zip(chosen, tasks, problems, strict=True):
+    for experiment, (name, sketch, _), problem in zip(names, tasks, problems, strict=True):
         alt = f"{sketch.title}. {sketch.in_words}".strip()
         pictures.append(
-            Picture(found.name, sketch.cell, sketch.kind, f"{FOLDER}/{name}.svg", sketch.title, alt, problem)
+            Picture(experiment, sketch.cell, sketch.kind, f"{FOLDER}/{name}.svg", sketch.title, alt, problem)
         )
     kept = {f"{name}.svg" for name, _, _ in tasks}
     for file in folder.glob("*.svg"):
         if file.name not in kept:
             file.unlink()  # of results that are no more
-    return Album(tuple(pictures), {found.name: count for found, count in zip(site.findings, left_out, strict=True)})
+    counts = {found.name: count for found, count in zip(site.findings, left_out, strict=True)}
+    first = next((picture for picture in pictures if not picture.experiment), None)
+    return Album(tuple(picture for picture in pictures if picture.experiment), counts, first)
 
 
 def _sketches(site: Site, found: Findings) -> list[tuple[Findings, Sketch]]:
@@ -115,7 +124,7 @@ def _choose(
 
 
 def _name(found: Findings, sketch: Sketch) -> str:
-    return slug(".".join(part for part in (found.name, sketch.cell, sketch.kind, sketch.part) if part))
+    return directory_name(".".join(part for part in (found.name, sketch.cell, sketch.kind, sketch.part) if part))
 
 
 _Task = tuple[str, Sketch, Path]
