@@ -93,6 +93,6 @@ def make(directory: Path, names: list[str] | None = None) -> Benchmark:
         work.append(Work(results, experiment.all_runs()))
         parts.append(Part(plan, results))
     count = sum(len(part.runs) for part in work)
-    outcome = execute(work, 2, Progress(count))
+    outcome = execute(work, 2, Progress())
     assert outcome.finished == count, outcome
     return Benchmark(directory, EXAMINED, True, tuple(parts))

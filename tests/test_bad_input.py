@@ -2,12 +2,13 @@
 
 import os
 import resource
+import shlex
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND, Dumbbell
+from conftest import COMMAND, Dumbbell, checked
 
 RUN = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
 
@@ -246,9 +247,32 @@ def test_a_disk_that_takes_nothing_more(folder: Path) -> None:
         [*COMMAND, *RUN], cwd=folder, capture_output=True, text=True, check=False, preexec_fn=no_more_space
     )
     assert done.returncode == 2
-    assert done.stderr.startswith("dumbbell: cannot write results to out: ")
-    assert len(done.stderr.splitlines()) == 1
+    said = checked(done, 2).stderr
+    assert said.startswith("dumbbell: cannot write results to out: ")
+    assert len(said.splitlines()) == 1
     assert not (folder / "out").exists()
+
+
+def test_a_full_disk_ends_the_command_and_not_one_run_after_the_other(folder: Path) -> None:
+    # Every run of an experiment was simulated until it found that there was no room for it.
+    (folder / "full").mkdir()
+    run = ["run", "--schemes", "cubic", "--path", "small.toml", "--duration", "4000", "--runs", "9", "--jobs", "1"]
+    words = shlex.join([*COMMAND, *run, "--out", "full/out"])
+    script = (
+        f"mount -t tmpfs -o size=17m none full || exit 99; {words}; echo $?; cd full; find out -name packets.parquet"
+    )
+    rights = ["unshare", "--map-root-user", "--mount"]
+    done = subprocess.run([*rights, "sh", "-c", script], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode in (1, 99) and "Operation not permitted" in done.stderr:
+        pytest.skip("no disk can be made here")
+    said = checked(done, 0).stderr.splitlines()
+    assert done.stdout.split()[0] == "1"
+    finished = done.stdout.count("packets.parquet")
+    assert [line.split(":")[0] for line in said] == ["failed", "dumbbell"]
+    assert "No space left on device" in said[0]
+    assert said[1].startswith("dumbbell: stopped (cannot write full/out/")
+    assert said[1].endswith(f"{finished} runs of this time: `dumbbell run --resume --out full/out` continues")
+    assert finished < 8
 
 
 def test_a_disk_that_fills_up_during_a_run(folder: Path) -> None:

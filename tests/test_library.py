@@ -55,7 +55,7 @@ def test_every_name_is_there() -> None:
 def test_importing_reads_little() -> None:
     script = "import sys, dumbbell; print(*sorted(name for name in sys.modules if name.startswith('dumbbell')))"
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    assert said == ["dumbbell", "dumbbell._core"]
+    assert said == ["dumbbell", "dumbbell._core", "dumbbell.starting"]
     script = "import sys, dumbbell; dumbbell.run, dumbbell.open; print('matplotlib' in sys.modules)"
     assert (
         subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -480,3 +480,29 @@ def test_what_senders_sampled_is_drawn_where_there_is_any(dumbbell: Dumbbell, fo
     assert "Figure is missing: flows.parquet: " in page
     assert "Congestion window and pacing rate over time" not in page
     assert pdf_pages(folder / "r" / "report.pdf") >= 3
+
+
+def test_late_runs_are_hollow_and_labelled_and_no_figure_is_empty(tmp_path: Path) -> None:
+    # On a busy machine all emulated runs can be late: the figures of the path were empty.
+    plan = {"schemes": ["cubic", "copa"], "paths": PATHS[:1], "runs": 2, "duration_s": 4.0, "warmup_s": 0.5}
+    make(tmp_path / "results", plan, {})
+    for number in (1, 2):
+        stats = tmp_path / f"results/runs/{PATHS[0]}/copa/{number}/stats.json"
+        content = json.loads(stats.read_text()) | {"status": "degraded", "reason": "p99 of lateness 7 ms"}
+        stats.write_text(json.dumps(content))
+    write_report(tmp_path / "results", pdf=False, jobs=1, generated_at=MOMENT)
+    page = (tmp_path / "results/report.html").read_text()
+    figures = [drawing for drawing in re.findall("<svg.*?</svg>", page, re.DOTALL) if "(late)" in drawing]
+    assert len(figures) == 2, "the means, and every run"
+    for drawing in figures:
+        assert "Copa (late)" in drawing
+        assert "TCP CUBIC (late)" not in drawing
+        assert re.search("<use [^>]*fill: var\\(--ground\\); stroke: #", drawing)
+    assert page.count("Hollow: late runs") >= 1
+    for number in (1, 2):
+        stats = tmp_path / f"results/runs/{PATHS[0]}/cubic/{number}/stats.json"
+        stats.write_text(json.dumps(json.loads(stats.read_text()) | {"status": "degraded", "reason": "late"}))
+    write_report(tmp_path / "results", pdf=False, jobs=1, generated_at=MOMENT)
+    page = (tmp_path / "results/report.html").read_text()
+    assert "No figure" not in page
+    assert "no samples" not in page

@@ -61,7 +61,7 @@ def test_show_as_text_lists_bad_runs_and_says_so_in_the_exit_status(dumbbell: Du
     (folder / "out/runs/small/reno/2/stats.json").unlink()
     text = dumbbell("show", "out", expect=1).stdout
     assert "1 of 2" in text
-    assert "missing: reno on small, run 2: " in text
+    assert "missing: 1 of 2 runs: not run: the experiment was stopped before\n" in text
 
 
 def test_show_json_has_the_promised_shape(dumbbell: Dumbbell) -> None:

@@ -10,10 +10,14 @@
 `docs/library.md` goes through it.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from dumbbell import starting
 
-from dumbbell._core import Error, version
+starting.watch()  # before anything else: Ctrl-C may come now
+
+from importlib import import_module  # noqa: E402
+from typing import TYPE_CHECKING, Any  # noqa: E402
+
+from dumbbell._core import Error, version  # noqa: E402
 
 if TYPE_CHECKING:
     from dumbbell.catalog.available import missing
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
     )
     from dumbbell.library.metrics import check_metrics
     from dumbbell.library.one_run import RunResults
+    from dumbbell.library.preview import Preview, preview, preview_benchmark
     from dumbbell.library.reading import compare, open, write_report
     from dumbbell.library.results import Results
     from dumbbell.library.running import Interrupted, run, simulate, specification
@@ -76,6 +81,7 @@ _PLACES = {
     "Outcome": "execution.pool",
     "PathModel": "catalog.path",
     "Plan": "catalog.plan",
+    "Preview": "library.preview",
     "Repetitions": "results.summary",
     "Results": "library.results",
     "Run": "experiment",
@@ -112,6 +118,8 @@ _PLACES = {
     "paths": "library.listing",
     "plugin_include": "library.installation",
     "plugin_schemes": "library.listing",
+    "preview": "library.preview",
+    "preview_benchmark": "library.preview",
     "run": "library.running",
     "run_benchmark": "library.benchmarks",
     "schemes": "library.listing",
@@ -138,6 +146,7 @@ __all__ = [
     "Outcome",
     "PathModel",
     "Plan",
+    "Preview",
     "Repetitions",
     "Results",
     "Run",
@@ -175,6 +184,8 @@ __all__ = [
     "paths",
     "plugin_include",
     "plugin_schemes",
+    "preview",
+    "preview_benchmark",
     "run",
     "run_benchmark",
     "schemes",

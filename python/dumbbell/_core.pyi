@@ -79,11 +79,12 @@ def simulate_in_memory(specification: str, watch: Watch | None = None) -> tuple[
     Its statistics as JSON, its packet log (None if it keeps none), and the samples of flows and of links.
     """
 
-def emulate(specification: str, directory: str, waits: Callable[[int | None, int | None], object] | None = None) -> str:
+def emulate(specification: str, directory: str, waits: Callable[..., object] | None = None) -> str:
     """Executes a run with real packets in real time; returns its statistics as JSON, as `simulate`.
 
-    One run at a time on a machine: `waits` is called with the process that it waits for and since when that has been
-    running (seconds since 1970), each None where that is not known, whenever it is another one.
+    One run at a time on a machine. `waits` is called with True, the process that it waits for and since when that has
+    been running (seconds since 1970), or True alone where that is not known, whenever it is another one; and with False
+    when it waits no longer.
 
     Their `emulation` says how faithful the run was: `lateness_us` (`p50`, `p99`, `p999`, `max`), `tx_dropped`, and
     `degraded` and `invalid`, which are null or a reason. The reason of an error ends with a program's last lines.
@@ -167,10 +168,11 @@ def transfers(packets: Source, options: str) -> str:
     `start_s`, `end_s`, `bytes`, `kbytes` and `kbytes_per_s` (1,024 bytes).
     """
 
-def delay_points(packets: Source, direction: str, max_points: int) -> tuple[bytes, bytes, bytes]:
+def delay_points(packets: Source, direction: str, all_up_to: int) -> tuple[bytes, bytes, bytes]:
     """One-way delays in `direction` (`data` or `ack`): flows (uint32), times in s and delays in ms (float64).
 
-    At most `max_points`, evenly chosen from all deliveries in time order. Times count from the start of the run.
+    Of more than `all_up_to` only those that can be told apart in a figure: a few million, however long the log is.
+    Times count from the start of the run.
     """
 
 def delay_range(packets: Source) -> tuple[float, float] | None:

@@ -39,7 +39,8 @@ def _path(arguments: "argparse.Namespace") -> Any:  # noqa: ANN401 (as each comm
 
 
 def _run(arguments: "argparse.Namespace") -> int:
-    from dumbbell.commands.run import run
+    import dumbbell
+    from dumbbell.commands.run import dry_run, run
 
     values = ("backend", "runs", "duration", "flows", "interval", "warmup", "seed", "log")
     same = ("experiment", "schemes", *values, "pantheon_dir")
@@ -48,17 +49,23 @@ def _run(arguments: "argparse.Namespace") -> int:
     given |= {"plugins": arguments.plugin}
     how = _execution(arguments)
     as_json = how.pop("json")
+    if arguments.dry_run:
+        return dry_run(dumbbell.preview(**given, **how), as_json)
     return run(given | how, as_json)
 
 
 def _benchmark(arguments: "argparse.Namespace") -> int:
+    import dumbbell
     from dumbbell.commands.benchmark import benchmark
+    from dumbbell.commands.run import dry_run
 
     given = {name: getattr(arguments, name) for name in ("schemes", "quick", "only")}
     how = _execution(arguments)
     as_json = how.pop("json")
-    given |= {"experiments": arguments.experiment, "path": _path(arguments)}
-    return benchmark(given | how, as_json)
+    given |= {"experiments": arguments.experiment, "path": _path(arguments)} | how
+    if arguments.dry_run:
+        return dry_run(dumbbell.preview_benchmark(**given), as_json)
+    return benchmark(given, as_json)
 
 
 def _emulate(arguments: "argparse.Namespace") -> int:

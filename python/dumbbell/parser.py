@@ -192,6 +192,7 @@ def _execution_options(parser: argparse.ArgumentParser, directory: str, database
     add("--db-path", type=Path, metavar="FILE", help=f"the numbers {database}")
     add("--resume", action="store_true", help="continue what is in DIR")
     add("--json", action="store_true", help="results as JSON on stdout")
+    add("--dry-run", action="store_true", help="only print what would be run and how long it would take")
 
 
 def _emulate(emulate: argparse.ArgumentParser) -> None:

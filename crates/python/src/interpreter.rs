@@ -2,6 +2,7 @@
 
 use crate::error;
 use crate::outside::Loaded;
+use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use runs::{Moment, SampleColumns, StopWhen};
@@ -44,9 +45,9 @@ impl Interpreter<'_> {
         })
     }
 
-    /// Calls `waits` with who has the turn to emulate, and since when.
-    pub(crate) fn tell(&self, waits: &Py<PyAny>, process: Option<u32>, since_s: Option<u64>) {
-        if let Err(raised) = Python::attach(|py| waits.call1(py, (process, since_s))) {
+    /// Calls `told`. What it raises ends the work.
+    pub(crate) fn tell(&self, told: &Py<PyAny>, with: impl for<'py> PyCallArgs<'py>) {
+        if let Err(raised) = Python::attach(|py| told.call1(py, with)) {
             self.raised.borrow_mut().get_or_insert(raised);
         }
     }

@@ -14,6 +14,7 @@ mod outside;
 mod run;
 mod source;
 mod table;
+mod thinning;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;

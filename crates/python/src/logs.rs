@@ -2,6 +2,7 @@
 
 use crate::columns::Series;
 use crate::source::Source;
+use crate::thinning::{Extent, Thinning};
 use crate::{error, text};
 use measure::{FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, statistics};
 use packetlog::{Key, PacketLogReader, Sample, SampleReader, SampleTable};
@@ -140,13 +141,14 @@ pub(crate) fn transfers(py: Python<'_>, packets: Source, options: &str) -> PyRes
 /// Flat arrays in native byte order.
 type Points<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
-/// One-way delays: flows (u32), times in s and delays in ms (f64), at most `max_points` of them.
+/// One-way delays: flows (u32), times in s and delays in ms (f64). Of more than `all_up_to` of them, only those that can be
+/// told apart in a figure.
 #[pyfunction]
 pub(crate) fn delay_points<'py>(
     py: Python<'py>,
     packets: Source,
     direction: &str,
-    max_points: u64,
+    all_up_to: u64,
 ) -> PyResult<Points<'py>> {
     let wanted = match direction {
         "data" => Event::Deliver,
@@ -154,18 +156,20 @@ pub(crate) fn delay_points<'py>(
         _ => return Err(error(format!("direction `{direction}`: allowed are data, ack"))),
     };
     let points = py.detach(|| -> Result<_, String> {
-        let mut total = 0_u64;
-        packets.records(|record| total += u64::from(record.event == wanted))?;
+        let mut extent = Extent::new();
+        packets.records(|record| {
+            if record.event == wanted {
+                extent.add(record.time_ns, record.one_way_delay_ns);
+            }
+        })?;
+        let mut thinning = (extent.points > all_up_to).then(|| Thinning::new(extent));
         let mut points = (Vec::new(), Vec::new(), Vec::new());
-        let mut seen = 0_u64;
         packets.records(|record| {
             if record.event != wanted {
                 return;
             }
-            // Point k of n is kept where k * max / n grows: evenly spread, max_points at most.
-            let keep = total <= max_points || seen * max_points / total != (seen + 1) * max_points / total;
-            seen += 1;
-            if keep {
+            let (flow, time_ns, delay_ns) = (record.flow, record.time_ns, record.one_way_delay_ns);
+            if thinning.as_mut().is_none_or(|thinning| thinning.keeps(flow, time_ns, delay_ns)) {
                 points.0.extend_from_slice(&record.flow.to_ne_bytes());
                 points.1.extend_from_slice(&(record.time_ns as f64 / 1e9).to_ne_bytes());
                 points.2.extend_from_slice(&(record.one_way_delay_ns as f64 / 1e6).to_ne_bytes());

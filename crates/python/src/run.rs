@@ -5,13 +5,14 @@ use crate::interpreter::{Interpreter, interruptible};
 use crate::outside::Loaded;
 use crate::table::Table;
 use crate::{error, text};
-use datapath::{Emulated, EmulationReport, Turn};
+use datapath::{Emulated, EmulationReport, Holder, Turn};
 use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
 use recorder::Recorder;
 use runs::{Backend, Live, LogLevel, Memory, Moment, Observer, RunSpec, meter_config};
 use serde::Serialize;
 use simulator::Simulation;
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -146,8 +147,8 @@ fn simulated<O: Observer>(
 }
 
 /// Executes a run with real packets and returns its statistics as JSON; with a directory, its logs are written there.
-/// `waits` is called with the process that emulates meanwhile, and since when (seconds since 1970), or with `None` twice where
-/// that is not known.
+/// `waits` is called with `True`, the process that emulates meanwhile and since when (seconds since 1970), or `True` alone
+/// where that is not known; and with `False` when the run's turn has come after all.
 #[pyfunction]
 #[pyo3(signature = (specification, directory=None, waits=None))]
 pub(crate) fn emulate(
@@ -163,11 +164,20 @@ pub(crate) fn emulate(
         let meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
         let recorder = Recorder::create(directory.as_deref(), &spec)?;
         let interrupted = python.stop_when_interrupted();
+        let has_waited = Cell::new(false);
         let turn = Turn::wait(&|| interrupted.stop().is_some(), &|holder| {
-            if let Some(waits) = &waits {
-                python.tell(waits, holder.map(|one| one.process), holder.map(|one| one.since_s));
+            has_waited.set(true);
+            match (&waits, holder) {
+                (Some(waits), Some(Holder { process, since_s })) => {
+                    python.tell(waits, (true, process, since_s));
+                }
+                (Some(waits), None) => python.tell(waits, (true,)),
+                (None, _) => {}
             }
         })?;
+        if let Some(waits) = waits.filter(|_| has_waited.get()) {
+            python.tell(&waits, (false,));
+        }
         let mut observers = (meter, recorder, interrupted);
         let Emulated { totals, emulation } = datapath::run(&spec, &loaded.registry, turn, &mut observers)?;
         let (meter, recorder, _) = observers;

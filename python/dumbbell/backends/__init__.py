@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from functools import cache
 
-from dumbbell.backends.protocol import Backend, Capabilities, Executor, Wording
+from dumbbell.backends.protocol import Backend, Capabilities, Executor, Note, Wording
 from dumbbell.errors import UserError, listed, nearest
 
 __all__ = [
     "Backend",
     "Capabilities",
     "Executor",
+    "Note",
     "Wording",
     "choose_jobs",
     "executing",

@@ -3,14 +3,15 @@
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dumbbell import _core
-from dumbbell.backends.protocol import Capabilities, Wording
+from dumbbell.backends.protocol import Capabilities, Note, Wording
 from dumbbell.errors import one_line
 
 if TYPE_CHECKING:
@@ -69,18 +70,29 @@ class Emulator:
             return one_line(error)
         return None
 
-    def run_one(self, specification: str, directory: Path, note: Callable[[str], None]) -> dict[str, Any]:
+    def run_one(self, specification: str, directory: Path, note: Note) -> dict[str, Any]:
         """One run with real packets, repeated where this machine was too busy to keep the path's times.
 
         The last repetition counts. It is invalid where packets were lost that the path did not drop.
         """
         statistics: dict[str, Any] = {}
+
+        attempt, status, reason = 1, "", None
+
+        def waits(others: bool, process: int | None = None, since_s: int | None = None) -> None:
+            if others:
+                note(f"waiting for another run{_named(process, since_s)}", True)
+            else:
+                note(f"attempt {attempt} of {ATTEMPTS} begins", False)
+
         for attempt in range(1, ATTEMPTS + 1):
+            if attempt > 1:
+                note(f"attempt {attempt} of {ATTEMPTS} begins, the one before was {_SAID[status]}: {reason}", False)
             shutil.rmtree(directory)
             directory.mkdir()
-            statistics = json.loads(_core.emulate(specification, str(directory)))
+            statistics = json.loads(_core.emulate(specification, str(directory), waits))
             status, reason = _verdict(statistics["emulation"])
-            note(f"attempt {attempt}: {status}" + (f": {reason}" if reason else ""))
+            note(f"attempt {attempt} of {ATTEMPTS}: {_SAID[status]}" + (f": {reason}" if reason else ""))
             statistics = {"sim_wall_s": None, "events": None} | statistics
             statistics |= {"status": status, "reason": reason, "attempts": attempt}
             if status == "done":
@@ -90,6 +102,17 @@ class Emulator:
     def clean_up(self) -> None:
         """Ends what the programs of a run that was cut short had started."""
         _core.clean_up()
+
+
+_SAID = {"done": "in time", "degraded": "late", "invalid": "invalid"}
+"""Statuses in a person's words."""
+
+
+def _named(process: int | None, since_s: int | None) -> str:
+    """Which run of this machine it is, as far as that is known."""
+    if process is None or since_s is None:
+        return ""
+    return f" (pid {process}, since {time.strftime('%H:%M:%S', time.localtime(since_s))})"
 
 
 def _verdict(emulation: dict[str, Any]) -> tuple[str, str | None]:

@@ -1,6 +1,5 @@
 """What a backend is: the way in which runs are made, and what follows from it."""
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +54,13 @@ class Backend(Protocol):
         """What follows the name and a colon; empty if it takes none."""
 
 
+class Note(Protocol):
+    """Says what happens to a run: a line of its log."""
+
+    def __call__(self, line: str, stands_still: bool | None = None, /) -> None:
+        """With `stands_still`, whether it waits for others, it is also for those who wait for the run, at once."""
+
+
 @runtime_checkable
 class Executor(Backend, Protocol):
     """A backend that executes runs."""
@@ -79,8 +85,10 @@ class Executor(Backend, Protocol):
     def enter(self) -> str | None:
         """Called once in each process that executes runs, before it has a second thread; why it cannot, if so."""
 
-    def run_one(self, specification: str, directory: Path, note: Callable[[str], None]) -> dict[str, Any]:
-        """Executes a run into an empty directory; what `stats.json` says of it. `note` adds a line to its log.
+    def run_one(self, specification: str, directory: Path, note: "Note") -> dict[str, Any]:
+        """Executes a run into an empty directory; what `stats.json` says of it.
+
+        `note` adds a line to its log.
 
         Raises:
             dumbbell._core.Error: the reason why it failed.

@@ -1,14 +1,13 @@
 """The simulator: runs under a virtual clock, the same packets from the same seed."""
 
 import json
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dumbbell import _core
-from dumbbell.backends.protocol import Capabilities, Wording
+from dumbbell.backends.protocol import Capabilities, Note, Wording
 
 if TYPE_CHECKING:
     from dumbbell.experiment import Experiment
@@ -40,7 +39,7 @@ class Simulator:
         """Needs nothing."""
         return None
 
-    def run_one(self, specification: str, directory: Path, note: Callable[[str], None]) -> dict[str, Any]:
+    def run_one(self, specification: str, directory: Path, note: Note) -> dict[str, Any]:
         """One run under the virtual clock."""
         statistics: dict[str, Any] = json.loads(_core.simulate(specification, str(directory)))
         note(f"done in {statistics['sim_wall_s']:.3f} s")

@@ -15,10 +15,8 @@ def benchmark(arguments: Mapping[str, Any], as_json: bool) -> int:
     try:
         made = dumbbell.run_benchmark(**arguments, command=sys.argv)
     except dumbbell.Interrupted as stopped:
-        print(
-            printable(f"interrupted: the same command with --resume --out {stopped.directory} continues"),
-            file=sys.stderr,
-        )
+        again = f"the same command with --resume --out {stopped.directory} continues"
+        print(printable(f"dumbbell: {stopped}: {again}"), file=sys.stderr)
         return 1
     tell_failures(made.outcome)
     if as_json:

@@ -7,8 +7,25 @@ from typing import Any
 
 import dumbbell
 from dumbbell.commands.show import print_summary
+from dumbbell.commands.text import columns
 from dumbbell.errors import printable
 from dumbbell.json_text import to_json
+
+
+def dry_run(found: dumbbell.Preview, as_json: bool) -> int:
+    """Prints what would be run, and how long that would take."""
+    if as_json:
+        sys.stdout.write(to_json(found.as_json()))
+        return 0
+    several = len({cell.experiment for cell in found.cells}) > 1
+    rows = [["experiment", "path", "scheme", "runs", "duration s", "takes s"]]
+    for cell in found.cells:
+        numbers = [str(cell.runs), f"{cell.duration_s:g}", f"{cell.seconds * cell.runs:.2f}"]
+        rows.append([cell.experiment, cell.path, cell.scheme, *numbers])
+    head, *cells = rows if several else [row[1:] for row in rows]
+    print(columns(head, cells))
+    print(f"\n{found.in_words}; nothing was made")
+    return 0
 
 
 def run(arguments: Mapping[str, Any], as_json: bool, show: Callable[[dumbbell.Results], None] = print_summary) -> int:
@@ -17,12 +34,19 @@ def run(arguments: Mapping[str, Any], as_json: bool, show: Callable[[dumbbell.Re
         results = dumbbell.run(**arguments, command=sys.argv)
         outcome = results.outcome
     except dumbbell.Interrupted as stopped:
-        results, outcome = dumbbell.open(stopped.directory), stopped.outcome
+        if as_json:
+            _print_json(dumbbell.open(stopped.directory))
+        print(f"dumbbell: {stopped}: `dumbbell run --resume --out {stopped.directory}` continues", file=sys.stderr)
+        return 1
     if as_json:
-        sys.stdout.write(to_json(results.as_json() | {"directory": str(results.directory)}))
+        _print_json(results)
     else:
         show(results)
     return tell_outcome(results.directory, outcome)
+
+
+def _print_json(results: dumbbell.Results) -> None:
+    sys.stdout.write(to_json(results.as_json() | {"directory": str(results.directory)}))
 
 
 def tell_outcome(directory: Path, outcome: dumbbell.Outcome | None) -> int:
@@ -30,10 +54,8 @@ def tell_outcome(directory: Path, outcome: dumbbell.Outcome | None) -> int:
     if outcome is None:
         return 0
     tell_failures(outcome)
-    if outcome.interrupted:
-        print(printable(f"interrupted: `dumbbell run --resume --out {directory}` continues"), file=sys.stderr)
     print(printable(f"results: {directory}"), file=sys.stderr)
-    return 1 if outcome.failed or outcome.interrupted or outcome.unrecorded else 0
+    return 1 if outcome.failed or outcome.unrecorded else 0
 
 
 def tell_failures(outcome: dumbbell.Outcome) -> None:

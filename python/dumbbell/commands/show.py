@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -217,8 +218,11 @@ def _estimate(estimate: _Estimate | None, factor: float, digits: int) -> str:
 
 def _list_bad(results: dumbbell.Results, stream: TextIO) -> None:
     for run in results.runs:
-        if run.status != "done":
+        if run.status not in ("done", "missing"):
             print(printable(f"{run.status}: {run.label}: {run.reason}"), file=stream)
+    missing = Counter(run.reason for run in results.runs if run.status == "missing")
+    for reason, count in missing.items():
+        print(printable(f"missing: {count} of {len(results.runs)} runs: {reason}"), file=stream)
 
 
 def report(directory: Path, html: bool, pdf: bool) -> int:

@@ -7,6 +7,7 @@ import errno
 import re
 import shutil
 import socket
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from dumbbell import __version__
 from dumbbell.backends import Executor, full_name
 from dumbbell.errors import UserError, one_line
 from dumbbell.execution.worker import Task, execute, failed, keep
+from dumbbell.progress import Stage
 from dumbbell.results import publish, unsuccessful
 from dumbbell.results.files import require_beneath
 from dumbbell.results.kept import RUN_FILES
@@ -30,20 +32,22 @@ CONNECT_WITHIN_S = 10.0
 
 @dataclass(frozen=True)
 class Parcel:
-    """What a worker sends back: statistics, and the files of the run."""
+    """What a worker sends back: statistics, how long it took, and the files of the run."""
 
     number: int
     statistics: dict[str, Any]
+    seconds: float
     files: dict[str, bytes]
 
 
 def perform(task: Task) -> Parcel:
     """Executes one task in a directory of the worker's own."""
+    started = time.monotonic()
     with TemporaryDirectory(prefix="dumbbell-") as folder:
         final = Path(folder) / "final"
         statistics = execute(replace(task, out=Path(folder), temporary=Path(folder) / "run", final=final))
         files = {file.name: file.read_bytes() for file in sorted(final.iterdir())} if final.is_dir() else {}
-    return Parcel(task.number, statistics, files)
+    return Parcel(task.number, statistics, time.monotonic() - started, files)
 
 
 def require_cluster(address: str) -> None:
@@ -82,7 +86,7 @@ class Cluster:
         except (OSError, ValueError, TimeoutError) as error:
             raise UserError(f"--cluster {address}: {one_line(error)}") from None
         self.backend = backend
-        self.threads = sum(self.client.nthreads().values())
+        self.threads: int = sum(self.client.nthreads().values())
         if not self.threads:
             self.stop()
             raise UserError(f"--cluster {address}: the scheduler has no workers")
@@ -94,29 +98,42 @@ class Cluster:
                 self.stop()
                 raise UserError(f"--cluster {address}: worker {worker} has dumbbell {version}, not {__version__}")
 
-    def map(self, tasks: Iterator[Task]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Executes the tasks; yields number and statistics of each in the order in which they finish."""
+    @property
+    def side_by_side(self) -> int:
+        """How many runs go on at once."""
+        return self.threads
+
+    def map(self, tasks: Iterator[Task], stage: Stage) -> Iterator[tuple[int, dict[str, Any], float | None]]:
+        """Executes the tasks; yields number, statistics and seconds of each in the order in which they finish."""
         from distributed import as_completed
 
         handed: dict[str, Task] = {}
         running = as_completed([], loop=self.client.loop)
         for _ in range(QUEUED_PER_THREAD * self.threads):
-            self._hand_out(tasks, handed, running)
+            self._hand_out(tasks, handed, running, stage)
         for future in running:
             task = handed.pop(future.key)
-            failure = future.exception()
+            failure, seconds = future.exception(), None
             if failure is None:
-                statistics = _received(task, future.result())
+                parcel: Parcel = future.result()
+                statistics, seconds = _received(task, parcel), parcel.seconds
             else:
                 reason = f"the cluster lost the run: {one_line(failure)}"
                 statistics = unsuccessful(full_name(self.backend), "failed", reason)
             future.release()
-            yield task.number, statistics
-            self._hand_out(tasks, handed, running)
+            yield task.number, statistics, seconds
+            self._hand_out(tasks, handed, running, stage)
 
-    def _hand_out(self, tasks: Iterator[Task], handed: dict[str, Task], running: Any) -> None:  # noqa: ANN401 (untyped)
+    def _hand_out(
+        self,
+        tasks: Iterator[Task],
+        handed: dict[str, Task],
+        running: Any,  # noqa: ANN401 (untyped)
+        stage: Stage,
+    ) -> None:
         task = next(tasks, None)
         if task is not None:
+            stage.begin(task.number)
             future = self.client.submit(perform, task, pure=False, retries=1)
             handed[future.key] = task
             running.add(future)

@@ -2,22 +2,19 @@
 
 import datetime
 import itertools
-import signal
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
-from types import FrameType
 
 from dumbbell import backends
 from dumbbell.catalog.plan import Plan
 from dumbbell.errors import UserError, listed, printable
 from dumbbell.execution.cluster import require_cluster
+from dumbbell.execution.interrupts import interruptible
 from dumbbell.execution.pool import Outcome, Work, execute
 from dumbbell.experiment import Experiment, Overrides, Run, check, everything, pin, resolve, with_overrides
 from dumbbell.progress import Progress
@@ -42,8 +39,6 @@ class Execution:
     command: Sequence[str] = ()
 
 
-CHECKING_SAID_EVERY_S = 1.5
-
 Holding = AbstractContextManager[list[ResultsDirectory]]
 """The results directories of experiments, held for this writer."""
 
@@ -64,12 +59,18 @@ def perform_plan(plan: Plan, overrides: Overrides, how: Execution) -> tuple[Resu
         with locked(directory):
             yield [results]
 
-    (results,), outcome = perform([experiment], how, hold, None if how.database is None else Gathering(how.database))
+    gathering = None if how.database is None else Gathering(how.database)
+    with interruptible(), Progress() as progress:
+        (results,), outcome = perform([experiment], how, hold, gathering, progress)
     return results, outcome
 
 
 def perform(
-    experiments: Sequence[Experiment], how: Execution, hold: Callable[[], Holding], gathering: Gathering | None
+    experiments: Sequence[Experiment],
+    how: Execution,
+    hold: Callable[[], Holding],
+    gathering: Gathering | None,
+    progress: Progress,
 ) -> tuple[list[ResultsDirectory], Outcome]:
     """Executes what is not finished of experiments of one backend.
 
@@ -79,9 +80,8 @@ def perform(
         UserError: one cannot be run as described; nothing was run, and `hold` was not called.
     """
     backend = backends.require(experiments[0].backend)
-    jobs = _choose_jobs(experiments, how)
-    for experiment in experiments:
-        check(experiment)
+    jobs = examine(experiments, how, progress)
+    progress.doing("preparing")
     if how.database is not None:
         Database(how.database, gathers=True).close()  # before anything else is written
     with ExitStack() as held:
@@ -91,7 +91,21 @@ def perform(
         made = environment(list(how.command))
         for results in parts:
             write_environment(results, made | backend.environment(results.experiment))
-        return parts, _execute_unfinished(parts, jobs, how.cluster, gathering)
+        return parts, _execute_unfinished(parts, jobs, how.cluster, gathering, progress)
+
+
+def examine(experiments: Sequence[Experiment], how: Execution, progress: Progress | None = None) -> int:
+    """Sees that all of the experiments, of one backend, can be run; on how many processes they are.
+
+    Raises:
+        UserError: one cannot be run as described.
+    """
+    jobs = _choose_jobs(experiments, how)
+    for experiment in experiments:
+        if progress is not None:
+            progress.doing(f"checking {experiment.name}")
+        check(experiment)
+    return jobs
 
 
 def _choose_jobs(experiments: Sequence[Experiment], how: Execution) -> int:
@@ -129,34 +143,31 @@ def _default_directory(experiment: Experiment) -> Path:
 
 
 def _execute_unfinished(
-    parts: list[ResultsDirectory], jobs: int, cluster: str | None, gathering: Gathering | None
+    parts: list[ResultsDirectory], jobs: int, cluster: str | None, gathering: Gathering | None, progress: Progress
 ) -> Outcome:
-    """Executes all runs that are not finished yet; SIGTERM stops it as Ctrl-C does."""
-    work = [Work(part, _unfinished(part)) for part in parts]
+    """Executes all runs that are not finished yet."""
+    work = [Work(part, _unfinished(part, progress)) for part in parts]
     todo, total = sum(len(part.runs) for part in work), sum(len(part.experiment.all_runs()) for part in parts)
     if todo < total:
-        print(f"{total - todo} of {total} runs are finished already", file=sys.stderr)
-    with _terminable():
-        return execute(work, jobs, Progress(todo), cluster, gathering)
+        progress.line(f"{total - todo} of {total} runs are finished already")
+    return execute(work, jobs, progress, cluster, gathering)
 
 
-def _unfinished(results: ResultsDirectory) -> list[Run]:
+def _unfinished(results: ResultsDirectory, progress: Progress) -> list[Run]:
     """The runs that are to be made. Those that were finished and are damaged are among them, and said.
 
     To look through the files of many runs takes its time: that is said too.
     """
     runs = results.experiment.all_runs()
-    todo, said = [], time.monotonic()
+    todo = []
     with ThreadPoolExecutor(cpus()) as pool:
         looked = zip(runs, pool.map(_looked, repeat(results), runs), strict=True)
         for number, (run, (finished, fault)) in enumerate(looked, 1):
             if not finished:
                 todo.append(run)
             if fault:
-                print(printable(f"damaged, made again: {run.label}: {fault}"), file=sys.stderr)
-            if time.monotonic() - said >= CHECKING_SAID_EVERY_S:
-                said = time.monotonic()
-                print(f"checking the files of finished runs: {number} of {len(runs)}", file=sys.stderr, flush=True)
+                progress.line(printable(f"damaged, made again: {run.label}: {fault}"))
+            progress.doing(f"checking the files of finished runs: {number} of {len(runs)}")
     return todo
 
 
@@ -166,20 +177,3 @@ def _looked(results: ResultsDirectory, run: Run) -> tuple[bool, str]:
         return results.is_finished(run), ""
     except UserError as error:
         return False, str(error)
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """SIGTERM interrupts. Only the main thread may say what a signal does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -1,12 +1,14 @@
 """Executes experiments: spreads their runs over processes and records each when it is finished."""
 
 import contextlib
+import errno
 import json
-import multiprocessing
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -15,12 +17,17 @@ from typing import Any
 from dumbbell import backends
 from dumbbell.backends import Executor
 from dumbbell.execution.cluster import Cluster
-from dumbbell.execution.processes import apart_from_program, cause_of_death
-from dumbbell.execution.worker import PUBLISHING, Done, Made, Task, failed, keep, serve
+from dumbbell.execution.estimate import START_S, pieces
+from dumbbell.execution.interrupts import Undisturbed
+from dumbbell.execution.processes import cause_of_death, start_process
+from dumbbell.execution.worker import PUBLISHING, Done, Made, Said, Task, failed, keep, serve
 from dumbbell.experiment import Run
-from dumbbell.progress import Progress
+from dumbbell.progress import Piece, Progress, Stage
 from dumbbell.results import Gathering, Recording, ResultsDirectory
 from dumbbell.results.files import require_beneath
+
+RUNS = "runs"
+"""What the stage of executing them is called."""
 
 
 @dataclass
@@ -31,6 +38,8 @@ class Outcome:
     failed: list[tuple[Run, str]] = field(default_factory=list)
     degraded: list[tuple[Run, str]] = field(default_factory=list)
     interrupted: bool = False
+    full: str = ""
+    """What was said of the disk that is full, if one is: the rest was not tried."""
     unrecorded: list[str] = field(default_factory=list)
 
 
@@ -59,24 +68,43 @@ def execute(
     try:
         for part in work:
             shutil.rmtree(part.results.unfinished, ignore_errors=True)
-        pool = Pool(backend, min(jobs, len(todo))) if cluster is None else Cluster(cluster, backend)
+        pool: Pool | Cluster | None = None
         try:
-            for done, statistics in pool.map(_tasks(todo, backend)):
+            pool = Pool(backend, min(jobs, len(todo))) if cluster is None else Cluster(cluster, backend)
+            stage = progress.expect(RUNS, _pieces(work), pool.side_by_side, START_S)
+            for done, statistics, seconds in pool.map(_tasks(todo, backend), stage):
                 results, run = todo[done]
                 recording.record(results, results.complete(run, statistics))
                 _note(outcome, run, statistics)
-                progress.step(run.label, statistics["status"], statistics["reason"])
+                stage.step(done, statistics["status"], statistics["reason"], seconds)
+                if _tells_of_full_disk(statistics["reason"]):
+                    outcome.interrupted, outcome.full = True, statistics["reason"]
+                    break
         except KeyboardInterrupt:
             outcome.interrupted = True
         finally:
-            pool.stop()
-            backend.clean_up()
+            progress.doing("finishing")
+            with Undisturbed() as cleaning:
+                if pool is not None:
+                    pool.stop()
+                backend.clean_up()
+            outcome.interrupted |= cleaning.was_interrupted
     finally:
-        recording.close()
-        for part in work:
-            shutil.rmtree(part.results.unfinished, ignore_errors=True)
-        progress.close()
+        with Undisturbed() as cleaning:
+            recording.close()
+            for part in work:
+                shutil.rmtree(part.results.unfinished, ignore_errors=True)
+        outcome.interrupted |= cleaning.was_interrupted
     return outcome
+
+
+def _tells_of_full_disk(reason: str | None) -> bool:
+    """Whether a run failed for want of space: so would the others, after all the time that they take."""
+    return reason is not None and any(os.strerror(number) in reason for number in (errno.ENOSPC, errno.EDQUOT))
+
+
+def _pieces(work: list[Work]) -> list[Piece]:
+    return [piece for part in work for piece in pieces(part.results.experiment, part.runs)]
 
 
 def _note(outcome: Outcome, run: Run, statistics: dict[str, Any]) -> None:
@@ -118,6 +146,8 @@ class _Worker:
     """Handed out and not made yet, in the order in which they are made."""
     kept: dict[int, Task] = field(default_factory=dict)
     """Made and not durable yet."""
+    seconds: dict[int, float] = field(default_factory=dict)
+    """What these took."""
     is_quick: bool = False
 
     @property
@@ -131,25 +161,36 @@ class Pool:
 
     def __init__(self, backend: Executor, count: int) -> None:
         self.backend = backend
-        self.context = multiprocessing.get_context("spawn")
         self.folder = tempfile.TemporaryDirectory(prefix="dumbbell-")
         self.started = 0
-        self.workers = [self._start() for _ in range(count)]
+        self.workers: list[_Worker] = []
+        try:
+            for _ in range(count):
+                self.workers.append(self._start())
+        except BaseException:
+            self.stop()
+            raise
 
     def _start(self) -> _Worker:
-        ours, theirs = self.context.Pipe()
+        ours, theirs = Pipe()
         self.started += 1
         last_words = Path(self.folder.name) / str(self.started)
-        process = self.context.Process(target=serve, args=(theirs, self.backend, last_words), daemon=True)
-        with apart_from_program():
-            process.start()
+        process = start_process(serve, theirs, self.backend, last_words)
         theirs.close()
         return _Worker(process, ours, last_words)
 
-    def map(self, tasks: Iterator[Task]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Executes the tasks; yields number and statistics of each in the order in which they finish."""
+    @property
+    def side_by_side(self) -> int:
+        """How many runs go on at once."""
+        return len(self.workers)
+
+    def map(self, tasks: Iterator[Task], stage: Stage) -> Iterator[tuple[int, dict[str, Any], float | None]]:
+        """Executes the tasks; yields number, statistics and seconds of each in the order in which they finish.
+
+        `stage` is told what happens to them.
+        """
         for worker in self.workers:
-            self._hand_out(worker, tasks)
+            self._hand_out(worker, tasks, stage)
         while busy := {worker.connection: worker for worker in self.workers if worker.waiting or worker.kept}:
             for connection in wait(list(busy)):
                 worker = busy[connection]  # type: ignore[index]  # only connections were given
@@ -157,17 +198,25 @@ class Pool:
                     message = worker.connection.recv()
                 except (EOFError, OSError):
                     message = self._replace(worker)
+                if isinstance(message, Said):
+                    stage.say(message.number, message.text, message.stands_still)
+                    continue
                 if isinstance(message, Made):
                     worker.kept[message.number] = worker.waiting.pop(message.number)
                     worker.is_quick = message.seconds < QUICK_S
+                    worker.seconds[message.number] = message.seconds
+                    if worker.waiting:
+                        stage.begin(next(iter(worker.waiting)))
                 elif message is not None:
                     worker.kept.pop(message.number, None)
-                    yield message.number, message.statistics
-                self._hand_out(worker, tasks)
+                    yield message.number, message.statistics, worker.seconds.pop(message.number, None)
+                self._hand_out(worker, tasks, stage)
 
     @staticmethod
-    def _hand_out(worker: _Worker, tasks: Iterator[Task]) -> None:
+    def _hand_out(worker: _Worker, tasks: Iterator[Task], stage: Stage) -> None:
         while worker.has_room and (task := next(tasks, None)) is not None:
+            if not worker.waiting:
+                stage.begin(task.number)
             worker.waiting[task.number] = task
             with contextlib.suppress(OSError):  # it has just died: the end of the connection is what comes next
                 worker.connection.send(task)

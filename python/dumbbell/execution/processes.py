@@ -1,12 +1,19 @@
 """Processes that are started from anybody's program, and how they end."""
 
+import os
+import signal
 import sys
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from multiprocessing import get_context, parent_process, resource_tracker
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from dumbbell.errors import listed
+from dumbbell.execution.interrupts import Undisturbed
 
 
 @contextmanager
@@ -21,6 +28,46 @@ def apart_from_program() -> Iterator[None]:
         yield
     finally:
         sys.modules["__main__"] = program
+
+
+def start_process(work: Callable[..., None], *arguments: Any) -> SpawnProcess:  # noqa: ANN401 (whatever it takes)
+    """Starts a process that does the `work`, whose first step is `belong_to_parent`.
+
+    It is spawned, not forked: the caller may have threads. Ctrl-C is for the caller alone, also before the process can
+    say so itself: blocked signals are inherited. It is started as a whole, or ended.
+    """
+    process = get_context("spawn").Process(target=work, args=arguments, daemon=True)
+    resource_tracker.ensure_running()  # it unblocks signals itself
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        with apart_from_program(), Undisturbed() as starting:
+            process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    if starting.was_interrupted:
+        process.terminate()
+        process.join()
+        raise KeyboardInterrupt
+    return process
+
+
+def belong_to_parent() -> None:
+    """Makes this process one that only its parent ends: by SIGTERM, or by its own end, whatever that is."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+
+
+def die_with_parent() -> None:
+    """Ends this process when its parent ends; a thread sees to it."""
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def cause_of_death(code: int, last_words: Path, outside: Iterable[str]) -> str:

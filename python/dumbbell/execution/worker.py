@@ -1,14 +1,12 @@
 """The process that executes runs: one after the other, each into a temporary directory that is then renamed."""
 
 import contextlib
-import os
 import shutil
-import signal
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing import parent_process
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -17,6 +15,7 @@ from typing import Any
 from dumbbell import __version__, _core
 from dumbbell.backends import Executor, full_name
 from dumbbell.errors import one_line
+from dumbbell.execution.processes import belong_to_parent, die_with_parent
 from dumbbell.json_text import to_json
 from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
@@ -53,6 +52,15 @@ class Made:
 
 
 @dataclass(frozen=True)
+class Said:
+    """What happens to the run that is being made; `stands_still`: it waits for others."""
+
+    number: int
+    text: str
+    stands_still: bool
+
+
+@dataclass(frozen=True)
 class Done:
     """What became of a task; `statistics` are the contents of its `stats.json`."""
 
@@ -67,13 +75,12 @@ def serve(connection: Connection, backend: Executor, last_words: Path) -> None:
 
     Waiting for the disk takes longer than a short run: a thread of its own makes runs durable while the next is made.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    belong_to_parent()
     obstacle = backend.enter()
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    die_with_parent()
     speaking = threading.Lock()
 
-    def tell(message: Made | Done) -> None:
+    def tell(message: Made | Said | Done) -> None:
         with speaking:
             connection.send(message)
 
@@ -89,9 +96,13 @@ def serve(connection: Connection, backend: Executor, last_words: Path) -> None:
             _core.guard_process(str(last_words))
             guarded = True
         started = time.monotonic()
-        attempt = make(task, obstacle)
+        attempt = make(task, obstacle, partial(_say, tell, task.number))
         tell(Made(task.number, time.monotonic() - started))
         made.put((task, attempt))
+
+
+def _say(tell: Callable[[Said], None], number: int, text: str, stands_still: bool) -> None:
+    tell(Said(number, text, stands_still))
 
 
 def _publish(made: "SimpleQueue[tuple[Task, Attempt]]", tell: Callable[[Done], None]) -> None:
@@ -103,13 +114,6 @@ def _publish(made: "SimpleQueue[tuple[Task, Attempt]]", tell: Callable[[Done], N
                 batch.append(made.get_nowait())
         for task, statistics in keep_all(batch):
             tell(Done(task.number, statistics))
-
-
-def _die_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 @dataclass
@@ -126,8 +130,11 @@ def execute(task: Task) -> dict[str, Any]:
     return keep(task, make(task))
 
 
-def make(task: Task, obstacle: str | None = None) -> Attempt:
-    """Runs one task. Whatever goes wrong becomes the reason of a failed run, `obstacle` from the start."""
+def make(task: Task, obstacle: str | None = None, say: Callable[[str, bool], None] = lambda *_: None) -> Attempt:
+    """Runs one task. Whatever goes wrong becomes the reason of a failed run, `obstacle` from the start.
+
+    What the backend notes is in the run's log; what it says at once goes to `say`.
+    """
     started_at = now()
     log = [f"{started_at} dumbbell {__version__}: {task.label}", f"specification: {task.specification}"]
     try:
@@ -135,9 +142,13 @@ def make(task: Task, obstacle: str | None = None) -> Attempt:
             raise _core.Error(obstacle)
         _check_places(task)
         task.temporary.mkdir(parents=True)
-        statistics = task.backend.run_one(
-            task.specification, task.temporary, lambda line: log.append(f"{now()} {line}")
-        )
+
+        def note(line: str, stands_still: bool | None = None) -> None:
+            log.append(f"{now()} {line}")
+            if stands_still is not None:
+                say(line, stands_still)
+
+        statistics = task.backend.run_one(task.specification, task.temporary, note)
         statistics |= {"samples": read_sampled(task.temporary), FILES: recorded(task.temporary)}
         times = {"started_at": started_at, "ended_at": now()}
         return Attempt({"backend": full_name(task.backend), "status": "done", "reason": None} | times | statistics, log)

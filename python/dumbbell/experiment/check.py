@@ -6,6 +6,7 @@ from dataclasses import replace
 from dumbbell import _core, backends
 from dumbbell.backends import Backend
 from dumbbell.catalog.available import missing
+from dumbbell.catalog.colors import ALLOWED, is_color
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.errors import UserError, listed, with_hint
 from dumbbell.experiment.model import Experiment, Run
@@ -24,6 +25,7 @@ def check(experiment: Experiment) -> None:
             _core.check_path(json.dumps(path.spec()))
         except _core.Error as error:
             raise UserError(f"{path.file}: path `{path.name}`: {with_hint(str(error))}") from None
+    _check_texts(experiment)
     for scheme in experiment.schemes.values():
         _check_scheme(scheme, backend)
     outside = []
@@ -53,6 +55,18 @@ def _check_outside(experiment: Experiment, runs: list[Run]) -> None:
 def _refused(experiment: Experiment, run: Run, why: str) -> UserError:
     file = f"{experiment.file}: " if experiment.file and experiment.listed_flows(run.path) else ""
     return UserError(f"{file}{run.scheme} on {run.path}: {with_hint(why)}")
+
+
+def _check_texts(experiment: Experiment) -> None:
+    """What figures and terminals show: colours that there are, and titles without anything that acts there."""
+    for scheme in experiment.schemes.values():
+        if not is_color(scheme.color):
+            raise UserError(f"{scheme.file}: scheme `{scheme.name}`: `color` = {scheme.color}: allowed is {ALLOWED}")
+    titles = [(f"{scheme.file}: scheme `{scheme.name}`: ", scheme.title) for scheme in experiment.schemes.values()]
+    titles += [(f"{path.file}: path `{path.name}`: ", path.title) for path in experiment.paths.values()]
+    for where, title in [*titles, (f"{experiment.file}: " if experiment.file else "", experiment.title)]:
+        if not title.isprintable():
+            raise UserError(f"{where}`title` = {title}: allowed is a text without control characters")
 
 
 def _check_scheme(scheme: Scheme, backend: Backend) -> None:

@@ -8,7 +8,7 @@ import numpy
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
-from dumbbell.figures.style import FILLED_MARKERS, INK, LINE_MARKERS, Style, flow_color
+from dumbbell.figures.style import FILLED_MARKERS, GROUND, INK, LINE_MARKERS, Style, flow_color
 
 DASHES: tuple[tuple[float, ...], ...] = ((), (5.0, 1.8), (1.6, 1.6), (7.0, 1.6, 1.6, 1.6), (9.0, 2.4), (3.4, 3.4))
 """On and off lengths in line widths; the empty one is a line without gaps."""
@@ -52,14 +52,15 @@ def flow_stroke(flow: int) -> Stroke:
 def marker_look(style: Style, size: float) -> dict[str, Any]:
     """What matplotlib has to know of a marker of `size` points."""
     stroke = style.marker in LINE_MARKERS
+    hollow = style.hollow and not stroke
     return {
         # filled markers have an edge in the theme's ink; strokes get one beneath, to be seen on any ground
         "path_effects": [withStroke(linewidth=size * 0.4, foreground=INK)] if stroke else None,
         "marker": style.marker,
         "markersize": size * (1.25 if style.marker in ("*", "1", "+") else 1.0),
-        "markerfacecolor": style.color,
-        "markeredgecolor": style.color if stroke else INK,
-        "markeredgewidth": size * (0.25 if stroke else 0.075),
+        "markerfacecolor": GROUND if hollow else style.color,
+        "markeredgecolor": style.color if stroke or hollow else INK,
+        "markeredgewidth": size * (0.25 if stroke else 0.18 if hollow else 0.075),
     }
 
 

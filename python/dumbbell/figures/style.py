@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from matplotlib.colors import to_hex
+from matplotlib.colors import is_color_like, to_hex
 
 # Stand-ins: drawn like any colour, replaced when the figure is finished (see svg.py), so that text, axes and "black"
 # follow the page's foreground, the shaded capacity its theme, and what covers a part of a figure its ground.
@@ -28,15 +28,16 @@ LINE_MARKERS = ("1", "+", "x")  # drawn as strokes: they have no inside to fill
 
 @dataclass(frozen=True)
 class Style:
-    """Colour and marker of a scheme; `color` is `#rrggbb`, or `INK` for black."""
+    """Colour and marker of a scheme; `color` is `#rrggbb`, or `INK` for black. A `hollow` marker is not filled."""
 
     color: str
     marker: str
+    hollow: bool = False
 
 
 def ink(color: str) -> str:
-    """The colour as `#rrggbb`, with black turned into the theme's foreground."""
-    code = str(to_hex(color))
+    """The colour as `#rrggbb`, with black turned into the theme's foreground, and so is what is no colour."""
+    code = str(to_hex(color)) if is_color_like(color) else "#000000"
     return INK if code == "#000000" else code
 
 
@@ -117,4 +118,5 @@ def rc(name: str) -> dict[str, Any]:
         "savefig.facecolor": "none",
         "path.simplify": True,
         "figure.dpi": 72,
+        "text.parse_math": False,  # names are names, whatever is in them
     }

@@ -14,6 +14,8 @@ _THEMES = (
     "@media(prefers-color-scheme:dark){svg{color:#e4e6ea;--shade:#322b23;--ground:#15171b}}"
     "@media print{svg{color:#1c1e21;--shade:#faf0e6;--ground:#ffffff}}"
 )
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML has: XML 1.0, 2.2."""
 _GENERIC = "font-family: inherit"
 
 
@@ -34,7 +36,12 @@ def compact(drawing: str, name: str, titles: Mapping[str, str] | None = None) ->
         drawing = drawing.replace(opening, f"{opening}<title>{escape(title)}</title>", 1)
     drawing = _unique(drawing, name)
     drawing = re.sub(r">\s+<", "><", drawing)
-    return re.sub(r"\s*\n\s*", " ", drawing)
+    return _drawable(re.sub(r"\s*\n\s*", " ", drawing))
+
+
+def _drawable(text: str) -> str:
+    """The text without what an image cannot have."""
+    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _root(match: re.Match[str]) -> str:
@@ -70,7 +77,7 @@ def for_page(drawing: str, label: str) -> str:
     drawing = drawing.replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "").replace("xlink:href", "href")
     drawing = drawing.replace(' xmlns="http://www.w3.org/2000/svg"', "")
     drawing = re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", rf"font: \1\2 sans-serif; {_GENERIC}", drawing)
-    return drawing.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)
+    return drawing.replace("<svg", f'<svg role="img" aria-label="{escape(_drawable(label))}"', 1)
 
 
 def for_print(drawing: str) -> str:
@@ -81,7 +88,9 @@ def for_print(drawing: str) -> str:
 def for_notebook(drawing: str, label: str) -> str:
     """The drawing for a notebook, whose theme it cannot know: dark ink on white, named for screen readers."""
     drawing = re.sub(r'width="([\d.]+)" height="([\d.]+)"', r'width="\1pt" height="\2pt"', print_ink(drawing), count=1)
-    return drawing.replace("<svg", f'<svg role="img" aria-label="{escape(label)}" style="background:#fff"', 1)
+    return drawing.replace(
+        "<svg", f'<svg role="img" aria-label="{escape(_drawable(label))}" style="background:#fff"', 1
+    )
 
 
 def for_file(drawing: str) -> str:

@@ -18,7 +18,7 @@ from dumbbell.interchange.pantheon_stats import RunTimes, read_times
 from dumbbell.interchange.staging import begin, finish, imported_experiment, imported_scheme, refuse_used, staging
 from dumbbell.json_text import to_json
 from dumbbell.names import fitted
-from dumbbell.progress import Progress
+from dumbbell.progress import Piece, Progress
 from dumbbell.results import ResultsDirectory, unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish
@@ -47,15 +47,16 @@ def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = 
         facts |= {"notes": [_inside(source, remark) for remark in metadata.remarks]}
         results = begin(directory, experiment, source, command, facts)
         one = _Import(source, results, metadata, strict)
-        progress = Progress(sum(len(numbers) for numbers in runs.values()))
-        for scheme, numbers in runs.items():
-            about = [f"{metadata.file.name}: `{scheme}` is not in `cc_schemes`"] if scheme in others else []
-            for number in numbers:
-                label = metadata.mixes.get(scheme, scheme)
-                run = Run(next(iter(experiment.paths)), label, number, experiment.seed)
+        path = next(iter(experiment.paths))
+        planned = [(scheme, number) for scheme, numbers in runs.items() for number in numbers]
+        made = [Run(path, metadata.mixes.get(scheme, scheme), number, experiment.seed) for scheme, number in planned]
+        with Progress() as progress:
+            stage = progress.expect("imports of runs", [Piece(run.label, 1.0) for run in made])
+            for index, (run, (scheme, number)) in enumerate(zip(made, planned, strict=True)):
+                stage.begin(index)
+                about = [f"{metadata.file.name}: `{scheme}` is not in `cc_schemes`"] if scheme in others else []
                 one.add(run, files.of(scheme, number), about)
-                progress.step(f"import of {run.label}", "done", None)
-        progress.close()
+                stage.step(index)
         finish(results)
     return ResultsDirectory(out, experiment)
 

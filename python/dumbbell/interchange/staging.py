@@ -14,6 +14,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import LEAST_SECONDS
 from dumbbell.catalog.tables import to_toml
 from dumbbell.errors import UserError, require_text
+from dumbbell.execution.interrupts import interruptible
 from dumbbell.experiment import Experiment, Run
 from dumbbell.json_text import to_json
 from dumbbell.results import Recording, ResultsDirectory, write_environment
@@ -35,20 +36,21 @@ def staging(out: Path) -> Iterator[Path]:
     temporary = out / STAGE if is_there else out.with_name(f".{out.name}{STAGE}")
     shutil.rmtree(temporary, ignore_errors=True)
     moved: list[Path] = []
-    try:
-        temporary.mkdir(parents=True)
-        yield temporary
-        if is_there:
-            for entry in sorted(temporary.iterdir()):
-                moved.append(entry.rename(out / entry.name))
-            temporary.rmdir()
-        else:
-            temporary.rename(out)
-    except BaseException:
-        for entry in moved:
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+    with interruptible():
+        try:
+            temporary.mkdir(parents=True)
+            yield temporary
+            if is_there:
+                for entry in sorted(temporary.iterdir()):
+                    moved.append(entry.rename(out / entry.name))
+                temporary.rmdir()
+            else:
+                temporary.rename(out)
+        except BaseException:
+            for entry in moved:
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
 
 
 def imported_experiment(path: PathModel, schemes: Iterable[str], duration_s: float) -> Experiment:

@@ -1,23 +1,28 @@
 """Running the benchmark, and what it gives."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import catalog
 from dumbbell.benchmark.model import DATABASE
 from dumbbell.benchmark.selection import Note, examined, keep_plan, members, open_benchmark, part_directory, take
+from dumbbell.catalog.membership import Membership
 from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError
+from dumbbell.execution.interrupts import interruptible
 from dumbbell.execution.perform import Execution, perform
+from dumbbell.experiment import Experiment
 from dumbbell.library.results import Results
 from dumbbell.library.running import Interrupted
 from dumbbell.library.selection import Names, Schemes, listed_names
+from dumbbell.progress import Progress
 from dumbbell.results import Gathering, ResultsDirectory, locked, prepare
 from dumbbell.results.environment import cpus
 from dumbbell.results.files import require_beneath
@@ -76,47 +81,93 @@ def run_benchmark(
 
     Raises:
         dumbbell.Error: something that cannot be run, in one line; nothing was run.
-        dumbbell.Interrupted: by Ctrl-C or SIGTERM; no pages were written.
+        dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP; the pages are not complete.
     """
-    from dumbbell.benchmark.site import write_site
+    given = locals()
+    with Progress() as progress:
+        progress.doing("starting")
+        from dumbbell.benchmark.site import expect_pages, write_site
 
-    if resume and out is None:
+        progress.doing("reading the experiments")
+        asked = asked_benchmark(given)
+        drawing_jobs = asked.how.jobs or cpus()
+        with interruptible():
+            expect_pages(progress, asked.shown, quick, drawing_jobs)
+            made = [experiment for _, experiment in asked.found]
+            parts, outcome = perform(made, asked.how, asked.hold, asked.gathering, progress)
+            if outcome.interrupted:
+                raise Interrupted(asked.directory, outcome)
+            try:
+                index = write_site(open_benchmark(asked.directory), drawing_jobs, progress)
+            except KeyboardInterrupt:
+                raise Interrupted(asked.directory, outcome) from None
+    results = {part.experiment.name: Results(part) for part in parts}
+    return BenchmarkResults(asked.directory, index, asked.gathering.file, results, outcome)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A benchmark that is asked for: its experiments, where their results go, and how they are executed."""
+
+    note: Note
+    found: list[tuple[Plan, Experiment]]
+    directory: Path
+    how: Execution
+    gathering: Gathering
+
+    @property
+    def quick(self) -> bool:
+        """Whether it is the short one."""
+        return self.note.quick
+
+    @property
+    def shown(self) -> list[tuple[Membership, Experiment]]:
+        """The experiments that have pages."""
+        return [(plan.membership, experiment) for plan, experiment in self.found if plan.membership is not None]
+
+    @contextmanager
+    def hold(self) -> Iterator[list[ResultsDirectory]]:
+        """The results directories of its experiments, held for this writer."""
+        take(self.directory, self.note, self.how.resume)
+        with locked(self.directory):
+            parts = []
+            for plan, experiment in self.found:
+                folder = part_directory(self.directory, plan)
+                require_beneath(self.directory, folder)
+                keep_plan(self.directory, plan, changed=bool(self.note.path))
+                parts.append(prepare(folder, experiment, resume=(folder / "experiment.toml").exists()))
+            yield parts
+
+
+def asked_benchmark(given: Mapping[str, Any]) -> Asked:
+    """What the arguments of `run_benchmark`, by their names, ask for.
+
+    Raises:
+        UserError: an unknown name or a value that is not allowed.
+    """
+    schemes, out, database, quick = (given[name] for name in ("schemes", "out", "database", "quick"))
+    if given["resume"] and out is None:
         raise UserError("--resume needs --out DIR: the benchmark to continue")
-    given: list[str | Scheme] = [schemes] if isinstance(schemes, str | Scheme) else list(schemes)
-    tested = examined(given)
+    named: list[str | Scheme] = [schemes] if isinstance(schemes, str | Scheme) else list(schemes)
+    tested = examined(named)
+    experiments = given["experiments"]
     files = [experiments] if isinstance(experiments, str | PathLike) else list(experiments)
+    path = given["path"]
     where = path if isinstance(path, PathModel | None) else catalog.paths().find(str(path))
-    found, left_out = members(tested, quick, listed_names(only), tuple(map(str, files)), where)
+    found, left_out = members(tested, quick, listed_names(given["only"]), tuple(map(str, files)), where)
     for name, reason in left_out.items():
         print(f"left out: {name}: {reason}", file=sys.stderr)
     level = "quick" if quick else "full"
     parts_of_name = [*tested, *([where.name] if where else []), level]
     directory = Path("results") / f"benchmark-{'-'.join(parts_of_name)}" if out is None else Path(out)
-    words = tuple(each.name if isinstance(each, Scheme) else each for each in given)
+    words = tuple(each.name if isinstance(each, Scheme) else each for each in named)
     own_database = directory / DATABASE if database is None else Path(database)
-
-    @contextmanager
-    def hold() -> Iterator[list[ResultsDirectory]]:
-        take(directory, Note(tuple(tested), quick, words, where.name if where else ""), resume)
-        with locked(directory):
-            parts = []
-            for plan, experiment in found:
-                folder = part_directory(directory, plan)
-                require_beneath(directory, folder)
-                keep_plan(directory, plan, changed=where is not None)
-                parts.append(prepare(folder, experiment, resume=(folder / "experiment.toml").exists()))
-            yield parts
-
     how = Execution(
-        jobs=jobs,
-        cluster=cluster,
+        jobs=given["jobs"],
+        resume=given["resume"],
+        cluster=given["cluster"],
         database=None if database is None else own_database,
-        command=command,
+        command=given["command"],
     )
-    gathering = Gathering(own_database, copies=database is not None)
-    parts, outcome = perform([experiment for _, experiment in found], how, hold, gathering)
-    if outcome.interrupted:
-        raise Interrupted(directory, outcome)
-    index = write_site(open_benchmark(directory), jobs or cpus())
-    made = {part.experiment.name: Results(part) for part in parts}
-    return BenchmarkResults(directory, index, own_database, made, outcome)
+    note = Note(tuple(tested), quick, words, where.name if where else "")
+    return Asked(note, found, directory, how, Gathering(own_database, copies=database is not None))

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import UserError
+from dumbbell.execution.interrupts import interruptible
 from dumbbell.library.metrics import check_metrics
 from dumbbell.library.results import Results
+from dumbbell.progress import Progress
 from dumbbell.results import open_results
 from dumbbell.results.compare import MAIN_METRICS, compare_runs
 from dumbbell.results.environment import cpus
@@ -58,6 +60,10 @@ def write_report(directory: str | PathLike[str], *, html: bool = True, pdf: bool
         return open(directory).write_report(html=html, pdf=pdf)
     if pdf and not html:
         raise UserError(f"{directory}: --pdf: a benchmark has pages only; its experiments have reports of their own")
-    from dumbbell.benchmark.site import write_site
+    with Progress() as progress:
+        progress.doing("starting")
+        from dumbbell.benchmark.site import write_site
 
-    return [write_site(open_benchmark(directory), cpus())]
+        progress.doing("reading the results")
+        with interruptible():
+            return [write_site(open_benchmark(directory), cpus(), progress)]

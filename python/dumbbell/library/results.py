@@ -10,6 +10,7 @@ from dumbbell.library.metrics import check_metrics, metrics_table
 from dumbbell.library.one_run import RunResults
 from dumbbell.library.selection import Names, listed_names
 from dumbbell.library.tables import Table
+from dumbbell.progress import Progress
 from dumbbell.results import ACCEPTED, ResultsDirectory
 from dumbbell.results.kept import kept_files
 from dumbbell.results.published import Beside, beside, published_json
@@ -137,12 +138,14 @@ class Results:
     def summary(self, sort: str | None = None) -> list[Repetitions]:
         """All runs of each scheme on each path together: `estimate` of one has its means, and where they lie.
 
-        With `sort`, a metric, the best scheme of each path comes first.
+        Where none has been made yet there is nothing to tell: such are left out. With `sort`, a metric, the best scheme
+        of each path comes first.
 
         Raises:
             dumbbell.Error: there is no such metric, or no run has it.
         """
-        found = list(repetitions(run.statistics for run in self.runs).values())
+        gathered = repetitions(run.statistics for run in self.runs).values()
+        found = [group for group in gathered if group.missing < group.runs]
         return found if sort is None else ordered(found, sort)
 
     def means(self, metrics: Names = (), sort: str | None = None) -> Table:
@@ -170,11 +173,13 @@ class Results:
 
     def write_report(self, *, html: bool = True, pdf: bool = True) -> list[Path]:
         """Writes `report.html` and `report.pdf` into the directory; the files written."""
-        try:
-            from dumbbell.report import write_report
-        except ModuleNotFoundError as error:
-            raise UserError(f"the report needs the package `{error.name}`, which is not installed") from None
-        return write_report(self.directory, html=html, pdf=pdf)
+        with Progress() as progress:
+            progress.doing("starting")
+            try:
+                from dumbbell.report import write_report
+            except ModuleNotFoundError as error:
+                raise UserError(f"the report needs the package `{error.name}`, which is not installed") from None
+            return write_report(self.directory, html=html, pdf=pdf, progress=progress)
 
     def __repr__(self) -> str:
         return f"<dumbbell.Results: {self.experiment.name}, {len(self._content.planned())} runs in {self.directory}>"

@@ -16,7 +16,7 @@ from dumbbell.catalog.scheme import CODE, Scheme
 from dumbbell.errors import UserError, one_line, with_hint
 from dumbbell.execution.perform import Execution, perform_plan
 from dumbbell.execution.pool import Outcome
-from dumbbell.experiment import check, pin, resolve
+from dumbbell.experiment import Overrides, check, pin, resolve
 from dumbbell.library.one_run import RunResults
 from dumbbell.library.results import Results
 from dumbbell.library.selection import DEFAULT, Assignments, Names, Paths, Schemes, chosen_plan, select, with_pantheon
@@ -26,13 +26,15 @@ from dumbbell.results.kept import FLOWS, LINKS, PACKETS, kept_files, read_table
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C while an experiment or a benchmark ran.
+    """Ctrl-C while an experiment or a benchmark ran, or a disk that is full.
 
     What was finished is in `directory`, and `resume=True` continues it; `outcome` says what became of the other runs.
     """
 
     def __init__(self, directory: Path, outcome: Outcome) -> None:
-        super().__init__(f"interrupted: {directory} has what was finished")
+        done = outcome.finished + len(outcome.degraded)
+        why = f"stopped ({outcome.full})" if outcome.full else "interrupted"
+        super().__init__(f"{why}: {directory} has what was finished, {done} runs of this time")
         self.directory = directory
         self.outcome = outcome
 
@@ -95,29 +97,41 @@ def run(
 
     Raises:
         dumbbell.Error: something that cannot be run, in one line; nothing was run.
-        dumbbell.Interrupted: by Ctrl-C or SIGTERM.
+        dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
     """
-    how = Execution(
-        jobs=jobs,
-        out=None if out is None else Path(out),
-        resume=resume,
-        cluster=cluster,
-        database=None if database is None else Path(database),
-        command=command,
-    )
-    if resume and how.out is None:
-        raise UserError("--resume needs --out DIR: the results to continue")
-    if backend is not None:
-        backends.require(backend)
-    given = {"backend": backend} | _given(runs, duration, flows, interval, warmup, seed, log)
-    selection = select(schemes, path, mixes, cells, given, settings, plugins)
-    plan = selection.of(chosen_plan(experiment, selection.overrides, how.out if resume else None))
-    if pantheon_dir is not None:
-        plan = with_pantheon(plan, selection.overrides, Path(pantheon_dir))
-    content, outcome = perform_plan(plan, selection.overrides, how)
+    content, outcome = perform_plan(*asked(locals()))
     if outcome.interrupted:
         raise Interrupted(content.directory, outcome)
     return Results(content, outcome)
+
+
+def asked(given: Mapping[str, Any]) -> tuple[Plan, Overrides, Execution]:
+    """What the arguments of `run`, by their names, ask for.
+
+    Raises:
+        UserError: an unknown name or a value that is not allowed.
+    """
+    out, database, backend = given["out"], given["database"], given["backend"]
+    how = Execution(
+        jobs=given["jobs"],
+        out=None if out is None else Path(out),
+        resume=given["resume"],
+        cluster=given["cluster"],
+        database=None if database is None else Path(database),
+        command=given["command"],
+    )
+    if how.resume and how.out is None:
+        raise UserError("--resume needs --out DIR: the results to continue")
+    if backend is not None:
+        backends.require(backend)
+    values = ("runs", "duration", "flows", "interval", "warmup", "seed", "log")
+    chosen = {"backend": backend} | _given(*(given[name] for name in values))
+    named = given["schemes"], given["path"], given["mixes"], given["cells"]
+    selection = select(*named, chosen, given["settings"], given["plugins"])
+    plan = selection.of(chosen_plan(given["experiment"], selection.overrides, how.out if how.resume else None))
+    if given["pantheon_dir"] is not None:
+        plan = with_pantheon(plan, selection.overrides, Path(given["pantheon_dir"]))
+    return plan, selection.overrides, how
 
 
 def _given(

@@ -3,7 +3,8 @@
 from datetime import datetime
 from pathlib import Path
 
-from dumbbell.progress import Progress
+from dumbbell.execution.interrupts import interruptible
+from dumbbell.progress import Piece, Progress
 from dumbbell.report.drawing import draw
 from dumbbell.report.model import ReportModel, load
 from dumbbell.report.page import ReportPage
@@ -11,6 +12,10 @@ from dumbbell.report.sheets import write_pdf
 from dumbbell.results import write_atomically
 
 __all__ = ["ReportModel", "load", "write_report"]
+
+_FILE_S = {"report.html": 0.1, "report.pdf": 0.5}
+_FILE_RUN_S = {"report.html": 0.01, "report.pdf": 0.05}
+"""What the files cost once the figures are drawn: as such, and for each run."""
 
 
 def write_report(
@@ -20,6 +25,7 @@ def write_report(
     *,
     jobs: int | None = None,
     generated_at: datetime | None = None,
+    progress: Progress | None = None,
 ) -> list[Path]:
     """Writes `report.html` and `report.pdf` into the results directory; returns the files written.
 
@@ -29,17 +35,28 @@ def write_report(
     Raises:
         UserError: `results_dir` is no results directory.
     """
-    model = load(results_dir, generated_at)
-    progress = Progress(len(model.runs))
-    figures = draw(model, jobs, lambda run: progress.step(f"figures of {run.scheme} on {run.path}", "done", None))
-    progress.close()
+    if progress is None:
+        with Progress() as own:
+            return write_report(results_dir, html, pdf, jobs=jobs, generated_at=generated_at, progress=own)
     written = []
-    if html:
-        file = results_dir / "report.html"
-        write_atomically(file, ReportPage(model, figures).render())
-        written.append(file)
-    if pdf:
-        file = results_dir / "report.pdf"
-        write_pdf(model, figures, file)
-        written.append(file)
+    with interruptible():
+        progress.doing("reading the results")
+        model = load(results_dir, generated_at)
+        forms = [form for form, wanted in (("report.html", html), ("report.pdf", pdf)) if wanted]
+        files = progress.expect("files", [_piece(form, len(model.runs)) for form in forms])
+        progress.doing("drawing the figures of paths")
+        figures = draw(model, jobs, progress)
+        for number, form in enumerate(forms):
+            file = results_dir / form
+            files.begin(number)
+            if form == "report.html":
+                write_atomically(file, ReportPage(model, figures).render())
+            else:
+                write_pdf(model, figures, file)
+            files.step(number)
+            written.append(file)
     return written
+
+
+def _piece(form: str, runs: int) -> Piece:
+    return Piece(f"writing {form}", _FILE_S[form] + _FILE_RUN_S[form] * runs, form)

@@ -1,18 +1,16 @@
 """The figures of a report: which there are, and drawing them on all processors."""
 
-import multiprocessing
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
 from dumbbell import _core
-from dumbbell.execution.processes import apart_from_program
+from dumbbell.execution.spread import START_S, Helpers, worth
 from dumbbell.figures import (
     Curve,
     DelayAxis,
@@ -34,6 +32,7 @@ from dumbbell.figures import (
     window_figure,
 )
 from dumbbell.figures.style import INK
+from dumbbell.progress import Piece, Progress, Stage
 from dumbbell.report.model import ReportModel, RunEntry
 from dumbbell.report.overview import Overview
 from dumbbell.report.series import Line, queue_of
@@ -51,12 +50,13 @@ from dumbbell.results.samples import (
     thinned,
 )
 
-Result = TypeVar("Result")
-
 BIN_S = 0.5  # Pantheon's
 _STEADY = 0.005  # of a capacity: less is not worth a step
 NO_LOG = "the run kept no packet log and no samples"
-_WORTH_A_POOL = 6  # a worker takes about as long to start as this many runs take to draw
+
+_RUN_S, _RANGE = 0.3, 0.15
+_BYTES_PER_S = 12e6
+"""What the figures of a run cost, a packet log of so many bytes more, and what part of that only its delays do."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ class Job:
     delay_axis: DelayAxis | None = None
 
 
-def draw(model: ReportModel, jobs: int | None = None, step: Callable[[RunEntry], None] = lambda _: None) -> Figures:
-    """Draws every figure on `jobs` processors (all of them if None); calls `step` after each run."""
+def draw(model: ReportModel, jobs: int | None = None, progress: Progress | None = None) -> Figures:
+    """Draws every figure on `jobs` processors (all of them if None)."""
     overview = Overview(model)
     figures = Figures(overview, model.styles)
     tasks = {}
@@ -124,31 +124,47 @@ def draw(model: ReportModel, jobs: int | None = None, step: Callable[[RunEntry],
             tasks[run.folder] = draw_job(f"r{index}", run.content, kept, model.scheme_title)
         else:
             figures.runs[run.folder] = RunFigures(problem=run.reason or NO_LOG)
-            step(run)
+    by_folder = {run.folder: run for run in model.runs}
+    runs = [by_folder[folder] for folder in tasks]
+    logs_s = [_log_bytes(job) / _BYTES_PER_S for job in tasks.values()]
+    workers = worth(jobs or cpus(), sum(logs_s) + _RUN_S * len(tasks))
+    progress = progress or Progress()
+    ranges = _stage(progress, "delays of runs", runs, [_RANGE * each_s for each_s in logs_s], workers, START_S)
+    drawings = _stage(progress, "figures of runs", runs, [_RUN_S + each_s for each_s in logs_s], workers)
     for index, path in enumerate(model.paths):
         figures.means[path.name] = overview.draw("means", path.name, f"p{index}m")
         figures.every_run[path.name] = overview.draw("runs", path.name, f"p{index}a")
-    workers = min(jobs or cpus(), len(tasks))
-    with _Workers(workers if len(tasks) >= _WORTH_A_POOL else 1) as pool:
-        tasks = _on_one_axis(model, tasks, pool)
-        by_folder = {run.folder: run for run in model.runs}
-        for folder, drawn in zip(tasks, pool.map(draw_run, list(tasks.values())), strict=True):
-            run = by_folder[folder]
-            figures.runs[folder] = (
+    with Helpers(workers) as helpers:
+        found = helpers.map(_delay_range, list(tasks.values()), ranges)
+        tasks = _on_one_axis(runs, tasks, found)
+        for run, drawn in zip(runs, helpers.map(draw_run, list(tasks.values()), drawings), strict=True):
+            figures.runs[run.folder] = (
                 replace(drawn, problem=run.reason) if drawn.problem == NO_LOG and run.reason else drawn
             )
-            step(run)
     return figures
 
 
-def _on_one_axis(model: ReportModel, tasks: Mapping[str, Job], pool: "_Workers") -> dict[str, Job]:
+def _stage(
+    progress: Progress, noun: str, runs: Sequence[RunEntry], costs: Sequence[float], workers: int, start_s: float = 0.0
+) -> Stage:
+    labels = (f"{run.scheme} on {run.path}, run {run.number}" for run in runs)
+    pieces = [Piece(label, cost_s) for label, cost_s in zip(labels, costs, strict=True)]
+    return progress.expect(noun, pieces, workers, start_s if workers > 1 else 0.0)
+
+
+def _log_bytes(job: Job) -> int:
+    return job.packets.stat().st_size if isinstance(job.packets, Path) else 0
+
+
+def _on_one_axis(
+    runs: Sequence[RunEntry], tasks: Mapping[str, Job], ranges: Sequence[tuple[float, ...]]
+) -> dict[str, Job]:
     """The same with one delay axis for all runs on a path, so that schemes can be compared by looking."""
     found: dict[str, list[float]] = {}
-    paths = {run.folder: run.path for run in model.runs}
-    for folder, ends in zip(tasks, pool.map(_delay_range, list(tasks.values())), strict=True):
-        found.setdefault(paths[folder], []).extend(ends)
+    for run, ends in zip(runs, ranges, strict=True):
+        found.setdefault(run.path, []).extend(ends)
     axes = {path: delay_axis(ends) for path, ends in found.items() if ends}
-    return {folder: replace(job, delay_axis=axes.get(paths[folder])) for folder, job in tasks.items()}
+    return {run.folder: replace(tasks[run.folder], delay_axis=axes.get(run.path)) for run in runs}
 
 
 def _delay_range(job: Job) -> tuple[float, ...]:
@@ -157,30 +173,6 @@ def _delay_range(job: Job) -> tuple[float, ...]:
         return (job.packets is not None and _core.delay_range(job.packets)) or ()
     except _core.Error:
         return ()
-
-
-class _Workers:
-    """Draws on several processors, or here if one is enough."""
-
-    def __init__(self, workers: int) -> None:
-        # spawned, not forked: the caller may have threads
-        self._pool = (
-            ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) if workers > 1 else None
-        )
-
-    def __enter__(self) -> "_Workers":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._pool:
-            self._pool.shutdown(cancel_futures=True)
-
-    def map(self, work: Callable[[Job], Result], tasks: Sequence[Job]) -> Iterator[Result]:
-        """The results of `work` in the order of the tasks, as they get done."""
-        if self._pool is None:
-            return map(work, tasks)
-        with apart_from_program():
-            return self._pool.map(work, tasks)
 
 
 def draw_job(name: str, run: Mapping[str, Any], kept: Mapping[str, Source], title: Callable[[str], str]) -> Job:

@@ -27,7 +27,7 @@ from dumbbell.results.published import Beside, beside
 from dumbbell.results.transfers import Transfers, measure_transfers
 
 NOTES_FILE = "notes.txt"
-_GOOD = "done"
+_GOOD, _LATE = "done", "degraded"
 _LONGEST_HEADING = 60
 _REPEAT = "dumbbell run experiment.toml --out NEW"
 
@@ -88,6 +88,11 @@ class RunEntry:
     content: dict[str, Any]
     notes: tuple[str, ...] = ()
     transfers: Transfers | None = None
+
+    @property
+    def late(self) -> bool:
+        """Whether the machine was too busy to keep the path's times: it is shown, and counts in no mean."""
+        return self.status == _LATE
 
     @property
     def good(self) -> bool:

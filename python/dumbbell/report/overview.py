@@ -23,6 +23,11 @@ FAMILIAR = ("cubic", "bbr", "reno", "vegas", "copa")
 BOUNDS = {"confidence": "95 % interval of the mean", "range": "range of the runs"}
 """What bars are, by where a mean lies."""
 
+LATE = (
+    "Hollow: late runs, for which the machine of the test was too busy to keep the path's times; they count in no mean "
+    "but that of schemes without a run in time."
+)
+
 _LISTED = 3  # paths
 _DELAY, _THROUGHPUT = ("network", 0, "delay_p95_ms"), ("network", 0, "throughput_mbps")
 
@@ -35,6 +40,7 @@ class Mean:
     delay_ms: Estimate
     throughput_mbps: Estimate
     in_front: bool = False
+    late: bool = False
 
 
 class Overview:
@@ -78,9 +84,11 @@ class Overview:
             return "No figure: none of the runs that count has both a throughput and a one-way delay."
         limits = self.limits(path)
         parts = ["Up and right is better."]
+        if any(run.late for run in self.model.of(path)):
+            parts.append(LATE)
         if limits.capacity_mbps and limits.least_delay_ms is not None:
             parts.append("No scheme can get beyond the dashed line (capacity) and the dotted one (least delay).")
-        if self.means[path]:
+        if any(mean.in_front for mean in self.means[path]):
             names = (
                 "; they are in bold in the key, the other schemes have their markers only"
                 if self.is_keyed(path)
@@ -103,7 +111,8 @@ class Overview:
 
     def limits(self, path: str) -> Limits:
         """What no scheme can exceed there: the capacity in the runs, and the least delay of any packet."""
-        runs = [run for run in self.model.of(path) if run.good]
+        every = self.model.of(path)
+        runs = [run for run in every if run.good] or [run for run in every if run.late]
         capacities = [
             run.links[0].get("capacity_mbps") if run.links else run.network.get("capacity_mbps") for run in runs
         ]
@@ -115,12 +124,19 @@ class Overview:
 
     def _means(self, path: str) -> list[Mean]:
         found = []
-        for (_, scheme), group in repetitions(run.content for run in self.model.of(path)).items():
+        runs = self.model.of(path)
+        for (_, scheme), group in repetitions(run.content for run in runs).items():
+            late = group.good == 0 and any(run.late for run in runs if run.scheme == scheme)
+            if late:
+                own = (run.content | {"status": "done"} for run in runs if run.late and run.scheme == scheme)
+                group = next(iter(repetitions(own).values()))
             delay, throughput = group.estimate(_DELAY), group.estimate(_THROUGHPUT)
             if delay and throughput:
-                found.append(Mean(scheme, delay, throughput))
-        front = pareto_front([(mean.delay_ms.mean, mean.throughput_mbps.mean) for mean in found])
-        return [replace(mean, in_front=index in front) for index, mean in enumerate(found)]
+                found.append(Mean(scheme, delay, throughput, late=late))
+        in_time = [mean for mean in found if not mean.late]
+        front = pareto_front([(mean.delay_ms.mean, mean.throughput_mbps.mean) for mean in in_time])
+        in_front = [in_time[index].scheme for index in front]
+        return [replace(mean, in_front=mean.scheme in in_front) for mean in found]
 
     def _mean_points(self, path: str) -> list[Point]:
         points = []
@@ -129,7 +145,9 @@ class Overview:
             delay, throughput = mean.delay_ms, mean.throughput_mbps
             points.append(
                 replace(
-                    self._point(mean.scheme, delay.mean, throughput.mean, f"mean of {throughput.count} runs"),
+                    self._point(
+                        mean.scheme, delay.mean, throughput.mean, f"mean of {throughput.count} runs", mean.late
+                    ),
                     delay_interval=_interval(delay),
                     throughput_interval=_interval(throughput),
                     named=len(means) <= FEW or mean.scheme in FAMILIAR,
@@ -142,17 +160,17 @@ class Overview:
         points = []
         for run in self.model.of(path):
             delay, throughput = run.network.get("delay_p95_ms"), run.network.get("throughput_mbps")
-            if run.good and delay is not None and throughput is not None:
-                points.append(self._point(run.scheme, delay, throughput, f"run {run.number}"))
+            if (run.good or run.late) and delay is not None and throughput is not None:
+                points.append(self._point(run.scheme, delay, throughput, f"run {run.number}", run.late))
         return points
 
     def _delays(self, kind: str, path: str) -> list[float]:
         return delay_range(self.points(kind, path), self.limits(path))
 
-    def _point(self, scheme: str, delay_ms: float, throughput_mbps: float, what: str) -> Point:
-        title = self.model.scheme_title(scheme)
+    def _point(self, scheme: str, delay_ms: float, throughput_mbps: float, what: str, late: bool) -> Point:
+        title = self.model.scheme_title(scheme) + (" (late)" if late else "")
         hover = f"{title}, {what}: {throughput_mbps:.2f} Mbit/s, {delay_ms:.1f} ms"
-        return Point(title, delay_ms, throughput_mbps, self.model.styles[scheme], hover)
+        return Point(title, delay_ms, throughput_mbps, replace(self.model.styles[scheme], hollow=late), hover)
 
     def _title(self, path: str) -> str:
         model = self.model

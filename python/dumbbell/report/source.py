@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from dumbbell import _core
 from dumbbell.results.kept import Source
 
-_EVERY = 2**53  # more points than any log has: the report draws every packet
+_ALL_UP_TO = 500_000
+"""Points of a figure; of more, those that cannot be told apart in it are one."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def rates(packets: Source, bin_s: float) -> Rates:
 
 def delays(packets: Source) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
     """By flow: when each data packet arrived (s since the start of the run) and how long it took (ms)."""
-    columns = _core.delay_points(packets, "data", _EVERY)
+    columns = _core.delay_points(packets, "data", _ALL_UP_TO)
     flows = numpy.frombuffer(columns[0], dtype=numpy.uint32)
     time_s, delay_ms = (numpy.frombuffer(column, dtype=numpy.float64) for column in columns[1:])
     return {int(flow): (time_s[flows == flow], delay_ms[flows == flow]) for flow in numpy.unique(flows)}

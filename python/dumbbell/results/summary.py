@@ -71,6 +71,8 @@ class Repetitions:
     scheme: str
     runs: int = 0
     good: int = 0
+    missing: int = 0
+    """Of the runs, those that have not been made yet."""
 
     def __post_init__(self) -> None:
         self.values: dict[MetricKey, list[float]] = {}
@@ -99,6 +101,7 @@ class Repetitions:
     def add(self, run: dict[str, Any]) -> None:
         """Counts a run, given as in `show --json`, and takes its numbers if it is good."""
         self.runs += 1
+        self.missing += run["status"] == "missing"
         if run["status"] != "done":
             return
         self.good += 1

@@ -1,8 +1,6 @@
 """The figures of the site: which there are, and drawing them on several processors into files of their own."""
 
-import multiprocessing
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,9 +10,12 @@ from dumbbell.benchmark.site.mean_figures import completion, in_flight, matrices
 from dumbbell.benchmark.site.picture import MOST, Picture
 from dumbbell.benchmark.site.series_figures import calls, distribution, fairness, operating_point, step
 from dumbbell.benchmark.site.sketch import Sketch
-from dumbbell.execution.processes import apart_from_program
+from dumbbell.catalog.membership import Membership
+from dumbbell.execution.spread import START_S, Helpers, worth
+from dumbbell.experiment import Experiment
 from dumbbell.figures.svg import for_file
 from dumbbell.names import directory_name
+from dumbbell.progress import Piece, Progress, Stage
 from dumbbell.results import write_atomically
 
 FOLDER = "figures"
@@ -29,7 +30,11 @@ _OF_CELLS = {
     "calls": calls,
 }
 _OF_EXPERIMENTS = {"sweep": sweep, "matrix": matrices, "completion": completion}
-_WORTH_A_POOL = 6
+
+PICTURES = "figures"
+"""What the stage of drawing them is called."""
+
+PICTURE_S = 0.07
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,24 @@ class Album:
         return [picture for picture in self.pictures if picture.experiment == experiment]
 
 
-def draw(site: Site, jobs: int) -> Album:
+def announce(progress: Progress, names: Sequence[str], jobs: int) -> Stage:
+    """The stage of drawing so many figures."""
+    pieces = [Piece(name, PICTURE_S) for name in names]
+    workers = worth(jobs, PICTURE_S * len(names))
+    return progress.expect(PICTURES, pieces, workers, START_S if workers > 1 else 0.0)
+
+
+def expected(experiments: Iterable[tuple[Membership, Experiment]], quick: bool) -> int:
+    """How many figures the pages of these experiments are going to have."""
+    count = 0
+    for membership, experiment in experiments:
+        kinds = membership.figures
+        count += sum(1 for kind in kinds if kind in _OF_EXPERIMENTS)
+        count += sum(1 for kind in kinds if kind in _OF_CELLS) * len(experiment.paths)
+    return min(count, MOST[quick])
+
+
+def draw(site: Site, jobs: int, progress: Progress) -> Album:
     """Draws the figures and writes them below the benchmark's directory."""
     chosen, left_out = _choose([_sketches(site, found) for found in site.findings], MOST[site.benchmark.quick])
     whole = list(verdict(site))
@@ -55,8 +77,11 @@ def draw(site: Site, jobs: int) -> Album:
     tasks = [(_name(found, sketch), sketch, folder) for found, sketch in chosen]
     tasks += [(sketch.kind, sketch, folder) for sketch in whole]
     names = [*(found.name for found, _ in chosen), *("" for _ in whole)]
+    stage = announce(progress, [name for name, _, _ in tasks], jobs)
+    with Helpers(stage.workers) as helpers:
+        problems = helpers.map(_draw, tasks, stage)
     pictures = []
-    for experiment, (name, sketch, _), problem in zip(names, tasks, _map(tasks, jobs), strict=True):
+    for experiment, (name, sketch, _), problem in zip(names, tasks, problems, strict=True):
         alt = f"{sketch.title}. {sketch.in_words}".strip()
         pictures.append(
             Picture(experiment, sketch.cell, sketch.kind, f"{FOLDER}/{name}.svg", sketch.title, alt, problem)
@@ -103,17 +128,6 @@ def _name(found: Findings, sketch: Sketch) -> str:
 
 
 _Task = tuple[str, Sketch, Path]
-
-
-def _map(tasks: Sequence[_Task], jobs: int) -> Iterator[str]:
-    if jobs < 2 or len(tasks) < _WORTH_A_POOL:
-        yield from map(_draw, tasks)
-        return
-    # spawned, not forked: the caller may have threads
-    with ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=multiprocessing.get_context("spawn")) as pool:
-        with apart_from_program():
-            drawn = pool.map(_draw, tasks)
-        yield from drawn
 
 
 def _draw(task: _Task) -> str:

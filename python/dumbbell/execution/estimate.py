@@ -1,0 +1,157 @@
+"""How long runs are going to take: what they carry, and what a packet costs on this machine."""
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from dumbbell import _core, backends
+from dumbbell.catalog.path import PathModel
+from dumbbell.experiment import Experiment, Run
+from dumbbell.progress import Piece
+
+FULL_PACKET_BITS = 12_000.0
+UNLIMITED_MBPS = 100.0
+"""What a path without a limit is taken to carry."""
+
+START_S = 0.4
+"""Until a process makes its first run."""
+
+RUN_S = 0.02
+"""What a simulated run costs beside its packets: its files, made durable, and its rows in the database."""
+
+PER_FLOW_SAMPLE_PACKETS = 2.0
+PER_FLOW_PACKETS = 100.0
+"""What the samples of a flow, and the flow itself, cost in packets."""
+
+LOGGED = {"none": 1.0, "packets": 1.7, "full": 5.0}
+"""How much more a packet costs that is logged."""
+
+REAL_RUN_S = 0.7
+"""What a run with real packets takes beside its duration: namespaces, programs, and to make records of its logs."""
+
+_MEASURED_S = 20.0  # of virtual time: 13,000 packets
+_MEASURED_MBPS = 8.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The repetitions of a scheme or mix on a path, each of which lasts `duration_s` and is made in about `seconds`."""
+
+    experiment: str
+    path: str
+    scheme: str
+    runs: int
+    duration_s: float
+    seconds: float
+
+
+def cells(experiment: Experiment) -> list[Cell]:
+    """What an experiment consists of, in the order of execution."""
+    first = replace(experiment, runs=1).all_runs()
+    return [
+        Cell(experiment.name, run.path, run.scheme, experiment.runs, experiment.duration_s, piece.seconds)
+        for run, piece in zip(first, pieces(experiment, first), strict=True)
+    ]
+
+
+def seconds_of(costs: Sequence[float], jobs: int) -> float:
+    """How long runs that cost so much take on `jobs` processes."""
+    return START_S + max(sum(costs) / min(jobs, len(costs)), max(costs)) if costs else 0.0
+
+
+def pieces(experiment: Experiment, runs: Iterable[Run]) -> list[Piece]:
+    """The runs with what each is expected to cost. Repetitions cost the same; a scheme is as far off everywhere."""
+    costs: dict[tuple[str, str], float] = {}
+    found = []
+    for run in runs:
+        key = (run.path, run.scheme)
+        if key not in costs:
+            costs[key] = _cost_s(experiment, run)
+        found.append(Piece(run.label, costs[key], run.scheme))
+    return found
+
+
+def _cost_s(experiment: Experiment, run: Run) -> float:
+    if backends.find(experiment.backend).capabilities.real_packets:
+        return float(experiment.duration_s) + REAL_RUN_S
+    specification = experiment.specification(run)
+    per_packet: float = packet_s() * LOGGED.get(experiment.log, 1.0)
+    return RUN_S + carried_packets(experiment.paths[run.path], specification) * per_packet + _fixed_s(specification)
+
+
+def _fixed_s(specification: Mapping[str, Any]) -> float:
+    """What is not per packet: flows, and their samples."""
+    flows = len(specification["flows"])
+    samples = flows * specification["duration_s"] / specification["sample_interval_s"]
+    return float(flows * PER_FLOW_PACKETS + samples * PER_FLOW_SAMPLE_PACKETS) * packet_s()
+
+
+def carried_packets(path: PathModel, specification: Mapping[str, Any]) -> float:
+    """How many full packets the path carries in a run, at most."""
+    duration_s = float(specification["duration_s"])
+    capacity_mbit = _capacity_mbps(path, duration_s) * duration_s
+    demand_mbit = sum(_demand_mbit(flow, duration_s) for flow in specification["flows"])
+    return float(min(capacity_mbit, demand_mbit)) * 1e6 / FULL_PACKET_BITS
+
+
+def _capacity_mbps(path: PathModel, duration_s: float) -> float:
+    """The mean over a run."""
+    described = path.describe()
+    if described.rates_mbps is not None:
+        times, rates = described.rates_mbps
+        ends = [*times[1:], duration_s]
+        lasting = [max(min(end, duration_s) - start, 0.0) for start, end in zip(times, ends, strict=True)]
+        return sum(rate * length for rate, length in zip(rates, lasting, strict=True)) / duration_s
+    rate = None if described.bottleneck is None else described.bottleneck.rate_mbps
+    return UNLIMITED_MBPS if rate is None else rate
+
+
+def _demand_mbit(flow: Mapping[str, Any], duration_s: float) -> float:
+    """What the application of a flow has to send while it lasts; without end where only the path limits it."""
+    application = flow["application"]
+    stop_s = flow["stop_s"]
+    lasts_s: float = max((duration_s if stop_s is None else min(stop_s, duration_s)) - flow["start_s"], 0.0)
+    sizes = [application[key] for key in ("bytes", "most_bytes") if application.get(key)]
+    rates = [application[key] for key in ("rate_mbps", "max_rate_mbps") if application.get(key)]
+    if rates:
+        return float(min(rates) * lasts_s)
+    if sizes:
+        again_s = float(application.get("idle_ms", 0.0)) / 1e3
+        times = lasts_s / again_s if again_s else 1.0
+        return float(max(sizes)) * 8e-6 * max(times, 1.0)
+    return float("inf") if lasts_s else 0.0
+
+
+@cache
+def packet_s() -> float:
+    """What a simulated packet costs on this machine, s of a processor, measured once: a short run of Reno in memory."""
+    link: dict[str, Any] = {"kind": "link", "rate_mbps": _MEASURED_MBPS, "queue": {"kind": "droptail", "packets": 100}}
+    delay: dict[str, Any] = {"kind": "delay", "delay_ms": 20.0}
+    path = PathModel(name="measured", title="", data=[link, delay], ack=[delay])
+    flow = {
+        "scheme": "reno",
+        "controller": "reno",
+        "parameters": {},
+        "transport": {},
+        "application": {"kind": "greedy"},
+    }
+    specification = {
+        "seed": 1,
+        "duration_s": _MEASURED_S,
+        "warmup_s": 0.0,
+        "sample_interval_s": 1.0,
+        "log": "none",
+        "path": path.spec(),
+        "flows": [flow | {"start_s": 0.0, "stop_s": None, "rtt_ms": None, "reverse": False}],
+    }
+    packets: float = carried_packets(path, specification)
+    text = json.dumps(specification)
+    taken: list[float] = []
+    for _ in range(3):  # the first time is slower
+        started = time.thread_time()
+        _core.simulate_in_memory(text)
+        taken.append(time.thread_time() - started)
+    return sum(taken[1:]) / len(taken[1:]) / packets

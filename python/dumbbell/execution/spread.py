@@ -1,0 +1,134 @@
+"""Work that is done on several processes at once, which end with this one: the figures of reports and pages."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Any, TypeVar
+
+from dumbbell.errors import UserError
+from dumbbell.execution.interrupts import Undisturbed
+from dumbbell.execution.processes import belong_to_parent, die_with_parent, start_process
+from dumbbell.progress import Stage
+
+START_S = 1.2
+"""Until a process that draws has imported what it needs."""
+
+_WORTH_A_PROCESS_S = 2.0
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class _Result:
+    number: int
+    seconds: float
+    value: Any
+    problem: Exception | None = None
+
+
+@dataclass
+class _Helper:
+    process: SpawnProcess
+    connection: Connection
+    number: int | None = None
+    """Of the task that it does."""
+
+
+def worth(jobs: int, seconds: float) -> int:
+    """On how many of `jobs` processes work of so many seconds is done soonest; 1 is this process itself."""
+    return jobs if jobs > 1 and seconds > _WORTH_A_PROCESS_S else 1
+
+
+class Helpers:
+    """So many processes that do tasks; one is this process itself. Whatever ends the work, none of them is left."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._helpers: list[_Helper] = []
+
+    def __enter__(self) -> "Helpers":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with Undisturbed():
+            for helper in self._helpers:
+                helper.process.terminate()
+            for helper in self._helpers:
+                helper.process.join()
+                helper.connection.close()
+            self._helpers.clear()
+
+    def map(self, work: Callable[[T], R], tasks: Sequence[T], stage: Stage) -> list[R]:
+        """What `work` makes of each task, in their order; `stage` is told of each.
+
+        Raises:
+            UserError: a process died.
+            Exception: what `work` raised first.
+        """
+        if self._count < 2:
+            return [_alone(work, number, task, stage) for number, task in enumerate(tasks)]
+        while len(self._helpers) < min(self._count, len(tasks)):
+            ours, theirs = Pipe()
+            self._helpers.append(_Helper(start_process(_serve, theirs), ours))
+            theirs.close()
+        return self._gather(work, tasks, stage)
+
+    def _gather(self, work: Callable[[T], R], tasks: Sequence[T], stage: Stage) -> list[R]:
+        values: dict[int, R] = {}
+        rest = iter(enumerate(tasks))
+
+        def hand_out(helper: _Helper) -> None:
+            helper.number = None
+            for number, task in rest:
+                helper.number = number
+                stage.begin(number)
+                helper.connection.send((work, number, task))
+                return
+
+        try:
+            for helper in self._helpers:
+                hand_out(helper)
+            while busy := {helper.connection: helper for helper in self._helpers if helper.number is not None}:
+                for connection in wait(list(busy)):
+                    helper = busy[connection]  # type: ignore[index]  # only connections were given
+                    result: _Result = helper.connection.recv()
+                    if result.problem is not None:
+                        raise result.problem
+                    values[result.number] = result.value
+                    stage.step(result.number, seconds=result.seconds)
+                    hand_out(helper)
+        except (EOFError, ConnectionError):
+            raise UserError("a process that draws figures was ended from outside (memory?)") from None
+        return [values[number] for number in range(len(tasks))]
+
+
+def _alone(work: Callable[[T], R], number: int, task: T, stage: Stage) -> R:
+    stage.begin(number)
+    started = time.monotonic()
+    value = work(task)
+    stage.step(number, seconds=time.monotonic() - started)
+    return value
+
+
+def _serve(connection: Connection) -> None:
+    """Does the tasks that come, until there are no more or the parent has ended."""
+    belong_to_parent()
+    die_with_parent()
+    while True:
+        try:
+            work, number, task = connection.recv()
+        except (EOFError, OSError):
+            return
+        started = time.monotonic()
+        try:
+            result = _Result(number, 0.0, work(task))
+        except Exception as problem:
+            result = _Result(number, 0.0, None, problem)
+        try:
+            connection.send(replace(result, seconds=time.monotonic() - started))
+        except OSError:
+            return

@@ -1,0 +1,123 @@
+"""A command that is told to end, whatever it does: one line, no process is left, and no rows of what was not made."""
+
+import contextlib
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import PATIENCE_S, PROGRESS, Dumbbell, show
+
+Start = Callable[..., subprocess.Popen[str]]
+
+COMMANDS = {
+    "run": ("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--runs", "400", "--duration", "10"),
+    "report": ("report", "made"),
+    "benchmark": ("benchmark", "--schemes", "vegas", "--quick", "--only", "sweep_loss,competition"),
+    "import": ("import", "pantheon", "logs"),
+}
+WRITES = ("run", "benchmark", "import")
+MOST_S = 3.0
+OF_PYTHON = re.compile(r"init_import_site|<frozen runpy>|<frozen site>")
+"""In what Python itself says of an interrupt before it has come to us, or after the last of ours."""
+
+
+@pytest.fixture
+def made(dumbbell: Dumbbell, folder: Path) -> Path:
+    """Results of runs, and a folder of logs."""
+    run = ("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--runs", "4", "--duration", "10", "--out", "made")
+    dumbbell(*run)
+    dumbbell("export", "pantheon", "made", "--out", "logs")
+    return folder
+
+
+def started(start: Start, name: str, out: str) -> subprocess.Popen[str]:
+    """The command, which writes to `out` if it writes anywhere."""
+    return start(*COMMANDS[name], *(("--out", out) if name in WRITES else ()))
+
+
+def alive(session: int) -> list[str]:
+    """The processes of a session that have not ended, by what they are."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            state, _, _, own = (process / "stat").read_text().rpartition(")")[2].split()[:4]
+            if int(own) == session and state != "Z":
+                found.append((process / "cmdline").read_text().replace("\0", " ")[:200])
+    return found
+
+
+def ended(process: subprocess.Popen[str]) -> str:
+    """What a command that was told to end has said, without its progress; none of its processes is left."""
+    problems = process.communicate(timeout=PATIENCE_S)[1]
+    deadline = time.monotonic() + PATIENCE_S
+    while (left := alive(process.pid)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not left
+    return "".join(line for line in problems.splitlines(keepends=True) if not PROGRESS.search(line))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_ctrl_c_at_any_moment_is_one_line_and_leaves_no_process(start: Start, made: Path, name: str) -> None:
+    delays = random.Random(name)
+    for attempt in range(8):
+        out = f"out{attempt}"
+        process = started(start, name, out)
+        time.sleep(delays.uniform(0.0, MOST_S) * (attempt % 4 + 1) / 4)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGINT)
+        said = ended(process)
+        assert process.returncode in (0, 1, -signal.SIGINT), said
+        if process.returncode == 0 or OF_PYTHON.search(said):
+            continue
+        if process.returncode == -signal.SIGINT:
+            assert "dumbbell/" not in said.replace("bin/dumbbell", ""), said  # Python had not come to us yet
+            continue
+        assert said.startswith("dumbbell: interrupted"), said
+        assert said.count("\n") == 1, said
+        if name == "import":
+            assert not (made / out).exists()
+        assert not list(made.glob(f".{out}*"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("name", ["run", "report", "benchmark"])
+def test_a_command_that_is_ended_leaves_no_process(start: Start, made: Path, name: str, number: signal.Signals) -> None:
+    # The worker processes of reports and of a benchmark's pictures went on, and for ever.
+    for attempt, delay_s in enumerate((0.7, 1.5, 2.5)):
+        process = started(start, name, f"out{attempt}")
+        time.sleep(delay_s)
+        process.send_signal(number)
+        said = ended(process)
+        if number is not signal.SIGKILL:  # its children may have been starting
+            assert "Traceback" not in said
+            assert process.returncode in (0, 1, -number)
+
+
+def test_interrupted_runs_resume_and_cells_without_runs_are_no_rows(
+    start: Start, dumbbell: Dumbbell, folder: Path
+) -> None:
+    # One row of nothing for every cell that had not been begun.
+    run = ("run", "--schemes", "cubic,bbr,vegas,reno", "--path", "small.toml,lossy.toml", "--duration", "400")
+    process = start(*run, "--jobs", "1", "--out", "out")
+    deadline = time.monotonic() + PATIENCE_S
+    while not list(folder.glob("out/runs/*/*/1/stats.json")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    said = ended(process)
+    assert process.returncode == 1
+    assert "`dumbbell run --resume --out out` continues" in said
+    statuses = [run["status"] for run in show(dumbbell, "out", expect=1)["runs"]]
+    assert len(statuses) == 8
+    missing = statuses.count("missing")
+    assert missing
+    lines = dumbbell("show", "out", expect=1).stdout.splitlines()
+    assert len(lines) == 1 + (8 - missing) + 1
+    assert lines[-1] == f"missing: {missing} of 8 runs: not run: the experiment was stopped before"
+    assert not any(" 0 of " in line for line in lines)

@@ -1,0 +1,211 @@
+"""Progress: nothing is silent for two seconds, and the rest is estimated from what the work costs."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from conftest import PATIENCE_S, Dumbbell
+from dumbbell import _core, catalog, preview
+from dumbbell.backends.emu import Emulator
+from dumbbell.execution.estimate import carried_packets, cells
+from dumbbell.experiment import Experiment, Overrides, resolve
+from dumbbell.progress import Piece, Progress
+
+
+class Clock:
+    """A time that passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def test_the_rest_is_shared_by_those_who_work_and_one_long_piece_is_not(clock: Clock) -> None:
+    progress = Progress(clock)
+    progress.expect("runs", [Piece("a", 4.0)] * 6, workers=3)
+    assert progress.left_s() == pytest.approx(8.0)
+    progress.expect("runs", [Piece("a", 1.0), Piece("b", 20.0), Piece("c", 1.0)], workers=3)
+    assert progress.left_s() == pytest.approx(20.0)
+
+
+def test_later_stages_count_from_the_start(clock: Clock) -> None:
+    # 80 seconds of drawing followed when nothing was left.
+    progress = Progress(clock)
+    runs = progress.expect("runs", [Piece("a", 2.0)])
+    progress.expect("figures", [Piece("f", 1.0)] * 10, workers=2, start_s=1.5)
+    assert progress.left_s() == pytest.approx(2.0 + 1.5 + 5.0)
+    runs.begin(0)
+    clock.now += 2.0
+    runs.step(0, seconds=2.0)
+    assert progress.left_s() == pytest.approx(6.5)
+
+
+def test_what_a_kind_of_piece_has_cost_corrects_what_is_expected_of_it(clock: Clock) -> None:
+    progress = Progress(clock)
+    stage = progress.expect("runs", [Piece("quick", 10.0, "quick"), Piece("slow", 10.0, "slow")] * 3)
+    for number, seconds in ((0, 10.0), (1, 100.0)):
+        stage.begin(number)
+        clock.now += seconds
+        stage.step(number, seconds=seconds)
+    # two of each are left: 20 s and 200 s, within what is not believed of the measured cost
+    assert progress.left_s() == pytest.approx(220.0, rel=0.12)
+    stage.begin(3)
+    clock.now += 30.0
+    assert progress.left_s() == pytest.approx(190.0, rel=0.12)
+
+
+def test_the_time_of_a_run_that_waits_for_others_does_not_pass(clock: Clock) -> None:
+    progress = Progress(clock)
+    stage = progress.expect("runs", [Piece("first", 10.0), Piece("second", 10.0)])
+    stage.begin(0)
+    stage.say(0, "waiting for another run", stands_still=True)
+    clock.now += 100.0
+    assert progress.left_s() == pytest.approx(20.0)
+    stage.say(0, "begins", stands_still=False)
+    clock.now += 10.0
+    stage.step(0, seconds=110.0)
+    assert progress.left_s() < 120.0
+
+
+def test_a_plain_line_comes_at_least_every_two_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress() as progress:
+        stage = progress.expect("runs", [Piece("long", 30.0)])
+        stage.begin(0)
+        time.sleep(4.3)  # of one long run, or of a single drawing
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) >= 2
+    assert all(re.fullmatch(r"0/1 runs, \d s gone, about \d\d s left: long", line) for line in lines)
+
+
+def test_a_run_that_waits_says_for_whom(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress() as progress:
+        stage = progress.expect("runs", [Piece("reno on lab, run 1", 30.0)])
+        stage.begin(0)
+        stage.say(0, "waiting for another run (pid 123, since 12:00:05)", stands_still=True)
+        time.sleep(2.0)
+    assert "reno on lab, run 1: waiting for another run (pid 123, since 12:00:05)\n" in capsys.readouterr().err
+
+
+def test_reports_and_pages_tell_how_far_they_are(dumbbell: Dumbbell, folder: Path) -> None:
+    # Half of a benchmark's time was silent.
+    dumbbell("run", "--schemes", "cubic,bbr,reno", "--path", "small.toml", "--runs", "6", "--out", "out")
+    for arguments, stages in (
+        (("report", "out"), {"figures of runs"}),
+        (
+            ("benchmark", "--schemes", "vegas", "--quick", "--only", "sweep_loss,sweep_rtt,competition"),
+            {"runs", "figures"},
+        ),
+    ):
+        script = "from dumbbell import progress; progress.PLAIN_LINE_EVERY_S = progress.FIRST_LINE_AFTER_S = 0.05\n"
+        script += "import sys; from dumbbell.cli import main\nif __name__ == '__main__': sys.exit(main())"
+        started = time.monotonic()
+        command = [sys.executable, "-c", script, *arguments]
+        with subprocess.Popen(
+            command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        ) as process:
+            assert process.stderr is not None
+            said = [(time.monotonic() - started, line) for line in process.stderr]
+        assert process.returncode == 0
+        found = {match[1] for _, line in said if (match := re.match(r"\d+/\d+ ([a-z ]+?),", line))}
+        assert stages <= found
+        gaps = [(later - earlier, line) for (earlier, _), (later, line) in pairwise(said)]
+        assert max(gaps)[0] < 2.0, max(gaps)
+
+
+@pytest.mark.parametrize("command", ["run", "benchmark"])
+def test_a_dry_run_tells_the_cells_and_the_time_and_makes_nothing(
+    dumbbell: Dumbbell, folder: Path, command: str
+) -> None:
+    words = {
+        "run": ("run", "--schemes", "cubic,bbr", "--path", "small.toml,lossy.toml", "--runs", "3", "--duration", "20"),
+        "benchmark": ("benchmark", "--schemes", "vegas", "--quick", "--only", "sweep_loss"),
+    }[command]
+    before = sorted(folder.rglob("*"))
+    lines = dumbbell(*words, "--dry-run").stdout.splitlines()
+    told = json.loads(dumbbell(*words, "--dry-run", "--json").stdout)
+    assert sorted(folder.rglob("*")) == before
+    assert len(lines) == 1 + len(told["cells"]) + 2
+    assert lines[-1].endswith("; nothing was made")
+    assert told["runs"] == sum(cell["runs"] for cell in told["cells"])
+    if command == "run":
+        cells_of = {(cell["path"], cell["scheme"], cell["runs"], cell["duration_s"]) for cell in told["cells"]}
+        assert cells_of == {(path, scheme, 3, 20.0) for path in ("small", "lossy") for scheme in ("cubic", "bbr")}
+    else:
+        assert 0.0 < told["drawing_s"] < told["seconds"]
+    assert "unknown scheme `cubi`" in dumbbell("run", "--schemes", "cubi", "--dry-run", expect=2).stderr
+
+
+def test_the_library_tells_what_a_run_would_do(folder: Path) -> None:
+    found = preview(schemes="reno", path=folder / "small.toml", runs=2, duration=30)
+    assert [(cell.scheme, cell.path, cell.runs) for cell in found.cells] == [("reno", "small", 2)]
+    with pytest.raises(TypeError, match="durations"):
+        preview(schemes="reno", durations=30)
+
+
+def test_a_cell_costs_what_its_path_carries(folder: Path) -> None:
+    def experiment(path: str, **settings: object) -> Experiment:
+        plan = catalog.experiments().find("quick")
+        return resolve(plan, Overrides(schemes=("reno",), paths=(str(folder / path),), settings=dict(settings)))
+
+    costs = [cells(experiment("small.toml", duration_s=seconds, log="none"))[0].seconds for seconds in (100.0, 1000.0)]
+    assert costs[1] > 5 * costs[0] > 0
+    real = cells(experiment("small.toml", duration_s=100.0, backend="emu"))[0].seconds
+    assert 100.0 < real < 105.0
+    slow, fast = (experiment(path, duration_s=60.0) for path in ("lossy.toml", "small.toml"))
+    packets = [
+        carried_packets(each.paths[run.path], each.specification(run))
+        for each in (slow, fast)
+        for run in each.all_runs()[:1]
+    ]
+    assert packets == pytest.approx([4e6 * 60 / 12_000, 10e6 * 60 / 12_000])
+
+
+@pytest.mark.real
+def test_a_run_that_waits_for_another_one_says_so(start: Callable[..., subprocess.Popen[str]], folder: Path) -> None:
+    # It was silent, for as long as the other one lasted.
+    run = ("run", "--backend", "emu", "--schemes", "reno", "--path", "small.toml")
+    first = start(*run, "--duration", "9", "--out", "first")
+    time.sleep(3.0)
+    second = start(*run, "--duration", "1", "--out", "second")
+    said = second.communicate(timeout=PATIENCE_S)[1]
+    first.communicate(timeout=PATIENCE_S)
+    assert (first.returncode, second.returncode) == (0, 0)
+    waiting = r"reno on small, run 1: waiting for another run \(pid \d+, since \d\d:\d\d:\d\d\)"
+    assert re.search(rf"^0/1 runs, \d+ s gone, about \d s left: {waiting}$", said, re.MULTILINE), said
+    log = (folder / "second/runs/small/reno/1/log.txt").read_text()
+    lines = [line.partition(" ")[2].partition(":")[0] for line in log.splitlines()[2:]]
+    begins = lines.index("attempt 1 of 3 begins")
+    assert begins > 0
+    assert all(line.startswith("waiting for another run") for line in lines[:begins])
+    assert lines[-1].startswith("attempt ")
+
+
+def test_late_runs_say_that_they_are_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # They took three times as long as was said, in silence.
+    outcomes = iter([{"degraded": "p99 of lateness 3 ms"}, {"degraded": "p99 of lateness 2 ms"}, {}])
+    monkeypatch.setattr(_core, "emulate", lambda *_: json.dumps({"emulation": next(outcomes)}))
+    notes: list[tuple[str, bool | None]] = []
+    (tmp_path / "run").mkdir()
+    statistics = Emulator().run_one("{}", tmp_path / "run", lambda line, still=None: notes.append((line, still)))
+    assert (statistics["status"], statistics["attempts"]) == ("done", 3)
+    assert notes == [
+        ("attempt 1 of 3: late: p99 of lateness 3 ms", None),
+        ("attempt 2 of 3 begins, the one before was late: p99 of lateness 3 ms", False),
+        ("attempt 2 of 3: late: p99 of lateness 2 ms", None),
+        ("attempt 3 of 3 begins, the one before was late: p99 of lateness 2 ms", False),
+        ("attempt 3 of 3: in time", None),
+    ]
