@@ -105,12 +105,13 @@ def enter_user_namespace() -> None:
 def clean_up() -> int:
     """Ends what earlier runs left behind that were killed; returns how many processes that were."""
 
-def measure_log(packets: str, options: str) -> str:
-    """JSON: all metrics of a packet log (`flows`, `links`, `network`).
+def measure_log(packets: str | None, options: str) -> str:
+    """JSON: all metrics of a log (`flows`, `links`, `network`); without `packets`, of what is stated alone.
 
     Options (JSON), all optional: `duration_s`, `warmup_s`, `bin_s`, `flows` (each `flow`, `scheme`, `start_s`,
-    `stop_s`), `stated` of logs that are a sender's view: the samples (`flows.parquet`) that it stated, and
-    `log_zero_ns` of logs from elsewhere: where their own zero is.
+    `stop_s`), `stated` of logs that are a sender's view: the samples (`flows.parquet`) that it stated, `log_zero_ns` of
+    logs from elsewhere: where their own zero is, and `tells`, what the records tell: `sendings`, `arrivals`, `marks`
+    (true or false) and `delay` (`one-way`, `above-smallest`, `round-trip`, `unknown`); what is not told is null.
     """
 
 class Table:

@@ -219,6 +219,11 @@ pub(crate) fn import_qlog(py: Python<'_>, file: PathBuf, directory: PathBuf) -> 
             "acked": held.acked,
             "lost": held.lost,
             "other_spaces": held.other_spaces,
+            "unknown": held.unknown,
+            "ack_frames": held.ack_frames,
+            "sent_bytes": held.sent_bytes,
+            "received_bytes": held.received_bytes,
+            "vantage_point": held.vantage_point,
             "metrics": held.metrics,
             "last_s": held.last_ns as f64 / 1e9,
         })

@@ -53,6 +53,8 @@ def import_mahimahi(
 def import_qlog(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
     """Reads qlogs of QUIC stacks, a file or a directory, into the new results directory `out`.
 
+    Files of a directory that cannot be read are runs that failed; `RunResults.notes` says what a trace does not tell.
+
     Raises:
         dumbbell.Error: none can be used, or `out` is in use; nothing is left behind.
     """
@@ -74,8 +76,11 @@ def export_pantheon(directory: Place, destination: Place) -> "list[tuple[Run, st
 
 def export_qlog(
     directory: Place, destination: Place, *, run: str | None = None, flow: int | None = None, draft: str = "0.3"
-) -> "tuple[list[Path], list[tuple[Run, str]]]":
-    """Writes what each sender saw as qlogs; returns the files, and the runs that were left out, and why.
+) -> "tuple[list[Path], list[tuple[Run, str]], list[tuple[Run, str]]]":
+    """Writes what each sender saw as qlogs.
+
+    Returns the files, the runs that were left out, and why, and those whose qlogs lack something, and what: a run
+    without `log = "full"` has no acknowledged packets.
 
     `run` (`PATH/SCHEME/N`) and `flow` choose one; `draft` is `0.3`, which qvis opens, or `quic-13`.
 

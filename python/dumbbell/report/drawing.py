@@ -168,7 +168,10 @@ def _throughput(job: Job, series: Rates) -> str:
         values = known.get(flow, {})
         means = (values.get("ingress_mbps"), values.get("throughput_mbps"))
         title = job.titles.get(flow, "")
-        lines.append(FlowRates(flow, title, series.ingress[flow], series.egress[flow], *means))
+        # what a log does not tell is not drawn as zero
+        ingress = series.ingress[flow] if not values or means[0] is not None else []
+        egress = series.egress[flow] if not values or means[1] is not None else []
+        lines.append(FlowRates(flow, title, ingress, egress, *means))
     capacity, mean_capacity = series.capacity, job.log_capacity_mbps
     if not capacity and job.link_capacity_mbps is not None and lines:
         # a link of fixed rate logs no opportunities: its mean rate stands for them
@@ -179,8 +182,14 @@ def _throughput(job: Job, series: Rates) -> str:
 
 def _clouds(job: Job, flows: Sequence[int]) -> list[FlowDelays]:
     points = delays(job.packets)
-    p95_ms = {flow["flow"]: flow.get("delay_p95_ms") for flow in job.flows}
-    return [FlowDelays(flow, job.titles.get(flow, ""), *points.get(flow, NOTHING), p95_ms.get(flow)) for flow in flows]
+    metrics = {flow["flow"]: flow for flow in job.flows}
+    clouds = []
+    for flow in flows:
+        found = metrics.get(flow, {})
+        rtt_ms, p95_ms = found.get("rtt_p95_ms"), found.get("delay_p95_ms")
+        title, shown = job.titles.get(flow, ""), p95_ms if rtt_ms is None else rtt_ms
+        clouds.append(FlowDelays(flow, title, *points.get(flow, NOTHING), shown, round_trip=rtt_ms is not None))
+    return clouds
 
 
 def _samples(job: Job, suffix: str, found: Mapping[str, Series] | None, label: str, start_s: float) -> str:
