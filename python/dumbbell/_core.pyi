@@ -203,6 +203,16 @@ def read_compressed(file: str, most: int) -> bytes:
 def export_pantheon(packets: str, data: str, ack: str, init_us: int) -> None:
     """Writes a packet log as Pantheon's merged logs of both directions; time 0 is `init_us` after 1970."""
 
+def import_capture(file: str, receiver: str | None, end: str | None, clocks: str, directory: str) -> str:
+    """JSON: what packet captures held: a list, each in a directory `name` below `directory` with its files.
+
+    `receiver` is the capture of the other end; `end` is `sender`, `receiver` or null (found out), `clocks` is `auto`,
+    `stamps` or `unknown`.
+    """
+
+def write_samples(file: str, rows: list[tuple[int, int, str, str, float]]) -> None:
+    """Writes samples of flows: time in ns, number of the flow, field, unit, value; in order of time."""
+
 def export_qlog(packets: str, samples: str | None, out: str, flow: int, draft: str, trace: str) -> int:
     """Writes one flow of a run as a qlog text sequence; returns the number of events.
 

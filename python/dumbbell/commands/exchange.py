@@ -16,8 +16,15 @@ def import_results(arguments: argparse.Namespace) -> int:
             results = dumbbell.import_pantheon(source, out, strict=arguments.strict, command=sys.argv)
         case "qlog":
             results = dumbbell.import_qlog(source, out, command=sys.argv)
+        case "pcap":
+            ends = {"receiver": arguments.receiver, "end": arguments.end, "clocks": arguments.clocks}
+            results = dumbbell.import_pcap(source, out, **ends, scheme=arguments.scheme, command=sys.argv)
+        case "iperf3":
+            results = dumbbell.import_iperf3(source, out, command=sys.argv)
+        case "ss":
+            results = dumbbell.import_ss(source, out, command=sys.argv)
         case _:
-            logs = {"ack": arguments.ack, "scheme": arguments.scheme}
+            logs = {"ack": arguments.ack, "scheme": arguments.scheme or "imported"}
             results = dumbbell.import_mahimahi(source, out, **logs, command=sys.argv)
     print_summary(results)
     for run in results.runs:

@@ -40,6 +40,7 @@ MEDIA = (
 
 
 ONE_END = (
+    ("sent Mbit/s", "ingress_mbps", 1.0, 2),
     ("goodput Mbit/s", "goodput_mbps", 1.0, 2),
     ("RTT min ms", "rtt_min_ms", 1.0, 2),
     ("p50", "rtt_p50_ms", 1.0, 2),
