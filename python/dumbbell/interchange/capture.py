@@ -51,7 +51,7 @@ def import_capture(
             used = [trace.label for trace in traces]
             name = scheme if scheme is not None and len(files) == 1 else None
             traces += _read(file, receiver, end, clocks, parts / str(index), used, name)
-        usable(source, traces)
+        traces = usable(source, traces)
         experiment = write_traces(directory, source, "capture", traces, NOTES, command)
         shutil.rmtree(parts)
     return ResultsDirectory(out, experiment)

@@ -67,7 +67,7 @@ def import_iperf3(source: Path, out: Path, command: list[str]) -> ResultsDirecto
                 traces.append(_trace(label, file, folder / "flows.parquet"))
             except UserError as error:
                 traces.append(Trace(label, file.name, reason=str(error)))
-        usable(source, traces)
+        traces = usable(source, traces)
         experiment = write_traces(directory, source, "iperf3", traces, NOTES, command)
         remove(directory / "parts")
     return ResultsDirectory(out, experiment)

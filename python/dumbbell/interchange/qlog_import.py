@@ -40,7 +40,7 @@ def import_qlog(source: Path, out: Path, command: list[str]) -> ResultsDirectory
         traces: list[Trace] = []
         for index, file in enumerate(files):
             traces += _read(file, parts / str(index), [trace.label for trace in traces])
-        usable(source, traces)
+        traces = usable(source, traces)
         experiment = write_traces(directory, source, "qlog", traces, NOTES, command)
         shutil.rmtree(parts)
     return ResultsDirectory(out, experiment)

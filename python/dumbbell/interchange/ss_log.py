@@ -26,7 +26,8 @@ _DATE = re.compile(
     r"^[#\s\[]*(?P<date>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?P<part>[.,]\d{1,9})?"
     r"(?P<zone>Z|[+-]\d\d:?\d\d)?(?=[\s\]]|$)\]?"
 )
-_ADDRESSES = re.compile(r"(?:^|\s)(\S+:\d+)\s+(\S+:\d+)(?=\s|$)")
+_ADDRESS = r"((?:\[[^\]\s]+\]|\d+\.\d+\.\d+\.\d+)(?:%[^\s:]+)?:\d+)"
+_ADDRESSES = re.compile(rf"(?:^|\s){_ADDRESS}\s+{_ADDRESS}(?=\s|$)")
 _WORD = re.compile(r"(?:^|\s)([a-z_]+):([0-9.]+)(?:/([0-9.]+))?(?=\s|$)")
 _RATE = re.compile(r"(?:^|\s)(pacing_rate|delivery_rate) ([0-9.]+)([KMGT]?)bps(?=\s|$)")
 _FACTOR = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3, "T": 1e6}
@@ -79,7 +80,7 @@ def import_ss(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
                 traces.append(_trace(label, file, folder / "flows.parquet"))
             except UserError as error:
                 traces.append(Trace(label, file.name, reason=str(error)))
-        usable(source, traces)
+        traces = usable(source, traces)
         experiment = write_traces(directory, source, "ss", traces, NOTES, command)
         remove(directory / "parts")
     return ResultsDirectory(out, experiment)

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
 from dumbbell.backends.imported import Imported
 from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.settings import MOST_SECONDS
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment
 from dumbbell.interchange.staging import add_failed, add_run, begin, finish, imported_experiment
@@ -52,18 +53,24 @@ def label_of(file: Path, used: Sequence[str], otherwise: str, number: int | None
     return unlike(name, used)
 
 
-def usable(source: Path, traces: Sequence[Trace]) -> None:
-    """Refuses a source of which nothing can be used.
+def usable(source: Path, traces: Sequence[Trace]) -> list[Trace]:
+    """The traces; those that are longer than a run may be have that as their reason.
 
     Raises:
-        UserError: all that is wrong, in one line.
+        UserError: nothing can be used; all that is wrong, in one line.
     """
-    reasons = [trace.reason for trace in traces if trace.reason is not None]
-    if len(reasons) < len(traces):
-        return
+    checked = [trace if trace.last_s <= MOST_SECONDS else _too_long(trace) for trace in traces]
+    reasons = [trace.reason for trace in checked if trace.reason is not None]
+    if len(reasons) < len(checked):
+        return checked
     if len(reasons) == 1:
         raise UserError(reasons[0])
     raise UserError(f"{source}: none of its {len(reasons)} files can be used: {'; '.join(reasons)}")
+
+
+def _too_long(trace: Trace) -> Trace:
+    reason = f"{trace.source}: lasts {trace.last_s:.0f} s, more than the {MOST_SECONDS:.0f} that a run may last"
+    return replace(trace, reason=reason, last_s=0.0, notes=())
 
 
 def write_traces(

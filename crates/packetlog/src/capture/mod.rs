@@ -30,6 +30,9 @@ const LONGEST_PACKET_BYTES: u32 = 9_000;
 /// A segment's payload where its connection's set-up is not there to say it: Ethernet's 1,500 bytes less the headers.
 const USUAL_MSS: u32 = 1_460;
 
+/// The smallest payload of a full segment (Linux v6.12, include/net/tcp.h, `TCP_MIN_SND_MSS`: 48 with options).
+const LEAST_MSS: u32 = 8;
+
 /// Delays beyond this are no delays but clocks that disagree, ns.
 const LONGEST_DELAY_NS: i64 = 10_000_000_000;
 
@@ -178,7 +181,7 @@ fn full_bytes(flow: &Chosen, found: &Surveyed) -> Option<u32> {
     if announced.is_none() && found.largest_bytes < LONGEST_PACKET_BYTES {
         return None;
     }
-    Some(announced.unwrap_or(USUAL_MSS).saturating_sub(found.option_bytes).max(1))
+    Some(announced.unwrap_or(USUAL_MSS).saturating_sub(found.option_bytes).max(LEAST_MSS))
 }
 
 fn first_of(survey: &Survey, chosen: &[Chosen]) -> u64 {
@@ -484,10 +487,11 @@ pub fn import_both(
         let last = |flow: &Chosen| surveys[file].connections[&flow.connection].last_ns;
         shifted(file, chosen.iter().map(last).max().unwrap_or(0))
     });
-    // What one file has before or after the other one would count as lost.
-    let late = (begins[0] - begins[1]).abs() > LATE_NS;
-    let from_ns = if late { begins[0].max(begins[1]) } else { zero_ns };
-    let to_ns = ends[0].min(ends[1]);
+    // What one file has long before or after the other one would count as lost.
+    let is_far = |times: [i64; 2]| (times[0] - times[1]).abs() > LATE_NS;
+    let late = is_far(begins) || is_far(ends);
+    let from_ns = if is_far(begins) { begins[0].max(begins[1]) } else { zero_ns };
+    let to_ns = if is_far(ends) { ends[0].min(ends[1]) } else { i64::MAX };
     let mut frames = [Frames::open(sender)?, Frames::open(receiver)?];
     let mut next = [frames[0].next()?, frames[1].next()?];
     while let Some(file) = earlier(&next, shift_ns) {
@@ -524,7 +528,7 @@ pub fn import_both(
     }
     if late {
         notes.push(
-            "one capture begins more than a second before the other: what only it has is left out".to_owned(),
+            "one capture begins or ends more than a second apart from the other: what only one has is left out".to_owned(),
         );
     }
     if backward > 0 {

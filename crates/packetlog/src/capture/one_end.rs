@@ -77,6 +77,8 @@ pub(super) struct SenderView {
     unwrap: Unwrap,
     next: u64,
     pieces: BTreeMap<u64, Piece>,
+    /// Ranges that were passed over, which packets captured out of order fill.
+    holes: BTreeMap<u64, u64>,
     /// Pieces that were sent more than once and acknowledged, as long as duplicates may be reported.
     settled: BTreeMap<u64, Piece>,
     packets: u64,
@@ -94,6 +96,7 @@ impl SenderView {
             unwrap: Unwrap::default(),
             next: 0,
             pieces: BTreeMap::new(),
+            holes: BTreeMap::new(),
             settled: BTreeMap::new(),
             packets: 0,
             acks: 0,
@@ -130,7 +133,8 @@ impl SenderView {
                 is_lost: false,
             };
             self.packets += 1;
-            if from < self.next {
+            let fills = self.fills_hole(from, to);
+            if from < self.next && !fills {
                 self.retransmissions += 1;
                 self.again(at_ns, from, transmission, tell);
             } else if self.pieces.len() < MOST_PIECES {
@@ -139,8 +143,27 @@ impl SenderView {
             }
             tell(Told::Record(self.record(at_ns, Event::Send, &transmission, 0)));
         }
+        if self.next < begin && self.next > 0 {
+            self.holes.insert(self.next, begin);
+            if self.holes.len() > MOST_PIECES {
+                self.holes.pop_first();
+            }
+        }
         self.next = self.next.max(end);
         self.tell_state(before, tell);
+    }
+
+    /// Whether payload was passed over before, and is there only now.
+    fn fills_hole(&mut self, from: u64, to: u64) -> bool {
+        let found = self.holes.range(..=from).next_back().map(|(&begin, &end)| (begin, end));
+        let Some((begin, end)) = found.filter(|&(_, end)| to <= end) else { return false };
+        self.holes.remove(&begin);
+        for (left, right) in [(begin, from), (to, end)] {
+            if left < right {
+                self.holes.insert(left, right);
+            }
+        }
+        true
     }
 
     /// Payload was sent again: what was sent before counts as lost.

@@ -7,6 +7,9 @@ use std::net::IpAddr;
 /// Bytes of a datagram that tell it from others: a QUIC packet number under protection and the first of its payload.
 const IDENTIFYING_BYTES: usize = 32;
 
+/// More than any offload hands over at once (Linux v6.12, include/linux/netdevice.h, `GSO_MAX_SIZE`: 512 KiB).
+const LARGEST_PAYLOAD_BYTES: u32 = 1 << 20;
+
 /// An address and a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct End {
@@ -153,7 +156,8 @@ pub(super) fn decode(link: Link, time_ns: u64, data: &[u8], original_bytes: u32)
         IpNumber::UDP => (8, Kind::Udp(udp(payload.payload.get(8..)?, transport_bytes.checked_sub(8)?))),
         _ => return None,
     };
-    let payload_bytes = transport_bytes.checked_sub(header_bytes)?;
+    let payload_bytes =
+        transport_bytes.checked_sub(header_bytes).filter(|&bytes| bytes <= LARGEST_PAYLOAD_BYTES)?;
     Some(Segment { time_ns, from, to, size_bytes, payload_bytes, ce: ecn == 3, kind })
 }
 

@@ -114,8 +114,10 @@ impl Survey {
         }
         survey.captured = frames.captured;
         if survey.connections.values().all(|found| found.payload_bytes == [0, 0]) {
-            let frames = survey.captured.frames;
-            let problem = format!("has no data of TCP or UDP in its {frames} packets: nothing to import");
+            let Captured { frames, is_cut, .. } = survey.captured;
+            let cut = if is_cut { ", after which it is cut off" } else { "" };
+            let problem =
+                format!("has no data of TCP or UDP in its {frames} packets{cut}: nothing to import");
             return Err(Error::file(path, problem));
         }
         Ok(survey)
