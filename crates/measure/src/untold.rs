@@ -66,6 +66,7 @@ fn without_arrivals(flow: &mut FlowStats) {
     (flow.throughput_mbps, flow.goodput_mbps, flow.ccperf.mean_throughput_l4) = (None, None, None);
     (flow.packets_delivered, flow.bytes_delivered, flow.data_bytes_delivered) = (None, None, None);
     (flow.loss_rate, flow.packet_loss_rate, flow.packets_in_flight_at_end) = (None, None, None);
+    flow.payload_share = None;
 }
 
 fn network_without_arrivals(network: &mut NetworkStats) {
