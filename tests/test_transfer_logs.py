@@ -208,6 +208,7 @@ def test_a_log_of_ss(dumbbell: Dumbbell, folder: Path, change: Callable[[str], s
     assert flow["mean_cwnd_bytes"] == 10_000
     assert [flow[metric] for metric in UNKNOWN] == [None] * len(UNKNOWN)
     assert run["ss"]["started_at"] == "2023-11-14T22:13:20+00:00"
+    assert (run["imported"]["started"], run["imported"]["ended"]) == ("2023-11-14 22:13:20", "2023-11-14 22:13:24")
     dumbbell("report", "a.log-out", "--html")
 
 

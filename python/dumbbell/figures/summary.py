@@ -41,6 +41,9 @@ def summary_figure(name: str, title: str, points: Sequence[Point], annotate: boo
             scatter.annotate([(point.delay_ms, point.throughput_mbps, point.name) for point in points])
         elif points:
             scatter.legend({point.name: point.style for point in points})
+        else:
+            why = "no run tells both a throughput\nand a one-way delay"
+            scatter.axes.text(0.5, 0.5, why, transform=scatter.axes.transAxes, ha="center", va="center")
         return compact(render(scatter.figure), name, titles)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.errors import UserError, one_line
-from dumbbell.interchange.staging import file_name, refuse_used, staging
+from dumbbell.interchange.staging import refuse_used, staging
 from dumbbell.interchange.traces import Trace, TracedFlow, label_of, usable, write_traces
+from dumbbell.names import fitted
 from dumbbell.results import ResultsDirectory
 
 NOTES = """\
@@ -72,7 +73,7 @@ def _read(
     file: Path, receiver: Path | None, end: str | None, clocks: str, folder: Path, used: list[str], name: str | None
 ) -> list[Trace]:
     """The flows of a capture, those that were seen alike together; the file itself where it cannot be read."""
-    label = label_of(Path(file_name(name, "capture")) if name else file, used, "capture")
+    label = label_of(Path(fitted(name, "capture")) if name else file, used, "capture")
     source = file.name if receiver is None else f"{file.name} and {receiver.name}"
     try:
         other = None if receiver is None else str(receiver)
@@ -84,7 +85,8 @@ def _read(
 
 def _trace(label: str, source: str, folder: Path, held: dict[str, Any]) -> Trace:
     part = folder / held["name"]
-    captured = datetime.fromtimestamp(held["first_s"], UTC).isoformat(timespec="seconds")
+    started = datetime.fromtimestamp(held["first_s"], UTC)
+    captured = started.isoformat(timespec="seconds")
     flows = [
         f"flow {number} is {flow['protocol']} from {flow['from']} to {flow['to']}"
         for number, flow in enumerate(held["flows"], 1)
@@ -105,4 +107,5 @@ def _trace(label: str, source: str, folder: Path, held: dict[str, Any]) -> Trace
         },
         facts={"started_at": captured} | {key: held[key] for key in ("role", "delays", "flows")},
         notes=(f"{'; '.join(flows)}; captured from {captured}", *held["notes"]),
+        started=started,
     )

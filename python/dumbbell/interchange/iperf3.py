@@ -6,6 +6,7 @@ It tells totals of intervals and no packets: what needs those is absent.
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ def _trace(label: str, file: Path, samples: Path) -> Trace:
         raise UserError(f"{file}: is no report of iperf3: needed are the keys start, intervals and end")
     try:
         return _measured(label, file, samples, start, intervals, end)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, OSError) as error:
         raise UserError(f"{file}: is not what iperf3 writes: {one_line(error)}") from None
 
 
@@ -188,7 +189,14 @@ def _measured(
         tells=UNTOLD,
         facts=facts,
         notes=tuple(notes),
+        started=_started(start),
     )
+
+
+def _started(start: dict[str, Any]) -> datetime | None:
+    """When the test began, if it says so."""
+    seconds = (start.get("timestamp") or {}).get("timesecs")
+    return datetime.fromtimestamp(float(seconds), UTC) if seconds else None
 
 
 def _interval(stream: _Stream, part: dict[str, Any]) -> None:

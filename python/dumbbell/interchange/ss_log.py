@@ -100,7 +100,7 @@ def _trace(label: str, file: Path, samples: Path) -> Trace:
             rows += [(at_ns, number, *sample) for sample in _samples(said, connection.is_receiver)]
     rows.sort()
     _core.write_samples(str(samples), rows)
-    started = datetime.fromtimestamp(first_s, UTC).isoformat(timespec="seconds")
+    started = datetime.fromtimestamp(first_s, UTC)
     notes = [f"flow {number} is {connection.name}" for number, connection in enumerate(flows, 1)]
     receivers = [number for number, connection in enumerate(flows, 1) if connection.is_receiver]
     if receivers:
@@ -119,8 +119,12 @@ def _trace(label: str, file: Path, samples: Path) -> Trace:
         last_s=max(connection.time_s[-1] for connection in flows) - first_s,
         events=len(rows),
         tells=UNTOLD,
-        facts={"started_at": started, "connections": [connection.name for connection in flows]},
+        facts={
+            "started_at": started.isoformat(timespec="seconds"),
+            "connections": [connection.name for connection in flows],
+        },
         notes=tuple(notes),
+        started=started,
     )
 
 

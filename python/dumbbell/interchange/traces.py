@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.settings import MOST_SECONDS
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment
+from dumbbell.interchange.pantheon_stats import RunTimes
 from dumbbell.interchange.staging import add_failed, add_run, begin, finish, imported_experiment
 from dumbbell.names import fitted, unlike
 
@@ -42,6 +44,7 @@ class Trace:
     tells: dict[str, Any] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    started: datetime | None = None
     reason: str | None = None
 
 
@@ -91,14 +94,24 @@ def write_traces(
             continue
         statistics = _measured(trace)
         statistics |= {"events": trace.events, "init_us": None, kind: trace.facts, "notes": list(trace.notes)}
+        statistics["imported"] = asdict(_times(trace))
         # A trace has no planned length that it could fall short of, as Pantheon's runs can.
         statistics["network"] |= {"valid": True, "invalid_reason": None}
         files = [file for file in (trace.packets, trace.samples) if file is not None]
         add_run(results, run, files, statistics, trace.source)
     noted = [f"{trace.label}: {note}" for trace in traces for note in trace.notes]
-    (directory / "notes.txt").write_text("\n".join([notes.rstrip(), *noted]) + "\n", encoding="utf-8")
+    sentences = " ".join(notes.split())
+    (directory / "notes.txt").write_text("\n".join([sentences, *noted]) + "\n", encoding="utf-8")
     finish(results)
     return experiment
+
+
+def _times(trace: Trace) -> RunTimes:
+    """When it was recorded, as far as it says so; UTC."""
+    if trace.started is None:
+        return RunTimes()
+    ended = trace.started + timedelta(seconds=trace.last_s)
+    return RunTimes(f"{trace.started:%Y-%m-%d %H:%M:%S}", f"{ended:%Y-%m-%d %H:%M:%S}")
 
 
 def _experiment(source: Path, kind: str, traces: Sequence[Trace]) -> Experiment:
