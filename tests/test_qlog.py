@@ -221,7 +221,7 @@ def test_a_qlog_without_acknowledgements_has_no_zero_throughput_and_no_total_los
     assert "incomplete: reno on small, run 1: acknowledged packets were not logged" in exported.stderr
     assert exported.stderr.count("\n") == 1
     done = dumbbell("import", "qlog", "qlogs", "--out", "back")
-    assert "note: small_reno_1_flow1: the trace has no acknowledged packets: what arrived" in done.stderr
+    assert "note: small_reno_1_flow1, run 1: the trace has no acknowledged packets: what arrived" in done.stderr
     assert done.stdout.splitlines()[1].split() == ["qlogs", "small_reno_1_flow1", "1", "-", "-", "-"]
     (run,) = show(dumbbell, "back")["runs"]
     (flow,) = run["flows"]
@@ -257,11 +257,11 @@ def test_a_trace_of_the_receiver_says_whose_numbers_it_has(dumbbell: Dumbbell, f
     done = dumbbell("import", "qlog", "get.sqlog", "--out", "out")
     (line,) = done.stderr.splitlines()
     assert line.startswith(
-        "note: get: written by the receiver of the data (the client), which got 0.024 MB and sent 0.001 MB"
+        "note: get, run 1: written by the receiver of the data (the client), which got 0.024 MB and sent 0.001 MB"
     )
     assert line.endswith("those of the data are in the qlog of the server")
     (run,) = show(dumbbell, "out")["runs"]
-    assert run["notes"] == [line.removeprefix("note: get: ")]
+    assert run["notes"] == [line.removeprefix("note: get, run 1: ")]
 
 
 @pytest.mark.parametrize(
