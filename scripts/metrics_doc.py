@@ -60,6 +60,9 @@ Tables have means over the runs of a scheme on a path. Behind a mean stands, of
 `dumbbell._core.harm(solo, with, more_is_better)` is the harm that a competitor does to a victim by any of these metrics
 (Ware et al. 2019).
 
+What a log does not tell is null, never zero: an imported log of one end has round-trip times (`rtt_...`) and no one-way
+delays, and a log of totals (iperf3, `ss`) has neither records nor what is computed from them.
+
 Delays are one-way, from the packet's entry into the path to its exit, each rounded to whole microseconds. Percentiles
 are by nearest rank: of the n sorted values the one at index round(q (n - 1)), halves to even.
 """

@@ -345,9 +345,13 @@ def test_results_go_to_other_tools_and_come_back(lab: dumbbell.PathModel, tmp_pa
     before, after = (each.runs[0].statistics["network"]["throughput_mbps"] for each in (made, back))
     assert after == pytest.approx(before, rel=0.02)
     assert back.environment["command"] == ["test"]
-    written, left_out = dumbbell.export_qlog(made.directory, tmp_path / "qlogs", run="lab/cubic/1")
+    written, left_out, ((run, lacking),) = dumbbell.export_qlog(made.directory, tmp_path / "qlogs", run="lab/cubic/1")
     assert ([file.name for file in written], left_out) == (["lab_cubic_1_flow1.sqlog"], [])
-    assert dumbbell.import_qlog(written[0], tmp_path / "stack").good
+    assert run.label == "cubic on lab, run 1"
+    assert "acknowledged packets were not logged" in lacking
+    stack = dumbbell.import_qlog(written[0], tmp_path / "stack")
+    assert stack.good
+    assert "no acknowledged packets" in stack.runs[0].notes[0]
     assert "no such directory" in refused(lambda: dumbbell.import_pantheon(tmp_path / "none", tmp_path / "x"))
     assert not (tmp_path / "x").exists()
 

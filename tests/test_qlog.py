@@ -85,7 +85,8 @@ def test_exported_flows_are_imported_beside_each_other(dumbbell: Dumbbell, folde
         assert run["flows"][0]["packets_sent"] == flow["packets_sent"]
         assert run["flows"][0]["packets_delivered"] == run["qlog"]["acked"] > 100
         # There and back: 10 ms more, and at most a packet that the receiver waits for.
-        assert 10.0 < run["flows"][0]["owd_min_ms"] - flow["owd_min_ms"] < 12.0
+        assert 10.0 < run["flows"][0]["rtt_min_ms"] - flow["owd_min_ms"] < 12.0
+        assert (run["flows"][0]["owd_min_ms"], run["network"]["delay_p95_ms"]) == (None, None)
     for file in ("packets.parquet", "flows.parquet", "stats.json", "log.txt"):
         assert (folder / "back/runs/qlogs/small_reno_1_flow1/1" / file).is_file()
     dumbbell("report", "back", "--html")
@@ -182,14 +183,85 @@ SENT = {"time": 1, "name": "transport:packet_sent", "data": {"header": {"packet_
         ('\x1e{"qlog_version": "0.3", "trace": {}}\n\x1e{"name": "a:b"}\n', "bad.qlog:2: has no number `time`"),
     ],
 )
-def test_a_bad_qlog_imports_nothing(dumbbell: Dumbbell, folder: Path, content: str, complaint: str) -> None:
+def test_one_bad_qlog_does_not_cost_the_others(dumbbell: Dumbbell, folder: Path, content: str, complaint: str) -> None:
     (folder / "logs").mkdir()
-    write_sequence(folder / "logs/good.sqlog", [{"qlog_version": "0.3", "trace": {}}, SENT])
+    write_sequence(folder / "logs/good.sqlog", [{"qlog_version": "0.3", "trace": {}}, *TRACE])
     (folder / "logs/bad.qlog").write_text(content)
-    done = dumbbell("import", "qlog", "logs", "--out", "out", expect=2)
+    (folder / "logs/worse.qlog").write_text("")
+    done = dumbbell("import", "qlog", "logs", "--out", "out", expect=1)
     assert complaint in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert sorted(entry.name for entry in folder.iterdir()) == ["logs", "lossy.toml", "small.toml"]
+    assert "worse.qlog: is empty" in done.stderr
+    assert done.stderr.count("not usable: ") == 2
+    bad, good, worse = show(dumbbell, "out", expect=1)["runs"]
+    assert complaint in bad["reason"]
+    assert (bad["status"], good["status"], worse["status"]) == ("failed", "done", "failed")
+    assert good["flows"][0]["packets_delivered"] == 8
+    # Alone it is refused, and nothing is left.
+    refused = dumbbell("import", "qlog", "logs/bad.qlog", "--out", "alone", expect=2)
+    assert complaint in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    (folder / "logs/good.sqlog").unlink()
+    refused = dumbbell("import", "qlog", "logs", "--out", "alone", expect=2)
+    assert "none of its 2 files can be used" in refused.stderr
+    assert complaint in refused.stderr
+    assert sorted(entry.name for entry in folder.iterdir()) == ["logs", "lossy.toml", "out", "small.toml"]
+
+
+DELIVERED = (
+    *("throughput_mbps", "goodput_mbps", "delay_p95_ms", "loss_rate", "packet_loss_rate", "owd_min_ms", "rtt_min_ms"),
+    *("packets_delivered", "bytes_delivered", "data_bytes_delivered", "packets_in_flight_at_end", "acklink"),
+)
+
+
+def test_a_qlog_without_acknowledgements_has_no_zero_throughput_and_no_total_loss(
+    dumbbell: Dumbbell, folder: Path
+) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--runs", 1, "--duration", "1s", "--out", "out")
+    exported = dumbbell("export", "qlog", "out", "--out", "qlogs")
+    assert "incomplete: reno on small, run 1: acknowledged packets were not logged" in exported.stderr
+    assert exported.stderr.count("\n") == 1
+    done = dumbbell("import", "qlog", "qlogs", "--out", "back")
+    assert "note: small_reno_1_flow1, run 1: the trace has no acknowledged packets: what arrived" in done.stderr
+    assert done.stdout.splitlines()[1].split() == ["qlogs", "small_reno_1_flow1", "1", "-", "-", "-"]
+    (run,) = show(dumbbell, "back")["runs"]
+    (flow,) = run["flows"]
+    assert {key: flow[key] for key in DELIVERED} == dict.fromkeys(DELIVERED)
+    assert [run["network"][key] for key in ("throughput_mbps", "loss_rate", "packet_loss_rate")] == [None] * 3
+    # What it does tell is there.
+    (ours,) = show(dumbbell, "out")["runs"][0]["flows"]
+    assert flow["packets_sent"] == ours["packets_sent"]
+    assert flow["mean_cwnd_bytes"] == pytest.approx(ours["mean_cwnd_bytes"], rel=0.15)
+    dumbbell("report", "back", "--html")
+    page = (folder / "back/report.html").read_text()
+    assert "the trace has no acknowledged packets" in page
+    assert "0.00 Mbit/s" not in page
+
+
+def test_acks_in_packets_of_unknown_type_are_taken(dumbbell: Dumbbell, folder: Path) -> None:
+    unknown = {"header": {"packet_type": "unknown", "packet_number": 9}}
+    # Of the handshake: its largest number was not sent by the application.
+    handshake = ack(120, 9, (0, 7)) | {}
+    handshake["data"] |= unknown
+    events = [event if event["name"] != "transport:packet_received" else event | {"data": event["data"] | unknown}
+              for event in TRACE]  # fmt: skip
+    events.insert(6, handshake)
+    events.sort(key=lambda event: event["time"])
+    flow = imported_flow(dumbbell, folder, events)
+    assert (flow["packets_sent"], flow["packets_delivered"], flow["packet_loss_rate"]) == (10, 8, 1 / 9)
+
+
+def test_a_trace_of_the_receiver_says_whose_numbers_it_has(dumbbell: Dumbbell, folder: Path) -> None:
+    header = {"qlog_version": "0.3", "trace": {"vantage_point": {"type": "client"}}}
+    data = [packet(100 + n, "transport:packet_received", n, raw={"length": 1200}) for n in range(20)]
+    write_sequence(folder / "get.sqlog", [header, SENT, *data, ack(200, 21, (1, 1))])
+    done = dumbbell("import", "qlog", "get.sqlog", "--out", "out")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(
+        "note: get, run 1: written by the receiver of the data (the client), which got 0.024 MB and sent 0.001 MB"
+    )
+    assert line.endswith("those of the data are in the qlog of the server")
+    (run,) = show(dumbbell, "out")["runs"]
+    assert run["notes"] == [line.removeprefix("note: get, run 1: ")]
 
 
 @pytest.mark.parametrize(

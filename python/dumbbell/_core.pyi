@@ -106,12 +106,13 @@ def enter_user_namespace() -> None:
 def clean_up() -> int:
     """Ends what earlier runs left behind that were killed; returns how many processes that were."""
 
-def measure_log(packets: str, options: str) -> str:
-    """JSON: all metrics of a packet log (`flows`, `links`, `network`).
+def measure_log(packets: str | None, options: str) -> str:
+    """JSON: all metrics of a log (`flows`, `links`, `network`); without `packets`, of what is stated alone.
 
     Options (JSON), all optional: `duration_s`, `warmup_s`, `bin_s`, `flows` (each `flow`, `scheme`, `start_s`,
-    `stop_s`), `stated` of logs that are a sender's view: the samples (`flows.parquet`) that it stated, and
-    `log_zero_ns` of logs from elsewhere: where their own zero is.
+    `stop_s`), `stated` of logs that are a sender's view: the samples (`flows.parquet`) that it stated, `log_zero_ns` of
+    logs from elsewhere: where their own zero is, and `tells`, what the records tell: `sendings`, `arrivals`, `marks`
+    (true or false) and `delay` (`one-way`, `above-smallest`, `round-trip`, `unknown`); what is not told is null.
     """
 
 class Table:
@@ -206,6 +207,16 @@ def read_compressed(file: str, most: int) -> bytes:
 
 def export_pantheon(packets: str, data: str, ack: str, init_us: int) -> None:
     """Writes a packet log as Pantheon's merged logs of both directions; time 0 is `init_us` after 1970."""
+
+def import_capture(file: str, receiver: str | None, end: str | None, clocks: str, directory: str) -> str:
+    """JSON: what packet captures held: a list, each in a directory `name` below `directory` with its files.
+
+    `receiver` is the capture of the other end; `end` is `sender`, `receiver` or null (found out), `clocks` is `auto`,
+    `stamps` or `unknown`.
+    """
+
+def write_samples(file: str, rows: list[tuple[int, int, str, str, float]]) -> None:
+    """Writes samples of flows: time in ns, number of the flow, field, unit, value; in order of time."""
 
 def export_qlog(packets: str, samples: str | None, out: str, flow: int, draft: str, trace: str) -> int:
     """Writes one flow of a run as a qlog text sequence; returns the number of events.

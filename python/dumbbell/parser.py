@@ -219,13 +219,19 @@ def _kernel(kernel: argparse.ArgumentParser) -> None:
 
 def _import(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    formats = ("pantheon", "mahimahi", "qlog")
+    formats = ("pantheon", "mahimahi", "qlog", "pcap", "iperf3", "ss")
     add("format", type=Choice(*formats), metavar="|".join(formats))
     add("source", type=Path, metavar="SRC")
     add("--out", type=Path, metavar="DIR", required=True)
     add("--strict", action="store_true", help="pantheon: refuse whatever Pantheon itself would not write")
     add("--ack", type=Path, metavar="LOG", help="mahimahi: the log of the other direction")
-    add("--scheme", default="imported", metavar="NAME", help="mahimahi: what made the traffic")
+    add("--scheme", metavar="NAME", help="mahimahi, pcap: what made the traffic")
+    add("--receiver", type=Path, metavar="PCAP", help="pcap: the capture of the receiver, with SRC that of the sender")
+    ends = ("sender", "receiver")
+    add("--end", type=Choice(*ends), metavar="|".join(ends), help="pcap: where SRC was captured; default: found out")
+    clocks = ("auto", "stamps", "unknown")
+    help_clocks = "pcap: delays between both captures as their stamps say, or above the smallest (auto)"
+    add("--clocks", type=Choice(*clocks), default="auto", metavar="|".join(clocks), help=help_clocks)
 
 
 def _export(parser: argparse.ArgumentParser) -> None:

@@ -10,8 +10,10 @@ use crate::histogram::DelayHistogram;
 use crate::inputs::{LinkCounters, SenderCounters};
 use crate::ledger::Fate;
 use crate::meter::RunMeter;
+use crate::stated;
 use crate::stats::{CcperfLink, FlowStats, LinkStats, NetworkStats, RunStats};
 use crate::tally::{Clock, Tally, byte_loss, mbps, us_to_ms};
+use crate::untold;
 use units::{Span, Time};
 
 /// A run must deliver over at least this part of its planned length to be valid (StanfordSNR/pantheon@23e738c,
@@ -97,13 +99,13 @@ pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[
     let throughput_mbps = totals.delivered.mean_mbps(clock);
     let capacity_mbps = Some(meter.opportunities.mean_mbps(clock)).filter(|&capacity| capacity > 0.0);
     let network = NetworkStats {
-        throughput_mbps,
-        ingress_mbps: totals.sent.mean_mbps(clock),
+        throughput_mbps: Some(throughput_mbps),
+        ingress_mbps: Some(totals.sent.mean_mbps(clock)),
         delay_p95_ms: all_delay.percentile_us(PANTHEON_PERCENT).map(us_to_ms),
         loss_rate: byte_loss(&totals.sent, &totals.delivered),
         capacity_mbps,
         capacity_utilization: capacity_mbps.map(|capacity| throughput_mbps / capacity),
-        duration_s: totals.delivered.span_ms(clock) / 1_000.0,
+        duration_s: Some(totals.delivered.span_ms(clock) / 1_000.0),
         valid: invalid_reason.is_none(),
         invalid_reason,
         acklink: totals.ack.stats(clock),
@@ -133,6 +135,10 @@ pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[
     let active_s: Vec<_> = measured_flows.iter().map(|flow| flow.active().as_secs_f64()).collect();
     let aggregate_s = ccperf::aggregate_span(&measured_flows).as_secs_f64();
     stats.contradiction = contradiction(&stats, &sampled, &active_s, aggregate_s);
+    untold::take_out(&mut stats, meter.tells);
+    if !meter.tells.arrivals {
+        stated::put_in(&mut stats, senders);
+    }
     stats
 }
 
@@ -160,8 +166,8 @@ fn flow_stats(
         scheme: flow.info.scheme.clone(),
         start_s: flow.info.start.as_secs_f64(),
         stop_s: stop.as_secs_f64(),
-        throughput_mbps: flow.delivered.mean_mbps(scope.clock),
-        ingress_mbps: flow.sent.mean_mbps(scope.clock),
+        throughput_mbps: Some(flow.delivered.mean_mbps(scope.clock)),
+        ingress_mbps: Some(flow.sent.mean_mbps(scope.clock)),
         delay_p95_ms: whole.map(|whole| us_to_ms(whole.p95_us)),
         loss_rate: byte_loss(&flow.sent, &flow.delivered),
         acklink: flow.ack.stats(scope.clock),
@@ -174,13 +180,13 @@ fn flow_stats(
         owd_p99_ms: owd.map(|owd| us_to_ms(owd.p99_us)),
         self_inflicted_delay_p95_ms: owd.and_then(|owd| above_min(owd.p95_us as f64)),
         self_inflicted_delay_mean_ms: owd.and_then(|owd| above_min(owd.mean_us)),
-        packets_sent: flow.sent.packets,
-        packets_delivered: flow.delivered.packets,
+        packets_sent: Some(flow.sent.packets),
+        packets_delivered: Some(flow.delivered.packets),
         packets_dropped: scope.tells_drops.then_some(flow.dropped_packets),
-        packets_marked: flow.marked_packets,
-        packets_in_flight_at_end: fate.under_way,
-        bytes_sent: flow.sent.bytes,
-        bytes_delivered: flow.delivered.bytes,
+        packets_marked: Some(flow.marked_packets),
+        packets_in_flight_at_end: Some(fate.under_way),
+        bytes_sent: Some(flow.sent.bytes),
+        bytes_delivered: Some(flow.delivered.bytes),
         data_bytes_delivered: scope.tells_payload.then_some(flow.data_bytes),
         retransmissions: sender.and_then(|sender| sender.retransmissions),
         timeouts: sender.and_then(|sender| sender.timeouts),

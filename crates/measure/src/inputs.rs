@@ -1,5 +1,6 @@
 //! What a meter is told besides the records.
 
+use serde::Deserialize;
 use units::{Rate, Span, Time};
 
 /// One flow as it was planned.
@@ -64,6 +65,51 @@ pub struct MeterConfig {
     /// Whether the log is a sender's view, in which a packet is delivered when it is acknowledged and may be declared lost
     /// before that; the first declaration says that they are told. If not, declarations are not looked at.
     pub senders_view: bool,
+    /// What the records tell. What they do not tell is null in the statistics.
+    pub tells: Tells,
+}
+
+/// What the records of a log tell; those of a driver tell everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tells {
+    /// What was sent.
+    pub sendings: bool,
+    /// What arrived.
+    pub arrivals: bool,
+    /// Which packets arrived with a CE mark.
+    pub marks: bool,
+    /// What the delay of a delivery is.
+    pub delay: Delay,
+}
+
+impl Default for Tells {
+    fn default() -> Self {
+        Self { sendings: true, arrivals: true, marks: true, delay: Delay::OneWay }
+    }
+}
+
+/// What the delay of a delivery is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Delay {
+    /// The time from sending to arrival.
+    #[default]
+    OneWay,
+    /// The same plus a constant that nobody knows: clocks that disagree.
+    AboveSmallest,
+    /// The time from sending to the arrival of the acknowledgement.
+    RoundTrip,
+    /// Nothing.
+    Unknown,
+}
+
+/// What a sender or a receiver stated in totals about a flow, in a log without records of packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Payload that arrived, bytes, and the time in which it did.
+    pub payload: Option<(u64, Span)>,
+    /// Packets sent, and those of them that were lost.
+    pub packets: Option<(u64, u64)>,
 }
 
 /// What applications of a flow read at one time.
@@ -178,6 +224,8 @@ pub struct SenderCounters {
     pub completed: Option<Time>,
     /// What the encoder of a live source counted.
     pub media: Option<MediaCounters>,
+    /// Totals of a log without records.
+    pub told: Told,
 }
 
 /// What the encoder of a live source counted over a run.

@@ -37,11 +37,13 @@ mod stated;
 pub mod statistics;
 mod stats;
 mod tally;
+mod untold;
 
 pub use definitions::{Better, Convention, Definition, LABELS, Label, Level, metrics};
 pub use histogram::{DelayHistogram, DelaySummary};
 pub use inputs::{
-    FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, Read, Sample, SenderCounters,
+    Delay, FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, Read, Sample,
+    SenderCounters, Tells, Told,
 };
 pub use interval::{IntervalMeter, TransferRow, Transfers, View};
 pub use media::FrameDelivery;

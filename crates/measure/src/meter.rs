@@ -4,7 +4,7 @@ use crate::fairness::Fairness;
 use crate::finish;
 use crate::flow_meter::FlowMeter;
 use crate::flow_table::FlowTable;
-use crate::inputs::{FlowInfo, LinkCounters, MeterConfig, Read, Sample, SenderCounters};
+use crate::inputs::{FlowInfo, LinkCounters, MeterConfig, Read, Sample, SenderCounters, Tells};
 use crate::media::FrameDelivery;
 use crate::sampling::Sampling;
 use crate::stated::{StatedSpan, StatedStates};
@@ -24,6 +24,7 @@ pub struct RunMeter {
     pub(crate) sampling: Sampling,
     pub(crate) tells_reads: bool,
     senders_view: bool,
+    pub(crate) tells: Tells,
     /// Planned length of the run.
     pub(crate) duration: Span,
     warmup_ns: u64,
@@ -63,6 +64,7 @@ impl RunMeter {
             sampling: Sampling::new(config.sample_interval, config.convergence_delta, config.last_change),
             tells_reads: config.tells_reads,
             senders_view: config.senders_view,
+            tells: config.tells,
             duration: config.duration,
             warmup_ns,
             last_record_ns: 0,
@@ -133,7 +135,11 @@ impl RunMeter {
         let span = |flow: &FlowMeter| StatedSpan {
             flow: flow.info.flow,
             from: flow.info.start,
-            acknowledged: flow.delivered.first_ns().map(Time::from_ns),
+            acknowledged: match flow.delivered.first_ns() {
+                Some(first_ns) => Some(Time::from_ns(first_ns)),
+                // Nothing else says when it was.
+                None => (!self.tells.arrivals).then_some(flow.info.start),
+            },
             to: Time::from_ns(flow.to_ns.min(self.end_ns())),
         };
         StatedStates::new(self.flows.iter().map(span))

@@ -1,6 +1,8 @@
 //! Time means of the state that senders stated now and then: a value holds until the next.
 
-use crate::inputs::SenderCounters;
+use crate::inputs::{SenderCounters, Told};
+use crate::stats::RunStats;
+use crate::tally::mbps;
 use units::{Span, Time};
 
 /// What is known of a flow before its state is read.
@@ -16,7 +18,9 @@ pub(crate) struct StatedSpan {
     pub(crate) to: Time,
 }
 
-/// Integrates what the samples of an imported log say: `window` and `in_flight` (bytes) and `srtt` (ms).
+/// Takes in what the samples of an imported log say. It integrates `window` and `in_flight` (bytes) and `srtt` (ms); of
+/// the totals `retransmissions`, `sent` and `lost` (packets) and `delivered` (bytes) it keeps what was added while the log
+/// went on.
 #[derive(Clone, Debug)]
 pub struct StatedStates {
     flows: Vec<Stated>,
@@ -28,6 +32,32 @@ struct Stated {
     window: Steps,
     in_flight: Steps,
     srtt: Steps,
+    retransmissions: Total,
+    delivered: Total,
+    sent: Total,
+    lost: Total,
+}
+
+/// A total: when and how much at first and at last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Total {
+    range: Option<((Time, u64), (Time, u64))>,
+}
+
+impl Total {
+    fn state(&mut self, at: Time, value: u64) {
+        let first = self.range.map_or((at, value), |(first, _)| first);
+        self.range = Some((first, (at, value)));
+    }
+
+    /// What was added, and in which time.
+    fn added(self) -> Option<(u64, Span)> {
+        self.range.map(|(first, last)| (last.1.saturating_sub(first.1), last.0 - first.0))
+    }
+
+    fn count(self) -> Option<u64> {
+        self.added().map(|(count, _)| count)
+    }
 }
 
 /// A value that changes in steps, and its integral.
@@ -75,6 +105,10 @@ impl StatedStates {
             in_flight: Steps::new(span.from, span.to),
             // Never without an acknowledgement.
             srtt: Steps::new(span.acknowledged.unwrap_or(span.to), span.to),
+            retransmissions: Total::default(),
+            delivered: Total::default(),
+            sent: Total::default(),
+            lost: Total::default(),
             span,
         };
         Self { flows: flows.map(stated).collect() }
@@ -87,6 +121,10 @@ impl StatedStates {
         match (field, unit) {
             ("window", "bytes") => stated.window.state(at, value as u64),
             ("in_flight", "bytes") => stated.in_flight.state(at, value as u64),
+            ("retransmissions", "packets") => stated.retransmissions.state(at, value as u64),
+            ("delivered", "bytes") => stated.delivered.state(at, value as u64),
+            ("sent", "packets") => stated.sent.state(at, value as u64),
+            ("lost", "packets") => stated.lost.state(at, value as u64),
             // No RTT is zero: some write that before they know one.
             ("srtt", "ms") if value > 0.0 => stated.srtt.state(at, (value * 1e6).round() as u64),
             _ => {}
@@ -96,12 +134,14 @@ impl StatedStates {
     /// What the senders counted, as far as they stated it.
     pub fn finish(self) -> Vec<SenderCounters> {
         let counters = |stated: Stated| {
-            let Stated { span, window, in_flight, srtt } = stated;
+            let Stated { span, window, in_flight, srtt, retransmissions, delivered, sent, lost } = stated;
             let (cwnd_byte_ns, cwnd_active) = window.finish();
             let (in_flight_byte_ns, active) = in_flight.finish();
             let (srtt_ns_ns, srtt_active) = srtt.finish();
             SenderCounters {
                 flow: span.flow,
+                retransmissions: retransmissions.count(),
+                told: Told { payload: delivered.added(), packets: sent.count().zip(lost.count()) },
                 cwnd_byte_ns,
                 cwnd_active,
                 in_flight_byte_ns,
@@ -113,6 +153,32 @@ impl StatedStates {
         };
         self.flows.into_iter().map(counters).collect()
     }
+}
+
+/// Puts what was stated in totals into the statistics of a log that has no records of what arrived.
+pub(crate) fn put_in(stats: &mut RunStats, senders: &[SenderCounters]) {
+    let loss = |(sent, lost): (u64, u64)| (sent > 0).then(|| lost as f64 / sent as f64);
+    let mut all = Vec::with_capacity(stats.flows.len());
+    for flow in &mut stats.flows {
+        let told = senders.iter().find(|sender| sender.flow == flow.flow).map(|sender| sender.told);
+        let told = told.unwrap_or_default();
+        flow.data_bytes_delivered = told.payload.map(|(bytes, _)| bytes);
+        flow.goodput_mbps = told.payload.and_then(|(bytes, span)| mbps(bytes, span));
+        flow.ccperf.mean_throughput_l4 = flow.goodput_mbps;
+        flow.packets_sent = flow.packets_sent.or(told.packets.map(|(sent, _)| sent));
+        flow.packet_loss_rate = told.packets.and_then(loss);
+        all.push(told);
+    }
+    // Rates of flows that were not told all the time do not add up to one of all.
+    let payload: Option<Vec<_>> = all.iter().map(|told| told.payload).collect();
+    stats.network.goodput_mbps = payload.and_then(|payload| {
+        let longest = payload.iter().map(|&(_, span)| span).max()?;
+        mbps(payload.iter().map(|&(bytes, _)| bytes).sum(), longest)
+    });
+    let packets: Option<Vec<_>> = all.iter().map(|told| told.packets).collect();
+    stats.network.packet_loss_rate = packets.and_then(|packets| {
+        loss(packets.iter().fold((0, 0), |sum, packets| (sum.0 + packets.0, sum.1 + packets.1)))
+    });
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! - [`PacketLogWriter`], [`PacketLogReader`]: the packet log of a run (`packets.parquet`), one [`Record`] per row;
 //! - [`SampleWriter`], [`SampleReader`]: sampled state of flows and links (`flows.parquet`, `links.parquet`);
 //! - [`pantheon`]: import and export of Pantheon's and mahimahi's logs;
-//! - [`qlog`]: the same for qlog, the log format of QUIC implementations.
+//! - [`qlog`]: the same for qlog, the log format of QUIC implementations;
+//! - [`capture`]: import of packet captures, pcap and pcapng, of one end or of both.
 //!
 //! Everything streams in bounded memory, except [`read_samples`]. Files are written under a temporary name, flushed and
 //! renamed when complete, so a file with its proper name is never a part of one.
@@ -33,6 +34,7 @@
 //! ```
 #![allow(clippy::disallowed_methods, reason = "this crate reads and writes files")]
 
+pub mod capture;
 mod columns;
 mod error;
 pub mod pantheon;

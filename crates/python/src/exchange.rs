@@ -1,11 +1,12 @@
 //! Logs of other tools: in and out.
 
 use crate::{error, text};
+use packetlog::capture::{Clocks, Delays, ImportedCapture, Role, import_both as import_captures, import_one};
 use packetlog::pantheon::{
     ClockOffsets, Direction, FlowLog, Imported, Input, Log, MergedExport, RawPair, import, import_run,
 };
 use packetlog::qlog::{Draft, QlogExport, TraceInfo, import_file};
-use packetlog::{Error, PacketLogReader, PacketLogWriter};
+use packetlog::{Error, PacketLogReader, PacketLogWriter, SampleTable, SampleWriter};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use record::{Event, Record};
@@ -219,9 +220,97 @@ pub(crate) fn import_qlog(py: Python<'_>, file: PathBuf, directory: PathBuf) -> 
             "acked": held.acked,
             "lost": held.lost,
             "other_spaces": held.other_spaces,
+            "unknown": held.unknown,
+            "ack_frames": held.ack_frames,
+            "sent_bytes": held.sent_bytes,
+            "received_bytes": held.received_bytes,
+            "vantage_point": held.vantage_point,
             "metrics": held.metrics,
             "last_s": held.last_ns as f64 / 1e9,
         })
     });
     Ok(traces.collect::<serde_json::Value>().to_string())
+}
+
+/// Imports packet captures, of one end or of both, into directories below `directory`; JSON with what they held.
+#[pyfunction]
+#[pyo3(signature = (file, receiver, end, clocks, directory))]
+pub(crate) fn import_capture(
+    py: Python<'_>,
+    file: PathBuf,
+    receiver: Option<PathBuf>,
+    end: Option<&str>,
+    clocks: &str,
+    directory: PathBuf,
+) -> PyResult<String> {
+    let role = match end {
+        None => None,
+        Some("sender") => Some(Role::Sender),
+        Some("receiver") => Some(Role::Receiver),
+        Some(other) => return Err(error(format!("end `{other}`: allowed are sender, receiver"))),
+    };
+    let clocks = match clocks {
+        "auto" => Clocks::Auto,
+        "stamps" => Clocks::Stamps,
+        "unknown" => Clocks::Unknown,
+        other => return Err(error(format!("clocks `{other}`: allowed are auto, stamps, unknown"))),
+    };
+    let found = py.detach(|| match &receiver {
+        Some(receiver) => import_captures(&file, receiver, clocks, &directory).map(|found| vec![found]),
+        None => import_one(&file, role, &directory),
+    });
+    Ok(found.map_err(text)?.iter().map(capture_json).collect::<serde_json::Value>().to_string())
+}
+
+fn capture_json(found: &ImportedCapture) -> serde_json::Value {
+    let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
+    let flows = found.flows.iter().map(|flow| {
+        json!({
+            "from": flow.from,
+            "to": flow.to,
+            "protocol": flow.protocol,
+            "payload_bytes": flow.payload_bytes,
+            "least_answer_ms": ms(flow.turn_ns),
+            "spin_rtt_min_ms": ms(flow.spin_rtt_ns),
+        })
+    });
+    json!({
+        "name": found.name,
+        "role": found.role.map(|role| match role {
+            Role::Sender => "sender",
+            Role::Receiver => "receiver",
+        }),
+        "flows": flows.collect::<serde_json::Value>(),
+        "records": found.records,
+        "has_samples": found.has_samples,
+        "first_s": found.first_ns as f64 / 1e9,
+        "last_s": found.last_ns as f64 / 1e9,
+        "tells_sendings": found.role != Some(Role::Receiver),
+        "tells_arrivals": found.tells_arrivals,
+        "tells_marks": found.role != Some(Role::Sender),
+        "delays": match found.delays {
+            Delays::RoundTrip => "round-trip",
+            Delays::Stamps => "one-way",
+            Delays::AboveSmallest => "above-smallest",
+            Delays::Unknown => "unknown",
+        },
+        "notes": found.notes,
+    })
+}
+
+/// One sample of a flow: time in ns, number of the flow, field, unit, value.
+type SampleRow = (u64, u32, String, String, f64);
+
+/// Writes samples of flows (`flows.parquet`).
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what Python's lists become")]
+pub(crate) fn write_samples(py: Python<'_>, file: PathBuf, rows: Vec<SampleRow>) -> PyResult<()> {
+    py.detach(|| {
+        let mut samples = SampleWriter::create(&file, SampleTable::Flows)?;
+        for (time_ns, flow, field, unit, value) in &rows {
+            samples.flow(*time_ns, *flow, field, unit, *value)?;
+        }
+        samples.finish().map(|_| ())
+    })
+    .map_err(|cause: Error| text(cause))
 }

@@ -54,8 +54,8 @@ mod _core {
     use crate::events::{Ack, Control, Ecn, Frame, Loss, Packet, RateSample, Sent, Start, Timeout};
     #[pymodule_export]
     use crate::exchange::{
-        export_pantheon, export_qlog, import_mahimahi, import_merged_log, import_qlog, import_raw_logs,
-        read_compressed,
+        export_pantheon, export_qlog, import_capture, import_mahimahi, import_merged_log, import_qlog,
+        import_raw_logs, read_compressed, write_samples,
     };
     #[pymodule_export]
     use crate::logs::{

@@ -4,7 +4,7 @@ use crate::columns::Series;
 use crate::source::Source;
 use crate::thinning::{Extent, Thinning};
 use crate::{error, text};
-use measure::{FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, statistics};
+use measure::{Delay, FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, Tells, statistics};
 use packetlog::{Key, PacketLogReader, Sample, SampleReader, SampleTable};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -42,6 +42,32 @@ struct MeasureOptions {
     /// The log is from elsewhere, and its own zero is at this time.
     #[serde(default)]
     log_zero_ns: Option<u64>,
+    /// What its records tell.
+    #[serde(default)]
+    tells: LogTells,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct LogTells {
+    sendings: bool,
+    arrivals: bool,
+    marks: bool,
+    delay: Delay,
+}
+
+impl Default for LogTells {
+    fn default() -> Self {
+        let Tells { sendings, arrivals, marks, delay } = Tells::default();
+        Self { sendings, arrivals, marks, delay }
+    }
+}
+
+impl From<LogTells> for Tells {
+    fn from(tells: LogTells) -> Self {
+        let LogTells { sendings, arrivals, marks, delay } = tells;
+        Self { sendings, arrivals, marks, delay }
+    }
 }
 
 #[derive(Deserialize)]
@@ -68,9 +94,10 @@ impl From<PlannedFlow> for FlowInfo {
     }
 }
 
-/// All metrics of a packet log as JSON.
+/// All metrics of a log as JSON; one without records of packets has only what was stated.
 #[pyfunction]
-pub(crate) fn measure_log(py: Python<'_>, packets: PathBuf, options: &str) -> PyResult<String> {
+#[pyo3(signature = (packets, options))]
+pub(crate) fn measure_log(py: Python<'_>, packets: Option<PathBuf>, options: &str) -> PyResult<String> {
     let options: MeasureOptions = serde_json::from_str(options).map_err(text)?;
     let mut meter = RunMeter::new(MeterConfig {
         flows: options.flows.into_iter().map(FlowInfo::from).collect(),
@@ -79,10 +106,13 @@ pub(crate) fn measure_log(py: Python<'_>, packets: PathBuf, options: &str) -> Py
         bin: Span::from_secs_f64(options.bin_s),
         senders_view: options.stated.is_some(),
         log_zero: options.log_zero_ns.map(Time::from_ns),
+        tells: options.tells.into(),
         ..MeterConfig::default()
     });
     let stats = py.detach(|| {
-        PacketLogReader::open(packets)?.for_each(|record| meter.record(record))?;
+        if let Some(packets) = packets {
+            PacketLogReader::open(packets)?.for_each(|record| meter.record(record))?;
+        }
         let mut senders = Vec::new();
         if let Some(samples) = options.stated {
             let mut stated = meter.stated();

@@ -2,7 +2,9 @@
 
 use crate::tell::full_name;
 use crate::{Backend, FlowSpec, RunSpec};
-use measure::{FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, SenderCounters};
+use measure::{
+    FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, SenderCounters, Tells, Told,
+};
 use path::{Direction, LinkTally};
 use transport::{ApplicationSpec, Config, EncoderStats, Sender};
 use units::{Rate, Span, Time};
@@ -30,6 +32,7 @@ pub fn meter_config(spec: &RunSpec, backend: Backend) -> MeterConfig {
         tells_reads: backend == Backend::Simulation,
         senders_view: false,
         log_zero: None,
+        tells: Tells::default(),
     }
 }
 
@@ -153,6 +156,7 @@ pub fn sender_counters(spec: &RunSpec, index: usize, sender: &Sender) -> SenderC
         accepted_bytes: Some(sender.accepted_bytes()),
         completed: stats.completed_at,
         media: sender.encoder_stats().map(|stats| media_counters(&spec.flows[index], &stats)),
+        told: Told::default(),
     }
 }
 

@@ -40,6 +40,21 @@ MEDIA = (
 )
 
 
+ONE_END = (
+    ("sent Mbit/s", "ingress_mbps", 1.0, 2),
+    ("goodput Mbit/s", "goodput_mbps", 1.0, 2),
+    ("RTT min ms", "rtt_min_ms", 1.0, 2),
+    ("p50", "rtt_p50_ms", 1.0, 2),
+    ("p95", "rtt_p95_ms", 1.0, 2),
+    ("SRTT ms", "mean_srtt_ms", 1.0, 2),
+    ("cwnd kB", "mean_cwnd_bytes", 1e-3, 1),
+    ("in flight kB", "mean_in_flight_bytes", 1e-3, 1),
+    ("resent", "retransmissions", 1.0, 0),
+    ("lost %", "packet_loss_rate", 100.0, 3),
+)
+"""What one end of a connection can know."""
+
+
 def show(
     directory: Path,
     as_json: bool,
@@ -95,6 +110,7 @@ def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
     rows = [_summary_row(group) for group in gathered]
     print(columns(["path", "scheme", "runs", *(title for title, *_ in SHOWN)], rows))
     _print_shares(gathered)
+    _print_one_end(gathered)
     _print_legend(gathered)
     _print_media(gathered)
     _print_published(results)
@@ -140,6 +156,22 @@ def _print_shares(gathered: list[dumbbell.Repetitions]) -> None:
     if rows:
         head = ["path", "mix", "who", "fair share %", *(title for title, *_ in SHARED)]
         print(f"\nShares\n{columns(head, rows)}")
+
+
+def _print_one_end(gathered: list[dumbbell.Repetitions]) -> None:
+    """What one end saw of its flows, where nothing tells one-way delays; nothing if something does."""
+    rows = []
+    for group in gathered:
+        if group.estimate(("network", 0, "delay_p95_ms")) is not None:
+            continue
+        flows = sorted({number for entity, number, _ in group.values if entity == "flow"})
+        for flow in flows:
+            found = [group.estimate(("flow", flow, metric)) for _, metric, *_ in ONE_END]
+            shown = zip(ONE_END, found, strict=True)
+            values = [_estimate(estimate, factor, digits) for (_, _, factor, digits), estimate in shown]
+            rows.append([group.path, group.scheme, str(flow), *values])
+    if rows:
+        print(f"\nAs one end saw it\n{columns(['path', 'scheme', 'flow', *(title for title, *_ in ONE_END)], rows)}")
 
 
 def _print_media(gathered: list[dumbbell.Repetitions]) -> None:

@@ -33,13 +33,14 @@ class FlowRates:
 
 @dataclass(frozen=True)
 class FlowDelays:
-    """One flow's packets: when, and how long each took; and the percentile its legend shows."""
+    """One flow's packets: when, how long each took (one way, or `round_trip`), and the percentile of the legend."""
 
     flow: int
     name: str
     time_s: NDArray[Any]
     delay_ms: NDArray[Any]
     delay_p95_ms: float | None
+    round_trip: bool = False
 
 
 def throughput_figure(
@@ -62,17 +63,13 @@ def throughput_figure(
             color, label = flow_color(flow.flow), f"Flow {flow.flow}{flow.name}"
             ingress = f"{label} ingress (mean {_mean(flow.mean_ingress_mbps)} Mbit/s)"
             egress = f"{label} egress (mean {_mean(flow.mean_egress_mbps)} Mbit/s)"
-            axes.plot(
-                _starts(flow.ingress_mbps, bin_s),
-                flow.ingress_mbps,
-                color=color,
-                linestyle="--",
-                linewidth=1.0,
-                label=ingress,
-            )
-            out = [0.0, *flow.egress_mbps]
-            axes.plot(_starts(out, bin_s), out, color=color, linewidth=1.3, label=egress)
-        bins = max([len(capacity_mbps), *(len(flow.egress_mbps) for flow in flows)], default=0)
+            if flow.ingress_mbps:
+                into, times = flow.ingress_mbps, _starts(flow.ingress_mbps, bin_s)
+                axes.plot(times, into, color=color, linestyle="--", linewidth=1.0, label=ingress)
+            if flow.egress_mbps:
+                out = [0.0, *flow.egress_mbps]
+                axes.plot(_starts(out, bin_s), out, color=color, linewidth=1.3, label=egress)
+        bins = max([len(capacity_mbps), *(len(flow.egress_mbps or flow.ingress_mbps) for flow in flows)], default=0)
         axes.set_xlim(0, max(bins * bin_s, bin_s))
         axes.set_ylim(bottom=0)
         framed.finish(["Throughput (Mbit/s)"], PAIRS)
@@ -101,7 +98,8 @@ def delay_figure(name: str, flows: Sequence[FlowDelays], start_s: float = 0.0, a
             label = f"Flow {flow.flow}{flow.name} (95th percentile {_mean(flow.delay_p95_ms)} ms)"
             axes.plot([], [], ".", color=flow_color(flow.flow), markersize=8, label=label)
         logarithmic = axis is not None and axis.logarithmic
-        framed.finish([f"Per-packet one-way delay (ms){', log' if logarithmic else ''}"], DOTS)
+        what = "round-trip time" if any(flow.round_trip for flow in flows) else "one-way delay"
+        framed.finish([f"Per-packet {what} (ms){', log' if logarithmic else ''}"], DOTS)
         drawing = render(framed.figure)
     clouds = [
         Cloud(flow.time_s - start_s, scale(flow.delay_ms), flow_color(flow.flow)) for flow in flows if len(flow.time_s)

@@ -16,10 +16,10 @@ DRAFTS = ("0.3", "quic-13")
 
 def export_qlog(
     directory: Path, destination: Path, wanted: str | None, flow: int | None, draft: str
-) -> tuple[list[Path], list[tuple[Run, str]]]:
+) -> tuple[list[Path], list[tuple[Run, str]], list[tuple[Run, str]]]:
     """Writes the flows of every usable run of `directory`, or those of the run `wanted` (PATH/SCHEME/N).
 
-    Returns the files, and the runs that were left out with the reason.
+    Returns the files, the runs that were left out with the reason, and those whose qlogs lack something.
 
     Raises:
         UserError: no results, no such run or flow, no packet logs, or `destination` is in use.
@@ -29,6 +29,7 @@ def export_qlog(
     refuse_used(destination)
     names: list[str] = []
     left_out: list[tuple[Run, str]] = []
+    incomplete: dict[tuple[Run, str], None] = {}
     with staging(destination) as made:
         for run in runs:
             statistics = results.run(run)
@@ -46,12 +47,15 @@ def export_qlog(
                 name = unlike("_".join(parts), names)
                 scheme = statistics["flows"][number - 1].get("scheme") or run.scheme
                 title = f"{run.label}, flow {number}"
-                described = _description(results.experiment, scheme, statistics["backend"])
+                lacking = _lacking(results.experiment, scheme, statistics["backend"])
+                if lacking:
+                    incomplete[run, lacking] = None
+                described = _description(scheme, statistics["backend"], lacking)
                 write_flow(results.folder(run), number, scheme, title, made / f"{name}.sqlog", described, draft)
                 names.append(name)
         if not names:
             raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
-    return [destination / f"{name}.sqlog" for name in names], left_out
+    return [destination / f"{name}.sqlog" for name in names], left_out, list(incomplete)
 
 
 def write_flow(
@@ -64,23 +68,29 @@ def write_flow(
     _core.export_qlog(str(folder / "packets.parquet"), state, str(file), number, draft, json.dumps(trace))
 
 
-def _description(experiment: Experiment, scheme: str, backend: str) -> str:
-    """What the trace of a flow shows, and what it does not have because the flow does not tell it."""
-    measured = f"{scheme}, measured by dumbbell ({backend})"
+def _lacking(experiment: Experiment, scheme: str, backend: str) -> str:
+    """What a flow's trace does not have because the flow does not tell it; empty if it has everything."""
     found = experiment.schemes.get(scheme)
     kind = found.kind if found is not None else "core"
     interval = f"{experiment.sample_interval_s:g} s"
     untold = "does not tell which packets it takes for acknowledged or lost, so there are no such events, and"
     if not backends.find(backend).capabilities.executes:
-        return f"{scheme}, imported by dumbbell: no more than the imported log told"
+        return "no more than the imported log told"
     if kind in ("kernel", "bpf"):
-        return f"{measured}; the kernel's TCP {untold} its state is what TCP_INFO said every {interval}"
+        return f"the kernel's TCP {untold} its state is what TCP_INFO said every {interval}"
     if kind == "program":
-        return f"{measured}; a program {untold} there is no more of its state than it wrote itself"
+        return f"a program {untold} there is no more of its state than it wrote itself"
     if experiment.log != "full":
-        missing = f'acknowledged packets were not logged, the state is a sample every {interval}: log = "full" has both'
-        return f"{measured}; {missing}"
-    return measured
+        return f'acknowledged packets were not logged, the state is a sample every {interval}: log = "full" has both'
+    return ""
+
+
+def _description(scheme: str, backend: str, lacking: str) -> str:
+    """What the trace of a flow shows, and what it does not have."""
+    if not backends.find(backend).capabilities.executes:
+        return f"{scheme}, imported by dumbbell: {lacking}"
+    measured = f"{scheme}, measured by dumbbell ({backend})"
+    return f"{measured}; {lacking}" if lacking else measured
 
 
 def _chosen(results: ResultsDirectory, wanted: str | None) -> list[Run]:

@@ -5,66 +5,45 @@ A trace knows when a packet was acknowledged, not when it arrived: that counts a
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.catalog.path import PathModel
-from dumbbell.errors import UserError
-from dumbbell.experiment import Experiment
-from dumbbell.interchange.pantheon_import import measure
-from dumbbell.interchange.staging import (
-    add_run,
-    begin,
-    finish,
-    imported_experiment,
-    refuse_used,
-    staging,
-)
-from dumbbell.names import fitted, unlike
+from dumbbell.errors import UserError, one_line
+from dumbbell.interchange.staging import refuse_used, staging
+from dumbbell.interchange.traces import Trace, TracedFlow, label_of, usable, write_traces
 from dumbbell.results import ResultsDirectory
 
 NOTES = """\
 Imported from qlogs: what the senders saw. A packet counts as delivered when its acknowledgement arrived.
-Every delay is a round-trip time, throughput is what was acknowledged. packet_loss_rate counts the packets that the
-sender declared lost and that were not acknowledged later or, where it declared none, those without acknowledgement.
-Means of window, bytes in flight and RTT are over time, of what the file states: null where it states nothing.
+There are round-trip times and no one-way delays; throughput is what was acknowledged. packet_loss_rate counts the
+packets that the sender declared lost and that were not acknowledged later or, where it declared none, those without
+acknowledgement. Means of window, bytes in flight and RTT are over time, of what the file states, or null.
 """
 SUFFIXES = (".qlog", ".sqlog")
+_OTHER_END = 2.0
+"""An end that received this many times of what it sent was the receiver of the data."""
 
 
 def import_qlog(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
-    """Imports a qlog file, or every one in a directory, into the new directory `out`, completely or not at all.
+    """Imports a qlog file, or every one in a directory, into the new directory `out`.
+
+    Of a directory the files that cannot be read are runs that failed.
 
     Raises:
-        UserError: there is none, one is damaged or foreign (file and line), or `out` is in use.
+        UserError: there is none, none can be read (file and line), or `out` is in use.
     """
     files = _files(source)
     refuse_used(out)
     with staging(out) as directory:
         parts = directory / "parts"
-        traces: dict[str, tuple[Path, Path, dict[str, Any]]] = {}
+        traces: list[Trace] = []
         for index, file in enumerate(files):
-            found = json.loads(_core.import_qlog(str(file), str(parts / str(index))))
-            for number, held in enumerate(found, 1):
-                label = _label(file, number if len(found) > 1 else None, traces)
-                traces[label] = (file, parts / str(index) / str(number), held)
-        last_s = max(held["last_s"] for _, _, held in traces.values())
-        results = begin(directory, _experiment(source, list(traces), last_s), source, command)
-        for run in results.experiment.all_runs():
-            file, folder, held = traces[run.scheme]
-            packets, samples = folder / "packets.parquet", folder / "flows.parquet"
-            statistics = measure(packets, replace(results.experiment, duration_s=held["last_s"]), run, samples)
-            statistics |= {"events": held["events"], "init_us": None, "qlog": held}
-            if held["acked"]:
-                # A trace has no planned length that it could fall short of, as Pantheon's runs can.
-                statistics["network"] |= {"valid": True, "invalid_reason": None}
-            add_run(results, run, [packets, samples], statistics, file.name)
+            traces += _read(file, parts / str(index), [trace.label for trace in traces])
+        traces = usable(source, traces)
+        experiment = write_traces(directory, source, "qlog", traces, NOTES, command)
         shutil.rmtree(parts)
-        (directory / "notes.txt").write_text(NOTES, encoding="utf-8")
-        finish(results)
-    return ResultsDirectory(out, results.experiment)
+    return ResultsDirectory(out, experiment)
 
 
 def _files(source: Path) -> list[Path]:
@@ -78,15 +57,46 @@ def _files(source: Path) -> list[Path]:
     return files
 
 
-def _label(file: Path, number: int | None, used: dict[str, Any]) -> str:
-    """A name for a trace: the file's, made fit for a directory and unlike the others."""
-    name = fitted(file.name.removesuffix(file.suffix), "qlog")
-    if number is not None:
-        name = f"{name}-{number}"
-    return unlike(name, used)
+def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
+    """The traces of a file; the file itself where it cannot be read."""
+    try:
+        found = json.loads(_core.import_qlog(str(file), str(folder)))
+    except _core.Error as error:
+        return [Trace(label_of(file, used, "qlog"), file.name, reason=one_line(error))]
+    traces: list[Trace] = []
+    for number, held in enumerate(found, 1):
+        label = label_of(file, [*used, *(trace.label for trace in traces)], "qlog", number if len(found) > 1 else None)
+        part = folder / str(number)
+        traces.append(
+            Trace(
+                label=label,
+                source=file.name,
+                flows=(TracedFlow(1),),
+                packets=part / "packets.parquet",
+                samples=part / "flows.parquet",
+                last_s=held["last_s"],
+                events=held["events"],
+                tells={"arrivals": held["acked"] > 0, "marks": False, "delay": "round-trip"},
+                facts=held,
+                notes=tuple(_notes(held)),
+            )
+        )
+    return traces
 
 
-def _experiment(source: Path, labels: list[str], last_s: float) -> Experiment:
-    name = fitted(source.stem, "qlog")
-    path = PathModel(name=name, title=f"qlog: {source.name}", provenance="unknown: as the qlogs' senders saw it")
-    return imported_experiment(path, labels, last_s)
+def _notes(held: dict[str, Any]) -> list[str]:
+    """What a reader has to know of a trace."""
+    notes = []
+    if not held["acked"]:
+        seen = held["ack_frames"]
+        frames = f"{seen} ACK frames, none of a packet that was sent" if seen else "no acknowledged packets"
+        notes.append(f"the trace has {frames}: what arrived, and how much was lost, is not known")
+    sent, received = held["sent_bytes"], held["received_bytes"]
+    if received > _OTHER_END * sent:
+        end = held["vantage_point"]
+        notes.append(
+            f"written by the receiver of the data{f' (the {end})' if end in ('client', 'server') else ''}, which got "
+            f"{received / 1e6:.3f} MB and sent {sent / 1e6:.3f} MB: all numbers are of its own packets; those of the "
+            f"data are in the qlog of the {'server' if end == 'client' else 'other end'}"
+        )
+    return notes

@@ -17,7 +17,7 @@ from dumbbell.errors import UserError, require_text
 from dumbbell.execution.interrupts import interruptible
 from dumbbell.experiment import Experiment, Run
 from dumbbell.json_text import to_json
-from dumbbell.results import Recording, ResultsDirectory, write_environment
+from dumbbell.results import Recording, ResultsDirectory, unsuccessful, write_environment
 from dumbbell.results.environment import environment, now
 from dumbbell.results.files import publish, write_atomically
 
@@ -109,6 +109,16 @@ def add_run(results: ResultsDirectory, run: Run, files: list[Path], statistics: 
         file.rename(folder / file.name)
     statistics = statistics | {"backend": Imported.form, "status": "done", "reason": None, "sim_wall_s": None}
     (folder / "log.txt").write_text(f"{now()} imported from {source}\n", encoding="utf-8")
+    (folder / "stats.json").write_text(to_json(results.complete(run, statistics)), encoding="utf-8")
+    publish(folder, results.folder(run))
+
+
+def add_failed(results: ResultsDirectory, run: Run, reason: str, source: str) -> None:
+    """Writes down that there is no run to be had from `source`, and why."""
+    folder = results.unfinished / "run"
+    folder.mkdir(parents=True)
+    statistics = unsuccessful(Imported.form, "failed", reason)
+    (folder / "log.txt").write_text(f"{now()} not imported from {source}: {reason}\n", encoding="utf-8")
     (folder / "stats.json").write_text(to_json(results.complete(run, statistics)), encoding="utf-8")
     publish(folder, results.folder(run))
 

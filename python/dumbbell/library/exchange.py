@@ -53,12 +53,70 @@ def import_mahimahi(
 def import_qlog(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
     """Reads qlogs of QUIC stacks, a file or a directory, into the new results directory `out`.
 
+    Files of a directory that cannot be read are runs that failed; `RunResults.notes` says what a trace does not tell.
+
     Raises:
         dumbbell.Error: none can be used, or `out` is in use; nothing is left behind.
     """
     from dumbbell.interchange.qlog_import import import_qlog
 
     return Results(import_qlog(Path(source), Path(out), list(command)))
+
+
+def import_pcap(
+    source: Place,
+    out: Place,
+    *,
+    receiver: Place | None = None,
+    end: str | None = None,
+    clocks: str = "auto",
+    scheme: str | None = None,
+    command: Sequence[str] = (),
+) -> Results:
+    """Reads packet captures (pcap, pcapng), a file or a directory, into the new results directory `out`.
+
+    `receiver` is the capture of the other end: delays are then one way, as the stamps say or, where their clocks
+    disagree, above the smallest (`clocks` is `auto`, `stamps` or `unknown`). Otherwise `end` (`sender`, `receiver`)
+    says which end captured, if it is not to be found out. `scheme` names what made the traffic. Files of a directory
+    that cannot be read are runs that failed; `RunResults.notes` says what a capture does not tell.
+
+    Raises:
+        dumbbell.Error: none can be used, or `out` is in use; nothing is left behind.
+    """
+    from dumbbell.interchange.capture import CLOCKS, ENDS, import_capture
+
+    for name, value, allowed in (("end", end, (None, *ENDS)), ("clocks", clocks, CLOCKS)):
+        if value not in allowed:
+            raise UserError(f"{name} = {value}: allowed are {', '.join(filter(None, allowed))}")
+    if receiver is not None and end is not None:
+        raise UserError("end: not with `receiver`: both ends are there")
+    other = None if receiver is None else Path(receiver)
+    found = import_capture(
+        Path(source), Path(out), list(command), receiver=other, end=end, clocks=clocks, scheme=scheme
+    )
+    return Results(found)
+
+
+def import_iperf3(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
+    """Reads iperf3's JSON (`-J`, `--json-stream`), a file or a directory, into the new results directory `out`.
+
+    Raises:
+        dumbbell.Error: none can be used, or `out` is in use; nothing is left behind.
+    """
+    from dumbbell.interchange.iperf3 import import_iperf3
+
+    return Results(import_iperf3(Path(source), Path(out), list(command)))
+
+
+def import_ss(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
+    """Reads logs of `ss -tin` with times, a file or a directory, into the new results directory `out`.
+
+    Raises:
+        dumbbell.Error: none can be used, or `out` is in use; nothing is left behind.
+    """
+    from dumbbell.interchange.ss_log import import_ss
+
+    return Results(import_ss(Path(source), Path(out), list(command)))
 
 
 def export_pantheon(directory: Place, destination: Place) -> "list[tuple[Run, str]]":
@@ -74,8 +132,11 @@ def export_pantheon(directory: Place, destination: Place) -> "list[tuple[Run, st
 
 def export_qlog(
     directory: Place, destination: Place, *, run: str | None = None, flow: int | None = None, draft: str = "0.3"
-) -> "tuple[list[Path], list[tuple[Run, str]]]":
-    """Writes what each sender saw as qlogs; returns the files, and the runs that were left out, and why.
+) -> "tuple[list[Path], list[tuple[Run, str]], list[tuple[Run, str]]]":
+    """Writes what each sender saw as qlogs.
+
+    Returns the files, the runs that were left out, and why, and those whose qlogs lack something, and what: a run
+    without `log = "full"` has no acknowledged packets.
 
     `run` (`PATH/SCHEME/N`) and `flow` choose one; `draft` is `0.3`, which qvis opens, or `quic-13`.
 

@@ -75,7 +75,7 @@ class RunResults:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is unusual about the files that it was imported from, mostly as `FILE:LINE: WHAT`."""
+        """What a reader of its numbers has to know of the files that it was imported from, mostly `FILE:LINE: WHAT`."""
         return tuple(self.statistics.get("notes", ()))
 
     @property

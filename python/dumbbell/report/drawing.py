@@ -255,7 +255,10 @@ def _throughput(job: Job, logs: _Logs) -> str:
         values = known.get(flow, {})
         means = (values.get("ingress_mbps"), values.get("throughput_mbps"))
         title = job.titles.get(flow, "")
-        lines.append(FlowRates(flow, title, series.ingress[flow], series.egress[flow], *means))
+        # what a log does not tell is not drawn as zero
+        ingress = series.ingress[flow] if not values or means[0] is not None else []
+        egress = series.egress[flow] if not values or means[1] is not None else []
+        lines.append(FlowRates(flow, title, ingress, egress, *means))
     capacity = _capacity(job, logs)
     # the mean over the packets that the log has, or that of the link
     mean_capacity = job.log_capacity_mbps if series.capacity else job.link_capacity_mbps if capacity else None
@@ -280,11 +283,13 @@ def _delay(job: Job, logs: _Logs) -> str:
     if job.packets is None:
         return ""
     points = delays(job.packets)
-    p95_ms = {flow["flow"]: flow.get("delay_p95_ms") for flow in job.flows}
-    clouds = [
-        FlowDelays(flow, job.titles.get(flow, ""), *points.get(flow, NOTHING), p95_ms.get(flow))
-        for flow in sorted(logs.rates.egress)
-    ]
+    metrics = {flow["flow"]: flow for flow in job.flows}
+    clouds = []
+    for flow in sorted(logs.rates.egress):
+        found = metrics.get(flow, {})
+        rtt_ms, p95_ms = found.get("rtt_p95_ms"), found.get("delay_p95_ms")
+        title, shown = job.titles.get(flow, ""), p95_ms if rtt_ms is None else rtt_ms
+        clouds.append(FlowDelays(flow, title, *points.get(flow, NOTHING), shown, round_trip=rtt_ms is not None))
     return delay_figure(f"{job.name}d", clouds, logs.start_s, job.delay_axis)
 
 

@@ -64,6 +64,9 @@ CORRECTED = (
 )
 SENDER = (
     ShownMetric("mean_cwnd_bytes", "mean cwnd (kB)", 1e-3, 1, _SENDER),
+    ShownMetric("rtt_min_ms", "min RTT (ms)", 1.0, 1, _SENDER),
+    ShownMetric("rtt_p50_ms", "median RTT (ms)", 1.0, 1, _SENDER),
+    ShownMetric("rtt_p95_ms", "95th RTT (ms)", 1.0, 1, _SENDER),
     ShownMetric("mean_srtt_ms", "mean SRTT (ms)", 1.0, 1, _SENDER),
     ShownMetric("retransmissions", "resent (packets)", 1.0, 0, _SENDER),
     ShownMetric("timeouts", "timeouts", 1.0, 0, _SENDER),

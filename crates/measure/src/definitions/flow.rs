@@ -85,6 +85,19 @@ pub(super) const METRICS: &[Definition] = &[
     Flow.metric("owd_p99_ms", "ms", Less, Corrected, "99th percentile of the delays of owd_mean_ms", RFC7679),
     Flow.metric("self_inflicted_delay_p95_ms", "ms", Less, Corrected, "owd_p95_ms - owd_min_ms", OWN),
     Flow.metric("self_inflicted_delay_mean_ms", "ms", Less, Corrected, "owd_mean_ms - owd_min_ms", OWN),
+    Flow.metric(
+        "rtt_min_ms",
+        "ms",
+        Less,
+        Corrected,
+        "of logs that one end wrote: smallest time from sending a packet to the arrival of what acknowledged it; null in \
+         other logs",
+        RFC7679,
+    ),
+    Flow.metric("rtt_mean_ms", "ms", Less, Corrected, "mean of the same times, of what was acknowledged from max(start, warm-up) to min(stop, end)", RFC7679),
+    Flow.metric("rtt_p50_ms", "ms", Less, Corrected, "median of the times of rtt_mean_ms", RFC7679),
+    Flow.metric("rtt_p95_ms", "ms", Less, Corrected, "95th percentile of the times of rtt_mean_ms", RFC7679),
+    Flow.metric("rtt_p99_ms", "ms", Less, Corrected, "99th percentile of the times of rtt_mean_ms", RFC7679),
     Flow.metric("packets_sent", "packets", Neutral, Counter, "packets that entered the path", OWN),
     Flow.metric("packets_delivered", "packets", Neutral, Counter, "packets that left the path, duplicates included", OWN),
     Flow.metric(

@@ -2,7 +2,7 @@
 
 use measure::{
     Convention, FlowFacts, FlowInfo, FlowState, Level, LinkCounters, MeterConfig, Read, RunMeter, RunStats,
-    Sample, SenderCounters, metrics,
+    Sample, SenderCounters, Told, metrics,
 };
 use record::{Event, Record};
 use units::{Span, Time};
@@ -36,6 +36,7 @@ fn sender() -> SenderCounters {
         accepted_bytes: Some(2_500_000),
         completed: None,
         media: None,
+        told: Told::default(),
     }
 }
 

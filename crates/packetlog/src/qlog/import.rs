@@ -18,7 +18,7 @@ const FLOW: u32 = 1;
 const LEAST_FULL_BYTES: u32 = 1200;
 
 /// What a trace held.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportedTrace {
     /// Events of any kind.
     pub events: u64,
@@ -30,6 +30,16 @@ pub struct ImportedTrace {
     pub lost: u64,
     /// Packets sent of the other packet number spaces, which are left out: numbers would not be unique.
     pub other_spaces: u64,
+    /// Packets sent of a type that is not known, which are left out likewise.
+    pub unknown: u64,
+    /// ACK frames, and lists of acknowledged packets, of the application's space or of an unknown one.
+    pub ack_frames: u64,
+    /// Bytes of all packets of the application's space that were sent, where the trace tells sizes.
+    pub sent_bytes: u64,
+    /// The same of those received.
+    pub received_bytes: u64,
+    /// Which end wrote the trace, if it says so: `client`, `server` or `network`.
+    pub vantage_point: Option<String>,
     /// Reports of the sender's state.
     pub metrics: u64,
     /// Time from the first event to the last, ns.
@@ -81,7 +91,7 @@ fn import_trace(mut trace: RawTrace, packets: &Path, samples: &Path) -> Result<I
         outstanding: BTreeMap::new(),
         ms: dialect.ms,
         full_bytes: LEAST_FULL_BYTES,
-        found: ImportedTrace::default(),
+        found: ImportedTrace { vantage_point: vantage_point(&trace.info), ..ImportedTrace::default() },
     };
     while let Some(raw) = trace.next_event()? {
         match dialect.read(&raw.value) {
@@ -94,7 +104,12 @@ fn import_trace(mut trace: RawTrace, packets: &Path, samples: &Path) -> Result<I
         }
     }
     if import.found.sent == 0 {
-        return Err(Error::log(&trace.log, "no packet of the application was sent in it: nothing to import"));
+        let unknown = match import.found.unknown {
+            0 => String::new(),
+            count => format!(" ({count} are of an unknown type)"),
+        };
+        let problem = format!("no packet of the application was sent in it{unknown}: nothing to import");
+        return Err(Error::log(&trace.log, problem));
     }
     import.packets.finish()?;
     import.samples.finish()?;
@@ -124,10 +139,18 @@ impl Import {
 
     fn sent(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
         let data = event.data;
-        if !is_application(data) {
-            self.found.other_spaces += 1;
-            return Ok(Ok(()));
+        match space(data) {
+            Space::Application => {}
+            Space::Unknown => {
+                self.found.unknown += 1;
+                return Ok(Ok(()));
+            }
+            Space::Other => {
+                self.found.other_spaces += 1;
+                return Ok(Ok(()));
+            }
         }
+        self.found.sent_bytes += size_on_path(data).map_or(0, u64::from);
         let frames = data.get("frames").and_then(Value::as_array);
         if frames.is_some_and(|frames| !frames.is_empty() && !frames.iter().any(is_ack_eliciting)) {
             return Ok(Ok(()));
@@ -135,12 +158,9 @@ impl Import {
         let Some(number) = packet_number(data) else {
             return Ok(Err("packet_sent has no packet number"));
         };
-        let length =
-            |keys: &[&str]| find(data, keys).and_then(count).and_then(|bytes| u32::try_from(bytes).ok());
         let carried = frames.map(|frames| frames.iter().map(stream_bytes).fold(0, u32::saturating_add));
-        let data_bytes = carried.or_else(|| length(&["raw.payload_length"])).unwrap_or(0);
-        let size = length(&["raw.length", "header.packet_size", "packet_size", "header.length", "length"]);
-        let size_bytes = size.unwrap_or(data_bytes);
+        let data_bytes = carried.or_else(|| length(data, &["raw.payload_length"])).unwrap_or(0);
+        let size_bytes = size_on_path(data).unwrap_or(data_bytes);
         self.full_bytes = self.full_bytes.max(size_bytes);
         self.found.sent += 1;
         let sent = Outstanding { sent_ns: event.time_ns, size_bytes, data_bytes };
@@ -153,7 +173,11 @@ impl Import {
         let data = event.data;
         let frames = data.get("frames").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let mut acks = frames.iter().filter(|frame| frame_type(frame) == "ack").peekable();
-        if !is_application(data) || acks.peek().is_none() {
+        let space = space(data);
+        if space == Space::Application {
+            self.found.received_bytes += size_on_path(data).map_or(0, u64::from);
+        }
+        if space == Space::Other || acks.peek().is_none() {
             return Ok(Ok(()));
         }
         let none = Outstanding { sent_ns: event.time_ns, size_bytes: 0, data_bytes: 0 };
@@ -162,10 +186,18 @@ impl Import {
         self.packets.write(&ack)?;
         for frame in acks {
             let Some(ranges) = find(frame, &["acked_ranges"]).and_then(Value::as_array) else { continue };
-            for range in ranges {
-                let Some((first, last)) = bounds(range) else {
-                    return Ok(Err("acked_ranges must be a list of [first, last]"));
-                };
+            let Some(ranges) = ranges.iter().map(bounds).collect::<Option<Vec<_>>>() else {
+                return Ok(Err("acked_ranges must be a list of [first, last]"));
+            };
+            // An ACK of another space would acknowledge numbers that this one has not used yet.
+            let largest = ranges.iter().map(|&(_, last)| last).max();
+            if space == Space::Unknown
+                && !largest.is_some_and(|largest| self.outstanding.contains_key(&largest))
+            {
+                continue;
+            }
+            self.found.ack_frames += 1;
+            for (first, last) in ranges {
                 self.acknowledge(event, first, last)?;
             }
         }
@@ -184,6 +216,7 @@ impl Import {
         let Some(numbers) = numbers else {
             return Ok(Err("packet_numbers must be a list of packet numbers"));
         };
+        self.found.ack_frames += 1;
         for number in numbers {
             self.acknowledge(event, number, number)?;
         }
@@ -203,7 +236,7 @@ impl Import {
     }
 
     fn lost(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
-        if !is_application(event.data) {
+        if space(event.data) == Space::Other {
             return Ok(Ok(()));
         }
         let Some(number) = packet_number(event.data) else {
@@ -269,12 +302,41 @@ fn record(event: &Event<'_>, kind: record::Event, seq: u64, packet: &Outstanding
     }
 }
 
-/// Whether a packet belongs to the application's packet number space; true if the trace does not say.
-fn is_application(data: &Value) -> bool {
+/// A packet number space (RFC 9000 12.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Space {
+    Application,
+    /// Those of the handshake, and packets without numbers.
+    Other,
+    /// Some stacks of draft-00 call packets `unknown` before they have taken off their protection.
+    Unknown,
+}
+
+/// The packet number space of a packet; the application's if the trace does not say.
+fn space(data: &Value) -> Space {
+    const APPLICATION: [&str; 4] = ["1rtt", "0rtt", "onertt", "zerortt"];
     let kind = find(data, &["header.packet_type", "packet_type", "type"]).and_then(Value::as_str);
-    kind.is_none_or(|kind| {
-        ["1rtt", "0rtt", "onertt", "zerortt"].iter().any(|known| kind.eq_ignore_ascii_case(known))
-    })
+    match kind {
+        None => Space::Application,
+        Some(kind) if APPLICATION.iter().any(|known| kind.eq_ignore_ascii_case(known)) => Space::Application,
+        Some(kind) if kind.is_empty() || kind.eq_ignore_ascii_case("unknown") => Space::Unknown,
+        Some(_) => Space::Other,
+    }
+}
+
+/// Bytes of a packet on the path, where the trace tells them.
+fn size_on_path(data: &Value) -> Option<u32> {
+    length(data, &["raw.length", "header.packet_size", "packet_size", "header.length", "length"])
+}
+
+fn length(data: &Value, keys: &[&str]) -> Option<u32> {
+    find(data, keys).and_then(count).and_then(|bytes| u32::try_from(bytes).ok())
+}
+
+/// Draft-00 has it as an object or as a text.
+fn vantage_point(info: &serde_json::Map<String, Value>) -> Option<String> {
+    let point = info.get("vantage_point")?;
+    point.as_str().or_else(|| find(point, &["type"])?.as_str()).map(str::to_ascii_lowercase)
 }
 
 fn packet_number(data: &Value) -> Option<u64> {

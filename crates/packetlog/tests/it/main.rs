@@ -1,5 +1,6 @@
 //! Packet logs, and the formats of others, out and in.
 
+mod captures;
 mod common;
 mod pantheon_any;
 mod pantheon_lenient;

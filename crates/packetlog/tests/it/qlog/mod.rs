@@ -19,7 +19,7 @@ fn import(scratch: &Scratch, text: &[u8]) -> Result<ImportedTrace, Error> {
     std::fs::write(&file, text).unwrap();
     let found = import_file(&file, &scratch.file("out"))?;
     assert_eq!(found.len(), 1);
-    Ok(found[0].1)
+    Ok(found[0].1.clone())
 }
 
 fn records(path: &Path) -> Vec<Record> {

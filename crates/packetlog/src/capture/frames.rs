@@ -1,0 +1,187 @@
+//! The packets of a capture file, pcap or pcapng, read as a stream.
+
+use super::segment::{Link, Segment, decode};
+use crate::Error;
+use pcap_parser::traits::PcapReaderIterator;
+use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Size of the buffer, which has to hold a whole block, and how far it may grow.
+const BUFFER_BYTES: usize = 1 << 18;
+const LARGEST_BYTES: usize = 1 << 24;
+
+/// What was read of a file besides its packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Captured {
+    /// Frames of any kind.
+    pub frames: u64,
+    /// Frames that are neither TCP nor UDP over IP, fragments, or cut off within their headers.
+    pub others: u64,
+    /// Whether the file ends within a packet.
+    pub is_cut: bool,
+}
+
+/// An interface of a capture.
+#[derive(Clone, Copy, Debug)]
+struct Interface {
+    link: Link,
+    ticks_per_second: u64,
+    offset_s: i64,
+}
+
+/// Reads the packets of a file one by one.
+pub(super) struct Frames {
+    path: PathBuf,
+    reader: Box<dyn PcapReaderIterator + Send>,
+    capacity: usize,
+    interfaces: Vec<Result<Interface, i32>>,
+    pub(super) captured: Captured,
+}
+
+/// What a block was.
+enum Read {
+    Packet(Option<Segment>),
+    Other,
+}
+
+impl Frames {
+    /// # Errors
+    /// The file cannot be read, or is no capture.
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        let kind = std::fs::metadata(path).map_err(|e| Error::io(path, "open", e))?;
+        if !kind.is_file() {
+            return Err(Error::file(path, "is no file"));
+        }
+        let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
+        let reader = create_reader(BUFFER_BYTES, file).map_err(|error| match error {
+            PcapError::Eof => Error::file(path, "is empty"),
+            PcapError::Incomplete(_) | PcapError::UnexpectedEof => {
+                Error::file(path, "is cut off in its header")
+            }
+            _ => Error::file(path, "is no capture: it begins neither as pcap nor as pcapng"),
+        })?;
+        let (path, captured) = (path.to_owned(), Captured::default());
+        Ok(Self { path, reader, capacity: BUFFER_BYTES, interfaces: Vec::new(), captured })
+    }
+
+    /// The next packet of TCP or UDP.
+    ///
+    /// # Errors
+    /// The file is damaged, or of a link layer that is not known.
+    pub(super) fn next(&mut self) -> Result<Option<Segment>, Error> {
+        loop {
+            let number = self.captured.frames + 1;
+            match self.reader.next() {
+                Ok((offset, block)) => {
+                    let read = take(&mut self.interfaces, block);
+                    self.reader.consume(offset);
+                    match read {
+                        Ok(Read::Other) => {}
+                        Ok(Read::Packet(found)) => {
+                            self.captured.frames += 1;
+                            if found.is_some() {
+                                return Ok(found);
+                            }
+                            self.captured.others += 1;
+                        }
+                        Err(problem) => return Err(self.refuse(number, &problem)),
+                    }
+                }
+                Err(PcapError::Eof) => return Ok(None),
+                Err(PcapError::UnexpectedEof) => {
+                    // What stopped the capture stopped it in the middle: the packets before are whole.
+                    self.captured.is_cut = true;
+                    return Ok(None);
+                }
+                Err(PcapError::Incomplete(_)) => {
+                    let path = &self.path;
+                    self.reader.refill().map_err(|_| Error::file(path, "cannot be read"))?;
+                }
+                Err(PcapError::BufferTooSmall) => {
+                    self.capacity *= 2;
+                    if self.capacity > LARGEST_BYTES || !self.reader.grow(self.capacity) {
+                        return Err(self.refuse(number, "is longer than any packet: the file is damaged"));
+                    }
+                    let path = &self.path;
+                    self.reader.refill().map_err(|_| Error::file(path, "cannot be read"))?;
+                }
+                Err(_) => return Err(self.refuse(number, "cannot be read: the file is damaged")),
+            }
+        }
+    }
+
+    fn refuse(&self, number: u64, problem: &str) -> Error {
+        Error::file(&self.path, format!("packet {number} {problem}"))
+    }
+}
+
+/// Looks at a block; what is wrong with it, if so.
+fn take(interfaces: &mut Vec<Result<Interface, i32>>, block: PcapBlockOwned<'_>) -> Result<Read, String> {
+    match block {
+        PcapBlockOwned::LegacyHeader(header) => {
+            let ticks_per_second = if header.is_nanosecond_precision() { 1_000_000_000 } else { 1_000_000 };
+            interfaces.push(interface(header.network.0 & 0xFFFF, ticks_per_second, 0));
+            Ok(Read::Other)
+        }
+        PcapBlockOwned::Legacy(frame) => {
+            let ticks = |interface: &Interface| {
+                u64::from(frame.ts_sec)
+                    .checked_mul(interface.ticks_per_second)?
+                    .checked_add(u64::from(frame.ts_usec))
+            };
+            packet(interfaces, 0, ticks, frame.data, frame.origlen)
+        }
+        PcapBlockOwned::NG(Block::SectionHeader(_)) => {
+            interfaces.clear();
+            Ok(Read::Other)
+        }
+        PcapBlockOwned::NG(Block::InterfaceDescription(found)) => {
+            let resolution = found.ts_resolution().filter(|&ticks| ticks > 0);
+            let resolution =
+                resolution.ok_or("has an interface with a resolution of time that is unknown")?;
+            interfaces.push(interface(found.linktype.0, resolution, found.ts_offset()));
+            Ok(Read::Other)
+        }
+        PcapBlockOwned::NG(Block::EnhancedPacket(found)) => {
+            let ticks = (u64::from(found.ts_high) << 32) | u64::from(found.ts_low);
+            let data = found.data.get(..found.caplen as usize).unwrap_or(found.data);
+            packet(interfaces, found.if_id as usize, |_| Some(ticks), data, found.origlen)
+        }
+        PcapBlockOwned::NG(Block::SimplePacket(_)) => {
+            Err("has no time: simple packet blocks have none".into())
+        }
+        PcapBlockOwned::NG(_) => Ok(Read::Other),
+    }
+}
+
+fn interface(number: i32, ticks_per_second: u64, offset_s: i64) -> Result<Interface, i32> {
+    Link::of(number).map(|link| Interface { link, ticks_per_second, offset_s }).ok_or(number)
+}
+
+fn packet(
+    interfaces: &[Result<Interface, i32>],
+    id: usize,
+    ticks: impl FnOnce(&Interface) -> Option<u64>,
+    data: &[u8],
+    original_bytes: u32,
+) -> Result<Read, String> {
+    let interface = interfaces.get(id).ok_or("is of an interface that the file does not describe")?;
+    let interface = interface.as_ref().map_err(|number| {
+        format!(
+            "has link type {number}: read are Ethernet (1), Linux cooked (113, 276), raw IP (12, 101, 228, 229) and \
+             loopback (0, 108)"
+        )
+    })?;
+    let time_ns = ticks(interface).and_then(|ticks| time_ns(ticks, interface));
+    let time_ns = time_ns.ok_or("has a time that is none since 1970")?;
+    Ok(Read::Packet(decode(interface.link, time_ns, data, original_bytes)))
+}
+
+/// Time since 1970, ns; half of what the type holds at most.
+fn time_ns(ticks: u64, interface: &Interface) -> Option<u64> {
+    let per_second = u128::from(interface.ticks_per_second);
+    let since = i128::try_from(u128::from(ticks) * 1_000_000_000 / per_second).ok()?;
+    let ns = since + i128::from(interface.offset_s) * 1_000_000_000;
+    u64::try_from(ns).ok().filter(|&ns| ns < u64::MAX / 4)
+}

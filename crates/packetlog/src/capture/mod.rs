@@ -1,0 +1,689 @@
+//! Packet captures (pcap and pcapng) of TCP and QUIC or other UDP as packet logs, from one end or from both.
+//!
+//! One end knows what it sent, what it received and, of TCP, what was acknowledged when: a packet counts as delivered then,
+//! and its delay is a round-trip time. What QUIC acknowledges is encrypted. With the captures of both ends each packet is
+//! found again at the other one, and its delay is one way, by two clocks.
+//!
+//! Captures are read twice, as streams: once to see what is in them, once to import it.
+
+mod frames;
+mod one_end;
+mod segment;
+mod survey;
+mod two_ends;
+
+pub use frames::Captured;
+
+use crate::{Error, PacketLogWriter, SampleTable, SampleWriter};
+use frames::Frames;
+use one_end::{Arrived, SenderView, Told};
+use record::{Event, Record};
+use segment::{Kind, Segment};
+use std::collections::BTreeMap;
+use std::path::Path;
+use survey::{Chosen, Survey, Surveyed};
+use two_ends::Matcher;
+
+/// The longest packet that a path without offloads carries, bytes of IP.
+const LONGEST_PACKET_BYTES: u32 = 9_000;
+
+/// A segment's payload where its connection's set-up is not there to say it: Ethernet's 1,500 bytes less the headers.
+const USUAL_MSS: u32 = 1_460;
+
+/// The smallest payload of a full segment (Linux v6.12, include/net/tcp.h, `TCP_MIN_SND_MSS`: 48 with options).
+const LEAST_MSS: u32 = 8;
+
+/// Delays beyond this are no delays but clocks that disagree, ns.
+const LONGEST_DELAY_NS: i64 = 10_000_000_000;
+
+/// Which end a capture was made at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// The one that sends the data.
+    Sender,
+    /// The one that receives it.
+    Receiver,
+}
+
+/// How delays between two captures follow from their stamps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clocks {
+    /// As the stamps say if they can be right, else above the smallest.
+    #[default]
+    Auto,
+    /// As the stamps say.
+    Stamps,
+    /// Nothing is known of the clocks' offset.
+    Unknown,
+}
+
+/// What delays are by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delays {
+    /// Times from sending to acknowledgement.
+    RoundTrip,
+    /// By the stamps of two captures.
+    Stamps,
+    /// The same, but for a constant.
+    AboveSmallest,
+    /// There are none.
+    Unknown,
+}
+
+/// One connection as a flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapturedFlow {
+    /// Address and port that the data comes from, and where it goes.
+    pub from: String,
+    /// ...
+    pub to: String,
+    /// `TCP`, `QUIC` or `UDP`.
+    pub protocol: &'static str,
+    /// Payload that the capture has of it, bytes, what was sent again included.
+    pub payload_bytes: u64,
+    /// Smallest time from a packet to its answer, ns: at the sender a round trip. Without timestamps of TCP that of the
+    /// connection's set-up.
+    pub turn_ns: Option<u64>,
+    /// Smallest round-trip time that QUIC's spin bit tells, ns.
+    pub spin_rtt_ns: Option<u64>,
+}
+
+/// Flows that were seen in the same way, in a packet log of their own.
+#[derive(Clone, Debug)]
+pub struct ImportedCapture {
+    /// Name of its directory.
+    pub name: String,
+    /// The end that captured them; none of captures of both.
+    pub role: Option<Role>,
+    /// Whether they are of TCP.
+    pub is_tcp: bool,
+    /// In the order of their numbers.
+    pub flows: Vec<CapturedFlow>,
+    /// Events written.
+    pub records: u64,
+    /// Whether samples were written too.
+    pub has_samples: bool,
+    /// Time of the first packet, ns since 1970, and of the last one since then.
+    pub first_ns: u64,
+    /// ...
+    pub last_ns: u64,
+    /// Whether what arrived is told.
+    pub tells_arrivals: bool,
+    /// What delays are.
+    pub delays: Delays,
+    /// What a reader of its numbers has to know.
+    pub notes: Vec<String>,
+}
+
+/// Imports the capture of one end; flows of which it was the sender and those of which it was the receiver, of TCP and of
+/// UDP, each go into a directory of their own below `directory`. `role` says which end it is of; otherwise it is found
+/// out.
+///
+/// # Errors
+/// The file cannot be read, is no capture, is damaged or has no data in it; a file cannot be written.
+pub fn import_one(file: &Path, role: Option<Role>, directory: &Path) -> Result<Vec<ImportedCapture>, Error> {
+    let survey = Survey::of(file, false)?;
+    let (chosen, others) = survey.choose();
+    let first_ns = first_of(&survey, &chosen);
+    let mut parts: BTreeMap<(Role, bool), Part> = BTreeMap::new();
+    let mut flows = BTreeMap::new();
+    for &flow in &chosen {
+        let found = &survey.connections[&flow.connection];
+        let known = role.or(found.is_sender(flow.direction()).map(of_sender));
+        let (is_tcp, role) = (flow.connection.is_tcp, known.unwrap_or(Role::Sender));
+        let part = match parts.entry((role, is_tcp)) {
+            std::collections::btree_map::Entry::Occupied(part) => part.into_mut(),
+            std::collections::btree_map::Entry::Vacant(place) => {
+                place.insert(Part::create(directory, role, is_tcp)?)
+            }
+        };
+        let full = full_bytes(&flow, found);
+        part.offloaded |= full.is_some_and(|full| found.largest_bytes > full);
+        part.without_start += usize::from(!found.has_start);
+        part.guessed += usize::from(known.is_none());
+        let number = part.add(&flow, found);
+        let view = match (role, is_tcp) {
+            (Role::Sender, true) => View::Sender(SenderView::new(number, full)),
+            _ => View::Count { arrived: Arrived::default(), sent: 0 },
+        };
+        flows.insert(flow.connection, (flow, (role, is_tcp), number, view));
+    }
+    let mut frames = Frames::open(file)?;
+    while let Some(segment) = frames.next()? {
+        let Some((flow, key, number, view)) = flows.get_mut(&segment.connection()) else { continue };
+        let Some(part) = parts.get_mut(key) else { continue };
+        let is_data = segment.is_forward() == flow.is_forward;
+        part.packet(segment.time_ns.saturating_sub(first_ns), *number, &segment, is_data, view)?;
+    }
+    let mut acked: BTreeMap<(Role, bool), u64> = BTreeMap::new();
+    for (_, key, _, view) in flows.values() {
+        if let View::Sender(view) = view {
+            *acked.entry(*key).or_default() += view.acked;
+        }
+    }
+    let found = parts.into_iter().map(|(key, part)| {
+        let acked = acked.get(&key).copied().unwrap_or(0);
+        part.finish(first_ns, acked, others, &[survey.captured])
+    });
+    found.collect()
+}
+
+fn of_sender(is_sender: bool) -> Role {
+    if is_sender { Role::Sender } else { Role::Receiver }
+}
+
+/// Payload of a full segment of TCP: what the other end takes, less the options that this connection's segments have.
+fn full_bytes(flow: &Chosen, found: &Surveyed) -> Option<u32> {
+    if !flow.connection.is_tcp {
+        return None;
+    }
+    let announced = found.mss[1 - flow.direction()].map(u32::from);
+    if announced.is_none() && found.largest_bytes < LONGEST_PACKET_BYTES {
+        return None;
+    }
+    Some(announced.unwrap_or(USUAL_MSS).saturating_sub(found.option_bytes).max(LEAST_MSS))
+}
+
+fn first_of(survey: &Survey, chosen: &[Chosen]) -> u64 {
+    chosen.iter().map(|flow| survey.connections[&flow.connection].first_ns).min().unwrap_or(0)
+}
+
+/// How a flow is looked at.
+enum View {
+    Sender(SenderView),
+    /// What was sent, or what arrived, is counted.
+    Count {
+        arrived: Arrived,
+        sent: u64,
+    },
+}
+
+/// The files of flows that are seen in the same way.
+struct Part {
+    role: Role,
+    is_tcp: bool,
+    name: String,
+    packets: PacketLogWriter,
+    samples: Option<SampleWriter>,
+    flows: Vec<CapturedFlow>,
+    records: u64,
+    last_ns: u64,
+    acks: u64,
+    /// Packets with a stamp before that of the packet before.
+    backward: u64,
+    offloaded: bool,
+    without_start: usize,
+    guessed: usize,
+    /// Datagrams that are longer than packets are.
+    joined: u64,
+}
+
+impl Part {
+    fn create(directory: &Path, role: Role, is_tcp: bool) -> Result<Self, Error> {
+        let name = match (role, is_tcp) {
+            (Role::Sender, true) => "tcp-sent",
+            (Role::Sender, false) => "udp-sent",
+            (Role::Receiver, true) => "tcp-received",
+            (Role::Receiver, false) => "udp-received",
+        };
+        let folder = directory.join(name);
+        std::fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, "create", error))?;
+        let samples = match (role, is_tcp) {
+            (Role::Sender, true) => {
+                Some(SampleWriter::create(folder.join("flows.parquet"), SampleTable::Flows)?)
+            }
+            _ => None,
+        };
+        Ok(Self {
+            role,
+            is_tcp,
+            name: name.to_owned(),
+            packets: PacketLogWriter::create(folder.join("packets.parquet"))?,
+            samples,
+            flows: Vec::new(),
+            records: 0,
+            last_ns: 0,
+            acks: 0,
+            backward: 0,
+            offloaded: false,
+            without_start: 0,
+            guessed: 0,
+            joined: 0,
+        })
+    }
+
+    /// Takes in a connection; its number as a flow.
+    fn add(&mut self, flow: &Chosen, found: &Surveyed) -> u32 {
+        self.flows.push(described(flow, found));
+        self.flows.len() as u32
+    }
+
+    fn packet(
+        &mut self,
+        at_ns: u64,
+        flow: u32,
+        segment: &Segment,
+        is_data: bool,
+        view: &mut View,
+    ) -> Result<(), Error> {
+        // Records come in order of time, stamps of several processors do not always.
+        self.backward += u64::from(at_ns < self.last_ns);
+        let at_ns = at_ns.max(self.last_ns);
+        self.last_ns = at_ns;
+        let is_sender = self.role == Role::Sender;
+        let mut told = Vec::new();
+        match (view, segment.kind) {
+            (View::Sender(view), Kind::Tcp(tcp)) if is_data => {
+                view.sent(at_ns, segment, &tcp, &mut |one| told.push(one));
+            }
+            (View::Sender(view), Kind::Tcp(tcp)) => {
+                view.received(at_ns, segment, &tcp, &mut |one| told.push(one));
+            }
+            (View::Count { arrived, sent }, kind) if is_data => {
+                if segment.payload_bytes == 0 {
+                    return Ok(());
+                }
+                self.joined += u64::from(!self.is_tcp && segment.size_bytes > LONGEST_PACKET_BYTES);
+                let new_bytes = match kind {
+                    Kind::Tcp(tcp) => arrived.new_bytes(&tcp, segment.payload_bytes),
+                    Kind::Udp(_) => segment.payload_bytes,
+                };
+                let event = if is_sender { Event::Send } else { Event::Deliver };
+                let record = plain(at_ns, flow, event, *sent, segment, new_bytes);
+                *sent += 1;
+                if segment.ce && !is_sender {
+                    told.push(Told::Record(Record { event: Event::Mark, data_bytes: 0, ..record }));
+                }
+                told.push(Told::Record(record));
+            }
+            _ => {
+                let event = if is_sender { Event::AckDeliver } else { Event::AckSend };
+                told.push(Told::Record(plain(at_ns, flow, event, self.acks, segment, 0)));
+                self.acks += 1;
+            }
+        }
+        for one in told {
+            match one {
+                Told::Record(record) => {
+                    self.records += 1;
+                    self.packets.write(&record)?;
+                }
+                Told::Sample(field, unit, value) => {
+                    if let Some(samples) = &mut self.samples {
+                        samples.flow(at_ns, flow, field, unit, value)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(
+        self,
+        first_ns: u64,
+        acked: u64,
+        others: usize,
+        captured: &[Captured],
+    ) -> Result<ImportedCapture, Error> {
+        let is_senders_view = self.role == Role::Sender && self.is_tcp;
+        let mut notes = general_notes(others, captured);
+        let view = match (self.role, self.is_tcp) {
+            (Role::Sender, true) => {
+                "captured at the sender of the data: what was acknowledged counts as delivered, delays are round-trip \
+                 times, and of one-way delays nothing is known"
+            }
+            (Role::Sender, false) => {
+                "captured at the sender of the data: what arrived of it, and when, only the receiver or the keys tell"
+            }
+            (Role::Receiver, _) => {
+                "captured at the receiver of the data: what was sent and lost, and how long it took, is not known"
+            }
+        };
+        notes.insert(0, view.to_owned());
+        if self.guessed > 0 {
+            notes.push(format!(
+                "{} of {} connections do not tell which end captured them: taken as the sender (--end says it)",
+                self.guessed,
+                self.flows.len()
+            ));
+        }
+        if is_senders_view && acked == 0 {
+            notes.push(
+                "no acknowledgement is of anything that was sent: what arrived is not known".to_owned(),
+            );
+        }
+        if self.offloaded && self.role == Role::Sender {
+            notes.push(
+                "segments longer than packets, which the network card splits, count as the packets they become"
+                    .to_owned(),
+            );
+        } else if self.offloaded {
+            notes.push(
+                "packets were joined before they were captured: their number is not that of the path"
+                    .to_owned(),
+            );
+        }
+        if self.joined > 0 {
+            notes.push(format!(
+                "{} datagrams are longer than packets: the network card splits or joined them, and their number is not \
+                 that of the path",
+                self.joined
+            ));
+        }
+        if self.without_start > 0 && self.is_tcp {
+            notes.push(format!("the set-up of {} connections is not in the capture", self.without_start));
+        }
+        if self.backward > 0 {
+            notes.push(backward_note(self.backward));
+        }
+        self.packets.finish()?;
+        let has_samples = self.samples.map(SampleWriter::finish).transpose()?.is_some();
+        Ok(ImportedCapture {
+            name: self.name,
+            role: Some(self.role),
+            is_tcp: self.is_tcp,
+            flows: self.flows,
+            records: self.records,
+            has_samples,
+            first_ns,
+            last_ns: self.last_ns,
+            tells_arrivals: if is_senders_view { acked > 0 } else { self.role == Role::Receiver },
+            delays: if is_senders_view { Delays::RoundTrip } else { Delays::Unknown },
+            notes,
+        })
+    }
+}
+
+fn backward_note(count: u64) -> String {
+    format!("{count} packets are stamped earlier than the packet before them: they come at its time")
+}
+
+fn general_notes(others: usize, captured: &[Captured]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if others > 0 {
+        notes.push(format!("{others} connections with little or no data are left out"));
+    }
+    let frames: u64 = captured.iter().map(|captured| captured.others).sum();
+    if frames > 0 {
+        notes.push(format!(
+            "{frames} packets are neither TCP nor UDP, or cut off in their headers, and are left out"
+        ));
+    }
+    if captured.iter().any(|captured| captured.is_cut) {
+        notes.push("the capture is cut off in its last packet".to_owned());
+    }
+    notes
+}
+
+fn described(flow: &Chosen, found: &Surveyed) -> CapturedFlow {
+    let [less, greater] = flow.connection.ends;
+    let (from, to) = if flow.is_forward { (less, greater) } else { (greater, less) };
+    let name = |end: segment::End| std::net::SocketAddr::new(end.address, end.port).to_string();
+    let protocol = match (flow.connection.is_tcp, found.quic_version) {
+        (true, _) => "TCP",
+        (false, Some(_)) => "QUIC",
+        (false, None) => "UDP",
+    };
+    CapturedFlow {
+        from: name(from),
+        to: name(to),
+        protocol,
+        payload_bytes: found.payload_bytes[flow.direction()],
+        turn_ns: found.turn_ns[flow.direction()],
+        spin_rtt_ns: found.spin_rtt_ns(flow.direction()),
+    }
+}
+
+fn plain(time_ns: u64, flow: u32, event: Event, seq: u64, segment: &Segment, data_bytes: u32) -> Record {
+    Record { time_ns, flow, event, seq, size_bytes: segment.size_bytes, data_bytes, one_way_delay_ns: 0 }
+}
+
+/// Imports the captures of both ends of the same connections into one packet log in `directory`. `sender` is that of the
+/// end which sends the data of the largest connection.
+///
+/// # Errors
+/// A file cannot be read or is no capture; nothing of one is in the other; by the stamps, packets would arrive before they
+/// were sent and [`Clocks::Stamps`] was asked for; a file cannot be written.
+pub fn import_both(
+    sender: &Path,
+    receiver: &Path,
+    clocks: Clocks,
+    directory: &Path,
+) -> Result<ImportedCapture, Error> {
+    let surveys = [Survey::of(sender, true)?, Survey::of(receiver, true)?];
+    let (chosen, others) = common(&surveys);
+    let payload = |flow: &&Chosen| surveys[0].connections[&flow.connection].payload_bytes[flow.direction()];
+    let Some(main) = chosen.iter().max_by_key(payload).copied() else {
+        let problem = format!("has none of the connections of {}", sender.display());
+        return Err(Error::file(receiver, problem));
+    };
+    if is_swapped(&surveys, main) {
+        let problem = format!("was captured nearer to the receiver than {}: swap them", receiver.display());
+        return Err(Error::file(sender, problem));
+    }
+    let host = main.connection.ends[main.direction()].address;
+    let offset = Offset::of(&surveys, &chosen, host);
+    let (shift_ns, delays) = offset.resolve(clocks, receiver)?;
+    let folder = directory.join("both");
+    std::fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, "create", error))?;
+    let mut writer = Both {
+        packets: PacketLogWriter::create(folder.join("packets.parquet"))?,
+        samples: SampleWriter::create(folder.join("flows.parquet"), SampleTable::Flows)?,
+        records: 0,
+        last_ns: 0,
+        backward: 0,
+    };
+    let matched = (1..).zip(&chosen).map(|(number, flow)| {
+        let found = &surveys[0].connections[&flow.connection];
+        // Which file is that of the sender of this flow's data.
+        let at_sender = usize::from(flow.connection.ends[flow.direction()].address != host);
+        (flow.connection, (*flow, at_sender, Matcher::new(number, full_bytes(flow, found)), 0))
+    });
+    let mut flows: BTreeMap<_, (Chosen, usize, Matcher, u64)> = matched.collect();
+    let shifted = |file: usize, time_ns: u64| time_ns as i64 - if file == 1 { shift_ns } else { 0 };
+    let begins = [0, 1].map(|file| shifted(file, first_of(&surveys[file], &chosen)));
+    let zero_ns = begins[0].min(begins[1]);
+    let ends = [0, 1].map(|file| {
+        let last = |flow: &Chosen| surveys[file].connections[&flow.connection].last_ns;
+        shifted(file, chosen.iter().map(last).max().unwrap_or(0))
+    });
+    // What one file has long before or after the other one would count as lost.
+    let is_far = |times: [i64; 2]| (times[0] - times[1]).abs() > LATE_NS;
+    let late = is_far(begins) || is_far(ends);
+    let from_ns = if is_far(begins) { begins[0].max(begins[1]) } else { zero_ns };
+    let to_ns = if is_far(ends) { ends[0].min(ends[1]) } else { i64::MAX };
+    let mut frames = [Frames::open(sender)?, Frames::open(receiver)?];
+    let mut next = [frames[0].next()?, frames[1].next()?];
+    while let Some(file) = earlier(&next, shift_ns) {
+        let Some(segment) = next[file].take() else { break };
+        next[file] = frames[file].next()?;
+        let Some((flow, at_sender, matcher, seen)) = flows.get_mut(&segment.connection()) else { continue };
+        let at_ns = shifted(file, segment.time_ns);
+        if at_ns < from_ns || at_ns > to_ns {
+            continue;
+        }
+        let at_ns = writer.time((at_ns - zero_ns) as u64);
+        let way = usize::from(segment.is_forward() != flow.is_forward);
+        let is_source = (file == *at_sender) == (way == 0);
+        let mut told = Vec::new();
+        if is_source {
+            matcher.sent(way, at_ns, &segment, &mut |record| told.push(record));
+        } else {
+            matcher.received(way, at_ns, &segment, &mut |record| told.push(record));
+        }
+        for record in told {
+            writer.write(&record)?;
+        }
+        if flow.connection.is_tcp && (*seen == 0 || *seen != matcher.retransmissions + 1) {
+            *seen = matcher.retransmissions + 1;
+            writer.retransmissions(at_ns, matcher)?;
+        }
+    }
+    let mut notes = vec![offset.note(delays)];
+    notes.extend(general_notes(others, &[surveys[0].captured, surveys[1].captured]));
+    let unmatched: u64 = flows.values().map(|(_, _, matcher, _)| matcher.unmatched).sum();
+    let (records, last_ns, backward) = (writer.records, writer.last_ns, writer.backward);
+    if unmatched > 0 {
+        notes.push(format!("{unmatched} packets are in one capture and cannot be found in the other"));
+    }
+    if late {
+        notes.push(
+            "one capture begins or ends more than a second apart from the other: what only one has is left out".to_owned(),
+        );
+    }
+    if backward > 0 {
+        notes.push(backward_note(backward));
+    }
+    if flows.values().all(|(_, _, matcher, _)| matcher.arrivals == 0) {
+        let problem = format!("has none of the packets that {} has", sender.display());
+        return Err(Error::file(receiver, problem));
+    }
+    writer.finish()?;
+    Ok(ImportedCapture {
+        name: "both".to_owned(),
+        role: None,
+        is_tcp: chosen.iter().any(|flow| flow.connection.is_tcp),
+        flows: chosen.iter().map(|flow| described(flow, &surveys[0].connections[&flow.connection])).collect(),
+        records,
+        has_samples: true,
+        first_ns: zero_ns.max(0) as u64,
+        last_ns,
+        tells_arrivals: true,
+        delays,
+        notes,
+    })
+}
+
+/// The connections that are flows and in both captures, and how many others the first one has.
+fn common(surveys: &[Survey; 2]) -> (Vec<Chosen>, usize) {
+    let (mut chosen, _) = surveys[0].choose();
+    chosen.retain(|flow| surveys[1].connections.contains_key(&flow.connection));
+    let others = surveys[0].connections.len() - chosen.len();
+    (chosen, others)
+}
+
+/// Whether the second capture is the one that waits a round trip for the answers to the flow's data.
+fn is_swapped(surveys: &[Survey; 2], flow: Chosen) -> bool {
+    let turn = |file: usize| surveys[file].connections[&flow.connection].turn_ns[flow.direction()];
+    turn(0).zip(turn(1)).is_some_and(|(first, second)| first < second)
+}
+
+/// Captures of the same time begin within this, ns.
+const LATE_NS: i64 = 1_000_000_000;
+
+/// The file whose next packet comes first.
+fn earlier(next: &[Option<Segment>; 2], shift_ns: i64) -> Option<usize> {
+    let time = |file: usize| {
+        let segment = next[file].as_ref()?;
+        Some(segment.time_ns as i64 - if file == 1 { shift_ns } else { 0 })
+    };
+    match (time(0), time(1)) {
+        (Some(first), Some(second)) => Some(usize::from(second < first)),
+        (Some(_), None) => Some(0),
+        (None, Some(_)) => Some(1),
+        (None, None) => None,
+    }
+}
+
+/// The files of captures of both ends.
+struct Both {
+    packets: PacketLogWriter,
+    samples: SampleWriter,
+    records: u64,
+    last_ns: u64,
+    backward: u64,
+}
+
+impl Both {
+    fn time(&mut self, at_ns: u64) -> u64 {
+        self.backward += u64::from(at_ns < self.last_ns);
+        self.last_ns = self.last_ns.max(at_ns);
+        self.last_ns
+    }
+
+    fn write(&mut self, record: &Record) -> Result<(), Error> {
+        self.records += 1;
+        self.packets.write(record)
+    }
+
+    fn finish(self) -> Result<(), Error> {
+        self.packets.finish()?;
+        self.samples.finish()?;
+        Ok(())
+    }
+
+    fn retransmissions(&mut self, at_ns: u64, matcher: &Matcher) -> Result<(), Error> {
+        let count = matcher.retransmissions as f64;
+        self.samples.flow(at_ns, matcher.flow(), "retransmissions", "packets", count)
+    }
+}
+
+/// How far the stamps of two captures are apart for the same packets: smallest differences there and back, ns.
+#[derive(Clone, Copy, Debug)]
+struct Offset {
+    there_ns: Option<i64>,
+    back_ns: Option<i64>,
+}
+
+impl Offset {
+    fn of(surveys: &[Survey; 2], chosen: &[Chosen], host: std::net::IpAddr) -> Self {
+        let mut least: [Option<i64>; 2] = [None; 2];
+        for flow in chosen {
+            let files = [0, 1].map(|file| &surveys[file].connections[&flow.connection]);
+            for direction in [0, 1] {
+                let from_host = flow.connection.ends[direction].address == host;
+                let (source, target) = if from_host { (0, 1) } else { (1, 0) };
+                for (key, &sent_ns) in &files[source].passed[direction] {
+                    let Some(&at_ns) = files[target].passed[direction].get(key) else { continue };
+                    let taken = at_ns as i64 - sent_ns as i64;
+                    let place = &mut least[usize::from(!from_host)];
+                    *place = Some(place.map_or(taken, |least| least.min(taken)));
+                }
+            }
+        }
+        Self { there_ns: least[0], back_ns: least[1] }
+    }
+
+    /// By how much the second file's stamps are to be set back, and what delays are then.
+    fn resolve(&self, clocks: Clocks, receiver: &Path) -> Result<(i64, Delays), Error> {
+        let is_possible =
+            |delay: Option<i64>| delay.is_none_or(|delay| (0..=LONGEST_DELAY_NS).contains(&delay));
+        let possible = is_possible(self.there_ns) && is_possible(self.back_ns);
+        match clocks {
+            Clocks::Stamps if !possible => {
+                let problem = format!(
+                    "its clock is not that of the other capture: by the stamps, packets take {} there and {} back at least; \
+                     --clocks unknown measures without their offset",
+                    ms(self.there_ns),
+                    ms(self.back_ns)
+                );
+                Err(Error::file(receiver, problem))
+            }
+            Clocks::Stamps => Ok((0, Delays::Stamps)),
+            Clocks::Auto if possible => Ok((0, Delays::Stamps)),
+            // Both ways take as long: packets then arrive after they were sent, whatever the offset is.
+            Clocks::Auto | Clocks::Unknown => {
+                let (there, back) = (self.there_ns.unwrap_or(0), self.back_ns);
+                Ok((back.map_or(there, |back| (there - back) / 2), Delays::AboveSmallest))
+            }
+        }
+    }
+
+    fn note(&self, delays: Delays) -> String {
+        let (there, back) = (ms(self.there_ns), ms(self.back_ns));
+        match delays {
+            Delays::Stamps => format!(
+                "one-way delays are as the stamps of the two captures say, at least {there} there and {back} back: an offset \
+                 between their clocks is in them"
+            ),
+            _ => format!(
+                "the offset between the clocks of the two captures is not known (by their stamps, packets take {there} there \
+                 and {back} back at least): of one-way delays only what is above the smallest is"
+            ),
+        }
+    }
+}
+
+fn ms(ns: Option<i64>) -> String {
+    ns.map_or_else(|| "an unknown time".to_owned(), |ns| format!("{:.3} ms", ns as f64 / 1e6))
+}

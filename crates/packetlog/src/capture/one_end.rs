@@ -1,0 +1,354 @@
+//! What one end saw of a connection: the sender's view of TCP, and what arrived at a receiver.
+
+use super::segment::{Segment, Tcp};
+use record::{Event, Record};
+use std::collections::BTreeMap;
+
+/// Most pieces that wait for their acknowledgement, which some captures do not have.
+const MOST_PIECES: usize = 1 << 20;
+
+/// Something to be written about a flow.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Told {
+    Record(Record),
+    /// Field, unit and value.
+    Sample(&'static str, &'static str, f64),
+}
+
+/// Numbers of 32 bits that wrap around, as ones that do not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unwrap {
+    last: Option<u64>,
+}
+
+impl Unwrap {
+    /// Where numbers begin: far enough from zero to go back.
+    const ORIGIN: u64 = 1 << 40;
+
+    /// The same, counted like `other` from the beginning.
+    pub(super) fn beside(&mut self, other: Self) -> &mut Self {
+        self.last = self.last.or(other.last);
+        self
+    }
+
+    pub(super) fn at(&mut self, number: u32) -> u64 {
+        let last = self.last.unwrap_or((Self::ORIGIN & !0xFFFF_FFFF) | u64::from(number));
+        let step = i64::from(number.wrapping_sub(last as u32) as i32);
+        let found = last.saturating_add_signed(step);
+        self.last = Some(found.max(last));
+        found
+    }
+}
+
+/// Splits `[from, to)` as the sender's offload does: into segments of `full` bytes.
+pub(super) fn split(from: u64, to: u64, full: Option<u32>) -> impl Iterator<Item = (u64, u64)> {
+    let full = full.map_or(u64::MAX, |full| u64::from(full.max(1)));
+    let mut at = from;
+    std::iter::from_fn(move || {
+        let begin = at;
+        at = begin.saturating_add(full).min(to);
+        (begin < to).then_some((begin, at))
+    })
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Transmission {
+    number: u64,
+    sent_ns: u64,
+    stamp: Option<u32>,
+    size_bytes: u32,
+    data_bytes: u32,
+    is_lost: bool,
+}
+
+/// A range of the sequence that was sent at once, and every time that it was.
+#[derive(Clone, Debug)]
+struct Piece {
+    end: u64,
+    sent: Vec<Transmission>,
+}
+
+/// TCP at the end that sends.
+#[derive(Debug)]
+pub(super) struct SenderView {
+    flow: u32,
+    /// Payload of a full segment, if it is known.
+    full: Option<u32>,
+    unwrap: Unwrap,
+    next: u64,
+    pieces: BTreeMap<u64, Piece>,
+    /// Ranges that were passed over, which packets captured out of order fill.
+    holes: BTreeMap<u64, u64>,
+    /// Pieces that were sent more than once and acknowledged, as long as duplicates may be reported.
+    settled: BTreeMap<u64, Piece>,
+    packets: u64,
+    acks: u64,
+    in_flight_bytes: u64,
+    retransmissions: u64,
+    pub(super) acked: u64,
+}
+
+impl SenderView {
+    pub(super) fn new(flow: u32, full: Option<u32>) -> Self {
+        Self {
+            flow,
+            full,
+            unwrap: Unwrap::default(),
+            next: 0,
+            pieces: BTreeMap::new(),
+            holes: BTreeMap::new(),
+            settled: BTreeMap::new(),
+            packets: 0,
+            acks: 0,
+            in_flight_bytes: 0,
+            retransmissions: 0,
+            acked: 0,
+        }
+    }
+
+    /// A packet that was sent.
+    pub(super) fn sent(&mut self, at_ns: u64, segment: &Segment, tcp: &Tcp, tell: &mut impl FnMut(Told)) {
+        let begin = self.unwrap.at(tcp.seq) + u64::from(tcp.syn);
+        let end = begin + u64::from(segment.payload_bytes);
+        if segment.payload_bytes == 0 {
+            return;
+        }
+        let is_probe = segment.payload_bytes == 1 && begin + 1 == self.next && self.pieces.is_empty();
+        if is_probe {
+            return;
+        }
+        let header_bytes = segment.size_bytes - segment.payload_bytes;
+        if self.packets == 0 {
+            tell(Told::Sample("retransmissions", "packets", 0.0));
+        }
+        let before = (self.in_flight_bytes, self.retransmissions);
+        for (from, to) in split(begin, end, self.full) {
+            let data_bytes = (to - from) as u32;
+            let transmission = Transmission {
+                number: self.packets,
+                sent_ns: at_ns,
+                stamp: tcp.timestamps.map(|(value, _)| value),
+                size_bytes: header_bytes + data_bytes,
+                data_bytes,
+                is_lost: false,
+            };
+            self.packets += 1;
+            let fills = self.fills_hole(from, to);
+            if from < self.next && !fills {
+                self.retransmissions += 1;
+                self.again(at_ns, from, transmission, tell);
+            } else if self.pieces.len() < MOST_PIECES {
+                self.pieces.insert(from, Piece { end: to, sent: vec![transmission] });
+                self.in_flight_bytes += u64::from(data_bytes);
+            }
+            tell(Told::Record(self.record(at_ns, Event::Send, &transmission, 0)));
+        }
+        if self.next < begin && self.next > 0 {
+            self.holes.insert(self.next, begin);
+            if self.holes.len() > MOST_PIECES {
+                self.holes.pop_first();
+            }
+        }
+        self.next = self.next.max(end);
+        self.tell_state(before, tell);
+    }
+
+    /// Whether payload was passed over before, and is there only now.
+    fn fills_hole(&mut self, from: u64, to: u64) -> bool {
+        let found = self.holes.range(..=from).next_back().map(|(&begin, &end)| (begin, end));
+        let Some((begin, end)) = found.filter(|&(_, end)| to <= end) else { return false };
+        self.holes.remove(&begin);
+        for (left, right) in [(begin, from), (to, end)] {
+            if left < right {
+                self.holes.insert(left, right);
+            }
+        }
+        true
+    }
+
+    /// Payload was sent again: what was sent before counts as lost.
+    fn again(&mut self, at_ns: u64, from: u64, transmission: Transmission, tell: &mut impl FnMut(Told)) {
+        let flow = self.flow;
+        let under_way = self.pieces.range_mut(..=from).next_back().filter(|(_, piece)| piece.end > from);
+        let Some((_, piece)) = under_way else {
+            // It had arrived, as a report of a duplicate may tell.
+            let end = from + u64::from(transmission.data_bytes);
+            let piece = self.settled.entry(from).or_insert_with(|| Piece { end, sent: Vec::new() });
+            piece.sent.push(transmission);
+            if self.settled.len() > MOST_PIECES {
+                self.settled.pop_first();
+            }
+            return;
+        };
+        if let Some(last) = piece.sent.last_mut().filter(|last| !last.is_lost) {
+            last.is_lost = true;
+            tell(Told::Record(Record {
+                time_ns: at_ns,
+                flow,
+                event: Event::Lost,
+                seq: last.number,
+                size_bytes: 0,
+                data_bytes: last.data_bytes,
+                one_way_delay_ns: 0,
+            }));
+        }
+        piece.sent.push(transmission);
+    }
+
+    /// A packet of the other direction.
+    pub(super) fn received(&mut self, at_ns: u64, segment: &Segment, tcp: &Tcp, tell: &mut impl FnMut(Told)) {
+        let Some(ack) = tcp.ack else { return };
+        if segment.payload_bytes == 0 && !tcp.syn {
+            let ack = Record {
+                time_ns: at_ns,
+                flow: self.flow,
+                event: Event::AckDeliver,
+                seq: self.acks,
+                size_bytes: segment.size_bytes,
+                data_bytes: 0,
+                one_way_delay_ns: 0,
+            };
+            self.acks += 1;
+            tell(Told::Record(ack));
+        }
+        if self.packets == 0 {
+            return;
+        }
+        let before = (self.in_flight_bytes, self.retransmissions);
+        let near = |number: u32| {
+            let step = i64::from(number.wrapping_sub(self.next as u32) as i32);
+            self.next.saturating_add_signed(step)
+        };
+        let echo = tcp.timestamps.map(|(_, echo)| echo);
+        let cumulative = near(ack);
+        let blocks: Vec<_> =
+            tcp.sacks.iter().flatten().map(|&(left, right)| (near(left), near(right))).collect();
+        for (index, &(left, right)) in blocks.iter().enumerate() {
+            // RFC 2883 4: a first block below the ACK, or within the second, reports a duplicate.
+            let within = blocks.get(1).is_some_and(|&(from, to)| from <= left && right <= to);
+            if left >= right {
+                continue;
+            }
+            if index == 0 && (right <= cumulative || within) {
+                self.duplicate(at_ns, left, right, tell);
+            } else {
+                self.acknowledge(at_ns, left, right, echo, tell);
+            }
+        }
+        self.acknowledge(at_ns, 0, cumulative, echo, tell);
+        self.tell_state(before, tell);
+    }
+
+    fn acknowledge(
+        &mut self,
+        at_ns: u64,
+        left: u64,
+        right: u64,
+        echo: Option<u32>,
+        tell: &mut impl FnMut(Told),
+    ) {
+        let whole: Vec<u64> = self
+            .pieces
+            .range(left..right)
+            .take_while(|(_, piece)| piece.end <= right)
+            .map(|(&begin, _)| begin)
+            .collect();
+        for begin in whole {
+            let Some(mut piece) = self.pieces.remove(&begin) else { continue };
+            self.in_flight_bytes -= piece.end - begin;
+            // An echo older than what was sent again is of what was sent before.
+            let is_echoed = |sent: &Transmission| {
+                sent.stamp.zip(echo).is_none_or(|(stamp, echo)| echo.wrapping_sub(stamp) as i32 >= 0)
+            };
+            let which = piece.sent.iter().rposition(is_echoed).unwrap_or(0);
+            let arrived = piece.sent.remove(which);
+            self.acked += 1;
+            self.tell_arrival(at_ns, &arrived, arrived.data_bytes, tell);
+            if !piece.sent.is_empty() {
+                self.settled.insert(begin, piece);
+                if self.settled.len() > MOST_PIECES {
+                    self.settled.pop_first();
+                }
+            }
+        }
+    }
+
+    /// The other end got this payload once more.
+    fn duplicate(&mut self, at_ns: u64, left: u64, right: u64, tell: &mut impl FnMut(Told)) {
+        let found: Vec<u64> = self.settled.range(left..right).map(|(&begin, _)| begin).collect();
+        for begin in found {
+            let Some(mut piece) = self.settled.remove(&begin) else { continue };
+            let Some(arrived) = piece.sent.pop() else { continue };
+            self.tell_arrival(at_ns, &arrived, 0, tell);
+            if !piece.sent.is_empty() {
+                self.settled.insert(begin, piece);
+            }
+        }
+    }
+
+    fn tell_arrival(&self, at_ns: u64, arrived: &Transmission, new_bytes: u32, tell: &mut impl FnMut(Told)) {
+        let rtt_ns = at_ns.saturating_sub(arrived.sent_ns);
+        tell(Told::Record(Record { size_bytes: 0, ..self.record(at_ns, Event::Acked, arrived, 0) }));
+        let delivered = self.record(at_ns, Event::Deliver, arrived, rtt_ns);
+        tell(Told::Record(Record { data_bytes: new_bytes, ..delivered }));
+        tell(Told::Sample("latest_rtt", "ms", rtt_ns as f64 / 1e6));
+    }
+
+    fn tell_state(&self, before: (u64, u64), tell: &mut impl FnMut(Told)) {
+        if before.0 != self.in_flight_bytes {
+            tell(Told::Sample("in_flight", "bytes", self.in_flight_bytes as f64));
+        }
+        if before.1 != self.retransmissions {
+            tell(Told::Sample("retransmissions", "packets", self.retransmissions as f64));
+        }
+    }
+
+    fn record(&self, time_ns: u64, event: Event, packet: &Transmission, delay_ns: u64) -> Record {
+        Record {
+            time_ns,
+            flow: self.flow,
+            event,
+            seq: packet.number,
+            size_bytes: packet.size_bytes,
+            data_bytes: packet.data_bytes,
+            one_way_delay_ns: delay_ns as i64,
+        }
+    }
+}
+
+/// Payload of a TCP sequence that has arrived.
+#[derive(Debug, Default)]
+pub(super) struct Arrived {
+    unwrap: Unwrap,
+    /// Beginnings and ends of ranges that do not touch.
+    ranges: BTreeMap<u64, u64>,
+}
+
+impl Arrived {
+    /// Takes in a segment; how much of its payload is new.
+    pub(super) fn new_bytes(&mut self, tcp: &Tcp, payload_bytes: u32) -> u32 {
+        let begin = self.unwrap.at(tcp.seq) + u64::from(tcp.syn);
+        self.add(begin, begin + u64::from(payload_bytes))
+    }
+
+    fn add(&mut self, begin: u64, end: u64) -> u32 {
+        let (mut left, mut right, mut known) = (begin, end, 0);
+        let touching: Vec<(u64, u64)> = self
+            .ranges
+            .range(..=end)
+            .rev()
+            .take_while(|&(_, &to)| to >= begin)
+            .map(|(&a, &b)| (a, b))
+            .collect();
+        for (from, to) in touching {
+            known += to.min(end).saturating_sub(from.max(begin));
+            (left, right) = (left.min(from), right.max(to));
+            self.ranges.remove(&from);
+        }
+        self.ranges.insert(left, right);
+        if self.ranges.len() > MOST_PIECES {
+            self.ranges.pop_first();
+        }
+        (end - begin - known) as u32
+    }
+}

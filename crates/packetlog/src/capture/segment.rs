@@ -1,0 +1,211 @@
+//! One captured packet, decoded as far as it was captured.
+
+use etherparse::{EtherType, IpNumber, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpOptionsIterator};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::IpAddr;
+
+/// Bytes of a datagram that tell it from others: a QUIC packet number under protection and the first of its payload.
+const IDENTIFYING_BYTES: usize = 32;
+
+/// More than any offload hands over at once (Linux v6.12, include/linux/netdevice.h, `GSO_MAX_SIZE`: 512 KiB).
+const LARGEST_PAYLOAD_BYTES: u32 = 1 << 20;
+
+/// An address and a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct End {
+    pub(super) address: IpAddr,
+    pub(super) port: u16,
+}
+
+/// Two ends, whichever of them sends; the lesser is first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Connection {
+    pub(super) ends: [End; 2],
+    pub(super) is_tcp: bool,
+}
+
+/// A packet of TCP or UDP.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segment {
+    /// Time since 1970, ns.
+    pub(super) time_ns: u64,
+    pub(super) from: End,
+    pub(super) to: End,
+    /// Length of the IP datagram.
+    pub(super) size_bytes: u32,
+    pub(super) payload_bytes: u32,
+    /// Arrived with CE (RFC 3168 5).
+    pub(super) ce: bool,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    Tcp(Tcp),
+    Udp(Udp),
+}
+
+/// What is looked at of a TCP header (RFC 9293 3.1) and its options (RFC 7323, RFC 2018).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tcp {
+    pub(super) seq: u32,
+    pub(super) ack: Option<u32>,
+    pub(super) syn: bool,
+    pub(super) fin: bool,
+    pub(super) window: u16,
+    pub(super) option_bytes: u32,
+    pub(super) mss: Option<u16>,
+    /// Value and echo.
+    pub(super) timestamps: Option<(u32, u32)>,
+    pub(super) sacks: [Option<(u32, u32)>; 4],
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Udp {
+    /// Of the payload's first bytes and its length; none if too little was captured.
+    pub(super) identity: Option<u64>,
+    /// Version in a long header of QUIC (RFC 8999 5.1), if it looks like one.
+    pub(super) version: Option<u32>,
+    /// The spin bit of a short header (RFC 9000 17.4), if it looks like one.
+    pub(super) spin: Option<bool>,
+}
+
+impl Segment {
+    pub(super) fn connection(&self) -> Connection {
+        let is_tcp = matches!(self.kind, Kind::Tcp(_));
+        let ends = if self.from <= self.to { [self.from, self.to] } else { [self.to, self.from] };
+        Connection { ends, is_tcp }
+    }
+
+    /// Whether it goes from the lesser end to the greater.
+    pub(super) fn is_forward(&self) -> bool {
+        self.from <= self.to
+    }
+}
+
+/// The kinds of frames that are read, by their number in <https://www.tcpdump.org/linktypes.html>.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Link {
+    Ethernet,
+    /// A family of addresses in four bytes.
+    Loopback,
+    Raw,
+    /// Linux's cooked captures.
+    Sll,
+    Sll2,
+}
+
+impl Link {
+    pub(super) fn of(number: i32) -> Option<Self> {
+        match number {
+            0 | 108 => Some(Self::Loopback),
+            1 => Some(Self::Ethernet),
+            12 | 14 | 101 | 228 | 229 => Some(Self::Raw),
+            113 => Some(Self::Sll),
+            276 => Some(Self::Sll2),
+            _ => None,
+        }
+    }
+}
+
+/// Decodes a frame of which `data` was captured; none if it is no TCP or UDP over IP, or too little was captured.
+pub(super) fn decode(link: Link, time_ns: u64, data: &[u8], original_bytes: u32) -> Option<Segment> {
+    let packet = match link {
+        Link::Ethernet => LaxSlicedPacket::from_ethernet(data).ok()?,
+        Link::Raw => LaxSlicedPacket::from_ip(data).ok()?,
+        Link::Loopback => LaxSlicedPacket::from_ip(data.get(4..)?).ok()?,
+        Link::Sll => LaxSlicedPacket::from_ether_type(ether_type(data.get(14..16)?)?, data.get(16..)?),
+        Link::Sll2 => LaxSlicedPacket::from_ether_type(ether_type(data.get(..2)?)?, data.get(20..)?),
+    };
+    let net = packet.net.as_ref()?;
+    let (source, destination, header, stated_bytes, ecn): (IpAddr, IpAddr, &[u8], u32, u8) = match net {
+        LaxNetSlice::Ipv4(ip) => {
+            let header = ip.header();
+            let (from, to) = (header.source_addr().into(), header.destination_addr().into());
+            (from, to, header.slice(), u32::from(header.total_len()), header.ecn().value())
+        }
+        LaxNetSlice::Ipv6(ip) => {
+            let header = ip.header();
+            let stated = u32::from(header.payload_length());
+            let length = if stated == 0 { 0 } else { stated + 40 };
+            (
+                header.source_addr().into(),
+                header.destination_addr().into(),
+                header.slice(),
+                length,
+                header.ecn().value(),
+            )
+        }
+        LaxNetSlice::Arp(_) => return None,
+    };
+    let payload = net.ip_payload_ref()?;
+    if payload.fragmented {
+        return None;
+    }
+    let offset = |slice: &[u8]| (slice.as_ptr() as usize).checked_sub(data.as_ptr() as usize);
+    let before_ip = u32::try_from(offset(header)?).ok()?;
+    let before_transport = u32::try_from(offset(payload.payload)?).ok()? - before_ip;
+    // Offloads hand over segments before their length is known (0), or longer than it can say.
+    let size_bytes = if stated_bytes == 0 { original_bytes.checked_sub(before_ip)? } else { stated_bytes };
+    let transport_bytes = size_bytes.checked_sub(before_transport)?;
+    let port = |at: usize| Some(u16::from_be_bytes(payload.payload.get(at..at + 2)?.try_into().ok()?));
+    let from = End { address: source, port: port(0)? };
+    let to = End { address: destination, port: port(2)? };
+    let (header_bytes, kind) = match payload.ip_number {
+        IpNumber::TCP => tcp(payload.payload)?,
+        IpNumber::UDP => (8, Kind::Udp(udp(payload.payload.get(8..)?, transport_bytes.checked_sub(8)?))),
+        _ => return None,
+    };
+    let payload_bytes =
+        transport_bytes.checked_sub(header_bytes).filter(|&bytes| bytes <= LARGEST_PAYLOAD_BYTES)?;
+    Some(Segment { time_ns, from, to, size_bytes, payload_bytes, ce: ecn == 3, kind })
+}
+
+fn ether_type(bytes: &[u8]) -> Option<EtherType> {
+    Some(EtherType(u16::from_be_bytes(bytes.try_into().ok()?)))
+}
+
+/// A TCP header whose options may be cut off, and its length.
+fn tcp(bytes: &[u8]) -> Option<(u32, Kind)> {
+    let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let flags = *bytes.get(13)?;
+    let header_bytes = usize::from(bytes.get(12)? >> 4) * 4;
+    if header_bytes < 20 {
+        return None;
+    }
+    let mut tcp = Tcp {
+        seq: word(4)?,
+        ack: (flags & 0x10 != 0).then_some(word(8)?),
+        syn: flags & 0x02 != 0,
+        fin: flags & 0x01 != 0,
+        window: u16::from_be_bytes(bytes.get(14..16)?.try_into().ok()?),
+        option_bytes: header_bytes as u32 - 20,
+        ..Tcp::default()
+    };
+    let options = bytes.get(20..header_bytes.min(bytes.len())).unwrap_or_default();
+    for option in TcpOptionsIterator::from_slice(options).map_while(Result::ok) {
+        match option {
+            TcpOptionElement::MaximumSegmentSize(mss) => tcp.mss = Some(mss),
+            TcpOptionElement::Timestamp(value, echo) => tcp.timestamps = Some((value, echo)),
+            TcpOptionElement::SelectiveAcknowledgement(first, rest) => {
+                tcp.sacks = [Some(first), rest[0], rest[1], rest[2]];
+            }
+            _ => {}
+        }
+    }
+    Some((header_bytes as u32, Kind::Tcp(tcp)))
+}
+
+fn udp(captured: &[u8], payload_bytes: u32) -> Udp {
+    let first_byte = captured.first().copied();
+    let is_long = first_byte.is_some_and(|byte| byte & 0xC0 == 0xC0);
+    let version = captured.get(1..5).and_then(|bytes| bytes.try_into().ok()).map(u32::from_be_bytes);
+    let wanted = IDENTIFYING_BYTES.min(payload_bytes as usize);
+    let identity = captured.get(..wanted).filter(|bytes| !bytes.is_empty()).map(|bytes| {
+        let mut hasher = DefaultHasher::new();
+        (bytes, payload_bytes).hash(&mut hasher);
+        hasher.finish()
+    });
+    let spin = first_byte.filter(|byte| byte & 0xC0 == 0x40).map(|byte| byte & 0x20 != 0);
+    Udp { identity, version: version.filter(|_| is_long), spin }
+}

@@ -1,0 +1,236 @@
+//! What is in a capture, before it is imported: its connections, which way their data goes, and which end captured them.
+
+use super::frames::{Captured, Frames};
+use super::segment::{Connection, Kind, Segment};
+use crate::Error;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+
+/// Most connections that are told apart.
+const MOST_CONNECTIONS: usize = 1 << 18;
+/// Most connections that become flows of a run.
+const MOST_FLOWS: usize = 64;
+/// A connection with less than this part of the largest one's payload is no flow: what controls another, mostly.
+const LEAST_PART: f64 = 0.01;
+/// Values of timestamps that are remembered until they are echoed.
+const REMEMBERED: usize = 256;
+/// Fewer changes of a spin bit tell nothing.
+const LEAST_EDGES: u64 = 4;
+/// Packets of each connection and direction whose times are kept to compare clocks.
+const COMPARED: usize = 20_000;
+
+/// A connection as it was captured. Of two values the first is of the direction from the lesser end.
+#[derive(Debug, Default)]
+pub(super) struct Surveyed {
+    pub(super) payload_bytes: [u64; 2],
+    pub(super) first_ns: u64,
+    pub(super) last_ns: u64,
+    /// The largest segment that its sender announced to take.
+    pub(super) mss: [Option<u16>; 2],
+    /// The largest payload of a packet.
+    pub(super) largest_bytes: u32,
+    /// Smallest time from a packet of this direction to a packet of the other one that answers it.
+    pub(super) turn_ns: [Option<u64>; 2],
+    pub(super) quic_version: Option<u32>,
+    spin: [Spin; 2],
+    /// Length of the options of segments that carry payload.
+    pub(super) option_bytes: u32,
+    /// Whether the set-up of the connection is there.
+    pub(super) has_start: bool,
+    open: [VecDeque<(u32, u64)>; 2],
+    waiting: [Option<u64>; 2],
+    /// When packets that both ends see unchanged passed, by what tells them apart.
+    pub(super) passed: [BTreeMap<(u32, u32, u64), u64>; 2],
+}
+
+/// The spin bit of one direction (RFC 9000 17.4): it changes once per round trip.
+#[derive(Debug, Default)]
+struct Spin {
+    last: Option<bool>,
+    edge_ns: Option<u64>,
+    packets: u64,
+    edges: u64,
+    least_ns: Option<u64>,
+}
+
+impl Spin {
+    fn take_in(&mut self, at_ns: u64, spin: Option<bool>) {
+        let Some(spin) = spin else { return };
+        self.packets += 1;
+        let changed = self.last.replace(spin).is_some_and(|last| last != spin);
+        if !changed {
+            return;
+        }
+        self.edges += 1;
+        if let Some(edge_ns) = self.edge_ns.replace(at_ns) {
+            let taken = at_ns.saturating_sub(edge_ns);
+            self.least_ns = Some(self.least_ns.map_or(taken, |least| least.min(taken)));
+        }
+    }
+
+    /// Those who do not spin leave the bit alone or toss a coin for each packet.
+    fn rtt_ns(&self) -> Option<u64> {
+        self.least_ns.filter(|_| self.edges >= LEAST_EDGES && self.packets >= 4 * self.edges)
+    }
+}
+
+/// What a file holds.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    pub(super) connections: BTreeMap<Connection, Surveyed>,
+    pub(super) captured: Captured,
+}
+
+/// A connection whose data is to be imported.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chosen {
+    pub(super) connection: Connection,
+    /// Whether the data goes from the lesser end to the greater.
+    pub(super) is_forward: bool,
+}
+
+impl Chosen {
+    pub(super) fn direction(self) -> usize {
+        usize::from(!self.is_forward)
+    }
+}
+
+impl Survey {
+    /// # Errors
+    /// The file cannot be read, is no capture, or holds nothing that could be imported.
+    pub(super) fn of(path: &Path, compares: bool) -> Result<Self, Error> {
+        let mut frames = Frames::open(path)?;
+        let mut survey = Self::default();
+        while let Some(segment) = frames.next()? {
+            let count = survey.connections.len();
+            let found = survey
+                .connections
+                .entry(segment.connection())
+                .or_insert_with(|| Surveyed { first_ns: segment.time_ns, ..Surveyed::default() });
+            if count >= MOST_CONNECTIONS {
+                return Err(Error::file(path, format!("has more than {MOST_CONNECTIONS} connections")));
+            }
+            found.take_in(&segment, compares);
+        }
+        survey.captured = frames.captured;
+        if survey.connections.values().all(|found| found.payload_bytes == [0, 0]) {
+            let Captured { frames, is_cut, .. } = survey.captured;
+            let cut = if is_cut { ", after which it is cut off" } else { "" };
+            let problem =
+                format!("has no data of TCP or UDP in its {frames} packets{cut}: nothing to import");
+            return Err(Error::file(path, problem));
+        }
+        Ok(survey)
+    }
+
+    /// The connections that become flows, in the order in which they begin, and how many do not.
+    pub(super) fn choose(&self) -> (Vec<Chosen>, usize) {
+        let payload = |found: &Surveyed| found.payload_bytes[0].max(found.payload_bytes[1]);
+        let largest = self.connections.values().map(payload).max().unwrap_or(0);
+        let mut found: Vec<_> = self
+            .connections
+            .iter()
+            .filter(|(_, found)| payload(found) as f64 >= LEAST_PART * largest as f64 && payload(found) > 0)
+            .collect();
+        found.sort_by_key(|(_, found)| std::cmp::Reverse(payload(found)));
+        found.truncate(MOST_FLOWS);
+        found.sort_by_key(|(_, found)| found.first_ns);
+        let chosen: Vec<_> = found
+            .iter()
+            .map(|&(&connection, found)| Chosen {
+                connection,
+                is_forward: found.payload_bytes[0] >= found.payload_bytes[1],
+            })
+            .collect();
+        let others = self.connections.len() - chosen.len();
+        (chosen, others)
+    }
+}
+
+impl Surveyed {
+    fn take_in(&mut self, segment: &Segment, compares: bool) {
+        let direction = usize::from(!segment.is_forward());
+        self.payload_bytes[direction] += u64::from(segment.payload_bytes);
+        self.last_ns = self.last_ns.max(segment.time_ns);
+        self.largest_bytes = self.largest_bytes.max(segment.payload_bytes);
+        let at = segment.time_ns;
+        match segment.kind {
+            Kind::Tcp(tcp) => {
+                if tcp.syn {
+                    self.has_start = true;
+                    self.mss[direction] = tcp.mss.or(self.mss[direction]);
+                }
+                if segment.payload_bytes > 0 && self.option_bytes == 0 {
+                    self.option_bytes = tcp.option_bytes;
+                }
+                if let Some((value, echo)) = tcp.timestamps {
+                    if self.open[direction].back().is_none_or(|&(last, _)| last != value) {
+                        self.open[direction].push_back((value, at));
+                        if self.open[direction].len() > REMEMBERED {
+                            self.open[direction].pop_front();
+                        }
+                    }
+                    let sent = self.open[1 - direction].iter().find(|&&(value, _)| value == echo);
+                    if let Some(&(_, sent_ns)) = sent {
+                        self.turn(1 - direction, sent_ns, at);
+                    }
+                } else if tcp.syn || self.waiting.iter().any(Option::is_some) {
+                    self.answer(direction, at, tcp.syn);
+                }
+                if compares && self.passed[direction].len() < COMPARED {
+                    let key = (tcp.seq, tcp.ack.unwrap_or(0), tcp.timestamps.map_or(0, stamps));
+                    self.passed[direction].entry(key).or_insert(at);
+                }
+            }
+            Kind::Udp(udp) => {
+                let is_first = self.payload_bytes[direction] == u64::from(segment.payload_bytes);
+                self.quic_version = self.quic_version.or(udp.version.filter(|&version| is_quic(version)));
+                self.has_start |= udp.version.is_some();
+                self.answer(direction, at, is_first);
+                self.spin[direction].take_in(at, udp.spin);
+                if let Some(identity) = udp.identity
+                    && compares
+                    && self.passed[direction].len() < COMPARED
+                {
+                    self.passed[direction].entry((segment.payload_bytes, 0, identity)).or_insert(at);
+                }
+            }
+        }
+    }
+
+    /// The smallest round-trip time that the spin bits of packets in this direction tell, ns.
+    pub(super) fn spin_rtt_ns(&self, direction: usize) -> Option<u64> {
+        self.spin[direction].rtt_ns().filter(|_| self.quic_version.is_some())
+    }
+
+    /// A packet that opens an exchange waits for the next one the other way, which does the same.
+    fn answer(&mut self, direction: usize, at: u64, opens: bool) {
+        if let Some(sent_ns) = self.waiting[1 - direction].take() {
+            self.turn(1 - direction, sent_ns, at);
+        }
+        if opens {
+            self.waiting[direction] = Some(at);
+        }
+    }
+
+    fn turn(&mut self, direction: usize, sent_ns: u64, at: u64) {
+        let taken = at.saturating_sub(sent_ns);
+        self.turn_ns[direction] = Some(self.turn_ns[direction].map_or(taken, |least| least.min(taken)));
+    }
+
+    /// Whether the end that sends `direction` captured it, which sees answers after a round trip and gives its own at
+    /// once; none where nothing tells.
+    pub(super) fn is_sender(&self, direction: usize) -> Option<bool> {
+        let (there, back) = (self.turn_ns[direction]?, self.turn_ns[1 - direction]?);
+        Some(there >= back)
+    }
+}
+
+fn stamps((value, echo): (u32, u32)) -> u64 {
+    (u64::from(value) << 32) | u64::from(echo)
+}
+
+/// Versions 1 and 2 and those of drafts (RFC 9000 15, RFC 9369 3.1).
+fn is_quic(version: u32) -> bool {
+    matches!(version, 1 | 0x6b33_43cf) || version >> 8 == 0x00ff_0000
+}

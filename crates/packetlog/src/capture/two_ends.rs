@@ -1,0 +1,244 @@
+//! A connection that both ends captured: packets found again, and how long each took.
+
+use super::one_end::{Arrived, Unwrap, split};
+use super::segment::{Kind, Segment, Tcp};
+use record::{Event, Record};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Longest time that a packet may be under way, ns: what is older is lost.
+const LONGEST_NS: u64 = 10_000_000_000;
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    at_ns: u64,
+    number: u64,
+    size_bytes: u32,
+    data_bytes: u32,
+    stamp: Option<u32>,
+}
+
+/// What tells a packet from others that both ends see unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Identity {
+    Datagram(u64),
+    Tcp {
+        numbers: (u32, u32),
+        stamps: Option<(u32, u32)>,
+        flags: (bool, bool),
+        window: u16,
+        sack: Option<(u32, u32)>,
+        payload_bytes: u32,
+    },
+}
+
+impl Identity {
+    fn of(segment: &Segment) -> Option<Self> {
+        Some(match segment.kind {
+            Kind::Udp(udp) => Self::Datagram(udp.identity?),
+            Kind::Tcp(tcp) => Self::Tcp {
+                numbers: (tcp.seq, tcp.ack.unwrap_or(0)),
+                stamps: tcp.timestamps,
+                flags: (tcp.syn, tcp.fin),
+                window: tcp.window,
+                sack: tcp.sacks[0],
+                payload_bytes: segment.payload_bytes,
+            },
+        })
+    }
+}
+
+/// Packets that passed the first end of a direction and not the second.
+#[derive(Debug, Default)]
+struct UnderWay<K> {
+    by_key: BTreeMap<K, VecDeque<Sent>>,
+    order: VecDeque<(u64, K)>,
+}
+
+impl<K: Copy + Ord> UnderWay<K> {
+    fn push(&mut self, key: K, sent: Sent) {
+        self.by_key.entry(key).or_default().push_back(sent);
+        self.order.push_back((sent.at_ns, key));
+        while let Some(&(at_ns, key)) = self.order.front()
+            && at_ns + LONGEST_NS < sent.at_ns
+        {
+            self.order.pop_front();
+            if let Some(queue) = self.by_key.get_mut(&key) {
+                while queue.front().is_some_and(|old| old.at_ns <= at_ns) {
+                    queue.pop_front();
+                }
+                if queue.is_empty() {
+                    self.by_key.remove(&key);
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, key: &K, fits: impl Fn(&Sent) -> bool) -> Option<Sent> {
+        let queue = self.by_key.get_mut(key)?;
+        let at = queue.iter().rposition(fits)?;
+        let found = queue.remove(at);
+        if queue.is_empty() {
+            self.by_key.remove(key);
+        }
+        found
+    }
+}
+
+/// One flow between two captures.
+#[derive(Debug)]
+pub(super) struct Matcher {
+    flow: u32,
+    full: Option<u32>,
+    sequence: [Unwrap; 2],
+    arrived: Arrived,
+    /// Payload of TCP by where it begins: offloads make segments of other lengths at either end.
+    pieces: UnderWay<u64>,
+    /// Everything else of the data direction, and all of the other one.
+    whole: [UnderWay<Identity>; 2],
+    numbers: [u64; 2],
+    highest: u64,
+    pub(super) retransmissions: u64,
+    /// Packets of data that were found at the other end.
+    pub(super) arrivals: u64,
+    /// Packets that arrived and were not found among those sent, and packets that cannot be told apart.
+    pub(super) unmatched: u64,
+}
+
+/// The events of a packet in the direction of the data, and in the other one.
+const SENT: [Event; 2] = [Event::Send, Event::AckSend];
+const DELIVERED: [Event; 2] = [Event::Deliver, Event::AckDeliver];
+
+impl Matcher {
+    pub(super) fn new(flow: u32, full: Option<u32>) -> Self {
+        Self {
+            flow,
+            full,
+            sequence: Default::default(),
+            arrived: Arrived::default(),
+            pieces: UnderWay { by_key: BTreeMap::new(), order: VecDeque::new() },
+            whole: [0, 1].map(|_| UnderWay { by_key: BTreeMap::new(), order: VecDeque::new() }),
+            numbers: [0; 2],
+            highest: 0,
+            retransmissions: 0,
+            arrivals: 0,
+            unmatched: 0,
+        }
+    }
+
+    /// A packet at the end that sends it; `way` is 0 in the direction of the data.
+    pub(super) fn sent(&mut self, way: usize, at_ns: u64, segment: &Segment, tell: &mut impl FnMut(Record)) {
+        if way == 0
+            && let Kind::Tcp(tcp) = segment.kind
+            && segment.payload_bytes > 0
+        {
+            self.sent_payload(at_ns, segment, &tcp, tell);
+            return;
+        }
+        let (size_bytes, data_bytes) = (segment.size_bytes, if way == 0 { segment.payload_bytes } else { 0 });
+        let number = self.number(way);
+        let sent = Sent { at_ns, number, size_bytes, data_bytes, stamp: None };
+        tell(self.record(SENT[way], at_ns, &sent, data_bytes, 0));
+        if let Some(identity) = Identity::of(segment) {
+            self.whole[way].push(identity, sent);
+        } else {
+            self.unmatched += 1;
+        }
+    }
+
+    fn sent_payload(&mut self, at_ns: u64, segment: &Segment, tcp: &Tcp, tell: &mut impl FnMut(Record)) {
+        let begin = self.sequence[0].at(tcp.seq) + u64::from(tcp.syn);
+        let end = begin + u64::from(segment.payload_bytes);
+        let header_bytes = segment.size_bytes - segment.payload_bytes;
+        for (from, to) in split(begin, end, self.full) {
+            let (number, data_bytes) = (self.number(0), (to - from) as u32);
+            let stamp = tcp.timestamps.map(|(value, _)| value);
+            let sent = Sent { at_ns, number, size_bytes: header_bytes + data_bytes, data_bytes, stamp };
+            self.retransmissions += u64::from(from < self.highest);
+            self.highest = self.highest.max(to);
+            tell(self.record(Event::Send, at_ns, &sent, data_bytes, 0));
+            self.pieces.push(from, sent);
+        }
+    }
+
+    /// A packet at the end that receives it.
+    pub(super) fn received(
+        &mut self,
+        way: usize,
+        at_ns: u64,
+        segment: &Segment,
+        tell: &mut impl FnMut(Record),
+    ) {
+        if way == 0
+            && let Kind::Tcp(tcp) = segment.kind
+            && segment.payload_bytes > 0
+        {
+            self.received_payload(at_ns, segment, &tcp, tell);
+            return;
+        }
+        let found = Identity::of(segment).and_then(|identity| self.whole[way].take(&identity, |_| true));
+        match found {
+            Some(sent) => self.tell_arrival(way, at_ns, &sent, sent.data_bytes, segment.ce, tell),
+            None => self.unmatched += 1,
+        }
+    }
+
+    fn received_payload(&mut self, at_ns: u64, segment: &Segment, tcp: &Tcp, tell: &mut impl FnMut(Record)) {
+        let near = self.sequence[0];
+        let begin = self.sequence[1].beside(near).at(tcp.seq) + u64::from(tcp.syn);
+        let end = begin + u64::from(segment.payload_bytes);
+        let stamp = tcp.timestamps.map(|(value, _)| value);
+        let mut new_bytes = self.arrived.new_bytes(tcp, segment.payload_bytes);
+        let covered: Vec<u64> = self.pieces.by_key.range(begin..end).map(|(&from, _)| from).collect();
+        let mut is_known = false;
+        for from in covered {
+            let fits = |sent: &Sent| sent.stamp.is_none() || stamp.is_none() || sent.stamp == stamp;
+            let Some(sent) = self.pieces.take(&from, fits) else { continue };
+            is_known = true;
+            let new = new_bytes.min(sent.data_bytes);
+            new_bytes -= new;
+            self.tell_arrival(0, at_ns, &sent, new, segment.ce, tell);
+        }
+        self.unmatched += u64::from(!is_known);
+    }
+
+    fn tell_arrival(
+        &mut self,
+        way: usize,
+        at_ns: u64,
+        sent: &Sent,
+        new_bytes: u32,
+        ce: bool,
+        tell: &mut impl FnMut(Record),
+    ) {
+        let delay_ns = at_ns as i64 - sent.at_ns as i64;
+        self.arrivals += u64::from(way == 0);
+        if ce {
+            let event = [Event::Mark, Event::AckMark][way];
+            tell(Record { data_bytes: 0, ..self.record(event, at_ns, sent, 0, 0) });
+        }
+        tell(self.record(DELIVERED[way], at_ns, sent, new_bytes, delay_ns));
+    }
+
+    /// Number of the flow.
+    pub(super) fn flow(&self) -> u32 {
+        self.flow
+    }
+
+    fn number(&mut self, way: usize) -> u64 {
+        self.numbers[way] += 1;
+        self.numbers[way] - 1
+    }
+
+    fn record(&self, event: Event, time_ns: u64, packet: &Sent, data_bytes: u32, delay_ns: i64) -> Record {
+        Record {
+            time_ns,
+            flow: self.flow,
+            event,
+            seq: packet.number,
+            size_bytes: packet.size_bytes,
+            data_bytes,
+            one_way_delay_ns: delay_ns,
+        }
+    }
+}

@@ -1,0 +1,508 @@
+"""Packet captures as results: against packet logs of our own runs, and files of every form and damage."""
+
+import math
+import random
+import struct
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+from captures import ETHERNET, LOOPBACK, RAW, SLL, SLL2, Packet, Tcp, framed, tcp, udp, write_pcap, write_pcapng
+from conftest import Dumbbell, show
+from forks import Forks
+
+SEND, DELIVER, ACK_DELIVER, LOST, ACKED = 0, 5, 10, 12, 13
+START_NS = 1_700_000_000_123_456_789
+MSS = 1448
+MS = 1_000_000
+
+
+def flow_of(dumbbell: Dumbbell, *arguments: object) -> dict[str, Any]:
+    """The only flow of the only run of an import, which the given arguments make."""
+    dumbbell("import", "pcap", *arguments, "--out", "seen")
+    (run,) = show(dumbbell, "seen")["runs"]
+    assert run["status"] == "done"
+    (flow,) = run["flows"]
+    return run | {"flow": flow}
+
+
+def percentile(values: list[float], percent: float) -> float:
+    """By nearest rank."""
+    return sorted(values)[round(percent / 100 * (len(values) - 1))]
+
+
+class SenderOnTcp:
+    """What tcpdump would have seen at the sender of a run of ours, had it spoken TCP: written without our code.
+
+    A packet that was declared lost is sent again before anything new, as our reliable transport does.
+    """
+
+    def __init__(self, log: polars.DataFrame, base: int, stamps: bool) -> None:
+        self.packets: list[Packet] = []
+        self.base = base
+        self.stamps = stamps
+        self.next = 0
+        self.start: dict[int, int] = {}
+        self.sent_ns: dict[int, int] = {}
+        self.lost: deque[int] = deque()
+        self.acked: set[int] = set()
+        self.unacked = 0
+        self.retransmissions = 0
+        self.rtts_ms: list[float] = []
+        self.put(0, Tcp(True, base - 1, syn=True, mss=1460, stamps=self.clock(0)))
+        self.put(1, Tcp(False, 99, base, syn=True, mss=1460, stamps=self.clock(1)))
+        self.put(2, Tcp(True, base, 100, stamps=self.clock(2)))
+        by_time = log.sort("time_ns", maintain_order=True).partition_by("time_ns", maintain_order=True)
+        for rows in by_time:
+            at_ns, events = int(rows["time_ns"][0]), list(rows.iter_rows(named=True))
+            newly = [row["seq"] for row in events if row["event"] == ACKED and row["data_bytes"]]
+            for number in newly:
+                self.rtts_ms.append((at_ns - self.sent_ns[number]) / 1e6)
+            if newly:
+                self.acknowledge(at_ns, newly)
+            for row in events:
+                if row["event"] == LOST and self.start[row["seq"]] not in self.acked:
+                    self.lost.append(self.start[row["seq"]])
+                elif row["event"] == SEND and row["data_bytes"]:
+                    self.send(at_ns, row["seq"])
+
+    def clock(self, at_ns: int, echo_ns: int = 0) -> tuple[int, int] | None:
+        """Timestamps in units of 100 us, so that packets of a burst share one."""
+        return (at_ns // 100_000 + 1, echo_ns // 100_000 + 1) if self.stamps else None
+
+    def put(self, at_ns: int, segment: Tcp) -> None:
+        self.packets.append((START_NS + at_ns + 10 * MS, tcp(segment)))
+
+    def send(self, at_ns: int, number: int) -> None:
+        while self.lost and self.lost[0] in self.acked:
+            self.lost.popleft()
+        if self.lost:
+            start = self.lost.popleft()
+            self.retransmissions += 1
+        else:
+            start, self.next = self.next, self.next + MSS
+        self.start[number], self.sent_ns[number] = start, at_ns
+        self.put(at_ns, Tcp(True, self.base + start, 100, MSS, stamps=self.clock(at_ns)))
+
+    def acknowledge(self, at_ns: int, numbers: list[int]) -> None:
+        starts = [self.start[number] for number in numbers]
+        self.acked.update(starts)
+        while self.unacked in self.acked:
+            self.unacked += MSS
+        stamps = self.clock(at_ns, self.sent_ns[max(numbers)])
+        above = [start for start in starts if start > self.unacked]
+        for first in range(0, max(len(above), 1), 3):
+            sacks = tuple((self.base + start, self.base + start + MSS) for start in above[first : first + 3])
+            wrapped = tuple((left % 2**32, right % 2**32) for left, right in sacks)
+            self.put(at_ns, Tcp(False, 100, self.base + self.unacked, stamps=stamps, sacks=wrapped))
+
+
+@pytest.mark.parametrize(("stamps", "base"), [(True, 1_000_000), (False, 2**32 - 300_000)])
+def test_the_senders_view_of_a_run_is_that_of_its_packet_log(
+    dumbbell: Dumbbell, folder: Path, stamps: bool, base: int
+) -> None:
+    arguments = ("--path", "lossy.toml", "--duration", "10s", "--warmup", "0s", "--runs", 1, "--log", "full")
+    dumbbell("run", "--schemes", "cubic", *arguments, "--out", "out")
+    (ours,) = show(dumbbell, "out")["runs"]
+    log = polars.read_parquet(folder / "out/runs/lossy/cubic/1/packets.parquet")
+    wire = SenderOnTcp(log, base, stamps)
+    assert wire.retransmissions == ours["flows"][0]["retransmissions"] > 10
+    write_pcap(folder / "sender.pcap", wire.packets)
+    run = flow_of(dumbbell, "sender.pcap")
+    flow = run["flow"]
+    (told,) = run["capture"]["flows"]
+    assert (told["protocol"], told["from"], told["to"]) == ("TCP", "10.0.0.1:1000", "10.0.0.2:2000")
+    assert run["capture"]["role"] == "sender"
+    sent = log.filter((polars.col("event") == SEND) & (polars.col("data_bytes") > 0))
+    assert flow["packets_sent"] == len(sent)
+    assert flow["packets_delivered"] == len(wire.rtts_ms)
+    assert flow["retransmissions"] == wire.retransmissions
+    for percent, metric in ((50, "rtt_p50_ms"), (95, "rtt_p95_ms"), (99, "rtt_p99_ms")):
+        assert flow[metric] == pytest.approx(percentile(wire.rtts_ms, percent), abs=1e-3)
+    assert flow["rtt_min_ms"] == pytest.approx(min(wire.rtts_ms), abs=1e-3)
+    acked = log.filter((polars.col("event") == ACKED) & (polars.col("data_bytes") > 0))
+    span_ns = acked["time_ns"].max() - acked["time_ns"].min()
+    size = 20 + 20 + 12 * stamps + MSS
+    assert flow["throughput_mbps"] == pytest.approx(len(acked) * size * 8e3 / span_ns, rel=1e-6)
+    # Lost are those sent again and not acknowledged after all; the path knows what it dropped.
+    assert flow["packet_loss_rate"] == pytest.approx(ours["flows"][0]["packet_loss_rate"], rel=0.1)
+    assert flow["mean_in_flight_bytes"] == pytest.approx(ours["flows"][0]["mean_in_flight_bytes"], rel=0.05)
+    # What one end cannot know.
+    for metric in ("delay_p95_ms", "owd_min_ms", "owd_p95_ms", "self_inflicted_delay_p95_ms", "packets_marked"):
+        assert flow[metric] is None, metric
+    assert run["network"]["delay_p95_ms"] is None
+    shown = dumbbell("show", "seen").stdout.splitlines()
+    assert shown[1].split()[-2] == "-"
+    assert "As one end saw it" in shown
+    dumbbell("report", "seen", "--html")
+    page = (folder / "seen/report.html").read_text()
+    assert "round-trip time" in page
+    assert "Per-packet one-way delay" not in page
+    assert "no run tells both a throughput" in page
+    # 10 ms after the beginning of what the packets are stamped with, and not when they were imported.
+    assert run["imported"]["started"] == "2023-11-14 22:13:20"
+
+
+def both_ends(log: polars.DataFrame, clock_ns: int = 0) -> tuple[list[Packet], list[Packet]]:
+    """Captures at both ends of a run, of datagrams with the packets' numbers in them."""
+    ends: tuple[list[Packet], list[Packet]] = ([], [])
+    for row in log.sort("time_ns", maintain_order=True).iter_rows(named=True):
+        is_data = row["event"] in (SEND, DELIVER)
+        at_first = row["event"] in (SEND, ACK_DELIVER)
+        if row["event"] not in (SEND, DELIVER, 7, ACK_DELIVER):
+            continue
+        payload = int(row["seq"]).to_bytes(8, "big") * 4 + bytes(row["size_bytes"] - 28 - 32 if is_data else 0)
+        at_ns = START_NS + row["time_ns"] + (0 if at_first else clock_ns)
+        ends[0 if at_first else 1].append((at_ns, udp(payload, is_data, ce=False)))
+    return ends
+
+
+@pytest.fixture
+def ours(dumbbell: Dumbbell, folder: Path) -> tuple[dict[str, Any], polars.DataFrame]:
+    """A simulated run over a lossy path, and its packet log."""
+    arguments = ("--path", "lossy.toml", "--duration", "5s", "--warmup", "0s", "--runs", 1)
+    dumbbell("run", "--schemes", "cubic", *arguments, "--out", "out")
+    (run,) = show(dumbbell, "out")["runs"]
+    return run, polars.read_parquet(folder / "out/runs/lossy/cubic/1/packets.parquet")
+
+
+def test_captures_of_both_ends_are_the_packet_log(
+    dumbbell: Dumbbell, folder: Path, ours: tuple[dict[str, Any], polars.DataFrame]
+) -> None:
+    run, log = ours
+    sender, receiver = both_ends(log)
+    write_pcap(folder / "a.pcap", sender)
+    write_pcapng(folder / "b.pcapng", receiver)
+    seen = flow_of(dumbbell, "a.pcap", "--receiver", "b.pcapng")
+    flow, expected = seen["flow"], run["flows"][0]
+    for metric in (
+        "packets_delivered",
+        "bytes_delivered",
+        "throughput_mbps",
+        "delay_p95_ms",
+        "owd_min_ms",
+        "owd_p50_ms",
+    ):
+        assert flow[metric] == pytest.approx(expected[metric], rel=1e-6), metric
+    assert flow["packets_sent"] <= expected["packets_sent"]
+    assert flow["packet_loss_rate"] == pytest.approx(expected["packet_loss_rate"], rel=0.1)
+    assert seen["capture"]["delays"] == "one-way"
+    assert flow["acklink"]["delay_p95_ms"] == pytest.approx(expected["acklink"]["delay_p95_ms"], abs=1e-3)
+    assert any("an offset between their clocks is in them" in note for note in seen["notes"])
+    assert flow["rtt_min_ms"] is None
+
+
+@pytest.mark.parametrize("clock_ns", [-30 * MS, 3600 * 1000 * MS])
+def test_clocks_that_disagree_leave_no_one_way_delay(
+    dumbbell: Dumbbell, folder: Path, ours: tuple[dict[str, Any], polars.DataFrame], clock_ns: int
+) -> None:
+    run, log = ours
+    sender, receiver = both_ends(log, clock_ns)
+    write_pcap(folder / "a.pcap", sender)
+    write_pcap(folder / "b.pcap", receiver)
+    seen = flow_of(dumbbell, "a.pcap", "--receiver", "b.pcap")
+    flow, expected = seen["flow"], run["flows"][0]
+    for metric in ("owd_min_ms", "owd_p95_ms", "delay_p95_ms"):
+        assert flow[metric] is None, metric
+    assert (seen["network"]["delay_p95_ms"], flow["acklink"]["delay_p95_ms"]) == (None, None)
+    for metric in (
+        "self_inflicted_delay_p95_ms",
+        "self_inflicted_delay_mean_ms",
+        "packets_delivered",
+        "throughput_mbps",
+    ):
+        assert flow[metric] == pytest.approx(expected[metric], rel=1e-6, abs=2e-3), metric
+    assert flow["packet_loss_rate"] == pytest.approx(expected["packet_loss_rate"], rel=0.1)
+    assert any("the offset between the clocks of the two captures is not known" in note for note in seen["notes"])
+    done = dumbbell("import", "pcap", "a.pcap", "--receiver", "b.pcap", "--clocks", "stamps", "--out", "x", expect=2)
+    assert "b.pcap: its clock is not that of the other capture" in done.stderr
+    assert not (folder / "x").exists()
+
+
+def test_swapped_and_foreign_captures_are_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    here, there = transfer(0), transfer(20 * MS)
+    write_pcap(folder / "a.pcap", here)
+    write_pcap(folder / "b.pcap", there)
+    write_pcap(folder / "c.pcap", [(at, udp(b"x" * 100, True)) for at in range(10)])
+    swapped = dumbbell("import", "pcap", "b.pcap", "--receiver", "a.pcap", "--out", "x", expect=2)
+    assert "b.pcap: was captured nearer to the receiver than a.pcap: swap them" in swapped.stderr
+    foreign = dumbbell("import", "pcap", "a.pcap", "--receiver", "c.pcap", "--out", "x", expect=2)
+    assert "c.pcap: has none of the connections of a.pcap" in foreign.stderr
+    assert not (folder / "x").exists()
+
+
+def transfer(place_ns: int, count: int = 20, version: int = 4, jumbo: int = 1) -> list[Packet]:
+    """A TCP transfer over a path of 40 ms each way, seen at a place that data passes so long after it was sent."""
+    back_ns = 80 * MS - place_ns
+    stamp = lambda at_ns: at_ns // MS + 1  # noqa: E731
+    found = [
+        (place_ns, Tcp(True, 0, syn=True, mss=1460, stamps=(1, 0))),
+        (back_ns, Tcp(False, 500, 1, syn=True, mss=1460, stamps=(7, 1))),
+    ]
+    for number in range(count):
+        sent_ns = (80 + number) * MS
+        first = 1 + number * MSS * jumbo
+        found.append((sent_ns + place_ns, Tcp(True, first, 501, MSS * jumbo, stamps=(stamp(sent_ns), 7))))
+        ack = Tcp(False, 501, first + MSS * jumbo, stamps=(8 + number, stamp(sent_ns)))
+        found.append((sent_ns + back_ns, ack))
+    return sorted((START_NS + at_ns, tcp(segment, version)) for at_ns, segment in found)
+
+
+FORMS = [
+    pytest.param(RAW, {}, id="raw"),
+    pytest.param(ETHERNET, {}, id="ethernet"),
+    pytest.param(ETHERNET, {"vlan": 7}, id="vlan"),
+    pytest.param(SLL, {}, id="cooked"),
+    pytest.param(SLL2, {}, id="cooked-2"),
+    pytest.param(LOOPBACK, {}, id="loopback"),
+]
+
+
+@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize(("link", "options"), FORMS)
+def test_every_link_layer_is_read(
+    dumbbell: Dumbbell, folder: Path, link: int, options: dict[str, Any], version: int
+) -> None:
+    packets = [(at_ns, framed(data, link, **options)) for at_ns, data in transfer(0, version=version)]
+    # Cut to what headers need, in microseconds and in the other byte order: 80 bytes, and the longest frame header.
+    write_pcap(folder / "a.pcap", packets, link, nanoseconds=False, snaplen=120, big_endian=True)
+    flow = flow_of(dumbbell, "a.pcap")["flow"]
+    size = (20 if version == 4 else 40) + 32 + MSS
+    assert (flow["packets_sent"], flow["packets_delivered"], flow["bytes_sent"]) == (20, 20, 20 * size)
+    assert (flow["rtt_min_ms"], flow["rtt_p95_ms"], flow["retransmissions"]) == (80.0, 80.0, 0)
+    assert flow["data_bytes_delivered"] == 20 * MSS
+
+
+@pytest.mark.parametrize("resolution", [3, 6, 9])
+def test_pcapng_with_any_unit_of_time(dumbbell: Dumbbell, folder: Path, resolution: int) -> None:
+    write_pcapng(folder / "a.pcapng", transfer(0), resolution=resolution)
+    flow = flow_of(dumbbell, "a.pcapng")["flow"]
+    assert flow["rtt_p95_ms"] == pytest.approx(80.0, abs=10.0 ** (3 - resolution))
+
+
+def test_segments_of_offloads_count_as_packets(dumbbell: Dumbbell, folder: Path) -> None:
+    # Segments of 50 packets are longer than the length in an IP header can say.
+    write_pcap(folder / "a.pcap", transfer(0, jumbo=50), snaplen=100)
+    run = flow_of(dumbbell, "a.pcap")
+    assert (run["flow"]["packets_sent"], run["flow"]["packets_delivered"]) == (1000, 1000)
+    assert run["flow"]["bytes_sent"] == 1000 * (52 + MSS)
+    assert any("segments longer than packets" in note for note in run["notes"])
+    # Both ends: the receiver's card has joined two at a time, the sender's splits ten.
+    write_pcap(folder / "b.pcap", transfer(0, count=4, jumbo=10))
+    joined = [
+        (START_NS + (80 + number) * MS + 40 * MS + pair,
+         tcp(Tcp(True, 1 + (number * 10 + 2 * pair) * MSS, 501, 2 * MSS, stamps=(81 + number, 7))))
+        for number in range(4) for pair in range(5)
+    ]  # fmt: skip
+    write_pcap(folder / "c.pcap", joined)
+    dumbbell("import", "pcap", "b.pcap", "--receiver", "c.pcap", "--clocks", "stamps", "--out", "both")
+    (flow,) = show(dumbbell, "both")["runs"][0]["flows"]
+    assert flow["packets_delivered"] == 40
+    assert flow["data_bytes_delivered"] == 40 * MSS
+    assert flow["owd_min_ms"] == pytest.approx(40.0, abs=0.001)
+
+
+@pytest.mark.parametrize(("place_ns", "role"), [(0, "sender"), (10 * MS, "sender"), (79 * MS, "receiver")])
+def test_the_end_is_found_out(dumbbell: Dumbbell, folder: Path, place_ns: int, role: str) -> None:
+    # 79 ms is beyond the receiver of a path of 40 ms each way: answers come at once there.
+    place_ns = min(place_ns, 40 * MS)
+    write_pcap(folder / "a.pcap", transfer(place_ns))
+    run = flow_of(dumbbell, "a.pcap")
+    assert run["capture"]["role"] == role
+    told = run["capture"]["flows"][0]["least_answer_ms"]
+    assert told == pytest.approx((80 * MS - 2 * place_ns) / MS)
+
+
+def test_at_the_receiver_nothing_is_known_of_losses(dumbbell: Dumbbell, folder: Path) -> None:
+    packets = transfer(40 * MS)
+    write_pcap(folder / "a.pcap", packets)
+    flow = flow_of(dumbbell, "a.pcap")["flow"]
+    assert (flow["packets_delivered"], flow["data_bytes_delivered"]) == (20, 20 * MSS)
+    unknown = (
+        "packets_sent",
+        "ingress_mbps",
+        "loss_rate",
+        "packet_loss_rate",
+        "rtt_min_ms",
+        "owd_min_ms",
+        "delay_p95_ms",
+    )
+    assert [flow[metric] for metric in unknown] == [None] * len(unknown)
+    assert (flow["retransmissions"], flow["packets_dropped"], flow["packets_marked"]) == (None, None, 0)
+    assert flow["throughput_mbps"] == pytest.approx(20 * (52 + MSS) * 8 / 19e3)
+
+
+def test_a_segment_that_came_twice_is_delivered_twice_and_new_once(dumbbell: Dumbbell, folder: Path) -> None:
+    def segment(at_ms: int, seq: int, stamp: int) -> Packet:
+        return START_NS + at_ms * MS, tcp(Tcp(True, seq, 1, 1000, stamps=(stamp, 1)))
+
+    def ack(at_ms: int, number: int, echo: int, *sacks: tuple[int, int]) -> Packet:
+        return START_NS + at_ms * MS, tcp(Tcp(False, 1, number, stamps=(1, echo), sacks=sacks))
+
+    # The first of three is sent again although it had only come late: the receiver reports the duplicate (RFC 2883).
+    packets = [
+        segment(0, 0, 10), segment(1, 1000, 11), segment(2, 2000, 12),
+        ack(51, 0, 9, (1000, 2000)), ack(52, 0, 9, (1000, 3000)),
+        segment(53, 0, 63),
+        ack(60, 3000, 10), ack(103, 3000, 10, (0, 1000)),
+        segment(104, 3000, 114), ack(154, 4000, 114),
+    ]  # fmt: skip
+    write_pcap(folder / "a.pcap", packets)
+    flow = flow_of(dumbbell, "a.pcap", "--end", "sender")["flow"]
+    assert (flow["packets_sent"], flow["packets_delivered"], flow["retransmissions"]) == (5, 5, 1)
+    assert (flow["data_bytes_delivered"], flow["packet_loss_rate"]) == (4000, 0.0)
+    # 50 ms each, but for the late one; the echo tells which of the two was acknowledged.
+    assert (flow["rtt_min_ms"], flow["rtt_p99_ms"]) == (50.0, 60.0)
+
+
+def quic(count: int, place_ns: int, spin_ns: int) -> list[Packet]:
+    """A QUIC connection that nobody can decrypt: a handshake, and datagrams of which some bits spin."""
+    rng = random.Random(7)
+    long_header = bytes([0xC3, 0, 0, 0, 1]) + rng.randbytes(1195)
+    found = [
+        (place_ns, udp(long_header, True)),
+        (80 * MS - place_ns, udp(bytes([0xC3, 0, 0, 0, 1]) + bytes(60), False)),
+    ]
+    for number in range(count):
+        at_ns = (80 + number) * MS
+        first = 0x40 | 0x20 * (at_ns // spin_ns % 2)
+        found.append((at_ns + place_ns, udp(bytes([first]) + rng.randbytes(1199), True)))
+    return [(START_NS + at_ns, data) for at_ns, data in sorted(found)]
+
+
+def test_of_quic_what_needs_no_keys(dumbbell: Dumbbell, folder: Path) -> None:
+    write_pcap(folder / "a.pcap", quic(500, 0, 80 * MS))
+    run = flow_of(dumbbell, "a.pcap")
+    (told,) = run["capture"]["flows"]
+    assert (told["protocol"], run["capture"]["role"]) == ("QUIC", "sender")
+    assert (told["least_answer_ms"], told["spin_rtt_min_ms"]) == (80.0, 80.0)
+    flow = run["flow"]
+    assert (flow["packets_sent"], flow["bytes_sent"]) == (501, 501 * 1228)
+    unknown = (
+        "packets_delivered",
+        "throughput_mbps",
+        "loss_rate",
+        "rtt_min_ms",
+        "retransmissions",
+        "mean_in_flight_bytes",
+    )
+    assert [flow[metric] for metric in unknown] == [None] * len(unknown)
+    assert flow["ingress_mbps"] == pytest.approx(501 * 1228 * 8 / 579e3)
+    assert run["network"]["throughput_mbps"] is None
+    # A bit that is drawn at random for each packet tells nothing.
+    rng = random.Random(1)
+    packets = [(at, udp(bytes([0x40 | 0x20 * rng.randrange(2)]) + rng.randbytes(50), True)) for at in range(400)]
+    write_pcap(folder / "b.pcap", quic(1, 0, MS)[:2] + [(START_NS + 10**9 + at * MS, data) for at, data in packets])
+    dumbbell("import", "pcap", "b.pcap", "--out", "b")
+    assert show(dumbbell, "b")["runs"][0]["capture"]["flows"][0]["spin_rtt_min_ms"] is None
+
+
+def test_marks_are_seen_where_packets_arrive(dumbbell: Dumbbell, folder: Path) -> None:
+    packets = [(START_NS + at * MS, udp(bytes(100), True, ce=at % 4 == 0)) for at in range(20)]
+    write_pcap(folder / "a.pcap", packets)
+    flow = flow_of(dumbbell, "a.pcap", "--end", "receiver")["flow"]
+    assert (flow["packets_delivered"], flow["packets_marked"]) == (20, 5)
+
+
+def test_both_directions_of_a_host_are_runs_of_their_own(dumbbell: Dumbbell, folder: Path) -> None:
+    received = [
+        (at_ns, data[:20] + data[20:22] + (3000).to_bytes(2, "big") + data[24:]
+         if data[15] == 1 else data[:20] + (3000).to_bytes(2, "big") + data[22:])
+        for at_ns, data in transfer(40 * MS)
+    ]  # fmt: skip
+    write_pcap(folder / "a.pcap", sorted([*transfer(0), *received]))
+    dumbbell("import", "pcap", "a.pcap", "--out", "seen")
+    runs = show(dumbbell, "seen")["runs"]
+    assert [run["scheme"] for run in runs] == ["a-tcp-sent", "a-tcp-received"]
+    assert [run["flows"][0]["packets_delivered"] for run in runs] == [20, 20]
+
+
+def header(link: int) -> bytes:
+    return struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, link)
+
+
+def record(kept: int, data: bytes = b"") -> bytes:
+    return struct.pack("<IIII", 1, 1, kept, kept) + data
+
+
+BAD = [
+    (b"", "bad.pcap: is empty"),
+    (b"\xd4\xc3\xb2", "bad.pcap: is cut off in its header"),
+    (b"no capture at all, but long enough", "bad.pcap: is no capture: it begins neither as pcap nor as pcapng"),
+    (header(1) + record(60, bytes(60)), "bad.pcap: has no data of TCP or UDP in its 1 packets: nothing to import"),
+    (header(127) + record(60, bytes(60)), "bad.pcap: packet 1 has link type 127: read are Ethernet (1), Linux cooked"),
+    (
+        header(101) + record(0x7F000000) + bytes(99),
+        "bad.pcap: has no data of TCP or UDP in its 0 packets, after which it",
+    ),
+    (
+        header(101) + record(0x7F000000) + bytes(2**25),
+        "bad.pcap: packet 1 is longer than any packet: the file is damaged",
+    ),
+]
+
+
+@pytest.mark.parametrize(("content", "complaint"), BAD)
+def test_a_bad_capture_is_one_line(dumbbell: Dumbbell, folder: Path, content: bytes, complaint: str) -> None:
+    (folder / "all").mkdir()
+    (folder / "all/bad.pcap").write_bytes(content)
+    done = dumbbell("import", "pcap", "all/bad.pcap", "--out", "x", expect=2)
+    assert complaint in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (folder / "x").exists()
+    write_pcap(folder / "all/good.pcap", transfer(0))
+    dumbbell("import", "pcap", "all", "--out", "some", expect=1)
+    assert [run["status"] for run in show(dumbbell, "some", expect=1)["runs"]] == ["failed", "done"]
+
+
+def test_a_capture_that_was_cut_off_counts_up_to_there(dumbbell: Dumbbell, folder: Path) -> None:
+    write_pcap(folder / "a.pcap", transfer(0))
+    whole = (folder / "a.pcap").read_bytes()
+    (folder / "a.pcap").write_bytes(whole[:-10])
+    run = flow_of(dumbbell, "a.pcap")
+    assert run["flow"]["packets_delivered"] == 19
+    assert "the capture is cut off in its last packet" in run["notes"]
+
+
+def test_packets_out_of_order_come_at_the_time_before(dumbbell: Dumbbell, folder: Path) -> None:
+    packets = transfer(0)
+    packets[10], packets[11] = packets[11], packets[10]
+    write_pcap(folder / "a.pcap", packets)
+    run = flow_of(dumbbell, "a.pcap")
+    assert run["flow"]["packets_delivered"] == 20
+    assert any(note.startswith("1 packets are stamped earlier") for note in run["notes"])
+
+
+def test_no_mutated_capture_does_more_than_be_refused(dumbbell: Dumbbell, forks: Forks, folder: Path) -> None:
+    rng = random.Random(20)
+    originals = []
+    for number, (writer, packets) in enumerate(
+        [(write_pcap, transfer(0)), (write_pcapng, transfer(0, version=6)), (write_pcap, quic(30, 0, 10 * MS))]
+    ):
+        link = (ETHERNET, SLL2, RAW)[number]
+        frames = [(at_ns, framed(data, link)) for at_ns, data in packets]
+        originals.append(writer(folder / f"{number}.pcap", frames, link).read_bytes())
+    for turn in range(150):
+        content = bytearray(rng.choice(originals))
+        for _ in range(rng.choice((1, 3, 30))):
+            place = rng.choice((rng.randrange(len(content)), rng.randrange(min(len(content), 200))))
+            content[place] = rng.choice((0, 255, rng.randrange(256), content[place] ^ 1 << rng.randrange(8)))
+        if turn % 3 == 0:
+            content = content[: rng.randrange(len(content))]
+        (folder / "x.pcap").write_bytes(content)
+        other = ("--receiver", "0.pcap") if turn % 5 == 0 else ()
+        done = forks.run(["import", "pcap", "x.pcap", *other, "--out", f"out{turn}"], folder, 30)
+        assert done.returncode in (0, 2), done.stderr
+        assert "Traceback" not in done.stderr
+        assert "panicked" not in done.stderr
+        if done.returncode == 2:
+            assert done.stderr.count("\n") == 1, done.stderr
+            assert ".pcap" in done.stderr
+        else:
+            for run in show(dumbbell, f"out{turn}")["runs"]:
+                for flow in run["flows"]:
+                    numbers = [value for value in flow.values() if isinstance(value, float)]
+                    assert all(map(math.isfinite, numbers)), flow

@@ -1,0 +1,277 @@
+"""iperf3's JSON and logs of ss as results: of real transfers on loopback, by hand, and damaged."""
+
+import json
+import math
+import random
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Dumbbell, show
+from forks import Forks
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def iperf3(folder: Path, name: str, *options: str) -> dict[str, Any]:
+    """A transfer of a second on loopback; what the client says of it, also as a file."""
+    for _ in range(5):
+        port = str(free_port())
+        server = subprocess.Popen(["iperf3", "-s", "-1", "-p", port], stdout=subprocess.DEVNULL)
+        try:
+            client = ["iperf3", "-c", "127.0.0.1", "-p", port, "-t", "1", "-i", "0.25", "-J", *options]
+            said = run_client(client)
+            # Until the server listens; another one may have taken its port.
+            while "error" in said and server.poll() is None:
+                time.sleep(0.1)
+                said = run_client(client)
+        finally:
+            server.terminate()
+            server.wait()
+        if "error" not in said:
+            break
+    assert "error" not in said, said
+    (folder / name).write_text(json.dumps(said))
+    return said
+
+
+def run_client(command: list[str]) -> dict[str, Any]:
+    """What iperf3 says, which ends with status 0 also where it could not connect."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
+
+
+def imported(dumbbell: Dumbbell, kind: str, name: str) -> dict[str, Any]:
+    dumbbell("import", kind, name, "--out", f"{name}-out")
+    (run,) = show(dumbbell, f"{name}-out")["runs"]
+    assert run["status"] == "done"
+    found: dict[str, Any] = run
+    return found
+
+
+UNKNOWN = (
+    *("throughput_mbps", "ingress_mbps", "loss_rate", "delay_p95_ms", "owd_min_ms", "rtt_min_ms", "bytes_delivered"),
+    *("packets_delivered", "packets_in_flight_at_end", "packets_marked", "timeouts", "acklink"),
+)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_tcp_transfer_of_iperf3(dumbbell: Dumbbell, folder: Path, reverse: bool) -> None:
+    said = iperf3(folder, "t.json", "-b", "40M", "-P", "2", *(["-R"] if reverse else []))
+    run = imported(dumbbell, "iperf3", "t.json")
+    assert len(run["flows"]) == 2
+    for flow, stream in zip(run["flows"], said["end"]["streams"], strict=True):
+        received = stream["receiver"]["bytes"]
+        assert flow["data_bytes_delivered"] == pytest.approx(received, rel=0.1)
+        assert flow["goodput_mbps"] == pytest.approx(stream["receiver"]["bits_per_second"] / 1e6, rel=0.15)
+        assert [flow[metric] for metric in UNKNOWN] == [None] * len(UNKNOWN)
+        if reverse:
+            assert (flow["retransmissions"], flow["mean_srtt_ms"], flow["mean_cwnd_bytes"]) == (None, None, None)
+        else:
+            assert flow["retransmissions"] == stream["sender"]["retransmits"]
+            assert 0 < flow["mean_srtt_ms"] < 50
+            windows = [part["snd_cwnd"] for interval in said["intervals"] for part in interval["streams"]]
+            assert min(windows) <= flow["mean_cwnd_bytes"] <= max(windows)
+    assert run["network"]["throughput_mbps"] is None
+    assert run["network"]["goodput_mbps"] == pytest.approx(
+        said["end"]["sum_received"]["bits_per_second"] / 1e6, rel=0.15
+    )
+    dumbbell("report", "t.json-out", "--html")
+
+
+@pytest.mark.real
+def test_a_udp_transfer_of_iperf3(dumbbell: Dumbbell, folder: Path) -> None:
+    said = iperf3(folder, "u.json", "-u", "-b", "10M")
+    (flow,) = imported(dumbbell, "iperf3", "u.json")["flows"]
+    assert flow["packets_sent"] == said["end"]["sum"]["packets"]
+    assert flow["packet_loss_rate"] == pytest.approx(said["end"]["sum"]["lost_percent"] / 100)
+    assert flow["goodput_mbps"] == pytest.approx(10, rel=0.15)
+    assert (flow["retransmissions"], flow["mean_srtt_ms"]) == (None, None)
+
+
+def interval(begin: float, end: float, count: int, **more: float) -> dict[str, Any]:
+    part = {"socket": 5, "start": begin, "end": end, "bytes": count, "omitted": False, "sender": True} | more
+    return {"streams": [part], "sum": {}}
+
+
+REPORT: dict[str, Any] = {
+    "start": {"version": "iperf 3.18", "connected": [{"socket": 5}], "test_start": {"protocol": "TCP", "reverse": 0}},
+    "intervals": [
+        interval(0, 1, 1_000_000, retransmits=2, rtt=20_000, snd_cwnd=10_000),
+        interval(1, 2, 3_000_000, retransmits=5, rtt=40_000, snd_cwnd=30_000),
+        interval(2, 4, 4_000_000, retransmits=0, rtt=60_000, snd_cwnd=50_000),
+    ],
+    "end": {"streams": [{"sender": {"socket": 5, "bytes": 8_000_000}, "receiver": {"socket": 5, "bytes": 7_500_000}}]},
+}
+
+
+def test_numbers_of_a_report_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "a.json").write_text(json.dumps(REPORT))
+    (flow,) = imported(dumbbell, "iperf3", "a.json")["flows"]
+    assert (flow["goodput_mbps"], flow["data_bytes_delivered"]) == (15.0, 7_500_000)
+    assert flow["retransmissions"] == 7
+    # What was read at 1 s holds until 2 s, what was read then until 4 s.
+    assert flow["mean_srtt_ms"] == pytest.approx((20 + 2 * 40) / 3)
+    assert flow["mean_cwnd_bytes"] == pytest.approx((10_000 + 2 * 30_000) / 3)
+    # The same as lines of events.
+    events = [("start", REPORT["start"]), *(("interval", each) for each in REPORT["intervals"]), ("end", REPORT["end"])]
+    (folder / "b.json").write_text("".join(json.dumps({"event": name, "data": data}) + "\n" for name, data in events))
+    assert imported(dumbbell, "iperf3", "b.json")["flows"][0]["goodput_mbps"] == 15.0
+    # Without the receiver's word nothing is known of what arrived.
+    (folder / "c.json").write_text(json.dumps(REPORT | {"end": {"streams": []}}))
+    run = imported(dumbbell, "iperf3", "c.json")
+    assert (run["flows"][0]["goodput_mbps"], run["flows"][0]["retransmissions"]) == (None, 7)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("", "bad.json: is empty"),
+        ("{", "bad.json:1: not valid JSON"),
+        ("[]", "bad.json:1: is no JSON object"),
+        ("[" * 100_000, "bad.json: is nested too deep"),
+        ("{}", "bad.json: is no report of iperf3: needed are the keys start, intervals and end"),
+        ('{"error": "unable to connect"}', "bad.json: iperf3 says: unable to connect"),
+        ('{"event": "start", "data": {}}\n{"event"', "bad.json:2: is no event of iperf3"),
+        (json.dumps(REPORT | {"intervals": []}), "bad.json: has no interval of any stream"),
+        (
+            json.dumps(REPORT | {"intervals": [{"streams": [{"socket": 5}]}]}),
+            "bad.json: is not what iperf3 writes: 'start'",
+        ),
+        (json.dumps(REPORT).replace("3000000", '"many"'), "bad.json: is not what iperf3 writes: could not convert"),
+    ],
+)
+def test_a_bad_report_is_one_line(dumbbell: Dumbbell, folder: Path, content: str, complaint: str) -> None:
+    (folder / "all").mkdir()
+    (folder / "all/bad.json").write_text(content)
+    done = dumbbell("import", "iperf3", "all/bad.json", "--out", "x", expect=2)
+    assert complaint in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (folder / "x").exists()
+    (folder / "all/good.json").write_text(json.dumps(REPORT))
+    dumbbell("import", "iperf3", "all", "--out", "some", expect=1)
+    assert [run["status"] for run in show(dumbbell, "some", expect=1)["runs"]] == ["failed", "done"]
+
+
+def ss_lines(stamp: str, acked: int, retrans: str = "", more: str = "") -> str:
+    return (
+        f"{stamp}\nState Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n"
+        f"ESTAB 0      99        10.0.0.1:5000     10.0.0.2:6000\n"
+        f"\t cubic rto:204 rtt:{20 + acked / 1e6}/2.5 mss:1000 pmtu:1500 cwnd:10 ssthresh:7 bytes_sent:{acked} "
+        f"bytes_acked:{acked} send 4Mbps pacing_rate 4.8Mbps delivery_rate 950Kbps {more} {retrans} minrtt:20\n"
+    )
+
+
+SS_LOG = (
+    ss_lines("1700000000.5", 1_000_000, "retrans:0/3")
+    + ss_lines("1700000001.5", 2_000_000, "retrans:1/10", "unacked:8 sacked:2 lost:1")
+    + ss_lines("1700000004.5", 5_000_000, "retrans:0/10")
+)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text,
+        # ISO stamps, one of each spelling, and the time before every line (`ts`).
+        lambda text: (
+            text.replace("1700000000.5", "2023-11-14T22:13:20.500000+00:00")
+            .replace("1700000001.5", "# 2023-11-14 22:13:21,5Z")
+            .replace("1700000004.5", "2023-11-14T23:13:24.5+01:00")
+        ),
+        # One line each (`ss -O`).
+        lambda text: text.replace("6000\n\t", "6000 "),
+        lambda text: text.replace("10.0.0.1:5000", "[fd00::1]:5000"),
+    ],
+)
+def test_a_log_of_ss(dumbbell: Dumbbell, folder: Path, change: Callable[[str], str]) -> None:
+    (folder / "a.log").write_text(change(SS_LOG))
+    run = imported(dumbbell, "ss", "a.log")
+    assert run["ss"]["connections"][0].endswith(":5000 to 10.0.0.2:6000")
+    (flow,) = run["flows"]
+    # 4,000,000 bytes in 4 s; ten retransmissions, of which three were before.
+    assert (flow["goodput_mbps"], flow["data_bytes_delivered"], flow["retransmissions"]) == (8.0, 4_000_000, 7)
+    # 21 ms for one second, 22 ms for three; (8 - 2 - 1 + 1) segments for three of four seconds.
+    assert flow["mean_srtt_ms"] == pytest.approx((21 + 3 * 22) / 4)
+    assert flow["mean_in_flight_bytes"] == pytest.approx(6000 * 3 / 4)
+    assert flow["mean_cwnd_bytes"] == 10_000
+    assert [flow[metric] for metric in UNKNOWN] == [None] * len(UNKNOWN)
+    assert run["ss"]["started_at"] == "2023-11-14T22:13:20+00:00"
+    assert (run["imported"]["started"], run["imported"]["ended"]) == ("2023-11-14 22:13:20", "2023-11-14 22:13:24")
+    dumbbell("report", "a.log-out", "--html")
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("", "bad.log: is empty"),
+        ("hello\n", "bad.log: there is no connection with TCP_INFO in it (`ss -tin` shows it)"),
+        (SS_LOG.replace("1700000000.5", ""), "bad.log:4: no time before it: needed is one for each `ss`"),
+        (SS_LOG.replace("1700000004.5", "1700000000.1"), "bad.log:9: the time goes back by 1.400 s"),
+        (ss_lines("1700000000", 5), "bad.log: no connection is in it twice: nothing to measure"),
+        (SS_LOG.replace("1700000000.5", "2023-13-14T22:13:20"), "bad.log:1: `2023-13-14T22:13:20+00:00` is no time"),
+    ],
+)
+def test_a_bad_log_of_ss_is_one_line(dumbbell: Dumbbell, folder: Path, content: str, complaint: str) -> None:
+    (folder / "bad.log").write_text(content)
+    done = dumbbell("import", "ss", "bad.log", "--out", "x", expect=2)
+    assert complaint in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (folder / "x").exists()
+
+
+@pytest.mark.real
+def test_a_log_of_ss_of_a_real_transfer(dumbbell: Dumbbell, folder: Path) -> None:
+    loop = "while sleep 0.05; do date +%s.%N; ss -tin state established sport != :22; done > ss.log"
+    logger = subprocess.Popen(["sh", "-c", loop], cwd=folder)
+    try:
+        said = iperf3(folder, "t.json", "-b", "40M")
+    finally:
+        logger.kill()
+        logger.wait()
+    dumbbell("import", "ss", "ss.log", "--out", "out")
+    (run,) = show(dumbbell, "out")["runs"]
+    port = said["start"]["connected"][0]["local_port"]
+    sender = [index for index, name in enumerate(run["ss"]["connections"]) if name.startswith(f"127.0.0.1:{port} to ")]
+    flow = run["flows"][sender[0]]
+    assert flow["goodput_mbps"] == pytest.approx(said["end"]["sum_sent"]["bits_per_second"] / 1e6, rel=0.3)
+    assert flow["mean_srtt_ms"] > 0
+    # The last line may have been written before the end.
+    assert 0 <= flow["retransmissions"] <= said["end"]["sum_sent"]["retransmits"]
+
+
+def test_no_mutated_log_does_more_than_be_refused(dumbbell: Dumbbell, forks: Forks, folder: Path) -> None:
+    rng = random.Random(21)
+    originals = {"iperf3": json.dumps(REPORT).encode(), "ss": SS_LOG.encode()}
+    for turn in range(120):
+        kind = ("iperf3", "ss")[turn % 2]
+        content = bytearray(originals[kind])
+        for _ in range(rng.choice((1, 2, 20))):
+            content[rng.randrange(len(content))] = rng.choice(
+                (0, 255, *b'0123456789-.eE"{}[]:,\n ', rng.randrange(256))
+            )
+        if turn % 5 == 0:
+            content = content[: rng.randrange(len(content))]
+        (folder / "x.json").write_bytes(content)
+        done = forks.run(["import", kind, "x.json", "--out", f"out{turn}"], folder, 30)
+        assert done.returncode in (0, 2), done.stderr
+        assert "Traceback" not in done.stderr, done.stderr
+        if done.returncode == 2:
+            assert done.stderr.count("\n") == 1, done.stderr
+            assert "x.json" in done.stderr
+        else:
+            for run in show(dumbbell, f"out{turn}")["runs"]:
+                for flow in run["flows"]:
+                    numbers = [value for value in flow.values() if isinstance(value, float)]
+                    assert all(map(math.isfinite, numbers)), flow
