@@ -15,6 +15,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.tables import read_toml, to_toml
 from dumbbell.errors import UserError, listed, nearest, one_line
 from dumbbell.experiment import Experiment, Overrides, pin, resolve
+from dumbbell.input_files import read_text
 from dumbbell.results import open_results, to_json, write_atomically
 from dumbbell.results.numbers import definitions
 
@@ -178,7 +179,7 @@ def read_note(directory: Path) -> Note | None:
     """
     file = directory / NOTE
     try:
-        note = json.loads(file.read_text(encoding="utf-8"))
+        note = json.loads(read_text(file))
         return Note(tuple(note["schemes"]), bool(note["quick"]), tuple(note.get("given", note["schemes"])))
     except (FileNotFoundError, NotADirectoryError):
         return None

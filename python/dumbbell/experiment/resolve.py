@@ -18,6 +18,9 @@ from dumbbell.errors import UserError, listed, nearest
 from dumbbell.experiment.model import Experiment
 from dumbbell.experiment.overrides import Overrides, with_assignments, with_overrides
 
+MOST_RUNS = 100_000
+"""Most runs of an experiment."""
+
 MOST_LISTED = 6
 """Cells that a message lists."""
 
@@ -42,6 +45,7 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
     if overrides.cells:
         paths = _only(paths, overrides.cells)
         cells = {path.name: cells[path.name] for path in paths if path.name in cells}
+    _check_runs(plan, len({*labels}) + len(mixes), len(paths))
     listed_flows = [flow for cell in cells.values() for flow in cell.flows] or list(plan.flow)
     if mixes and any(not flow.scheme for flow in listed_flows):
         raise UserError(f"{plan.file}: lists its flows: it takes --schemes, not --mix")
@@ -64,6 +68,15 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
         cells={name: replace(cell, flows=_named(cell.flows, canonical)) for name, cell in cells.items()},
         file=plan.file,
     )
+
+
+def _check_runs(plan: Plan, schemes: int, paths: int) -> None:
+    """Refuses more runs than anybody waits for: even to list them takes a while."""
+    count = plan.runs * schemes * paths
+    if count > MOST_RUNS:
+        made = f"{plan.runs} of {schemes} schemes or mixes on {paths} paths are {count} runs"
+        where = f"{plan.file}: " if plan.file else ""
+        raise UserError(f"{where}`runs` = {plan.runs}: {made}: allowed are at most {MOST_RUNS}")
 
 
 def _check_names(found: dict[str, Scheme]) -> None:
@@ -136,6 +149,7 @@ def _cells(plan: Plan) -> dict[str, Cell]:
     if not template and plan.flows > 1:
         template = tuple(FlowPlan(start_s=index * plan.interval_s) for index in range(plan.flows))
     source = plan.file or plan.name
+    grid.check_count(plan.grid, len(plan.paths), source)
     return {cell.path.name: cell for path in _paths(plan) for cell in grid.cells(path, template, plan.grid, source)}
 
 

@@ -13,6 +13,7 @@ from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.tables import read_toml, to_toml
 from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment, Run, resolve
+from dumbbell.input_files import read_text
 from dumbbell.json_text import to_json
 from dumbbell.results.files import write_atomically
 
@@ -46,7 +47,7 @@ class ResultsDirectory:
         """
         file = self.folder(run) / "stats.json"
         try:
-            content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            content: dict[str, Any] = json.loads(read_text(file))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except json.JSONDecodeError as error:
@@ -109,7 +110,7 @@ class ResultsDirectory:
         """The contents of `environment.json`."""
         file = self.directory / "environment.json"
         try:
-            content = json.loads(file.read_text(encoding="utf-8"))
+            content = json.loads(read_text(file))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:

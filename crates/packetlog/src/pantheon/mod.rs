@@ -16,13 +16,13 @@ mod raw;
 pub use export::{MergedExport, MmLinkExport};
 
 use crate::Error;
+use crate::regular::open_regular;
 use lines::{Fields, Lines};
 use merge::{Merge, Role};
 use merged::MergedLog;
 use mm_link::{MmLinkLog, Take};
 use raw::RawMerge;
 use record::{Event, Record};
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -73,7 +73,7 @@ impl Input {
     /// A log in a file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
+        let file = open_regular(path)?;
         Ok(Self { name: path.display().to_string(), reader: Box::new(file) })
     }
 
