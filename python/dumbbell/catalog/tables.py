@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import sys
 import tomllib
 from collections.abc import Collection
 from pathlib import Path
@@ -36,6 +37,10 @@ def parse_toml(text: str, source: str) -> "TomlTable":
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{source}: not valid TOML: {error}") from None
+    except ValueError:  # Python reads no longer ones
+        raise UserError(f"{source}: not valid TOML: a number of more than {sys.get_int_max_str_digits()} digits") from None
+    except RecursionError:
+        raise UserError(f"{source}: is nested too deeply") from None
     for key, value in raw.items():
         _check_values(value, key, source)
     return TomlTable(raw, source)

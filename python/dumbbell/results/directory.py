@@ -54,7 +54,7 @@ class ResultsDirectory:
             raise UserError(
                 f"{file}, line {error.lineno}: not valid JSON: {error.msg}; the file is cut off or damaged"
             ) from None
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise UserError(f"{file}: {one_line(error)}") from None
         for key in ("status", "flows", "links", "network"):
             if not isinstance(content, dict) or key not in content:
@@ -113,7 +113,7 @@ class ResultsDirectory:
             content = json.loads(read_text(file))
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise UserError(f"{file}: {one_line(error)}") from None
         return content if isinstance(content, dict) else {}
 
