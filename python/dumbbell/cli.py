@@ -24,7 +24,7 @@ def _execution(arguments: "argparse.Namespace") -> dict[str, Any]:
 def _run(arguments: "argparse.Namespace") -> int:
     from dumbbell.commands.run import run
 
-    values = ("backend", "runs", "duration", "flows", "interval", "warmup", "seed", "log")
+    values = ("backend", "runs", "duration", "flows", "interval", "warmup", "seed", "log", "trust")
     same = ("experiment", "schemes", "path", *values, "pantheon_dir")
     given = {name: getattr(arguments, name) for name in same}
     given |= {"mixes": arguments.mix, "cells": arguments.cell, "settings": arguments.set}

@@ -10,7 +10,7 @@ class UserError(Error):
     """Bad input. The message is one line naming the file or option, the key, the value and what is allowed."""
 
     def __init__(self, message: str) -> None:
-        """`message`, with whatever would break the line or the terminal (it may quote any text) escaped, and not endless."""
+        """`message` may quote any text: what would break the line or the terminal is escaped, the endless cut."""
         super().__init__(shortened(printable(message)))
 
 

@@ -38,7 +38,9 @@ def parse_toml(text: str, source: str) -> "TomlTable":
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{source}: not valid TOML: {error}") from None
     except ValueError:  # Python reads no longer ones
-        raise UserError(f"{source}: not valid TOML: a number of more than {sys.get_int_max_str_digits()} digits") from None
+        raise UserError(
+            f"{source}: not valid TOML: a number of more than {sys.get_int_max_str_digits()} digits"
+        ) from None
     except RecursionError:
         raise UserError(f"{source}: is nested too deeply") from None
     for key, value in raw.items():

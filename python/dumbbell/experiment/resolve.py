@@ -1,9 +1,9 @@
 """From an experiment as written to one that depends on nothing outside."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from dumbbell import catalog
 from dumbbell.catalog import grid
@@ -25,6 +25,8 @@ MOST_LISTED = 6
 """Cells that a message lists."""
 
 NOTHING = Overrides()
+
+Item = TypeVar("Item")
 
 
 def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
@@ -116,13 +118,20 @@ def _scheme(plan: Plan, name: str) -> Scheme:
         UserError: there is none. A name that stands in the experiment's file comes with the file.
     """
     with _naming(plan, name):
-        return plan.own_schemes.get(name) or catalog.schemes().find(name)
+        return plan.own_schemes.get(name) or _looked_up(plan, name, "scheme", catalog.schemes().find)
 
 
 def _path(plan: Plan, name: str) -> PathModel:
     """The path that a plan means by the name; refused in the same way."""
     with _naming(plan, name):
-        return plan.own_paths.get(name) or catalog.paths().find(name)
+        return plan.own_paths.get(name) or _looked_up(plan, name, "path", catalog.paths().find)
+
+
+def _looked_up(plan: Plan, name: str, kind: str, find: Callable[[str], Item]) -> Item:
+    """Whatever a name stands for outside of the plan, which may be a file with code."""
+    if plan.closed and name not in plan.told:
+        raise UserError(f"`{name}`: there is no `{kind}.{name}`: results bring all that they name")
+    return find(name)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,8 @@ def open_results(directory: Path) -> ResultsDirectory:
         parts = sorted(directory.glob("experiments/*/experiment.toml"))
         hint = f" (those of the benchmark are below it, like {parts[0].parent})" if parts else ""
         raise UserError(f"{directory}: not a results directory: there is no experiment.toml in it{hint}")
-    return ResultsDirectory(directory, resolve(parse_plan(read_toml(file))))
+    # whoever reads results executes nothing of theirs
+    return ResultsDirectory(directory, resolve(replace(parse_plan(read_toml(file)), closed=True)))
 
 
 def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDirectory:
