@@ -94,6 +94,8 @@ def test_what_a_user_has_run_is_continued_without_a_question(
 
 
 def test_to_read_results_loads_nothing_that_they_name(dumbbell: Dumbbell, stranger: Path, folder: Path) -> None:
+    dumbbell("show", "out", expect=1)
+    dumbbell("report", "out", "--html")
     experiment = stranger / "experiment.toml"
     text = experiment.read_text()
     (name,) = library.open(stranger).experiment.schemes
