@@ -351,7 +351,7 @@ def _names(_: Path) -> list[bytes]:
 
 def _give_name(content: bytes, _: Path) -> None:
     """The names of a scheme, a path and an experiment, wherever they may come from."""
-    scheme, path, name = [*content.decode("utf-8", "surrogateescape").split("\n"), "", ""][:3]
+    scheme, path, name = [*content.decode("utf-8", "replace").split("\n"), "", ""][:3]
     table = {"name": name, "schemes": [scheme], "paths": [path], "duration_s": 0.1}
     table |= {
         "scheme": {scheme: {"controller": "reno"}},
