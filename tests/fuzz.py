@@ -6,6 +6,7 @@ found is kept in a file, with the command that gives it once more.
 
 import argparse
 import contextlib
+import faulthandler
 import hashlib
 import json
 import os
@@ -82,6 +83,7 @@ def objection(target: Target, content: bytes, folder: Path) -> str | None:
 
 def _child(target: Target, batch: list[tuple[int, bytes]], folder: Path, pipe: int) -> None:
     """Gives inputs to dumbbell; tells the number of each before, and what is wrong after it."""
+    faulthandler.disable()  # what pytest would print of a process that dies
     silence = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(silence, standard)
