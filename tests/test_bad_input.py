@@ -292,3 +292,20 @@ def test_words_that_are_no_command(dumbbell: Dumbbell) -> None:
         dumbbell, "import", "pcap", "x", "--out", "out"
     )
     assert "unknown `panteon`" in refused(dumbbell, "import", "panteon", "x", "--out", "out")
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("runs = " + "9" * 5000, "bad.toml: not valid TOML: a number of more than 4300 digits"),
+        ("x = " + "[" * 3000, "bad.toml: is nested too deeply"),
+        ("x." + "a." * 300 + "a = 1", "is nested too deeply"),
+        ("title = '" + "a" * 100_000 + "'\nlog = '" + "b" * 100_000 + "'", ": allowed is one of"),
+    ],
+)
+def test_files_that_go_on_for_ever(dumbbell: Dumbbell, folder: Path, text: str, part: str) -> None:
+    (folder / "bad.toml").write_text(text + "\n")
+    line = refused(dumbbell, "run", "bad.toml", "--schemes", "reno", "--path", "small.toml", "--out", "out")
+    assert part in line
+    assert len(line) < 3100
+    assert not (folder / "out").exists()

@@ -127,6 +127,8 @@ pub struct RunSpec {
     pub flows: Vec<FlowSpec>,
 }
 
+/// Shortest spacing of samples, s.
+const LEAST_INTERVAL_S: f64 = 1e-4;
 /// Most samples of a run.
 const MOST_SAMPLES: f64 = 1e7;
 /// Highest budgets that a run can be given.
@@ -164,7 +166,7 @@ impl RunSpec {
         };
         positive("duration_s", self.duration_s)?;
         positive("sample_interval_s", self.sample_interval_s)?;
-        let least_interval_s = self.duration_s / MOST_SAMPLES;
+        let least_interval_s = LEAST_INTERVAL_S.max(self.duration_s / MOST_SAMPLES);
         if self.sample_interval_s < least_interval_s {
             return Err(format!(
                 "sample_interval_s = {}: must be at least {least_interval_s} with duration_s = {}",

@@ -44,7 +44,7 @@ def parse_toml(text: str, source: str) -> "TomlTable":
     except RecursionError:
         raise UserError(f"{source}: is nested too deeply") from None
     for key, value in raw.items():
-        _check_values(value, key, source)
+        _check_values(value, key, source, MOST_NESTED)
     return TomlTable(raw, source)
 
 
@@ -58,14 +58,20 @@ def to_toml(table: dict[str, Any]) -> str:
     return text
 
 
-def _check_values(value: object, key: str, file: str) -> None:
+MOST_NESTED = 50
+"""Tables in tables, or lists in lists, of a file."""
+
+
+def _check_values(value: object, key: str, file: str, depth: int) -> None:
     """Refuses what TOML has and no key of ours takes: dates, and numbers that are none."""
+    if depth == 0:
+        raise UserError(f"{file}: `{key[:60]}...`: is nested too deeply")
     if isinstance(value, dict):
         for inner, item in value.items():
-            _check_values(item, f"{key}.{inner}", file)
+            _check_values(item, f"{key}.{inner}", file, depth - 1)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            _check_values(item, f"{key}[{index}]", file)
+            _check_values(item, f"{key}[{index}]", file, depth - 1)
     elif isinstance(value, float) and not math.isfinite(value):
         raise UserError(f"{file}: `{key}` = {value}: allowed is no infinity and nothing that is not a number")
     elif isinstance(value, datetime.date | datetime.time):
