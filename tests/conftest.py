@@ -1,14 +1,15 @@
 """The real command, run as a user runs it, but for the start of Python: see `forks`."""
 
 import compileall
-import fcntl
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
-import tempfile
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -97,15 +98,28 @@ def _turn() -> Iterator[None]:
     if "PYTEST_XDIST_WORKER" not in os.environ:
         yield
         return
-    with (
-        (Path(tempfile.gettempdir()) / "dumbbell-emulation.lock").open("a") as lock,
-        tempfile.TemporaryDirectory(prefix="db-") as folder,
-        pytest.MonkeyPatch.context() as patch,
-    ):
-        fcntl.flock(lock, fcntl.LOCK_SH)
-        Path(folder).chmod(0o1777)
-        patch.setenv("TMPDIR", folder)
-        patch.setattr(tempfile, "tempdir", None)
+    with _machine(), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DUMBBELL_TURN", f"pytest-{os.getpid()}")
+        yield
+
+
+@contextmanager
+def _machine() -> Iterator[None]:
+    """Holds the turn of the whole machine, or sees that another process of pytest does."""
+    with ExitStack() as held:
+        while True:
+            queue = held.enter_context(socket.socket(socket.AF_UNIX))
+            try:
+                queue.bind("\0dumbbell-turn")
+            except OSError:
+                if "@dumbbell-turn-tests/" in Path("/proc/net/unix").read_text():
+                    break
+                time.sleep(0.1)
+                continue
+            queue.listen()
+            for note in (f"-tests/{os.getpid()}", f"/held/{os.getpid()}/{int(time.time())}"):
+                held.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)).bind(f"\0dumbbell-turn{note}")
+            break
         yield
 
 

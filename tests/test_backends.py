@@ -79,7 +79,7 @@ def test_a_backend_is_one_file(played: Executor, tmp_path: Path) -> None:
     final = tmp_path / "out" / "run"
     specification = json.dumps(experiment.specification(run))
     statistics = worker.execute(
-        worker.Task(0, run.label, played, {"run": 1}, specification, (), tmp_path / "run", final)
+        worker.Task(0, run.label, played, {"run": 1}, specification, (), tmp_path, tmp_path / "run", final)
     )
     assert (statistics["status"], statistics["backend"]) == ("done", "played:globe")
     assert "played at globe" in (final / "log.txt").read_text()

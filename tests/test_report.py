@@ -411,7 +411,7 @@ def test_transfers_are_summed_up_for_the_path_and_listed_for_the_run(tmp_path: P
         ["cubic*2|", "1|", "2|"],
         ["cubic*2|", "1|", "SUM|"],
     ]
-    both = stats_of(tmp_path, f"runs/{PATHS[0]}/cubicx2/1")["network"]
+    both = stats_of(tmp_path, f"runs/{PATHS[0]}/cubic~2/1")["network"]
     # These logs tell no payload: the bytes of whole packets, which is what throughput counts, over 4 s.
     assert "packets with their headers" in outline.text
     assert float(rows[3][6].strip("|")) == pytest.approx(both["throughput_mbps"] * 1e6 / 8 / 1024, rel=0.02)

@@ -184,7 +184,7 @@ def test_mixed_flows_share_one_run(dumbbell: Dumbbell) -> None:
     arguments = ("--mix", "reno*2 + cubic", *QUICK, "--interval", "0.25")
     (run,) = json.loads(dumbbell("run", *arguments, "--out", "out", "--json").stdout)["runs"]
     assert run["scheme"] == "reno*2+cubic"
-    assert run["directory"] == "runs/small/renox2+cubic/1"
+    assert run["directory"] == "runs/small/reno~2+cubic/1"
     assert [flow["scheme"] for flow in run["flows"]] == ["reno", "reno", "cubic"]
     assert [flow["start_s"] for flow in run["flows"]] == [0.0, 0.25, 0.5]
     assert sum(flow["goodput_mbps"] for flow in run["flows"]) < 10.0

@@ -42,6 +42,7 @@ class Page(WellFormed):
         self.images: list[tuple[str, str]] = []
         self.tables: dict[str, list[list[tuple[str, bool]]]] = {}
         self.label = ""
+        self.hovers: dict[tuple[str, int], str] = {}
         self.read(file.read_text(encoding="utf-8"))
 
     def start(self, tag: str, known: dict[str, str | None]) -> None:
@@ -56,6 +57,8 @@ class Page(WellFormed):
             self.tables[self.label].append([])
         if tag in ("th", "td"):
             self.tables[self.label][-1].append(("", False))
+        if tag == "th" and known.get("title"):
+            self.hovers[self.label, len(self.tables[self.label])] = known["title"] or ""
 
     def data(self, data: str) -> None:
         if ("td" in self.open or "th" in self.open) and "small" not in self.open:
@@ -63,8 +66,10 @@ class Page(WellFormed):
             self.tables[self.label][-1][-1] = (text + data, bold or "b" in self.open)
 
     def row(self, table: str, name: str) -> list[tuple[str, bool]]:
-        """The cells of the row called `name`, without its name."""
-        return next(row[1:] for row in self.tables[table] if row and row[0][0] == name)
+        """The cells of the row called `name`, or of the identifier `name`, without its name."""
+        rows = enumerate(self.tables[table], 1)
+        called = ((row, (row[0][0], self.hovers.get((table, number)))) for number, row in rows if row)
+        return next(row[1:] for row, names in called if name in names)
 
 
 @pytest.fixture(scope="module")

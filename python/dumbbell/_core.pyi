@@ -12,6 +12,12 @@ def version() -> str:
 def commit() -> str | None:
     """The commit that the core was built from (`DUMBBELL_COMMIT` at build time), with a `+` if files had changed."""
 
+def is_name(text: str) -> bool:
+    """Whether a text is a name of a scheme, path, experiment or cell."""
+
+def name_rule() -> str:
+    """What a name is, as the end of a refusal."""
+
 def controllers() -> str:
     """JSON: every controller with `name`, `summary` and `parameters`.
 
@@ -73,8 +79,11 @@ def simulate_in_memory(specification: str, watch: Watch | None = None) -> tuple[
     Its statistics as JSON, its packet log (None if it keeps none), and the samples of flows and of links.
     """
 
-def emulate(specification: str, directory: str) -> str:
+def emulate(specification: str, directory: str, waits: Callable[[int | None, int | None], object] | None = None) -> str:
     """Executes a run with real packets in real time; returns its statistics as JSON, as `simulate`.
+
+    One run at a time on a machine: `waits` is called with the process that it waits for and since when that has been
+    running (seconds since 1970), each None where that is not known, whenever it is another one.
 
     Their `emulation` says how faithful the run was: `lateness_us` (`p50`, `p99`, `p999`, `max`), `tx_dropped`, and
     `degraded` and `invalid`, which are null or a reason. The reason of an error ends with a program's last lines.

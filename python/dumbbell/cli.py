@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import Error
-from dumbbell.errors import one_line, with_hint
+from dumbbell.errors import one_line, require_text, with_hint
 from dumbbell.parser import command_parser
 
 if TYPE_CHECKING:
@@ -122,6 +122,8 @@ def main(arguments: list[str] | None = None) -> int:
             from dumbbell.commands.completion import answer
 
             answer(command_parser(whole=True))
+        for argument in sys.argv[1:] if arguments is None else arguments:
+            require_text("argument", argument)
         status = _dispatch(command_parser().parse_args(arguments))
         sys.stdout.flush()
         return status

@@ -23,9 +23,27 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 3 :]}"
 
 
-def printable(text: str) -> str:
-    """The text with everything escaped that a terminal would act upon."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+def printable(text: object) -> str:
+    """The text with everything escaped that a terminal would act upon, and cut where a word has no end."""
+    shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in str(text))
+    return _ENDLESS.sub(lambda word: f"{word[0][:80]}...", shown)
+
+
+_ENDLESS = re.compile(r"\S{1500,}")
+
+
+def require_text(what: str, text: str) -> None:
+    """Refuses what cannot be written down as text: bytes that are not UTF-8, halves of characters, nulls.
+
+    Raises:
+        UserError: says `what` it is.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UserError(f"{what} `{text}`: is not UTF-8: choose another name") from None
+    if "\0" in text:
+        raise UserError(f"{what} `{text}`: has a null character: choose another name")
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
@@ -45,7 +63,7 @@ def one_line(error: BaseException) -> str:
     """An exception as one line, for people."""
     if isinstance(error, OSError) and error.strerror:
         where = f": {error.filename}" if error.filename else ""
-        return f"{error.strerror}{where}"
+        return shortened(printable(f"{error.strerror}{where}"))
     return shortened(printable(" ".join(str(error).split()))) or type(error).__name__
 
 

@@ -4,6 +4,43 @@ import json
 import math
 from typing import Any
 
+_MOST_DIGITS = 20
+"""Of a whole number: what is counted has 64 bits."""
+
+
+class BadJson(ValueError):
+    """What is wrong with a text that should be JSON, and in which line."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(f"line {line}: {reason}")
+        self.line = line
+        self.reason = reason
+
+
+def parse_json(text: str) -> Any:  # noqa: ANN401 (any JSON value)
+    """The value of a text that may come from anybody.
+
+    Raises:
+        BadJson: it is not JSON, or has what no JSON of ours has: long numbers, deep nesting, halves of characters.
+    """
+    try:
+        value = json.loads(text, parse_int=_whole)
+        if "\\ud" in text.lower():  # halves of characters are written like this only
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise BadJson(error.lineno, f"not valid JSON: {error.msg}") from None
+    except RecursionError:
+        raise BadJson(1, "nested too deeply") from None
+    except UnicodeEncodeError:
+        raise BadJson(1, "has half of a character (a lone surrogate)") from None
+    return value
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise BadJson(1, f"has a number of {len(digits)} digits")
+    return int(digits)
+
 
 def to_json(value: object) -> str:
     """JSON on indented lines; numbers that JSON has no word for become null."""

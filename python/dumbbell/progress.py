@@ -4,6 +4,8 @@ import shutil
 import sys
 import time
 
+from dumbbell.errors import printable
+
 PLAIN_LINE_EVERY_S = 5.0
 FIRST_LINE_AFTER_S = 1.0
 
@@ -25,7 +27,7 @@ class Progress:
         if reason is not None:
             self.failed += status != "degraded"
             self._erase()
-            print(f"{status}: {label}: {reason}", file=sys.stderr)
+            print(printable(f"{status}: {label}: {reason}"), file=sys.stderr)
         now = time.monotonic()
         if self.terminal:
             width = shutil.get_terminal_size().columns - 1

@@ -1,24 +1,20 @@
 //! Programs of a run: started inside a namespace, their output drained, ended with everything they started.
 
 use crate::namespace::Namespace;
+use crate::owner::Owner;
 use nix::errno::Errno;
-use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Environment variable that tells whose a process is: `PID.START.NUMBER`, the owner's process number and start time.
-const OWNER: &str = "DUMBBELL_OWNER";
-/// Private directories are called this and the mark.
-const DIRECTORY: &str = "dumbbell-";
 /// Output lines kept.
 const TAIL_LINES: usize = 50;
 /// Longest part of a line that is kept, bytes.
@@ -27,104 +23,6 @@ const LINE_BYTES: usize = 400;
 const INVALID: i32 = 3;
 /// Time for a program to end by itself after it was asked to.
 const GRACE: Duration = Duration::from_millis(500);
-
-/// Marks the processes of one run.
-#[derive(Clone, Debug)]
-pub(crate) struct Owner {
-    mark: String,
-}
-
-/// Counts the runs of this process.
-static RUNS: AtomicU64 = AtomicU64::new(0);
-
-impl Owner {
-    /// A mark for the next run of this process.
-    pub(crate) fn next() -> Self {
-        Self::new(RUNS.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// A mark for run `number` of this process.
-    fn new(number: u64) -> Self {
-        let pid = std::process::id();
-        let start = start_time(pid).unwrap_or_default();
-        Self { mark: format!("{pid}.{start}.{number}") }
-    }
-
-    /// The private directory of the run; whoever creates it removes it.
-    pub(crate) fn directory(&self) -> PathBuf {
-        std::env::temp_dir().join(format!("{DIRECTORY}{}", self.mark))
-    }
-
-    /// Marks a command, and with it all that it starts.
-    pub(crate) fn mark(&self, command: &mut Command) {
-        command.env(OWNER, &self.mark);
-    }
-
-    /// Ends every process that carries the mark, wherever it has put itself.
-    pub(crate) fn end_all(&self) {
-        for (pid, mark) in marked_processes() {
-            if mark == self.mark {
-                end(pid);
-            }
-        }
-    }
-}
-
-/// Ends what runs of dumbbell that were killed have left behind, and removes their private directories; returns how many
-/// processes that were.
-pub fn clean_up() -> usize {
-    let ended = marked_processes().filter(|(_, mark)| is_orphaned(mark)).map(|(pid, _)| end(pid)).count();
-    for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let mark = name.to_str().and_then(|name| name.strip_prefix(DIRECTORY));
-        if mark.is_some_and(is_orphaned) {
-            // Somebody else's cannot be removed, and is not ours to remove.
-            let _removed = fs::remove_dir_all(entry.path());
-        }
-    }
-    ended
-}
-
-/// Whether the owner that a mark names has ended. What is no mark names nobody.
-fn is_orphaned(mark: &str) -> bool {
-    let mut parts = mark.split('.');
-    let (pid, start, number) = (parts.next(), parts.next(), parts.next());
-    let numbers = [pid, start, number].map(|part| part.and_then(|part| part.parse::<u64>().ok()));
-    let (Some(pid), Some(start), [Some(_), Some(_), Some(_)], None) = (pid, start, numbers, parts.next())
-    else {
-        return false;
-    };
-    pid.parse().is_ok_and(|pid| start_time(pid).as_deref() != Some(start))
-}
-
-fn end(pid: i32) {
-    // It may have ended by itself since.
-    let _ended = kill(Pid::from_raw(pid), Signal::SIGKILL);
-}
-
-/// Processes with a mark, and the mark.
-fn marked_processes() -> impl Iterator<Item = (i32, String)> {
-    let own = std::process::id() as i32;
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(move |entry| {
-        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
-        if pid == own {
-            return None;
-        }
-        let environment = fs::read(entry.path().join("environ")).ok()?;
-        let prefix = format!("{OWNER}=");
-        let variable =
-            environment.split(|&byte| byte == 0).find_map(|line| line.strip_prefix(prefix.as_bytes()))?;
-        Some((pid, String::from_utf8_lossy(variable).into_owned()))
-    })
-}
-
-/// When a process started, in the kernel's ticks: tells a process from a later one of the same number.
-fn start_time(pid: u32) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may hold spaces and parentheses; field 22 is the 20th after it.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(19).map(str::to_owned)
-}
 
 /// The last lines a program has printed.
 #[derive(Debug, Default)]
@@ -342,20 +240,6 @@ pub(crate) fn is_listening(port: u16) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_dead_owner_left_is_ended() {
-        let mut orphan = Command::new("sleep").arg("77").env(OWNER, "4194305.0.1").spawn().unwrap();
-        // A program has its environment a moment after it was started. Whoever else cleans up then may be first.
-        let status = loop {
-            clean_up();
-            if let Some(status) = orphan.try_wait().unwrap() {
-                break status;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        };
-        assert_eq!(status.signal(), Some(9));
-    }
 
     #[test]
     fn listening_sockets_are_found() {

@@ -2,7 +2,8 @@
 
 use crate::emulation::{End, Pair};
 use crate::flow::{PORT, ends};
-use crate::program::{Launch, Owner, Program, describe, is_listening};
+use crate::owner::Owner;
+use crate::program::{Launch, Program, describe, is_listening};
 use crate::program_samples::{ProgramSample, read_samples};
 use endpoint::Clock;
 use runs::{FlowSpec, ProgramSpec, Readiness, RunSpec, Side};

@@ -4,9 +4,10 @@ use crate::emulation::{Pair, Traffic, Work, close, device_mtu, joined, start_lan
 use crate::flow::{self, FlowThreads, Sockets, readings};
 use crate::lane::{Gauges, LaneReport};
 use crate::lateness::{Lateness, LatenessReport, stalled};
-use crate::program::{Owner, clean_up};
+use crate::owner::{Owner, clean_up};
 use crate::program_flow::{ProgramFlow, ProgramReport};
 use crate::program_samples::ProgramSample;
+use crate::scratch::Scratch;
 use crate::turn::Turn;
 use congestion::Registry;
 use endpoint::{Clock, ClockedLog, FlowReport, MOST_FLOWS, Session, merged, monotonic_ns};
@@ -15,8 +16,7 @@ use path::LinkTally;
 use record::Event;
 use runs::{Backend, CapacityMeter, LogLevel, Observer, RunSpec, Totals, link_counters, tell};
 use serde::Serialize;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -58,26 +58,33 @@ pub struct Emulated {
     pub emulation: EmulationReport,
 }
 
-/// Runs `spec` with real packets and controllers of `registry`. Once the run is over, `observer` is told what happened;
-/// meanwhile it is asked whether to give up.
+/// Runs `spec` with real packets and controllers of `registry` while it is this process's `turn`. Once the run is over,
+/// `observer` is told what happened; meanwhile it is asked whether to give up.
 ///
 /// # Errors
 /// One line: what is wrong with the specification, what this machine does not permit, which program failed and what it
 /// printed last, or that the run was stopped.
-pub fn run(spec: &RunSpec, registry: &Registry, observer: &mut dyn Observer) -> Result<Emulated, String> {
+pub fn run(
+    spec: &RunSpec,
+    registry: &Registry,
+    turn: Turn,
+    observer: &mut dyn Observer,
+) -> Result<Emulated, String> {
     spec.validate(Backend::Emulation, registry)?;
     if spec.flows.len() > MOST_FLOWS {
         return Err(format!("flows: {}: an emulated run takes at most {MOST_FLOWS}", spec.flows.len()));
     }
     let stop = || observer.stop().is_some();
-    let _turn = Turn::wait(&stop)?;
     clean_up();
     let owner = Owner::next();
     let scratch = Scratch::create(&owner)?;
-    let outcome = carry_out(Planned { spec, registry }, &owner, &scratch.0, &stop);
+    let outcome = carry_out(Planned { spec, registry }, &owner, scratch.path(), &stop);
     // Whatever has left its process group.
     owner.end_all();
-    tell_all(spec, outcome?, observer)
+    // Also what follows would disturb the next run.
+    let told = outcome.and_then(|outcome| tell_all(spec, outcome, observer));
+    drop(turn);
+    told
 }
 
 /// What is to be done, and the controllers for it.
@@ -342,22 +349,4 @@ fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Re
         programs,
     };
     Ok(Emulated { totals, emulation })
-}
-
-/// A directory for the programs of a run, removed after it.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn create(owner: &Owner) -> Result<Self, String> {
-        let path = owner.directory();
-        fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Nothing to be done about what cannot be removed.
-        let _removed = fs::remove_dir_all(&self.0);
-    }
 }

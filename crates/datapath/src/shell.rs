@@ -4,7 +4,8 @@ use crate::emulation::{DEVICE, End, Pair, Traffic, Work, addresses, close, devic
 use crate::inspect::Reading;
 use crate::lane::{Gauges, LaneReport};
 use crate::lateness::Lateness;
-use crate::program::{Owner, clean_up, move_into};
+use crate::owner::{Owner, clean_up};
+use crate::program::move_into;
 use crate::tun::TunConfig;
 use endpoint::{Clock, ClockedLog, Session, merged};
 use nix::ifaddrs::getifaddrs;

@@ -1,21 +1,19 @@
 //! A lock per controller: one process at a time looks who has it registered and changes that.
 
 use crate::Failure;
-use std::fs::{self, File, TryLockError};
+use std::fs::{DirBuilder, File, TryLockError};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
 const RETRY: Duration = Duration::from_millis(20);
 
-/// Where the lock files are: `/run`, or the directory for temporary files where that cannot be written.
+/// Where the lock files are: in a directory that only root can write to, as whoever registers controllers is.
 fn directory() -> Result<PathBuf, Failure> {
-    let run = PathBuf::from("/run/dumbbell");
-    if fs::create_dir_all(&run).is_ok() {
-        return Ok(run);
-    }
-    let directory = std::env::temp_dir().join("dumbbell");
-    fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let directory = PathBuf::from("/run/dumbbell");
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
+    made.map_err(|error| format!("{}: {error}", directory.display()))?;
     Ok(directory)
 }
 

@@ -45,7 +45,8 @@ const APART: &str = "DUMBBELL_TEST_APART";
 static MACHINE: RwLock<()> = RwLock::new(());
 
 /// Like [`run`], but as many tests as `at_once` side by side, for tests that mostly wait. Each is run by a process of its
-/// own, with a directory of its own for temporary files: they share nothing, neither a lock nor what a process has open.
+/// own, with a directory of its own for temporary files, and does not wait for the others' turn to emulate: they share
+/// nothing, neither a lock nor what a process has open.
 /// Those of the groups `alone` have nothing beside them.
 pub fn run_apart(
     at_once: usize,
@@ -82,6 +83,7 @@ fn apart((name, _): Test) -> Result<(), Failed> {
         .args(["--exact", name])
         .env(APART, "1")
         .env("TMPDIR", &directory)
+        .env("DUMBBELL_TURN", format!("{}-{name}", std::process::id()))
         .stdin(Stdio::null())
         .output();
     let left: Vec<_> = std::fs::read_dir(&directory)?.flatten().map(|entry| entry.file_name()).collect();
@@ -91,8 +93,7 @@ fn apart((name, _): Test) -> Result<(), Failed> {
         let [said, complained] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
         return Err(format!("{}\n{said}{complained}", output.status).into());
     }
-    // Of what is there for all runs of a machine nobody removes it.
-    if left.iter().any(|name| !name.to_string_lossy().ends_with(".lock")) {
+    if !left.is_empty() {
         return Err(format!("it left files: {left:?}").into());
     }
     Ok(())

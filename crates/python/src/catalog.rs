@@ -6,6 +6,18 @@ use pyo3::prelude::*;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 
+/// Whether a text is a name of a scheme, path, experiment or cell.
+#[pyfunction]
+pub(crate) fn is_name(text: &str) -> bool {
+    specification::is_name(text)
+}
+
+/// What a name is, as the end of a refusal.
+#[pyfunction]
+pub(crate) const fn name_rule() -> &'static str {
+    specification::NAME_RULE
+}
+
 /// Every controller as JSON: name, summary, parameters.
 #[pyfunction]
 pub(crate) fn controllers() -> String {

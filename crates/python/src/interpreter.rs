@@ -44,6 +44,13 @@ impl Interpreter<'_> {
         })
     }
 
+    /// Calls `waits` with who has the turn to emulate, and since when.
+    pub(crate) fn tell(&self, waits: &Py<PyAny>, process: Option<u32>, since_s: Option<u64>) {
+        if let Err(raised) = Python::attach(|py| waits.call1(py, (process, since_s))) {
+            self.raised.borrow_mut().get_or_insert(raised);
+        }
+    }
+
     /// Calls `watch` with a moment of a run.
     pub(crate) fn call(&self, watch: &Py<PyAny>, moment: &Moment) -> Result<(), String> {
         Python::attach(|py| {

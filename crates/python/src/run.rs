@@ -5,7 +5,7 @@ use crate::interpreter::{Interpreter, interruptible};
 use crate::outside::Loaded;
 use crate::table::Table;
 use crate::{error, text};
-use datapath::{Emulated, EmulationReport};
+use datapath::{Emulated, EmulationReport, Turn};
 use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
 use recorder::Recorder;
@@ -146,17 +146,30 @@ fn simulated<O: Observer>(
 }
 
 /// Executes a run with real packets and returns its statistics as JSON; with a directory, its logs are written there.
+/// `waits` is called with the process that emulates meanwhile, and since when (seconds since 1970), or with `None` twice where
+/// that is not known.
 #[pyfunction]
-#[pyo3(signature = (specification, directory=None))]
-pub(crate) fn emulate(py: Python<'_>, specification: &str, directory: Option<PathBuf>) -> PyResult<String> {
+#[pyo3(signature = (specification, directory=None, waits=None))]
+pub(crate) fn emulate(
+    py: Python<'_>,
+    specification: &str,
+    directory: Option<PathBuf>,
+    waits: Option<Py<PyAny>>,
+) -> PyResult<String> {
     let mut spec = parse(specification)?;
     let loaded = Loaded::for_run(py, &mut spec)?;
     spec.validate(Backend::Emulation, &loaded.registry).map_err(error)?;
     let report = interruptible(py, &loaded, |python| {
         let meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
         let recorder = Recorder::create(directory.as_deref(), &spec)?;
-        let mut observers = (meter, recorder, python.stop_when_interrupted());
-        let Emulated { totals, emulation } = datapath::run(&spec, &loaded.registry, &mut observers)?;
+        let interrupted = python.stop_when_interrupted();
+        let turn = Turn::wait(&|| interrupted.stop().is_some(), &|holder| {
+            if let Some(waits) = &waits {
+                python.tell(waits, holder.map(|one| one.process), holder.map(|one| one.since_s));
+            }
+        })?;
+        let mut observers = (meter, recorder, interrupted);
+        let Emulated { totals, emulation } = datapath::run(&spec, &loaded.registry, turn, &mut observers)?;
         let (meter, recorder, _) = observers;
         recorder.finish()?;
         let stats = totals.stats(meter)?;

@@ -5,6 +5,7 @@ use crate::real::{KernelSpec, ProgramSpec};
 use congestion::{Files, Parameters, Registry, Start};
 use path::{PathSpec, Section};
 use serde::{Deserialize, Serialize};
+use specification::{NAME_RULE, is_name};
 use std::collections::BTreeMap;
 use transport::{Application, ApplicationSpec, Config, Receiver, Sender};
 use units::{Span, Time};
@@ -203,6 +204,9 @@ impl RunSpec {
             );
         }
         for (index, flow) in self.flows.iter().enumerate() {
+            if !is_name(&flow.scheme) {
+                return Err(format!("flows[{index}]: scheme = {:?}: allowed are {NAME_RULE}", flow.scheme));
+            }
             self.validate_flow(flow, backend, registry)
                 .map_err(|error| format!("flows[{index}] ({}): {error}", flow.scheme))?;
         }

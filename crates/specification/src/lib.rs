@@ -11,6 +11,10 @@
 //! assert_eq!(refusal, r#"rate_mbps = "fast": allowed is a number"#);
 //! ```
 
+mod name;
+
+pub use name::{NAME_RULE, is_name};
+
 use core::fmt::Write;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

@@ -1,6 +1,5 @@
 """From schemes under test to the experiments of the benchmark, and back from a directory."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -13,9 +12,10 @@ from dumbbell.catalog.membership import GROUPS
 from dumbbell.catalog.plan import Plan, parse_plan
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.tables import read_toml, to_toml
-from dumbbell.errors import UserError, listed, nearest, one_line
+from dumbbell.errors import UserError, listed, nearest, one_line, require_text
 from dumbbell.experiment import Experiment, Overrides, pin, resolve
 from dumbbell.input_files import read_text
+from dumbbell.json_text import BadJson, parse_json
 from dumbbell.results import open_results, to_json, write_atomically
 from dumbbell.results.numbers import definitions
 
@@ -113,7 +113,7 @@ def _ordered(plans: list[Plan], quick: bool) -> list[Plan]:
 def keep_plan(directory: Path, plan: Plan) -> None:
     """Stores an experiment that is not ours beside its results: its pages need it when it is no longer where it was."""
     if not catalog.experiments().is_shipped(plan.file):
-        file = part_directory(directory, plan).with_suffix(".toml")
+        file = part_directory(directory, plan).with_name(f"{plan.name}.toml")
         file.parent.mkdir(exist_ok=True)
         write_atomically(file, to_toml(plan.table()))
 
@@ -179,11 +179,11 @@ def read_note(directory: Path) -> Note | None:
     """
     file = directory / NOTE
     try:
-        note = json.loads(read_text(file))
+        note = parse_json(read_text(file))
         return Note(tuple(note["schemes"]), bool(note["quick"]), tuple(note.get("given", note["schemes"])))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except json.JSONDecodeError:
+    except BadJson:
         raise UserError(f"{file}: not valid JSON: the file is damaged") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{file}: {one_line(error)}") from None
@@ -195,6 +195,7 @@ def take(directory: Path, wanted: Note, resume: bool) -> None:
     Raises:
         UserError: it has another one, or something else, or cannot be written.
     """
+    require_text("directory", str(directory))
     stored = read_note(directory)
     if stored is not None:
         if not resume:

@@ -11,6 +11,7 @@ from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.tables import TomlTable
 from dumbbell.errors import UserError
+from dumbbell.names import RULE, is_name
 
 MOST_CELLS = 100_000
 
@@ -65,6 +66,10 @@ def cells(path: PathModel, flows: tuple[FlowPlan, ...], grid: tuple[Axis, ...], 
             cell = axes.find(axis.name, TomlTable({}, source))(cell, TomlTable({axis.name: named}, source, "grid."))
             given |= named if isinstance(named, dict) else {axis.name: named}
         name = ".".join([path.name, *(_label(axis.name, value) for axis, value in zip(grid, values, strict=True))])
+        if not is_name(name):
+            raise UserError(
+                f"{source}: `grid`: a combination is called `{name}`: allowed are {RULE}: give it a `label`"
+            )
         if name in made:
             raise UserError(f"{source}: `grid`: two combinations are called `{name}`: give their values a `label`")
         shown = ", ".join(f"{key} {_text(value)}" for key, value in given.items() if value != "")

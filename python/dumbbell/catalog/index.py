@@ -1,6 +1,5 @@
 """Named things: found by name, by alias, or as a user's own TOML file."""
 
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
@@ -8,8 +7,7 @@ from typing import Generic, Protocol, TypeVar
 from dumbbell.catalog.installed import installed_folders
 from dumbbell.catalog.tables import TomlTable, read_toml
 from dumbbell.errors import UserError, nearest
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+from dumbbell.names import RULE, is_name
 
 
 class Named(Protocol):
@@ -92,6 +90,6 @@ class Index(Generic[Item]):
 def read_name(table: TomlTable) -> str:
     """The `name` key, which also names a directory of results."""
     name = table.text("name", Path(table.source).stem)
-    if not _NAME.fullmatch(name):
-        raise table.fail("name", name, "letters, digits and `._-`, starting with a letter or digit")
+    if not is_name(name):
+        raise table.fail("name", name, RULE)
     return name

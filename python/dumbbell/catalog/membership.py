@@ -30,6 +30,7 @@ FIGURES = (
     "matrix",
     "step",
     "completion",
+    "calls",
 )
 
 

@@ -9,13 +9,13 @@ from dumbbell.catalog.programs import SIDES, Program, escaped
 from dumbbell.catalog.scheme import MARKERS, Scheme
 from dumbbell.errors import UserError, listed, nearest
 from dumbbell.input_files import read_text
+from dumbbell.names import is_name
 
 PREFIX = "pantheon-"
 READY = "wait:3"
 """The side that starts first has 3 s before the other starts, listening or not: wrappers rely on it."""
 ANSWER_WITHIN_S = 30.0
 _HELPERS = ("arg_parser", "context", "__init__")
-_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LINE = re.compile(r"(?P<indent> *)(?P<key>[^\s:#'\"][^:#]*?) *: *(?P<value>'[^']*'|\"[^\"]*\"|[^#]*?) *(#.*)?")
 
 
@@ -38,7 +38,7 @@ class Checkout:
             )
         self.styles = read_config(config) if config.is_file() else {}
         listed_keys = [key for key in self.styles if key in found]
-        self.keys = [key for key in listed_keys or sorted(found) if _KEY.fullmatch(key)]
+        self.keys = [key for key in listed_keys or sorted(found) if is_name(key)]
 
     def names(self) -> list[str]:
         """The schemes' names."""

@@ -8,6 +8,7 @@ from dumbbell.catalog.description import Description, describe
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.tables import TomlTable, parse_toml, to_toml
 from dumbbell.errors import UserError
+from dumbbell.names import require_names
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,9 @@ class PathModel:
     data: list[dict[str, Any]] = field(default_factory=list)
     ack: list[dict[str, Any]] = field(default_factory=list)
     file: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        require_names("path", (self.name, *self.aliases), self.file)
 
     def spec(self) -> dict[str, Any]:
         """As given to the core in a run specification."""

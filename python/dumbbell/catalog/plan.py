@@ -15,6 +15,7 @@ from dumbbell.catalog.scheme import Scheme, parse_scheme
 from dumbbell.catalog.settings import MOST_FLOWS, Settings, read_settings
 from dumbbell.catalog.tables import TomlTable, parse_toml, to_toml
 from dumbbell.errors import UserError
+from dumbbell.names import require_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +41,10 @@ class Plan(Settings):
     """Whether it has been resolved: names stand for what the file has, and nothing else is looked up."""
     told: frozenset[str] = field(default=frozenset(), compare=False)
     """Names of schemes and paths that the command line gives, not the file."""
+
+    def __post_init__(self) -> None:
+        require_names("experiment", (self.name, *self.aliases), self.file)
+        require_names("cell", self.cells, self.file)
 
     def table(self) -> dict[str, Any]:
         """As written to a file."""
@@ -118,7 +123,7 @@ def _cell(table: TomlTable, own_paths: dict[str, PathModel]) -> Cell:
     return cell
 
 
-_PART = re.compile(r"([^*+\s]+?)(?:\s*\*\s*(\d+))?")
+_PART = re.compile(r"([^*+\s]+?)(?:\s*\*\s*(\d{1,9}))?")
 
 
 def parse_mix(text: str) -> list[tuple[str, int]]:

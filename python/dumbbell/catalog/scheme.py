@@ -7,6 +7,7 @@ from typing import Any
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.programs import Program, parse_program
 from dumbbell.catalog.tables import TomlTable, parse_toml, to_toml
+from dumbbell.names import require_names
 
 MARKERS = ("*", "h", "^", "<", ">", "H", "p", "8", "1", "v", "o", "d", "+", "D", "s", "x", "P", "X", ".")
 STATUSES = ("verified", "experimental", "imported")
@@ -65,6 +66,9 @@ class Scheme:
     """To which names of files in its parameters are relative."""
     assigned: frozenset[str] = field(default=frozenset(), compare=False)
     """Parameters that the command line sets."""
+
+    def __post_init__(self) -> None:
+        require_names("scheme", (self.name, *self.aliases), self.file)
 
     @property
     def real(self) -> bool:

@@ -2,7 +2,6 @@
 
 import datetime
 import math
-import sys
 import tomllib
 from collections.abc import Collection
 from pathlib import Path
@@ -10,6 +9,10 @@ from typing import Any
 
 from dumbbell.errors import UserError, listed, nearest
 from dumbbell.input_files import read_text
+
+MOST_NESTED = 32
+TOO_DEEP = f"tables and lists are nested too deeply: allowed are {MOST_NESTED} levels"
+TOO_LONG = "a whole number is too long: allowed are 64 bits, with the sign"
 
 
 def read_toml(file: Path) -> "TomlTable":
@@ -37,14 +40,12 @@ def parse_toml(text: str, source: str) -> "TomlTable":
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{source}: not valid TOML: {error}") from None
-    except ValueError:  # Python reads no longer ones
-        raise UserError(
-            f"{source}: not valid TOML: a number of more than {sys.get_int_max_str_digits()} digits"
-        ) from None
     except RecursionError:
-        raise UserError(f"{source}: is nested too deeply") from None
+        raise UserError(f"{source}: {TOO_DEEP}") from None
+    except ValueError:  # Python reads no number of thousands of digits
+        raise UserError(f"{source}: {TOO_LONG}") from None
     for key, value in raw.items():
-        _check_values(value, key, source, MOST_NESTED)
+        _check_values(value, key, source, 1)
     return TomlTable(raw, source)
 
 
@@ -58,20 +59,18 @@ def to_toml(table: dict[str, Any]) -> str:
     return text
 
 
-MOST_NESTED = 50
-"""Tables in tables, or lists in lists, of a file."""
-
-
 def _check_values(value: object, key: str, file: str, depth: int) -> None:
-    """Refuses what TOML has and no key of ours takes: dates, and numbers that are none."""
-    if depth == 0:
-        raise UserError(f"{file}: `{key[:60]}...`: is nested too deeply")
+    """Refuses what TOML has and no key of ours takes: dates, numbers that are none or have no end, endless nesting."""
+    if depth > MOST_NESTED:
+        raise UserError(f"{file}: {TOO_DEEP}")
     if isinstance(value, dict):
         for inner, item in value.items():
-            _check_values(item, f"{key}.{inner}", file, depth - 1)
+            _check_values(item, f"{key}.{inner}", file, depth + 1)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            _check_values(item, f"{key}[{index}]", file, depth - 1)
+            _check_values(item, f"{key}[{index}]", file, depth + 1)
+    elif isinstance(value, int) and abs(value) >= 2**63:
+        raise UserError(f"{file}: `{key}`: {TOO_LONG}")
     elif isinstance(value, float) and not math.isfinite(value):
         raise UserError(f"{file}: `{key}` = {value}: allowed is no infinity and nothing that is not a number")
     elif isinstance(value, datetime.date | datetime.time):

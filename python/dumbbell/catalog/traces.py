@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from dumbbell import _core
 from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError
 from dumbbell.input_files import read_text
+from dumbbell.names import fitted
 
 
 def trace_path(text: str) -> PathModel | None:
@@ -27,7 +27,7 @@ def trace_path(text: str) -> PathModel | None:
     times = [read_trace(file) for file in files]
     stems = "-".join(dict.fromkeys(file.stem for file in files))
     return PathModel(
-        name=re.sub(r"[^A-Za-z0-9._-]+", "-", stems).strip("._-") or "trace",
+        name=fitted(stems, "trace"),
         title=f"trace {' and '.join(dict.fromkeys(file.name for file in files))}",
         provenance=f"Mahimahi trace {', '.join(names)}",
         data=[_link("bottleneck", times[0])],

@@ -1,7 +1,6 @@
 """From ccperf's command line to an ordinary experiment: names looked up, a path built, flows listed."""
 
 import argparse
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,6 +16,7 @@ from dumbbell.ccperf.arguments import check_program
 from dumbbell.ccperf.traffic import application
 from dumbbell.ccperf.values import items, known, megabits, parameters, probability, queue_limit, seconds, whole
 from dumbbell.errors import UserError
+from dumbbell.names import RULE, is_name
 from dumbbell.option_values import shell_words
 
 ACCESS_MBPS = 10_000.0
@@ -55,8 +55,8 @@ def ccperf_plan(command: str | Sequence[str] | argparse.Namespace) -> Plan:
         label = under_test
     path = _path(arguments, given.get("path"), min(rtts_ms))
     name = arguments.experiment_name
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-        raise UserError(f"--experiment-name `{name}`: allowed are letters, digits and `._-`")
+    if not is_name(name):
+        raise UserError(f"--experiment-name `{name}`: allowed are {RULE}")
     return Plan(
         name=name,
         schemes=[label],

@@ -6,6 +6,7 @@ from typing import Any
 
 import dumbbell
 from dumbbell.commands.run import tell_failures
+from dumbbell.errors import printable
 from dumbbell.json_text import to_json
 
 
@@ -14,12 +15,15 @@ def benchmark(arguments: Mapping[str, Any], as_json: bool) -> int:
     try:
         made = dumbbell.run_benchmark(**arguments, command=sys.argv)
     except dumbbell.Interrupted as stopped:
-        print(f"interrupted: the same command with --resume --out {stopped.directory} continues", file=sys.stderr)
+        print(
+            printable(f"interrupted: the same command with --resume --out {stopped.directory} continues"),
+            file=sys.stderr,
+        )
         return 1
     tell_failures(made.outcome)
     if as_json:
         note = {"directory": str(made.directory), "index": str(made.index), "database": str(made.database)}
         sys.stdout.write(to_json(note | {"finished": made.outcome.finished, "failed": len(made.outcome.failed)}))
     else:
-        print(made.index)
+        print(printable(made.index))
     return 1 if made.outcome.failed or made.outcome.unrecorded else 0

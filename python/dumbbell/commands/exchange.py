@@ -5,6 +5,7 @@ import sys
 
 import dumbbell
 from dumbbell.commands.show import print_summary
+from dumbbell.errors import printable
 
 
 def import_results(arguments: argparse.Namespace) -> int:
@@ -21,7 +22,7 @@ def import_results(arguments: argparse.Namespace) -> int:
     print_summary(results)
     bad = [run for run in results.runs if run.status != "done"]
     for run in bad:
-        print(f"not usable: {run.scheme}, run {run.run}: {run.reason}", file=sys.stderr)
+        print(printable(f"not usable: {run.scheme}, run {run.run}: {run.reason}"), file=sys.stderr)
     return 1 if bad else 0
 
 
@@ -39,7 +40,7 @@ def export_results(arguments: argparse.Namespace) -> int:
             chosen = {"direction": arguments.direction, "seed": arguments.seed, "duration": arguments.duration}
             written = [dumbbell.export_trace(source, out, **chosen)]
     for run, reason in left_out:
-        print(f"left out: {run.label}: {reason}", file=sys.stderr)
+        print(printable(f"left out: {run.label}: {reason}"), file=sys.stderr)
     for file in written:
-        print(file)
+        print(printable(file))
     return 1 if left_out else 0

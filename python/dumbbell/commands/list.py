@@ -6,6 +6,7 @@ from typing import Any
 
 import dumbbell
 from dumbbell.commands.text import columns
+from dumbbell.errors import printable
 from dumbbell.json_text import to_json
 
 
@@ -25,7 +26,7 @@ def print_catalog(kind: str, as_json: bool, plugins: tuple[str, ...] = ()) -> in
         print(_table(kind, rows))
         for row in rows:
             if row.get("missing"):
-                print(f"{row['name']} cannot run here: {row['missing']}")
+                print(printable(f"{row['name']} cannot run here: {row['missing']}"))
     return 0
 
 

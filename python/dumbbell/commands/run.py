@@ -7,6 +7,7 @@ from typing import Any
 
 import dumbbell
 from dumbbell.commands.show import print_summary
+from dumbbell.errors import printable
 from dumbbell.json_text import to_json
 
 
@@ -50,8 +51,8 @@ def tell_outcome(directory: Path, outcome: dumbbell.Outcome | None) -> int:
         return 0
     tell_failures(outcome)
     if outcome.interrupted:
-        print(f"interrupted: `dumbbell run --resume --out {directory}` continues", file=sys.stderr)
-    print(f"results: {directory}", file=sys.stderr)
+        print(printable(f"interrupted: `dumbbell run --resume --out {directory}` continues"), file=sys.stderr)
+    print(printable(f"results: {directory}"), file=sys.stderr)
     return 1 if outcome.failed or outcome.interrupted or outcome.unrecorded else 0
 
 
@@ -67,4 +68,4 @@ def _list_runs(what: str, runs: list[tuple[dumbbell.Run, str]]) -> None:
     if runs:
         print(f"{len(runs)} runs {what}:", file=sys.stderr)
     for run, reason in runs:
-        print(f"  {run.label}: {reason}", file=sys.stderr)
+        print(f"  {printable(f'{run.label}: {reason}')}", file=sys.stderr)

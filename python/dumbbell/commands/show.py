@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import dumbbell
 from dumbbell.commands.text import columns, number
-from dumbbell.errors import UserError
+from dumbbell.errors import UserError, printable
 from dumbbell.json_text import to_json
 
 SHOWN = (
@@ -153,7 +153,8 @@ def _print_published(results: dumbbell.Results) -> None:
             for row in rows
             if row.path == path
         ]
-        print(f"\nOurs on {path} beside published: {results.experiment.published.source}\n{columns(head, table)}")
+        source = printable(results.experiment.published.source)
+        print(f"\nOurs on {path} beside published: {source}\n{columns(head, table)}")
 
 
 def _print_transfers(run: dumbbell.RunResults, transfers: dumbbell.Transfers | None) -> None:
@@ -195,14 +196,14 @@ def _estimate(estimate: _Estimate | None, factor: float, digits: int) -> str:
 def _list_bad(results: dumbbell.Results) -> None:
     for run in results.runs:
         if run.status != "done":
-            print(f"{run.status}: {run.label}: {run.reason}")
+            print(printable(f"{run.status}: {run.label}: {run.reason}"))
 
 
 def report(directory: Path, html: bool, pdf: bool) -> int:
     """Writes the report; both forms unless one is asked for. Of a benchmark: its pages."""
     both = html == pdf
     for file in dumbbell.write_report(directory, html=html or both, pdf=pdf or both):
-        print(file)
+        print(printable(file))
     return 0
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from dumbbell.digits import decimal
+from dumbbell.errors import printable
 
 
 def columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table; columns whose fields all start like numbers are aligned right."""
-    table = [list(header), *[list(row) for row in rows]]
+    table = [[printable(field) for field in row] for row in (header, *rows)]
     widths = [max(len(row[index]) for row in table) for index in range(len(header))]
     right = [bool(rows) and all(_numeric(row[index]) for row in rows) for index in range(len(header))]
     lines = []

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import dumbbell
-from dumbbell.errors import UserError
+from dumbbell.errors import UserError, printable
 
 _SHOWN = 160  # characters of a line that differs
 
@@ -19,7 +19,7 @@ def vectors(scheme: str | None, out: Path | None, compare: Path | None) -> int:
     if scheme is None:
         raise UserError("vectors: name a scheme, or give --check DIR")
     for folder in dumbbell.write_vectors(scheme, out or Path(f"vectors-{Path(scheme).stem}")):
-        print(folder)
+        print(printable(folder))
     return 0
 
 
@@ -30,5 +30,5 @@ def _compare(directory: Path) -> int:
             print(f"{name}: the same")
         else:
             print(f"{name}: differs: {found.file}, line {found.line}")
-            print(f"  there: {found.stored[:_SHOWN]}\n  now:   {found.now[:_SHOWN]}")
+            print(f"  there: {printable(found.stored[:_SHOWN])}\n  now:   {printable(found.now[:_SHOWN])}")
     return 1 if any(differences.values()) else 0

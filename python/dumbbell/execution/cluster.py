@@ -3,6 +3,7 @@
 The workers need this version of dumbbell; a shared file system is not needed.
 """
 
+import errno
 import re
 import shutil
 import socket
@@ -15,8 +16,11 @@ from typing import Any
 from dumbbell import __version__
 from dumbbell.backends import Executor, full_name
 from dumbbell.errors import UserError, one_line
-from dumbbell.execution.worker import Task, execute
+from dumbbell.execution.worker import Task, execute, failed, keep
 from dumbbell.results import publish, unsuccessful
+from dumbbell.results.files import require_beneath
+from dumbbell.results.kept import RUN_FILES
+from dumbbell.results.whole import damage
 
 QUEUED_PER_THREAD = 2
 """Tasks handed out per thread of the cluster, so that none waits for the next."""
@@ -37,7 +41,7 @@ def perform(task: Task) -> Parcel:
     """Executes one task in a directory of the worker's own."""
     with TemporaryDirectory(prefix="dumbbell-") as folder:
         final = Path(folder) / "final"
-        statistics = execute(replace(task, temporary=Path(folder) / "run", final=final))
+        statistics = execute(replace(task, out=Path(folder), temporary=Path(folder) / "run", final=final))
         files = {file.name: file.read_bytes() for file in sorted(final.iterdir())} if final.is_dir() else {}
     return Parcel(task.number, statistics, files)
 
@@ -102,9 +106,7 @@ class Cluster:
             task = handed.pop(future.key)
             failure = future.exception()
             if failure is None:
-                parcel: Parcel = future.result()
-                _store(task, parcel)
-                statistics = parcel.statistics
+                statistics = _received(task, future.result())
             else:
                 reason = f"the cluster lost the run: {one_line(failure)}"
                 statistics = unsuccessful(full_name(self.backend), "failed", reason)
@@ -128,11 +130,30 @@ def _version() -> str:
     return __version__
 
 
+def _received(task: Task, parcel: Parcel) -> dict[str, Any]:
+    """The statistics of a run that a worker made, whose files are in their place now; or why they are not."""
+    try:
+        _store(task, parcel)
+    except OSError as error:
+        shutil.rmtree(task.temporary, ignore_errors=True)
+        return keep(task, failed(task, [task.label], one_line(error)))
+    return parcel.statistics
+
+
 def _store(task: Task, parcel: Parcel) -> None:
+    """Writes what a worker sent, which are the files of a run and nothing else, wherever it names them."""
+    for place in (task.temporary, task.final):
+        require_beneath(task.out, place)
+    foreign = [name for name in parcel.files if name not in RUN_FILES]
+    if foreign:
+        raise OSError(errno.EINVAL, "a worker sent what is no file of a run", foreign[0])
     if not parcel.files:
         return
     shutil.rmtree(task.temporary, ignore_errors=True)
     task.temporary.mkdir(parents=True)
     for name, content in parcel.files.items():
         (task.temporary / name).write_bytes(content)
+    fault = damage(task.temporary, parcel.statistics, "none")
+    if fault is not None:
+        raise OSError(errno.EBADMSG, "what a worker sent has changed on its way", fault)
     publish(task.temporary, task.final)

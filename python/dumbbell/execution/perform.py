@@ -4,19 +4,22 @@ import datetime
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from types import FrameType
 
 from dumbbell import backends
 from dumbbell.catalog.plan import Plan
-from dumbbell.errors import UserError, listed
+from dumbbell.errors import UserError, listed, printable
 from dumbbell.execution.cluster import require_cluster
 from dumbbell.execution.pool import Outcome, Work, execute
 from dumbbell.execution.trust import require_trust
-from dumbbell.experiment import Experiment, Overrides, check, everything, pin, resolve, with_overrides
+from dumbbell.experiment import Experiment, Overrides, Run, check, everything, pin, resolve, with_overrides
 from dumbbell.progress import Progress
 from dumbbell.results import Database, Gathering, ResultsDirectory, locked, prepare, write_environment
 from dumbbell.results.environment import cpus, environment
@@ -40,6 +43,8 @@ class Execution:
     command: Sequence[str] = ()
     trust: bool = False
 
+
+CHECKING_SAID_EVERY_S = 1.5
 
 Holding = AbstractContextManager[list[ResultsDirectory]]
 """The results directories of experiments, held for this writer."""
@@ -116,7 +121,7 @@ def _tell_left_out(plan: Plan) -> None:
     """What `all` does not include because it cannot run here."""
     if "all" in plan.schemes:
         for name, reason in everything(plan)[1].items():
-            print(f"left out: {name}: {reason}", file=sys.stderr)
+            print(printable(f"left out: {name}: {reason}"), file=sys.stderr)
 
 
 def _default_directory(experiment: Experiment) -> Path:
@@ -128,12 +133,40 @@ def _execute_unfinished(
     parts: list[ResultsDirectory], jobs: int, cluster: str | None, gathering: Gathering | None
 ) -> Outcome:
     """Executes all runs that are not finished yet; SIGTERM stops it as Ctrl-C does."""
-    work = [Work(part, [run for run in part.experiment.all_runs() if not part.is_finished(run)]) for part in parts]
+    work = [Work(part, _unfinished(part)) for part in parts]
     todo, total = sum(len(part.runs) for part in work), sum(len(part.experiment.all_runs()) for part in parts)
     if todo < total:
         print(f"{total - todo} of {total} runs are finished already", file=sys.stderr)
     with _terminable():
         return execute(work, jobs, Progress(todo), cluster, gathering)
+
+
+def _unfinished(results: ResultsDirectory) -> list[Run]:
+    """The runs that are to be made. Those that were finished and are damaged are among them, and said.
+
+    To look through the files of many runs takes its time: that is said too.
+    """
+    runs = results.experiment.all_runs()
+    todo, said = [], time.monotonic()
+    with ThreadPoolExecutor(cpus()) as pool:
+        looked = zip(runs, pool.map(_looked, repeat(results), runs), strict=True)
+        for number, (run, (finished, fault)) in enumerate(looked, 1):
+            if not finished:
+                todo.append(run)
+            if fault:
+                print(printable(f"damaged, made again: {run.label}: {fault}"), file=sys.stderr)
+            if time.monotonic() - said >= CHECKING_SAID_EVERY_S:
+                said = time.monotonic()
+                print(f"checking the files of finished runs: {number} of {len(runs)}", file=sys.stderr, flush=True)
+    return todo
+
+
+def _looked(results: ResultsDirectory, run: Run) -> tuple[bool, str]:
+    """Whether a run is finished, and why not, if it was."""
+    try:
+        return results.is_finished(run), ""
+    except UserError as error:
+        return False, str(error)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from dumbbell.execution.worker import PUBLISHING, Done, Made, Task, failed, keep
 from dumbbell.experiment import Run
 from dumbbell.progress import Progress
 from dumbbell.results import Gathering, Recording, ResultsDirectory
+from dumbbell.results.files import require_beneath
 
 
 @dataclass
@@ -48,6 +49,8 @@ def execute(
 
     Ctrl-C stops at once; what is finished stays. `gathering` is a database for all of them.
     """
+    for part in work:
+        require_beneath(part.results.directory, part.results.unfinished)
     outcome = Outcome()
     backend = backends.require(work[0].results.experiment.backend)
     todo = [(part.results, run) for part in work for run in part.runs]
@@ -95,6 +98,7 @@ def _tasks(todo: list[tuple[ResultsDirectory, Run]], backend: Executor) -> Itera
             identity={"scheme": run.scheme, "path": run.path, "run": run.run, "seed": run.seed},
             specification=json.dumps(results.experiment.specification(run)),
             outside=tuple(f"{scheme.name} ({scheme.code})" for scheme in results.experiment.outside(run)),
+            out=results.directory,
             temporary=results.unfinished / str(place),
             final=results.folder(run),
         )

@@ -20,8 +20,9 @@ from dumbbell.errors import one_line
 from dumbbell.json_text import to_json
 from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
-from dumbbell.results.files import publish, publish_all
+from dumbbell.results.files import publish, publish_all, require_beneath
 from dumbbell.results.rows import read_sampled
+from dumbbell.results.whole import FILES, recorded
 
 PUBLISHING = 32
 """Most runs of one process that wait to be durable."""
@@ -37,6 +38,8 @@ class Task:
     identity: dict[str, Any]
     specification: str
     outside: tuple[str, ...]
+    out: Path
+    """The directory that both are below."""
     temporary: Path
     final: Path
 
@@ -130,11 +133,12 @@ def make(task: Task, obstacle: str | None = None) -> Attempt:
     try:
         if obstacle is not None:
             raise _core.Error(obstacle)
+        _check_places(task)
         task.temporary.mkdir(parents=True)
         statistics = task.backend.run_one(
             task.specification, task.temporary, lambda line: log.append(f"{now()} {line}")
         )
-        statistics["samples"] = read_sampled(task.temporary)
+        statistics |= {"samples": read_sampled(task.temporary), FILES: recorded(task.temporary)}
         times = {"started_at": started_at, "ended_at": now()}
         return Attempt({"backend": full_name(task.backend), "status": "done", "reason": None} | times | statistics, log)
     except (KeyboardInterrupt, SystemExit):
@@ -179,7 +183,13 @@ def failed(task: Task, log: list[str], reason: str) -> Attempt:
     return Attempt(statistics, [*log, f"{now()} failed: {reason}"], failed=True)
 
 
+def _check_places(task: Task) -> None:
+    for place in (task.temporary, task.final):
+        require_beneath(task.out, place)
+
+
 def _write(task: Task, attempt: Attempt) -> None:
+    _check_places(task)
     if attempt.failed:
         task.temporary.mkdir(parents=True, exist_ok=True)
     (task.temporary / "log.txt").write_text("\n".join(attempt.log) + "\n", encoding="utf-8")

@@ -1,7 +1,7 @@
 """From an experiment file and what overrides it to the list of runs, each with its specification."""
 
 from dumbbell.experiment.check import check
-from dumbbell.experiment.model import Experiment, Run, derive_seed, slug
+from dumbbell.experiment.model import Experiment, Run, derive_seed
 from dumbbell.experiment.overrides import Overrides, with_overrides
 from dumbbell.experiment.pin import pin
 from dumbbell.experiment.resolve import everything, resolve
@@ -18,6 +18,5 @@ __all__ = [
     "fitted_transport",
     "pin",
     "resolve",
-    "slug",
     "with_overrides",
 ]

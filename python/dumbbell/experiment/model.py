@@ -11,7 +11,9 @@ from dumbbell.catalog.plan import parse_mix
 from dumbbell.catalog.published import Publication
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import Settings
+from dumbbell.errors import UserError
 from dumbbell.experiment.specification import specification
+from dumbbell.names import MOST_LABEL, directory_name, foreign_name, require_names
 
 SEED_BITS = 53  # the widest whole number that every JSON reader keeps exact
 
@@ -28,7 +30,12 @@ class Run:
     @property
     def directory(self) -> str:
         """Where its files live, below the results directory."""
-        return f"runs/{slug(self.path)}/{slug(self.scheme)}/{self.run}"
+        return f"runs/{self.path}/{directory_name(self.scheme)}/{self.run}"
+
+    @property
+    def former_directory(self) -> str:
+        """Where they lived when a mix could share a directory with a scheme."""
+        return f"runs/{self.path}/{foreign_name(self.scheme)}/{self.run}"
 
     @property
     def label(self) -> str:
@@ -56,6 +63,24 @@ class Experiment(Settings):
     """The cells of a grid by the names of their paths; without a grid there are none."""
     file: str = field(default="", compare=False)
     """Where it was read from, for messages."""
+
+    def __post_init__(self) -> None:
+        """Refuses names that are none, and runs that could be taken for others."""
+        require_names("experiment", (self.name,), self.file)
+        require_names("scheme", (*self.labels, *self.schemes), self.file)
+        require_names("path", self.paths, self.file)
+        for mix in self.mixes:
+            self._check_mix(mix)
+
+    def _check_mix(self, mix: str) -> None:
+        where = f"{self.file}: " if self.file else ""
+        if mix in self.labels or self.mixes.count(mix) > 1:
+            raise UserError(f"{where}mix `{mix}`: its runs and those of another `{mix}` have one name: leave out one")
+        if len(mix) > MOST_LABEL:
+            raise UserError(f"{where}mix `{mix[:60]}...`: has {len(mix)} characters: allowed are {MOST_LABEL}")
+        for name, _ in parse_mix(mix):
+            if name not in self.schemes:
+                raise UserError(f"{where}mix `{mix}`: no scheme `{name}`: a scheme in a mix has no `+` in its name")
 
     def all_runs(self) -> list[Run]:
         """Every run, in the order of execution: repetition by repetition, so that a killed experiment is balanced."""
@@ -117,8 +142,3 @@ def derive_seed(seed: int, path: str, scheme: str, run: int) -> int:
     """The seed of one run: a hash, so that adding a scheme, a path or a run changes no other run."""
     digest = hashlib.sha256(f"{seed}\n{path}\n{scheme}\n{run}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> (64 - SEED_BITS)
-
-
-def slug(label: str) -> str:
-    """A label as a directory name: `cubic*2+bbr` becomes `cubicx2+bbr`."""
-    return "".join(letter if letter.isalnum() or letter in "._+-" else "x" for letter in label)

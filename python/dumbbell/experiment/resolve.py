@@ -1,6 +1,6 @@
 """From an experiment as written to one that depends on nothing outside."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -10,6 +10,7 @@ from dumbbell.catalog import grid
 from dumbbell.catalog.available import missing
 from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan
+from dumbbell.catalog.index import Named
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import Plan, mix_label, parse_mix
 from dumbbell.catalog.published import Publication
@@ -36,7 +37,7 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
         UserError: an unknown name, or values that contradict each other.
     """
     plan = with_overrides(plan, overrides)
-    mixes = {mix_label(parse_mix(mix)): parse_mix(mix) for mix in plan.mixes}
+    mixes = {mix_label(parts): parts for parts in _mixes(plan, overrides)}
     labels = _labels(plan)
     if not labels and not mixes:
         raise UserError("no scheme to run: name an experiment, or give --schemes or --mix")
@@ -51,10 +52,14 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
     listed_flows = [flow for cell in cells.values() for flow in cell.flows] or list(plan.flow)
     if mixes and any(not flow.scheme for flow in listed_flows):
         raise UserError(f"{plan.file}: lists its flows: it takes --schemes, not --mix")
-    used = [*labels, *(name for parts in mixes.values() for name, _ in parts), *(f.scheme for f in listed_flows)]
-    found = {name: _scheme(plan, name) for name in used if name}
+    used = [
+        *labels,
+        *(name for parts in mixes.values() for name, _ in parts),
+        *(f.scheme for f in listed_flows if f.scheme),
+    ]
+    found = {name: _scheme(plan, name) for name in used}
     canonical = {name: scheme.name for name, scheme in found.items()}
-    _check_names(found)
+    _check_names("scheme", found)
     alone = tuple(dict.fromkeys(canonical[name] for name in labels))
     settings: dict[str, Any] = {"warmup_s": plan.duration_s / 6} | plan.settings()
     return Experiment(
@@ -81,13 +86,13 @@ def _check_runs(plan: Plan, schemes: int, paths: int) -> None:
         raise UserError(f"{where}`runs` = {plan.runs}: {made}: allowed are at most {MOST_RUNS}")
 
 
-def _check_names(found: dict[str, Scheme]) -> None:
-    """Refuses two schemes of one name: their results would be taken for the same."""
-    known: dict[str, tuple[str, Scheme]] = {}
-    for text, scheme in found.items():
-        other, first = known.setdefault(scheme.name, (text, scheme))
-        if scheme != first:
-            raise UserError(f"two schemes are called `{scheme.name}`: `{other}` and `{text}`: give one another name")
+def _check_names(kind: str, found: Mapping[str, Named]) -> None:
+    """Refuses two schemes or paths of one name: their results would be taken for the same."""
+    known: dict[str, tuple[str, Named]] = {}
+    for text, item in found.items():
+        other, first = known.setdefault(item.name, (text, item))
+        if item != first:
+            raise UserError(f"two {kind}s are called `{item.name}`: `{other}` and `{text}`: give one another name")
 
 
 def everything(plan: Plan) -> tuple[list[Scheme], dict[str, str]]:
@@ -105,6 +110,16 @@ def _labels(plan: Plan) -> list[str]:
     for name in plan.schemes:
         labels += [scheme.name for scheme in everything(plan)[0]] if name == "all" else [name]
     return labels
+
+
+def _mixes(plan: Plan, overrides: Overrides) -> list[list[tuple[str, int]]]:
+    """The mixes in parts; a refusal of one that stands in the experiment's file comes with the file."""
+    try:
+        return [parse_mix(mix) for mix in plan.mixes]
+    except UserError as error:
+        if not plan.file or overrides.mixes:
+            raise
+        raise UserError(f"{plan.file}: {error}") from None
 
 
 def _named(flows: tuple[FlowPlan, ...], canonical: dict[str, str]) -> tuple[FlowPlan, ...]:
@@ -145,7 +160,9 @@ def _naming(plan: Plan, name: str) -> Iterator[None]:
 
 
 def _paths(plan: Plan) -> list[PathModel]:
-    return [_path(plan, name) for name in plan.paths]
+    found = {name: _path(plan, name) for name in plan.paths}
+    _check_names("path", found)
+    return list(found.values())
 
 
 def _cells(plan: Plan) -> dict[str, Cell]:

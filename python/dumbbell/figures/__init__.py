@@ -1,6 +1,7 @@
 """Figures as SVG, drawn by matplotlib from numbers that others computed."""
 
 from dumbbell.figures.axis import DelayAxis, delay_axis
+from dumbbell.figures.calls import CallSeries, calls_figure
 from dumbbell.figures.distribution import Distribution, distribution_figure
 from dumbbell.figures.fairness import Share, fairness_figure
 from dumbbell.figures.heatmap import MapAxis, heatmap_figure
@@ -19,10 +20,12 @@ from dumbbell.figures.summary import Point, summary_figure
 from dumbbell.figures.svg import for_notebook, for_page, for_print, print_ink, theme_ink
 from dumbbell.figures.swatch import swatch
 from dumbbell.figures.sweep import SweepLine, SweepPanel, sweep_figure
+from dumbbell.figures.verdict import VerdictPoint, verdict_figure
 from dumbbell.figures.window import WindowSeries, window_figure
 
 __all__ = [
     "Bars",
+    "CallSeries",
     "Curve",
     "DelayAxis",
     "Distribution",
@@ -47,7 +50,9 @@ __all__ = [
     "Style",
     "SweepLine",
     "SweepPanel",
+    "VerdictPoint",
     "WindowSeries",
+    "calls_figure",
     "delay_axis",
     "delay_figure",
     "distribution_figure",
@@ -74,5 +79,6 @@ __all__ = [
     "theme_ink",
     "throughput_figure",
     "time_figure",
+    "verdict_figure",
     "window_figure",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize
+from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -30,6 +30,25 @@ _TILTED = 24.0  # columns at least this wide have room for tilted names
 _LIGHT = 0.45  # dark letters on grounds lighter than this
 
 
+BALANCE = colormaps["PuOr"]
+"""Two hues that the colour-blind tell apart, lightest where both are equal."""
+
+Color = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What the colours say; `words` stand at the ends and the middle in place of numbers."""
+
+    range: Normalize
+    colors: Colormap
+    words: tuple[str, str, str] | None = None
+
+    def color(self, value: float) -> Color:
+        """The ground of a cell."""
+        return self.colors(float(self.range(value)))
+
+
 @dataclass(frozen=True)
 class MapAxis:
     """One axis of a heat map: what it is, and the values in order as they are to be shown."""
@@ -46,15 +65,20 @@ def heatmap_figure(
     metric: str,
     limits: tuple[float, float] | None = None,
     decimals: int | None = None,
+    balance: Sequence[Sequence[float | None]] | None = None,
 ) -> str:
     """The map as SVG: `values[row][column]`, the first row at the bottom; a cell without value is hatched.
 
     The colours span `limits`, or all values; `metric` (with its unit) stands above. Values have `decimals`, or three
-    significant digits.
+    significant digits. Where there is a `balance`, from -1 (nothing) over 0 (what is fair) to 1 (everything), the
+    colours say that instead, in two hues.
     """
     known = [value for row in values for value in row if value is not None]
     low, high = limits or (min(known, default=0.0), max(known, default=1.0))
-    scale = Normalize(low, high if high > low else low + (abs(low) or 1.0))
+    scale = Scale(Normalize(low, high if high > low else low + (abs(low) or 1.0)), COLORS)
+    if balance is not None:
+        scale = Scale(Normalize(-1.0, 1.0), BALANCE, ("none", "fair", "all"))
+    shades = balance if balance is not None else values
     with look(name):
         figure = Figure()
         axes = figure.add_axes((0, 0, 1, 1))
@@ -65,7 +89,8 @@ def heatmap_figure(
         letters = _letter_size(figure, texts, size)
         for y, row in enumerate(values):
             for x, value in enumerate(row):
-                _cell(axes, x, y, None if value is None else scale(value), texts[y][x], letters)
+                shade = None if value is None else shades[y][x]
+                _cell(axes, x, y, None if shade is None else scale.color(shade), texts[y][x], letters)
         if known:
             _bar(figure, axes, scale)
         else:
@@ -131,12 +156,11 @@ def _letter_size(figure: Figure, texts: Sequence[Sequence[str]], cell: tuple[flo
     return max(_LETTERS[0] * min(room, 1.0), _LETTERS[1])
 
 
-def _cell(axes: Axes, x: int, y: int, level: float | None, text: str, letters: float) -> None:
-    """One cell; `level` is its place on the scale from 0 to 1."""
-    if level is None:
+def _cell(axes: Axes, x: int, y: int, color: Color | None, text: str, letters: float) -> None:
+    """One cell on its ground; one without is hatched."""
+    if color is None:
         axes.add_patch(Rectangle((x, y), 1, 1, facecolor="none", edgecolor=INK, hatch="////", linewidth=0.3, alpha=0.4))
         return
-    color = COLORS(level)
     axes.add_patch(Rectangle((x, y), 1, 1, facecolor=color, edgecolor=color, linewidth=0.3))
     lightness = 0.2126 * color[0] + 0.7152 * color[1] + 0.0722 * color[2]
     ground = "#101010" if lightness > _LIGHT else "#ffffff"
@@ -150,12 +174,15 @@ def _title(figure: Figure, metric: str) -> None:
     text.set_fontsize(10 * min(1.0, (figure.get_figwidth() * 72 - 4) / max(width, 1.0)))
 
 
-def _bar(figure: Figure, axes: Axes, scale: Normalize) -> None:
+def _bar(figure: Figure, axes: Axes, scale: Scale) -> None:
     """The scale, at the right."""
     box = axes.get_position()
     width = figure.get_figwidth() * 72
     bar = figure.add_axes((box.x1 + _BAR_GAP / width, box.y0, _BAR / width, box.height))
-    figure.colorbar(ScalarMappable(scale, COLORS), cax=bar)
+    figure.colorbar(ScalarMappable(scale.range, scale.colors), cax=bar)
     bar.grid(False)
+    if scale.words:
+        bar.set_yticks((-1.0, 0.0, 1.0), scale.words)
+        return
     bar.yaxis.set_major_locator(MaxNLocator(max(min(5, int(box.height * figure.get_figheight() * 72 // 22)), 1)))
     bar.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short(f"{value:.3g}")))

@@ -1,7 +1,6 @@
 """A log of mahimahi's mm-link as a results directory with one run."""
 
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,12 +12,12 @@ from dumbbell.interchange.pantheon_import import measure
 from dumbbell.interchange.staging import (
     add_run,
     begin,
-    file_name,
     finish,
     imported_experiment,
     refuse_used,
     staging,
 )
+from dumbbell.names import RULE, fitted, is_name
 from dumbbell.results import ResultsDirectory
 
 
@@ -38,8 +37,8 @@ def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> ResultsDir
         UserError: a log cannot be used, or `out` is in use.
     """
     refuse_used(out)
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", logs.scheme):
-        raise UserError(f"--scheme `{logs.scheme}`: allowed are letters, digits and `._-`")
+    if not is_name(logs.scheme):
+        raise UserError(f"--scheme `{logs.scheme}`: allowed are {RULE}")
     with staging(out) as directory:
         packets = directory / "packets.parquet"
         ack = None if logs.ack is None else str(logs.ack)
@@ -56,6 +55,6 @@ def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> ResultsDir
 
 
 def _experiment(logs: LinkLogs, last_s: float) -> Experiment:
-    name = file_name(logs.data.stem, "mahimahi")
+    name = fitted(logs.data.stem, "mahimahi")
     path = PathModel(name=name, title=f"mahimahi: {logs.data.name}", provenance="measured with mahimahi's mm-link")
     return imported_experiment(path, [logs.scheme], last_s)

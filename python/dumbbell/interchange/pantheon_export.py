@@ -2,16 +2,16 @@
 
 import datetime
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
 from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError
-from dumbbell.experiment import Run, slug
+from dumbbell.experiment import Experiment, Run
 from dumbbell.interchange.pantheon_stats import RunTimes, stats_text
-from dumbbell.interchange.staging import refuse_used
+from dumbbell.interchange.staging import refuse_used, staging
+from dumbbell.names import foreign_name, unlike
 from dumbbell.results import ResultsDirectory, open_results
 
 PAUSE_S = 40  # between simulated runs on the invented time axis: about what Pantheon needed
@@ -25,35 +25,27 @@ def export_pantheon(directory: Path, destination: Path) -> list[tuple[Run, str]]
     """
     results = open_results(directory)
     refuse_used(destination)
-    temporary = destination.with_name(f".{destination.name}.exporting")
-    shutil.rmtree(temporary, ignore_errors=True)
     left_out: list[tuple[Run, str]] = []
-    try:
+    with staging(destination) as temporary:
         paths = results.experiment.paths
         for path in paths.values():
             folder = temporary / path.name if len(paths) > 1 else temporary
-            folder.mkdir(parents=True)
+            folder.mkdir(exist_ok=True)
             left_out += _export_path(results, path, folder)
         if len(left_out) == len(results.experiment.all_runs()):
             raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
-        if destination.exists():
-            destination.rmdir()
-        destination.parent.mkdir(parents=True, exist_ok=True)
-        temporary.rename(destination)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
     return left_out
 
 
 def _export_path(results: ResultsDirectory, path: PathModel, folder: Path) -> list[tuple[Run, str]]:
     left_out = []
     performance: dict[str, dict[str, Any]] = {}
+    keys = _keys(results.experiment)
     clock = _origin(results)
     for run in results.experiment.all_runs():
         if run.path != path.name:
             continue
-        performance.setdefault(slug(run.scheme), {})
+        performance.setdefault(keys[run.scheme], {})
         statistics = results.run(run)
         packets = results.folder(run) / "packets.parquet"
         reason = statistics["reason"] if statistics["status"] != "done" else None
@@ -64,17 +56,25 @@ def _export_path(results: ResultsDirectory, path: PathModel, folder: Path) -> li
             continue
         times, init_us = _times(statistics, clock, results.experiment.duration_s)
         clock += datetime.timedelta(seconds=results.experiment.duration_s + PAUSE_S)
-        stem = f"{slug(run.scheme)}_{{}}_run{run.run}.log"
+        stem = f"{keys[run.scheme]}_{{}}_run{run.run}.log"
         logs = [str(folder / stem.format(part)) for part in ("datalink", "acklink")]
         _core.export_pantheon(str(packets), logs[0], logs[1], init_us)
         generated = _stamp(datetime.datetime.now(datetime.UTC))
         text = stats_text(times, statistics, generated)
         (folder / stem.format("stats")).write_text(text, encoding="utf-8")
-        performance[slug(run.scheme)][str(run.run)] = _performance(statistics)
+        performance[keys[run.scheme]][str(run.run)] = _performance(statistics)
     metadata = json.dumps(_metadata(results, path), indent=4, sort_keys=True)
     (folder / "pantheon_metadata.json").write_text(metadata, encoding="utf-8")
     (folder / "pantheon_perf.json").write_text(json.dumps(performance), encoding="utf-8")
     return left_out
+
+
+def _keys(experiment: Experiment) -> dict[str, str]:
+    """Schemes and mixes as Pantheon can call them, each its own."""
+    keys: dict[str, str] = {}
+    for label in (*experiment.labels, *experiment.mixes):
+        keys[label] = unlike(foreign_name(label), keys.values())
+    return keys
 
 
 def _performance(statistics: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -112,7 +112,7 @@ def _metadata(results: ResultsDirectory, path: PathModel) -> dict[str, Any]:
     experiment = results.experiment
     git = results.environment().get("git") or {}
     return {
-        "cc_schemes": sorted(slug(label) for label in (*experiment.labels, *experiment.mixes)),
+        "cc_schemes": sorted(_keys(experiment).values()),
         "flows": max(len(experiment.flow_plans(label, path.name)) for label in (*experiment.labels, *experiment.mixes)),
         "git_summary": f"branch: {git.get('branch') or 'none'} @ {git.get('commit') or 'unknown'}\n",
         "interval": _whole(experiment.interval_s),

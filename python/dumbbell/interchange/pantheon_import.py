@@ -9,11 +9,12 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.backends.imported import Imported
 from dumbbell.catalog.path import PathModel
-from dumbbell.experiment import Experiment, Run, slug
+from dumbbell.experiment import Experiment, Run
 from dumbbell.interchange.pantheon_metadata import PantheonMetadata, read_metadata
 from dumbbell.interchange.pantheon_stats import RunTimes, read_times
-from dumbbell.interchange.staging import begin, file_name, finish, imported_experiment, refuse_used, staging
+from dumbbell.interchange.staging import begin, finish, imported_experiment, refuse_used, staging
 from dumbbell.json_text import to_json
+from dumbbell.names import fitted
 from dumbbell.results import ResultsDirectory, unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish
@@ -56,7 +57,7 @@ def import_pantheon(source: Path, out: Path, command: list[str]) -> ResultsDirec
 
 def _experiment(metadata: PantheonMetadata, source: Path) -> Experiment:
     path = PathModel(
-        name=file_name(source.resolve().name, "imported"),
+        name=fitted(source.resolve().name, "imported"),
         title=metadata.title,
         provenance=f"measured with Pantheon; {metadata.title}",
     )
@@ -107,7 +108,7 @@ def _offsets(stats: Path, metadata: PantheonMetadata) -> tuple[float, float]:
 
 
 def _import_run(results: ResultsDirectory, run: Run, logs: _Logs) -> None:
-    temporary = results.unfinished / slug(run.label)
+    temporary = results.unfinished / "run"
     temporary.mkdir(parents=True)
     times = read_times(logs.stats)
     experiment = results.experiment

@@ -1,15 +1,13 @@
 """`pantheon_metadata.json` of every generation: 2016-17 (one line), January 2018, and the last version."""
 
-import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dumbbell.catalog.settings import MOST_FLOWS
 from dumbbell.errors import UserError, one_line
-
-_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+from dumbbell.json_text import BadJson, parse_json
+from dumbbell.names import RULE, is_name
 
 
 @dataclass(frozen=True)
@@ -64,11 +62,11 @@ def read_metadata(source: Path) -> PantheonMetadata:
     """
     file = source / "pantheon_metadata.json"
     try:
-        raw = json.loads(file.read_text(encoding="utf-8"))
+        raw = parse_json(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{source}: not a Pantheon data directory: no pantheon_metadata.json in it") from None
-    except json.JSONDecodeError as error:
-        raise UserError(f"{file}:{error.lineno}: not valid JSON: {error.msg}") from None
+    except BadJson as error:
+        raise UserError(f"{file}:{error.line}: {error.reason}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file}: {one_line(error)}") from None
     if not isinstance(raw, dict):
@@ -97,8 +95,8 @@ def _schemes(file: Path, raw: dict[str, Any]) -> tuple[str, ...]:
     if not isinstance(schemes, list) or not schemes:
         raise UserError(f"{file}: `cc_schemes`: needed is a list of schemes, or one text with spaces between them")
     for scheme in schemes:
-        if not isinstance(scheme, str) or not _KEY.fullmatch(scheme):
-            raise UserError(f"{file}: `cc_schemes`: `{scheme}` is not the name of a scheme")
+        if not isinstance(scheme, str) or not is_name(scheme):
+            raise UserError(f"{file}: `cc_schemes`: `{scheme}` is not the name of a scheme: allowed are {RULE}")
     return tuple(dict.fromkeys(schemes))
 
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from dumbbell import _core, backends
 from dumbbell.errors import UserError, listed
-from dumbbell.experiment import Experiment, Run, slug
+from dumbbell.experiment import Experiment, Run
 from dumbbell.interchange.staging import refuse_used, staging
+from dumbbell.names import foreign_name, unlike
 from dumbbell.results import ACCEPTED, ResultsDirectory, open_results
 
 DRAFTS = ("0.3", "quic-13")
@@ -41,15 +42,16 @@ def export_qlog(
             if flow is not None and not 1 <= flow <= count:
                 raise UserError(f"--flow {flow}: {run.label} has {count} flow{'s' if count > 1 else ''}")
             for number in range(1, count + 1) if flow is None else [flow]:
-                name = "_".join((slug(run.path), slug(run.scheme), str(run.run), f"flow{number}")) + ".sqlog"
+                parts = (run.path, foreign_name(run.scheme), str(run.run), f"flow{number}")
+                name = unlike("_".join(parts), names)
                 scheme = statistics["flows"][number - 1].get("scheme") or run.scheme
                 title = f"{run.label}, flow {number}"
                 described = _description(results.experiment, scheme, statistics["backend"])
-                write_flow(results.folder(run), number, scheme, title, made / name, described, draft)
+                write_flow(results.folder(run), number, scheme, title, made / f"{name}.sqlog", described, draft)
                 names.append(name)
         if not names:
             raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
-    return [destination / name for name in names], left_out
+    return [destination / f"{name}.sqlog" for name in names], left_out
 
 
 def write_flow(
@@ -85,7 +87,7 @@ def _chosen(results: ResultsDirectory, wanted: str | None) -> list[Run]:
     runs = results.experiment.all_runs()
     if wanted is None:
         return runs
-    names = {run.directory.removeprefix("runs/"): run for run in runs}
+    names = {f"{run.path}/{run.scheme}/{run.run}": run for run in runs}
     if wanted not in names:
         raise UserError(f"--run {wanted}: no such run: allowed are {listed(list(names))}")
     return [names[wanted]]

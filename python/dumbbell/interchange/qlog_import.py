@@ -17,12 +17,12 @@ from dumbbell.interchange.pantheon_import import measure
 from dumbbell.interchange.staging import (
     add_run,
     begin,
-    file_name,
     finish,
     imported_experiment,
     refuse_used,
     staging,
 )
+from dumbbell.names import fitted, unlike
 from dumbbell.results import ResultsDirectory
 
 NOTES = """\
@@ -80,13 +80,13 @@ def _files(source: Path) -> list[Path]:
 
 def _label(file: Path, number: int | None, used: dict[str, Any]) -> str:
     """A name for a trace: the file's, made fit for a directory and unlike the others."""
-    name = file_name(file.name.removesuffix(file.suffix), "qlog")
+    name = fitted(file.name.removesuffix(file.suffix), "qlog")
     if number is not None:
         name = f"{name}-{number}"
-    return name if name not in used else next(f"{name}-{n}" for n in range(2, 10**6) if f"{name}-{n}" not in used)
+    return unlike(name, used)
 
 
 def _experiment(source: Path, labels: list[str], last_s: float) -> Experiment:
-    name = file_name(source.stem, "qlog")
+    name = fitted(source.stem, "qlog")
     path = PathModel(name=name, title=f"qlog: {source.name}", provenance="unknown: as the qlogs' senders saw it")
     return imported_experiment(path, labels, last_s)

@@ -1,6 +1,5 @@
 """What is read from other tools, or written for them, is there completely or not at all."""
 
-import re
 import shutil
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -14,27 +13,40 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import LEAST_SECONDS
 from dumbbell.catalog.tables import to_toml
-from dumbbell.errors import UserError
-from dumbbell.experiment import Experiment, Run, slug
+from dumbbell.errors import UserError, require_text
+from dumbbell.experiment import Experiment, Run
 from dumbbell.json_text import to_json
 from dumbbell.results import Recording, ResultsDirectory, write_environment
 from dumbbell.results.environment import environment, now
 from dumbbell.results.files import publish, write_atomically
 
+STAGE = ".unfinished"
+"""What is made is in a directory of this name until it is complete."""
+
 
 @contextmanager
 def staging(out: Path) -> Iterator[Path]:
-    """A directory that becomes `out`, which must be unused, if nothing goes wrong, and vanishes if something does."""
-    temporary = out.with_name(f".{out.name}.unfinished")
+    """A directory that becomes `out`, which must be unused, if nothing goes wrong, and vanishes if something does.
+
+    If `out` is there, it stays (it may be where its user is), and gets what was made.
+    """
+    out = out.absolute()
+    is_there = out.exists()
+    temporary = out / STAGE if is_there else out.with_name(f".{out.name}{STAGE}")
     shutil.rmtree(temporary, ignore_errors=True)
+    moved: list[Path] = []
     try:
         temporary.mkdir(parents=True)
         yield temporary
-        out.parent.mkdir(parents=True, exist_ok=True)
-        if out.exists():
-            out.rmdir()
-        temporary.rename(out)
+        if is_there:
+            for entry in sorted(temporary.iterdir()):
+                moved.append(entry.rename(out / entry.name))
+            temporary.rmdir()
+        else:
+            temporary.rename(out)
     except BaseException:
+        for entry in moved:
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
         shutil.rmtree(temporary, ignore_errors=True)
         raise
 
@@ -62,19 +74,15 @@ def imported_scheme(key: str) -> Scheme:
     return Scheme(name=key, kind="program", controller="", status="imported", **style)
 
 
-def file_name(text: str, otherwise: str) -> str:
-    """A name made from a text, fit for a directory."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("._-") or otherwise
-
-
-def refuse_used(out: Path) -> None:
-    """Refuses a destination that is a file or a directory with anything in it.
+def refuse_used(out: Path, else_do: str = "") -> None:
+    """Refuses a destination that is a file or a directory with anything in it; `else_do` is another remedy.
 
     Raises:
         UserError: `out` is in use.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UserError(f"{out}: exists already: choose another --out")
+    require_text("--out", str(out))
+    if out.exists() and (not out.is_dir() or any(entry.name != STAGE for entry in out.iterdir())):
+        raise UserError(f"{out}: exists already: choose another --out{else_do}")
 
 
 def begin(
@@ -90,7 +98,7 @@ def begin(
 
 def add_run(results: ResultsDirectory, run: Run, files: list[Path], statistics: dict[str, Any], source: str) -> None:
     """Moves the files of a run, which were made from `source`, to their place and writes its statistics."""
-    folder = results.unfinished / slug(run.label)
+    folder = results.unfinished / "run"
     folder.mkdir(parents=True)
     for file in files:
         file.rename(folder / file.name)

@@ -17,6 +17,7 @@ from dumbbell.library.running import Interrupted
 from dumbbell.library.selection import Names, Schemes, listed_names
 from dumbbell.results import Gathering, ResultsDirectory, locked, prepare
 from dumbbell.results.environment import cpus
+from dumbbell.results.files import require_beneath
 
 if TYPE_CHECKING:
     from dumbbell.execution.pool import Outcome
@@ -92,6 +93,7 @@ def run_benchmark(
             parts = []
             for plan, experiment in found:
                 folder = part_directory(directory, plan)
+                require_beneath(directory, folder)
                 keep_plan(directory, plan)
                 parts.append(prepare(folder, experiment, resume=(folder / "experiment.toml").exists()))
             yield parts

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from dumbbell import catalog
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.traces import trace_text
-from dumbbell.errors import UserError
+from dumbbell.errors import UserError, require_text
 from dumbbell.input_files import check_regular
 from dumbbell.library.results import Results
+from dumbbell.results import write_atomically
 
 if TYPE_CHECKING:
     from dumbbell.experiment import Run
@@ -99,8 +100,12 @@ def export_trace(
     """
     model = path if isinstance(path, PathModel) else catalog.paths().find(path)
     text, file = trace_text(model, direction, seed, duration), Path(file)
+    require_text("--out", str(file))
     try:
-        file.write_text(text, encoding="ascii")
+        if file.exists() and not file.is_file():
+            file.write_text(text, encoding="ascii")  # a pipe
+        else:
+            write_atomically(file, text)
     except OSError as error:
         raise UserError(f"{file}: {error.strerror or error}") from None
     return file

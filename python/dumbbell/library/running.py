@@ -13,7 +13,7 @@ from dumbbell.backends.sim import BACKEND as SIMULATOR
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import Plan, mix_label
 from dumbbell.catalog.scheme import CODE, Scheme
-from dumbbell.errors import UserError, with_hint
+from dumbbell.errors import UserError, one_line, with_hint
 from dumbbell.execution.perform import Execution, perform_plan
 from dumbbell.execution.pool import Outcome
 from dumbbell.experiment import check, pin, resolve
@@ -195,7 +195,10 @@ def simulate(specification: Mapping[str, Any], watch: Watch | None = None) -> Ru
 
 def _simulated(specification: Mapping[str, Any], watch: Watch | None) -> tuple[str, Mapping[str, _core.Table | None]]:
     """The statistics of a run as JSON, and its tables."""
-    text = json.dumps(specification)
+    try:
+        text = json.dumps(specification)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UserError(f"a specification that is no JSON: {one_line(error)}") from None
     plugins = _plugins(specification)
     if not plugins:
         try:

@@ -8,7 +8,7 @@ class Field:
     """One field: its text, a smaller second line, and what sorting goes by.
 
     A `best` one is the best of those it is compared with; a `bad` one must not be overlooked; `link` is where its text
-    leads to; where `scheme` is given, its marker stands in front of the text.
+    leads to; where `scheme` is given, its marker stands in front of the text. `hover` is told when it is pointed at.
     """
 
     text: str
@@ -18,6 +18,7 @@ class Field:
     best: bool = False
     bad: bool = False
     link: str = ""
+    hover: str = ""
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,6 @@ def _field(field: Field, index: int, table: Table, scheme: Callable[[str], str])
     note = tag("small", breakable(field.note)) if field.note else ""
     sort = None if field.sort is None else repr(field.sort)
     if index == 0:
-        return tag("th", content, note, scope="row", data_sort=sort)
+        return tag("th", content, note, scope="row", data_sort=sort, title=field.hover or None)
     classes = [*(["text"] if index < table.names else []), *(["bad"] if field.bad else [])]
-    return tag("td", content, note, data_sort=sort, class_=" ".join(classes) or None)
+    return tag("td", content, note, data_sort=sort, class_=" ".join(classes) or None, title=field.hover or None)

@@ -20,11 +20,10 @@ from dumbbell.interchange.pantheon_stats import RunTimes
 from dumbbell.report.environment import git_text, system_text
 from dumbbell.report.wording import path_sentence
 from dumbbell.results import ResultsDirectory, open_results
-from dumbbell.results.kept import PACKETS, kept_files
+from dumbbell.results.kept import PACKETS, RUN_FILES, kept_files
 from dumbbell.results.published import Beside, beside
 from dumbbell.results.transfers import Transfers, measure_transfers
 
-RAW_FILES = ("stats.json", "log.txt", "packets.parquet", "flows.parquet", "links.parquet")
 NOTES_FILE = "notes.txt"
 _GOOD = "done"
 _LONGEST_HEADING = 60
@@ -63,7 +62,7 @@ class PathEntry:
 
 @dataclass(frozen=True)
 class RunEntry:
-    """One run. `folder` is relative to the results directory, `files` are those of `RAW_FILES` that exist there.
+    """One run. `folder` is relative to the results directory, `files` are those of `RUN_FILES` that exist there.
 
     `content` is the run as in `dumbbell show --json`; `remark` says why Pantheon's analysis would drop it although it
     counts here.
@@ -240,8 +239,8 @@ def _run(results: ResultsDirectory, planned: Run) -> RunEntry:
         status=content["status"],
         reason="" if good else str(content.get("reason") or "no reason was recorded"),
         remark=str(network.get("invalid_reason") or "") if good else "",
-        folder=planned.directory,
-        files=tuple(name for name in RAW_FILES if (folder / name).is_file()),
+        folder=results.place(planned),
+        files=tuple(name for name in RUN_FILES if (folder / name).is_file()),
         command=_run_command(planned, results.experiment),
         times=_times(content, folder / "log.txt"),
         content=content,

@@ -27,7 +27,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 for (const region of document.querySelectorAll(".scroll")) {
-  const tell = () => region.classList.toggle("wide", region.scrollWidth > region.clientWidth + 1);
+  const tell = () => region.classList.toggle("overflows", region.scrollWidth > region.clientWidth + 1);
   new ResizeObserver(tell).observe(region);
   tell();
 }

@@ -44,6 +44,8 @@ class Database:
         self.copies = gathers and copies
         self._known: set[tuple[str, str]] = set()
         self._origins: dict[Path, rows.Origin] = {}
+        if file.is_symlink() and not gathers:
+            raise UserError(f"{file}: is a symbolic link: remove it")  # somebody else's directory may have it
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -1,8 +1,10 @@
 """The results directory: what belongs to an experiment, what is finished, and how it is read back."""
 
+import errno
 import fcntl
-import json
+import os
 import shutil
+import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,15 +14,20 @@ from typing import Any
 
 from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.tables import read_toml, to_toml
-from dumbbell.errors import UserError, one_line
+from dumbbell.errors import UserError, listed, one_line, require_text
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.input_files import read_text
-from dumbbell.json_text import to_json
+from dumbbell.json_text import BadJson, parse_json, to_json
+from dumbbell.names import foreign_name
 from dumbbell.results.files import write_atomically
+from dumbbell.results.whole import damage
 
+STATISTICS = "stats.json"
 MISSING = "not run: the experiment was stopped before"
 ACCEPTED = ("done", "degraded")
 """Statuses of a run that was made as well as this machine can; only the numbers of `done` runs enter averages."""
+STATUSES = (*ACCEPTED, "invalid", "failed")
+"""What can have become of a run that was made."""
 LEAST_FREE_BYTES = 16 * 2**20
 
 
@@ -36,9 +43,17 @@ class ResultsDirectory:
         """Where runs live until they are complete."""
         return self.directory / "runs" / ".unfinished"
 
+    def place(self, run: Run) -> str:
+        """Where the files of `run` are, below the directory."""
+        if run.former_directory != run.directory and not (self.directory / run.directory).exists():
+            former = self.directory / run.former_directory / STATISTICS
+            if former.is_file() and _scheme_of(former) == run.scheme:
+                return run.former_directory
+        return run.directory
+
     def folder(self, run: Run) -> Path:
         """Where the files of `run` are."""
-        return self.directory / run.directory
+        return self.directory / self.place(run)
 
     def statistics(self, run: Run) -> dict[str, Any] | None:
         """The contents of the run's `stats.json`, or `None` if it has not been run.
@@ -46,29 +61,34 @@ class ResultsDirectory:
         Raises:
             UserError: the file is damaged; the line says where.
         """
-        file = self.folder(run) / "stats.json"
+        file = self.folder(run) / STATISTICS
         try:
-            content: dict[str, Any] = json.loads(read_text(file))
+            content: dict[str, Any] = parse_json(read_text(file))
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except json.JSONDecodeError as error:
-            raise UserError(
-                f"{file}, line {error.lineno}: not valid JSON: {error.msg}; the file is cut off or damaged"
-            ) from None
-        except (OSError, ValueError, RecursionError) as error:
+        except BadJson as error:
+            raise UserError(f"{file}, line {error.line}: {error.reason}; the file is cut off or damaged") from None
+        except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"{file}: {one_line(error)}") from None
-        for key in ("status", "flows", "links", "network"):
-            if not isinstance(content, dict) or key not in content:
-                raise UserError(f"{file}: key `{key}` is missing: not the statistics of a run")
+        _check_statistics(file, content)
+        stored = content.get("scheme")
+        if isinstance(stored, str) and stored != run.scheme == foreign_name(stored):
+            raise UserError(f"{file}: is of `{stored}`, which once shared a directory with `{run.scheme}`")
         return content
 
     def is_finished(self, run: Run) -> bool:
-        """Whether the run need not be made again: it is readable, and neither failed nor invalid."""
-        try:
-            statistics = self.statistics(run)
-        except UserError:
+        """Whether the run need not be made again: it is readable, and neither failed nor invalid.
+
+        Raises:
+            UserError: it was finished, and is damaged now; the line says how.
+        """
+        statistics = self.statistics(run)
+        if statistics is None or statistics["status"] not in ACCEPTED:
             return False
-        return statistics is not None and statistics["status"] in ACCEPTED
+        fault = damage(self.folder(run), statistics, self.experiment.log)
+        if fault is not None:
+            raise UserError(f"{self.folder(run)}: {fault}")
+        return True
 
     def runs(self) -> list[dict[str, Any]]:
         """Every run of the experiment, the missing ones included, as in `show --json`."""
@@ -95,7 +115,7 @@ class ResultsDirectory:
         identity = {"scheme": run.scheme, "path": run.path, "run": run.run, "seed": seed}
         cell = self.experiment.cells.get(run.path)
         axes = {} if cell is None else {"path": cell.base} | cell.axis_values
-        return identity | statistics | identity | {"directory": run.directory, "axes": axes}
+        return identity | statistics | identity | {"directory": self.place(run), "axes": axes}
 
     def settled(self) -> Iterator[dict[str, Any]]:
         """Every run that has readable statistics, good or not, as in `show --json`."""
@@ -111,12 +131,52 @@ class ResultsDirectory:
         """The contents of `environment.json`."""
         file = self.directory / "environment.json"
         try:
-            content = json.loads(read_text(file))
+            content = parse_json(read_text(file))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, RecursionError) as error:
             raise UserError(f"{file}: {one_line(error)}") from None
         return content if isinstance(content, dict) else {}
+
+
+_SHAPE: dict[str, tuple[type, str]] = {
+    "status": (str, "text"),
+    "flows": (list, "list"),
+    "links": (list, "list"),
+    "network": (dict, "table"),
+}
+"""What statistics have to have, and of what kind it is."""
+
+
+def _check_statistics(file: Path, content: object) -> None:
+    """Refuses what no statistics of a run look like.
+
+    Raises:
+        UserError: names the file, the key and what is allowed.
+    """
+    for key, (kind, noun) in _SHAPE.items():
+        if not isinstance(content, dict) or key not in content:
+            raise UserError(f"{file}: key `{key}` is missing: not the statistics of a run")
+        if not isinstance(content[key], kind):
+            raise UserError(f"{file}: `{key}`: allowed is a {noun}: not the statistics of a run")
+    assert isinstance(content, dict)
+    if content["status"] not in STATUSES:
+        raise UserError(f"{file}: `status` = {content['status']}: allowed are {listed(STATUSES)}")
+    for key in ("flows", "links"):
+        if not all(isinstance(each, dict) for each in content[key]):
+            raise UserError(f"{file}: `{key}`: allowed is a list of tables: not the statistics of a run")
+    for key in ("backend", "reason"):
+        if not isinstance(content.get(key), str | None):
+            raise UserError(f"{file}: `{key}`: allowed is a text: not the statistics of a run")
+
+
+def _scheme_of(statistics: Path) -> object:
+    """The scheme or mix that a run's statistics are of; `None` where they are damaged."""
+    try:
+        content = parse_json(statistics.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content.get("scheme") if isinstance(content, dict) else None
 
 
 def unsuccessful(backend: str, status: str, reason: str) -> dict[str, Any]:
@@ -139,6 +199,7 @@ def open_results(directory: Path) -> ResultsDirectory:
     Raises:
         UserError: it is no results directory.
     """
+    require_text("directory", str(directory))
     file = directory / "experiment.toml"
     if not directory.is_dir():
         raise UserError(f"{directory}: no such directory")
@@ -156,6 +217,7 @@ def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDir
     Raises:
         UserError: it cannot be written, is full, or has other contents.
     """
+    require_text("directory", str(directory))
     existed = directory.exists()
     try:
         if existed and not directory.is_dir():
@@ -215,11 +277,22 @@ def locked(directory: Path) -> Iterator[None]:
     """Holds the directory for one writer; a second one is refused at once.
 
     Raises:
-        UserError: another process writes there.
+        UserError: another process writes there, or its lock is not a file.
     """
-    with (directory / ".lock").open("w") as stream:
+    file = directory / ".lock"
+    try:
+        # of somebody else's directory nothing is followed, emptied or waited for
+        lock = os.open(file, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        reason = "is a symbolic link: remove it" if error.errno == errno.ELOOP else one_line(error)
+        raise UserError(f"{file}: {reason}") from None
+    try:
+        if not stat.S_ISREG(os.fstat(lock).st_mode):
+            raise UserError(f"{file}: is no file: remove it")
         try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(f"{directory}: another dumbbell is writing there") from None
         yield
+    finally:
+        os.close(lock)

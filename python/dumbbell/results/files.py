@@ -1,6 +1,7 @@
 """Files that are either there completely or not at all."""
 
 import ctypes
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -9,8 +10,9 @@ from pathlib import Path
 def write_atomically(file: Path, content: str) -> None:
     """Writes a text file: temporary name, fsync, rename, fsync of the directory."""
     temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    temporary.unlink(missing_ok=True)  # of a process of the same number that was killed
     try:
-        with temporary.open("w", encoding="utf-8") as stream:
+        with temporary.open("x", encoding="utf-8") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
@@ -19,6 +21,20 @@ def write_atomically(file: Path, content: str) -> None:
         temporary.unlink(missing_ok=True)
         raise
     sync(file.parent)
+
+
+def require_beneath(root: Path, place: Path) -> None:
+    """Refuses a place that is not below `root`, or that a link below `root` leads away from.
+
+    Raises:
+        OSError: it is not.
+    """
+    parts = place.relative_to(root).parts if place.is_relative_to(root) else (os.pardir,)
+    current = root
+    for part in parts:
+        current /= part
+        if part == os.pardir or current.is_symlink():
+            raise OSError(errno.EXDEV, f"leads out of {root}", str(current))
 
 
 def sync(path: Path) -> None:

@@ -6,6 +6,9 @@ from dumbbell import _core
 
 PACKETS, FLOWS, LINKS = "packets", "flows", "links"
 
+RUN_FILES = ("stats.json", "log.txt", "packets.parquet", "flows.parquet", "links.parquet")
+"""All that is in the directory of a run."""
+
 Source = Path | _core.Table
 """A file of a run's directory, or a table in memory."""
 

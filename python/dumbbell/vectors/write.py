@@ -14,7 +14,7 @@ from dumbbell.catalog.tables import to_toml
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, Overrides, check, resolve
 from dumbbell.interchange.qlog_export import write_flow
-from dumbbell.interchange.staging import staging
+from dumbbell.interchange.staging import refuse_used, staging
 from dumbbell.results.files import write_atomically
 from dumbbell.vectors.trace import COLUMNS, Row, acknowledgements, to_csv
 
@@ -34,8 +34,7 @@ def write_vectors(scheme: str | Scheme, out: str | PathLike[str]) -> list[Path]:
         raise UserError(
             f"`{scheme.name}` is a real program or kernel controller: vectors need one that can be simulated"
         )
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UserError(f"{out}: exists already: choose another --out, or compare with --check {out}")
+    refuse_used(out, f", or compare with --check {out}")
     titles: dict[str, str] = {}
     try:
         with staging(out) as made:

@@ -31,7 +31,8 @@ fn missing() -> Option<String> {
 fn record(spec: &RunSpec, directory: Option<&Path>) -> Result<(Emulated, Value), String> {
     let meter = RunMeter::new(meter_config(spec, Backend::Emulation));
     let mut observers = (meter, Recorder::create(directory, spec)?);
-    let emulated = datapath::run(spec, &Registry::builtin(), &mut observers)?;
+    let turn = Turn::wait(&|| false, &|_| {})?;
+    let emulated = datapath::run(spec, &Registry::builtin(), turn, &mut observers)?;
     let (meter, recorder) = observers;
     recorder.finish()?;
     let stats = emulated.totals.stats(meter)?;
@@ -439,8 +440,8 @@ fn a_killed_run_takes_its_programs_with_it_or_the_next_one_ends_them() {
 }
 
 fn main() -> ExitCode {
-    // For all tests together: each of them waits for those with its own directory of temporary files only.
-    let _turn = (!needs::is_apart()).then(|| Turn::wait(&|| false));
+    // For all tests together: each of them stands in a queue of its own.
+    let _turn = (!needs::is_apart()).then(|| Turn::wait(&|| false, &|_| {}));
     // The longest first.
     let tests = needs::tests![
         frames_of_live_encoders_are_measured,

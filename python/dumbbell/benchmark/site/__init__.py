@@ -38,7 +38,7 @@ def write_site(benchmark: Benchmark, jobs: int) -> Path:
         pages[experiment_file(found.name)] = page.render()
     for name in site.examined:
         pages[scheme_file(name)] = SchemePage(site, name, album.pictures).render()
-    pages[INDEX] = IndexPage(site, every).render()  # last: where it is, the rest is
+    pages[INDEX] = IndexPage(site, every, album.verdict).render()  # last: where it is, the rest is
     for file, content in pages.items():
         target = benchmark.directory / file
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from dumbbell import _core
+from dumbbell.results.metric_words import metric_words
 
 MORE, LESS, NEITHER = 1, -1, 0
 
@@ -30,6 +31,11 @@ class Metric:
     neutral: bool = False
     better: int = NEITHER
     """For one user of the network, all else equal: `MORE`, `LESS` or `NEITHER`."""
+
+    @property
+    def words(self) -> str:
+        """Its name in words."""
+        return metric_words(self.name)
 
     @property
     def arrow(self) -> str:

@@ -15,9 +15,9 @@ from dumbbell.benchmark.site.shell import Shell, command, experiment_file, facts
 from dumbbell.benchmark.site.tables import BOLD, CellTables, cell_table, overview
 from dumbbell.report import fields
 from dumbbell.report.markup import scroll, tag, text, text_field
-from dumbbell.report.model import RAW_FILES
 from dumbbell.report.wording import path_sentence, plain
 from dumbbell.results.directory import MISSING
+from dumbbell.results.kept import RUN_FILES
 from dumbbell.results.summary import bounds_legend
 
 MOST_OPEN_CELLS = 4
@@ -211,7 +211,7 @@ class ExperimentPage:
         for run in runs:
             name = fields.Field(self.site.title(run.planned.scheme), scheme=run.planned.scheme)
             rows.append((name, *self._run_fields(run), *self._raw(run)))
-        columns = ("scheme", "cell", "run", "seed", "status", *RAW_FILES)
+        columns = ("scheme", "cell", "run", "seed", "status", *RUN_FILES)
         table = fields.Table("", (), columns, tuple(rows), len(columns))
         content = self.shell.table(table, f"Runs of {self.findings.title}", sortable=True)
         yield tag("details", tag("summary", f"All {len(runs)} runs"), content)
@@ -224,7 +224,7 @@ class ExperimentPage:
 
     def _raw(self, run: MeasuredRun) -> Iterator[fields.Field]:
         folder = self.findings.part.results.directory / run.folder
-        for name in RAW_FILES:
+        for name in RUN_FILES:
             there = (folder / name).is_file()
             target = self.shell.to(f"experiments/{self.findings.name}/{run.folder}/{name}")
             yield fields.Field(name, link=target) if there else fields.Field("")
@@ -237,7 +237,7 @@ class ExperimentPage:
             for metric in found.metrics[level]:
                 better = {1: "more", -1: "less", 0: ""}[metric.better]
                 sampled = interval if metric.sampled else ""
-                items = (metric.name, level, metric.unit, better, sampled)
+                items = (metric.words, metric.name, level, metric.unit, better, sampled)
                 rows.append(
                     tag(
                         "tr",
@@ -246,7 +246,7 @@ class ExperimentPage:
                         text_field(metric.source),
                     )
                 )
-        heads = ("name", "level", "unit", "better", "sampled every", "formula", "source")
+        heads = ("metric", "name", "level", "unit", "better", "sampled every", "formula", "source")
         return _plain_table(heads, rows)
 
 

@@ -13,9 +13,10 @@ from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import GREEDY
 from dumbbell.errors import UserError
-from dumbbell.experiment import Experiment, slug
+from dumbbell.experiment import Experiment
 from dumbbell.experiment import Run as Planned
 from dumbbell.figures import Style, styles
+from dumbbell.names import directory_name
 from dumbbell.results.shares import flow_names
 from dumbbell.results.summary import Estimate
 
@@ -59,7 +60,7 @@ class MeasuredRun:
     @property
     def folder(self) -> str:
         """Where its files are."""
-        return self.planned.directory
+        return str(self.content["directory"])
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class MeasuredCell:
     @property
     def anchor(self) -> str:
         """Its identifier on the page."""
-        return f"cell-{slug(self.name)}"
+        return f"cell-{directory_name(self.name)}"
 
     def label(self, axes: Sequence[str]) -> str:
         """Its name for people among cells that differ in `axes`."""
@@ -382,9 +383,13 @@ class Findings:
 
     def headline_of(self, label: str) -> list[tuple[MeasuredCell, float]]:
         """The headline in each cell that has it, as the mean over its runs."""
+        return self.means_of(label, self.headline)
+
+    def means_of(self, label: str, each: Metric) -> list[tuple[MeasuredCell, float]]:
+        """A metric in each cell that has it, as the mean over its runs."""
         if label not in self.labels:
             return []
-        found = ((cell, cell.values(label, self.headline)) for cell in self.cells)
+        found = ((cell, cell.values(label, each)) for cell in self.cells)
         return [(cell, sum(values) / len(values)) for cell, values in found if values]
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from dumbbell import __version__
 from dumbbell.benchmark.site.checks import Contradiction
-from dumbbell.benchmark.site.competition import has_matches
 from dumbbell.benchmark.site.findings import Findings, Site
-from dumbbell.benchmark.site.headline import headline_fields
+from dumbbell.benchmark.site.headline import DELAY, headline_fields, headline_name, mean_fields, named
+from dumbbell.benchmark.site.picture import Picture
 from dumbbell.benchmark.site.shell import INDEX, SCORECARD, Shell, command, experiment_file, facts, short_title
 from dumbbell.report import fields
 from dumbbell.report.environment import git_text, system_text
@@ -17,8 +17,9 @@ from dumbbell.report.wording import plain
 class IndexPage:
     """The page."""
 
-    def __init__(self, site: Site, contradictions: Sequence[Contradiction]) -> None:
+    def __init__(self, site: Site, contradictions: Sequence[Contradiction], verdict: Picture | None) -> None:
         self.site = site
+        self.verdict = verdict
         self.shell = Shell(site, INDEX)
         self.contradictions = contradictions
 
@@ -46,9 +47,12 @@ class IndexPage:
             "One number stands for each experiment: the first of its metrics that is a share of something and had "
             "better be large, else its first one. It is the mean over the experiment's cells, in brackets the lowest "
             "and the highest cell; the best scheme is bold. For competition it is the mean share of the capacity "
-            "beside the others, below it what equal shares would be.",
+            "beside the others, below it what equal shares would be. Under each stands the one-way delay.",
             class_="note",
         )
+        if self.verdict:
+            yield tag("h2", "Utilisation and delay", id="verdict")
+            yield self.shell.figures([self.verdict])
         yield '<input class="search" type="search" aria-label="Search the experiments" placeholder="Search" hidden>'
         for group in self._groups():
             own = [found for found in site.findings if found.membership.group == group]
@@ -105,11 +109,12 @@ class IndexPage:
         rows = []
         for found in own:
             metric = found.headline
-            what = "share of the capacity" if has_matches(found) else f"{metric.name} {metric.arrow}".strip()
-            unit = metric.unit if metric.unit and not has_matches(found) else ""
-            name = fields.Field(short_title(found), found.name, link=self.shell.to(experiment_file(found.name)))
+            target = self.shell.to(experiment_file(found.name))
+            name = fields.Field(short_title(found), link=target, hover=found.name)
             count = fields.Field(str(len(found.cells)), sort=len(found.cells))
-            rows.append((name, fields.Field(what, unit), count, *headline_fields(found, labels)))
+            rows.append((name, headline_name(found), count, *headline_fields(found, labels)))
+            if metric.name != DELAY.name and any(found.means_of(label, DELAY) for label in labels):
+                rows.append((name, named(DELAY), count, *mean_fields(found, labels, DELAY)))
         columns = ("experiment", "number", "cells", *(self.site.title(name) for name in labels))
         table = fields.Table("", (), columns, tuple(rows), 2)
         return self.shell.table(table, group)

@@ -54,7 +54,7 @@ def _matrices(shell: Shell, findings: Findings, matches: Sequence[Match], place:
         for label in findings.labels:
             found = (by_place.get((label, *column)) for column in columns)
             rows.append((shell.name(label), *(harm_field(match.done if match else (), metric.name) for match in found)))
-        heading = f"Harm to the competitor's {metric.name}{place}"
+        heading = f"Harm to the competitor's {metric.words}{place}"
         sheets.append(Sheet(heading, _table(caption, heads, rows)))
     return sheets
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from dumbbell.benchmark.site.competition import axis_of, matches, surroundings
+from dumbbell.benchmark.site.competition import axis_of, has_matches, matches, surroundings
 from dumbbell.benchmark.site.direction import Metric, metric
 from dumbbell.benchmark.site.findings import Findings, Flows, MeasuredCell, Site, estimate
 from dumbbell.benchmark.site.sketch import Sketch, place, strokes
@@ -18,11 +18,13 @@ from dumbbell.figures import (
     PlanePoint,
     SweepLine,
     SweepPanel,
+    VerdictPoint,
     heatmap_figure,
     in_flight_figure,
     matrix_figure,
     plane_figure,
     sweep_figure,
+    verdict_figure,
 )
 from dumbbell.results.summary import Estimate
 
@@ -33,6 +35,7 @@ MOST_HEATMAPS = 2
 _IN_FLIGHT, _THROUGHPUT, _SRTT = (
     metric("flow", name) for name in ("mean_in_flight_l4", "mean_throughput_l4", "mean_srtt_l4")
 )
+_USED, _WAITED = metric("network", "utilization"), metric("flow", "self_inflicted_delay_p95_ms")
 
 
 @dataclass(frozen=True)
@@ -81,9 +84,44 @@ class _Matrix(Sketch):
     competitors: tuple[str, ...] = ()
     values: tuple[tuple[float | None, ...], ...] = ()
     metric: str = ""
+    fair: tuple[tuple[float | None, ...], ...] | None = None
 
     def draw(self, name: str) -> str:
-        return matrix_figure(name, self.schemes, self.competitors, self.values, self.metric)
+        return matrix_figure(name, self.schemes, self.competitors, self.values, self.metric, fair=self.fair)
+
+
+@dataclass(frozen=True)
+class _Verdict(Sketch):
+    points: tuple[VerdictPoint, ...] = ()
+
+    def draw(self, name: str) -> str:
+        return verdict_figure(name, self.points)
+
+
+def verdict(site: Site) -> Iterator[Sketch]:
+    """Utilisation over delay of the schemes that most experiments have, over the cells in which all of them were."""
+    alone = [found for found in site.findings if not has_matches(found)]
+    labels = [name for name in site.schemes if 2 * sum(name in found.labels for found in alone) > len(alone)]
+    rows: list[list[tuple[float, float]]] = []
+    for found in alone:
+        own = [_both(found, label) for label in labels]
+        shared = set[str]().union(*own).intersection(*own)
+        rows += [[each[cell.name] for each in own] for cell in found.cells if cell.name in shared]
+    if not rows:
+        return
+    points = []
+    for label, pairs in zip(labels, zip(*rows, strict=True), strict=True):
+        used, waited = (sum(values) / len(rows) for values in zip(*pairs, strict=True))
+        points.append(VerdictPoint(site.title(label), used, waited, site.styles[label]))
+    words = "; ".join(f"{each.name} {100 * each.utilization:.1f} % at {each.delay_ms:.1f} ms" for each in points)
+    title = f"Means over {len(rows)} cells that all of these schemes ran in"
+    yield _Verdict("verdict", title, in_words=words, points=tuple(points))
+
+
+def _both(found: Findings, label: str) -> dict[str, tuple[float, float]]:
+    """Utilisation and self-inflicted delay by cell, where both are known."""
+    used, waited = ({cell.name: value for cell, value in found.means_of(label, each)} for each in (_USED, _WAITED))
+    return {name: (used[name], waited[name]) for name in used if name in waited}
 
 
 def _optimum(cell: MeasuredCell) -> Optimum | None:
@@ -160,7 +198,7 @@ def _bars(srtt: Estimate, throughput: Estimate) -> Bars | None:
 
 
 def _named(each: Metric) -> str:
-    return f"{each.name} ({each.unit})" if each.unit else each.name
+    return f"{each.words} ({each.unit})" if each.unit else each.words
 
 
 def sweep(site: Site, found: Findings) -> Iterator[Sketch]:
@@ -190,7 +228,7 @@ def sweep(site: Site, found: Findings) -> Iterator[Sketch]:
                     tuple(_mean(cells[x, y].estimate(label, each)) if (x, y) in cells else None for x in columns.values)
                     for y in rows.values
                 )
-                title = f"{each.name} of {site.title(label)} over {axis} and {other}{where}"
+                title = f"{each.words} of {site.title(label)} over {axis} and {other}{where}"
                 part = "-".join([label, each.name, *fixed])
                 yield _HeatMap("sweep", title, part, columns=columns, rows=rows, values=values, metric=_named(each))
 
@@ -248,19 +286,20 @@ def matrices(site: Site, found: Findings) -> Iterator[Sketch]:
         by_place = {(match.label, (match.competitor, match.numbers)): match for match in own}
         axes = [axis for axis in found.axes if axis != axis_of(found)]
         suffix = f", {own[0].cell.label(axes)}" if axes else ""
-        shares, harms = [], []
+        shares, harms, fair = [], [], []
         for label in schemes:
             row = [by_place.get((label, competitor)) for competitor in competitors]
             shares.append(tuple(_mean(match.share) if match else None for match in row))
+            fair.append(tuple(match.fair if match else None for match in row))
             done = (
                 next((h.harm for h in match.done if h.metric.name == _THROUGHPUT.name), None) if match else None
                 for match in row
             )
             harms.append(tuple(done))
         titles = tuple(site.title(label) for label in schemes)
-        for kind, values, name in (
-            ("share", shares, "Share of the scheme"),
-            ("harm", harms, "Harm to the competitor's throughput"),
+        for kind, values, name, balanced in (
+            ("share", shares, "Share of the scheme", tuple(fair)),
+            ("harm", harms, "Harm to the competitor's throughput", None),
         ):
             if any(value is not None for line in values for value in line):
                 yield _Matrix(
@@ -271,6 +310,7 @@ def matrices(site: Site, found: Findings) -> Iterator[Sketch]:
                     competitors=names,
                     values=tuple(values),
                     metric=name,
+                    fair=balanced,
                 )
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.benchmark.site.findings import Findings, MeasuredCell, Site
-from dumbbell.benchmark.site.mean_figures import completion, in_flight, matrices, plane, sweep
+from dumbbell.benchmark.site.mean_figures import completion, in_flight, matrices, plane, sweep, verdict
 from dumbbell.benchmark.site.picture import MOST, Picture
-from dumbbell.benchmark.site.series_figures import distribution, fairness, operating_point, step
+from dumbbell.benchmark.site.series_figures import calls, distribution, fairness, operating_point, step
 from dumbbell.benchmark.site.sketch import Sketch
 from dumbbell.execution.processes import apart_from_program
-from dumbbell.experiment import slug
 from dumbbell.figures.svg import for_file
+from dumbbell.names import directory_name
 from dumbbell.results import write_atomically
 
 FOLDER = "figures"
@@ -26,6 +26,7 @@ _OF_CELLS = {
     "plane": plane,
     "fairness": fairness,
     "step": step,
+    "calls": calls,
 }
 _OF_EXPERIMENTS = {"sweep": sweep, "matrix": matrices, "completion": completion}
 _WORTH_A_POOL = 6
@@ -37,6 +38,8 @@ class Album:
 
     pictures: tuple[Picture, ...]
     left_out: dict[str, int]
+    verdict: Picture | None = None
+    """The one of the first page."""
 
     def of(self, experiment: str) -> list[Picture]:
         """Those of one experiment."""
@@ -46,20 +49,25 @@ class Album:
 def draw(site: Site, jobs: int) -> Album:
     """Draws the figures and writes them below the benchmark's directory."""
     chosen, left_out = _choose([_sketches(site, found) for found in site.findings], MOST[site.benchmark.quick])
+    whole = list(verdict(site))
     folder = site.benchmark.directory / FOLDER
     folder.mkdir(exist_ok=True)
     tasks = [(_name(found, sketch), sketch, folder) for found, sketch in chosen]
+    tasks += [(sketch.kind, sketch, folder) for sketch in whole]
+    names = [*(found.name for found, _ in chosen), *("" for _ in whole)]
     pictures = []
-    for (found, sketch), (name, _, _), problem in zip(chosen, tasks, _map(tasks, jobs), strict=True):
+    for experiment, (name, sketch, _), problem in zip(names, tasks, _map(tasks, jobs), strict=True):
         alt = f"{sketch.title}. {sketch.in_words}".strip()
         pictures.append(
-            Picture(found.name, sketch.cell, sketch.kind, f"{FOLDER}/{name}.svg", sketch.title, alt, problem)
+            Picture(experiment, sketch.cell, sketch.kind, f"{FOLDER}/{name}.svg", sketch.title, alt, problem)
         )
     kept = {f"{name}.svg" for name, _, _ in tasks}
     for file in folder.glob("*.svg"):
         if file.name not in kept:
             file.unlink()  # of results that are no more
-    return Album(tuple(pictures), {found.name: count for found, count in zip(site.findings, left_out, strict=True)})
+    counts = {found.name: count for found, count in zip(site.findings, left_out, strict=True)}
+    first = next((picture for picture in pictures if not picture.experiment), None)
+    return Album(tuple(picture for picture in pictures if picture.experiment), counts, first)
 
 
 def _sketches(site: Site, found: Findings) -> list[tuple[Findings, Sketch]]:
@@ -91,7 +99,7 @@ def _choose(
 
 
 def _name(found: Findings, sketch: Sketch) -> str:
-    return slug(".".join(part for part in (found.name, sketch.cell, sketch.kind, sketch.part) if part))
+    return directory_name(".".join(part for part in (found.name, sketch.cell, sketch.kind, sketch.part) if part))
 
 
 _Task = tuple[str, Sketch, Path]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dumbbell.benchmark.site.competition import Match, has_matches, matches
 from dumbbell.benchmark.site.direction import metric
 from dumbbell.benchmark.site.findings import Findings, Site
-from dumbbell.benchmark.site.headline import headline_fields
+from dumbbell.benchmark.site.headline import headline_fields, headline_name
 from dumbbell.benchmark.site.matrix import HARM_RULE, SHARE_RULE, harm_field, share_field
 from dumbbell.benchmark.site.picture import Picture
 from dumbbell.benchmark.site.shell import SCORECARD, Shell, command, experiment_file, facts, scheme_file, short_title
@@ -72,12 +72,9 @@ class SchemePage:
         labels = [self.name, *(name for name in others if name != self.name)]
         rows = []
         for found in self.own:
-            metric = found.headline
-            what = "share of the capacity" if has_matches(found) else f"{metric.name} {metric.arrow}".strip()
-            unit = "" if has_matches(found) else metric.unit
             link = self.shell.to(experiment_file(found.name))
             name = fields.Field(short_title(found), found.membership.group, link=link)
-            rows.append((name, fields.Field(what, unit), *headline_fields(found, labels)))
+            rows.append((name, headline_name(found), *headline_fields(found, labels)))
         caption = (
             "Mean over the cells of each experiment, in brackets the lowest and the highest cell; the best is bold. "
             "For competition: the mean share beside the others, below it what equal shares would be."
@@ -123,7 +120,7 @@ class SchemePage:
                 means = [cell.estimate(self.name, each) for each in metrics]
                 values = [row_of([mean], 0)[0] for mean in means]
                 rows.append((fields.Field(cell.label(found.axes), link=target), *values))
-            columns = ("cell", *(f"{each.name} ({each.unit})" if each.unit else each.name for each in metrics))
+            columns = ("cell", *(f"{each.words} ({each.unit})" if each.unit else each.words for each in metrics))
             yield tag("h3", self.shell.experiment_link(found))
             yield self.shell.table(
                 fields.Table("Means over the flows and runs.", (), columns, tuple(rows)),

@@ -10,7 +10,6 @@ from dumbbell.benchmark.site.findings import Findings, Site, rivals
 from dumbbell.benchmark.site.matrix import HARM_RULE, SHARE_RULE, match_tables
 from dumbbell.benchmark.site.shell import SCORECARD, Shell, experiment_file
 from dumbbell.benchmark.site.tables import NONE
-from dumbbell.experiment import slug
 from dumbbell.report import fields
 from dumbbell.report.markup import link, scroll, tag, text, text_field
 
@@ -145,7 +144,7 @@ class Scorecard:
         rows = [
             (self.shell.name(label), *(column[index] for column in columns)) for index, label in enumerate(found.labels)
         ]
-        heads = (f"{each.name}{f' ({each.unit})' if each.unit else ''} {each.arrow}".strip() for each in metrics)
+        heads = (f"{each.words}{f' ({each.unit})' if each.unit else ''} {each.arrow}".strip() for each in metrics)
         many = len(found.cells) > 1
         caption = f"Mean over {len(found.cells)} cells, in brackets the lowest and the highest cell." if many else ""
         return fields.Table(caption, (), ("scheme", *heads), tuple(rows))
@@ -180,4 +179,4 @@ def _unexamined(criterion: Criterion) -> str:
 
 
 def _anchor(criterion: Criterion) -> str:
-    return f"c{slug(criterion.section)}"
+    return f"c{criterion.section}"

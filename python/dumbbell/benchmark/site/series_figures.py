@@ -1,20 +1,23 @@
 """Figures over time, from what runs sampled: operating point, distribution, fairness, response to a change."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy
+from numpy.typing import NDArray
 
 from dumbbell.benchmark.site.findings import Findings, MeasuredCell, Site
 from dumbbell.benchmark.site.sketch import Sketch, Source, place, sources
 from dumbbell.catalog.description import Description, describe
 from dumbbell.figures import (
+    CallSeries,
     Distribution,
     OperatingSeries,
     PathChange,
     Response,
     Share,
     Steps,
+    calls_figure,
     distribution_figure,
     fairness_figure,
     flow_color,
@@ -22,13 +25,16 @@ from dumbbell.figures import (
     operating_point_figure,
     step_figure,
 )
-from dumbbell.results.kept import kept_files
-from dumbbell.results.samples import FlowSamples, RunSamples, run_samples
+from dumbbell.results.kept import FLOWS, kept_files
+from dumbbell.results.samples import NOTHING, FlowSamples, RunSamples, Series, read_samples, run_samples
+from dumbbell.results.shares import flow_names
 
 MOST_FLOWS = 12
 """Flows of one run that a figure shows one by one."""
 
 _MARK = 0.9
+
+Array = NDArray[numpy.float64]
 
 
 def _samples(source: Source) -> RunSamples:
@@ -46,8 +52,9 @@ class _OverTime(Sketch):
         """Each line's name, run and series."""
         for run in self.runs:
             flows = _samples(run).flows
+            names = flow_names([flow["scheme"] for flow in run.content["flows"]])
             for flow in flows[:MOST_FLOWS] if self.every_flow else flows[:1]:
-                yield (f"flow {flow.flow}" if self.every_flow else run.title), run, flow
+                yield (names[flow.flow - 1] if self.every_flow else run.title), run, flow
 
     @property
     def path(self) -> Description:
@@ -90,6 +97,33 @@ class _Distributions(_OverTime):
             for title, run, flow in self.lines()
         ]
         return distribution_figure(name, lines)
+
+
+@dataclass(frozen=True)
+class _Calls(_OverTime):
+    def draw(self, name: str) -> str:
+        calls = []
+        for title, run, flow in self.lines():
+            delays = read_samples(kept_files(run.folder).get(FLOWS)).get("frame_delay", {}).get(str(flow.flow), NOTHING)
+            calls.append(
+                CallSeries(
+                    title,
+                    flow_stroke(flow.flow) if self.every_flow else run.stroke,
+                    _by_second(flow.throughput_mbps, lambda values: float(values.mean())),
+                    _by_second(delays, lambda values: float(numpy.percentile(values, 95))),
+                )
+            )
+        path = self.path
+        rate = Steps(*path.rates_mbps) if path.rates_mbps else None
+        return calls_figure(name, calls, rate, path.changes_s)
+
+
+def _by_second(series: Series, reduce: Callable[[Array], float]) -> Series:
+    """One value for every second in which there are any, at its beginning."""
+    time_s, values = series
+    seconds = numpy.ceil(time_s - 1e-9).astype(int) - 1
+    known = numpy.unique(seconds)
+    return known.astype(float), numpy.array([reduce(values[seconds == second]) for second in known], dtype=float)
 
 
 @dataclass(frozen=True)
@@ -138,10 +172,11 @@ class _Fairness(_OverTime):
         times = sorted({float(time_s) for flow in samples.flows for time_s in flow.throughput_mbps[0]})
         grid = numpy.array(times)
         shares = []
+        names = flow_names([flow["scheme"] for flow in self.runs[0].content["flows"]])
         for flow in samples.flows[:MOST_FLOWS]:
             rates = numpy.zeros(len(grid))
             rates[numpy.searchsorted(grid, flow.throughput_mbps[0])] = flow.throughput_mbps[1]
-            shares.append(Share(f"flow {flow.flow}, {flow.scheme}", flow_color(flow.flow), rates))
+            shares.append(Share(names[flow.flow - 1], flow_color(flow.flow), rates))
         return fairness_figure(name, grid, shares, samples.jain)
 
 
@@ -171,6 +206,18 @@ def step(site: Site, found: Findings, cell: MeasuredCell) -> Iterator[Sketch]:
     runs = tuple(sources(site, found, cell, found.labels))
     if runs and describe(runs[0].specification["path"]).changes_s:
         yield _Step("step", f"Response to the change{place(found, cell)}: run 1, flow 1 of each scheme", runs=runs)
+
+
+def calls(site: Site, found: Findings, cell: MeasuredCell) -> Iterator[Sketch]:
+    """Video calls over time: all schemes where each has one flow, else each one's flows."""
+    title = f"Rate against capacity, and frame delay{place(found, cell)}"
+    if _alone(found, cell):
+        runs = tuple(sources(site, found, cell, found.labels))
+        if runs:
+            yield _Calls("calls", f"{title}: run 1 of each scheme", runs=runs)
+        return
+    for run in sources(site, found, cell, found.labels):
+        yield _Calls("calls", f"{title}: run 1, flows of {run.title}", run.label, runs=(run,), every_flow=True)
 
 
 def fairness(site: Site, found: Findings, cell: MeasuredCell) -> Iterator[Sketch]:

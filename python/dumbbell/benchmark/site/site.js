@@ -2,12 +2,12 @@
 const search = document.querySelector("input.search");
 if (search) {
   search.hidden = false;
-  const rows = Array.from(document.querySelectorAll("table.searched tbody tr"));
+  const rows = Array.from(document.querySelectorAll("section.searched tbody tr"));
   const groups = Array.from(document.querySelectorAll("section.searched"));
   search.addEventListener("input", () => {
     const words = search.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
     for (const row of rows) {
-      const content = row.textContent.toLowerCase();
+      const content = `${row.textContent} ${row.cells[0].title}`.toLowerCase();
       row.hidden = !words.every((word) => content.includes(word));
     }
     for (const group of groups) {

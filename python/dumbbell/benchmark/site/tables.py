@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from dumbbell.benchmark.site.direction import Metric, best, decimals, number
+from dumbbell.benchmark.site.direction import NEITHER, Metric, best, decimals, number
 from dumbbell.benchmark.site.findings import PATH, Findings, MeasuredCell, Site, estimate, is_many, rivals, words
 from dumbbell.catalog.cell import Cell
 from dumbbell.report import fields
@@ -36,21 +36,33 @@ def row_of(
         marks = best([shown[index] for index in own], [means[index] for index in own], better)
         for index, mark in zip(own, marks, strict=True):
             bold[index] = mark
+    hover = "" if any(bold) else _why_none(better, shown)
     found = []
     for text, each, is_best in zip(shown, estimates, bold, strict=True):
         if text is None or each is None:
             found.append(fields.Field(NONE))
             continue
         note = each.bounds_text(lambda value: number(value, places))
-        found.append(fields.Field(text, note, each.mean, best=is_best))
+        found.append(fields.Field(text, note, each.mean, best=is_best, hover=hover))
     return found
+
+
+def _why_none(better: int, shown: Sequence[str | None]) -> str:
+    """Why none of the values of a row is bold."""
+    if sum(text is not None for text in shown) < 2:
+        return ""
+    if better == NEITHER:
+        return "none is the best: neither more nor less is better"
+    if len({text for text in shown if text is not None}) < 2:
+        return "none is the best: all are the same"
+    return "none is the best: flows in other places, or transfers that others did not finish, do not compare"
 
 
 def name_of(metric: Metric, interval_s: float, entity: str = "") -> fields.Field:
     """The field that names a metric: its unit, better direction and, if it depends on one, the sampling interval."""
     unit = " ".join(part for part in (metric.unit, metric.arrow) if part)
     sampled = f"every {interval_s:g} s" if metric.sampled else ""
-    return fields.Field(metric.name, ", ".join(part for part in (unit, sampled, entity) if part))
+    return fields.Field(metric.words, ", ".join(part for part in (unit, sampled, entity) if part), hover=metric.name)
 
 
 class CellTables:
@@ -170,8 +182,8 @@ def overview(site: Site, findings: Findings, metric: Metric, link: Callable[[Mea
         means = [cell.estimate(label, metric) for label in findings.labels]
         rows.append((*names, *row_of(means, metric.better, rivals([cell], findings.labels, metric))))
     unit = f" ({metric.unit})" if metric.unit else ""
-    heading = f"{metric.name}{unit}{f' {metric.arrow}' if metric.arrow else ''} in every cell"
+    heading = f"{metric.words}{unit}{f' {metric.arrow}' if metric.arrow else ''} in every cell"
     whose = "the mean over the flows under test" if metric.level == "flow" else f"of the {metric.level}"
-    caption = f"#{findings.number} {findings.name}: {metric.name}, {whose}; means over the runs."
+    caption = f"#{findings.number} {findings.name}: {metric.words}, {whose}; means over the runs."
     columns = (*(axis if axis != PATH else "path" for axis in axes), *(site.title(name) for name in findings.labels))
     return Sheet(heading, fields.Table(caption, (), columns, tuple(rows), len(axes)))

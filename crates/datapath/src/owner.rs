@@ -1,0 +1,172 @@
+//! Whose a process or a directory is: marks that outlive the process that made them, and what is done about those whose
+//! owner has ended.
+
+use crate::scratch;
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Environment variable that tells whose a process is: `SPACE.PID.START.NUMBER`, the PID namespace of the owner, its process
+/// number there and its start time.
+const OWNER: &str = "DUMBBELL_OWNER";
+/// Marks what cannot be told whose it is: nobody takes it for left behind.
+const NOWHERE: u64 = 0;
+
+/// Marks the processes of one run.
+#[derive(Clone, Debug)]
+pub(crate) struct Owner {
+    mark: String,
+}
+
+/// Counts the runs of this process.
+static RUNS: AtomicU64 = AtomicU64::new(0);
+
+impl Owner {
+    /// A mark for the next run of this process.
+    pub(crate) fn next() -> Self {
+        let number = RUNS.fetch_add(1, Ordering::Relaxed);
+        let pid = std::process::id();
+        let start = start_time(pid).unwrap_or_default();
+        Self { mark: format!("{}.{pid}.{start}.{number}", numbering().unwrap_or(NOWHERE)) }
+    }
+
+    /// The mark, which is fit to name a file.
+    pub(crate) fn mark_text(&self) -> &str {
+        &self.mark
+    }
+
+    /// Marks a command, and with it all that it starts.
+    pub(crate) fn mark(&self, command: &mut Command) {
+        command.env(OWNER, &self.mark);
+    }
+
+    /// Ends every process that carries the mark, wherever it has put itself.
+    pub(crate) fn end_all(&self) {
+        for (pid, mark) in marked_processes() {
+            if mark == self.mark {
+                end(pid);
+            }
+        }
+    }
+}
+
+/// Ends what runs of dumbbell that were killed have left behind, and removes their private directories; returns how many
+/// processes that were. What runs in other PID namespaces own is theirs: from here nobody can see whether they live.
+pub fn clean_up() -> usize {
+    let ended = marked_processes().filter(|(_, mark)| is_orphaned(mark)).map(|(pid, _)| end(pid)).count();
+    scratch::remove_orphaned(is_orphaned);
+    ended
+}
+
+/// Whether the owner that a mark names has certainly ended. What is no mark names nobody.
+fn is_orphaned(mark: &str) -> bool {
+    let Ok(numbers) = mark.split('.').map(str::parse).collect::<Result<Vec<u64>, _>>() else { return false };
+    let [space, pid, start, _] = numbers[..] else { return false };
+    let Ok(pid) = i32::try_from(pid) else { return false };
+    if pid == 0 || numbering() != Some(space) {
+        return false;
+    }
+    match start_time(pid.unsigned_abs()) {
+        Some(found) => found != start.to_string(),
+        // It may be hidden from this user.
+        None => kill(Pid::from_raw(pid), None) == Err(Errno::ESRCH),
+    }
+}
+
+/// The PID namespace of this process, if it is the one whose processes `/proc` lists: else numbers found there are not those
+/// that signals go to.
+fn numbering() -> Option<u64> {
+    let own = fs::read_link("/proc/self").ok()?;
+    (own == Path::new(&std::process::id().to_string())).then_some(())?;
+    Some(fs::metadata("/proc/self/ns/pid").ok()?.ino())
+}
+
+fn end(pid: i32) {
+    // It may have ended by itself since.
+    let _ended = kill(Pid::from_raw(pid), Signal::SIGKILL);
+}
+
+/// Processes with a mark, and the mark; none where their numbers mean nothing.
+fn marked_processes() -> impl Iterator<Item = (i32, String)> {
+    let own = std::process::id() as i32;
+    let processes = numbering().and_then(|_| fs::read_dir("/proc").ok());
+    processes.into_iter().flatten().flatten().filter_map(move |entry| {
+        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+        if pid == own {
+            return None;
+        }
+        let environment = fs::read(entry.path().join("environ")).ok()?;
+        let prefix = format!("{OWNER}=");
+        let variable =
+            environment.split(|&byte| byte == 0).find_map(|line| line.strip_prefix(prefix.as_bytes()))?;
+        Some((pid, String::from_utf8_lossy(variable).into_owned()))
+    })
+}
+
+/// When a process started, in the kernel's ticks: tells a process from a later one of the same number.
+fn start_time(pid: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may hold spaces and parentheses; field 22 is the 20th after it.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(19).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Child;
+    use std::time::{Duration, Instant};
+
+    fn marked(mark: &str) -> Child {
+        Command::new("sleep").arg("77").env(OWNER, mark).spawn().unwrap()
+    }
+
+    /// A number that no process has: above the most that Linux gives, 2^22.
+    const NOBODY: u64 = 4_194_305;
+
+    #[test]
+    fn what_a_dead_owner_left_is_ended() {
+        let mut orphan = marked(&format!("{}.{NOBODY}.0.1", numbering().unwrap()));
+        // A program has its environment a moment after it was started. Whoever else cleans up then may be first.
+        let status = loop {
+            clean_up();
+            if let Some(status) = orphan.try_wait().unwrap() {
+                break status;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        assert_eq!(status.signal(), Some(9));
+    }
+
+    #[test]
+    fn what_a_run_in_another_pid_namespace_owns_is_left_alone() {
+        let mut theirs = marked(&format!("{}.{NOBODY}.0.1", numbering().unwrap() + 1));
+        let mut unknown = marked(&format!("{NOWHERE}.{NOBODY}.0.1"));
+        let asked = Instant::now();
+        while asked.elapsed() < Duration::from_millis(200) {
+            clean_up();
+        }
+        for child in [&mut theirs, &mut unknown] {
+            assert!(child.try_wait().unwrap().is_none());
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn the_living_own_what_they_made_and_a_later_process_of_the_same_number_does_not() {
+        let owner = Owner::next();
+        assert!(!is_orphaned(&owner.mark));
+        let mut parts: Vec<&str> = owner.mark.split('.').collect();
+        parts[2] = "1";
+        assert!(is_orphaned(&parts.join(".")));
+        for text in ["", "dbus", "1.2.3", "1.2.3.4.5", "a.b.c.d", "-1.1.1.1", "0.0.0.0"] {
+            assert!(!is_orphaned(text), "{text}");
+        }
+    }
+}

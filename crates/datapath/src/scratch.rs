@@ -1,0 +1,143 @@
+//! Private directories for the programs of runs, in a place where nobody else can make or exchange them.
+
+use crate::owner::Owner;
+use nix::unistd::geteuid;
+use std::fs::{self, DirBuilder};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// The directory of root's runs.
+const OF_ROOT: &str = "/run/dumbbell";
+/// Names the directory that the system gives to a user for this.
+const OF_USER: &str = "XDG_RUNTIME_DIR";
+
+/// A directory for the programs of a run, removed after it.
+#[derive(Debug)]
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    /// That of a run: made now, so whatever is there already is refused.
+    ///
+    /// # Errors
+    /// One line: where no directory could be made, and why.
+    pub(crate) fn create(owner: &Owner) -> Result<Self, String> {
+        let path = home()?.join(owner.mark_text());
+        // Not recursive: it has to be new.
+        make(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self(path))
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Nothing to be done about what cannot be removed.
+        let _removed = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Removes the directories of runs whose owner has ended, which `is_orphaned` says of their names.
+pub(crate) fn remove_orphaned(is_orphaned: impl Fn(&str) -> bool) {
+    let Ok(home) = home() else { return };
+    for entry in fs::read_dir(home).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(&is_orphaned) {
+            // What cannot be removed is tried again the next time.
+            let _removed = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// The directory that has them: root's, or the user's own.
+fn home() -> Result<PathBuf, String> {
+    let own = std::env::temp_dir().join(format!("dumbbell-{}", user()));
+    let given = std::env::var_os(OF_USER).map(PathBuf::from).filter(|path| path.is_absolute());
+    let places = [Some(PathBuf::from(OF_ROOT)), given.map(|path| path.join("dumbbell")), Some(own)];
+    let mut refusals = Vec::new();
+    for place in places.into_iter().flatten() {
+        match require_private(&place) {
+            Ok(()) => return Ok(place),
+            Err(why) => refusals.push(format!("{}: {why}", place.display())),
+        }
+    }
+    Err(format!("there is no private directory for programs: {}: set {OF_USER} to one", refusals.join("; ")))
+}
+
+/// Makes a directory that nobody else can write to, or sees that it is one.
+fn require_private(path: &Path) -> Result<(), String> {
+    match make(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error.to_string()),
+        _ => {}
+    }
+    let found = fs::symlink_metadata(path).map_err(|error| error.to_string())?;
+    if !found.is_dir() {
+        return Err("is no directory".to_owned());
+    }
+    if found.uid() != geteuid().as_raw() {
+        return Err("belongs to somebody else".to_owned());
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err("others can write to it".to_owned());
+    }
+    Ok(())
+}
+
+fn make(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)
+}
+
+/// The number of the user outside of the user namespace that this process may have entered.
+fn user() -> u32 {
+    let inside = geteuid().as_raw();
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let outside = map.lines().find_map(|line| {
+        let mut numbers = line.split_whitespace().map(str::parse::<u32>);
+        let (first, to, count) = (numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?);
+        inside.checked_sub(first).filter(|offset| *offset < count).and_then(|offset| to.checked_add(offset))
+    });
+    outside.unwrap_or(inside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn only_a_directory_of_ones_own_is_private() {
+        let folder = std::env::temp_dir().join(format!("dumbbell-private-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let (good, link, file, open) =
+            (folder.join("good"), folder.join("link"), folder.join("file"), folder.join("open"));
+        assert_eq!(require_private(&good), Ok(()));
+        assert_eq!(fs::metadata(&good).unwrap().mode() & 0o777, 0o700);
+        assert_eq!(require_private(&good), Ok(()));
+        symlink(&good, &link).unwrap();
+        fs::write(&file, "").unwrap();
+        fs::create_dir(&open).unwrap();
+        fs::set_permissions(&open, PermissionsExt::from_mode(0o777)).unwrap();
+        assert_eq!(require_private(&link), Err("is no directory".to_owned()));
+        assert_eq!(require_private(&file), Err("is no directory".to_owned()));
+        assert_eq!(require_private(&open), Err("others can write to it".to_owned()));
+        if geteuid().is_root() && std::os::unix::fs::chown(&good, Some(1), None).is_ok() {
+            assert_eq!(require_private(&good), Err("belongs to somebody else".to_owned()));
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn what_was_made_beforehand_is_not_taken() {
+        let owner = Owner::next();
+        let first = Scratch::create(&owner).unwrap();
+        let refusal = Scratch::create(&owner).unwrap_err();
+        assert!(refusal.contains(&first.path().display().to_string()), "{refusal}");
+        let path = first.path().to_owned();
+        drop(first);
+        assert!(!path.exists());
+        assert!(Scratch::create(&owner).is_ok());
+    }
+}

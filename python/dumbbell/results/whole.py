@@ -1,0 +1,61 @@
+"""Whether the files of a run are as they were recorded: their sizes and digests are in its statistics."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dumbbell.errors import one_line
+from dumbbell.results.kept import PACKETS, kept_files
+
+FILES = "files"
+"""The key of statistics under which they are, by name of the file: `bytes` and `sha256`."""
+
+_MAGIC = b"PAR1"
+"""How a Parquet file begins and ends."""
+
+
+def recorded(folder: Path) -> dict[str, dict[str, Any]]:
+    """What is to be known of the files that a run kept in `folder`."""
+    names = sorted(f"{name}.parquet" for name in kept_files(folder))
+    return {name: {"bytes": (folder / name).stat().st_size, "sha256": _digest(folder / name)} for name in names}
+
+
+def damage(folder: Path, statistics: Mapping[str, Any], log: str) -> str | None:
+    """What is wrong with the files of a run whose packet log is `log`; nothing if they are as they were recorded.
+
+    Of results that recorded nothing about their files these have to be there and to end like such files.
+    """
+    found = statistics.get(FILES)
+    if not isinstance(found, dict):
+        expected = {} if log == "none" else {f"{PACKETS}.parquet": None}
+        found = expected | dict.fromkeys(f"{name}.parquet" for name in kept_files(folder))
+    try:
+        reasons = (_fault(folder / name, facts) for name, facts in found.items())
+        return next((reason for reason in reasons if reason), None)
+    except OSError as error:
+        return one_line(error)
+
+
+def _fault(file: Path, facts: object) -> str | None:
+    if not file.is_file():
+        return f"{file.name} is missing"
+    if not isinstance(facts, dict):
+        return None if _ends(file) else f"{file.name} is cut off"
+    size = file.stat().st_size
+    if size != facts.get("bytes"):
+        return f"{file.name} has {size} bytes, not {facts.get('bytes')}"
+    return (
+        None if _digest(file) == facts.get("sha256") else f"{file.name} is not what was recorded: its SHA-256 differs"
+    )
+
+
+def _ends(file: Path) -> bool:
+    with file.open("rb") as stream:
+        stream.seek(max(file.stat().st_size - len(_MAGIC), 0))
+        return stream.read() == _MAGIC
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,155 @@
+"""Text that nobody writes by hand: refused in one line, and never given to the terminal as it is."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import dumbbell as library
+from conftest import COMMAND, SMALL_PATH, Dumbbell
+from dumbbell import Error
+from dumbbell.json_text import BadJson, parse_json
+from dumbbell.progress import Progress
+
+DIGITS = "9" * 5000
+DEEP = "[" * 3000 + "]" * 3000
+KEYS = ".".join(["a"] * 3000)
+ESCAPE = "\x1b[31mred\x07"
+RUN = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "0.5", "--out", "out")
+
+EXPERIMENTS = [
+    (f"schemes = ['reno']\npaths = ['small.toml']\nruns = {DIGITS}", "a whole number is too long"),
+    (f"schemes = ['reno']\npaths = ['small.toml']\nruns = 0x{DIGITS}", "`runs`: a whole number is too long"),
+    (f"schemes = {DEEP}", "nested too deeply: allowed are 32 levels"),
+    (f"x = {'{a=' * 3000}1{'}' * 3000}", "nested too deeply"),
+    (f"[{KEYS}]", "nested too deeply"),
+    ("schemes = ['']\npaths = ['small.toml']", "unknown scheme ``"),
+    ("schemes = ['reno']\npaths = ['']", "unknown path ``"),
+    ("name = ''\nschemes = ['reno']\npaths = ['small.toml']", '`name` = "": allowed is letters'),
+    (f"schemes = ['reno']\npaths = ['small.toml']\nmixes = ['reno*{DIGITS}']", "allowed is SCHEME or SCHEME*COUNT"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), EXPERIMENTS)
+def test_experiments_of_long_numbers_deep_nesting_and_empty_names(
+    dumbbell: Dumbbell, folder: Path, text: str, why: str
+) -> None:
+    (folder / "bad.toml").write_text(text + "\n")
+    done = dumbbell("run", "bad.toml", "--duration", "0.5", "--out", "out", expect=2)
+    assert done.stderr.count("\n") == 1
+    assert "bad.toml: " in done.stderr
+    assert why in done.stderr
+    assert len(done.stderr) < 2000
+    assert not (folder / "out").exists()
+
+
+def test_paths_and_schemes_of_long_numbers(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "path.toml").write_text(SMALL_PATH.replace("10.0", DIGITS))
+    (folder / "scheme.toml").write_text(f"controller = 'copa'\n[parameters]\ndelta = {DIGITS}\n")
+    for options in (("--schemes", "reno", "--path", "path.toml"), ("--schemes", "scheme.toml")):
+        done = dumbbell("run", *options, "--out", "out", expect=2)
+        assert "toml: a whole number is too long: allowed are 64 bits" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (DEEP, "nested too deeply"),
+        (f'{{"a": {DIGITS}}}', "has a number of 5000 digits"),
+        (r'{"a": "\ud800"}', "has half of a character"),
+        ("{\n\n", "line 3: not valid JSON"),
+    ],
+)
+def test_json_of_anybody(dumbbell: Dumbbell, folder: Path, text: str, why: str) -> None:
+    with pytest.raises(BadJson, match=why):
+        parse_json(text)
+    dumbbell(*RUN)
+    (folder / "data").mkdir()
+    (folder / "pages").mkdir()
+    places = {
+        "out/runs/small/reno/1/stats.json": ("show", "out"),
+        "data/pantheon_metadata.json": ("import", "pantheon", "data", "--out", "new"),
+        "pages/benchmark.json": ("report", "pages"),
+        "out/environment.json": ("show", "out", "--json"),
+    }
+    for name, command in places.items():
+        file = folder / name
+        before = file.read_text() if file.exists() else ""
+        file.write_text(text)
+        done = dumbbell(*command, expect=2)
+        assert done.stderr.count("\n") == 1
+        assert name in done.stderr
+        file.write_text(before)
+
+
+def test_json_that_reads_well_is_read() -> None:
+    value = {"a": [1, -2.5, 2**63, None, "\U0001f600", "\\ud800"]}
+    assert parse_json(json.dumps(value)) == value
+    assert parse_json(json.dumps(value, ensure_ascii=False)) == value
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("flows", 3), ("flows", [1]), ("status", "fine"), ("status", ["done"]), ("reason", 1)]
+)
+def test_statistics_of_another_shape(dumbbell: Dumbbell, folder: Path, key: str, value: object) -> None:
+    dumbbell(*RUN)
+    file = folder / "out/runs/small/reno/1/stats.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {key: value}))
+    for command in (("show", "out"), ("diff", "out", "out"), ("export", "pantheon", "out", "--out", "logs")):
+        done = dumbbell(*command, expect=2)
+        assert f"stats.json: `{key}`" in done.stderr
+    assert "damaged, made again: reno on small" in dumbbell(*RUN, "--resume").stderr
+    dumbbell("show", "out")
+
+
+@pytest.mark.parametrize("options", [("--out", b"a\xff"), ("--schemes", b"a\xff"), ("--path", b"\xed\xa0\x80")])
+def test_arguments_that_are_no_text(folder: Path, options: tuple[str, bytes]) -> None:
+    command = [*(os.fsencode(word) for word in COMMAND), *(word.encode() for word in RUN[:-2]), options[0].encode()]
+    done = subprocess.run([*command, options[1]], cwd=folder, capture_output=True, timeout=100, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count(b"\n") == 1
+    assert b"is not UTF-8" in done.stderr
+    assert [file.name for file in folder.iterdir() if not file.name.endswith(".toml")] == []
+
+
+@pytest.mark.parametrize("name", ["a\udcff", "a\0b"])
+def test_places_of_the_library_that_are_no_text(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    for refused in (
+        lambda: library.run(schemes="reno", path="small.toml", duration=0.5, out=name),
+        lambda: library.open(name),
+        lambda: library.export_trace("mexico-cellular", name, duration=2),
+        lambda: library.write_vectors("reno", name),
+    ):
+        with pytest.raises(Error, match=r"is not UTF-8|has a null character"):
+            refused()
+
+
+def test_specifications_that_are_no_json() -> None:
+    deep: list[object] = []
+    for _ in range(5000):
+        deep = [deep]
+    for value in (10**5000, deep, object()):
+        with pytest.raises(Error):
+            library.simulate(library.specification("reno", duration=0.5) | {"seed": value})
+
+
+def test_what_files_say_does_not_reach_the_terminal_as_it_is(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell(*RUN)
+    file = folder / "out/runs/small/reno/1/stats.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"status": "failed", "reason": ESCAPE}))
+    done = dumbbell("show", "out", expect=1)
+    assert r"failed: reno on small, run 1: \x1b[31mred\x07" in done.stdout
+    assert "\x1b" not in done.stdout + done.stderr
+    (folder / "reno.toml").write_text(f"name = 'x'\ncontroller = {json.dumps(ESCAPE)}\n")
+    assert "\x1b" not in dumbbell("run", "--schemes", "reno.toml", "--path", "small.toml", expect=2).stderr
+    done = dumbbell(*RUN[:-1], ESCAPE)
+    assert "\x1b[31m" not in done.stdout + done.stderr
+    assert (folder / ESCAPE / "experiment.toml").is_file()
+
+
+def test_the_reason_of_a_failed_run_does_not_reach_the_terminal_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    Progress(1).step("reno on small, run 1", "failed", ESCAPE)
+    assert r"\x1b[31mred" in capsys.readouterr().err

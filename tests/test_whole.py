@@ -1,0 +1,147 @@
+"""Results are whole or not there: damaged runs are made again, a full disk leaves nothing, `--out .` works."""
+
+import json
+import resource
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import COMMAND, Dumbbell, show
+
+QUICK = ("--path", "small.toml", "--duration", "1")
+RUN = ("run", "--schemes", "reno,cubic", *QUICK, "--out", "out")
+LOG = "out/runs/small/reno/1/packets.parquet"
+
+
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-100])
+
+
+def flip(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def garble(file: Path) -> None:
+    file.write_text("{")
+
+
+DAMAGES: list[tuple[str, Callable[[Path], object], str]] = [
+    (LOG, cut, "packets.parquet has "),
+    (LOG, Path.unlink, "packets.parquet is missing"),
+    (LOG, flip, "packets.parquet is not what was recorded: its SHA-256 differs"),
+    (LOG.replace("packets", "flows"), cut, "flows.parquet has "),
+    (LOG.replace("packets.parquet", "stats.json"), garble, "not valid JSON"),
+]
+
+
+@pytest.mark.parametrize(("name", "damage", "why"), DAMAGES)
+def test_a_damaged_run_is_made_again_and_said(
+    dumbbell: Dumbbell, folder: Path, name: str, damage: Callable[[Path], object], why: str
+) -> None:
+    dumbbell(*RUN)
+    whole = (folder / LOG).read_bytes()
+    damage(folder / name)
+    done = dumbbell(*RUN, "--resume")
+    (line,) = [line for line in done.stderr.splitlines() if "damaged" in line]
+    assert line.startswith("damaged, made again: reno on small, run 1: ")
+    assert why in line
+    assert "1 of 2 runs are finished already" in done.stderr
+    assert (folder / LOG).read_bytes() == whole
+    assert "damaged" not in dumbbell(*RUN, "--resume").stderr
+
+
+@pytest.mark.parametrize(("damage", "why"), [(cut, "packets.parquet is cut off"), (Path.unlink, "is missing")])
+def test_damage_is_seen_in_results_that_recorded_no_digests(
+    dumbbell: Dumbbell, folder: Path, damage: Callable[[Path], object], why: str
+) -> None:
+    dumbbell(*RUN)
+    for file in folder.glob("out/runs/small/*/1/stats.json"):
+        statistics = json.loads(file.read_text())
+        assert set(statistics.pop("files")) == {"flows.parquet", "links.parquet", "packets.parquet"}
+        file.write_text(json.dumps(statistics))
+    assert "2 of 2 runs are finished already" in dumbbell(*RUN, "--resume").stderr
+    damage(folder / LOG)
+    assert why in dumbbell(*RUN, "--resume").stderr
+
+
+def test_runs_without_a_packet_log_are_whole(dumbbell: Dumbbell) -> None:
+    dumbbell(*RUN, "--log", "none")
+    assert "2 of 2 runs are finished already" in dumbbell(*RUN, "--log", "none", "--resume").stderr
+
+
+def test_a_trace_on_a_full_disk_leaves_nothing_and_keeps_what_was_there(folder: Path) -> None:
+    for before in (None, "17\n"):
+        if before is not None:
+            (folder / "up.trace").write_text(before)
+        done = subprocess.run(
+            [*COMMAND, "export", "trace", "mexico-cellular", "--duration", "30", "--out", "up.trace"],
+            **{"cwd": folder, "capture_output": True, "text": True, "timeout": 100, "check": False},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
+        )
+        assert done.returncode == 2
+        assert done.stderr == "dumbbell: up.trace: File too large\n"
+        left = {file.name: file.read_text() for file in folder.glob("*up.trace*")}
+        assert left == ({} if before is None else {"up.trace": before})
+
+
+def test_a_trace_goes_into_a_pipe(folder: Path) -> None:
+    command = [*COMMAND, "export", "trace", "mexico-cellular", "--duration", "2", "--out", "/dev/stdout"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100, check=True)
+    assert done.stdout.splitlines()[0].isdigit()
+
+
+@pytest.fixture
+def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+    """Runs the command in an empty directory beside the paths."""
+
+    def run(name: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        (folder / name).mkdir(exist_ok=True)
+        done = subprocess.run(
+            [*COMMAND, *arguments], cwd=folder / name, capture_output=True, text=True, timeout=100, check=False
+        )
+        assert "Traceback" not in done.stderr
+        return done
+
+    return run
+
+
+def test_the_current_directory_can_be_the_one_for_results(
+    dumbbell: Dumbbell, here: Callable[..., "subprocess.CompletedProcess[str]"], folder: Path
+) -> None:
+    dumbbell(*RUN)
+    commands = {
+        "run": ("run", "--schemes", "reno", "--path", "../small.toml", "--duration", "0.5"),
+        "pantheon": ("export", "pantheon", "../out"),
+        "back": ("import", "pantheon", "../pantheon"),
+        "qlog": ("export", "qlog", "../out"),
+        "traces": ("import", "qlog", "../qlog"),
+        "vectors": ("vectors", "reno"),
+    }
+    for name, command in commands.items():
+        (folder / name).mkdir()
+        entry = (folder / name).stat().st_ino
+        done = here(name, *command, "--out", ".")
+        assert done.returncode == 0, (name, done.stderr)
+        assert entry == (folder / name).stat().st_ino  # who works there is still there
+        assert [file.name for file in (folder / name).iterdir() if "unfinished" in file.name] == []
+        assert any((folder / name).iterdir())
+        if command[0] != "run":
+            again = here(name, *command, "--out", ".")
+            assert again.returncode == 2
+            assert again.stderr.count("\n") == 1
+            assert "exists already" in again.stderr
+    for name in ("run", "back", "traces"):
+        assert {run["status"] for run in show(dumbbell, name)["runs"]} == {"done"}
+
+
+def test_what_cannot_be_imported_leaves_the_current_directory_empty(
+    here: Callable[..., "subprocess.CompletedProcess[str]"], folder: Path
+) -> None:
+    (folder / "bad.log").write_text("no log\n")
+    done = here("empty", "import", "mahimahi", "../bad.log", "--out", ".")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert list((folder / "empty").iterdir()) == []
