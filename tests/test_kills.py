@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import kills
+from conftest import Dumbbell
 from dumbbell.machine.emulation import checks
 
 
@@ -52,3 +53,12 @@ def test_what_is_lost_is_noticed(tmp_path: Path) -> None:
     log.write_bytes(log.read_bytes()[:-1])
     with pytest.raises(kills.Lost, match=r"differs from an undisturbed run: out/runs/lab/reno/1/packets\.parquet"):
         victim.compare()
+
+
+def test_a_command_that_was_killed_as_it_wrote_its_first_file_can_be_repeated(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "out").mkdir()
+    left = folder / "out/.experiment.toml.4711.tmp"
+    left.write_text("name = ")
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "0.5", "--out", "out")
+    assert not left.exists()
+    assert (folder / "out/runs/small/reno/1/stats.json").exists()

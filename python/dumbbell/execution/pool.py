@@ -20,7 +20,7 @@ from dumbbell.execution.worker import PUBLISHING, Done, Made, Task, failed, keep
 from dumbbell.experiment import Run
 from dumbbell.progress import Progress
 from dumbbell.results import Gathering, Recording, ResultsDirectory
-from dumbbell.results.files import require_beneath
+from dumbbell.results.files import remove_left, require_beneath
 
 
 @dataclass
@@ -58,6 +58,7 @@ def execute(
     outcome.unrecorded = recording.failures
     try:
         for part in work:
+            remove_left(part.results.directory)
             shutil.rmtree(part.results.unfinished, ignore_errors=True)
         pool = Pool(backend, min(jobs, len(todo))) if cluster is None else Cluster(cluster, backend)
         try:

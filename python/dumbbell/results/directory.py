@@ -19,7 +19,7 @@ from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.input_files import read_text
 from dumbbell.json_text import BadJson, parse_json, to_json
 from dumbbell.names import foreign_name
-from dumbbell.results.files import write_atomically
+from dumbbell.results.files import is_left, write_atomically
 from dumbbell.results.whole import damage
 
 STATISTICS = "stats.json"
@@ -224,7 +224,7 @@ def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDir
             raise UserError(f"{directory}: is a file, not a directory")
         if (directory / "experiment.toml").exists():
             experiment = _continued(directory, experiment, resume)
-        elif existed and any(entry.name != ".lock" for entry in directory.iterdir()):
+        elif existed and any(entry.name != ".lock" and not is_left(entry.name) for entry in directory.iterdir()):
             raise UserError(f"{directory}: is neither empty nor a results directory: choose another --out")
         directory.mkdir(parents=True, exist_ok=True)
         if shutil.disk_usage(directory).free < LEAST_FREE_BYTES:
