@@ -119,6 +119,11 @@ test-slow: build $(VENV)/.tests ## Long-running tests (property tests with many 
 	PROPTEST_CASES=4096 $(CARGO) test --workspace $(OTHERS) --locked --profile no-lto --quiet -- --include-ignored
 	$(PYTEST)
 
+.PHONY: fuzz
+fuzz: build $(VENV)/.tests ## Ten minutes of mutated inputs, and a hundred kills; SEED= repeats a round, FUZZ_S= is its length
+	$(PYTHON) tests/fuzz.py --seconds $(or $(FUZZ_S),600) --jobs 2 $(SEED:%=--seed %)
+	$(PYTHON) tests/kills.py --kills 100 $(SEED:%=--seed %)
+
 .PHONY: bench
 bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers, Pantheon's report, what the emulator carries
 	@scripts/bootstrap.sh bench $(VENV)

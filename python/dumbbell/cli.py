@@ -42,7 +42,7 @@ def _run(arguments: "argparse.Namespace") -> int:
     import dumbbell
     from dumbbell.commands.run import dry_run, run
 
-    values = ("backend", "runs", "duration", "flows", "interval", "warmup", "seed", "log")
+    values = ("backend", "runs", "duration", "flows", "interval", "warmup", "seed", "log", "trust")
     same = ("experiment", "schemes", *values, "pantheon_dir")
     given = {name: getattr(arguments, name) for name in same} | {"path": _path(arguments)}
     given |= {"mixes": arguments.mix, "cells": arguments.cell, "settings": arguments.set}

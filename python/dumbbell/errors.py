@@ -10,8 +10,17 @@ class UserError(Error):
     """Bad input. The message is one line naming the file or option, the key, the value and what is allowed."""
 
     def __init__(self, message: str) -> None:
-        """`message`, with whatever would break the line or the terminal (it may quote any text) escaped."""
-        super().__init__(printable(message))
+        """`message` may quote any text: what would break the line or the terminal is escaped, the endless cut."""
+        super().__init__(shortened(printable(message)))
+
+
+LONGEST = 3000
+"""Letters of the longest message: it may quote what has no end."""
+
+
+def shortened(text: str) -> str:
+    """The text without its middle, if it is too long for a message."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 3 :]}"
 
 
 def printable(text: object) -> str:
@@ -58,8 +67,8 @@ def one_line(error: BaseException) -> str:
     """An exception as one line, for people."""
     if isinstance(error, OSError) and error.strerror:
         where = f": {error.filename}" if error.filename else ""
-        return printable(f"{error.strerror}{where}")
-    return printable(" ".join(str(error).split())) or type(error).__name__
+        return shortened(printable(f"{error.strerror}{where}"))
+    return shortened(printable(" ".join(str(error).split()))) or type(error).__name__
 
 
 _REFUSAL = re.compile(r"(unknown [a-z]+ `([^`]+)`)([,:] .*?(?:expected|allowed) .*)")

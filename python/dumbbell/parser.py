@@ -128,6 +128,7 @@ def _run(run: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="a Pantheon checkout: its wrappers become schemes pantheon-NAME",
     )
+    add("--trust", action="store_true", help="the experiment of a results directory may execute its programs")
     _execution_options(run, "results/EXPERIMENT-TIME", "also go to this database, which may hold many")
 
 

@@ -41,6 +41,7 @@ pub mod pantheon;
 mod pending;
 pub mod qlog;
 mod reader;
+mod regular;
 mod rows;
 mod sample_reader;
 mod samples;

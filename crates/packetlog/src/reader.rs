@@ -4,6 +4,7 @@ use crate::Error;
 use crate::columns::{
     EVENTS_KEY, FORMAT_KEY, ORDER_KEY, PACKETS_FORMAT, STEP_BACK_NS, check_file, event_list, packets_schema,
 };
+use crate::regular::open_regular;
 use crate::rows::Rows;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{DataType, Int32Type, Int64Type};
@@ -153,7 +154,7 @@ impl Iterator for PacketLogReader {
 
 /// Opens any Parquet file; the library's complaints about the footer are replaced by one line that people understand.
 pub(crate) fn open_parquet(path: &Path) -> Result<SerializedFileReader<File>, Error> {
-    let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
+    let file = open_regular(path)?;
     let length = file.metadata().map_err(|e| Error::io(path, "read", e))?.len();
     let reader = SerializedFileReader::new(file).map_err(|error| match error {
         ParquetError::External(_) => Error::parquet(path, "read", error),

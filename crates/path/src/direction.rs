@@ -38,6 +38,8 @@ pub struct Direction {
     sections: Vec<Section>,
     /// Whether nobody outside has to know of anything inside but departures (see [`Direction::next_departure`]).
     quiet: bool,
+    /// Steps of elements since they were last asked for.
+    steps: u64,
 }
 
 /// Whether the elements are at most one link, which decides on arrival, and a delay in which order is kept: then the
@@ -104,6 +106,7 @@ impl Direction {
             next_change: Time::NEVER,
             sections: Vec::new(),
             quiet,
+            steps: 0,
         };
         direction.plan_change();
         direction.plan();
@@ -204,6 +207,7 @@ impl Direction {
     pub fn advance<T: Tap>(&mut self, now: Time, tap: &mut T) {
         while self.next <= now {
             let (time, stage) = (self.next, self.next_stage);
+            self.steps += 1;
             if stage == self.stages.len() {
                 self.change(time);
             } else {
@@ -218,6 +222,12 @@ impl Direction {
             self.plan();
         }
         self.clock = self.clock.max(now);
+    }
+
+    /// How many steps elements have made since this was last asked.
+    #[inline]
+    pub const fn take_steps(&mut self) -> u64 {
+        core::mem::replace(&mut self.steps, 0)
     }
 
     /// The next packet that has left, in order; packets leave at the times that [`Direction::arrive`] and

@@ -3,7 +3,7 @@
 use units::Rate;
 
 /// Highest rate a setting takes, Mbit/s: keeps rate times time within the integers used.
-const HIGHEST_MBPS: f64 = 1e6;
+pub(crate) const HIGHEST_MBPS: f64 = 1e6;
 /// Longest time a setting takes, ms: one hour.
 const LONGEST_MS: f64 = 3_600_000.0;
 /// Deepest token bucket, bytes.

@@ -7,6 +7,10 @@ use crate::settings::{not_negative, refuse};
 use crate::spec::{ElementSpec, PathSpec};
 use units::Rng;
 
+/// Most elements of a direction: every event looks at all of them.
+const MOST_ELEMENTS: usize = 1000;
+/// Most elements of a direction that copy packets: 256 copies of each packet at the most.
+const MOST_COPYING: usize = 8;
 /// Latest time of a change, s: one year.
 const LATEST_S: f64 = 31_536_000.0;
 
@@ -120,6 +124,16 @@ impl ElementSpec {
 
 /// Checks the elements of the direction called `direction`.
 pub(crate) fn validate_direction(elements: &[ElementSpec], direction: &str) -> Result<(), String> {
+    if elements.len() > MOST_ELEMENTS {
+        return Err(format!("{direction}: {} elements: allowed are at most {MOST_ELEMENTS}", elements.len()));
+    }
+    let copying = elements.iter().filter(|element| matches!(element, ElementSpec::Duplicate(_))).count();
+    if copying > MOST_COPYING {
+        let copies = "each may double what the one before lets pass";
+        return Err(format!(
+            "{direction}: {copying} elements of kind duplicate: allowed are at most {MOST_COPYING}, for {copies}"
+        ));
+    }
     for (index, element) in elements.iter().enumerate() {
         element.validate().map_err(|why| format!("{direction}[{index}] ({}): {why}", element.kind()))?;
     }
@@ -235,6 +249,8 @@ mod tests {
             (r#""poisson": {"rate_mbps": 900000, "period_s": 9000}"#, "too high for so long a trace"),
             (r#""poisson": {"rate_mbps": 1, "head_s": 61}"#, "poisson.head_s = 61: must be at most 60"),
             (r#""times_ms": [1], "schedule": [{"at_s": 1, "base_ms": 3}]"#, "only its queue can"),
+            (r#""times_ms": [0.00001, 0.00001]"#, "2400000 Mbit/s on average: must be at most 1000000"),
+            (r#""poisson": {"rate_mbps": 1000000, "period_s": 1}"#, "too high for so long a trace"),
         ] {
             let error = refusal(&format!(r#"{{"kind": "trace", {trace}}}"#));
             assert!(error.contains(expected) && !error.contains('\n'), "{trace}: {error}");
@@ -272,6 +288,19 @@ mod tests {
             r#"{"kind": "delay", "delay_ms": 1, "schedule": [{"at_s": 1, "queue": {"packets": 1}}]}"#,
         );
         assert!(error.contains("data[0] (delay): schedule[0]: queue: packets cannot be changed"), "{error}");
+    }
+
+    #[test]
+    fn elements_that_multiply_are_bounded() {
+        let many = |element: &str, count: usize| refusal(&vec![element; count].join(","));
+        let copying = r#"{"kind": "duplicate", "probability": 1}"#;
+        let message = many(copying, 60);
+        assert!(
+            message.starts_with("data: 60 elements of kind duplicate: allowed are at most 8"),
+            "{message}"
+        );
+        let message = many(r#"{"kind": "delay", "delay_ms": 1}"#, 1001);
+        assert_eq!(message, "data: 1001 elements: allowed are at most 1000");
     }
 
     #[test]

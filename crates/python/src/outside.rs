@@ -59,6 +59,11 @@ fn entry(py: Python<'_>, flow: &FlowSpec, name: &str, watch: &Arc<Watch>) -> PyR
 fn read_files(flow: &mut FlowSpec, declared: &[Parameter]) -> PyResult<()> {
     for parameter in declared.iter().filter(|parameter| parameter.kind == ParameterKind::File) {
         let Some(name) = flow.parameters.get(parameter.name) else { continue };
+        // To open a pipe waits, and a device may never end.
+        let is_other = std::fs::metadata(name).is_ok_and(|found| !found.is_file());
+        if is_other {
+            return Err(error(format!("`{}` = `{name}`: allowed is a regular file", parameter.name)));
+        }
         let contents = std::fs::read(name)
             .map_err(|cause| error(format!("`{}` = `{name}`: {}", parameter.name, plain(&cause))))?;
         flow.files.insert(name.clone(), contents.into());

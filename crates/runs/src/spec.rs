@@ -116,11 +116,25 @@ pub struct RunSpec {
     /// What goes into the packet log.
     #[serde(default)]
     pub log: LogLevel,
+    /// Most events in one simulated second: a run that needs more is stopped. Simulated runs only.
+    #[serde(default = "default_most_events")]
+    pub most_events_per_s: u64,
+    /// Most packets on the path or unacknowledged at a time, likewise.
+    #[serde(default = "default_most_packets")]
+    pub most_packets: u64,
     /// The path.
     pub path: PathSpec,
     /// The flows, numbered from 1 in this order.
     pub flows: Vec<FlowSpec>,
 }
+
+/// Shortest spacing of samples, s.
+const LEAST_INTERVAL_S: f64 = 1e-4;
+/// Most samples of a run.
+const MOST_SAMPLES: f64 = 1e7;
+/// Highest budgets that a run can be given.
+const MOST_EVENTS_PER_S: u64 = 1_000_000_000_000;
+const MOST_PACKETS: u64 = 1_000_000_000;
 
 const fn default_sample_interval() -> f64 {
     0.1
@@ -128,6 +142,14 @@ const fn default_sample_interval() -> f64 {
 
 const fn default_convergence_delta() -> f64 {
     0.2
+}
+
+const fn default_most_events() -> u64 {
+    100_000_000
+}
+
+const fn default_most_packets() -> u64 {
+    4_000_000
 }
 
 impl RunSpec {
@@ -145,6 +167,21 @@ impl RunSpec {
         };
         positive("duration_s", self.duration_s)?;
         positive("sample_interval_s", self.sample_interval_s)?;
+        let least_interval_s = LEAST_INTERVAL_S.max(self.duration_s / MOST_SAMPLES);
+        if self.sample_interval_s < least_interval_s {
+            return Err(format!(
+                "sample_interval_s = {}: must be at least {least_interval_s} with duration_s = {}",
+                self.sample_interval_s, self.duration_s
+            ));
+        }
+        for (name, value, most) in [
+            ("most_events_per_s", self.most_events_per_s, MOST_EVENTS_PER_S),
+            ("most_packets", self.most_packets, MOST_PACKETS),
+        ] {
+            if !(1..=most).contains(&value) {
+                return Err(format!("{name} = {value}: allowed is 1 to {most}"));
+            }
+        }
         if !(0.0..self.duration_s).contains(&self.warmup_s) {
             return Err(format!(
                 "warmup_s = {}: must be at least 0 and below duration_s = {}",
@@ -158,6 +195,13 @@ impl RunSpec {
         self.path.validate()?;
         if self.flows.is_empty() {
             return Err("flows: at least one is needed".to_owned());
+        }
+        let is_late = |flow: &FlowSpec| flow.rtt_ms.is_some_and(|rtt| rtt > 0.0);
+        let is_empty = self.path.data.is_empty() && self.path.ack.is_empty();
+        if backend == Backend::Simulation && is_empty && !self.flows.iter().all(is_late) {
+            return Err(
+                "path: data, ack: no element, so nothing takes time: needed is a link or a delay".to_owned()
+            );
         }
         for (index, flow) in self.flows.iter().enumerate() {
             if !is_name(&flow.scheme) {
@@ -196,6 +240,14 @@ impl RunSpec {
         if flow.is_core() {
             let config = flow.config()?;
             self.path.encapsulation().split(config.datagram_bytes())?;
+            if let Some(rate) = flow.application.packets_per_s(config.payload_bytes)
+                && rate > self.most_events_per_s as f64
+            {
+                let most = self.most_events_per_s;
+                return Err(format!(
+                    "application.rate_mbps: {rate:.0} packets a second: allowed are most_events_per_s = {most}"
+                ));
+            }
             return flow.parameters(registry).map(|_| ());
         }
         if backend == Backend::Simulation {

@@ -3,6 +3,7 @@
 //! [`simulate`] carries out one run specification and tells an observer what happens. Files and the wall clock are no
 //! concern of this crate.
 
+mod budget;
 mod content;
 mod prefetch;
 mod schedule;

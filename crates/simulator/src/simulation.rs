@@ -146,6 +146,61 @@ mod tests {
     }
 
     #[test]
+    fn a_run_in_which_nothing_takes_time_is_refused_or_stopped() {
+        let refusal = |change: fn(&mut Value)| {
+            simulate(&lossy_spec(change), &Registry::builtin(), &mut Nobody).unwrap_err()
+        };
+        let message = refusal(|spec| {
+            spec["path"]["data"] = json!([]);
+            spec["path"]["ack"] = json!([]);
+        });
+        assert_eq!(
+            message,
+            "path: data, ack: no element, so nothing takes time: needed is a link or a delay"
+        );
+        let message = refusal(|spec| {
+            spec["path"]["data"] = json!([{"kind": "delay", "delay_ms": 0.0}]);
+            spec["path"]["ack"] = json!([{"kind": "loss", "probability": 0.0}]);
+            spec["most_events_per_s"] = json!(1_000_000);
+        });
+        assert!(message.starts_with("most_events_per_s = 1000000: 10"), "{message}");
+        assert!(message.ends_with("events from 0.000000 s to 0.000000 s"), "{message}");
+    }
+
+    #[test]
+    fn a_run_that_fills_the_memory_is_stopped() {
+        let spec = lossy_spec(|spec| {
+            spec["path"]["data"] =
+                json!([{"kind": "link", "rate_mbps": 0.001}, {"kind": "delay", "delay_ms": 9.0}]);
+            spec["flows"][0]["controller"] = json!("unresponsive");
+            spec["flows"][0]["parameters"] = json!({"line_rate_mbps": "1000"});
+            spec["flows"][0]["transport"] = json!({"profile": "datagram"});
+            spec["most_packets"] = json!(100_000);
+        });
+        let message = simulate(&spec, &Registry::builtin(), &mut Nobody).unwrap_err();
+        assert!(message.starts_with("most_packets = 100000: 1"), "{message}");
+        assert!(message.contains(" packets on the path or unacknowledged at "), "{message}");
+    }
+
+    #[test]
+    fn budgets_have_bounds() {
+        let refusal = |change: fn(&mut Value)| {
+            simulate(&lossy_spec(change), &Registry::builtin(), &mut Nobody).unwrap_err()
+        };
+        let message = refusal(|spec| spec["most_events_per_s"] = json!(0));
+        assert_eq!(message, "most_events_per_s = 0: allowed is 1 to 1000000000000");
+        let message = refusal(|spec| spec["sample_interval_s"] = json!(1e-9));
+        assert_eq!(message, "sample_interval_s = 0.000000001: must be at least 0.0001 with duration_s = 5");
+        let message = refusal(|spec| {
+            spec["flows"][0]["application"] = json!({"kind": "poisson", "rate_mbps": 1e5, "packet_bytes": 1});
+        });
+        assert!(
+            message.contains("12500000000 packets a second: allowed are most_events_per_s = 100000000"),
+            "{message}"
+        );
+    }
+
+    #[test]
     fn an_observer_of_any_kind_is_told_the_same() {
         #[derive(Default)]
         struct Count([u64; 5]);

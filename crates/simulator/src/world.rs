@@ -1,5 +1,6 @@
 //! The event loop: flows, the two directions of the path between them, and the clock.
 
+use crate::budget::Budget;
 use crate::content::{Contents, Handle};
 use crate::prefetch::prefetch;
 use crate::schedule::{Actor, BUSY, Schedule};
@@ -103,6 +104,7 @@ pub(crate) struct World {
     states: Vec<Option<FlowState>>,
     capacities: [CapacityMeter; 2],
     events: u64,
+    budget: Budget,
 }
 
 /// What packets inside the path carry, and who is told what happens to them.
@@ -200,6 +202,7 @@ impl World {
             reassembler: Reassembler::default(),
             states: Vec::with_capacity(flows.len()),
             capacities: [CapacityMeter::default(), CapacityMeter::default()],
+            budget: Budget::new(spec.most_events_per_s, spec.most_packets, flows.len()),
             flows,
             contents: Contents::default(),
             schedule,
@@ -213,7 +216,7 @@ impl World {
     /// Runs to the end.
     ///
     /// # Errors
-    /// Why the observer wanted the run to end early.
+    /// Why the observer wanted the run to end early, or what was more than the specification allows.
     pub(crate) fn run<O: Observer + ?Sized>(&mut self, observer: &mut O) -> Result<(), String> {
         loop {
             let (time, actor) = self.schedule.first();
@@ -231,14 +234,30 @@ impl World {
             {
                 return Err(reason);
             }
+            self.budget.spend(1);
             self.act(actor, observer);
             self.deliver_ready(observer);
+            if self.budget.is_due() && !self.is_within_budget() {
+                return Err(self.budget.exceeded().unwrap_or_default());
+            }
         }
         while self.next_sample <= self.end {
             self.sample(observer);
         }
         self.finish(observer);
         Ok(())
+    }
+
+    /// Whether the run has cost no more so far than it may. To be asked when the budget says so.
+    #[cold]
+    fn is_within_budget(&mut self) -> bool {
+        if !self.budget.is_exceeded() {
+            let inside: u64 = self.directions.iter().map(Direction::packets_inside).sum();
+            let delayed: u64 = self.flows.iter().map(|flow| flow.extra.packets_inside()).sum();
+            let held: u64 = self.flows.iter().map(|flow| flow.sender.packets_held()).sum();
+            self.budget.look(self.now, held.max(inside + delayed));
+        }
+        !self.budget.is_exceeded()
     }
 
     fn finish<O: Observer + ?Sized>(&mut self, observer: &mut O) {
@@ -339,6 +358,7 @@ impl World {
         let mut tap =
             Watcher::new(InPath { contents: &mut self.contents, observer }, direction, self.full_log);
         self.directions[direction].advance(now, &mut tap);
+        self.budget.spend(self.directions[direction].take_steps());
         self.plan(direction);
         if self.flows.len() >= CROWD {
             self.prepare(direction);
@@ -369,7 +389,12 @@ impl World {
     #[inline]
     fn deliver_ready<O: Observer + ?Sized>(&mut self, observer: &mut O) {
         loop {
+            // Where nothing takes time, something always comes out.
+            if self.budget.is_due() && !self.is_within_budget() {
+                return;
+            }
             if let Some(packet) = self.directions[DATA].pop().or_else(|| self.directions[ACK].pop()) {
+                self.budget.spend(1);
                 let index = packet.flow as usize;
                 if self.flows[index].extra.is_zero() {
                     self.arrive_at_end(&packet, observer);
@@ -478,10 +503,14 @@ impl World {
             else {
                 break;
             };
+            self.budget.spend(1);
             let mut packet = Packet::new(index as u32, data.number, data.datagram_bytes, token, self.now);
             packet.ecn = flow.ecn;
             let (direction, payload_bytes) = (flow.direction, data.application_bytes());
             self.launch(direction, packet, Event::Send, payload_bytes, observer);
+            if self.budget.is_due() && !self.is_within_budget() {
+                break;
+            }
         }
         let flow = &mut self.flows[index];
         if let Some(writes) = &mut flow.writes {

@@ -70,6 +70,14 @@ pub enum ApplicationSpec {
     Encoder(EncoderSpec),
 }
 
+/// Highest rate an application writes at, Mbit/s.
+const HIGHEST_MBPS: f64 = 1e6;
+/// Most bytes an application writes.
+const MOST_BYTES: u64 = 1_000_000_000_000_000;
+/// Shortest phase of an application that is greedy now and then, and the longest time any of them names, ms.
+const PHASE_MS: f64 = 1e-3;
+const LONGEST_MS: f64 = 1e9;
+
 impl ApplicationSpec {
     /// Checks all values.
     ///
@@ -83,23 +91,43 @@ impl ApplicationSpec {
                 Err(format!("application.{name} = {value}: must be above {bound}"))
             }
         };
+        let within = |name: &str, value: f64, least: f64, most: f64| {
+            if (least..=most).contains(&value) {
+                Ok(())
+            } else {
+                Err(format!("application.{name} = {value}: allowed is {least} to {most}"))
+            }
+        };
+        let most_bytes = |name: &str, bytes: u64| within(name, bytes as f64, 0.0, MOST_BYTES as f64);
         match self {
             Self::Greedy => Ok(()),
-            Self::Fixed { bytes } => above("bytes", *bytes as f64, 0.0),
-            Self::Constant { rate_mbps, .. } | Self::Poisson { rate_mbps, .. } => {
-                above("rate_mbps", *rate_mbps, 0.0)
+            Self::Fixed { bytes } => {
+                above("bytes", *bytes as f64, 0.0)?;
+                most_bytes("bytes", *bytes)
             }
-            Self::Files { least_bytes, most_bytes, idle_ms, .. } => {
+            Self::Constant { rate_mbps, bytes } | Self::Poisson { rate_mbps, bytes, .. } => {
+                above("rate_mbps", *rate_mbps, 0.0)?;
+                within("rate_mbps", *rate_mbps, 0.0, HIGHEST_MBPS)?;
+                most_bytes("bytes", *bytes)?;
+                match self {
+                    Self::Poisson { packet_bytes, .. } => most_bytes("packet_bytes", *packet_bytes),
+                    _ => Ok(()),
+                }
+            }
+            Self::Files { least_bytes, most_bytes: most_file, idle_ms, .. } => {
                 above("least_bytes", *least_bytes as f64, 0.0)?;
-                if most_bytes < least_bytes {
+                if most_file < least_bytes {
                     return Err(format!(
-                        "application.most_bytes = {most_bytes}: must be at least least_bytes = {least_bytes}"
+                        "application.most_bytes = {most_file}: must be at least least_bytes = {least_bytes}"
                     ));
                 }
-                above("idle_ms", *idle_ms, 0.0)
+                most_bytes("most_bytes", *most_file)?;
+                above("idle_ms", *idle_ms, 0.0)?;
+                within("idle_ms", *idle_ms, 0.0, LONGEST_MS)
             }
             Self::OnOff { on_ms, off_ms, .. } => {
-                above("on_ms", *on_ms, 0.0).and(above("off_ms", *off_ms, 0.0))
+                within("on_ms", *on_ms, PHASE_MS, LONGEST_MS)?;
+                within("off_ms", *off_ms, PHASE_MS, LONGEST_MS)
             }
             Self::Trace { writes } => {
                 if writes.is_empty() {
@@ -108,10 +136,24 @@ impl ApplicationSpec {
                 if writes.windows(2).any(|pair| pair[1].0 < pair[0].0) || writes[0].0 < 0.0 {
                     return Err("application.writes: times must not be negative or decrease".to_owned());
                 }
-                Ok(())
+                within("writes: last time", writes[writes.len() - 1].0, 0.0, LONGEST_MS)?;
+                let bytes = writes.iter().fold(0u64, |sum, write| sum.saturating_add(write.1));
+                most_bytes("writes: sum of bytes", bytes)
             }
             Self::Encoder(spec) => spec.validate(),
         }
+    }
+
+    /// Packets that it writes every second, if it writes by the clock; `payload_bytes` is a full packet's payload.
+    pub fn packets_per_s(&self, payload_bytes: u32) -> Option<f64> {
+        let (rate_mbps, bytes) = match self {
+            Self::Poisson { rate_mbps, packet_bytes: bytes @ 1.., .. } => (rate_mbps, *bytes as f64),
+            Self::Constant { rate_mbps, .. } | Self::Poisson { rate_mbps, .. } => {
+                (rate_mbps, f64::from(payload_bytes))
+            }
+            _ => return None,
+        };
+        Some(rate_mbps * 1e6 / 8.0 / bytes)
     }
 
     /// Bytes in all, if the application ends.
@@ -457,6 +499,28 @@ mod tests {
         let refusal = ApplicationSpec::Fixed { bytes: 0 }.validate().unwrap_err();
         assert_eq!(refusal, "application.bytes = 0: must be above 0");
         assert!(ApplicationSpec::Constant { rate_mbps: f64::NAN, bytes: 0 }.validate().is_err());
+        for (spec, expected) in [
+            (
+                ApplicationSpec::Constant { rate_mbps: 2e6, bytes: 0 },
+                "rate_mbps = 2000000: allowed is 0 to 1000000",
+            ),
+            (
+                ApplicationSpec::Fixed { bytes: u64::MAX },
+                "bytes = 18446744073709552000: allowed is 0 to 1000000000000000",
+            ),
+            (
+                ApplicationSpec::OnOff { on_ms: 1e-9, off_ms: 1.0, exponential: false },
+                "on_ms = 0.000000001: allowed is 0.001 to 1000000000",
+            ),
+            (
+                ApplicationSpec::Trace { writes: vec![(0.0, u64::MAX), (1.0, 9)] },
+                "writes: sum of bytes = 18446744073709552000",
+            ),
+            (ApplicationSpec::Trace { writes: vec![(1e300, 1)] }, "writes: last time = 1"),
+        ] {
+            let refusal = spec.validate().unwrap_err();
+            assert!(refusal.starts_with(&format!("application.{expected}")), "{refusal}");
+        }
         assert!(ApplicationSpec::Trace { writes: vec![(5.0, 1), (1.0, 1)] }.validate().is_err());
     }
 }

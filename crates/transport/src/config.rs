@@ -361,7 +361,12 @@ impl Config {
             check("send_buffer_bytes", self.send_buffer_bytes as f64, f64::from(self.payload_bytes), 1e12)?;
         }
         check("pacing_gain", self.pacing_gain, 0.0, 100.0)?;
-        check("keepalive_ms", self.keepalive_ms, 0.0, 60_000.0)?;
+        if self.keepalive_ms != 0.0 && !(0.1..=60_000.0).contains(&self.keepalive_ms) {
+            return Err(format!(
+                "transport.keepalive_ms = {}: allowed is 0 (none) or 0.1 to 60000",
+                self.keepalive_ms
+            ));
+        }
         self.receiver.validate()
     }
 
@@ -397,6 +402,10 @@ mod tests {
     #[test]
     fn wrong_keys_values_and_profiles_are_refused_by_name() {
         let refusal = |value| Config::from_json(&value).unwrap_err();
+        assert_eq!(
+            refusal(json!({"keepalive_ms": 1e-9})),
+            "transport.keepalive_ms = 0.000000001: allowed is 0 (none) or 0.1 to 60000"
+        );
         assert!(refusal(json!({"ack_evry": 1})).contains("unknown field `ack_evry`"));
         assert_eq!(refusal(json!({"ack_every": 0})), "transport.ack_every = 0: allowed is 1 to 1000000");
         assert_eq!(

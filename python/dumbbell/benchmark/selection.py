@@ -15,6 +15,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.tables import read_toml, to_toml
 from dumbbell.errors import UserError, listed, nearest, one_line, require_text
 from dumbbell.experiment import Experiment, Overrides, pin, resolve
+from dumbbell.input_files import read_text
 from dumbbell.json_text import BadJson, parse_json
 from dumbbell.results import open_results, to_json, write_atomically
 from dumbbell.results.numbers import definitions
@@ -214,7 +215,7 @@ def read_note(directory: Path) -> Note | None:
     """
     file = directory / NOTE
     try:
-        note = parse_json(file.read_text(encoding="utf-8"))
+        note = parse_json(read_text(file))
         given = tuple(note.get("given", note["schemes"]))
         return Note(tuple(note["schemes"]), bool(note["quick"]), given, str(note.get("path", "")))
     except (FileNotFoundError, NotADirectoryError):

@@ -1,5 +1,6 @@
 """Grids: an experiment over every combination of the values of some axes. A combination on a path is a cell."""
 
+import math
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -37,6 +38,17 @@ def grid_table(grid: tuple[Axis, ...]) -> dict[str, list[Any]]:
     return {axis.name: list(axis.values) for axis in grid}
 
 
+def check_count(grid: tuple[Axis, ...], paths: int, source: str) -> None:
+    """Refuses a grid that makes too many cells on so many paths.
+
+    Raises:
+        UserError: says how many there would be.
+    """
+    count = math.prod(len(axis.values) for axis in grid) * paths
+    if count > MOST_CELLS:
+        raise UserError(f"{source}: `grid`: {count} cells on {paths} paths: allowed are at most {MOST_CELLS}")
+
+
 def cells(path: PathModel, flows: tuple[FlowPlan, ...], grid: tuple[Axis, ...], source: str) -> list[Cell]:
     """Every combination of the grid's values on one path. Without a grid: the path itself.
 
@@ -45,11 +57,6 @@ def cells(path: PathModel, flows: tuple[FlowPlan, ...], grid: tuple[Axis, ...], 
     """
     if not grid:
         return [Cell(path, flows, {}, path.name)]
-    count = 1
-    for axis in grid:
-        count *= len(axis.values)
-    if count > MOST_CELLS:
-        raise UserError(f"{source}: `grid`: {count} combinations: allowed are at most {MOST_CELLS}")
     made: dict[str, Cell] = {}
     for values in product(*(axis.values for axis in grid)):
         cell = Cell(path, flows or (FlowPlan(),))

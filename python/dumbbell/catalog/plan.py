@@ -37,6 +37,8 @@ class Plan(Settings):
     own_schemes: dict[str, Scheme] = field(default_factory=dict)
     own_paths: dict[str, PathModel] = field(default_factory=dict)
     file: str = field(default="", compare=False)
+    closed: bool = field(default=False, compare=False)
+    """Whether it has been resolved: names stand for what the file has, and nothing else is looked up."""
     told: frozenset[str] = field(default=frozenset(), compare=False)
     """Names of schemes and paths that the command line gives, not the file."""
 

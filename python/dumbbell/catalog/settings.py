@@ -47,7 +47,9 @@ class Settings:
     first run starts when it is told, and the flows of repetitions up to `repetition_spread_ms` late: nobody starts a
     program at the same nanosecond twice, and without chance on the path all would be one run. Metrics leave out the
     first `warmup_s`: a sixth of the duration unless given. `convergence_delta` is the distance from the fair share that
-    counts as converged, a fraction of it. With `intervals_s`, reports list what was transferred in each interval.
+    counts as converged, a fraction of it. A simulated run is stopped that needs more than `most_events_per_s` in one
+    simulated second, or holds more than `most_packets` at a time. With `intervals_s`, reports list what was transferred
+    in each interval.
     """
 
     backend: str = _setting("sim", _backend)
@@ -62,6 +64,8 @@ class Settings:
     random_order: bool = _setting(False, lambda table, key: table.flag(key))
     sample_interval_s: float = _setting(0.1, lambda table, key: table.number(key, least=LEAST_SECONDS))
     convergence_delta: float = _setting(0.2, lambda table, key: table.number(key, least=1e-3, most=0.999))
+    most_events_per_s: int = _setting(100_000_000, lambda table, key: table.integer(key, least=1, most=10**12))
+    most_packets: int = _setting(4_000_000, lambda table, key: table.integer(key, least=1, most=10**9))
     log: str = _setting("packets", lambda table, key: table.text(key, choices=LOGS))
     intervals_s: float | None = _setting(None, _duration)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import UserError, listed, nearest
+from dumbbell.input_files import read_text
 
 MOST_NESTED = 32
 TOO_DEEP = f"tables and lists are nested too deeply: allowed are {MOST_NESTED} levels"
@@ -21,7 +22,7 @@ def read_toml(file: Path) -> "TomlTable":
         UserError: the file cannot be read or is not TOML; the line names the file.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
     except UnicodeDecodeError:
         raise UserError(f"{file}: not a text file (UTF-8)") from None
     except OSError as error:

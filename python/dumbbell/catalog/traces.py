@@ -1,12 +1,14 @@
 """Mahimahi's trace files as paths."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
 from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError
+from dumbbell.input_files import read_text
 from dumbbell.names import fitted
 
 
@@ -19,7 +21,7 @@ def trace_path(text: str) -> PathModel | None:
         UserError: a file is missing or is no trace.
     """
     names = text.split(",")
-    if len(names) > 2 or not Path(names[0]).is_file():
+    if len(names) > 2 or not os.path.exists(names[0]):  # noqa: PTH110 (what can be no file's name is no error)
         return None
     files = [Path(name) for name in names]
     times = [read_trace(file) for file in files]
@@ -45,11 +47,13 @@ def read_trace(file: Path) -> list[int]:
         UserError: names the line that mm-link refuses too.
     """
     try:
-        return _core.parse_trace(file.read_text(encoding="ascii"))
+        return _core.parse_trace(read_text(file, "ascii"))
     except OSError as error:
         raise UserError(f"{file}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise UserError(f"{file}: no trace: allowed is one whole number of ms a line") from None
+    except UserError:
+        raise
     except _core.Error as error:
         raise UserError(f"{file}: {error}") from None
 

@@ -31,7 +31,7 @@ def dry_run(found: dumbbell.Preview, as_json: bool) -> int:
 def run(arguments: Mapping[str, Any], as_json: bool, show: Callable[[dumbbell.Results], None] = print_summary) -> int:
     """Executes what the arguments of `dumbbell.run` describe; 0 if every run is good, 1 if not."""
     try:
-        results = dumbbell.run(**arguments, command=sys.argv)
+        results = _run_or_ask(arguments)
         outcome = results.outcome
     except dumbbell.Interrupted as stopped:
         if as_json:
@@ -47,6 +47,26 @@ def run(arguments: Mapping[str, Any], as_json: bool, show: Callable[[dumbbell.Re
 
 def _print_json(results: dumbbell.Results) -> None:
     sys.stdout.write(to_json(results.as_json() | {"directory": str(results.directory)}))
+
+
+def _run_or_ask(arguments: Mapping[str, Any]) -> dumbbell.Results:
+    """Runs; whoever sits at a terminal is asked whether somebody's results may execute what they bring.
+
+    Raises:
+        dumbbell.Untrusted: nobody can be asked, or the answer is no.
+    """
+    try:
+        return dumbbell.run(**arguments, command=sys.argv)
+    except dumbbell.Untrusted as doubt:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise
+        print(f"{doubt.file} would execute on this machine what you have not run before:", file=sys.stderr)
+        for line in doubt.what:
+            print(f"  {line}", file=sys.stderr)
+        print("Execute it? [y/N] ", end="", file=sys.stderr, flush=True)
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise
+    return dumbbell.run(**{**arguments, "trust": True}, command=sys.argv)
 
 
 def tell_outcome(directory: Path, outcome: dumbbell.Outcome | None) -> int:

@@ -16,6 +16,7 @@ from dumbbell.errors import UserError, listed, printable
 from dumbbell.execution.cluster import require_cluster
 from dumbbell.execution.interrupts import interruptible
 from dumbbell.execution.pool import Outcome, Work, execute
+from dumbbell.execution.trust import require_trust
 from dumbbell.experiment import Experiment, Overrides, Run, check, everything, pin, resolve, with_overrides
 from dumbbell.progress import Progress
 from dumbbell.results import Database, Gathering, ResultsDirectory, locked, prepare, write_environment
@@ -29,6 +30,7 @@ class Execution:
     `jobs` are processes (None: what the backend and the machine allow), `out` the results directory (None: a new one
     below `results`), which `resume` continues; `cluster` is the address of a Dask scheduler, `database` a file that
     gathers the numbers of many experiments. `command` are the words of the command line that asks for it, if one does.
+    `trust` says that an experiment of a results directory may execute its programs and plug-ins.
     """
 
     jobs: int | None = None
@@ -37,6 +39,7 @@ class Execution:
     cluster: str | None = None
     database: Path | None = None
     command: Sequence[str] = ()
+    trust: bool = False
 
 
 Holding = AbstractContextManager[list[ResultsDirectory]]
@@ -49,7 +52,9 @@ def perform_plan(plan: Plan, overrides: Overrides, how: Execution) -> tuple[Resu
     Raises:
         UserError: it cannot be run as described; nothing was run, and nothing is left behind.
     """
-    experiment = pin(resolve(plan, overrides))
+    experiment = resolve(plan, overrides)
+    require_trust(plan, experiment, how.trust)  # before anything of it is loaded
+    experiment = pin(experiment)
     _tell_left_out(with_overrides(plan, overrides))
     directory = how.out or _default_directory(experiment)
 

@@ -24,7 +24,7 @@ from dumbbell.execution.worker import PUBLISHING, Done, Made, Said, Task, failed
 from dumbbell.experiment import Run
 from dumbbell.progress import Piece, Progress, Stage
 from dumbbell.results import Gathering, Recording, ResultsDirectory
-from dumbbell.results.files import require_beneath
+from dumbbell.results.files import remove_left, require_beneath
 
 RUNS = "runs"
 """What the stage of executing them is called."""
@@ -67,6 +67,7 @@ def execute(
     outcome.unrecorded = recording.failures
     try:
         for part in work:
+            remove_left(part.results.directory)
             shutil.rmtree(part.results.unfinished, ignore_errors=True)
         pool: Pool | Cluster | None = None
         try:

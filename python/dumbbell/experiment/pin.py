@@ -11,6 +11,7 @@ from dumbbell import _core
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError, one_line
 from dumbbell.experiment.model import Experiment
+from dumbbell.input_files import open_regular
 from dumbbell.plugins.isolated import describe
 
 
@@ -39,7 +40,8 @@ def _pinned(scheme: Scheme) -> Scheme:
     for name, file in files.items():
         key = f"`{name}` = `{file}`" if name else file
         try:
-            sums[file] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+            with open_regular(Path(file)) as stream:
+                sums[file] = hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError as error:
             where = f"{scheme.file}: scheme `{scheme.name}`: "
             raise UserError(f"{where}{key}: {error.strerror or one_line(error)}") from None

@@ -1,9 +1,9 @@
 """From an experiment as written to one that depends on nothing outside."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from dumbbell import catalog
 from dumbbell.catalog import grid
@@ -19,10 +19,15 @@ from dumbbell.errors import UserError, listed, nearest
 from dumbbell.experiment.model import Experiment
 from dumbbell.experiment.overrides import Overrides, with_assignments, with_overrides
 
+MOST_RUNS = 100_000
+"""Most runs of an experiment."""
+
 MOST_LISTED = 6
 """Cells that a message lists."""
 
 NOTHING = Overrides()
+
+Item = TypeVar("Item")
 
 
 def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
@@ -43,6 +48,7 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
     if overrides.cells:
         paths = _only(paths, overrides.cells)
         cells = {path.name: cells[path.name] for path in paths if path.name in cells}
+    _check_runs(plan, len({*labels}) + len(mixes), len(paths))
     listed_flows = [flow for cell in cells.values() for flow in cell.flows] or list(plan.flow)
     if mixes and any(not flow.scheme for flow in listed_flows):
         raise UserError(f"{plan.file}: lists its flows: it takes --schemes, not --mix")
@@ -69,6 +75,15 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
         cells={name: replace(cell, flows=_named(cell.flows, canonical)) for name, cell in cells.items()},
         file=plan.file,
     )
+
+
+def _check_runs(plan: Plan, schemes: int, paths: int) -> None:
+    """Refuses more runs than anybody waits for: even to list them takes a while."""
+    count = plan.runs * schemes * paths
+    if count > MOST_RUNS:
+        made = f"{plan.runs} of {schemes} schemes or mixes on {paths} paths are {count} runs"
+        where = f"{plan.file}: " if plan.file else ""
+        raise UserError(f"{where}`runs` = {plan.runs}: {made}: allowed are at most {MOST_RUNS}")
 
 
 def _check_names(kind: str, found: Mapping[str, Named]) -> None:
@@ -118,13 +133,20 @@ def _scheme(plan: Plan, name: str) -> Scheme:
         UserError: there is none. A name that stands in the experiment's file comes with the file.
     """
     with _naming(plan, name):
-        return plan.own_schemes.get(name) or catalog.schemes().find(name)
+        return plan.own_schemes.get(name) or _looked_up(plan, name, "scheme", catalog.schemes().find)
 
 
 def _path(plan: Plan, name: str) -> PathModel:
     """The path that a plan means by the name; refused in the same way."""
     with _naming(plan, name):
-        return plan.own_paths.get(name) or catalog.paths().find(name)
+        return plan.own_paths.get(name) or _looked_up(plan, name, "path", catalog.paths().find)
+
+
+def _looked_up(plan: Plan, name: str, kind: str, find: Callable[[str], Item]) -> Item:
+    """Whatever a name stands for outside of the plan, which may be a file with code."""
+    if plan.closed and name not in plan.told:
+        raise UserError(f"`{name}`: there is no `{kind}.{name}`: results bring all that they name")
+    return find(name)
 
 
 @contextmanager
@@ -153,6 +175,7 @@ def _cells(plan: Plan) -> dict[str, Cell]:
     if not template and plan.flows > 1:
         template = tuple(FlowPlan(start_s=index * plan.interval_s) for index in range(plan.flows))
     source = plan.file or plan.name
+    grid.check_count(plan.grid, len(plan.paths), source)
     return {cell.path.name: cell for path in _paths(plan) for cell in grid.cells(path, template, plan.grid, source)}
 
 

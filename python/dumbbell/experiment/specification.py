@@ -14,7 +14,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import Settings
 from dumbbell.errors import UserError
 
-SAME = ("duration_s", "sample_interval_s", "convergence_delta", "warmup_s", "log")
+SAME = ("duration_s", "sample_interval_s", "convergence_delta", "warmup_s", "most_events_per_s", "most_packets", "log")
 """Settings of the experiment that every run is told as they are."""
 
 

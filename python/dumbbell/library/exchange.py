@@ -9,6 +9,7 @@ from dumbbell import catalog
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.traces import trace_text
 from dumbbell.errors import UserError, require_text
+from dumbbell.input_files import check_regular
 from dumbbell.library.results import Results
 from dumbbell.results import write_atomically
 
@@ -46,6 +47,9 @@ def import_mahimahi(
     """
     from dumbbell.interchange.mahimahi import LinkLogs, import_mahimahi
 
+    for file in (log, ack):
+        if file is not None:
+            check_regular(Path(file))
     logs = LinkLogs(Path(log), None if ack is None else Path(ack), scheme)
     return Results(import_mahimahi(logs, Path(out), list(command)))
 

@@ -62,6 +62,7 @@ def run(
     database: str | PathLike[str] | None = None,
     plugins: Names = (),
     pantheon_dir: str | PathLike[str] | None = None,
+    trust: bool = False,
     command: Sequence[str] = (),
 ) -> Results:
     """Runs an experiment and keeps its results in a directory, as `dumbbell run` does. Progress goes to stderr.
@@ -90,6 +91,7 @@ def run(
         database: a file that also gets the numbers.
         plugins: files of controllers of your own, `./libmine.so` or `mine.py`: all schemes in them run, too.
         pantheon_dir: a Pantheon checkout: its wrappers become schemes `pantheon-NAME`.
+        trust: an experiment that a results directory has kept may execute its programs and plug-ins (SECURITY.md).
         command: the words of the command line that this call comes from; recorded.
 
     Returns:
@@ -97,6 +99,7 @@ def run(
 
     Raises:
         dumbbell.Error: something that cannot be run, in one line; nothing was run.
+        dumbbell.Untrusted: a results directory's experiment would execute what this user has not run before.
         dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
     """
     content, outcome = perform_plan(*asked(locals()))
@@ -119,6 +122,7 @@ def asked(given: Mapping[str, Any]) -> tuple[Plan, Overrides, Execution]:
         cluster=given["cluster"],
         database=None if database is None else Path(database),
         command=given["command"],
+        trust=given["trust"],
     )
     if how.resume and how.out is None:
         raise UserError("--resume needs --out DIR: the results to continue")

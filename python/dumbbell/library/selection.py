@@ -84,7 +84,7 @@ def chosen_plan(experiment: str | PathLike[str] | Plan | None, overrides: Overri
     stored = resumed / "experiment.toml"
     if not stored.is_file():
         raise UserError(f"{resumed}: nothing to resume: there is no experiment.toml in it")
-    return parse_plan(read_toml(stored))
+    return replace(parse_plan(read_toml(stored)), closed=True)
 
 
 def _check_spaces(experiment: str, overrides: Overrides) -> None:

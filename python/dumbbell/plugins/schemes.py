@@ -5,6 +5,7 @@ from pathlib import Path
 
 from dumbbell.catalog.scheme import MARKERS, Scheme
 from dumbbell.errors import UserError, listed, nearest
+from dumbbell.input_files import check_regular
 
 SUFFIXES = {".so": "plugin", ".dylib": "plugin", ".py": "python"}
 """How files of plug-ins end, and the kinds of schemes that they are."""
@@ -48,8 +49,9 @@ def plugin_schemes(text: str) -> list[Scheme]:
     kind = SUFFIXES.get(Path(file).suffix)
     if kind is None:
         return []
-    if not Path(file).is_file():
+    if not Path(file).exists():
         raise UserError(f"{file}: no such file")
+    check_regular(Path(file))
     from dumbbell.plugins.isolated import describe  # what it needs is slow to import
 
     described = {item["name"]: item for item in describe(str(Path(file).resolve()))}

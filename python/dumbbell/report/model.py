@@ -18,6 +18,7 @@ from dumbbell.catalog.scheme import WHAT
 from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment, Run
 from dumbbell.figures import Style, styles
+from dumbbell.input_files import read_text
 from dumbbell.interchange.pantheon_stats import RunTimes
 from dumbbell.report.environment import Record, records
 from dumbbell.report.wording import path_sentence
@@ -218,7 +219,7 @@ def _command_line(environment: Mapping[str, Any]) -> str:
 def _notes(directory: Path) -> tuple[str, ...]:
     """The lines of `notes.txt`, which whoever made the results may put there."""
     try:
-        text = (directory / NOTES_FILE).read_text(encoding="utf-8")
+        text = read_text(directory / NOTES_FILE)
     except FileNotFoundError:
         return ()
     except (OSError, UnicodeDecodeError) as error:
@@ -299,8 +300,8 @@ def _times(content: Mapping[str, Any], log: Path) -> RunTimes:
     if content.get("started_at"):
         return RunTimes(_plain(content["started_at"]), _plain(content.get("ended_at")))
     try:
-        text = log.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        text = read_text(log)
+    except (OSError, UserError, UnicodeDecodeError):
         return RunTimes()
     stamps = [" ".join(match.groups()) for match in map(_STAMP.match, text.splitlines()) if match]
     return RunTimes(stamps[0], stamps[-1]) if stamps else RunTimes()

@@ -16,10 +16,11 @@ from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.tables import read_toml, to_toml
 from dumbbell.errors import UserError, listed, one_line, require_text
 from dumbbell.experiment import Experiment, Run, resolve
+from dumbbell.input_files import read_text
 from dumbbell.json_text import BadJson, parse_json, to_json
 from dumbbell.names import foreign_name
 from dumbbell.results.difference import difference
-from dumbbell.results.files import write_atomically
+from dumbbell.results.files import is_left, write_atomically
 from dumbbell.results.whole import damage
 
 STATISTICS = "stats.json"
@@ -73,7 +74,7 @@ class ResultsDirectory:
         """
         file = self.folder(run) / STATISTICS
         try:
-            content: dict[str, Any] = parse_json(file.read_text(encoding="utf-8"))
+            content: dict[str, Any] = parse_json(read_text(file))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except BadJson as error:
@@ -141,10 +142,10 @@ class ResultsDirectory:
         """The contents of `environment.json`."""
         file = self.directory / "environment.json"
         try:
-            content = parse_json(file.read_text(encoding="utf-8"))
+            content = parse_json(read_text(file))
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise UserError(f"{file}: {one_line(error)}") from None
         return content if isinstance(content, dict) else {}
 
@@ -224,7 +225,8 @@ def open_results(directory: Path) -> ResultsDirectory:
         parts = sorted(directory.glob("experiments/*/experiment.toml"))
         hint = f" (those of the benchmark are below it, like {parts[0].parent})" if parts else ""
         raise UserError(f"{directory}: not a results directory: there is no experiment.toml in it{hint}")
-    return ResultsDirectory(directory, resolve(parse_plan(read_toml(file))))
+    # whoever reads results executes nothing of theirs
+    return ResultsDirectory(directory, resolve(replace(parse_plan(read_toml(file)), closed=True)))
 
 
 def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDirectory:
@@ -240,7 +242,7 @@ def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDir
             raise UserError(f"{directory}: is a file, not a directory")
         if (directory / "experiment.toml").exists():
             experiment = _continued(directory, experiment, resume)
-        elif existed and any(entry.name != ".lock" for entry in directory.iterdir()):
+        elif existed and any(entry.name != ".lock" and not is_left(entry.name) for entry in directory.iterdir()):
             raise UserError(f"{directory}: is neither empty nor a results directory: choose another --out")
         directory.mkdir(parents=True, exist_ok=True)
         if shutil.disk_usage(directory).free < LEAST_FREE_BYTES:

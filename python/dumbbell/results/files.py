@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -21,6 +22,21 @@ def write_atomically(file: Path, content: str | bytes) -> None:
         temporary.unlink(missing_ok=True)
         raise
     sync(file.parent)
+
+
+_LEFT = re.compile(r"\..+\.\d+\.tmp")
+
+
+def is_left(name: str) -> bool:
+    """Whether a file is what a process that was killed in `write_atomically` left."""
+    return _LEFT.fullmatch(name) is not None
+
+
+def remove_left(directory: Path) -> None:
+    """Removes what killed processes left. Nobody else may be writing there."""
+    for entry in directory.iterdir():
+        if is_left(entry.name):
+            entry.unlink(missing_ok=True)
 
 
 def require_beneath(root: Path, place: Path) -> None:

@@ -1,7 +1,7 @@
 """Whether today's implementation still gives the traces of a directory."""
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from os import PathLike
 from pathlib import Path
@@ -37,7 +37,10 @@ def check_vectors(directory: str | PathLike[str]) -> dict[str, Difference | None
 
 
 def _check(folder: Path) -> Difference | None:
-    experiment = resolve(parse_plan(read_toml(folder / EXPERIMENT)))
+    experiment = resolve(replace(parse_plan(read_toml(folder / EXPERIMENT)), closed=True))
+    for scheme in experiment.schemes.values():
+        if scheme.is_outside:  # whoever checks vectors executes nothing of theirs
+            raise UserError(f"{folder / EXPERIMENT}: scheme `{scheme.name}`: allowed are built-in controllers")
     check(experiment)
     with tempfile.TemporaryDirectory(prefix="dumbbell-vectors-") as scratch:
         run_scenario(experiment, Path(scratch))

@@ -24,6 +24,7 @@ mod raw;
 pub use export::{MergedExport, MmLinkExport};
 pub use oddities::Oddity;
 
+use crate::regular::open_regular;
 use crate::{Error, STEP_BACK_NS};
 use lines::{Fields, Lines};
 use merge::{Merge, Role};
@@ -32,13 +33,8 @@ use mm_link::{MmLinkLog, Take};
 use oddities::Kind;
 use raw::RawMerge;
 use record::{Event, Record};
-use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-
-/// `O_NONBLOCK`.
-const NONBLOCK: i32 = 0o4000;
 
 /// Longest log, ns: what is drawn and summed over its time needs memory for all of it.
 const LONGEST_NS: u64 = 1_000_000 * 1_000_000_000;
@@ -93,10 +89,7 @@ impl Input {
     /// A log in a file, which may be compressed with gzip, xz or Zstandard; read strictly.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        // without waiting for somebody to write to it, should it be a pipe
-        let file = File::options().read(true).custom_flags(NONBLOCK).open(path);
-        let file = file.map_err(|e| Error::io(path, "open", e))?;
-        let reader = compressed::plain(file).map_err(|e| Error::io(path, "read", e))?;
+        let reader = compressed::plain(open_regular(path)?).map_err(|e| Error::io(path, "read", e))?;
         Ok(Self { name: path.display().to_string(), reader, strict: true })
     }
 

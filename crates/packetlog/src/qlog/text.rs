@@ -2,6 +2,7 @@
 
 use super::export::RECORD_SEPARATOR;
 use crate::Error;
+use crate::regular::open_regular;
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -69,7 +70,7 @@ impl RawTrace {
 /// A file that cannot be read, is damaged, or is no qlog.
 pub(super) fn open_traces(path: &Path) -> Result<Vec<RawTrace>, Error> {
     let log = path.display().to_string();
-    let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
+    let file = open_regular(path)?;
     let mut input = BufReader::new(file);
     let first = input.fill_buf().map_err(|e| Error::io(path, "read", e))?;
     match first.iter().find(|byte| !byte.is_ascii_whitespace()) {

@@ -6,7 +6,7 @@ use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, Table, settings};
 use crate::settings::{
-    above_zero, milliseconds, milliseconds_above_zero, not_negative, packet_bytes, rate, refuse,
+    HIGHEST_MBPS, above_zero, milliseconds, milliseconds_above_zero, not_negative, packet_bytes, rate, refuse,
 };
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng};
@@ -21,6 +21,8 @@ const PACKET_BYTES: u32 = 1500;
 const LONGEST_MS: f64 = 86_400_000.0;
 /// Most opportunities of a generated trace.
 const MOST_LINES: u64 = 100_000_000;
+/// Most opportunities of one that is drawn: those are kept in memory.
+const MOST_DRAWN: u64 = 20_000_000;
 
 /// Settings of a trace link. Exactly one of `times_ms`, `even` and `poisson` says when its opportunities are; they
 /// repeat with the last one's time as the period.
@@ -156,7 +158,7 @@ impl PoissonTraceSpec {
         not_negative("poisson.head_s", self.head_s, self.period_s)?;
         milliseconds_above_zero("poisson.head_gap_ms", self.head_gap_ms)?;
         let lines = self.rate_mbps * 1e6 * self.period_s / (8.0 * f64::from(net_bytes));
-        if lines > MOST_LINES as f64 || self.head_s / self.head_gap_ms * 1e3 > MOST_LINES as f64 {
+        if lines > MOST_DRAWN as f64 || self.head_s / self.head_gap_ms * 1e3 > MOST_DRAWN as f64 {
             return Err(refuse("poisson.rate_mbps", self.rate_mbps, "too high for so long a trace"));
         }
         Ok(())
@@ -242,6 +244,12 @@ impl Table for TraceSpec {
         milliseconds("base_ms", self.base_ms)?;
         if self.mode == TraceMode::Mahimahi && self.base_ms.fract() != 0.0 {
             return Err(refuse("base_ms", self.base_ms, "must be whole ms in mode `mahimahi`"));
+        }
+        if let Some(mbps) = self.capacity().map(|capacity| capacity.mbps).filter(|mbps| *mbps > HIGHEST_MBPS)
+        {
+            return Err(format!(
+                "times_ms, even, opportunity_bytes: {mbps:.0} Mbit/s on average: must be at most {HIGHEST_MBPS}"
+            ));
         }
         Buffer::check_in_service(self.count_in_service, &self.queue)?;
         self.queue.validate()

@@ -135,6 +135,11 @@ impl Sender {
         self.flight.bytes()
     }
 
+    /// Packets that it keeps in memory: those sent and not settled yet.
+    pub fn packets_held(&self) -> u64 {
+        self.flight.next_number() - self.flight.base()
+    }
+
     /// The smoothed RTT, once there is one.
     pub fn smoothed_rtt(&self) -> Option<Span> {
         self.rtt.known()

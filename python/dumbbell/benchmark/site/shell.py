@@ -16,6 +16,12 @@ from dumbbell.report.markup import tag, text
 HERE = Path(__file__).parent
 REPORT = Path(markup.__file__).parent
 
+# What lies beside the page, as a server or a disk has it, and nothing from anywhere else.
+_POLICY = (
+    "default-src 'none'; img-src 'self' file: data:; style-src 'self' file: 'unsafe-inline'; script-src 'self' file:; "
+    "base-uri 'none'; form-action 'none'"
+)
+
 STYLE = "assets/style.css"
 SCRIPT = "assets/site.js"
 INDEX = "index.html"
@@ -63,6 +69,7 @@ class Shell:
         head = [
             '<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
             '<link rel="icon" href="data:,">',
             f'<link rel="stylesheet" href="{self.to(STYLE)}">',
             tag("title", text(title)),

@@ -1,0 +1,136 @@
+//! What a run may cost: without bounds, one in which nothing takes time would never end, or fill the memory.
+
+use units::{Span, Time};
+
+/// Fewest pieces of work between two looks.
+const LOOK: u64 = 1 << 14;
+
+/// A look costs a visit to every flow: with many of them it is worth its cost after more work only.
+const LOOK_PER_FLOW: u64 = 64;
+
+/// How much work a run has done, and how much it may do. A piece of work is an event, a packet sent or delivered, or a step
+/// inside the path.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    most_per_second: u64,
+    most_packets: u64,
+    spent: u64,
+    look_at: u64,
+    look_every: u64,
+    /// When the second began that is being counted, and what was spent before it.
+    second: Time,
+    spent_before: u64,
+    exceeded: Option<String>,
+}
+
+impl Budget {
+    /// A budget for a run of so many flows.
+    pub(crate) fn new(most_per_second: u64, most_packets: u64, flows: usize) -> Self {
+        let look_every = LOOK.max(LOOK_PER_FLOW * flows as u64);
+        Self {
+            most_per_second,
+            most_packets,
+            spent: 0,
+            look_at: look_every,
+            look_every,
+            second: Time::ZERO,
+            spent_before: 0,
+            exceeded: None,
+        }
+    }
+
+    /// `pieces` of work are done.
+    #[inline]
+    pub(crate) const fn spend(&mut self, pieces: u64) {
+        self.spent += pieces;
+    }
+
+    /// Whether it is time for a look.
+    #[inline]
+    pub(crate) const fn is_due(&self) -> bool {
+        self.spent >= self.look_at
+    }
+
+    /// Compares what was spent, and the `packets` that are held, with what is allowed.
+    pub(crate) fn look(&mut self, now: Time, packets: u64) {
+        self.look_at = self.spent + self.look_every;
+        if packets > self.most_packets {
+            let most = self.most_packets;
+            self.exceed(format!(
+                "most_packets = {most}: {packets} packets on the path or unacknowledged at {:.6} s",
+                now.as_secs_f64()
+            ));
+        }
+        let spent = self.spent - self.spent_before;
+        if now >= self.second + Span::from_secs(1) {
+            (self.second, self.spent_before) = (now, self.spent);
+        } else if spent > self.most_per_second {
+            let most = self.most_per_second;
+            self.exceed(format!(
+                "most_events_per_s = {most}: {spent} events from {:.6} s to {:.6} s",
+                self.second.as_secs_f64(),
+                now.as_secs_f64()
+            ));
+        }
+    }
+
+    fn exceed(&mut self, what: String) {
+        // Nobody goes on for another look.
+        self.look_at = 0;
+        self.exceeded.get_or_insert(what);
+    }
+
+    /// Whether a look has found that more was spent than allowed.
+    pub(crate) const fn is_exceeded(&self) -> bool {
+        self.exceeded.is_some()
+    }
+
+    /// What exceeded it.
+    pub(crate) fn exceeded(&mut self) -> Option<String> {
+        self.exceeded.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(s: f64) -> Time {
+        Time::from_secs_f64(s)
+    }
+
+    #[test]
+    fn a_second_may_cost_so_much_and_the_next_one_again() {
+        let mut budget = Budget::new(100_000, 10, 1);
+        for second in 0..5 {
+            budget.spend(100_000);
+            assert!(budget.is_due());
+            budget.look(at(f64::from(second) + 1.0), 10);
+            assert!(!budget.is_due() && !budget.is_exceeded());
+        }
+        budget.spend(100_000);
+        budget.look(at(5.5), 10);
+        assert!(!budget.is_exceeded());
+        budget.spend(1);
+        budget.look(at(5.5), 10);
+        let why = budget.exceeded().unwrap();
+        assert_eq!(why, "most_events_per_s = 100000: 100001 events from 5.000000 s to 5.500000 s");
+    }
+
+    #[test]
+    fn packets_that_are_held_are_bounded() {
+        let mut budget = Budget::new(100_000, 10, 1);
+        budget.look(at(0.25), 11);
+        let why = budget.exceeded().unwrap();
+        assert_eq!(why, "most_packets = 10: 11 packets on the path or unacknowledged at 0.250000 s");
+    }
+
+    #[test]
+    fn many_flows_are_visited_less_often() {
+        let mut budget = Budget::new(1 << 40, 10, 10_000);
+        budget.spend(LOOK_PER_FLOW * 10_000 - 1);
+        assert!(!budget.is_due());
+        budget.spend(1);
+        assert!(budget.is_due());
+    }
+}

@@ -1,0 +1,240 @@
+"""Fuzzing: mutations of valid inputs: each is taken, or refused in one line, in bounded time and memory.
+
+`make fuzz` runs this for ten minutes. Input number i of a target follows from the seed, the target and i alone. What is
+found is kept in a file, with the command that gives it once more.
+"""
+
+import argparse
+import contextlib
+import faulthandler
+import hashlib
+import json
+import os
+import random
+import resource
+import select
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import dumbbell
+from fuzz_mutation import mutated
+from fuzz_targets import TARGETS, Target
+
+BATCH = 100
+"""Inputs of a process."""
+
+CPU_S, WAIT_S = 10.0, 90.0
+"""What one input may take: of the processor, and by the clock of a busy machine."""
+
+MEMORY_BYTES = 3 << 29
+"""What a process may take beyond what it begins with."""
+
+LONGEST_LINE = 4000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An input that was neither taken nor refused as it should be."""
+
+    target: str
+    number: int
+    content: bytes
+    what: str
+
+
+def inputs(target: Target, valid: list[bytes], seed: int, first: int, count: int) -> Iterator[tuple[int, bytes]]:
+    """Inputs of a target, by number. The first ones are the valid ones as they are."""
+    for number in range(first, first + count):
+        if number < len(valid):
+            yield number, valid[number]
+        else:
+            yield number, mutated(valid, random.Random(f"{seed} {target.name} {number}"))
+
+
+def objection(target: Target, content: bytes, folder: Path) -> str | None:
+    """What is wrong with how dumbbell takes one input; `folder` is empty."""
+    refused = False
+    os.chdir(folder)
+    try:
+        target.give(content, folder)
+    except dumbbell.Error as error:
+        refused, line = True, str(error)
+        if not line.strip() or not line.isprintable() or len(line) > LONGEST_LINE:
+            return f"refused, but not in one line that can be printed: {line[:300]!r}"
+    except SystemExit as end:  # --help
+        if end.code:
+            return f"ended with {end.code}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a panic of the core is no Exception
+        return traceback.format_exc()
+    left = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("given"))
+    if left not in ([], ["out"]) or (refused and left):
+        return f"left behind: {left}"
+    return None
+
+
+def _child(target: Target, batch: list[tuple[int, bytes]], folder: Path, pipe: int) -> None:
+    """Gives inputs to dumbbell; tells the number of each before, and what is wrong after it."""
+    faulthandler.disable()  # what pytest would print of a process that dies
+    silence = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(silence, standard)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY_BYTES, used + MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    for number, content in batch:
+        os.write(pipe, f"{number}\n".encode())
+        place = folder / str(number)
+        place.mkdir()
+        signal.setitimer(signal.ITIMER_PROF, CPU_S)
+        what = objection(target, content, place)
+        if what is not None:
+            os.write(pipe, f"{json.dumps(what[-3000:])}\n".encode())
+        os.chdir(folder)
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _told(pipe: int) -> Iterator[str]:
+    """Lines from a child until it ends.
+
+    Raises:
+        TimeoutError: it says nothing any more.
+    """
+    rest = b""
+    while True:
+        if not select.select([pipe], [], [], WAIT_S)[0]:
+            raise TimeoutError
+        more = os.read(pipe, 1 << 16)
+        if not more:
+            return
+        *lines, rest = (rest + more).split(b"\n")
+        yield from (line.decode() for line in lines)
+
+
+def run_batch(target: Target, batch: list[tuple[int, bytes]]) -> Iterator[Finding]:
+    """Gives inputs to dumbbell in a process of its own, and to another one what comes after an input that ends it."""
+    while batch:
+        with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+            reading, writing = os.pipe()
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    os.close(reading)
+                    _child(target, batch, Path(folder), writing)
+                    status = 0
+                finally:
+                    os._exit(status)
+            os.close(writing)
+            current, stuck = batch[0][0], False
+            contents = dict(batch)
+            try:
+                for line in _told(reading):
+                    if line.startswith('"'):
+                        yield Finding(target.name, current, contents[current], json.loads(line))
+                    else:
+                        current = int(line)
+            except TimeoutError:
+                stuck = True
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+                ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+                os.close(reading)
+        if ended == 0 or (ended == -signal.SIGKILL and not stuck and current == batch[-1][0]):
+            return
+        why = f"more than {WAIT_S:g} s" if stuck else _death(ended)
+        yield Finding(target.name, current, contents[current], why)
+        batch = [each for each in batch if each[0] > current]
+
+
+def _death(status: int) -> str:
+    if status == -signal.SIGPROF:
+        return f"more than {CPU_S:g} s of the processor"
+    return f"the process died: {signal.Signals(-status).name if status < 0 else status}"
+
+
+def fuzz(
+    targets: list[Target],
+    seed: int,
+    enough: Callable[[int], bool],
+    part: tuple[int, int] = (0, 1),
+    batch: int = BATCH,
+) -> tuple[int, list[Finding]]:
+    """Fuzzes targets in turn until `enough` of the inputs of each are done; how many, and what was found.
+
+    `part` is (i, n) for the i-th of n processes that share the work.
+    """
+    total, findings = 0, []
+    with tempfile.TemporaryDirectory(prefix="fuzz-valid-") as folder:
+        valid = {target.name: target.valid(Path(folder)) for target in targets}
+    place, parts = part
+    rounds = 0
+    while not enough(rounds * batch * parts):
+        for target in targets:
+            first = (rounds * parts + place) * batch
+            for finding in run_batch(target, list(inputs(target, valid[target.name], seed, first, batch))):
+                findings.append(finding)
+                print(told(finding, Path("fuzz-findings")), flush=True)
+            total += batch
+        rounds += 1
+    return total, findings
+
+
+def told(finding: Finding, folder: Path) -> str:
+    """Keeps the input of a finding in a file; what to say of it."""
+    folder.mkdir(exist_ok=True)
+    file = folder / f"{finding.target}-{hashlib.sha256(finding.content).hexdigest()[:12]}"
+    file.write_bytes(finding.content)
+    last = finding.what.strip().splitlines()[-1]
+    again = f"{sys.executable} {__file__} --again {finding.target} {file}"
+    return f"FOUND {finding.target} {finding.number}: {last[:300]}\n  again: {again}"
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description="Fuzzes what dumbbell reads.", allow_abbrev=False)
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(TARGETS)}; default: all")
+    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--again", nargs=2, metavar=("TARGET", "FILE"), help="gives dumbbell one input once more")
+    given = parser.parse_args()
+    if given.again:
+        name, file = given.again
+        found = list(run_batch(TARGETS[name], [(0, Path(file).read_bytes())]))
+        print(found[0].what if found else "nothing is wrong with this one")
+        return len(found)
+    targets = [TARGETS[name] for name in given.targets or TARGETS]
+    end = time.monotonic() + given.seconds
+    print(f"fuzz: seed {given.seed}, {given.seconds:g} s, {given.jobs} processes: {', '.join(t.name for t in targets)}")
+    sys.stdout.flush()
+    children = []
+    for place in range(given.jobs):
+        child = os.fork()
+        if child == 0:
+            status = 2
+            try:
+                done, found = fuzz(targets, given.seed, lambda _: time.monotonic() >= end, (place, given.jobs))
+                print(f"fuzz: {done} inputs, {len(found)} findings", flush=True)
+                status = 1 if found else 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                os._exit(status)
+        children.append(child)
+    return max(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,403 @@
+"""What is fuzzed: how each input is given to dumbbell, and valid inputs, made by dumbbell's own writers.
+
+A target is an entry in `TARGETS`. What it is given may be refused in one line (`dumbbell.Error`) or taken; everything
+else is a finding, and so is anything but a new `out` in its folder, or an `out` after a refusal.
+"""
+
+import json
+import os
+import random
+import re
+import shlex
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dumbbell
+from dumbbell import _core, catalog
+from dumbbell.catalog.path import parse_path
+from dumbbell.catalog.plan import Plan, parse_plan
+from dumbbell.catalog.scheme import parse_scheme
+from dumbbell.catalog.tables import parse_toml, read_toml
+from dumbbell.ccperf.experiment import ccperf_plan
+from dumbbell.experiment import Overrides, check, pin, resolve
+from dumbbell.parser import command_parser
+
+MOST_EVENTS, MOST_PACKETS, LONGEST_S = 200_000, 50_000, 60.0
+"""What a simulation of an input may cost: events in all, packets at a time, simulated seconds."""
+
+SMALL = """
+[[data]]
+kind = "link"
+rate_mbps = 10.0
+queue = { kind = "droptail", packets = 30 }
+
+[[data]]
+kind = "delay"
+delay_ms = 10.0
+
+[[ack]]
+kind = "delay"
+delay_ms = 10.0
+"""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something that reads what people give it.
+
+    `valid` makes valid inputs in a folder of its own; `give` gives one input to dumbbell, in an empty folder.
+    """
+
+    name: str
+    valid: Callable[[Path], list[bytes]]
+    give: Callable[[bytes, Path], object]
+
+
+def _simulate(specification: dict[str, Any]) -> None:
+    """A run, for as long as it is worth."""
+
+    def at_most(key: str, most: float) -> None:
+        given = specification.get(key, most)
+        if isinstance(given, int | float) and not given <= most:
+            specification[key] = most
+
+    at_most("duration_s", LONGEST_S)
+    at_most("most_packets", MOST_PACKETS)
+    seconds = specification.get("duration_s")
+    at_most("most_events_per_s", int(MOST_EVENTS / max(seconds, 1.0)) if isinstance(seconds, int | float) else 1)
+    try:
+        dumbbell.simulate(specification)
+    except dumbbell.Error as error:
+        if not re.match("most_(events_per_s|packets) = ", str(error)):
+            raise
+
+
+# Files of schemes, paths and experiments.
+
+
+def _toml_of(items: Any) -> list[bytes]:  # noqa: ANN401 (an index of any kind)
+    texts = [item.to_toml().encode() for item in items]
+    return [text for text in texts if len(text) < 20_000]
+
+
+def _written(content: bytes, file: Path) -> Path:
+    file.write_bytes(content)
+    return file
+
+
+def _give_path(content: bytes, folder: Path) -> None:
+    path = parse_path(read_toml(_written(content, folder / "given.toml")))
+    plan = Plan(name="fuzz", schemes=["reno"], paths=[path.name], own_paths={path.name: path}, duration_s=0.5)
+    _resolved(plan)
+
+
+def _give_scheme(content: bytes, folder: Path) -> None:
+    scheme = parse_scheme(read_toml(_written(content, folder / "given.toml")))
+    if scheme.is_outside:
+        return  # its code would be loaded: tests/test_plugins.py has that
+    plan = Plan(name="fuzz", schemes=[scheme.name], paths=["default"], own_schemes={scheme.name: scheme})
+    _resolved(plan)
+
+
+def _give_experiment(content: bytes, folder: Path) -> None:
+    plan = parse_plan(read_toml(_written(content, folder / "given.toml")))
+    if not any(scheme.is_outside for scheme in plan.own_schemes.values()):
+        _resolved(plan, runs=2)
+
+
+def _resolved(plan: Plan, runs: int = 1) -> None:
+    experiment = pin(resolve(plan))
+    check(experiment)
+    known = parse_plan(parse_toml(dumbbell_toml(experiment.table()), "again"))
+    assert resolve(known).table() == experiment.table(), "does not read back as it was written"
+    for run in experiment.all_runs()[:runs]:
+        assert len(Path(run.directory).parts) == 4, run.directory
+        assert ".." not in Path(run.directory).parts, run.directory
+        if experiment.backend == "sim":
+            _simulate(experiment.specification(run))
+
+
+def dumbbell_toml(table: dict[str, Any]) -> str:
+    """A table as a results directory has it."""
+    from dumbbell.catalog.tables import to_toml
+
+    return to_toml(table)
+
+
+def _experiments(_: Path) -> list[bytes]:
+    own = Plan.from_toml(
+        'schemes = ["reno", "mine"]\npaths = ["small"]\nruns = 2\nduration_s = 0.5\n'
+        "[[flow]]\nstart_s = 0.1\n[[flow]]\nscheme = 'cubic'\nrtt_ms = 80.0\n"
+        '[scheme.mine]\ncontroller = "cubic"\nparameters = { beta = 0.8 }\n[path.small]\n'
+        + SMALL.replace("[[", "[[path.small.")
+    )
+    short = [plan.to_toml() for plan in catalog.experiments() if not plan.grid and len(plan.to_toml()) < 20_000]
+    flows = "[[flow]]\narrivals = { kind = 'poisson', per_s = 20.0 }\napplication = { kind = 'fixed', bytes = 9000 }\n"
+    grid = "[grid]\nrtt_ms = [20, 40]\nqlen_bdp = [0.5, 1]\nloss = [0.0, 0.01]\n"
+    mixes = "mixes = ['reno*2+cubic']\n"
+    head = "schemes = ['reno']\npaths = ['default']\nduration_s = 0.5\n"
+    return [text.encode() for text in (own.to_toml(), head + mixes, head + flows, head + grid, *short)]
+
+
+# Other tools' files.
+
+
+def _traces(_: Path) -> list[bytes]:
+    draw = random.Random(1)
+    ours = "".join(f"{time}\n" for time in sorted(draw.randint(1, 400) for _ in range(300)))
+    return [ours.encode(), b"1\n2\n3\n", b"0\n0\n5\n", b"12\n"]
+
+
+def _give_trace(content: bytes, folder: Path) -> None:
+    file = _written(content, folder / "given.up")
+    _simulate(dumbbell.specification("reno", file, duration=0.5))
+
+
+def _results(folder: Path) -> Path:
+    """A results directory with two short runs."""
+    (folder / "small.toml").write_text(SMALL)
+    kept = folder / "results"
+    if not kept.exists():
+        dumbbell.run(schemes="reno", path=folder / "small.toml", duration=0.3, runs=2, log="full", out=kept, jobs=1)
+    return kept
+
+
+MARK = b"\n---- %s ----\n"
+"""What stands before a file, where an input is several."""
+
+
+def _joined(files: dict[str, bytes]) -> bytes:
+    return b"".join(MARK % name.encode() + content for name, content in files.items())
+
+
+def _parted(content: bytes, names: list[str], folder: Path) -> None:
+    """Writes the files of an input into a folder, as far as they are still there."""
+    folder.mkdir(parents=True)
+    starts = [(content.find(MARK % name.encode()), name) for name in names]
+    there = sorted(start for start in starts if start[0] >= 0)
+    ends = [start for start, _ in there[1:]] + [len(content)]
+    for (start, name), end in zip(there, ends, strict=False):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content[start + len(MARK % name.encode()) : end])
+
+
+PANTHEON = [
+    "pantheon_metadata.json",
+    *(f"reno_{kind}_run{run}.log" for run in (1, 2) for kind in ("datalink", "acklink", "stats")),
+]
+
+
+def _pantheon(folder: Path) -> list[bytes]:
+    dumbbell.export_pantheon(_results(folder), folder / "pantheon")
+    files = {name: (folder / "pantheon" / name).read_bytes() for name in PANTHEON}
+    short = {name: b"".join(content.splitlines(keepends=True)[:60]) for name, content in files.items()}
+    return [_joined(short)] + [_joined(short | {name: files[name]}) for name in PANTHEON[:3]]
+
+
+def _give_pantheon(content: bytes, folder: Path) -> None:
+    _parted(content, PANTHEON, folder / "given")
+    dumbbell.import_pantheon(folder / "given", folder / "out")
+
+
+def _mahimahi(folder: Path) -> list[bytes]:
+    dumbbell.export_pantheon(_results(folder), folder / "mahimahi")
+    lines = (folder / "mahimahi" / PANTHEON[1]).read_bytes().splitlines(keepends=True)
+    whole = [re.sub(rb"(\d+)\.\d+", rb"\1", line).removesuffix(b" 1\n") + b"\n" for line in lines[1:]]
+    return [b"".join([HEAD, *whole]), b"".join([HEAD, *whole[:20]])]
+
+
+HEAD = b"# mahimahi mm-link (Uplink) [12mbps.trace]\n# init timestamp: 1514764800123\n# base timestamp: 0\n"
+"""What a log of mm-link begins with."""
+
+
+def _give_mahimahi(content: bytes, folder: Path) -> None:
+    dumbbell.import_mahimahi(_written(content, folder / "given.log"), folder / "out")
+
+
+def _qlogs(folder: Path) -> list[bytes]:
+    made = []
+    for draft in ("0.3", "quic-13"):
+        files, _ = dumbbell.export_qlog(_results(folder), folder / f"qlog-{draft}", draft=draft)
+        for file in files:
+            lines = file.read_bytes().splitlines(keepends=True)
+            made += [b"".join(lines[:count]) for count in (20, 200)]
+    return made
+
+
+def _give_qlog(content: bytes, folder: Path) -> None:
+    suffix = ".sqlog" if b"\x1e" in content[:9] else ".qlog"
+    dumbbell.import_qlog(_written(content, folder / f"given{suffix}"), folder / "out")
+
+
+# Command lines, specifications, names.
+
+CCPERF = """ns3-dev-ccperf-static-dumbbell-default --experiment-name=steady_state_rtt_fairness
+    '--parameters={aut:TcpNewReno,k:2,path:static.default,rtts:[97ms,76ms]}' --aut=TcpNewReno --stop-time=15s --seed=42
+    --bw=32Mbps --loss=0.01 --qlen=40p --qdisc=FifoQueueDisc --rtts=97ms,76ms --sources=src_0,src_1
+    --destinations=dst_0,dst_1 --protocols=TCP,UDP --algs=TcpNewReno,-
+    --recoveries=TcpPrrRecovery,TcpPrrRecovery --start-times=0s,1s --stop-times=15s,10s
+    '--traffic-models=Greedy(bytes=0),Poisson(bytes=0,rate=3Mbps)'"""
+
+
+def _give_ccperf(content: bytes, folder: Path) -> None:
+    os.chdir(folder)
+    _resolved(ccperf_plan(os.fsdecode(content)))
+
+
+WORDS = (
+    "run pantheon --schemes cubic,bbr --path default,small.toml --runs 3 --duration 500ms --flows 2 --interval 1s "
+    "--set cubic.beta=0.8 --set warmup_s=1 --mix cubic*2+bbr --seed 7 --log full --jobs 2 --out out --db-path x.db",
+    "benchmark --schemes reno --quick --only steady_state_single_flow --resume --out out",
+    "emulate --path default --delay 20ms --queue droptail:packets=100 --seed 3 -- ping -c 1 x",
+    "import pantheon x --out out",
+    "export qlog x --run a/b/1 --flow 2 --draft 0.3 --out out",
+    "show x --metrics throughput_mbps --intervals 500ms",
+    "list schemes --json",
+    "diff a b --all",
+)
+
+
+def _give_words(content: bytes, folder: Path) -> None:
+    try:
+        words = shlex.split(os.fsdecode(content))
+    except ValueError:
+        return  # no shell passes it on
+    os.chdir(folder)
+    given = command_parser().parse_args([word.replace("\0", "") for word in words])
+    if given.command == "run" and not given.plugin and given.backend in (None, "sim"):
+        settings = {
+            "runs": given.runs,
+            "duration_s": given.duration,
+            "flows": given.flows,
+            "interval_s": given.interval,
+        }
+        overrides = Overrides(
+            schemes=given.schemes,
+            mixes=tuple(given.mix),
+            paths=given.path,
+            settings={name: value for name, value in settings.items() if value is not None},
+            assignments=tuple(given.set),
+        )
+        resolve(Plan(name="fuzz", schemes=["reno"], paths=["default"]), overrides)
+
+
+def _specifications(folder: Path) -> list[bytes]:
+    (folder / "small.toml").write_text(SMALL)
+    made = [dumbbell.specification(scheme, folder / "small.toml", duration=0.3) for scheme in ("cubic", "bbr", "copa")]
+    made.append(dumbbell.specification(mix="reno*2+vegas", path="default", duration=0.3, settings={"log": "none"}))
+    made += [dumbbell.specification("reno", path.name, duration=0.3) for path in list(catalog.paths())[::9]]
+    made.append(made[0] | {"path": {"data": _every_element(), "ack": [{"kind": "delay", "delay_ms": 5}]}})
+    applications = (
+        {"kind": "constant", "rate_mbps": 3.0},
+        {"kind": "poisson", "rate_mbps": 3.0, "packet_bytes": 300},
+        {"kind": "on-off", "on_ms": 20.0, "off_ms": 30.0, "exponential": True},
+        {"kind": "files", "least_bytes": 2000, "most_bytes": 9000, "idle_ms": 20.0},
+        {"kind": "trace", "writes": [[0.0, 3000], [50.0, 9000]]},
+        {"kind": "encoder", "fps": 25.0, "min_rate_mbps": 0.1, "max_rate_mbps": 3.0},
+    )
+    for application in applications:
+        made.append(made[0] | {"flows": [made[0]["flows"][0] | {"application": application}]})
+    return [text for text in (json.dumps(each).encode() for each in made) if len(text) < 30_000]
+
+
+def _every_element() -> list[dict[str, Any]]:
+    """One element of each kind, and a queue of each."""
+    change = [{"at_s": 0.1, "rate_mbps": 4.0}]
+    queues = ("droptail", "drophead", "codel", "fq-codel", "pie", "red", "cobalt", "dualpi2")
+    return [
+        *({"kind": "link", "rate_mbps": 40.0, "queue": {"kind": kind}} for kind in queues[2:3]),
+        {"kind": "link", "rate_mbps": 30.0, "queue": {"kind": "droptail", "packets": 50}, "schedule": change},
+        {"kind": "trace", "even": {"lines": 9, "period_ms": 4.5}},
+        {"kind": "poisson", "rate_mbps": 30.0},
+        {"kind": "cellular", "mean_mbps": 20.0},
+        {"kind": "shaper", "rate_mbps": 30.0, "burst_bytes": 9000},
+        {"kind": "policer", "rate_mbps": 30.0, "burst_bytes": 9000},
+        {"kind": "jitter", "distribution": "normal", "mean_ms": 2.0, "deviation_ms": 1.0},
+        {"kind": "aggregate", "slot_ms": 1.0, "max_packets": 8},
+        {"kind": "slotted", "slot_ms": 1.0},
+        {"kind": "loss", "probability": 0.01},
+        {"kind": "gilbert-elliott", "p": 0.01, "r": 0.2},
+        {"kind": "reorder", "probability": 0.1, "gap": 3},
+        {"kind": "duplicate", "probability": 0.1},
+        {"kind": "netem", "delay_ms": 2.0, "limit_packets": 100, "rate_mbps": 30.0, "burst_bytes": 15360},
+        {
+            "kind": "delay",
+            "delay_ms": 9.0,
+            "walk": {"delay_ms": {"corr": 0.5, "std": 1.0, "min": 1.0, "max": 9.0}, "interval_ms": 10.0},
+        },
+    ]
+
+
+def _give_specification(content: bytes, _: Path) -> None:
+    try:
+        given = json.loads(content)
+    except (ValueError, RecursionError):
+        given = None
+    if isinstance(given, dict):
+        flows = given.get("flows")
+        if isinstance(flows, list) and any(isinstance(flow, dict) and {"plugin", "python"} & {*flow} for flow in flows):
+            return
+        _simulate(given)
+    else:
+        _core.check_run(os.fsdecode(content).encode("utf-8", "replace").decode(), "sim")
+
+
+def _names(_: Path) -> list[bytes]:
+    return [b"cubic\nlab\nours", b"a-b.c\npath_1\nx+y", b"cubic*2+bbr\np\nq"]
+
+
+def _give_name(content: bytes, _: Path) -> None:
+    """The names of a scheme, a path and an experiment, wherever they may come from."""
+    scheme, path, name = [*content.decode("utf-8", "replace").split("\n"), "", ""][:3]
+    table = {"name": name, "schemes": [scheme], "paths": [path], "duration_s": 0.1}
+    table |= {
+        "scheme": {scheme: {"controller": "reno"}},
+        "path": {path: {"data": [{"kind": "delay", "delay_ms": 9.0}]}},
+    }
+    from dumbbell.catalog.tables import TomlTable
+
+    experiment = resolve(parse_plan(TomlTable(table, "given.toml")))
+    check(experiment)
+    (run,) = experiment.all_runs()
+    parts = Path(run.directory).parts
+    assert len(parts) == 4, run.directory
+    assert not any(part.startswith(".") for part in parts), run.directory
+    assert all(part.isprintable() and len(part) <= 200 for part in parts), run.directory
+
+
+def _stored(folder: Path) -> list[bytes]:
+    kept = _results(folder)
+    return [_joined({name: (kept / name).read_bytes() for name in STORED})]
+
+
+STORED = ["experiment.toml", "environment.json", "runs/small/reno/1/stats.json", "runs/small/reno/2/stats.json"]
+
+
+def _give_results(content: bytes, folder: Path) -> None:
+    _parted(content, STORED, folder / "given")
+    results = dumbbell.open(folder / "given")
+    json.dumps(results.as_json())
+    shutil.rmtree(folder / "given")
+
+
+TARGETS = {
+    target.name: target
+    for target in (
+        Target("path", lambda _: [SMALL.encode(), *_toml_of(catalog.paths())], _give_path),
+        Target("scheme", lambda _: _toml_of(catalog.schemes()), _give_scheme),
+        Target("experiment", _experiments, _give_experiment),
+        Target("trace", _traces, _give_trace),
+        Target("pantheon", _pantheon, _give_pantheon),
+        Target("mahimahi", _mahimahi, _give_mahimahi),
+        Target("qlog", _qlogs, _give_qlog),
+        Target("ccperf", lambda _: [CCPERF.encode()], _give_ccperf),
+        Target("words", lambda _: [words.encode() for words in WORDS], _give_words),
+        Target("specification", _specifications, _give_specification),
+        Target("names", _names, _give_name),
+        Target("results", _stored, _give_results),
+    )
+}
+"""Everything that is fuzzed, by name. A new target is a line here."""

@@ -1,0 +1,350 @@
+"""Killing: commands that write results are killed with SIGKILL at random moments, and nothing may be lost.
+
+What was finished stays as it is, what is continued ends as if nothing had happened (simulated runs to the bit), and no
+process stays behind. `make fuzz` makes a hundred kills; which command is killed when follows from the seed and from how
+fast the machine is.
+"""
+
+import argparse
+import contextlib
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+COMMAND = [sys.executable, "-m", "dumbbell"]
+PATIENCE_S = 300.0
+GONE_WITHIN_S = 10.0
+
+PATH = """
+[[data]]
+kind = "link"
+rate_mbps = 10.0
+queue = { kind = "droptail", packets = 30 }
+
+[[data]]
+kind = "loss"
+probability = 0.001
+
+[[data]]
+kind = "delay"
+delay_ms = 10.0
+
+[[ack]]
+kind = "delay"
+delay_ms = 10.0
+"""
+
+TIMES = ("sim_wall_s", "started_at", "ended_at", "emulation", "init_us")
+"""What of a run's statistics says when and how fast it was made."""
+
+Contents = dict[str, str]
+"""What is kept of results, by file."""
+
+
+class Lost(AssertionError):
+    """Something was lost, changed or left behind."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A command that is killed.
+
+    `words` is the command, `again` what continues or repeats it, both in a copy of a folder that `prepare` has filled;
+    `parts` is what has to be the same however often it was killed, and `check` what has to hold after each kill.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    again: tuple[str, ...]
+    parts: Callable[[Path], Contents]
+    prepare: Callable[[Path], None] = lambda _: None
+    check: Callable[[Path], None] = lambda _: None
+
+
+@dataclass
+class Tally:
+    """What was done."""
+
+    kills: int = 0
+    in_time: int = 0
+    by_subject: dict[str, int] = field(default_factory=dict)
+
+
+def _run(folder: Path, words: Iterable[str]) -> None:
+    done = subprocess.run(
+        [*COMMAND, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
+    if done.returncode != 0 or "Traceback" in done.stderr:
+        raise Lost(f"{' '.join(words)}: {done.returncode}: {done.stderr[-2000:]}")
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _run_files(folder: Path, bits: bool = True) -> Contents:
+    """The files of finished runs; statistics without what depends on the moment."""
+    kept = {}
+    for file in sorted(folder.rglob("stats.json")):
+        if ".unfinished" in str(file.relative_to(folder)):
+            continue
+        try:
+            statistics: dict[str, Any] = json.loads(file.read_text())
+        except ValueError as error:
+            raise Lost(f"{file}: {error}") from None
+        if statistics["status"] not in ("done", "degraded"):
+            continue
+        name = str(file.parent.relative_to(folder))
+        kept[name] = (
+            statistics["scheme"]
+            if not bits
+            else json.dumps({key: value for key, value in statistics.items() if key not in TIMES}, sort_keys=True)
+        )
+        for other in sorted(file.parent.glob("*.parquet")) if bits else ():
+            kept[f"{name}/{other.name}"] = _digest(other.read_bytes())
+    return kept
+
+
+def _settled_files(folder: Path) -> dict[str, str]:
+    """Every byte of finished runs: none may change once it is there."""
+    return {
+        str(file): _digest(file.read_bytes())
+        for statistics in folder.rglob("stats.json")
+        if ".unfinished" not in str(statistics.relative_to(folder))
+        and json.loads(statistics.read_text())["status"] in ("done", "degraded")
+        for file in statistics.parent.iterdir()
+    }
+
+
+def _whole_pages(folder: Path) -> Contents:
+    """Pages are there completely or not at all."""
+    pages = {}
+    for file in folder.rglob("*.html"):
+        text = file.read_text()
+        if not text.rstrip().endswith("</html>"):
+            raise Lost(f"{file}: is cut off")
+        pages[str(file.relative_to(folder))] = "whole"
+    for file in folder.rglob("*.pdf"):
+        if b"%%EOF" not in file.read_bytes()[-32:]:
+            raise Lost(f"{file}: is cut off")
+    return pages
+
+
+def _nothing_unfinished(folder: Path) -> None:
+    left = [str(file) for file in folder.rglob("*") if ".unfinished" in file.name or file.suffix == ".tmp"]
+    if left:
+        raise Lost(f"left behind: {', '.join(left)}")
+
+
+def _paths(folder: Path) -> None:
+    (folder / "lab.toml").write_text(PATH)
+
+
+def _with_results(folder: Path) -> None:
+    _paths(folder)
+    _run(folder, (*_SIMULATED, "--duration", "2", "--runs", "4", "--out", "out"))
+
+
+def _with_pantheon(folder: Path) -> None:
+    _paths(folder)
+    _run(folder, (*_SIMULATED, "--duration", "4", "--runs", "4", "--out", "made"))
+    _run(folder, ("export", "pantheon", "made", "--out", "logs"))
+
+
+def _all_or_nothing(folder: Path) -> None:
+    if (folder / "out").exists() and len(_run_files(folder / "out")) != 4 * 2 * 2:
+        raise Lost(f"{folder / 'out'}: is there, but not completely: {sorted(_run_files(folder / 'out'))}")
+
+
+_SIMULATED = ("run", "--schemes", "reno,cubic", "--path", "lab.toml", "--jobs", "2")
+_LONG = (*_SIMULATED, "--duration", "20", "--runs", "12", "--out", "out")
+_REAL = ("run", "--backend", "emu", "--schemes", "reno", "--path", "lab.toml", "--duration", "0.5", "--runs", "4")
+_QUICK = ("benchmark", "--schemes", "reno", "--quick", "--only", "steady_state_single_flow", "--out", "out")
+
+SUBJECTS = {
+    subject.name: subject
+    for subject in (
+        Subject("sim", _LONG, (*_LONG, "--resume"), _run_files, _paths),
+        Subject(
+            "emu",
+            (*_REAL, "--out", "out"),
+            (*_REAL, "--out", "out", "--resume"),
+            lambda folder: _run_files(folder, bits=False),
+            _paths,
+        ),
+        Subject("report", ("report", "out"), ("report", "out"), _whole_pages, _with_results),
+        Subject(
+            "import",
+            ("import", "pantheon", "logs", "--out", "out"),
+            ("import", "pantheon", "logs", "--out", "out"),
+            lambda folder: _run_files(folder / "out"),
+            _with_pantheon,
+            _all_or_nothing,
+        ),
+        Subject("benchmark", _QUICK, (*_QUICK, "--resume"), _run_files, _paths),
+    )
+}
+
+
+class Victim:
+    """A subject in a folder of its own: killed and continued as often as one likes."""
+
+    def __init__(self, subject: Subject, folder: Path, draw: random.Random) -> None:
+        """Prepares, and runs the command once without a kill: how long it takes, and what comes out."""
+        self.subject, self.folder, self.draw = subject, folder, draw
+        self.prepared = folder / "prepared"
+        self.prepared.mkdir()
+        subject.prepare(self.prepared)
+        reference = folder / "reference"
+        shutil.copytree(self.prepared, reference)
+        started = time.monotonic()
+        _run(reference, subject.words)
+        self.takes_s = time.monotonic() - started
+        self.expected = subject.parts(reference)
+        self.number = 0
+        self.place = self._afresh()
+
+    def _afresh(self) -> Path:
+        self.number += 1
+        place = self.folder / str(self.number)
+        shutil.copytree(self.prepared, place)
+        return place
+
+    def kill(self) -> bool:
+        """One kill, of the command or of one of its processes; whether it came in time.
+
+        What had ended before is checked, and begun afresh.
+        """
+        words = self.subject.again if self._has_results() else self.subject.words
+        before = _settled_files(self.place)
+        process = subprocess.Popen(
+            [*COMMAND, *words],
+            cwd=self.place,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        time.sleep(self.draw.uniform(0.0, self.takes_s))
+        others = [pid for pid in _of_session(process.pid) if pid != process.pid]
+        chosen = self.draw.choice(others) if others and self.draw.random() < 0.25 else process.pid
+        in_time = process.poll() is None
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(chosen, signal.SIGKILL)
+        if chosen != process.pid:
+            # the command goes on without it, or ends; either way it says so
+            time.sleep(self.draw.uniform(0.0, 0.3))
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        self._check_gone(process.pid)
+        after = _settled_files(self.place)
+        changed = [file for file, digest in before.items() if after.get(file) != digest]
+        if changed and self.subject.name != "import":
+            raise Lost(f"{self.subject.name}: changed or gone after a kill: {', '.join(changed)}")
+        self.subject.check(self.place)
+        if not in_time:
+            self.finish()
+        return in_time
+
+    def _has_results(self) -> bool:
+        return (self.place / "out" / "experiment.toml").exists() or (self.place / "out" / "benchmark.json").exists()
+
+    def _check_gone(self, session: int) -> None:
+        deadline = time.monotonic() + GONE_WITHIN_S
+        while left := _of_session(session):
+            if time.monotonic() > deadline:
+                words = [Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode() for pid in left]
+                for pid in left:
+                    os.kill(pid, signal.SIGKILL)
+                raise Lost(f"{self.subject.name}: processes stay behind: {words}")
+            time.sleep(0.05)
+
+    def finish(self) -> None:
+        """Continues to the end, compares with what comes out undisturbed, and begins afresh."""
+        if self._is_to_be_continued():
+            _run(self.place, self.subject.again if self._has_results() else self.subject.words)
+        self.compare()
+        self.place = self._afresh()
+
+    def compare(self) -> None:
+        """Compares with what comes out undisturbed.
+
+        Raises:
+            Lost: it differs, or something unfinished is there.
+        """
+        found = self.subject.parts(self.place)
+        if found != self.expected:
+            different = [name for name in found.keys() | self.expected if found.get(name) != self.expected.get(name)]
+            raise Lost(f"{self.subject.name}: differs from an undisturbed run: {', '.join(sorted(different)[:9])}")
+        _nothing_unfinished(self.place)
+
+    def _is_to_be_continued(self) -> bool:
+        """An import that is there is complete; it is refused a second time."""
+        return self.subject.name != "import" or not (self.place / "out").exists()
+
+
+def _of_session(session: int) -> list[int]:
+    """The processes of a session that live."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError):
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                if int(fields[3]) == session and fields[0] not in "ZX":
+                    found.append(int(entry.name))
+    return found
+
+
+def kill_all(names: Iterable[str], kills: int, seed: int, folder: Path, say: Callable[[str], None]) -> Tally:
+    """Kills commands in turn, so often in all; what was done.
+
+    Raises:
+        Lost: something was lost, changed or left behind.
+    """
+    tally = Tally()
+    victims = []
+    for name in names:
+        (folder / name).mkdir()
+        victims.append(Victim(SUBJECTS[name], folder / name, random.Random(f"{seed} {name}")))
+    while tally.in_time < kills:
+        victim = victims[tally.kills % len(victims)]
+        in_time = victim.kill()
+        tally.kills += 1
+        tally.in_time += in_time
+        name = victim.subject.name
+        tally.by_subject[name] = tally.by_subject.get(name, 0) + in_time
+        say(f"kill {tally.in_time} of {kills}: {name}{'' if in_time else ' had ended before'}")
+    for victim in victims:
+        victim.finish()
+    return tally
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description="Kills dumbbell.", allow_abbrev=False)
+    parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help=f"of {', '.join(SUBJECTS)}; default: all")
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    given = parser.parse_args()
+    names = given.subjects or list(SUBJECTS)
+    print(f"kills: seed {given.seed}, {given.kills} kills: {', '.join(names)}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="kills-") as folder:
+        tally = kill_all(names, given.kills, given.seed, Path(folder), lambda line: print(line, flush=True))
+    counts = ", ".join(f"{name} {count}" for name, count in tally.by_subject.items())
+    print(f"kills: {tally.in_time} ({counts}), nothing lost")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

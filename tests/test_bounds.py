@@ -1,0 +1,134 @@
+"""Sizes without bounds: refused in one line before anything is written, or stopped by a budget that is named."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import COMMAND, SMALL_PATH, Dumbbell
+
+MOST_BYTES = 2 << 30
+"""Memory that the commands here get by with."""
+
+
+@pytest.fixture
+def refused(folder: Path) -> Callable[..., str]:
+    """Runs a command with little memory and little time: the one line that it says."""
+
+    def run(*arguments: str) -> str:
+        command = ["prlimit", f"--as={MOST_BYTES}", *COMMAND, *arguments]
+        environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # each thread of it takes memory for itself
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=30, check=False, env=environment
+        )
+        assert done.returncode == 2, done.stderr
+        assert done.stdout == ""
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert not (folder / "out").exists()
+        return done.stderr.removeprefix("dumbbell: ").rstrip()
+
+    return run
+
+
+RUN = ("run", "--schemes", "reno", "--duration", "1", "--out", "out", "--path")
+
+
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        ("title = 'nothing'", "path: data, ack: no element, so nothing takes time: needed is a link or a delay"),
+        (
+            SMALL_PATH + "[[data]]\nkind = 'duplicate'\nprobability = 1.0\n" * 60,
+            "bad.toml: path `bad`: data: 60 elements of kind duplicate: allowed are at most 8",
+        ),
+        (
+            "[[data]]\nkind = 'trace'\neven = { lines = 100000000, period_ms = 1.0 }",
+            "data[0] (trace): times_ms, even, opportunity_bytes: 1200000000 Mbit/s on average: must be at most 1000000",
+        ),
+        (
+            "[[data]]\nkind = 'trace'\npoisson = { rate_mbps = 1e6, period_s = 3600.0 }",
+            "poisson.rate_mbps = 1000000: too high for so long a trace",
+        ),
+    ],
+)
+def test_paths(refused: Callable[..., str], folder: Path, path: str, part: str) -> None:
+    (folder / "bad.toml").write_text(path)
+    assert part in refused(*RUN, "bad.toml")
+
+
+def test_a_trace_of_a_million_lines_a_millisecond(refused: Callable[..., str], folder: Path) -> None:
+    (folder / "bad.up").write_text("1\n" * 1_000_000)
+    assert "12000000 Mbit/s on average: must be at most 1000000" in refused(*RUN, "bad.up")
+
+
+@pytest.mark.parametrize(
+    ("assignment", "part"),
+    [
+        ("runs=1000000000", "`runs` = 1000000000: 1000000000 of 1 schemes or mixes on 1 paths are 1000000000 runs"),
+        ("reno.transport.keepalive_ms=1e-9", "keepalive_ms = 0.000000001: allowed is 0 (none) or 0.1 to 60000"),
+        ("reno.transport.payload_bytes=0", "transport.payload_bytes = 0: allowed is 1 to 65000"),
+        ("sample_interval_s=1e-9", "`sample_interval_s` = 1e-09: allowed is a number, at least 0.001"),
+        ("most_packets=0", "`most_packets` = 0: allowed is a whole number from 1"),
+    ],
+)
+def test_settings(refused: Callable[..., str], assignment: str, part: str) -> None:
+    assert part in refused(*RUN, "small.toml", "--set", assignment)
+
+
+def test_cells(refused: Callable[..., str], folder: Path) -> None:
+    values = ", ".join(map(str, range(10, 1010)))
+    grid = "".join(f"{axis} = [{values}]\n" for axis in ("rtt_ms", "bw_factor", "qlen_bdp"))
+    (folder / "grid.toml").write_text(f"schemes = ['reno']\npaths = ['small.toml', 'lossy.toml']\n[grid]\n{grid}")
+    line = refused("run", "grid.toml", "--out", "out")
+    assert line == "grid.toml: `grid`: 2000000000 cells on 2 paths: allowed are at most 100000"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "--schemes", "reno", "--path", "{}", "--out", "out"),
+        ("run", "--schemes", "reno", "--path", "small.toml,{}.toml", "--out", "out"),
+        ("run", "{}.toml", "--out", "out"),
+        ("run", "--schemes", "{}.toml", "--path", "small.toml", "--out", "out"),
+        ("run", "--plugin", "{}.py", "--path", "small.toml", "--out", "out"),
+        ("run", "--schemes", "{}.so", "--path", "small.toml", "--out", "out"),
+        ("benchmark", "--schemes", "reno", "--experiment", "{}.toml", "--out", "out"),
+        ("import", "mahimahi", "{}", "--out", "out"),
+        ("import", "mahimahi", "small.toml", "--ack", "{}", "--out", "out"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["pipe", "endless"])
+def test_files_that_never_end(refused: Callable[..., str], folder: Path, words: tuple[str, ...], kind: str) -> None:
+    for suffix in ("", ".toml", ".py", ".so"):
+        if kind == "pipe":
+            os.mkfifo(folder / f"pipe{suffix}")
+        else:
+            (folder / f"endless{suffix}").symlink_to("/dev/zero")
+    what = "a named pipe" if kind == "pipe" else "a device"
+    line = refused(*(word.format(kind) for word in words))
+    assert f"is {what}: allowed is a regular file" in line
+
+
+def test_a_run_whose_time_stands_still_is_stopped_by_name(dumbbell: Dumbbell, folder: Path) -> None:
+    zero = SMALL_PATH.replace("10.0", "0.0").replace("rate_mbps = 0.0", "rate_mbps = 1000000.0")
+    (folder / "zero.toml").write_text(zero)
+    budget = ("--set", "most_events_per_s=100000")
+    done = dumbbell(*RUN, "zero.toml", *budget, expect=1)
+    assert "reno on zero, run 1: most_events_per_s = 100000: 1" in done.stderr
+    assert "events from 0.000000 s to 0." in done.stderr
+    assert not list((folder / "out").rglob("packets.parquet"))
+    # the same on every machine, every time
+    reason = done.stderr.splitlines()[-2]
+    again = dumbbell(*RUN, "zero.toml", *budget, "--resume", expect=1)
+    assert reason in again.stderr
+
+
+def test_a_run_that_fills_the_memory_is_stopped_by_name(dumbbell: Dumbbell, folder: Path) -> None:
+    slow = SMALL_PATH.replace('queue = { kind = "droptail", packets = 30 }', "").replace("= 10.0", "= 0.01", 1)
+    (folder / "slow.toml").write_text(slow)
+    (folder / "flood.toml").write_text('controller = "unresponsive"\ntransport = { profile = "datagram" }')
+    scheme = ("--schemes", "flood.toml", "--set", "most_packets=20000")
+    done = dumbbell("run", *scheme, "--path", "slow.toml", "--duration", "9", "--out", "out", expect=1)
+    assert "flood on slow, run 1: most_packets = 20000: 2" in done.stderr

@@ -1,0 +1,176 @@
+"""Somebody else's results: to read them executes nothing, to continue or repeat them asks first."""
+
+import os
+import pty
+import select
+import shutil
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import dumbbell as library
+from conftest import COMMAND, Dumbbell, show
+from dumbbell import catalog
+from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.tables import to_toml
+from dumbbell.execution.trust import Untrusted, require_trust
+from dumbbell.experiment import resolve
+
+EVIL = """
+from dumbbell.plugins import Control
+
+open({mark!r}, "w").close()
+
+
+class Evil:
+    def __init__(self, start):
+        pass
+
+    def on_ack(self, ack):
+        pass
+
+    def on_loss(self, loss):
+        pass
+
+    def control(self):
+        return Control(20000.0)
+"""
+
+
+@pytest.fixture
+def stranger(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Results of somebody else whose experiment has a class in Python, which leaves `executed` when it is loaded."""
+    (folder / "evil.py").write_text(EVIL.format(mark=str(folder / "executed")))
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "their-state"))
+    done = subprocess.run(
+        [*COMMAND, "run", "--plugin", "evil.py", "--path", "small.toml", "--duration", "1", "--out", "out"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (folder / "executed").unlink()
+    shutil.rmtree(folder / "out/runs")
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    return folder / "out"
+
+
+def test_continuing_and_repeating_is_refused_without_a_terminal(
+    dumbbell: Dumbbell, stranger: Path, folder: Path
+) -> None:
+    for words in (("--resume", "--out", "out"), ("out/experiment.toml", "--out", "again")):
+        done = dumbbell("run", *words, expect=2)
+        (line,) = done.stderr.splitlines()
+        assert "out/experiment.toml: would execute on this machine what you have not run before: scheme `" in line
+        assert str(folder / "evil.py") in line
+        assert line.endswith(": --trust runs it")
+    assert not (folder / "executed").exists()
+    assert not (folder / "again").exists()
+    assert not list(stranger.rglob("stats.json"))
+
+
+def test_trust_runs_it_and_is_remembered(dumbbell: Dumbbell, stranger: Path, folder: Path) -> None:
+    dumbbell("run", "--resume", "--out", "out", "--trust")
+    assert (folder / "executed").exists()
+    assert [run["status"] for run in show(dumbbell, "out")["runs"]] == ["done"]
+    shutil.rmtree(stranger / "runs")
+    dumbbell("run", "--resume", "--out", "out")
+    # another content is another program
+    (folder / "evil.py").write_text((folder / "evil.py").read_text() + "\n# and more\n")
+    assert "what you have not run before" in dumbbell("run", "--resume", "--out", "out", expect=2).stderr
+    assert (folder / "my-state/dumbbell/trusted").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_a_user_has_run_is_continued_without_a_question(
+    dumbbell: Dumbbell, stranger: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "their-state"))
+    dumbbell("run", "--resume", "--out", "out")
+    assert (folder / "executed").exists()
+
+
+def test_to_read_results_loads_nothing_that_they_name(dumbbell: Dumbbell, stranger: Path, folder: Path) -> None:
+    dumbbell("show", "out", expect=1)
+    dumbbell("report", "out", "--html")
+    experiment = stranger / "experiment.toml"
+    text = experiment.read_text()
+    (name,) = library.open(stranger).experiment.schemes
+    experiment.write_text(text.replace(f'"{name}"', f'"{folder}/evil.py"', 1))
+    for words in (
+        ("show", "out"),
+        ("report", "out"),
+        ("diff", "out", "out"),
+        ("export", "pantheon", "out", "--out", "p"),
+    ):
+        line = dumbbell(*words, expect=2).stderr
+        assert "out/experiment.toml: `" in line, words
+        assert "results bring all that they name" in line, words
+    experiment.write_text(text.replace('paths = [\n    "small",', 'paths = [\n    "small.toml",'))
+    assert "there is no `path.small.toml`" in dumbbell("show", "out", expect=2).stderr
+    assert not (folder / "executed").exists()
+
+
+def _asked(folder: Path, answer: str) -> tuple[int, str]:
+    """Runs --resume at a terminal, and types the answer to its question; exit status and all that was shown."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "run", "--resume", "--out", "out"], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    shown, answered, end = "", False, time.monotonic() + 60
+    while time.monotonic() < end:
+        if not select.select([ours], [], [], 0.2)[0]:
+            continue
+        try:
+            more = os.read(ours, 65536)
+        except OSError:  # nobody is at the other end any more
+            break
+        shown += more.decode()
+        if "[y/N] " in shown and not answered:
+            answered = bool(os.write(ours, answer.encode()))
+    os.close(ours)
+    assert answered, shown
+    return process.wait(), shown
+
+
+def test_whoever_sits_at_a_terminal_is_asked(stranger: Path, folder: Path) -> None:
+    status, shown = _asked(folder, "\n")
+    assert status == 2
+    assert f": {folder}/evil.py" in shown
+    assert not (folder / "executed").exists()
+    status, shown = _asked(folder, "y\n")
+    assert status == 0, shown
+    assert (folder / "executed").exists()
+
+
+def test_programs_are_named_with_their_words(dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    (folder / "out/runs").mkdir(parents=True)
+    program = 'sender = ["sh", "-c", "touch executed"]\nreceiver = ["true"]\n'
+    (folder / "out/experiment.toml").write_text(
+        'schemes = ["iperf3"]\npaths = ["p"]\nbackend = "emu"\n[scheme.iperf3]\nkind = "program"\n'
+        f"[scheme.iperf3.program]\n{program}"
+        + (folder / "small.toml").read_text().replace("[[", "[[path.p.").replace("title", "#")
+    )
+    line = dumbbell("run", "out/experiment.toml", "--out", "again", expect=2).stderr
+    assert "scheme `iperf3`, a real program: `sh -c 'touch executed'` and `true`: --trust runs it" in line
+    assert not (folder / "executed").exists()
+
+
+def test_listed_programs_are_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    plan = Plan(name="kept", schemes=["iperf3"], paths=["default"], backend="emu")
+    experiment = resolve(plan)
+    (tmp_path / "runs").mkdir()
+    kept = replace(Plan.from_toml(to_toml(experiment.table())), file=str(tmp_path / "experiment.toml"), closed=True)
+    require_trust(kept, resolve(kept), False)
+    scheme = kept.own_schemes["iperf3"]
+    assert scheme.program == catalog.schemes().find("iperf3").program
+    other = replace(scheme, parameters=scheme.parameters | {"congestion": "cubic; touch x"})
+    changed = replace(kept, own_schemes={"iperf3": other})
+    with pytest.raises(Untrusted):
+        require_trust(changed, resolve(changed), False)
