@@ -220,7 +220,7 @@ def _give_mahimahi(content: bytes, folder: Path) -> None:
 def _qlogs(folder: Path) -> list[bytes]:
     made = []
     for draft in ("0.3", "quic-13"):
-        files, _ = dumbbell.export_qlog(_results(folder), folder / f"qlog-{draft}", draft=draft)
+        files, *_ = dumbbell.export_qlog(_results(folder), folder / f"qlog-{draft}", draft=draft)
         for file in files:
             lines = file.read_bytes().splitlines(keepends=True)
             made += [b"".join(lines[:count]) for count in (20, 200)]

@@ -11,7 +11,7 @@ import dumbbell as library
 from conftest import COMMAND, SMALL_PATH, Dumbbell
 from dumbbell import Error
 from dumbbell.json_text import BadJson, parse_json
-from dumbbell.progress import Progress
+from dumbbell.progress import Piece, Progress
 
 DIGITS = "9" * 5000
 DEEP = "[" * 3000 + "]" * 3000
@@ -151,5 +151,5 @@ def test_what_files_say_does_not_reach_the_terminal_as_it_is(dumbbell: Dumbbell,
 
 
 def test_the_reason_of_a_failed_run_does_not_reach_the_terminal_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    Progress(1).step("reno on small, run 1", "failed", ESCAPE)
+    Progress().expect("runs", [Piece("reno on small, run 1", 1.0)]).step(0, "failed", ESCAPE)
     assert r"\x1b[31mred" in capsys.readouterr().err

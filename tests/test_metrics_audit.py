@@ -148,6 +148,7 @@ NOT_IN_THE_LOG = {
     *("flow", "scheme", "start_s", "stop_s", "link", "direction", "invalid_reason", "convergence_delta"),
     *("convergence_window_s", "sample_interval_s", "utilization"),
     *("media", "media.frames_written", "media.frames_skipped"),
+    *(f"rtt_{name}_ms" for name in ("min", "mean", "p50", "p95", "p99")),  # of what one end alone saw
 }
 """Labels, and what the files of a run do not tell a second time."""
 ROUNDED = {

@@ -221,7 +221,7 @@ def test_the_report_draws_both_ends(dumbbell: Dumbbell, folder: Path, runs: dict
     dumbbell("report", "out", "--html")
     page = (folder / "out/report.html").read_text()
     for end in ENDS:
-        for figure in ("Throughput", "Congestion window", "Smoothed RTT"):
+        for figure in ("Throughput", "Congestion window and pacing rate", "Smoothed RTT"):
             assert f"{figure} over time, run 1 of {end}, 1 flow" in page
     assert "Pantheon&#x27;s analysis would drop" not in page, "a trace was not planned to be of some length"
 

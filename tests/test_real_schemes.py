@@ -289,7 +289,7 @@ def emulated(
 
     monkeypatch.setattr(_core, "emulate", play, raising=False)
     final = tmp_path / "out/a/b/c/d"
-    task = worker.Task(0, "a run", Emulator(), {"run": 1}, "{}", (), tmp_path / "temporary", final)
+    task = worker.Task(0, "a run", Emulator(), {"run": 1}, "{}", (), tmp_path, tmp_path / "temporary", final)
     statistics = worker.execute(task)
     assert next(left, None) is None, "fewer emulations than planned"
     stored = json.loads((task.final / "stats.json").read_text())
