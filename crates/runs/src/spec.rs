@@ -129,7 +129,7 @@ pub struct RunSpec {
 }
 
 /// Shortest spacing of samples, s.
-const LEAST_INTERVAL_S: f64 = 1e-4;
+const LEAST_INTERVAL_S: f64 = 1e-5;
 /// Most samples of a run.
 const MOST_SAMPLES: f64 = 1e7;
 /// Highest budgets that a run can be given.

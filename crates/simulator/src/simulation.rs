@@ -190,7 +190,7 @@ mod tests {
         let message = refusal(|spec| spec["most_events_per_s"] = json!(0));
         assert_eq!(message, "most_events_per_s = 0: allowed is 1 to 1000000000000");
         let message = refusal(|spec| spec["sample_interval_s"] = json!(1e-9));
-        assert_eq!(message, "sample_interval_s = 0.000000001: must be at least 0.0001 with duration_s = 5");
+        assert_eq!(message, "sample_interval_s = 0.000000001: must be at least 0.00001 with duration_s = 5");
         let message = refusal(|spec| {
             spec["flows"][0]["application"] = json!({"kind": "poisson", "rate_mbps": 1e5, "packet_bytes": 1});
         });
