@@ -91,7 +91,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Parameter::flag("jump_limit", true, "FillP: a sample raises the bandwidth by a quarter at most."),
         Parameter::number("pack_floor_ms", "ms", 20.0, (1.0, 1000.0), "Shortest interval of PACKs."),
     ],
-    receiver: Some(|_, _| Box::new(PackHalf::new())),
+    receiver: Some(|_, _| Ok(Box::new(PackHalf::new()))),
     build: Build::Function(|parameters, start| Box::new(Fillp2::new(parameters, start))),
 };
 

@@ -4,8 +4,10 @@
 //! owns, nothing is allocated per ACK. See `reno.rs` for the smallest complete controller.
 
 mod controller;
+mod network;
 mod parameters;
 mod parts;
+mod policy;
 mod receiver;
 mod registry;
 
@@ -21,6 +23,7 @@ mod fillp;
 mod fillp2;
 mod gcc;
 mod gquic_cubic;
+mod indigo;
 mod koho;
 mod ledbat;
 mod ledbat_plus_plus;
@@ -45,8 +48,9 @@ pub use controller::{
     Timeout, TimeoutKind,
 };
 pub use parameters::{File, Files, Parameter, ParameterKind, Parameters, Value};
+pub use policy::Policy;
 pub use receiver::{Arrived, ReceiverHalf};
-pub use registry::{Build, BuildClosure, BuildReceiver, Entry, Registry};
+pub use registry::{Build, BuildClosure, BuildFallible, BuildReceiver, Entry, Registry};
 
 #[cfg(test)]
 mod testing;

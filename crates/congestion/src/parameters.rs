@@ -256,6 +256,14 @@ impl Parameters {
         }
     }
 
+    /// A file that the controller cannot do without. Panics if `name` is not declared as a file.
+    ///
+    /// # Errors
+    /// One line: none was named; `what` says what it is to hold.
+    pub fn needed_file(&self, name: &str, what: &str) -> Result<&File, String> {
+        self.file(name).ok_or_else(|| format!("`{name}`: no file named: allowed is {what}"))
+    }
+
     /// Name and value of every parameter, in declaration order.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Parameter, &Value)> {
         self.declared.iter().zip(&self.values)

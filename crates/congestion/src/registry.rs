@@ -5,8 +5,11 @@ use core::fmt::{self, Debug, Formatter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Builds the receiver-side half of a scheme.
-pub type BuildReceiver = fn(&Parameters, &Start) -> Box<dyn ReceiverHalf>;
+/// Builds the receiver-side half of a scheme. An error is one line: what a file that a parameter names has wrong.
+pub type BuildReceiver = fn(&Parameters, &Start) -> Result<Box<dyn ReceiverHalf>, String>;
+
+/// Builds a controller, or says in one line what a file that a parameter names has wrong.
+pub type BuildFallible = fn(&Parameters, &Start) -> Result<Box<dyn Controller>, String>;
 
 /// Builds a controller with what was loaded before.
 pub type BuildClosure = dyn Fn(&Parameters, &Start) -> Box<dyn Controller> + Send + Sync;
@@ -16,6 +19,8 @@ pub type BuildClosure = dyn Fn(&Parameters, &Start) -> Box<dyn Controller> + Sen
 pub enum Build {
     /// All that it needs is in the parameters: controllers written here or in another crate.
     Function(fn(&Parameters, &Start) -> Box<dyn Controller>),
+    /// The same, with a file among them whose contents may be wrong.
+    Fallible(BuildFallible),
     /// It needs something besides that was loaded before: a library, a class.
     Closure(Arc<BuildClosure>),
 }
@@ -38,16 +43,39 @@ pub struct Entry {
 
 impl Entry {
     /// A controller for one flow.
-    pub fn build(&self, parameters: &Parameters, start: &Start) -> Box<dyn Controller> {
+    ///
+    /// # Errors
+    /// One line: what a file that a parameter names has wrong.
+    pub fn build(&self, parameters: &Parameters, start: &Start) -> Result<Box<dyn Controller>, String> {
         match &self.build {
-            Build::Function(build) => build(parameters, start),
-            Build::Closure(build) => build(parameters, start),
+            Build::Function(build) => Ok(build(parameters, start)),
+            Build::Fallible(build) => build(parameters, start),
+            Build::Closure(build) => Ok(build(parameters, start)),
         }
     }
 
     /// The receiver-side half for the same flow, if the scheme has one.
-    pub fn build_receiver(&self, parameters: &Parameters, start: &Start) -> Option<Box<dyn ReceiverHalf>> {
-        self.receiver.map(|build| build(parameters, start))
+    ///
+    /// # Errors
+    /// As of [`build`](Self::build).
+    pub fn build_receiver(
+        &self,
+        parameters: &Parameters,
+        start: &Start,
+    ) -> Result<Option<Box<dyn ReceiverHalf>>, String> {
+        self.receiver.map(|build| build(parameters, start)).transpose()
+    }
+
+    /// Whether both halves can be built with `parameters`.
+    ///
+    /// # Errors
+    /// As of [`build`](Self::build).
+    pub fn check(&self, parameters: &Parameters, start: &Start) -> Result<(), String> {
+        if let Build::Fallible(build) = &self.build {
+            build(parameters, start)?;
+            self.build_receiver(parameters, start)?;
+        }
+        Ok(())
     }
 }
 
@@ -111,6 +139,7 @@ const BUILTIN: &[Entry] = &[
     crate::fillp2::ENTRY,
     crate::gcc::ENTRY,
     crate::gquic_cubic::ENTRY,
+    crate::indigo::ENTRY,
     crate::koho::ENTRY,
     crate::ledbat::ENTRY,
     crate::ledbat_plus_plus::ENTRY,
@@ -157,7 +186,7 @@ mod tests {
         );
         registry.add(entry.clone()).unwrap();
         let start = Start { now: units::Time::ZERO, mss_bytes: 1000, initial_window_bytes: 7000, seed: 1 };
-        let controller = registry.find("mine").unwrap().build(&Parameters::defaults(&[]), &start);
+        let controller = registry.find("mine").unwrap().build(&Parameters::defaults(&[]), &start).unwrap();
         assert_eq!(controller.control().window_bytes, 7000);
         assert!(registry.add(entry).unwrap_err().contains("a controller `mine` already"));
     }
@@ -190,8 +219,18 @@ mod tests {
                 };
                 assert_eq!(parameter.parse(&text).as_ref(), Ok(value), "{}.{}", entry.name, parameter.name);
             }
-            let control = entry.build(&parameters, &start).control();
-            assert!(control.window_bytes > 0, "{} starts with an empty window", entry.name);
+            match entry.build(&parameters, &start) {
+                Ok(built) => {
+                    let window = built.control().window_bytes;
+                    assert!(window > 0, "{} starts with an empty window", entry.name);
+                }
+                // One that a file makes: it says which.
+                Err(why) => {
+                    let mut files = parameters.iter().filter(|(_, value)| **value == Value::File(None));
+                    let (file, _) = files.next().unwrap_or_else(|| panic!("{}: {why}", entry.name));
+                    assert!(why.starts_with(&format!("`{}`: ", file.name)), "{}: {why}", entry.name);
+                }
+            }
         }
     }
 }

@@ -123,7 +123,7 @@ pub(crate) const ENTRY: Entry = Entry {
             "Pantheon's client takes the library's loss signal for a bitrate: the next frame is nearly empty.",
         ),
     ],
-    receiver: Some(|_, _| Box::new(Reports::default())),
+    receiver: Some(|_, _| Ok(Box::new(Reports::default()))),
     build: Build::Function(|parameters, start| Box::new(ScreamV1::new(parameters, start))),
 };
 

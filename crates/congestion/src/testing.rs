@@ -50,7 +50,7 @@ impl Driver {
             seed: 1,
         };
         Self {
-            controller: entry.build(&parameters, &start),
+            controller: entry.build(&parameters, &start).unwrap(),
             now: Time::from_ns(1_000_000_000),
             rtt: Span::from_ms(100),
             min_rtt: Span::from_ms(100),

@@ -42,9 +42,9 @@ fn transfer(controller: &str, config: &Config, application: ApplicationSpec, len
         initial_window_bytes: u64::from(config.initial_window * config.payload_bytes),
         seed: 1,
     };
-    let half = entry.build_receiver(&parameters, &start);
+    let half = entry.build_receiver(&parameters, &start).unwrap();
     let receiver = Receiver::new(config, half);
-    run_both(entry.build(&parameters, &start), receiver, config, application, length)
+    run_both(entry.build(&parameters, &start).unwrap(), receiver, config, application, length)
 }
 
 fn run_both(

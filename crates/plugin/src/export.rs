@@ -119,7 +119,8 @@ fn fields_of(entry: &Entry) -> Vec<(&'static str, &'static str)> {
     }
     let start = Start { now: Time::ZERO, mss_bytes: 1448, initial_window_bytes: 14_480, seed: 1 };
     let mut names = Names(Vec::new());
-    let write = || entry.build(&Parameters::defaults(entry.parameters), &start).fields(&mut names);
+    let write =
+        || entry.build(&Parameters::defaults(entry.parameters), &start).map(|built| built.fields(&mut names));
     // Why it cannot be built is said when a flow begins.
     let _built = panic::catch_unwind(AssertUnwindSafe(write));
     names.0
@@ -219,7 +220,7 @@ unsafe extern "C" fn create(
             );
         }
         let build = || entry.build(&parameters, &start);
-        panic::catch_unwind(AssertUnwindSafe(build)).map_err(|_| LAST_PANIC.take())
+        panic::catch_unwind(AssertUnwindSafe(build)).unwrap_or_else(|_| Err(LAST_PANIC.take()))
     });
     match built {
         Ok(controller) => {

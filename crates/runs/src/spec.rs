@@ -248,7 +248,9 @@ impl RunSpec {
                     "application.rate_mbps: {rate:.0} packets a second: allowed are most_events_per_s = {most}"
                 ));
             }
-            return flow.parameters(registry).map(|_| ());
+            let entry = registry.find(&flow.controller_name())?;
+            return entry
+                .check(&flow.parameters(registry)?, &flow.controller_start(&flow.config()?, self.seed));
         }
         if backend == Backend::Simulation {
             return Err(
@@ -293,17 +295,12 @@ impl RunSpec {
         let (flow, seed) = (&self.flows[index], self.flow_seed(index));
         let (entry, parameters, config) =
             (registry.find(&flow.controller_name())?, flow.parameters(registry)?, flow.config()?);
-        let start = Start {
-            now: flow.start(),
-            mss_bytes: config.payload_bytes,
-            initial_window_bytes: u64::from(config.initial_window) * u64::from(config.payload_bytes),
-            seed,
-        };
+        let start = flow.controller_start(&config, seed);
         let application =
             Application::new(flow.application.clone(), flow.start(), config.payload_bytes, seed);
-        let half = entry.build_receiver(&parameters, &start);
+        let half = entry.build_receiver(&parameters, &start)?;
         let receiver = Receiver::new(&config, half).with_seed(&config, seed);
-        let controller = entry.build(&parameters, &start);
+        let controller = entry.build(&parameters, &start)?;
         let (from, to) = (flow.start(), flow.stop(self.duration()));
         let sender = Sender::new(&config, controller, application, from, to);
         Ok(Ends { config, sender, receiver })
@@ -341,6 +338,16 @@ impl FlowSpec {
             parameters.set(name, text)?;
         }
         Ok(parameters)
+    }
+
+    /// What its controller is given when it is built.
+    fn controller_start(&self, config: &Config, seed: u64) -> Start {
+        Start {
+            now: self.start(),
+            mss_bytes: config.payload_bytes,
+            initial_window_bytes: u64::from(config.initial_window) * u64::from(config.payload_bytes),
+            seed,
+        }
     }
 
     /// When the flow starts.

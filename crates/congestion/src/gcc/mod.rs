@@ -66,7 +66,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "gcc",
     summary: "Google Congestion Control of libwebrtc M150: trendline filter, AIMD, probing, loss model",
     parameters: PARAMETERS,
-    receiver: Some(|parameters, _| Box::new(Feedback::new(parameters))),
+    receiver: Some(|parameters, _| Ok(Box::new(Feedback::new(parameters)))),
     build: Build::Function(|parameters, start| Box::new(Gcc::new(parameters, start))),
 };
 

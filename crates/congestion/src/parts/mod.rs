@@ -1,6 +1,7 @@
 //! Building blocks that several controllers share: one concept per file.
 
 mod base_delay;
+mod departures;
 mod frame_clock;
 mod gradient_step;
 mod hystart;
@@ -15,6 +16,7 @@ mod window;
 mod windowed;
 
 pub(crate) use base_delay::{BaseDelay, MAX_MINUTES};
+pub(crate) use departures::Departures;
 pub(crate) use frame_clock::FrameClock;
 pub(crate) use gradient_step::{Boundary, GradientStep, StepRule};
 pub(crate) use hystart::SlowStart;

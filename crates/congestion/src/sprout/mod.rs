@@ -74,7 +74,7 @@ pub(crate) const ENTRY: Entry = Entry {
             "The receiver sends a forecast every 20 ms and does not fill the return path with a flow of its own.",
         ),
     ],
-    receiver: Some(|parameters, start| Box::new(receiver::Receiver::new(parameters, start))),
+    receiver: Some(|parameters, start| Ok(Box::new(receiver::Receiver::new(parameters, start)))),
     build: Build::Function(|parameters, start| Box::new(Sprout::new(parameters, start))),
 };
 

@@ -107,11 +107,11 @@ fn parameters(settings: &[(&str, &str)]) -> Parameters {
 }
 
 fn controller(settings: &[(&str, &str)]) -> Box<dyn Controller> {
-    ENTRY.build(&parameters(settings), &start())
+    ENTRY.build(&parameters(settings), &start()).unwrap()
 }
 
 fn receiver(settings: &[(&str, &str)]) -> Box<dyn ReceiverHalf> {
-    (ENTRY.receiver.unwrap())(&parameters(settings), &start())
+    (ENTRY.receiver.unwrap())(&parameters(settings), &start()).unwrap()
 }
 
 /// An ACK with nothing but feedback, `in_flight_bytes` under way.

@@ -14,7 +14,7 @@ const MAY_BE_INFINITE: &[&str] = &["ssthresh"];
 
 /// Fields without a value (NaN) outside of a congestion-avoidance epoch. Measured times, in ms, may have none until the
 /// next ACK.
-const MAY_BE_ABSENT: &[&str] = &["k", "w_est"];
+const MAY_BE_ABSENT: &[&str] = &["k", "w_est", "queueing_delay", "delivery_rate", "sending_rate"];
 
 /// Most packets a controller may send at once here, whatever its window.
 const MAX_FLIGHT: usize = 500;
@@ -75,11 +75,15 @@ impl Harness {
         let start = Start { now, mss_bytes: flow.mss_bytes, initial_window_bytes, seed: 7 };
         let far_start = Start { now: now + flow.clock_offset, ..start.clone() };
         let far_end = |build: congestion::BuildReceiver| {
-            FarEnd::new(entry.name, build(parameters, &far_start), far_start.now)
+            FarEnd::new(
+                entry.name,
+                build(parameters, &far_start).expect("files are checked before"),
+                far_start.now,
+            )
         };
         Self {
             name: entry.name,
-            controller: entry.build(parameters, &start),
+            controller: entry.build(parameters, &start).expect("files are checked before"),
             far_end: entry.receiver.map(far_end),
             flow,
             queue: FrameQueue::default(),

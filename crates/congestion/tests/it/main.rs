@@ -2,6 +2,7 @@
 //! sensible numbers, and repeats itself exactly. Receiver-side halves run beside their controllers.
 
 mod far_end;
+mod files;
 mod harness;
 mod steps;
 
@@ -21,7 +22,7 @@ fn run(entry: &Entry, parameters: &Parameters, flow: Flow, steps: &[Step]) -> Tr
 
 /// `entry`'s parameters, each at its default, smallest, largest or middle value as `draws` says.
 fn drawn_parameters(entry: &Entry, draws: &[u8]) -> Parameters {
-    let mut parameters = Parameters::defaults(entry.parameters);
+    let mut parameters = files::parameters(entry);
     for (parameter, draw) in entry.parameters.iter().zip(draws.iter().cycle()) {
         let text = match (parameter.kind, draw % 4) {
             (_, 0) | (ParameterKind::File, _) => continue,
@@ -51,7 +52,7 @@ proptest! {
     ) {
         let flow = Flow { mss_bytes, clock_offset, live };
         for entry in Registry::builtin().iter() {
-            let parameters = Parameters::defaults(entry.parameters);
+            let parameters = files::parameters(entry);
             let first = run(entry, &parameters, flow, &steps);
             let second = run(entry, &parameters, flow, &steps);
             prop_assert!(first == second, "{} does not repeat itself", entry.name);

@@ -82,7 +82,7 @@ fn what_a_controller_refuses_is_told_with_its_reason() {
     );
     let entry = library.entry("mine", "scheme mine (lib0.so: mine)", &watch).unwrap();
     let start = Start { now: Time::ZERO, mss_bytes: 1448, initial_window_bytes: 14_480, seed: 1 };
-    let controller = entry.build(&Parameters::defaults(entry.parameters), &start);
+    let controller = entry.build(&Parameters::defaults(entry.parameters), &start).unwrap();
     assert_eq!(
         watch.failure(),
         Some("scheme mine (lib0.so: mine): create refused to start: there is no table (at 0.000000 s)")

@@ -43,15 +43,16 @@ impl Scheme {
             initial_window_bytes: u64::from(config.initial_window) * u64::from(config.payload_bytes),
             seed: SEED,
         };
+        entry.check(&parameters, &start)?;
         Ok(Self { entry, parameters, config, start })
     }
 
     fn controller(&self) -> Box<dyn Controller> {
-        self.entry.build(&self.parameters, &self.start)
+        self.entry.build(&self.parameters, &self.start).expect("checked when the scheme was read")
     }
 
     fn half(&self) -> Option<Box<dyn ReceiverHalf>> {
-        self.entry.build_receiver(&self.parameters, &self.start)
+        self.entry.build_receiver(&self.parameters, &self.start).expect("checked when the scheme was read")
     }
 }
 

@@ -160,9 +160,11 @@ fn ends(controller: &str) -> (Sender, Receiver) {
         seed: 1,
     };
     let parameters = Parameters::defaults(entry.parameters);
-    let receiver = Receiver::new(&config, entry.build_receiver(&parameters, &start));
+    let receiver =
+        Receiver::new(&config, entry.build_receiver(&parameters, &start).expect("nothing is missing"));
     let application = Application::new(ApplicationSpec::Greedy, start.now, config.payload_bytes, 1);
-    let (controller, stop) = (entry.build(&parameters, &start), start.now + RTT * ROUNDS as u64);
+    let (controller, stop) =
+        (entry.build(&parameters, &start).expect("nothing is missing"), start.now + RTT * ROUNDS as u64);
     (Sender::new(&config, controller, application, start.now, stop), receiver)
 }
 

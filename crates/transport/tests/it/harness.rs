@@ -32,7 +32,12 @@ impl Pair {
         let registry = congestion::Registry::builtin();
         let entry = registry.find("reno").expect("reno is registered");
         let parameters = Parameters::defaults(entry.parameters);
-        Self::with(config, application, |start| entry.build(&parameters, start), None)
+        Self::with(
+            config,
+            application,
+            |start| entry.build(&parameters, start).expect("reno needs no file"),
+            None,
+        )
     }
 
     /// The same with the controller that `build` builds and a receiver-side half.

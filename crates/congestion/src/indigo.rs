@@ -1,0 +1,358 @@
+//! Indigo: a window changed every 10 ms by what a recurrent network has learned from an expert that knows the link.
+//!
+//! Source: Yan et al., "Pantheon: the training ground for Internet congestion-control research", USENIX ATC 2018, section 6;
+//! StanfordSNR/indigo@2601c92e, env/sender.py, `dagger/run_sender.py`, dagger/models.py. Each ACK gives a queueing delay (RTT
+//! less its minimum, which never ages), a delivery rate (by what had been delivered when the packet left) and a sending
+//! rate (by what had been sent when it left), each smoothed from the first ACK of a step. The first ACK more than 10 ms
+//! after a step began ends it: the network sees the three, the window and its own last action, and says what becomes of
+//! the window: a half, 10 less, the same, 10 more, or double. There is no pacing and no reaction to losses; both clocks
+//! count whole milliseconds.
+//!
+//! Expected: 12 Mbit/s with 30 ms one-way delay and 90,000 bytes of queue: 11.36 Mbit/s, 95th percentile of the one-way
+//! delay 40.1 ms (published beside facebookresearch/mvfst-rl, issue 15); collapse where the delay jitters by more than a few
+//! ms, for the smallest RTT is never forgotten.
+
+use crate::network::{Layout, Network, Tensors, largest};
+use crate::parts::Departures;
+use crate::policy::{Learned, Policy};
+use crate::{Ack, AckedPacket, Build, Control, Entry, FieldSink, Parameter, Parameters, Sent, Start};
+use units::Time;
+
+/// Window at the start, packets.
+const INITIAL_WINDOW: f64 = 10.0;
+const MIN_WINDOW: f64 = 2.0;
+/// The program has no largest window; beyond this one no transport of ours goes.
+const MAX_WINDOW: f64 = 1e7;
+/// Bytes of a datagram besides the payload that its sender counts: sequence number, stamps and counters.
+const HEADER_BYTES: u64 = 36;
+/// Weight of what was known, per ACK.
+const KEEP: f64 = 0.875;
+/// What features are divided by: ms, Mbit/s, packets.
+const DELAY_UNIT: f64 = 200.0;
+const RATE_UNIT: f64 = 200.0;
+const WINDOW_UNIT: f64 = 5000.0;
+/// The action that the network is told to have taken before its first step.
+const FIRST_ACTION: usize = 4;
+const ACTIONS: usize = 5;
+const FEATURES: usize = 4 + ACTIONS;
+const NS_PER_MS: u64 = 1_000_000;
+
+/// Checkpoints as published: one layer of 32 or 128 units, or two of 256 (September 2017).
+const LAYOUTS: &[Layout] = &[
+    Layout {
+        bytes: 22_168,
+        layers: "lstm:1 dense",
+        tensors: &[
+            ("0.kernel", &[41, 128], 1176),
+            ("0.bias", &[128], 664),
+            ("1.kernel", &[32, 5], 24),
+            ("1.bias", &[5], 4),
+        ],
+    },
+    Layout {
+        bytes: 285_208,
+        layers: "lstm:1 dense",
+        tensors: &[
+            ("0.kernel", &[137, 512], 4632),
+            ("0.bias", &[512], 2584),
+            ("1.kernel", &[128, 5], 24),
+            ("1.bias", &[5], 4),
+        ],
+    },
+    Layout {
+        bytes: 3_195_928,
+        layers: "lstm:1 lstm:1 dense",
+        tensors: &[
+            ("0.kernel", &[265, 1024], 9240),
+            ("0.bias", &[1024], 5144),
+            ("1.kernel", &[512, 1024], 1_098_776),
+            ("1.bias", &[1024], 1_094_680),
+            ("2.kernel", &[256, 5], 24),
+            ("2.bias", &[5], 4),
+        ],
+    },
+];
+
+/// Registry entry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "indigo",
+    summary: "Indigo (StanfordSNR/indigo@2601c92e): a recurrent network changes the window every 10 ms",
+    parameters: &[
+        Parameter::file(
+            "weights",
+            "The network: safetensors of nine inputs and five outputs, or the data file of a published checkpoint.",
+        ),
+        Parameter::number("step_ms", "ms", 10.0, (1.0, 1000.0), "Shortest time between two decisions."),
+    ],
+    receiver: None,
+    build: Build::Fallible(|parameters, start| {
+        let file = parameters.needed_file("weights", "a file with Indigo's network")?;
+        let network = Network::new(&Tensors::read("weights", file, LAYOUTS)?, FEATURES, ACTIONS)?;
+        Ok(Box::new(Learned { policy: Indigo::new(parameters, start), network }))
+    }),
+};
+
+/// What was known when a packet left.
+#[derive(Clone, Copy, Debug, Default)]
+struct Departure {
+    sent_bytes: u64,
+    delivered_bytes: u64,
+    delivered_ms: u64,
+}
+
+/// Indigo without its network.
+#[derive(Debug)]
+pub(crate) struct Indigo {
+    step_ms: f64,
+    mss_bytes: u64,
+    start: Time,
+    window: f64,
+    min_rtt_ms: u64,
+    sent_bytes: u64,
+    delivered_bytes: u64,
+    delivered_ms: u64,
+    departures: Departures<Departure>,
+    step_start_ms: Option<u64>,
+    /// Queueing delay in ms, delivery rate and sending rate in Mbit/s, of this step; `None` before its first ACK.
+    smoothed: Option<[f64; 3]>,
+    /// Whether the last ACK ended the step.
+    is_due: bool,
+    last_action: usize,
+    /// As `smoothed`, of the last step that ended; NaN before.
+    seen: [f64; 3],
+    observation: [f32; FEATURES],
+}
+
+impl Indigo {
+    pub(crate) fn new(parameters: &Parameters, start: &Start) -> Self {
+        Self {
+            step_ms: parameters.number("step_ms"),
+            mss_bytes: u64::from(start.mss_bytes.max(1)),
+            start: start.now,
+            window: INITIAL_WINDOW,
+            min_rtt_ms: u64::MAX,
+            sent_bytes: 0,
+            delivered_bytes: 0,
+            delivered_ms: 0,
+            departures: Departures::default(),
+            step_start_ms: None,
+            smoothed: None,
+            is_due: false,
+            last_action: FIRST_ACTION,
+            seen: [f64::NAN; 3],
+            observation: [0.0; FEATURES],
+        }
+    }
+
+    /// The sender's clock.
+    fn ms(&self, time: Time) -> u64 {
+        time.since(self.start).as_ns() / NS_PER_MS
+    }
+
+    fn on_packet(&mut self, now_ms: u64, packet: &AckedPacket) {
+        let Some(departure) = self.departures.take(packet.number) else { return };
+        let rtt_ms = now_ms - self.ms(packet.sent_at);
+        self.min_rtt_ms = self.min_rtt_ms.min(rtt_ms);
+        self.delivered_bytes += u64::from(packet.bytes) + HEADER_BYTES;
+        self.delivered_ms = now_ms;
+        let mbps = |bytes: u64, ms: u64| 0.008 * bytes as f64 / ms.max(1) as f64;
+        let sample = [
+            (rtt_ms - self.min_rtt_ms) as f64,
+            mbps(self.delivered_bytes - departure.delivered_bytes, now_ms - departure.delivered_ms),
+            mbps(self.sent_bytes - departure.sent_bytes, rtt_ms),
+        ];
+        self.smoothed = Some(match self.smoothed {
+            None => sample,
+            Some(known) => [0, 1, 2].map(|feature| KEEP * known[feature] + (1.0 - KEEP) * sample[feature]),
+        });
+        let step_start = *self.step_start_ms.get_or_insert(now_ms);
+        self.is_due |= (now_ms - step_start) as f64 > self.step_ms;
+    }
+}
+
+impl Policy for Indigo {
+    fn inputs(&self) -> usize {
+        FEATURES
+    }
+
+    fn outputs(&self) -> usize {
+        ACTIONS
+    }
+
+    fn on_sent(&mut self, event: &Sent) {
+        let departure = Departure {
+            sent_bytes: self.sent_bytes,
+            delivered_bytes: self.delivered_bytes,
+            delivered_ms: self.delivered_ms,
+        };
+        self.departures.note(event.number, departure);
+        self.sent_bytes += u64::from(event.bytes) + HEADER_BYTES;
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>) {
+        let now_ms = self.ms(ack.now);
+        ack.packets.iter().for_each(|packet| self.on_packet(now_ms, packet));
+    }
+
+    fn observation(&mut self, now: Time) -> Option<&[f32]> {
+        if !core::mem::take(&mut self.is_due) {
+            return None;
+        }
+        self.seen = self.smoothed.take()?;
+        let [delay, delivery, sending] = self.seen;
+        self.step_start_ms = Some(self.ms(now));
+        let seen = [delay / DELAY_UNIT, delivery / RATE_UNIT, sending / RATE_UNIT, self.window / WINDOW_UNIT];
+        self.observation = [0.0; FEATURES];
+        for (place, value) in self.observation.iter_mut().zip(seen) {
+            *place = value as f32;
+        }
+        self.observation[seen.len() + self.last_action] = 1.0;
+        Some(&self.observation)
+    }
+
+    fn act(&mut self, _now: Time, action: &[f32]) {
+        self.last_action = largest(action);
+        let window = match self.last_action {
+            0 => self.window / 2.0,
+            1 => self.window - 10.0,
+            2 => self.window,
+            3 => self.window + 10.0,
+            _ => self.window * 2.0,
+        };
+        self.window = window.clamp(MIN_WINDOW, MAX_WINDOW);
+    }
+
+    fn control(&self) -> Control {
+        Control::window((self.window * self.mss_bytes as f64) as u64)
+    }
+
+    fn fields(&self, sink: &mut dyn FieldSink) {
+        let [delay, delivery, sending] = self.seen;
+        sink.put("cwnd", "packets", self.window);
+        sink.put("queueing_delay", "ms", delay);
+        sink.put("delivery_rate", "Mbit/s", delivery);
+        sink.put("sending_rate", "Mbit/s", sending);
+        sink.put("action", "", self.last_action as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::File;
+    use units::Span;
+
+    fn file(contents: &'static [u8]) -> File {
+        File { name: "indigo.data".into(), contents: contents.into() }
+    }
+
+    fn network(contents: &'static [u8]) -> Network {
+        let tensors = Tensors::read("weights", &file(contents), LAYOUTS).unwrap();
+        Network::new(&tensors, FEATURES, ACTIONS).unwrap()
+    }
+
+    const RELEASED: &[u8] =
+        include_bytes!("../../../python/dumbbell/catalog/weights/indigo/indigo-1x32.data");
+    const NO_CALIB: &[u8] =
+        include_bytes!("../../../python/dumbbell/catalog/weights/indigo/indigo-1x32-no-calib.data");
+
+    /// Delay in ms, delivery and sending rate in Mbit/s, window, last action: as the network sees them.
+    fn seen(delay: f32, delivery: f32, sending: f32, window: f32, last: usize) -> [f32; FEATURES] {
+        let mut values =
+            [delay / 200.0, delivery / 200.0, sending / 200.0, window / 5000.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        values[4 + last] = 1.0;
+        values
+    }
+
+    const STEPS: [(f32, f32, f32, f32, usize); 4] = [
+        (0.0, 2.8, 3.0, 10.0, 4),
+        (0.0, 5.5, 6.0, 20.0, 4),
+        (3.5, 11.8, 14.0, 40.0, 4),
+        (30.0, 12.0, 12.0, 80.0, 4),
+    ];
+
+    #[test]
+    fn the_published_networks_say_what_they_said_elsewhere() {
+        // Evaluated with numpy from the same checkpoints.
+        let expected = [
+            [-1.2848, -0.1836, -0.4221, 2.1706, -0.1091],
+            [-1.3445, 0.0639, -0.4676, 1.3183, 0.7511],
+            [-1.1418, 0.2878, -0.0136, 0.1119, 1.1784],
+            [0.5079, 0.6461, 0.3826, -0.9400, -0.1911],
+        ];
+        let (mut released, mut no_calib) = (network(RELEASED), network(NO_CALIB));
+        let mut chosen = Vec::new();
+        for ((delay, delivery, sending, window, last), expected) in STEPS.into_iter().zip(expected) {
+            let input = seen(delay, delivery, sending, window, last);
+            for (found, expected) in released.step(&input).iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-4, "{found} {expected}");
+            }
+            chosen.push(largest(no_calib.step(&input)));
+        }
+        assert_eq!(chosen, [3, 3, 3, 0]);
+    }
+
+    fn policy() -> Indigo {
+        let parameters = Parameters::defaults(ENTRY.parameters);
+        let start = Start { now: Time::ZERO, mss_bytes: 1400, initial_window_bytes: 14_000, seed: 1 };
+        Indigo::new(&parameters, &start)
+    }
+
+    fn send(policy: &mut Indigo, ms: u64, number: u64) {
+        policy.on_sent(&Sent {
+            now: Time::ZERO + Span::from_ms(ms),
+            number,
+            bytes: 1400,
+            in_flight_bytes: 0,
+            retransmission: false,
+            filler: false,
+        });
+    }
+
+    fn ack(policy: &mut Indigo, ms: u64, number: u64, sent_ms: u64) {
+        let sent_at = Time::ZERO + Span::from_ms(sent_ms);
+        policy.on_packet(ms, &AckedPacket { number, sent_at, bytes: 1400, ..AckedPacket::default() });
+    }
+
+    #[test]
+    fn features_are_those_of_the_acknowledgements_of_a_step() {
+        let mut policy = policy();
+        (0..4).for_each(|number| send(&mut policy, number, number));
+        ack(&mut policy, 40, 0, 0);
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        assert_eq!(policy.observation(at(40)), None);
+        ack(&mut policy, 50, 1, 1);
+        assert_eq!(policy.observation(at(50)), None, "10 ms are not more than 10 ms");
+        ack(&mut policy, 51, 2, 2);
+        // RTTs 40, 49, 49 ms; datagrams of 1436 bytes: 1 to 3 delivered since the start, 4, 3, 2 sent since each left.
+        let mbps = |datagrams: f64, ms: f64| 0.008 * 1436.0 * datagrams / ms;
+        let smooth = |a: f64, b: f64, c: f64| 0.875 * (0.875 * a + 0.125 * b) + 0.125 * c;
+        let seen = [
+            smooth(0.0, 9.0, 9.0) / 200.0,
+            smooth(mbps(1.0, 40.0), mbps(2.0, 50.0), mbps(3.0, 51.0)) / 200.0,
+            smooth(mbps(4.0, 40.0), mbps(3.0, 49.0), mbps(2.0, 49.0)) / 200.0,
+            10.0 / 5000.0,
+        ];
+        let found = policy.observation(at(51)).unwrap().to_vec();
+        for (found, expected) in found.iter().zip(seen) {
+            assert!((f64::from(*found) - expected).abs() < 1e-7, "{found} {expected}");
+        }
+        assert_eq!(found[4..], [0.0, 0.0, 0.0, 0.0, 1.0]);
+        policy.act(at(51), &[0.0, 0.0, 0.0, 1.0, 0.5]);
+        assert_eq!((policy.window, policy.last_action), (20.0, 3));
+        assert_eq!(policy.observation(at(51)), None, "once per step");
+    }
+
+    #[test]
+    fn actions_change_the_window_down_to_two_packets() {
+        let mut policy = policy();
+        let mut after = |action: usize| {
+            let mut scores = [0.0; ACTIONS];
+            scores[action] = 1.0;
+            policy.act(Time::ZERO, &scores);
+            policy.window
+        };
+        assert_eq!([4, 3, 2, 1, 0, 1].map(&mut after), [20.0, 30.0, 30.0, 20.0, 10.0, 2.0]);
+        assert!((0..100).map(|_| after(4)).all(|window| window <= MAX_WINDOW));
+    }
+}

@@ -1,0 +1,213 @@
+//! Neural networks of learned controllers: layers one after another, evaluated step by step in 32-bit floats.
+//!
+//! A network is a line of words, one for each layer: `lstm:1 dense`. `LAYER:NUMBER` gives the layer its one number. The
+//! tensors of layer 0 are called `0.kernel`, `0.bias` and so on; their shapes say how wide the layers are:
+//!
+//! | word | number | tensors (rows are inputs) |
+//! |---|---|---|
+//! | `dense` | | `kernel` [inputs, outputs], `bias` [outputs] |
+//! | `lstm` | forget bias | `kernel` [inputs + units, 4 units], gates in the order input, candidate, forget, output; `bias` [4 units] |
+//! | `gru` | | `input` [inputs, 3 units], `hidden` [units, 3 units], `bias` [3 units], gates in the order update, reset, candidate |
+//! | `batch_norm` | epsilon | `mean`, `variance`, `beta` |
+//! | `layer_norm` | epsilon | `gain`, `offset` |
+//! | `tanh`, `relu`, `sigmoid` | | |
+//! | `leaky_relu` | slope | |
+//!
+//! Results do not depend on the machine: sums are in a fixed order, `exp` and `tanh` come from `libm`. Nothing is allocated
+//! per step. The cells are those of TensorFlow 1's `BasicLSTMCell` (tensorflow/tensorflow@v1.15.0,
+//! `tensorflow/python/ops/rnn_cell_impl.py`) and Sonnet 2's `GRU` (google-deepmind/sonnet@v2.0.2, sonnet/src/recurrent.py).
+
+mod cell;
+mod layer;
+mod tensors;
+
+use layer::Layer;
+#[cfg(test)]
+pub(crate) use tensors::packed;
+pub(crate) use tensors::{Layout, Tensors};
+
+/// Layers in the order in which they are passed, with what recurrent ones remember.
+#[derive(Clone, Debug)]
+pub(crate) struct Network {
+    layers: Vec<Layer>,
+    inputs: usize,
+    /// Values between two layers: what one reads, and what it writes.
+    values: Vec<f32>,
+    next: Vec<f32>,
+}
+
+impl Network {
+    /// The network that `tensors` holds, with as many inputs and outputs as told.
+    ///
+    /// # Errors
+    /// One line naming the file and what is wrong with it.
+    pub(crate) fn new(tensors: &Tensors, inputs: usize, outputs: usize) -> Result<Self, String> {
+        Self::of_layers(tensors, tensors.layers(), 0, inputs, outputs)
+    }
+
+    /// The same of the layers `words`, whose numbers begin with `first`: a part of a larger network.
+    ///
+    /// # Errors
+    /// As of [`new`](Self::new).
+    pub(crate) fn of_layers(
+        tensors: &Tensors,
+        words: &str,
+        first: usize,
+        inputs: usize,
+        outputs: usize,
+    ) -> Result<Self, String> {
+        let (mut layers, mut width, mut widest) = (Vec::new(), inputs, inputs);
+        for (index, word) in words.split_whitespace().enumerate() {
+            let layer = Layer::read(tensors, word, first + index, width)?;
+            width = layer.outputs().unwrap_or(width);
+            widest = widest.max(width);
+            layers.push(layer);
+        }
+        if width != outputs {
+            return Err(tensors.refuse(&format!("{width} outputs: allowed are {outputs}")));
+        }
+        Ok(Self { layers, inputs, values: vec![0.0; widest], next: vec![0.0; widest] })
+    }
+
+    /// What the network makes of `input`; recurrent layers remember it.
+    pub(crate) fn step(&mut self, input: &[f32]) -> &[f32] {
+        debug_assert_eq!(input.len(), self.inputs, "as many values as the network has inputs");
+        let mut width = input.len();
+        self.values[..width].copy_from_slice(input);
+        for layer in &mut self.layers {
+            match layer.outputs() {
+                None => layer.change(&mut self.values[..width]),
+                Some(outputs) => {
+                    layer.apply(&self.values[..width], &mut self.next[..outputs]);
+                    core::mem::swap(&mut self.values, &mut self.next);
+                    width = outputs;
+                }
+            }
+        }
+        &self.values[..width]
+    }
+}
+
+/// Which of `values` is the largest; the first of equal ones.
+pub(crate) fn largest(values: &[f32]) -> usize {
+    let mut best = 0;
+    for (index, value) in values.iter().enumerate() {
+        if *value > values[best] {
+            best = index;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(
+        layers: &str,
+        tensors: &[(&str, &[usize], &[f32])],
+        ends: [usize; 2],
+    ) -> Result<Network, String> {
+        let file = packed(layers, tensors);
+        Network::new(&Tensors::read("weights", &file, &[])?, ends[0], ends[1])
+    }
+
+    #[test]
+    fn dense_layers_and_activations_follow_each_other() {
+        let tensors: [(&str, &[usize], &[f32]); 4] = [
+            ("0.kernel", &[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+            ("0.bias", &[3], &[0.5, -20.0, 0.0]),
+            ("2.kernel", &[3, 1], &[1.0, 1.0, 0.5]),
+            ("2.bias", &[1], &[0.25]),
+        ];
+        let mut network = network("dense leaky_relu:0.1 dense", &tensors, [2, 1]).unwrap();
+        // [1, 2] -> [9.5, -8, 15] -> [9.5, -0.8, 15] -> 9.5 - 0.8 + 7.5 + 0.25
+        assert_eq!(network.step(&[1.0, 2.0]), [16.45]);
+        assert_eq!(network.step(&[1.0, 2.0]), [16.45], "nothing is remembered");
+    }
+
+    #[test]
+    fn an_lstm_remembers() {
+        // One unit, one input: i = j = f = o = x + h/2.
+        let tensors: [(&str, &[usize], &[f32]); 2] =
+            [("0.kernel", &[2, 4], &[1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 0.5]), ("0.bias", &[4], &[0.0; 4])];
+        let mut network = network("lstm:1", &tensors, [1, 1]).unwrap();
+        let (mut cell, mut hidden) = (0.0_f64, 0.0_f64);
+        for input in [0.3, -1.0, 2.0] {
+            let z = input + hidden / 2.0;
+            let sigmoid = |x: f64| 1.0 / (1.0 + libm::exp(-x));
+            cell = cell * sigmoid(z + 1.0) + sigmoid(z) * libm::tanh(z);
+            hidden = libm::tanh(cell) * sigmoid(z);
+            let found = f64::from(network.step(&[input as f32])[0]);
+            assert!((found - hidden).abs() < 1e-6, "{found} {hidden}");
+        }
+    }
+
+    #[test]
+    fn a_gru_remembers() {
+        let tensors: [(&str, &[usize], &[f32]); 3] = [
+            ("0.input", &[1, 3], &[1.0, -0.5, 2.0]),
+            ("0.hidden", &[1, 3], &[0.5, 0.25, -1.0]),
+            ("0.bias", &[3], &[0.1, 0.2, 0.3]),
+        ];
+        let mut network = network("gru", &tensors, [1, 1]).unwrap();
+        let mut hidden = 0.0_f64;
+        for input in [0.3, -1.0, 2.0] {
+            let sigmoid = |x: f64| 1.0 / (1.0 + libm::exp(-x));
+            let update = sigmoid(input + 0.5 * hidden + 0.1);
+            let reset = sigmoid(-0.5 * input + 0.25 * hidden + 0.2);
+            let candidate = (2.0 * input - reset * hidden + 0.3).tanh();
+            hidden = (1.0 - update) * hidden + update * candidate;
+            let found = f64::from(network.step(&[input as f32])[0]);
+            assert!((found - hidden).abs() < 1e-6, "{found} {hidden}");
+        }
+    }
+
+    #[test]
+    fn normalisation_of_batches_and_layers() {
+        let tensors: [(&str, &[usize], &[f32]); 5] = [
+            ("0.mean", &[2], &[1.0, 2.0]),
+            ("0.variance", &[2], &[3.0, 0.25]),
+            ("0.beta", &[2], &[0.5, 0.0]),
+            ("1.gain", &[2], &[2.0, 1.0]),
+            ("1.offset", &[2], &[0.0, 10.0]),
+        ];
+        let mut network = network("batch_norm:1 layer_norm:0", &tensors, [2, 2]).unwrap();
+        // [3, 2] -> [(3 - 1) / 2 + 0.5, 0] = [1.5, 0] -> mean 0.75, deviation 0.75 -> [1, -1]
+        assert_eq!(network.step(&[3.0, 2.0]), [2.0, 9.0]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_in_one_line() {
+        let dense: [(&str, &[usize], &[f32]); 2] =
+            [("0.kernel", &[2, 1], &[1.0, 2.0]), ("0.bias", &[1], &[0.0])];
+        let refusal = |layers: &str, tensors: &[(&str, &[usize], &[f32])], ends| {
+            network(layers, tensors, ends).unwrap_err()
+        };
+        assert_eq!(refusal("dense", &dense, [2, 5]), "`weights` = `w.safetensors`: 1 outputs: allowed are 5");
+        assert_eq!(
+            refusal("dense", &dense, [3, 1]),
+            "`weights` = `w.safetensors`: `0.kernel` has the shape [2, 1]: allowed is [3, any]"
+        );
+        assert_eq!(
+            refusal("dense dense", &dense, [2, 1]),
+            "`weights` = `w.safetensors`: there is no tensor `1.kernel`"
+        );
+        assert!(
+            refusal("conv", &dense, [2, 1]).contains("unknown layer `conv`: allowed are dense, lstm, gru,")
+        );
+        assert!(refusal("leaky_relu:x", &dense, [1, 1]).contains("`leaky_relu:x`"));
+        assert!(refusal("dense:1", &dense, [2, 1]).contains("takes no number"));
+        let nan: [(&str, &[usize], &[f32]); 2] =
+            [("0.kernel", &[2, 1], &[1.0, f32::NAN]), ("0.bias", &[1], &[0.0])];
+        assert_eq!(
+            refusal("dense", &nan, [2, 1]),
+            "`weights` = `w.safetensors`: `0.kernel` holds NaN: allowed are finite numbers"
+        );
+    }
+
+    #[test]
+    fn the_first_of_equal_values_is_the_largest() {
+        assert_eq!((largest(&[1.0, 3.0, 3.0]), largest(&[-1.0])), (1, 0));
+    }
+}

@@ -1,0 +1,113 @@
+//! Learned controllers: what such a scheme sees and does without its network, and the controller that both make together.
+//!
+//! A trainer or an environment for one takes the place of the network: it reads the same observations and acts by the same
+//! means, so that what was learned there acts here as it did.
+
+use crate::network::Network;
+use crate::{Ack, Control, Controller, Ecn, FieldSink, Loss, Sent, Timeout};
+use core::fmt::Debug;
+use units::{Span, Time};
+
+/// A learned scheme without its network: it turns events into observations and actions into [`Control`].
+pub trait Policy: Debug + Send {
+    /// Length of an observation.
+    fn inputs(&self) -> usize;
+
+    /// Length of an action: one number for each of several choices, the largest of which is taken, or the numbers that
+    /// are the action.
+    fn outputs(&self) -> usize;
+
+    /// As of [`Controller`].
+    fn on_established(&mut self, _now: Time, _rtt: Span) {}
+
+    /// As of [`Controller`].
+    fn on_sent(&mut self, _event: &Sent) {}
+
+    /// As of [`Controller`].
+    fn on_ack(&mut self, event: &Ack<'_>);
+
+    /// As of [`Controller`].
+    fn on_loss(&mut self, _event: &Loss<'_>) {}
+
+    /// As of [`Controller`].
+    fn on_timeout(&mut self, _event: &Timeout) {}
+
+    /// As of [`Controller`].
+    fn on_ecn(&mut self, _event: &Ecn) {}
+
+    /// As of [`Controller`].
+    fn on_wake(&mut self, _now: Time) {}
+
+    /// What is seen, if it is time to act; asked after every event. Whoever gets it calls [`act`](Self::act) next.
+    fn observation(&mut self, now: Time) -> Option<&[f32]>;
+
+    /// Acts.
+    fn act(&mut self, now: Time, action: &[f32]);
+
+    /// As of [`Controller`].
+    fn control(&self) -> Control;
+
+    /// As of [`Controller`].
+    fn fields(&self, sink: &mut dyn FieldSink);
+}
+
+/// A policy and the network that acts for it.
+#[derive(Debug)]
+pub(crate) struct Learned<P> {
+    pub(crate) policy: P,
+    pub(crate) network: Network,
+}
+
+impl<P: Policy> Learned<P> {
+    fn act(&mut self, now: Time) {
+        if let Some(observation) = self.policy.observation(now) {
+            let action = self.network.step(observation);
+            self.policy.act(now, action);
+        }
+    }
+}
+
+impl<P: Policy> Controller for Learned<P> {
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        self.policy.on_established(now, rtt);
+        self.act(now);
+    }
+
+    fn on_sent(&mut self, event: &Sent) {
+        self.policy.on_sent(event);
+        self.act(event.now);
+    }
+
+    fn on_ack(&mut self, event: &Ack<'_>) {
+        self.policy.on_ack(event);
+        self.act(event.now);
+    }
+
+    fn on_loss(&mut self, event: &Loss<'_>) {
+        self.policy.on_loss(event);
+        self.act(event.now);
+    }
+
+    fn on_timeout(&mut self, event: &Timeout) {
+        self.policy.on_timeout(event);
+        self.act(event.now);
+    }
+
+    fn on_ecn(&mut self, event: &Ecn) {
+        self.policy.on_ecn(event);
+        self.act(event.now);
+    }
+
+    fn on_wake(&mut self, now: Time) {
+        self.policy.on_wake(now);
+        self.act(now);
+    }
+
+    fn control(&self) -> Control {
+        self.policy.control()
+    }
+
+    fn fields(&self, sink: &mut dyn FieldSink) {
+        self.policy.fields(sink);
+    }
+}
