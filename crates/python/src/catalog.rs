@@ -1,10 +1,12 @@
 //! What the core knows by name: controllers and their parameters, transports, metrics.
 
+use crate::outside::read_files;
 use crate::{error, text};
-use congestion::{Parameter, ParameterKind, Parameters, Registry, Value};
+use congestion::{Parameter, ParameterKind, Parameters, Registry, Start, Value};
 use pyo3::prelude::*;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
+use units::Time;
 
 /// Whether a text is a name of a scheme, path, experiment or cell.
 #[pyfunction]
@@ -52,15 +54,18 @@ pub(crate) fn parameter_json(parameter: &Parameter) -> Json {
     })
 }
 
-/// Checks parameters of `controller`, given as texts.
+/// Checks parameters of `controller`, given as texts, and the files that they name.
 #[pyfunction]
 pub(crate) fn check_parameters(controller: &str, parameters: BTreeMap<String, String>) -> PyResult<()> {
     let registry = Registry::builtin();
-    let mut values = Parameters::defaults(registry.find(controller).map_err(error)?.parameters);
+    let entry = registry.find(controller).map_err(error)?;
+    let files = read_files(&parameters, entry.parameters)?;
+    let mut values = Parameters::defaults(entry.parameters).with_files(files);
     for (name, text) in &parameters {
         values.set(name, text).map_err(error)?;
     }
-    Ok(())
+    let start = Start { now: Time::ZERO, mss_bytes: 1448, initial_window_bytes: 14_480, seed: 1 };
+    entry.check(&values, &start).map_err(error)
 }
 
 /// Checks an application, given as JSON.

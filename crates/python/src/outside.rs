@@ -8,6 +8,7 @@ use plugin::{Library, Watch};
 use pyo3::prelude::*;
 use runs::{FlowSpec, PluginSpec, PythonSpec, RunSpec};
 use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ impl Loaded {
             }
             if flow.is_core() {
                 let declared = registry.find(&name).map_or(&[][..], |entry| entry.parameters);
-                read_files(flow, declared)?;
+                flow.files = read_files(&flow.parameters, declared)?;
             }
         }
         Ok(Self { registry, watch })
@@ -55,10 +56,14 @@ fn entry(py: Python<'_>, flow: &FlowSpec, name: &str, watch: &Arc<Watch>) -> PyR
     }
 }
 
-/// Reads the files that parameters name.
-fn read_files(flow: &mut FlowSpec, declared: &[Parameter]) -> PyResult<()> {
+/// Reads the files that `parameters` name.
+pub(crate) fn read_files(
+    parameters: &BTreeMap<String, String>,
+    declared: &[Parameter],
+) -> PyResult<congestion::Files> {
+    let mut files = congestion::Files::new();
     for parameter in declared.iter().filter(|parameter| parameter.kind == ParameterKind::File) {
-        let Some(name) = flow.parameters.get(parameter.name) else { continue };
+        let Some(name) = parameters.get(parameter.name) else { continue };
         // To open a pipe waits, and a device may never end.
         let is_other = std::fs::metadata(name).is_ok_and(|found| !found.is_file());
         if is_other {
@@ -66,9 +71,9 @@ fn read_files(flow: &mut FlowSpec, declared: &[Parameter]) -> PyResult<()> {
         }
         let contents = std::fs::read(name)
             .map_err(|cause| error(format!("`{}` = `{name}`: {}", parameter.name, plain(&cause))))?;
-        flow.files.insert(name.clone(), contents.into());
+        files.insert(name.clone(), contents.into());
     }
-    Ok(())
+    Ok(files)
 }
 
 /// What the system says, without its number.
