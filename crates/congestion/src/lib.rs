@@ -28,6 +28,7 @@ mod koho;
 mod ledbat;
 mod ledbat_plus_plus;
 mod libutp_ledbat;
+mod muses;
 mod nada;
 mod pcc;
 mod pcc_experimental;

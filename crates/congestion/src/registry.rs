@@ -144,6 +144,7 @@ const BUILTIN: &[Entry] = &[
     crate::ledbat::ENTRY,
     crate::ledbat_plus_plus::ENTRY,
     crate::libutp_ledbat::ENTRY,
+    crate::muses::ENTRY,
     crate::nada::ENTRY,
     crate::pcc::ENTRY,
     crate::pcc_experimental::ENTRY,

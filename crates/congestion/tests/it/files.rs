@@ -1,22 +1,40 @@
-//! Files of the controllers that cannot do without one: those that the catalog's schemes name.
+//! Files of the controllers that cannot do without one: those that the catalog's schemes name, or made-up networks.
 
 use congestion::{Entry, Files, Parameters};
+use safetensors::Dtype;
+use safetensors::tensor::TensorView;
+use std::sync::Arc;
 
-/// Controller, parameter, file.
-const FILES: &[(&str, &str, &[u8])] = &[(
-    "indigo",
-    "weights",
-    include_bytes!("../../../../python/dumbbell/catalog/weights/indigo/indigo-1x32.data"),
-)];
+const INDIGO: &[u8] = include_bytes!("../../../../python/dumbbell/catalog/weights/indigo/indigo-1x32.data");
 
-/// `entry`'s parameters at their defaults, with the files that it needs.
-pub(crate) fn parameters(entry: &Entry) -> Parameters {
-    let named = FILES.iter().filter(|(controller, ..)| *controller == entry.name);
-    let files: Files =
-        named.clone().map(|(_, name, contents)| ((*name).to_owned(), (*contents).into())).collect();
-    let mut parameters = Parameters::defaults(entry.parameters).with_files(files);
-    for (_, name, _) in named {
-        parameters.set(name, name).expect("a file that was read");
+/// What the controller called `name` needs: a parameter and the contents of its file.
+fn needed(name: &str) -> Option<(&'static str, Arc<[u8]>)> {
+    match name {
+        "indigo" => Some(("weights", INDIGO.into())),
+        "muses" => Some(("weights", dense(11, 5))),
+        _ => None,
     }
+}
+
+/// A layer that weighs its inputs this way and that.
+fn dense(inputs: usize, outputs: usize) -> Arc<[u8]> {
+    let floats = |count: usize| -> Vec<u8> {
+        (0..count).flat_map(|index| ((index * 7 % 11) as f32 - 5.0).to_le_bytes()).collect()
+    };
+    let (kernel, bias) = (floats(inputs * outputs), floats(outputs));
+    let view = |shape: &[usize], bytes| {
+        TensorView::new(Dtype::F32, shape.to_vec(), bytes).expect("as many bytes as the shape has")
+    };
+    let tensors = [("0.kernel", view(&[inputs, outputs], &kernel)), ("0.bias", view(&[outputs], &bias))];
+    let metadata = [("layers".to_owned(), "dense".to_owned())].into();
+    safetensors::serialize(tensors, Some(metadata)).expect("a small file").into()
+}
+
+/// `entry`'s parameters at their defaults, with the file that it needs.
+pub(crate) fn parameters(entry: &Entry) -> Parameters {
+    let defaults = Parameters::defaults(entry.parameters);
+    let Some((name, contents)) = needed(entry.name) else { return defaults };
+    let mut parameters = defaults.with_files(Files::from([("file".to_owned(), contents)]));
+    parameters.set(name, "file").expect("a file that was read");
     parameters
 }
