@@ -25,6 +25,7 @@ def controllers() -> str:
     `help`.
     """
 
+def needed_files() -> dict[str, list[str]]: ...
 def check_parameters(controller: str, parameters: dict[str, str]) -> None:
     """Refuses parameters that `controller` does not have or whose values are not allowed."""
 

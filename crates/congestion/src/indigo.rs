@@ -75,7 +75,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "indigo",
     summary: "Indigo (StanfordSNR/indigo@2601c92e): a recurrent network changes the window every 10 ms",
     parameters: &[
-        Parameter::file(
+        Parameter::needed_file(
             "weights",
             "The network: safetensors of nine inputs and five outputs, or the data file of a published checkpoint.",
         ),

@@ -53,7 +53,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "muses",
     summary: "Muses (StanfordSNR/indigo@b8d5019b): Indigo with loss among its features, pacing and a window of at least 10",
     parameters: &[
-        Parameter::file(
+        Parameter::needed_file(
             "weights",
             "The network: safetensors of eleven inputs and five outputs, or the data file of the published checkpoint.",
         ),

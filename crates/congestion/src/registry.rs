@@ -227,8 +227,8 @@ mod tests {
                 }
                 // One that a file makes: it says which.
                 Err(why) => {
-                    let mut files = parameters.iter().filter(|(_, value)| **value == Value::File(None));
-                    let (file, _) = files.next().unwrap_or_else(|| panic!("{}: {why}", entry.name));
+                    let needed = entry.parameters.iter().find(|parameter| parameter.is_needed);
+                    let file = needed.unwrap_or_else(|| panic!("{}: {why}", entry.name));
                     assert!(why.starts_with(&format!("`{}`: ", file.name)), "{}: {why}", entry.name);
                 }
             }

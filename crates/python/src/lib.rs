@@ -49,7 +49,9 @@ fn commit() -> Option<&'static str> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::catalog::{check_application, check_parameters, controllers, is_name, name_rule, transport};
+    use crate::catalog::{
+        check_application, check_parameters, controllers, is_name, name_rule, needed_files, transport,
+    };
     #[pymodule_export]
     use crate::events::{Ack, Control, Ecn, Frame, Loss, Packet, RateSample, Sent, Start, Timeout};
     #[pymodule_export]
