@@ -25,7 +25,7 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 (any JSON value)
     """
     try:
         value = json.loads(text, parse_int=_whole)
-        if "\\ud" in text.lower():  # halves of characters are written like this only
+        if "\\ud" in text or "\\uD" in text:  # halves of characters are written like this only
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise BadJson(error.lineno, f"not valid JSON: {error.msg}") from None
