@@ -47,6 +47,19 @@ def check_regular(file: Path) -> None:
         raise UserError(f"{file}: {error.strerror or error}") from None
 
 
+def digest(file: Path) -> str:
+    """The SHA-256 of the content of a file.
+
+    Raises:
+        UserError: it is something else than a regular file.
+        OSError: it cannot be read.
+    """
+    import hashlib  # takes its time, and is needed by few commands
+
+    with open_regular(file) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
 def read_bytes(file: Path, most: int = MOST_BYTES) -> bytes:
     """The content of a file of at most so many bytes.
 
