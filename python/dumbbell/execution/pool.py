@@ -8,9 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from dumbbell.backends import Executor
 from dumbbell.execution.cluster import Cluster
 from dumbbell.execution.estimate import START_S, pieces
 from dumbbell.execution.interrupts import Undisturbed
-from dumbbell.execution.processes import cause_of_death, start_process
+from dumbbell.execution.processes import Connected, cause_of_death, end_connected, start_connected
 from dumbbell.execution.worker import PUBLISHING, Done, Made, Said, Task, failed, keep, serve
 from dumbbell.experiment import Run
 from dumbbell.progress import Piece, Progress, Stage
@@ -138,9 +136,7 @@ QUICK_S = 0.25
 
 
 @dataclass
-class _Worker:
-    process: SpawnProcess
-    connection: Connection
+class _Worker(Connected):
     last_words: Path
     """Where a plug-in that ends the process is named."""
     waiting: dict[int, Task] = field(default_factory=dict)
@@ -173,12 +169,9 @@ class Pool:
             raise
 
     def _start(self) -> _Worker:
-        ours, theirs = Pipe()
         self.started += 1
         last_words = Path(self.folder.name) / str(self.started)
-        process = start_process(serve, theirs, self.backend, last_words)
-        theirs.close()
-        return _Worker(process, ours, last_words)
+        return _Worker(*start_connected(serve, self.backend, last_words), last_words)
 
     @property
     def side_by_side(self) -> int:
@@ -241,9 +234,5 @@ class Pool:
 
     def stop(self) -> None:
         """Ends all workers, at once."""
-        for worker in self.workers:
-            worker.process.terminate()
-        for worker in self.workers:
-            worker.process.join()
-            worker.connection.close()
+        end_connected(self.workers)
         self.folder.cleanup()
