@@ -84,6 +84,12 @@ def test_json_of_anybody(dumbbell: Dumbbell, folder: Path, text: str, why: str) 
         file.write_text(before)
 
 
+def test_the_note_of_a_benchmark_is_an_object(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "pages").mkdir()
+    (folder / "pages/benchmark.json").write_text("[]")
+    assert "pages/benchmark.json: is no JSON object" in dumbbell("report", "pages", expect=2).stderr
+
+
 def test_json_that_reads_well_is_read() -> None:
     value = {"a": [1, -2.5, 2**63, None, "\U0001f600", "\\ud800"]}
     assert parse_json(json.dumps(value)) == value
