@@ -152,6 +152,11 @@ class _Worker(Connected):
         """Whether it should get another task now."""
         return len(self.waiting) <= self.is_quick and len(self.kept) <= PUBLISHING
 
+    def give(self, task: Task) -> None:
+        """Sends it a task; where it has just died, the end of the connection is what comes next."""
+        with contextlib.suppress(OSError):
+            self.connection.send(task)
+
 
 class Pool:
     """Worker processes that survive each other: one that dies fails its run only, and is replaced."""
@@ -212,8 +217,7 @@ class Pool:
             if not worker.waiting:
                 stage.begin(task.number)
             worker.waiting[task.number] = task
-            with contextlib.suppress(OSError):  # it has just died: the end of the connection is what comes next
-                worker.connection.send(task)
+            worker.give(task)
 
     def _replace(self, worker: _Worker) -> Done | None:
         """Replaces a process that died. The run it was making failed; its other tasks are given to the new one."""
@@ -226,7 +230,7 @@ class Pool:
         worker.kept, worker.waiting = {}, {task.number: task for task in again}
         for task in again:
             shutil.rmtree(task.temporary, ignore_errors=True)
-            worker.connection.send(task)
+            worker.give(task)
         if culprit is None:
             return None
         reason = cause_of_death(code, last_words, culprit.outside)
