@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dumbbell.catalog.plan import parse_plan
-from dumbbell.catalog.tables import read_toml, to_toml
+from dumbbell.catalog.plan import stored_plan
+from dumbbell.catalog.tables import to_toml
 from dumbbell.errors import UserError, listed, one_line, require_text
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.json_text import read_json, to_json
@@ -218,7 +218,7 @@ def open_results(directory: Path) -> ResultsDirectory:
         hint = f" (those of the benchmark are below it, like {parts[0].parent})" if parts else ""
         raise UserError(f"{directory}: not a results directory: there is no experiment.toml in it{hint}")
     # whoever reads results executes nothing of theirs
-    return ResultsDirectory(directory, resolve(replace(parse_plan(read_toml(file)), closed=True)))
+    return ResultsDirectory(directory, resolve(stored_plan(file)))
 
 
 def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDirectory:
