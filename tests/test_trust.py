@@ -73,6 +73,15 @@ def test_continuing_and_repeating_is_refused_without_a_terminal(
     assert not list(stranger.rglob("stats.json"))
 
 
+def test_a_dry_run_of_somebody_elses_results_executes_nothing(dumbbell: Dumbbell, stranger: Path, folder: Path) -> None:
+    for words in (("--resume", "--out", "out"), ("out/experiment.toml",)):
+        done = dumbbell("run", *words, "--dry-run", expect=2)
+        assert "out/experiment.toml: would execute on this machine what you have not run before" in done.stderr
+    assert not (folder / "executed").exists()
+    dumbbell("run", "out/experiment.toml", "--dry-run", "--trust")
+    assert (folder / "executed").exists()
+
+
 def test_trust_runs_it_and_is_remembered(dumbbell: Dumbbell, stranger: Path, folder: Path) -> None:
     dumbbell("run", "--resume", "--out", "out", "--trust")
     assert (folder / "executed").exists()

@@ -16,7 +16,7 @@ from dumbbell import catalog
 from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.errors import UserError, listed
-from dumbbell.experiment import Experiment
+from dumbbell.experiment import Experiment, Overrides, pin, resolve
 from dumbbell.input_files import digest
 
 KEPT_BESIDE = ("environment.json", "runs")
@@ -40,6 +40,18 @@ class Untrusted(UserError):
 def is_of_results(file: str) -> bool:
     """Whether an experiment file is that of a results directory."""
     return bool(file) and any((Path(file).parent / name).exists() for name in KEPT_BESIDE)
+
+
+def trusted(plan: Plan, overrides: Overrides, trust: bool) -> Experiment:
+    """The experiment that both describe, with its files pinned: before it is trusted, nothing of it is loaded.
+
+    Raises:
+        Untrusted: as of `require_trust`.
+        UserError: it cannot be run as described.
+    """
+    experiment = resolve(plan, overrides)
+    require_trust(plan, experiment, trust)
+    return pin(experiment)
 
 
 def require_trust(plan: Plan, experiment: Experiment, trust: bool) -> None:

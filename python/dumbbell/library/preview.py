@@ -9,7 +9,8 @@ from typing import Any
 from dumbbell.catalog.plan import Plan
 from dumbbell.execution.estimate import Cell, cells, seconds_of
 from dumbbell.execution.perform import examine
-from dumbbell.experiment import Experiment, pin, resolve
+from dumbbell.execution.trust import trusted
+from dumbbell.experiment import Experiment
 from dumbbell.library.benchmarks import asked_benchmark, run_benchmark
 from dumbbell.library.running import asked, run
 from dumbbell.library.selection import Schemes
@@ -46,13 +47,14 @@ def preview(experiment: str | PathLike[str] | Plan | None = None, **arguments: A
 
     Raises:
         dumbbell.Error: something that cannot be run, in one line.
+        dumbbell.Untrusted: as of `run`: to see what would be done, plug-ins are loaded.
     """
     given = signature(run).bind(experiment, **arguments)
     given.apply_defaults()
     with Progress() as progress:
         progress.doing("reading the experiment")
         plan, overrides, how = asked(given.arguments)
-        resolved = pin(resolve(plan, overrides))
+        resolved = trusted(plan, overrides, how.trust)
         return _preview([resolved], examine([resolved], how, progress))
 
 
