@@ -14,6 +14,7 @@ from dumbbell.catalog.plan import Plan, parse_plan
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.tables import read_toml, to_toml
 from dumbbell.errors import UserError, listed, nearest, one_line, require_text
+from dumbbell.execution.trust import is_of_results
 from dumbbell.experiment import Experiment, Overrides, pin, resolve
 from dumbbell.json_text import read_json
 from dumbbell.results import open_results, to_json, write_atomically
@@ -130,6 +131,8 @@ def _listed() -> list[Plan]:
 def _joining(file: str) -> Plan:
     """An experiment of the user's own that joins."""
     plan = catalog.experiments().find(file)
+    if is_of_results(plan.file):
+        raise UserError(f"--experiment {file}: belongs to results, which may be anybody's: copy it to make it yours")
     if plan.name in catalog.experiments().names():
         raise UserError(f"--experiment {file}: the name `{plan.name}` is taken by a listed experiment")
     if plan.membership is None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from dumbbell.catalog.tables import read_toml
 from dumbbell.catalog.traces import read_trace
 from dumbbell.errors import UserError
+from dumbbell.plugins.schemes import plugin_kind
 
 HOW = {
     "path": "--path {}",
@@ -45,7 +46,7 @@ def _kind_of_file(file: Path) -> str:
     """The kind of a file, or nothing."""
     if not file.is_file():
         return ""
-    if file.suffix in (".so", ".py"):
+    if plugin_kind(file.name):
         return "plug-in"
     try:
         if file.suffix != ".toml":

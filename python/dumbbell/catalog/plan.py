@@ -40,6 +40,8 @@ class Plan(Settings):
     file: str = field(default="", compare=False)
     closed: bool = field(default=False, compare=False)
     """Whether it has been resolved: names stand for what the file has, and nothing else is looked up."""
+    doubted: bool = field(default=False, compare=False)
+    """Whether anybody may have written it: a plug-in that it names by a file is not loaded."""
     told: frozenset[str] = field(default=frozenset(), compare=False)
     """Names of schemes and paths that the command line gives, not the file."""
 

@@ -10,13 +10,14 @@ import json
 import os
 import shlex
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 from dumbbell import catalog
 from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.errors import UserError, listed
-from dumbbell.experiment import Experiment, Overrides, pin, resolve
+from dumbbell.experiment import Experiment, Overrides, pin, resolve, with_overrides
 from dumbbell.input_files import digest
 
 KEPT_BESIDE = ("environment.json", "runs")
@@ -49,8 +50,8 @@ def trusted(plan: Plan, overrides: Overrides, trust: bool) -> Experiment:
         Untrusted: as of `require_trust`.
         UserError: it cannot be run as described.
     """
-    experiment = resolve(plan, overrides)
-    require_trust(plan, experiment, trust)
+    experiment = resolve(replace(plan, doubted=not trust and is_of_results(plan.file)), overrides)
+    require_trust(with_overrides(plan, overrides), experiment, trust)
     return pin(experiment)
 
 
@@ -60,17 +61,29 @@ def require_trust(plan: Plan, experiment: Experiment, trust: bool) -> None:
     Raises:
         Untrusted: `plan` was kept in a results directory, and has code that is unknown; `trust` is the word for it.
     """
-    schemes = experiment.schemes.items()
-    bringing = {name: _digest(scheme) for name, scheme in schemes if _has_code(scheme) and not _is_listed(scheme)}
+    bringing = {
+        name: _digest(scheme)
+        for name, scheme in experiment.schemes.items()
+        if _has_code(scheme) and not _is_listed(scheme)
+    }
     if not bringing:
         return
     known = _remembered()
     unknown = [name for name, code in bringing.items() if code not in known]
     if not trust and is_of_results(plan.file):
-        brought = [_in_words(experiment.schemes[name]) for name in unknown if name in plan.own_schemes]
+        schemes = [experiment.schemes[name] for name in unknown]
+        brought = [
+            _in_words(scheme) for scheme in schemes if scheme.name in plan.own_schemes or _is_named(plan, scheme)
+        ]
         if brought:
             raise Untrusted(plan.file, brought)
     _remember(dict.fromkeys(bringing[name] for name in unknown))
+
+
+def _is_named(plan: Plan, scheme: Scheme) -> bool:
+    """Whether the plan has the scheme by its file, and not the command line."""
+    file = scheme.file
+    return file.endswith(".toml") and file not in plan.told and not catalog.schemes().is_shipped(file)
 
 
 def _has_code(scheme: Scheme) -> bool:
