@@ -15,6 +15,7 @@ from dumbbell.library.benchmarks import asked_benchmark, run_benchmark
 from dumbbell.library.running import asked, run
 from dumbbell.library.selection import Schemes
 from dumbbell.progress import Progress, span
+from dumbbell.results.environment import cpus
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,13 @@ def preview_benchmark(schemes: Schemes, **arguments: Any) -> Preview:  # noqa: A
     Raises:
         dumbbell.Error: something that cannot be run, in one line.
     """
-    from dumbbell.benchmark.site import pages_s
-    from dumbbell.results.environment import cpus
-
     given = signature(run_benchmark).bind(schemes, **arguments)
     given.apply_defaults()
     with Progress() as progress:
         progress.doing("reading the experiments")
         benchmark = asked_benchmark(given.arguments)
+        from dumbbell.benchmark.site import pages_s  # slow to import: what is refused is, before
+
         experiments = [experiment for _, experiment in benchmark.found]
         jobs = examine(experiments, benchmark.how, progress)
         return _preview(experiments, jobs, pages_s(benchmark.shown, benchmark.quick, benchmark.how.jobs or cpus()))
