@@ -56,7 +56,7 @@ NO_LOG = "the run kept no packet log and no samples"
 
 _RUN_S, _RANGE = 0.3, 0.15
 _BYTES_PER_S = 12e6
-"""What the figures of a run cost, a packet log of so many bytes more, and what part of that only its delays do."""
+"""What the figures of a run cost, a packet log of so many bytes more, and what part of that its rates do."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Job:
     """What it takes to draw a run. `flows` are the metrics of the flows the log should have.
 
     `titles` are added to the names of flows, `bottleneck` is the name of a link in the samples `links`; `delay_axis` is
-    that of all runs which are looked at side by side.
+    that of all runs which are looked at side by side, `rates` are those of the packet log if they are known.
     """
 
     name: str
@@ -111,6 +111,7 @@ class Job:
     link_capacity_mbps: float | None
     log_capacity_mbps: float | None
     delay_axis: DelayAxis | None = None
+    rates: Rates | None = None
 
 
 def draw(model: ReportModel, jobs: int | None = None, progress: Progress | None = None) -> Figures:
@@ -135,7 +136,7 @@ def draw(model: ReportModel, jobs: int | None = None, progress: Progress | None 
         figures.means[path.name] = overview.draw("means", path.name, f"p{index}m")
         figures.every_run[path.name] = overview.draw("runs", path.name, f"p{index}a")
     with Helpers(workers) as helpers:
-        found = helpers.map(_delay_range, list(tasks.values()), ranges)
+        found = helpers.map(_rates, list(tasks.values()), ranges)
         tasks = _on_one_axis(runs, tasks, found)
         for run, drawn in zip(runs, helpers.map(draw_run, list(tasks.values()), drawings), strict=True):
             figures.runs[run.folder] = (
@@ -156,23 +157,24 @@ def _log_bytes(job: Job) -> int:
     return job.packets.stat().st_size if isinstance(job.packets, Path) else 0
 
 
-def _on_one_axis(
-    runs: Sequence[RunEntry], tasks: Mapping[str, Job], ranges: Sequence[tuple[float, ...]]
-) -> dict[str, Job]:
-    """The same with one delay axis for all runs on a path, so that schemes can be compared by looking."""
-    found: dict[str, list[float]] = {}
-    for run, ends in zip(runs, ranges, strict=True):
-        found.setdefault(run.path, []).extend(ends)
-    axes = {path: delay_axis(ends) for path, ends in found.items() if ends}
-    return {run.folder: replace(tasks[run.folder], delay_axis=axes.get(run.path)) for run in runs}
+def _on_one_axis(runs: Sequence[RunEntry], tasks: Mapping[str, Job], found: Sequence[Rates | None]) -> dict[str, Job]:
+    """The same with their rates, and one delay axis for all runs on a path: schemes can be compared by looking."""
+    ranges: dict[str, list[float]] = {}
+    for run, series in zip(runs, found, strict=True):
+        ranges.setdefault(run.path, []).extend(series.delay_range_ms if series else ())
+    axes = {path: delay_axis(ends) for path, ends in ranges.items() if ends}
+    return {
+        run.folder: replace(tasks[run.folder], delay_axis=axes.get(run.path), rates=series)
+        for run, series in zip(runs, found, strict=True)
+    }
 
 
-def _delay_range(job: Job) -> tuple[float, ...]:
-    """The least and the largest delay of a run; nothing of an unreadable log, which drawing reports."""
+def _rates(job: Job) -> Rates | None:
+    """The rates of a run and the range of its delays; nothing of an unreadable log, which drawing reports."""
     try:
-        return (job.packets is not None and _core.delay_range(job.packets)) or ()
+        return _Logs(job).rates
     except _core.Error:
-        return ()
+        return None
 
 
 def draw_job(name: str, run: Mapping[str, Any], kept: Mapping[str, Source], title: Callable[[str], str]) -> Job:
@@ -202,6 +204,8 @@ class _Logs:
     def rates(self) -> Rates:
         """The rates of its flows; none, and times from its start, if it kept no packet log."""
         packets = self.job.packets
+        if self.job.rates is not None:
+            return self.job.rates
         return rates(packets, BIN_S) if packets is not None else Rates(BIN_S, 0.0, {}, {}, [])
 
     @property
