@@ -23,7 +23,6 @@ from dumbbell.figures import (
     WindowSeries,
     delay_axis,
     delay_figure,
-    flow_stroke,
     media_figure,
     queue_figure,
     state_figure,
@@ -35,7 +34,7 @@ from dumbbell.figures.style import INK
 from dumbbell.progress import Piece, Progress, Stage
 from dumbbell.report.model import ReportModel, RunEntry
 from dumbbell.report.overview import Overview
-from dumbbell.report.series import Line, queue_of
+from dumbbell.report.series import flow_label, flow_labels, numbered_lines, queue_of
 from dumbbell.report.source import Rates, delays, rates
 from dumbbell.report.state import state_of
 from dumbbell.results.environment import cpus
@@ -97,7 +96,7 @@ class Figures:
 class Job:
     """What it takes to draw a run. `flows` are the metrics of the flows the log should have.
 
-    `titles` are added to the names of flows, `bottleneck` is the name of a link in the samples `links`; `delay_axis` is
+    `labels` are the names of flows, `bottleneck` is the name of a link in the samples `links`; `delay_axis` is
     that of all runs which are looked at side by side, `rates` are those of the packet log if they are known.
     """
 
@@ -107,11 +106,15 @@ class Job:
     links: Source | None
     bottleneck: str
     flows: list[dict[str, Any]]
-    titles: Mapping[int, str]
+    labels: Mapping[int, str]
     link_capacity_mbps: float | None
     log_capacity_mbps: float | None
     delay_axis: DelayAxis | None = None
     rates: Rates | None = None
+
+    def label(self, flow: int) -> str:
+        """What a flow is called, also one that only the log has."""
+        return self.labels.get(flow) or flow_label(flow)
 
 
 def draw(model: ReportModel, jobs: int | None = None, progress: Progress | None = None) -> Figures:
@@ -178,9 +181,8 @@ def _rates(job: Job) -> Rates | None:
 
 
 def draw_job(name: str, run: Mapping[str, Any], kept: Mapping[str, Source], title: Callable[[str], str]) -> Job:
-    """The job of a run, given as in `show --json`. Flows are called by their scheme where a run has several schemes."""
+    """The job of a run, given as in `show --json`; `title` is that of a scheme."""
     flows, links = run["flows"], run["links"]
-    mixed = len({flow.get("scheme") for flow in flows}) > 1
     return Job(
         name=name,
         packets=kept.get(PACKETS),
@@ -188,7 +190,7 @@ def draw_job(name: str, run: Mapping[str, Any], kept: Mapping[str, Source], titl
         links=kept.get(LINKS),
         bottleneck=links[0]["link"] if links else "",
         flows=flows,
-        titles={flow["flow"]: f" ({title(flow['scheme'])})" for flow in flows} if mixed else {},
+        labels=flow_labels({flow["flow"]: title(flow.get("scheme", "")) for flow in flows}),
         link_capacity_mbps=links[0].get("capacity_mbps") if links else None,
         log_capacity_mbps=run["network"].get("capacity_mbps"),
     )
@@ -258,11 +260,10 @@ def _throughput(job: Job, logs: _Logs) -> str:
     for flow in sorted(series.egress):
         values = known.get(flow, {})
         means = (values.get("ingress_mbps"), values.get("throughput_mbps"))
-        title = job.titles.get(flow, "")
         # what a log does not tell is not drawn as zero
         ingress = series.ingress[flow] if not values or means[0] is not None else []
         egress = series.egress[flow] if not values or means[1] is not None else []
-        lines.append(FlowRates(flow, title, ingress, egress, *means))
+        lines.append(FlowRates(flow, job.label(flow), ingress, egress, *means))
     capacity = _capacity(job, logs)
     # the mean over the packets that the log has, or that of the link
     mean_capacity = job.log_capacity_mbps if series.capacity else job.link_capacity_mbps if capacity else None
@@ -292,8 +293,8 @@ def _delay(job: Job, logs: _Logs) -> str:
     for flow in sorted(logs.rates.egress):
         found = metrics.get(flow, {})
         rtt_ms, p95_ms = found.get("rtt_p95_ms"), found.get("delay_p95_ms")
-        title, shown = job.titles.get(flow, ""), p95_ms if rtt_ms is None else rtt_ms
-        clouds.append(FlowDelays(flow, title, *points.get(flow, NOTHING), shown, round_trip=rtt_ms is not None))
+        shown, label = p95_ms if rtt_ms is None else rtt_ms, job.label(flow)
+        clouds.append(FlowDelays(flow, label, *points.get(flow, NOTHING), shown, round_trip=rtt_ms is not None))
     return delay_figure(f"{job.name}d", clouds, logs.start_s, job.delay_axis)
 
 
@@ -308,13 +309,6 @@ def _offered(link: LinkSamples | None, bins: int, series: Rates) -> list[float]:
     offered = numpy.diff(numpy.interp(edges, [0.0, *time_s], total)) / numpy.diff(edges)
     steady = offered.max() - offered.min() <= _STEADY * offered.max()
     return [] if steady else [float(value) for value in offered]
-
-
-def _lines(job: Job) -> dict[int, Line]:
-    return {
-        flow["flow"]: Line(f"Flow {flow['flow']}{job.titles.get(flow['flow'], '')}", flow_stroke(flow["flow"]))
-        for flow in job.flows
-    }
 
 
 def _of_flows(job: Job, logs: _Logs, name: str) -> dict[int, Series]:
@@ -341,14 +335,14 @@ def _window(job: Job, logs: _Logs) -> str:
     fields = [_of_flows(job, logs, name) for name in ("cwnd", "ssthresh", "pacing_rate")]
     flows = [
         WindowSeries(line.label, line.stroke, *(values.get(flow) for values in fields))
-        for flow, line in _lines(job).items()
+        for flow, line in numbered_lines(job.labels).items()
         if any(flow in values for values in fields)
     ]
     return window_figure(f"{job.name}w", flows) if flows else ""
 
 
 def _rtt(job: Job, logs: _Logs) -> str:
-    lines = _lines(job)
+    lines = numbered_lines(job.labels)
     found = _of_flows(job, logs, "srtt")
     curves = [Curve(lines[flow].label, lines[flow].stroke, *values, held=True) for flow, values in found.items()]
     panel = Panel("Smoothed RTT (ms)", curves, height=165.0, from_zero=False)
@@ -357,7 +351,7 @@ def _rtt(job: Job, logs: _Logs) -> str:
 
 def _state(job: Job, logs: _Logs) -> str:
     """Modes and variables of the controllers; nothing if they tell none."""
-    modes, variables = state_of(logs.sampled, _lines(job), logs.start_s)
+    modes, variables = state_of(logs.sampled, numbered_lines(job.labels), logs.start_s)
     return state_figure(f"{job.name}c", modes, variables) if modes or variables else ""
 
 
@@ -380,7 +374,7 @@ def _media(job: Job, logs: _Logs) -> str:
         flows.append(
             FlowMedia(
                 flow=flow,
-                name=job.titles.get(flow, ""),
+                name=job.label(flow),
                 encoder_s=encoder_s,
                 encoder_mbps=encoder[1][alive],
                 edges_s=edges_s,
