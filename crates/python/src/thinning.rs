@@ -28,6 +28,11 @@ impl Extent {
         self.low_ns = self.low_ns.min(delay_ns);
         self.high_ns = self.high_ns.max(delay_ns);
     }
+
+    /// The least and the largest delay, ms; nothing without points.
+    pub(crate) fn range_ms(&self) -> Option<(f64, f64)> {
+        (self.points > 0).then(|| (self.low_ns as f64 / 1e6, self.high_ns as f64 / 1e6))
+    }
 }
 
 /// Keeps the first point of each flow in each cell, and those at the ends of both axes. Points come in order of time.
