@@ -4,7 +4,7 @@ use crate::columns::Series;
 use crate::source::Source;
 use crate::thinning::{Extent, Thinning};
 use crate::{error, text};
-use measure::{Delay, FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, Tells, statistics};
+use measure::{FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, Tells, statistics};
 use packetlog::{Key, PacketLogReader, Sample, SampleReader, SampleTable};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -44,30 +44,7 @@ struct MeasureOptions {
     log_zero_ns: Option<u64>,
     /// What its records tell.
     #[serde(default)]
-    tells: LogTells,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct LogTells {
-    sendings: bool,
-    arrivals: bool,
-    marks: bool,
-    delay: Delay,
-}
-
-impl Default for LogTells {
-    fn default() -> Self {
-        let Tells { sendings, arrivals, marks, delay } = Tells::default();
-        Self { sendings, arrivals, marks, delay }
-    }
-}
-
-impl From<LogTells> for Tells {
-    fn from(tells: LogTells) -> Self {
-        let LogTells { sendings, arrivals, marks, delay } = tells;
-        Self { sendings, arrivals, marks, delay }
-    }
+    tells: Tells,
 }
 
 #[derive(Deserialize)]
@@ -106,7 +83,7 @@ pub(crate) fn measure_log(py: Python<'_>, packets: Option<PathBuf>, options: &st
         bin: Span::from_secs_f64(options.bin_s),
         senders_view: options.stated.is_some(),
         log_zero: options.log_zero_ns.map(Time::from_ns),
-        tells: options.tells.into(),
+        tells: options.tells,
         ..MeterConfig::default()
     });
     let stats = py.detach(|| {
@@ -186,12 +163,7 @@ pub(crate) fn delay_points<'py>(
         _ => return Err(error(format!("direction `{direction}`: allowed are data, ack"))),
     };
     let points = py.detach(|| -> Result<_, String> {
-        let mut extent = Extent::new();
-        packets.records(|record| {
-            if record.event == wanted {
-                extent.add(record.time_ns, record.one_way_delay_ns);
-            }
-        })?;
+        let extent = extent(&packets, wanted)?;
         let mut thinning = (extent.points > all_up_to).then(|| Thinning::new(extent));
         let mut points = (Vec::new(), Vec::new(), Vec::new());
         packets.records(|record| {
@@ -214,19 +186,19 @@ pub(crate) fn delay_points<'py>(
 /// The least and the largest one-way delay of the data packets that arrived, ms; nothing if none did.
 #[pyfunction]
 pub(crate) fn delay_range(py: Python<'_>, packets: Source) -> PyResult<Option<(f64, f64)>> {
-    let range = py.detach(|| -> Result<_, String> {
-        let mut range: Option<(i64, i64)> = None;
-        packets.records(|record| {
-            if record.event == Event::Deliver {
-                let delay = record.one_way_delay_ns;
-                let (low, high) = range.unwrap_or((delay, delay));
-                range = Some((low.min(delay), high.max(delay)));
-            }
-        })?;
-        Ok(range)
-    });
+    let extent = py.detach(|| extent(&packets, Event::Deliver)).map_err(error)?;
     let in_ms = |ns: i64| ns as f64 / 1e6;
-    Ok(range.map_err(error)?.map(|(low, high)| (in_ms(low), in_ms(high))))
+    Ok((extent.points > 0).then(|| (in_ms(extent.low_ns), in_ms(extent.high_ns))))
+}
+
+fn extent(packets: &Source, wanted: Event) -> Result<Extent, String> {
+    let mut extent = Extent::new();
+    packets.records(|record| {
+        if record.event == wanted {
+            extent.add(record.time_ns, record.one_way_delay_ns);
+        }
+    })?;
+    Ok(extent)
 }
 
 /// One time series: key, field, unit, times in s and values (f64).
