@@ -70,7 +70,8 @@ pub struct MeterConfig {
 }
 
 /// What the records of a log tell; those of a driver tell everything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Tells {
     /// What was sent.
     pub sendings: bool,

@@ -4,7 +4,7 @@ use crate::columns::Series;
 use crate::source::Source;
 use crate::thinning::{Extent, Thinning};
 use crate::{error, text};
-use measure::{Delay, FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, Tells, statistics};
+use measure::{FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, Tells, statistics};
 use packetlog::{Key, PacketLogReader, Sample, SampleReader, SampleTable};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -44,30 +44,7 @@ struct MeasureOptions {
     log_zero_ns: Option<u64>,
     /// What its records tell.
     #[serde(default)]
-    tells: LogTells,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct LogTells {
-    sendings: bool,
-    arrivals: bool,
-    marks: bool,
-    delay: Delay,
-}
-
-impl Default for LogTells {
-    fn default() -> Self {
-        let Tells { sendings, arrivals, marks, delay } = Tells::default();
-        Self { sendings, arrivals, marks, delay }
-    }
-}
-
-impl From<LogTells> for Tells {
-    fn from(tells: LogTells) -> Self {
-        let LogTells { sendings, arrivals, marks, delay } = tells;
-        Self { sendings, arrivals, marks, delay }
-    }
+    tells: Tells,
 }
 
 #[derive(Deserialize)]
@@ -106,7 +83,7 @@ pub(crate) fn measure_log(py: Python<'_>, packets: Option<PathBuf>, options: &st
         bin: Span::from_secs_f64(options.bin_s),
         senders_view: options.stated.is_some(),
         log_zero: options.log_zero_ns.map(Time::from_ns),
-        tells: options.tells.into(),
+        tells: options.tells,
         ..MeterConfig::default()
     });
     let stats = py.detach(|| {

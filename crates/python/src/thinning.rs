@@ -13,8 +13,8 @@ const STEPS_BITS: u32 = 8;
 pub(crate) struct Extent {
     pub(crate) points: u64,
     last_ns: u64,
-    low_ns: i64,
-    high_ns: i64,
+    pub(crate) low_ns: i64,
+    pub(crate) high_ns: i64,
 }
 
 impl Extent {
