@@ -25,6 +25,8 @@ EXPERIMENTS = [
     (f"schemes = {DEEP}", "nested too deeply: allowed are 32 levels"),
     (f"x = {'{a=' * 3000}1{'}' * 3000}", "nested too deeply"),
     (f"[{KEYS}]", "nested too deeply"),
+    (f"x = {{ {'a . ' * 50_000}a = 1 }}", "nested too deeply"),
+    (f"""{'"a b".' * 50_000}a = 1""", "nested too deeply"),
     ("schemes = ['']\npaths = ['small.toml']", "unknown scheme ``"),
     ("schemes = ['reno']\npaths = ['']", "unknown path ``"),
     ("name = ''\nschemes = ['reno']\npaths = ['small.toml']", '`name` = "": allowed is letters'),
