@@ -9,8 +9,9 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.errors import UserError, one_line
 from dumbbell.interchange.staging import refuse_used, staging
-from dumbbell.interchange.traces import Trace, TracedFlow, label_of, usable, write_traces
+from dumbbell.interchange.traces import Trace, TracedFlow, label_of, reading, usable, write_traces
 from dumbbell.names import fitted
+from dumbbell.progress import Progress
 from dumbbell.results import ResultsDirectory
 
 NOTES = """\
@@ -45,15 +46,15 @@ def import_capture(
             f"{source}: is a directory: --receiver needs the capture of the sender beside that of the receiver"
         )
     refuse_used(out)
-    with staging(out) as directory:
+    with staging(out) as directory, Progress() as progress:
         parts = directory / "parts"
         traces: list[Trace] = []
-        for index, file in enumerate(files):
+        for index, file in enumerate(reading(progress, files)):
             used = [trace.label for trace in traces]
             name = scheme if scheme is not None and len(files) == 1 else None
             traces += _read(file, receiver, end, clocks, parts / str(index), used, name)
         traces = usable(source, traces)
-        experiment = write_traces(directory, source, "capture", traces, NOTES, command)
+        experiment = write_traces(directory, source, "capture", traces, NOTES, command, progress)
         shutil.rmtree(parts)
     return ResultsDirectory(out, experiment)
 

@@ -13,7 +13,8 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.errors import UserError, one_line
 from dumbbell.interchange.staging import refuse_used, staging
-from dumbbell.interchange.traces import Trace, TracedFlow, label_of, usable, write_traces
+from dumbbell.interchange.traces import Trace, TracedFlow, label_of, reading, usable, write_traces
+from dumbbell.progress import Progress
 from dumbbell.results import ResultsDirectory
 
 NOTES = """\
@@ -58,9 +59,9 @@ def import_iperf3(source: Path, out: Path, command: list[str]) -> ResultsDirecto
     if not files:
         raise UserError(f"{source}: there is no file in it that ends in {', '.join(SUFFIXES)}")
     refuse_used(out)
-    with staging(out) as directory:
+    with staging(out) as directory, Progress() as progress:
         traces: list[Trace] = []
-        for index, file in enumerate(files):
+        for index, file in enumerate(reading(progress, files)):
             label = label_of(file, [trace.label for trace in traces], "iperf3")
             folder = directory / "parts" / str(index)
             folder.mkdir(parents=True)
@@ -69,7 +70,7 @@ def import_iperf3(source: Path, out: Path, command: list[str]) -> ResultsDirecto
             except UserError as error:
                 traces.append(Trace(label, file.name, reason=str(error)))
         traces = usable(source, traces)
-        experiment = write_traces(directory, source, "iperf3", traces, NOTES, command)
+        experiment = write_traces(directory, source, "iperf3", traces, NOTES, command, progress)
         remove(directory / "parts")
     return ResultsDirectory(out, experiment)
 

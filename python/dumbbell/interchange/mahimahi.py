@@ -18,6 +18,7 @@ from dumbbell.interchange.staging import (
     staging,
 )
 from dumbbell.names import RULE, fitted, is_name
+from dumbbell.progress import Progress
 from dumbbell.results import ResultsDirectory
 
 
@@ -39,7 +40,8 @@ def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> ResultsDir
     refuse_used(out)
     if not is_name(logs.scheme):
         raise UserError(f"--scheme `{logs.scheme}`: allowed are {RULE}")
-    with staging(out) as directory:
+    with staging(out) as directory, Progress() as progress:
+        progress.doing(f"reading {logs.data.name}")
         packets = directory / "packets.parquet"
         ack = None if logs.ack is None else str(logs.ack)
         found = json.loads(_core.import_mahimahi(str(logs.data), ack, str(packets), strict=True))

@@ -52,12 +52,10 @@ def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = 
         made = [Run(path, metadata.mixes.get(scheme, scheme), number, experiment.seed) for scheme, number in planned]
         with Progress() as progress:
             stage = progress.expect("imports of runs", [Piece(run.label, 1.0) for run in made])
-            for index, (run, (scheme, number)) in enumerate(zip(made, planned, strict=True)):
-                stage.begin(index)
+            for run, (scheme, number) in stage.each(zip(made, planned, strict=True)):
                 about = [f"{metadata.file.name}: `{scheme}` is not in `cc_schemes`"] if scheme in others else []
                 one.add(run, files.of(scheme, number), about)
-                stage.step(index)
-        finish(results)
+            finish(results)
     return ResultsDirectory(out, experiment)
 
 

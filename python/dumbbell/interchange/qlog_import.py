@@ -11,7 +11,8 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.errors import UserError, one_line
 from dumbbell.interchange.staging import refuse_used, staging
-from dumbbell.interchange.traces import Trace, TracedFlow, label_of, usable, write_traces
+from dumbbell.interchange.traces import Trace, TracedFlow, label_of, reading, usable, write_traces
+from dumbbell.progress import Progress
 from dumbbell.results import ResultsDirectory
 
 NOTES = """\
@@ -35,13 +36,13 @@ def import_qlog(source: Path, out: Path, command: list[str]) -> ResultsDirectory
     """
     files = _files(source)
     refuse_used(out)
-    with staging(out) as directory:
+    with staging(out) as directory, Progress() as progress:
         parts = directory / "parts"
         traces: list[Trace] = []
-        for index, file in enumerate(files):
+        for index, file in enumerate(reading(progress, files)):
             traces += _read(file, parts / str(index), [trace.label for trace in traces])
         traces = usable(source, traces)
-        experiment = write_traces(directory, source, "qlog", traces, NOTES, command)
+        experiment = write_traces(directory, source, "qlog", traces, NOTES, command, progress)
         shutil.rmtree(parts)
     return ResultsDirectory(out, experiment)
 
