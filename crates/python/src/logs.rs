@@ -53,20 +53,21 @@ struct LogTells {
     sendings: bool,
     arrivals: bool,
     marks: bool,
+    flows: bool,
     delay: Delay,
 }
 
 impl Default for LogTells {
     fn default() -> Self {
-        let Tells { sendings, arrivals, marks, delay } = Tells::default();
-        Self { sendings, arrivals, marks, delay }
+        let Tells { sendings, arrivals, marks, flows, delay } = Tells::default();
+        Self { sendings, arrivals, marks, flows, delay }
     }
 }
 
 impl From<LogTells> for Tells {
     fn from(tells: LogTells) -> Self {
-        let LogTells { sendings, arrivals, marks, delay } = tells;
-        Self { sendings, arrivals, marks, delay }
+        let LogTells { sendings, arrivals, marks, flows, delay } = tells;
+        Self { sendings, arrivals, marks, flows, delay }
     }
 }
 

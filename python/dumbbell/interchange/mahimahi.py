@@ -49,7 +49,8 @@ def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> ResultsDir
             raise UserError(str(found["unusable"]))
         results = begin(directory, _experiment(logs, found["last_s"]), logs.data, command)
         run = results.experiment.all_runs()[0]
-        statistics = measure(packets, results.experiment, run, numbers=[0], log_zero_ns=found["log_zero_ns"])
+        known = {"log_zero_ns": found["log_zero_ns"], "tells_flows": False}
+        statistics = measure(packets, results.experiment, run, numbers=[0], **known)
         statistics |= {"init_us": found["init_us"], "events": found["records"]}
         add_run(results, run, [packets], statistics, logs.data.name)
         finish(results)

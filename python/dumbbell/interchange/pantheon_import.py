@@ -165,7 +165,9 @@ class _Import:
         numbers = there if there == [0] else sorted({*planned, *there})
         absent = [number for number in numbers if number not in there]
         notes += [f"flow {number} never started: no packet of it is in the log" for number in absent]
-        statistics = measure(packets, experiment, run, numbers=numbers, log_zero_ns=found["log_zero_ns"])
+        tells_flows = there != [0] or self._metadata.flows <= 1
+        zero_ns = found["log_zero_ns"]
+        statistics = measure(packets, experiment, run, numbers=numbers, log_zero_ns=zero_ns, tells_flows=tells_flows)
         statistics["flows"] = list(_with_absent(statistics["flows"], absent))
         statistics |= {"init_us": found["init_us"], "events": found["records"], "sim_wall_s": None}
         return statistics, notes
@@ -203,11 +205,12 @@ def measure(
     *,
     numbers: list[int] | None = None,
     log_zero_ns: int | None = None,
+    tells_flows: bool = True,
 ) -> dict[str, Any]:
     """All metrics of a packet log, with the flows that the experiment planned, or those with these `numbers`.
 
     `stated` are the samples of a log that is a sender's view: losses are those that it declared. `log_zero_ns` is where
-    a log from elsewhere has its own zero.
+    a log from elsewhere has its own zero. No log of Pantheon or mahimahi tells marks, and some do not tell flows apart.
     """
     plans = [plan.scheme for plan in experiment.flow_plans(run.scheme, run.path)]
     if numbers is None:
@@ -215,6 +218,7 @@ def measure(
     options: dict[str, Any] = {
         "duration_s": experiment.duration_s,
         "warmup_s": experiment.warmup_s,
+        "tells": {"marks": False, "flows": tells_flows},
         # each starts with its first packet: the logs begin before the schemes do
         "flows": [{"flow": number, "scheme": plans[min(max(number, 1), len(plans)) - 1]} for number in numbers],
     }
