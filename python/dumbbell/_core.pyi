@@ -111,8 +111,8 @@ def measure_log(packets: str | None, options: str) -> str:
 
     Options (JSON), all optional: `duration_s`, `warmup_s`, `bin_s`, `flows` (each `flow`, `scheme`, `start_s`,
     `stop_s`), `stated` of logs that are a sender's view: the samples (`flows.parquet`) that it stated, `log_zero_ns` of
-    logs from elsewhere: where their own zero is, and `tells`, what the records tell: `sendings`, `arrivals`, `marks`
-    (true or false) and `delay` (`one-way`, `above-smallest`, `round-trip`, `unknown`); what is not told is null.
+    logs from elsewhere: where their own zero is, and `tells`, what the records tell: `sendings`, `arrivals`, `marks`,
+    `flows` (true or false) and `delay` (`one-way`, `above-smallest`, `round-trip`, `unknown`); the rest is null.
     """
 
 class Table:

@@ -79,13 +79,15 @@ pub struct Tells {
     pub arrivals: bool,
     /// Which packets arrived with a CE mark.
     pub marks: bool,
+    /// Which packets are of which flow.
+    pub flows: bool,
     /// What the delay of a delivery is.
     pub delay: Delay,
 }
 
 impl Default for Tells {
     fn default() -> Self {
-        Self { sendings: true, arrivals: true, marks: true, delay: Delay::OneWay }
+        Self { sendings: true, arrivals: true, marks: true, flows: true, delay: Delay::OneWay }
     }
 }
 

@@ -58,12 +58,10 @@ def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = 
         made = [Run(path, metadata.mixes.get(scheme, scheme), number, experiment.seed) for scheme, number in planned]
         with Progress() as progress:
             stage = progress.expect("imports of runs", [Piece(run.label, 1.0) for run in made])
-            for index, (run, (scheme, number)) in enumerate(zip(made, planned, strict=True)):
-                stage.begin(index)
+            for run, (scheme, number) in stage.each(zip(made, planned, strict=True)):
                 about = [f"{metadata.file.name}: `{scheme}` is not in `cc_schemes`"] if scheme in others else []
                 one.add(run, files.of(scheme, number), about)
-                stage.step(index)
-        finish(results)
+            finish(results)
     return ResultsDirectory(out, experiment)
 
 
@@ -170,7 +168,9 @@ class _Import:
         numbers = there if there == [0] else sorted({*planned, *there})
         absent = [number for number in numbers if number not in there]
         notes += [f"flow {number} never started: no packet of it is in the log" for number in absent]
-        statistics = measure(packets, experiment, run, numbers, found["log_zero_ns"])
+        tells_flows = there != [0] or self._metadata.flows <= 1
+        zero_ns = found["log_zero_ns"]
+        statistics = measure(packets, experiment, run, numbers=numbers, log_zero_ns=zero_ns, tells_flows=tells_flows)
         statistics["flows"] = list(_with_absent(statistics["flows"], absent))
         statistics |= {"init_us": found["init_us"], "events": found["records"], "sim_wall_s": None}
         return statistics, notes
@@ -201,13 +201,23 @@ def _offsets(times: RunTimes, metadata: PantheonMetadata) -> tuple[float, float]
 
 
 def measure(
-    packets: Path, experiment: Experiment, run: Run, numbers: list[int], log_zero_ns: int | None
+    packets: Path,
+    experiment: Experiment,
+    run: Run,
+    *,
+    numbers: list[int],
+    log_zero_ns: int | None,
+    tells_flows: bool = True,
 ) -> dict[str, Any]:
-    """All metrics of a packet log, with the flows of these `numbers`; `log_zero_ns` is where it has its own zero."""
+    """All metrics of a packet log, with the flows of these `numbers`; `log_zero_ns` is where it has its own zero.
+
+    No log of Pantheon or mahimahi tells marks, and some do not tell flows apart.
+    """
     plans = [plan.scheme for plan in experiment.flow_plans(run.scheme, run.path)]
     options = {
         "duration_s": experiment.duration_s,
         "warmup_s": experiment.warmup_s,
+        "tells": {"marks": False, "flows": tells_flows},
         # each starts with its first packet: the logs begin before the schemes do
         "flows": [{"flow": number, "scheme": plans[min(max(number, 1), len(plans)) - 1]} for number in numbers],
         "log_zero_ns": log_zero_ns,
