@@ -22,6 +22,7 @@ from dumbbell.catalog.plan import Plan, parse_plan
 from dumbbell.catalog.scheme import parse_scheme
 from dumbbell.catalog.tables import parse_toml, read_toml
 from dumbbell.ccperf.experiment import ccperf_plan
+from dumbbell.errors import UserError
 from dumbbell.experiment import Overrides, check, pin, resolve
 from dumbbell.parser import command_parser
 
@@ -342,7 +343,10 @@ def _give_specification(content: bytes, _: Path) -> None:
             return
         _simulate(given)
     else:
-        _core.check_run(os.fsdecode(content).encode("utf-8", "replace").decode(), "sim")
+        try:
+            _core.check_run(os.fsdecode(content).encode("utf-8", "replace").decode(), "sim")
+        except _core.Error as error:  # `experiment/check.py` says it so
+            raise UserError(str(error)) from None
 
 
 def _names(_: Path) -> list[bytes]:

@@ -112,8 +112,8 @@ def measure_log(packets: str | None, options: str) -> str:
 
     Options (JSON), all optional: `duration_s`, `warmup_s`, `bin_s`, `flows` (each `flow`, `scheme`, `start_s`,
     `stop_s`), `stated` of logs that are a sender's view: the samples (`flows.parquet`) that it stated, `log_zero_ns` of
-    logs from elsewhere: where their own zero is, and `tells`, what the records tell: `sendings`, `arrivals`, `marks`
-    (true or false) and `delay` (`one-way`, `above-smallest`, `round-trip`, `unknown`); what is not told is null.
+    logs from elsewhere: where their own zero is, and `tells`, what the records tell: `sendings`, `arrivals`, `marks`,
+    `flows` (true or false) and `delay` (`one-way`, `above-smallest`, `round-trip`, `unknown`); the rest is null.
     """
 
 class Table:
@@ -159,7 +159,8 @@ def read_samples(file: str | PathLike[str]) -> Table:
 def series(packets: Source, bin_s: float = 0.5) -> str:
     """JSON: rates over time of a packet log.
 
-    `bin_s`, `start_s`, `capacity_mbps`, and `flows` with `flow`, `ingress_mbps`, `egress_mbps` each.
+    `bin_s`, `start_s`, `capacity_mbps`, and `flows` with `flow`, `ingress_mbps`, `egress_mbps` each; `delay_range_ms`,
+    the least and the largest one-way delay of the data packets that arrived, null if none did.
     """
 
 def transfers(packets: Source, options: str) -> str:
@@ -176,9 +177,6 @@ def delay_points(packets: Source, direction: str, all_up_to: int) -> tuple[bytes
     Of more than `all_up_to` only those that can be told apart in a figure: a few million, however long the log is.
     Times count from the start of the run.
     """
-
-def delay_range(packets: Source) -> tuple[float, float] | None:
-    """The least and the largest one-way delay of the data packets that arrived, ms; None if none did."""
 
 def samples(samples: Source) -> list[tuple[str, str, str, bytes, bytes]]:
     """The time series of samples of flows or links: key, field, unit, times in s and values (float64)."""

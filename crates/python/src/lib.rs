@@ -61,8 +61,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::logs::{
-        confidence_interval, delay_points, delay_range, difference, harm, holm, jain_index, labels,
-        measure_log, metrics, samples, series, transfers,
+        confidence_interval, delay_points, difference, harm, holm, jain_index, labels, measure_log, metrics,
+        samples, series, transfers,
     };
     #[pymodule_export]
     use crate::outside::{describe_plugin, guard_process};
