@@ -135,6 +135,11 @@ def _dispatch(arguments: "argparse.Namespace") -> int:
             from dumbbell.commands.vectors import vectors
 
             return vectors(arguments.scheme, arguments.out, arguments.check)
+        case "train":
+            from dumbbell.commands.train import train
+
+            given = dict(vars(arguments))
+            return train(given.pop("kind"), {name: value for name, value in given.items() if name != "command"})
         case "diff":
             from dumbbell.commands.show import diff
 

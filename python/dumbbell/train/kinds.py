@@ -1,0 +1,8 @@
+"""The list of what can be trained. A new kind is one file with a `TRAINER` and one line here."""
+
+from dumbbell.train.trainer import Trainer
+
+TRAINERS: tuple[Trainer, ...] = ()
+
+KINDS = {trainer.name: trainer for trainer in TRAINERS}
+"""By name."""
