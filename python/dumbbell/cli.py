@@ -138,8 +138,8 @@ def _dispatch(arguments: "argparse.Namespace") -> int:
         case "train":
             from dumbbell.commands.train import train
 
-            given = dict(vars(arguments))
-            return train(given.pop("kind"), {name: value for name, value in given.items() if name != "command"})
+            others = ("command", "kind", "version")
+            return train(arguments.kind, {name: value for name, value in vars(arguments).items() if name not in others})
         case "diff":
             from dumbbell.commands.show import diff
 

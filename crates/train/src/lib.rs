@@ -5,13 +5,14 @@
 //! that what comes out does not depend on how many they are.
 
 mod job;
+pub mod remy;
 mod spread;
 
 pub use job::{Job, News, Trainer, Watch};
 pub use spread::spread;
 
 /// All trainers, by name.
-pub const TRAINERS: &[Trainer] = &[];
+pub const TRAINERS: &[Trainer] = &[remy::TRAINER];
 
 /// Trains what `name` stands for; returns the file that was learned.
 ///

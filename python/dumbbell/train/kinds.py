@@ -1,8 +1,9 @@
 """The list of what can be trained. A new kind is one file with a `TRAINER` and one line here."""
 
+from dumbbell.train import remy
 from dumbbell.train.trainer import Trainer
 
-TRAINERS: tuple[Trainer, ...] = ()
+TRAINERS: tuple[Trainer, ...] = (remy.TRAINER,)
 
 KINDS = {trainer.name: trainer for trainer in TRAINERS}
 """By name."""
