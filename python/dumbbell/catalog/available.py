@@ -5,8 +5,10 @@ import os
 import shutil
 import sys
 import zlib
+from functools import cache
 from pathlib import Path
 
+from dumbbell import _core
 from dumbbell.catalog.programs import Program
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError, listed, nearest
@@ -116,7 +118,28 @@ def missing(scheme: Scheme) -> str | None:
         return _not_found(LOADER)
     if scheme.kind == "program":
         return _missing_program(scheme.program)
+    return _missing_file(scheme) if scheme.kind == "core" else None
+
+
+def _missing_file(scheme: Scheme) -> str | None:
+    """Which file has to be named that is not shipped, for a controller that cannot do without one."""
+    names = [name for name in _file_parameters().get(scheme.controller, ()) if name not in scheme.parameters]
+    if not names:
+        return None
+    try:
+        _core.check_parameters(scheme.controller, {})
+    except _core.Error as error:
+        return f"{error}: --set {scheme.name}.{names[0]}=FILE names it"
     return None
+
+
+@cache
+def _file_parameters() -> dict[str, list[str]]:
+    """The parameters of each controller that are files."""
+    return {
+        controller["name"]: [each["name"] for each in controller["parameters"] if each["kind"] == "file"]
+        for controller in json.loads(_core.controllers())
+    }
 
 
 def _missing_program(program: Program | None) -> str | None:

@@ -63,7 +63,7 @@ mod tests {
         let mut rng = Rng::new(1, "test");
         for action in [limited(0, 1.0, 30.0), limited(256, 0.0, 0.0), limited(60, 0.4, 1.0)] {
             let found = around(&action, &mut rng);
-            assert!(found.len() > 15 && found.len() <= 32, "{}", found.len());
+            assert!(found.len() > 8 && found.len() <= 32, "{}", found.len());
             for (number, one) in found.iter().enumerate() {
                 assert!(*one != action && !found[..number].contains(one));
                 assert!(

@@ -41,8 +41,6 @@ struct State {
     judged: u64,
     /// Weighted mean over the networks of the last long trials.
     objective: Option<f64>,
-    /// Seconds that it has taken.
-    seconds: f64,
 }
 
 /// Trains rules.
@@ -52,11 +50,10 @@ pub(super) fn train(job: &Job<'_>) -> Result<Vec<u8>, String> {
         Some(file) => resumed(file, job.seed, &settings)?,
         None => (
             Table::new(vec![Rule { lower: [0.0; SIGNALS], upper: [DOMAIN; SIGNALS], action: FIRST }])?,
-            State { seed: job.seed, settings, epoch: 0, judged: 0, objective: None, seconds: 0.0 },
+            State { seed: job.seed, settings, epoch: 0, judged: 0, objective: None },
         ),
     };
-    let before_s = state.seconds;
-    let mut search = Search { job, table: Arc::new(table), state, best: 0.0, before_s };
+    let mut search = Search { job, table: Arc::new(table), state, best: 0.0 };
     let limit = if search.state.settings.epochs == 0 { u64::MAX } else { search.state.settings.epochs };
     while search.state.epoch < limit && !job.is_over() {
         search.epoch()?;
@@ -81,8 +78,6 @@ struct Search<'a> {
     state: State,
     /// What the table is worth in this epoch's trials.
     best: f64,
-    /// Seconds of earlier trainings.
-    before_s: f64,
 }
 
 impl Search<'_> {
@@ -129,8 +124,7 @@ impl Search<'_> {
         self.job.watch.tell(&News { text: &self.line("epoch over"), result: Some(&written) })
     }
 
-    fn written(&mut self) -> Result<Vec<u8>, String> {
-        self.state.seconds = self.before_s + self.job.watch.elapsed_s().round();
+    fn written(&self) -> Result<Vec<u8>, String> {
         let training = serde_json::to_value(&self.state).map_err(|cause| cause.to_string())?;
         Ok(Written { table: Table::clone(&self.table), training }.to_text().into_bytes())
     }
