@@ -68,7 +68,8 @@ if TYPE_CHECKING:
     from dumbbell.results.shares import Share, shares
     from dumbbell.results.summary import Repetitions, bounds_legend
     from dumbbell.results.transfers import Transfers
-    from dumbbell.train import Trained, train_controller, trainers
+    from dumbbell.train.job import Trained
+    from dumbbell.train.training import train_controller, trainers
     from dumbbell.vectors import Difference, check_vectors, write_vectors
 
 __version__ = version()
@@ -94,7 +95,7 @@ _PLACES = {
     "Scheme": "catalog.scheme",
     "Share": "results.shares",
     "Table": "library.tables",
-    "Trained": "train",
+    "Trained": "train.job",
     "Transfers": "results.transfers",
     "Untrusted": "execution.trust",
     "bounds_legend": "results.summary",
@@ -137,8 +138,8 @@ _PLACES = {
     "shares": "results.shares",
     "simulate": "library.running",
     "specification": "library.running",
-    "train_controller": "train",
-    "trainers": "train",
+    "train_controller": "train.training",
+    "trainers": "train.training",
     "write_report": "library.reading",
     "write_vectors": "vectors",
 }

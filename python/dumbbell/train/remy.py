@@ -1,10 +1,13 @@
 """`dumbbell train remy`: a table of rules for a range of networks."""
 
 from argparse import ArgumentTypeError
+from typing import TYPE_CHECKING
 
 from dumbbell.option_values import count
-from dumbbell.train.job import Job
 from dumbbell.train.trainer import Setting, Trainer
+
+if TYPE_CHECKING:
+    from dumbbell.train.job import Job
 
 
 def numbers(text: str) -> tuple[float, float]:
@@ -44,7 +47,7 @@ def whole(text: str) -> int:
     return 0 if text == "0" else count(text)
 
 
-def train(job: Job) -> None:
+def train(job: "Job") -> None:
     """The core does it all."""
     job.in_core("remy", job.settings)
 
@@ -63,6 +66,7 @@ TRAINER = Trainer(
         Setting("delta", number, 1.0, "D", "objective: log2 of the throughput less D times log2 of the delay"),
         Setting("networks", count, 7, "N", "how many networks a table is judged in"),
         Setting("packets", number, 20000.0, "N", "how long a trial is, in packets of its link"),
+        Setting("seconds", number, 5.0, "S", "how long a trial is at least"),
         Setting("rules", count, 128, "N", "rules are divided up to this number"),
         Setting("epochs", whole, 0, "N", "epochs in all; 0: until the time is over"),
     ),

@@ -25,7 +25,7 @@ const DELAY_UNIT_MS: f64 = 100.0;
 /// What a sender is worth that was on and got nothing through, and a table that fills the memory.
 const WORST: f64 = -1000.0;
 /// What is more than memory is to hold.
-const MOST_PACKETS: u64 = 20_000_000;
+const MOST_PACKETS: f64 = 2e7;
 const CONTROLLER: &str = "remy-in-training";
 
 /// A network.
@@ -51,10 +51,12 @@ pub struct Trial<'a> {
     pub delta: f64,
     /// Seed of when senders are on.
     pub seed: u64,
-    /// As much time as the link needs for so many packets.
+    /// As much time as the link needs for so many packets...
     pub packets: f64,
-    /// Most packets that may be on their way: rules that have more do as badly as can be.
-    pub most_packets: u64,
+    /// ... but so many seconds at least.
+    pub seconds: f64,
+    /// Most packets that may be on their way, as a multiple of what the link sends: rules that have more do as badly as can be.
+    pub most_queued: f64,
     /// Is told what is looked up.
     pub usage: Option<&'a Arc<Mutex<Usage>>>,
 }
@@ -62,7 +64,7 @@ pub struct Trial<'a> {
 impl Trial<'_> {
     /// Whatever rules do, for delta 1.
     pub fn patient(seed: u64, packets: f64) -> Self {
-        Self { delta: 1.0, seed, packets, most_packets: MOST_PACKETS, usage: None }
+        Self { delta: 1.0, seed, packets, seconds: 0.0, most_queued: f64::INFINITY, usage: None }
     }
 }
 
@@ -89,7 +91,8 @@ impl Network {
     }
 
     fn spec(&self, trial: &Trial<'_>) -> Result<RunSpec, String> {
-        let duration_s = trial.packets / self.packets_per_ms() / 1e3;
+        let duration_s = f64::max(trial.packets / self.packets_per_ms() / 1e3, trial.seconds);
+        let most_packets = (trial.most_queued * duration_s * self.packets_per_ms() * 1e3).min(MOST_PACKETS);
         let flow = json!({
             "scheme": CONTROLLER, "controller": CONTROLLER, "application": self.application(),
             "transport": {"profile": "datagram", "payload_bytes": PAYLOAD_BYTES, "header_bytes": HEADER_BYTES,
@@ -100,7 +103,7 @@ impl Network {
             {"kind": "delay", "delay_ms": self.rtt_ms},
         ]);
         let spec = json!({
-            "seed": trial.seed, "most_packets": trial.most_packets, "duration_s": duration_s, "sample_interval_s": duration_s, "log": "none",
+            "seed": trial.seed, "most_packets": most_packets as u64, "duration_s": duration_s, "sample_interval_s": duration_s, "log": "none",
             "path": {"data": data, "ack": []}, "flows": vec![flow; self.senders],
         });
         serde_json::from_value(spec).map_err(|cause| cause.to_string())

@@ -16,8 +16,8 @@ const FIRST: Action = Action { window_increment: 1, window_multiple: 1.0, inters
 const STEPS: usize = 6;
 /// Rules that are looked up less often stay as they are.
 const LEAST_SHARE: f64 = 0.003;
-/// Candidates are sorted out by trials shorter by this factor; so many come through.
-const SHORTER: f64 = 4.0;
+/// Candidates are sorted out by trials of this part of the length; so many come through.
+const SHORTER: f64 = 0.25;
 const COME_THROUGH: usize = 8;
 /// Least gain that counts, in doublings.
 const LEAST_GAIN: f64 = 1e-4;
@@ -25,8 +25,8 @@ const LEAST_GAIN: f64 = 1e-4;
 const BATCH: usize = 8;
 const LONGER: f64 = 10.0;
 /// Epochs in which trials become longer by their first length: what is left to learn is less than their noise.
-const LENGTHENS: f64 = 8.0;
-/// Rules with more packets on their way than this multiple of a trial's are as bad as can be.
+const LENGTHENS: f64 = 16.0;
+/// Rules with more packets on their way than this multiple of what the link sends are as bad as can be.
 const MOST_QUEUED: f64 = 2.0;
 
 /// What a file says of its training.
@@ -85,9 +85,18 @@ impl Search<'_> {
         Rng::new(self.state.seed, &format!("remy {what} {}", self.state.epoch))
     }
 
-    /// How long a trial is in this epoch, in packets.
-    fn packets(&self) -> f64 {
-        self.state.settings.packets * (1.0 + self.state.epoch as f64 / LENGTHENS)
+    /// A trial of this epoch, `longer` than usual by a factor.
+    fn trial(&self, seed: u64, longer: f64) -> Trial<'static> {
+        let Settings { delta, packets, seconds, .. } = self.state.settings;
+        let longer = longer * (1.0 + self.state.epoch as f64 / LENGTHENS);
+        Trial {
+            delta,
+            seed,
+            packets: packets * longer,
+            seconds: seconds * longer,
+            most_queued: MOST_QUEUED,
+            usage: None,
+        }
     }
 
     /// Improves every rule that is used, keeps what stands up to longer trials, and divides the rule that is used most.
@@ -102,7 +111,7 @@ impl Search<'_> {
         let mut check = self.rng("ratchet");
         for (batch, rules) in order.chunks(BATCH).enumerate() {
             let before = Arc::clone(&self.table);
-            self.best = self.judge(&[Arc::clone(&before)], &networks, seed, self.packets())?[0];
+            self.best = self.judge(&[Arc::clone(&before)], &networks, &self.trial(seed, 1.0))?[0];
             for (rule, number) in rules.iter().zip(batch * BATCH + 1..) {
                 if !self.job.is_over() {
                     self.tell(&format!("rule {number} of {}", order.len()))?;
@@ -145,17 +154,13 @@ impl Search<'_> {
         &mut self,
         tables: &[Arc<Table>],
         networks: &[(Network, f64)],
-        seed: u64,
-        packets: f64,
+        trial: &Trial<'static>,
     ) -> Result<Vec<f64>, String> {
         self.state.judged += tables.len() as u64;
-        let most_packets = (packets * MOST_QUEUED) as u64;
-        let delta = self.state.settings.delta;
         let count = tables.len() * networks.len();
         let utilities = spread(self.job.jobs, count, self.job.watch, |number| {
             let (table, network) = (&tables[number / networks.len()], number % networks.len());
-            let trial =
-                Trial { delta, seed: seed.wrapping_add(network as u64), packets, most_packets, usage: None };
+            let trial = Trial { seed: trial.seed.wrapping_add(network as u64), ..*trial };
             Ok(networks[network].0.judge(table, &trial)?.utility)
         })?;
         let total: f64 = networks.iter().map(|(_, weight)| weight).sum();
@@ -170,16 +175,10 @@ impl Search<'_> {
     /// Which rules are used in this epoch's trials, each network alike.
     fn usage(&self, networks: &[(Network, f64)], seed: u64) -> Result<Usage, String> {
         let (table, rules) = (&self.table, self.table.rules().len());
-        let (packets, delta) = (self.packets(), self.state.settings.delta);
+        let trial = self.trial(seed, 1.0);
         let found = spread(self.job.jobs, networks.len(), self.job.watch, |network| {
             let usage = Arc::new(Mutex::new(Usage::new(rules)));
-            let trial = Trial {
-                delta,
-                seed: seed.wrapping_add(network as u64),
-                packets,
-                most_packets: (packets * MOST_QUEUED) as u64,
-                usage: Some(&usage),
-            };
+            let trial = Trial { seed: seed.wrapping_add(network as u64), usage: Some(&usage), ..trial };
             networks[network].0.judge(table, &trial)?;
             Ok(usage.lock().unwrap_or_else(PoisonError::into_inner).clone())
         })?;
@@ -198,16 +197,16 @@ impl Search<'_> {
         seed: u64,
         rng: &mut Rng,
     ) -> Result<(), String> {
-        let packets = self.packets();
+        let (trial, short_trial) = (self.trial(seed, 1.0), self.trial(seed, SHORTER));
         for _ in 0..STEPS {
             let actions = around(&self.table.rules()[rule].action, rng);
             let mut tables: Vec<Arc<Table>> =
                 actions.iter().map(|action| Arc::new(self.table.with_action(rule, *action))).collect();
-            let short = self.judge(&tables, networks, seed, packets / SHORTER)?;
+            let short = self.judge(&tables, networks, &short_trial)?;
             let mut order: Vec<usize> = (0..tables.len()).collect();
             order.sort_by(|one, other| short[*other].total_cmp(&short[*one]));
             tables = order.iter().take(COME_THROUGH).map(|number| Arc::clone(&tables[*number])).collect();
-            let worth = self.judge(&tables, networks, seed, packets)?;
+            let worth = self.judge(&tables, networks, &trial)?;
             let best = (0..worth.len()).max_by(|one, other| worth[*one].total_cmp(&worth[*other]));
             match best.filter(|best| worth[*best] > self.best + LEAST_GAIN) {
                 Some(best) => (self.table, self.best) = (Arc::clone(&tables[best]), worth[best]),
@@ -228,7 +227,7 @@ impl Search<'_> {
         self.tell("longer trials")?;
         let (networks, seed) = (self.state.settings.draw(rng), rng.next_u64());
         let both = [Arc::clone(before), Arc::clone(&self.table)];
-        let worth = self.judge(&both, &networks, seed, self.packets() * LONGER)?;
+        let worth = self.judge(&both, &networks, &self.trial(seed, LONGER))?;
         if worth[0] > worth[1] {
             self.table = Arc::clone(before);
         }

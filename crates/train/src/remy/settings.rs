@@ -24,6 +24,8 @@ pub struct Settings {
     pub networks: usize,
     /// How long a trial is, in packets of its link.
     pub packets: f64,
+    /// How long a trial is at least, s: senders are to come and go a few times.
+    pub seconds: f64,
     /// Rules are divided up to this number of them.
     pub rules: usize,
     /// Epochs in all; 0: until the time is over.
@@ -52,6 +54,7 @@ impl Settings {
         within("delta", settings.delta, 0.0, 1000.0)?;
         within("networks", settings.networks as f64, 1.0, 1000.0)?;
         within("packets", settings.packets, 1000.0, 1e8)?;
+        within("seconds", settings.seconds, 0.0, 10_000.0)?;
         within("rules", settings.rules as f64, 1.0, 5000.0)?;
         Ok(settings)
     }

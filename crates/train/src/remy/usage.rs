@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Signals kept of each rule: when they are too many every other one goes, and later ones are thinned out likewise.
 const KEPT: usize = 2048;
 
+/// What all lookups of one network count as.
+const PARTS: u64 = 1_000_000_000;
+
 /// Of one rule.
 #[derive(Clone, Debug, Default)]
 struct Of {
@@ -63,10 +66,12 @@ impl Usage {
         Some(medians)
     }
 
-    /// Adds what was noted elsewhere, of the same rules.
+    /// Adds what was noted elsewhere, of the same rules, all of it counting as `PARTS` lookups: a fast network is no more than
+    /// a slow one.
     pub fn merge(&mut self, other: &Self) {
+        let total = u128::from(other.total().max(1));
         for (of, also) in self.0.iter_mut().zip(&other.0) {
-            of.lookups += also.lookups;
+            of.lookups += (u128::from(also.lookups) * u128::from(PARTS) / total) as u64;
             of.kept.extend(&also.kept);
         }
     }

@@ -30,7 +30,7 @@ impl Watch for Patient {
 fn settings(epochs: u64) -> String {
     format!(
         r#"{{"link_mbps": [10, 40], "rtt_ms": [50, 100], "senders": [1, 2], "on_ms": 500, "off_ms": 500, "delta": 1,
-             "networks": 2, "packets": 1500, "rules": 20, "epochs": {epochs}}}"#
+             "networks": 2, "packets": 1500, "seconds": 1, "rules": 20, "epochs": {epochs}}}"#
     )
 }
 
