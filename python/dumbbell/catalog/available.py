@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 import zlib
+from functools import cache
 from pathlib import Path
 
 from dumbbell import _core
@@ -109,8 +110,6 @@ def kernel_scheme(name: str) -> Scheme | None:
 
 def missing(scheme: Scheme) -> str | None:
     """Why the scheme cannot run here, in words that end a sentence; `None` if nothing speaks against it."""
-    if scheme.kind == "core":
-        return _missing_file(scheme)
     if scheme.is_outside and not Path(scheme.code).is_file():
         return f"there is no file {scheme.code}"
     if scheme.kind == "kernel" and scheme.controller not in kernel_controllers():
@@ -119,10 +118,11 @@ def missing(scheme: Scheme) -> str | None:
         return _not_found(LOADER)
     if scheme.kind == "program":
         return _missing_program(scheme.program)
-    return None
+    return _missing_file(scheme) if scheme.kind == "core" else None
 
 
 def _missing_file(scheme: Scheme) -> str | None:
+    """Which file has to be named that is not shipped, for a controller that cannot do without one."""
     needed = _core.needed_files().get(scheme.controller, [])
     lost = [name for name in needed if name not in scheme.parameters]
     return f"it needs a file of yours: `--set {scheme.name}.{lost[0]}=FILE`" if lost else None
