@@ -11,6 +11,7 @@ mod policy;
 mod receiver;
 mod registry;
 
+mod aurora;
 mod bbr;
 mod bbr3;
 mod copa;

@@ -128,6 +128,7 @@ impl Registry {
 }
 
 const BUILTIN: &[Entry] = &[
+    crate::aurora::ENTRY,
     crate::bbr::ENTRY,
     crate::bbr3::ENTRY,
     crate::copa::ENTRY,
@@ -182,7 +183,7 @@ mod tests {
             registry
                 .find("mine")
                 .unwrap_err()
-                .starts_with("unknown controller `mine`: allowed are bbr, bbr3,")
+                .starts_with("unknown controller `mine`: allowed are aurora, bbr, bbr3,")
         );
         registry.add(entry.clone()).unwrap();
         let start = Start { now: units::Time::ZERO, mss_bytes: 1000, initial_window_bytes: 7000, seed: 1 };
