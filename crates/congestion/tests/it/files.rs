@@ -17,6 +17,14 @@ enum Source {
 /// Controller, parameter, file.
 const FILES: &[(&str, &str, Source)] = &[
     (
+        "astraea",
+        "weights",
+        Source::MadeUp(
+            "dense tanh dense tanh",
+            &[("0.kernel", &[50, 8]), ("0.bias", &[8]), ("2.kernel", &[8, 1]), ("2.bias", &[1])],
+        ),
+    ),
+    (
         "aurora",
         "weights",
         Source::MadeUp(
@@ -29,6 +37,30 @@ const FILES: &[(&str, &str, Source)] = &[
         "weights",
         Source::Shipped(include_bytes!(
             "../../../../python/dumbbell/catalog/weights/indigo/indigo-1x32.data"
+        )),
+    ),
+    (
+        "orca",
+        "weights",
+        Source::Shipped(include_bytes!("../../../../python/dumbbell/catalog/weights/orca/orca.safetensors")),
+    ),
+    (
+        "farc",
+        "weights",
+        Source::Shipped(include_bytes!("../../../../python/dumbbell/catalog/weights/farc/farc.safetensors")),
+    ),
+    (
+        "teams-bwe",
+        "weights",
+        Source::Shipped(include_bytes!(
+            "../../../../python/dumbbell/catalog/weights/teams-bwe/teams-bwe.safetensors"
+        )),
+    ),
+    (
+        "ten-tms",
+        "weights",
+        Source::Shipped(include_bytes!(
+            "../../../../python/dumbbell/catalog/weights/ten-tms/ten-tms.safetensors"
         )),
     ),
 ];
