@@ -5,7 +5,6 @@ import os
 import shutil
 import sys
 import zlib
-from functools import cache
 from pathlib import Path
 
 from dumbbell import _core
