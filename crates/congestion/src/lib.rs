@@ -3,6 +3,7 @@
 //! Everything here is sans-IO: time arrives in the events, randomness comes from a seeded generator each controller
 //! owns, nothing is allocated per ACK. See `reno.rs` for the smallest complete controller.
 
+mod agent;
 mod controller;
 mod network;
 mod parameters;
@@ -10,6 +11,7 @@ mod parts;
 mod policy;
 mod receiver;
 mod registry;
+mod steps;
 
 mod bbr;
 mod bbr3;
@@ -29,6 +31,7 @@ mod ledbat;
 mod ledbat_plus_plus;
 mod libutp_ledbat;
 mod nada;
+mod neural;
 mod pcc;
 mod pcc_experimental;
 mod prague;
@@ -43,14 +46,17 @@ mod vegas;
 mod verus;
 mod vivace;
 
+pub use agent::Agent;
 pub use controller::{
     Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Frame, Loss, Message, RateSample, Sent, Start,
     Timeout, TimeoutKind,
 };
+pub use neural::{SIGHTS, Sight};
 pub use parameters::{File, Files, Parameter, ParameterKind, Parameters, Value};
 pub use policy::Policy;
 pub use receiver::{Arrived, ReceiverHalf};
 pub use registry::{Build, BuildClosure, BuildFallible, BuildReceiver, Entry, Registry};
+pub use steps::{STEP_FIELDS, StepField, StepValues, step_field};
 
 #[cfg(test)]
 mod testing;

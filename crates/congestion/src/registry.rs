@@ -145,6 +145,7 @@ const BUILTIN: &[Entry] = &[
     crate::ledbat_plus_plus::ENTRY,
     crate::libutp_ledbat::ENTRY,
     crate::nada::ENTRY,
+    crate::neural::ENTRY,
     crate::pcc::ENTRY,
     crate::pcc_experimental::ENTRY,
     crate::prague::ENTRY,

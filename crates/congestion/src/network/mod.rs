@@ -22,9 +22,9 @@ mod layer;
 mod tensors;
 
 use layer::Layer;
-#[cfg(test)]
-pub(crate) use tensors::packed;
 pub(crate) use tensors::{Layout, Tensors};
+#[cfg(test)]
+pub(crate) use tensors::{packed, packed_with};
 
 /// Layers in the order in which they are passed, with what recurrent ones remember.
 #[derive(Clone, Debug)]

@@ -3,11 +3,14 @@
 use congestion::{Entry, Files, Parameters};
 
 /// Controller, parameter, file.
-const FILES: &[(&str, &str, &[u8])] = &[(
-    "indigo",
-    "weights",
-    include_bytes!("../../../../python/dumbbell/catalog/weights/indigo/indigo-1x32.data"),
-)];
+const FILES: &[(&str, &str, &[u8])] = &[
+    (
+        "indigo",
+        "weights",
+        include_bytes!("../../../../python/dumbbell/catalog/weights/indigo/indigo-1x32.data"),
+    ),
+    ("neural", "weights", include_bytes!("neural.safetensors")),
+];
 
 /// `entry`'s parameters at their defaults, with the files that it needs.
 pub(crate) fn parameters(entry: &Entry) -> Parameters {
