@@ -6,6 +6,7 @@ mod arrow;
 mod catalog;
 mod columns;
 mod controller;
+mod environments;
 mod events;
 mod exchange;
 mod interpreter;
@@ -50,6 +51,8 @@ fn commit() -> Option<&'static str> {
 mod _core {
     #[pymodule_export]
     use crate::catalog::{check_application, check_parameters, controllers, is_name, name_rule, transport};
+    #[pymodule_export]
+    use crate::environments::{ArrayView, Environments, environment_fields};
     #[pymodule_export]
     use crate::events::{Ack, Control, Ecn, Frame, Loss, Packet, RateSample, Sent, Start, Timeout};
     #[pymodule_export]
