@@ -18,6 +18,38 @@ def is_name(text: str) -> bool:
 def name_rule() -> str:
     """What a name is, as the end of a refusal."""
 
+class ArrayView:
+    """Numbers of environments, as what numpy makes an array of in place."""
+
+    __array_interface__: dict[str, object]
+
+class Environments:
+    """Many environments of one task (JSON), stepped side by side."""
+
+    inputs: int
+    outputs: int
+
+    def __init__(
+        self, task: str, count: int, threads: int, autoreset: str = "next-step", keeps: bool = False
+    ) -> None: ...
+    def reset(self, seeds: list[int | None], mask: list[bool] | None = None) -> None:
+        """Begins episodes of all environments, or of those that `mask` says."""
+
+    def step(self) -> None:
+        """One step of every environment, with what is in `actions`."""
+
+    def array(self, name: str) -> ArrayView:
+        """One of the arrays; its memory never moves."""
+
+    def drawn(self, index: int) -> tuple[int, str]:
+        """The seed of the run of an environment's episode, and JSON: what was drawn for it."""
+
+    def record(self, index: int, sample_interval_s: float = 0.1) -> tuple[str, str, Table, Table, Table]:
+        """An environment's episode up to now: specification, statistics (JSON), packets, samples."""
+
+def environment_fields() -> str:
+    """JSON: what environments tell: `fields` (name, unit, meaning), `oracle`, `rewards`, `sights`, `agents`."""
+
 def controllers() -> str:
     """JSON: every controller with `name`, `summary` and `parameters`.
 

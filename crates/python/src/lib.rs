@@ -6,6 +6,7 @@ mod arrow;
 mod catalog;
 mod columns;
 mod controller;
+mod environments;
 mod events;
 mod exchange;
 mod interpreter;
@@ -53,6 +54,8 @@ mod _core {
     use crate::catalog::{
         check_application, check_parameters, controllers, is_name, name_rule, needed_files, transport,
     };
+    #[pymodule_export]
+    use crate::environments::{ArrayView, Environments, environment_fields};
     #[pymodule_export]
     use crate::events::{Ack, Control, Ecn, Frame, Loss, Packet, RateSample, Sent, Start, Timeout};
     #[pymodule_export]
