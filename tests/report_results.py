@@ -78,7 +78,8 @@ def _measured(experiment: Experiment, run: Run, folder: Path) -> dict[str, Any]:
     log.write_text("\n".join(_merged_log(experiment, run)) + "\n", encoding="ascii")
     _core.import_merged_log(str(log), None, str(folder / "packets.parquet"), strict=True)
     log.unlink()
-    statistics = measure(folder / "packets.parquet", experiment, run)
+    numbers = list(range(1, len(experiment.flow_plans(run.scheme, run.path)) + 1))
+    statistics = measure(folder / "packets.parquet", experiment, run, numbers=numbers, log_zero_ns=None)
     link = {
         "link": "link",
         "direction": "data",
