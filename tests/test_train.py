@@ -1,5 +1,6 @@
 """`dumbbell train`: what is learned, kept, continued and refused."""
 
+import hashlib
 import json
 import os
 import signal
@@ -116,3 +117,11 @@ def test_the_library_trains_as_the_command_does(tmp_path: Path) -> None:
         dumbbell.train_controller("remy", out=tmp_path / "other.json", pakcets=3)
     with pytest.raises(dumbbell.Error, match="networks: `0`: allowed is a whole number"):
         dumbbell.train_controller("remy", out=tmp_path / "other.json", networks="0")
+
+
+@pytest.mark.parametrize("name", ["tao-10x", "tao-100x"])
+def test_the_card_of_a_shipped_table_is_of_this_table(name: str) -> None:
+    content = (WEIGHTS / f"{name}.json").read_bytes()
+    card = (WEIGHTS / f"{name}.md").read_text()
+    assert hashlib.sha256(content).hexdigest() in card
+    assert f"{json.loads(content)['training']['epoch']} epochs" in card

@@ -58,22 +58,30 @@ impl From<&Line> for Rule {
 pub(super) fn read(contents: &[u8]) -> Result<(Table, Value), String> {
     let text: Text = serde_json::from_slice(contents).map_err(|cause| printable(&cause.to_string()))?;
     if text.format != FORMAT {
-        return Err(format!("format = {:?}: allowed is {FORMAT:?}", text.format));
+        return Err(printable(&format!("format = \"{}\": allowed is {FORMAT:?}", text.format)));
     }
     Ok((Table::new(text.rules.iter().map(Rule::from).collect())?, text.training))
 }
 
-/// A message that quotes a file, whatever is in it, as one line.
+/// Most letters of a message, and those at its end that stay where it is longer.
+const LONGEST: usize = 300;
+const END: usize = 120;
+
+/// A message that quotes a file, whatever is in it, as one line that is not too long.
 fn printable(message: &str) -> String {
-    let quotes = |letter: char| matches!(letter, '"' | '\'' | '\\');
-    message
-        .chars()
-        .flat_map(|letter| {
-            let (as_it_is, escaped) =
-                if quotes(letter) { (Some(letter), None) } else { (None, Some(letter)) };
-            as_it_is.into_iter().chain(escaped.into_iter().flat_map(char::escape_debug))
-        })
-        .collect()
+    let mut letters = Vec::new();
+    for letter in message.chars() {
+        match letter {
+            '"' | '\'' | '\\' => letters.push(letter),
+            other => letters.extend(other.escape_debug()),
+        }
+    }
+    if letters.len() > LONGEST {
+        let end = letters.split_off(letters.len() - END);
+        letters.truncate(LONGEST - END);
+        letters.extend(" ... ".chars().chain(end));
+    }
+    letters.into_iter().collect()
 }
 
 /// A table as it is written, with what is known of its training.

@@ -61,15 +61,16 @@ pub(super) fn train(job: &Job<'_>) -> Result<Vec<u8>, String> {
     search.written()
 }
 
-/// What an earlier training has learned with the same settings.
+/// What an earlier training has learned for the same networks; how thoroughly it goes on may be another matter.
 fn resumed(file: &[u8], seed: u64, settings: &Settings) -> Result<(Table, State), String> {
     let Written { table, training } = Written::read(file)?;
     let state: State = serde_json::from_value(training).map_err(|cause| format!("training: {cause}"))?;
-    let same = Settings { epochs: settings.epochs, ..state.settings.clone() };
-    if (&same, seed) != (settings, state.seed) {
-        return Err("it was trained with another seed or other settings: they are in the file".to_owned());
+    let Settings { networks, packets, seconds, rules, epochs, .. } = settings.clone();
+    let now = Settings { networks, packets, seconds, rules, epochs, ..state.settings.clone() };
+    if (&now, seed) != (settings, state.seed) {
+        return Err("it was trained with another seed or for other networks: they are in the file".to_owned());
     }
-    Ok((table, State { settings: same, ..state }))
+    Ok((table, State { settings: now, ..state }))
 }
 
 struct Search<'a> {

@@ -86,7 +86,11 @@ fn what_cannot_be_trained_is_refused_in_one_line() {
     let untrained = r#"{"format": "dumbbell remy 1", "rules": []}"#;
     assert!(refused(&settings(1), Some(untrained.as_bytes())).starts_with("0 rules"));
     let first = trained(&settings(1), 1, None).unwrap();
-    assert!(refused(&with("[10, 40]", "[10, 50]"), Some(&first)).contains("other settings"));
+    assert!(refused(&with("[10, 40]", "[10, 50]"), Some(&first)).contains("other networks"));
+    assert!(
+        trained(&settings(2).replace("1500", "1600"), 1, Some(&first)).is_ok(),
+        "how thoroughly may change"
+    );
     let watch = Patient::default();
     let job = Job { settings: "", seed: 1, jobs: 1, seconds: 1.0, start: None, watch: &watch };
     assert_eq!(train("rembrandt", &job).unwrap_err(), "unknown trainer `rembrandt`: allowed are remy");
