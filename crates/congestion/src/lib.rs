@@ -10,6 +10,7 @@ mod parts;
 mod policy;
 mod receiver;
 mod registry;
+pub mod remy;
 
 mod bbr;
 mod bbr3;

@@ -150,6 +150,7 @@ const BUILTIN: &[Entry] = &[
     crate::pcc_experimental::ENTRY,
     crate::prague::ENTRY,
     crate::proteus::ENTRY,
+    crate::remy::ENTRY,
     crate::reno::ENTRY,
     crate::scream::ENTRY,
     crate::scream_v1::ENTRY,

@@ -15,6 +15,7 @@ mod run;
 mod source;
 mod table;
 mod thinning;
+mod train;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -75,6 +76,8 @@ mod _core {
     use crate::source::{read_packets, read_samples};
     #[pymodule_export]
     use crate::table::{Table, View};
+    #[pymodule_export]
+    use crate::train::{train_controller, trainers};
     #[pymodule_export]
     use crate::{Error, commit, version};
 }

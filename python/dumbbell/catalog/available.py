@@ -109,8 +109,6 @@ def kernel_scheme(name: str) -> Scheme | None:
 
 def missing(scheme: Scheme) -> str | None:
     """Why the scheme cannot run here, in words that end a sentence; `None` if nothing speaks against it."""
-    if scheme.kind == "core":
-        return _missing_file(scheme)
     if scheme.is_outside and not Path(scheme.code).is_file():
         return f"there is no file {scheme.code}"
     if scheme.kind == "kernel" and scheme.controller not in kernel_controllers():
@@ -119,7 +117,7 @@ def missing(scheme: Scheme) -> str | None:
         return _not_found(LOADER)
     if scheme.kind == "program":
         return _missing_program(scheme.program)
-    return None
+    return _missing_file(scheme) if scheme.kind == "core" else None
 
 
 def _missing_file(scheme: Scheme) -> str | None:

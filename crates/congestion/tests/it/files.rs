@@ -6,11 +6,13 @@ use safetensors::tensor::TensorView;
 use std::sync::Arc;
 
 const INDIGO: &[u8] = include_bytes!("../../../../python/dumbbell/catalog/weights/indigo/indigo-1x32.data");
+const TABLE: &[u8] = include_bytes!("../../../../python/dumbbell/catalog/weights/tao/tao-10x.json");
 
 /// What the controller called `name` needs: a parameter and the contents of its file.
 fn needed(name: &str) -> Option<(&'static str, Arc<[u8]>)> {
     match name {
         "indigo" => Some(("weights", INDIGO.into())),
+        "remy" => Some(("table", TABLE.into())),
         "muses" => Some(("weights", dense(11, 5))),
         _ => None,
     }
