@@ -13,7 +13,7 @@ PYTEST := $(VENV)/bin/pytest
 REPORT := report
 CARGO := cargo
 # The folder of a Pantheon run's logs (CONTRIBUTING.md): reported too, and read by the tests that need real ones.
-export PANTHEON_LOGS
+export PANTHEON_LOGS LEARNED_WEIGHTS
 # The real programs stand apart: QUIC's own build takes minutes, so it is built once, as it is used.
 PROGRAMS := kernel quic
 OTHERS := $(PROGRAMS:%=--exclude %)

@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     from dumbbell.results.shares import Share, shares
     from dumbbell.results.summary import Repetitions, bounds_legend
     from dumbbell.results.transfers import Transfers
+    from dumbbell.train.job import Trained
+    from dumbbell.train.training import train_controller, trainers
     from dumbbell.vectors import Difference, check_vectors, write_vectors
 
 __version__ = version()
@@ -93,6 +95,7 @@ _PLACES = {
     "Scheme": "catalog.scheme",
     "Share": "results.shares",
     "Table": "library.tables",
+    "Trained": "train.job",
     "Transfers": "results.transfers",
     "Untrusted": "execution.trust",
     "bounds_legend": "results.summary",
@@ -135,6 +138,8 @@ _PLACES = {
     "shares": "results.shares",
     "simulate": "library.running",
     "specification": "library.running",
+    "train_controller": "train.training",
+    "trainers": "train.training",
     "write_report": "library.reading",
     "write_vectors": "vectors",
 }
@@ -162,6 +167,7 @@ __all__ = [
     "Scheme",
     "Share",
     "Table",
+    "Trained",
     "Transfers",
     "Untrusted",
     "__version__",
@@ -205,6 +211,8 @@ __all__ = [
     "shares",
     "simulate",
     "specification",
+    "train_controller",
+    "trainers",
     "write_report",
     "write_vectors",
 ]

@@ -25,6 +25,7 @@ def controllers() -> str:
     `help`.
     """
 
+def needed_files() -> dict[str, list[str]]: ...
 def check_parameters(controller: str, parameters: dict[str, str]) -> None:
     """Refuses parameters that `controller` does not have or whose values are not allowed."""
 
@@ -61,6 +62,21 @@ def parse_trace(text: str) -> list[int]:
 
 def check_run(specification: str, backend: str = "sim") -> None:
     """Refuses the specification of a run (JSON) that `backend` (`sim` or `emu`) cannot execute."""
+
+Told = Callable[[str, bytes | None], object]
+"""Told where a training stands, and now and then what was learned so far."""
+
+def trainers() -> list[str]:
+    """The names of all trainers of the core."""
+
+def train_controller(
+    name: str, settings: str, seed: int, jobs: int, seconds: float, start: bytes | None, told: Told
+) -> bytes:
+    """Trains with settings (JSON) until `seconds` are over; returns the file that was learned.
+
+    `start` is such a file to go on from. What `told` raises ends the training, and so does Ctrl-C, with
+    `KeyboardInterrupt`. The interpreter lock is released meanwhile.
+    """
 
 Watch = Callable[[float, dict[int, dict[str, float]], dict[str, dict[str, float]]], object]
 """Told what a run looks like: the time in s, and the values of flows and of links, each by field."""

@@ -135,6 +135,11 @@ def _dispatch(arguments: "argparse.Namespace") -> int:
             from dumbbell.commands.vectors import vectors
 
             return vectors(arguments.scheme, arguments.out, arguments.check)
+        case "train":
+            from dumbbell.commands.train import train
+
+            others = ("command", "kind", "version")
+            return train(arguments.kind, {name: value for name, value in vars(arguments).items() if name not in others})
         case "diff":
             from dumbbell.commands.show import diff
 

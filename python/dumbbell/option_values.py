@@ -57,6 +57,14 @@ def duration(text: str) -> float:
     return value
 
 
+def minutes(text: str) -> float:
+    """How long something takes at most, in minutes: a number, or with another unit."""
+    value = float(text) if re.fullmatch(r"\d+(\.\d*)?", text) else seconds(text) / 60.0
+    if not 0.01 <= value <= 1e5:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is 0.01 to 100000 minutes, or a time like 90s or 2h")
+    return value
+
+
 def count(text: str) -> int:
     """A whole number, at least 1."""
     if not re.fullmatch(r"\d{1,6}", text) or int(text) < 1:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dumbbell.errors import UserError, nearest
-from dumbbell.option_values import Choice, Suggestion, count, duration, names, seconds, seed
+from dumbbell.option_values import Choice, Suggestion, count, duration, minutes, names, seconds, seed
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -309,6 +309,23 @@ def _vectors(parser: argparse.ArgumentParser) -> None:
     add("--check", type=Path, metavar="DIR", help="compare what is in DIR with what comes out today")
 
 
+def _train(parser: argparse.ArgumentParser) -> None:
+    from dumbbell.train.kinds import KINDS
+
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="|".join(KINDS), parser_class=_Parser)
+    for trainer in KINDS.values():
+        add = kinds.add_parser(trainer.name, help=trainer.summary, allow_abbrev=False).add_argument
+        add("--out", type=Path, metavar="FILE", help=f"default: {trainer.name}{trainer.suffix}")
+        add("--seed", type=seed, default=1, metavar="N")
+        add("--minutes", type=minutes, metavar="M", help=f"how long; default: {trainer.minutes:g}")
+        add("--jobs", type=count, metavar="N", help="threads; default: one per processor")
+        add("--resume", action="store_true", help="go on from FILE")
+        for setting in trainer.settings:
+            add(
+                f"--{setting.option}", dest=setting.name, type=setting.parse, metavar=setting.metavar, help=setting.help
+            )
+
+
 def _diff(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("first", type=Path, metavar="DIR_A")
@@ -342,6 +359,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "import": ("read results of other tools", _import),
     "export": ("write for other tools", _export),
     "vectors": ("golden traces of a controller, for its implementers", _vectors),
+    "train": ("make a learned controller anew", _train),
     "diff": ("compare two results directories", _diff),
     "kernel": ("our controllers in the kernel, loaded to stay", _kernel),
     "plugin": ("what controllers of your own need", _plugin),

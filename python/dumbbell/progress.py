@@ -89,6 +89,13 @@ class Stage:
                 self._said[number] = text
                 self._progress.at(self)
 
+    def label(self, number: int, text: str) -> None:
+        """What a piece that is worked on is at; its time goes on."""
+        with self._progress.speaking:
+            if number in self._running:
+                self._said[number] = text
+                self._progress.at(self)
+
     def step(self, number: int, status: str = "done", reason: str | None = None, seconds: float | None = None) -> None:
         """A piece is done, and took so long; `reason` tells why it does not count, if it does not."""
         with self._progress.speaking:

@@ -33,6 +33,10 @@ pub trait Controller: Debug + Send {
     /// All packets of the last loss episode turned out to be delivered: the reduction may be undone.
     fn on_spurious_loss(&mut self, _now: Time) {}
 
+    /// The application begins a flow of its own: what was in flight is forgotten, and a controller may start afresh. Its
+    /// packets have the number `next_number` and later ones.
+    fn on_anew(&mut self, _now: Time, _next_number: u64) {}
+
     /// The time asked for in [`Control::wake_at`] has come.
     fn on_wake(&mut self, _now: Time) {}
 

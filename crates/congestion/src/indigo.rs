@@ -13,9 +13,9 @@
 //! ms, for the smallest RTT is never forgotten.
 
 use crate::network::{Layout, Network, Tensors, largest};
-use crate::parts::Departures;
+use crate::parts::{Echoed, smoothed};
 use crate::policy::{Learned, Policy};
-use crate::{Ack, AckedPacket, Build, Control, Entry, FieldSink, Parameter, Parameters, Sent, Start};
+use crate::{Ack, Build, Control, Entry, FieldSink, Parameter, Parameters, Sent, Start};
 use units::Time;
 
 /// Window at the start, packets.
@@ -25,8 +25,6 @@ const MIN_WINDOW: f64 = 2.0;
 const MAX_WINDOW: f64 = 1e7;
 /// Bytes of a datagram besides the payload that its sender counts: sequence number, stamps and counters.
 const HEADER_BYTES: u64 = 36;
-/// Weight of what was known, per ACK.
-const KEEP: f64 = 0.875;
 /// What features are divided by: ms, Mbit/s, packets.
 const DELAY_UNIT: f64 = 200.0;
 const RATE_UNIT: f64 = 200.0;
@@ -35,7 +33,6 @@ const WINDOW_UNIT: f64 = 5000.0;
 const FIRST_ACTION: usize = 4;
 const ACTIONS: usize = 5;
 const FEATURES: usize = 4 + ACTIONS;
-const NS_PER_MS: u64 = 1_000_000;
 
 /// Checkpoints as published: one layer of 32 or 128 units, or two of 256 (September 2017).
 const LAYOUTS: &[Layout] = &[
@@ -78,7 +75,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "indigo",
     summary: "Indigo (StanfordSNR/indigo@2601c92e): a recurrent network changes the window every 10 ms",
     parameters: &[
-        Parameter::file(
+        Parameter::needed_file(
             "weights",
             "The network: safetensors of nine inputs and five outputs, or the data file of a published checkpoint.",
         ),
@@ -92,26 +89,14 @@ pub(crate) const ENTRY: Entry = Entry {
     }),
 };
 
-/// What was known when a packet left.
-#[derive(Clone, Copy, Debug, Default)]
-struct Departure {
-    sent_bytes: u64,
-    delivered_bytes: u64,
-    delivered_ms: u64,
-}
-
 /// Indigo without its network.
 #[derive(Debug)]
 pub(crate) struct Indigo {
     step_ms: f64,
     mss_bytes: u64,
-    start: Time,
+    echoed: Echoed,
     window: f64,
     min_rtt_ms: u64,
-    sent_bytes: u64,
-    delivered_bytes: u64,
-    delivered_ms: u64,
-    departures: Departures<Departure>,
     step_start_ms: Option<u64>,
     /// Queueing delay in ms, delivery rate and sending rate in Mbit/s, of this step; `None` before its first ACK.
     smoothed: Option<[f64; 3]>,
@@ -128,13 +113,9 @@ impl Indigo {
         Self {
             step_ms: parameters.number("step_ms"),
             mss_bytes: u64::from(start.mss_bytes.max(1)),
-            start: start.now,
+            echoed: Echoed::new(start.now, HEADER_BYTES),
             window: INITIAL_WINDOW,
             min_rtt_ms: u64::MAX,
-            sent_bytes: 0,
-            delivered_bytes: 0,
-            delivered_ms: 0,
-            departures: Departures::default(),
             step_start_ms: None,
             smoothed: None,
             is_due: false,
@@ -144,27 +125,12 @@ impl Indigo {
         }
     }
 
-    /// The sender's clock.
-    fn ms(&self, time: Time) -> u64 {
-        time.since(self.start).as_ns() / NS_PER_MS
-    }
-
-    fn on_packet(&mut self, now_ms: u64, packet: &AckedPacket) {
-        let Some(departure) = self.departures.take(packet.number) else { return };
-        let rtt_ms = now_ms - self.ms(packet.sent_at);
-        self.min_rtt_ms = self.min_rtt_ms.min(rtt_ms);
-        self.delivered_bytes += u64::from(packet.bytes) + HEADER_BYTES;
-        self.delivered_ms = now_ms;
-        let mbps = |bytes: u64, ms: u64| 0.008 * bytes as f64 / ms.max(1) as f64;
-        let sample = [
-            (rtt_ms - self.min_rtt_ms) as f64,
-            mbps(self.delivered_bytes - departure.delivered_bytes, now_ms - departure.delivered_ms),
-            mbps(self.sent_bytes - departure.sent_bytes, rtt_ms),
-        ];
-        self.smoothed = Some(match self.smoothed {
-            None => sample,
-            Some(known) => [0, 1, 2].map(|feature| KEEP * known[feature] + (1.0 - KEEP) * sample[feature]),
-        });
+    fn on_packet(&mut self, now: Time, number: u64, bytes: u32) {
+        let Some(echo) = self.echoed.acked(now, number, bytes) else { return };
+        self.min_rtt_ms = self.min_rtt_ms.min(echo.rtt_ms);
+        let delay_ms = (echo.rtt_ms - self.min_rtt_ms) as f64;
+        self.smoothed = Some(smoothed(self.smoothed, [delay_ms, echo.delivery_mbps, echo.sending_mbps]));
+        let now_ms = self.echoed.ms(now);
         let step_start = *self.step_start_ms.get_or_insert(now_ms);
         self.is_due |= (now_ms - step_start) as f64 > self.step_ms;
     }
@@ -180,18 +146,11 @@ impl Policy for Indigo {
     }
 
     fn on_sent(&mut self, event: &Sent) {
-        let departure = Departure {
-            sent_bytes: self.sent_bytes,
-            delivered_bytes: self.delivered_bytes,
-            delivered_ms: self.delivered_ms,
-        };
-        self.departures.note(event.number, departure);
-        self.sent_bytes += u64::from(event.bytes) + HEADER_BYTES;
+        self.echoed.sent(event.now, event.number, event.bytes);
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
-        let now_ms = self.ms(ack.now);
-        ack.packets.iter().for_each(|packet| self.on_packet(now_ms, packet));
+        ack.packets.iter().for_each(|packet| self.on_packet(ack.now, packet.number, packet.bytes));
     }
 
     fn observation(&mut self, now: Time) -> Option<&[f32]> {
@@ -200,7 +159,7 @@ impl Policy for Indigo {
         }
         self.seen = self.smoothed.take()?;
         let [delay, delivery, sending] = self.seen;
-        self.step_start_ms = Some(self.ms(now));
+        self.step_start_ms = Some(self.echoed.ms(now));
         let seen = [delay / DELAY_UNIT, delivery / RATE_UNIT, sending / RATE_UNIT, self.window / WINDOW_UNIT];
         self.observation = [0.0; FEATURES];
         for (place, value) in self.observation.iter_mut().zip(seen) {
@@ -309,21 +268,20 @@ mod tests {
         });
     }
 
-    fn ack(policy: &mut Indigo, ms: u64, number: u64, sent_ms: u64) {
-        let sent_at = Time::ZERO + Span::from_ms(sent_ms);
-        policy.on_packet(ms, &AckedPacket { number, sent_at, bytes: 1400, ..AckedPacket::default() });
+    fn ack(policy: &mut Indigo, ms: u64, number: u64) {
+        policy.on_packet(Time::ZERO + Span::from_ms(ms), number, 1400);
     }
 
     #[test]
     fn features_are_those_of_the_acknowledgements_of_a_step() {
         let mut policy = policy();
         (0..4).for_each(|number| send(&mut policy, number, number));
-        ack(&mut policy, 40, 0, 0);
+        ack(&mut policy, 40, 0);
         let at = |ms| Time::ZERO + Span::from_ms(ms);
         assert_eq!(policy.observation(at(40)), None);
-        ack(&mut policy, 50, 1, 1);
+        ack(&mut policy, 50, 1);
         assert_eq!(policy.observation(at(50)), None, "10 ms are not more than 10 ms");
-        ack(&mut policy, 51, 2, 2);
+        ack(&mut policy, 51, 2);
         // RTTs 40, 49, 49 ms; datagrams of 1436 bytes: 1 to 3 delivered since the start, 4, 3, 2 sent since each left.
         let mbps = |datagrams: f64, ms: f64| 0.008 * 1436.0 * datagrams / ms;
         let smooth = |a: f64, b: f64, c: f64| 0.875 * (0.875 * a + 0.125 * b) + 0.125 * c;

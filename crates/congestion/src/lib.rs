@@ -10,6 +10,7 @@ mod parts;
 mod policy;
 mod receiver;
 mod registry;
+pub mod remy;
 
 mod astraea;
 mod aurora;
@@ -32,6 +33,7 @@ mod koho;
 mod ledbat;
 mod ledbat_plus_plus;
 mod libutp_ledbat;
+mod muses;
 mod nada;
 mod orca;
 mod pcc;

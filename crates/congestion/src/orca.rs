@@ -254,7 +254,7 @@ impl Policy for Orca {
             Phase::Waiting => Time::NEVER,
         };
         Control {
-            pacing: is_paced.then(|| Rate::from_bps_f64(8.0 * pacing)),
+            pacing: is_paced.then(|| Rate::from_bps_f64((8.0 * pacing).max(1.0))),
             wake_at,
             ..self.cubic.control()
         }

@@ -75,6 +75,8 @@ pub struct Parameter {
     pub default: Value,
     /// One sentence: what it does and where the default comes from.
     pub help: &'static str,
+    /// Whether the controller cannot do without a value: a file without which it is none.
+    pub is_needed: bool,
 }
 
 impl Parameter {
@@ -87,7 +89,7 @@ impl Parameter {
         help: &'static str,
     ) -> Self {
         let kind = ParameterKind::Number { min: range.0, max: range.1 };
-        Self { name, unit, kind, default: Value::Number(default), help }
+        Self { name, unit, kind, default: Value::Number(default), help, is_needed: false }
     }
 
     /// A whole number.
@@ -99,12 +101,19 @@ impl Parameter {
         help: &'static str,
     ) -> Self {
         let kind = ParameterKind::Integer { min: range.0, max: range.1 };
-        Self { name, unit, kind, default: Value::Integer(default), help }
+        Self { name, unit, kind, default: Value::Integer(default), help, is_needed: false }
     }
 
     /// A switch.
     pub const fn flag(name: &'static str, default: bool, help: &'static str) -> Self {
-        Self { name, unit: "", kind: ParameterKind::Flag, default: Value::Flag(default), help }
+        Self {
+            name,
+            unit: "",
+            kind: ParameterKind::Flag,
+            default: Value::Flag(default),
+            help,
+            is_needed: false,
+        }
     }
 
     /// One of `choices`; `default` must be among them.
@@ -114,12 +123,20 @@ impl Parameter {
         choices: &'static [&'static str],
         help: &'static str,
     ) -> Self {
-        Self { name, unit: "", kind: ParameterKind::Choice(choices), default: Value::Choice(default), help }
+        let default = Value::Choice(default);
+        Self { name, unit: "", kind: ParameterKind::Choice(choices), default, help, is_needed: false }
     }
 
     /// A file, none unless one is named.
     pub const fn file(name: &'static str, help: &'static str) -> Self {
-        Self { name, unit: "", kind: ParameterKind::File, default: Value::File(None), help }
+        Self { name, unit: "", kind: ParameterKind::File, default: Value::File(None), help, is_needed: false }
+    }
+
+    /// A file that the controller cannot do without.
+    pub const fn needed_file(name: &'static str, help: &'static str) -> Self {
+        let mut file = Self::file(name, help);
+        file.is_needed = true;
+        file
     }
 
     /// Reads `text` as a value of this parameter. The value of a file is its contents: [`Parameters::set`] has those.

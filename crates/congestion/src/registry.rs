@@ -147,12 +147,14 @@ const BUILTIN: &[Entry] = &[
     crate::ledbat::ENTRY,
     crate::ledbat_plus_plus::ENTRY,
     crate::libutp_ledbat::ENTRY,
+    crate::muses::ENTRY,
     crate::nada::ENTRY,
     crate::orca::ENTRY,
     crate::pcc::ENTRY,
     crate::pcc_experimental::ENTRY,
     crate::prague::ENTRY,
     crate::proteus::ENTRY,
+    crate::remy::ENTRY,
     crate::reno::ENTRY,
     crate::scream::ENTRY,
     crate::scream_v1::ENTRY,
@@ -232,8 +234,8 @@ mod tests {
                 }
                 // One that a file makes: it says which.
                 Err(why) => {
-                    let mut files = parameters.iter().filter(|(_, value)| **value == Value::File(None));
-                    let (file, _) = files.next().unwrap_or_else(|| panic!("{}: {why}", entry.name));
+                    let needed = entry.parameters.iter().find(|parameter| parameter.is_needed);
+                    let file = needed.unwrap_or_else(|| panic!("{}: {why}", entry.name));
                     assert!(why.starts_with(&format!("`{}`: ", file.name)), "{}: {why}", entry.name);
                 }
             }

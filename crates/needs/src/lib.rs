@@ -117,6 +117,6 @@ fn trials(groups: Vec<(Missing, Vec<Test>)>, run: fn(Test) -> Result<(), Failed>
 pub fn folder(name: &str) -> Result<std::path::PathBuf, String> {
     #[allow(clippy::disallowed_methods, reason = "tests are configured by their environment")]
     let value = std::env::var_os(name).filter(|value| !value.is_empty());
-    let folder = std::path::PathBuf::from(value.ok_or(format!("{name} is not set: no real logs"))?);
+    let folder = std::path::PathBuf::from(value.ok_or(format!("{name} is not set"))?);
     if folder.is_dir() { Ok(folder) } else { Err(format!("{name}: {} is no folder", folder.display())) }
 }

@@ -329,6 +329,7 @@ fn parameter(declared: &c::Parameter) -> Result<Parameter, String> {
                 kind: ParameterKind::Choice(choices),
                 default: Value::Choice(default),
                 help,
+                is_needed: false,
             })
         }
         c::KIND_FILE => Ok(Parameter::file(name, help)),

@@ -50,8 +50,19 @@ pub(crate) fn parameter_json(parameter: &Parameter) -> Json {
     };
     json!({
         "name": parameter.name, "unit": parameter.unit, "kind": kind, "min": min, "max": max, "choices": choices,
-        "default": default, "help": parameter.help,
+        "default": default, "help": parameter.help, "needed": parameter.is_needed,
     })
+}
+
+/// The files that controllers cannot do without: names of parameters, by controller.
+#[pyfunction]
+pub(crate) fn needed_files() -> BTreeMap<&'static str, Vec<&'static str>> {
+    let registry = Registry::builtin();
+    let needed = registry.iter().map(|entry| {
+        let needed = entry.parameters.iter().filter(|parameter| parameter.is_needed);
+        (entry.name, needed.map(|parameter| parameter.name).collect())
+    });
+    needed.filter(|(_, names): &(_, Vec<_>)| !names.is_empty()).collect()
 }
 
 /// Checks parameters of `controller`, given as texts, and the files that they name.

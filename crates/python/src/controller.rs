@@ -95,7 +95,7 @@ fn parameter(declared: &DeclaredParameter) -> Parameter {
             let choices: Vec<&'static str> = declared.choices.iter().map(|choice| keep(choice)).collect();
             let default = keep(default.as_str().unwrap_or_default());
             let kind = ParameterKind::Choice(choices.leak());
-            Parameter { name, unit: "", kind, default: Value::Choice(default), help: "" }
+            Parameter { name, unit: "", kind, default: Value::Choice(default), help: "", is_needed: false }
         }
         _ => Parameter::file(name, ""),
     }

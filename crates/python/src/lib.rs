@@ -15,6 +15,7 @@ mod run;
 mod source;
 mod table;
 mod thinning;
+mod train;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -49,7 +50,9 @@ fn commit() -> Option<&'static str> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::catalog::{check_application, check_parameters, controllers, is_name, name_rule, transport};
+    use crate::catalog::{
+        check_application, check_parameters, controllers, is_name, name_rule, needed_files, transport,
+    };
     #[pymodule_export]
     use crate::events::{Ack, Control, Ecn, Frame, Loss, Packet, RateSample, Sent, Start, Timeout};
     #[pymodule_export]
@@ -73,6 +76,8 @@ mod _core {
     use crate::source::{read_packets, read_samples};
     #[pymodule_export]
     use crate::table::{Table, View};
+    #[pymodule_export]
+    use crate::train::{train_controller, trainers};
     #[pymodule_export]
     use crate::{Error, commit, version};
 }

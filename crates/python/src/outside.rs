@@ -21,6 +21,11 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
+    /// What is built in, for work that names nothing else.
+    pub(crate) fn builtin() -> Self {
+        Self { registry: Registry::builtin(), watch: Arc::new(Watch::default()) }
+    }
+
     /// Loads what the flows of `spec` name: libraries, classes, and files of parameters.
     pub(crate) fn for_run(py: Python<'_>, spec: &mut RunSpec) -> PyResult<Self> {
         let (mut registry, watch) = (Registry::builtin(), Arc::new(Watch::default()));

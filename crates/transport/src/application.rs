@@ -60,6 +60,12 @@ pub enum ApplicationSpec {
         /// Draw both from exponential distributions.
         #[serde(default)]
         exponential: bool,
+        /// Whether it begins with a silent phase.
+        #[serde(default)]
+        off_first: bool,
+        /// Each greedy phase is a flow of its own: what was in flight is forgotten, and the controller begins anew.
+        #[serde(default)]
+        anew: bool,
     },
     /// Writes of given sizes at given times.
     Trace {
@@ -182,6 +188,8 @@ pub struct Application {
     /// Index of the next write, frame or phase.
     step: u64,
     payload_bytes: u32,
+    /// Whether a flow of its own has begun that nobody has asked about.
+    anew: bool,
     encoder: Option<Box<Encoder>>,
 }
 
@@ -202,6 +210,7 @@ impl Application {
             next_change: start,
             step: 0,
             payload_bytes,
+            anew: false,
             encoder,
         };
         match &application.spec {
@@ -237,6 +246,19 @@ impl Application {
             self.next_change = now + self.gap();
         }
         self.written.min(self.room.unwrap_or(u64::MAX)).saturating_sub(sent)
+    }
+
+    /// Whether a flow of its own has begun, after the first `sent` bytes; said once.
+    pub fn begins_anew(&mut self, now: Time, sent: u64) -> bool {
+        if matches!(self.spec, ApplicationSpec::OnOff { anew: true, .. }) {
+            self.available(now, sent);
+        }
+        core::mem::take(&mut self.anew)
+    }
+
+    /// Whether [`begins_anew`](Self::begins_anew) has something to say.
+    pub const fn awaits_beginning(&self) -> bool {
+        self.anew
     }
 
     /// The socket has room for the first `bytes` bytes.
@@ -360,8 +382,9 @@ impl Application {
                 // The next one waits until this one has left.
                 self.next_change = Time::NEVER;
             }
-            ApplicationSpec::OnOff { on_ms, off_ms, exponential } => {
-                let on = self.step.is_multiple_of(2);
+            ApplicationSpec::OnOff { on_ms, off_ms, exponential, off_first, anew } => {
+                let on = self.step.is_multiple_of(2) != *off_first;
+                self.anew |= on && *anew;
                 let mean = ms(if on { *on_ms } else { *off_ms });
                 // Leaving a greedy phase, what the socket did not take in it is gone.
                 self.written = if on { u64::MAX } else { self.accepted(sent) };
@@ -462,12 +485,39 @@ mod tests {
 
     #[test]
     fn on_off_alternates_and_forgets_what_was_not_sent() {
-        let spec = ApplicationSpec::OnOff { on_ms: 10.0, off_ms: 30.0, exponential: false };
+        let spec = ApplicationSpec::OnOff {
+            on_ms: 10.0,
+            off_ms: 30.0,
+            exponential: false,
+            off_first: false,
+            anew: false,
+        };
         let mut application = Application::new(spec, at(0), 1000, 1);
         assert!(application.available(at(9), 0) > 1_000_000);
         assert_eq!(application.available(at(10), 7000), 0);
         assert_eq!(application.next_change(), at(40));
         assert!(application.available(at(40), 7000) > 1_000_000);
+    }
+
+    #[test]
+    fn each_greedy_phase_can_be_a_flow_of_its_own_and_the_first_one_may_be_late() {
+        let spec = ApplicationSpec::OnOff {
+            on_ms: 10.0,
+            off_ms: 30.0,
+            exponential: false,
+            off_first: true,
+            anew: true,
+        };
+        let mut application = Application::new(spec, at(0), 1000, 1);
+        let mut begins = |ms| application.begins_anew(at(ms), 0);
+        assert_eq!(
+            [0, 29, 30, 31, 40, 69, 70, 71].map(&mut begins),
+            [0, 0, 1, 0, 0, 0, 1, 0].map(|one| one == 1)
+        );
+        // Who looks away meanwhile is told all the same.
+        assert_eq!(application.available(at(115), 0), u64::MAX);
+        assert!(application.awaits_beginning());
+        assert!(application.begins_anew(at(125), 0) && !application.begins_anew(at(125), 0));
     }
 
     #[test]
@@ -485,7 +535,13 @@ mod tests {
 
     #[test]
     fn a_silent_phase_sends_what_the_socket_has_taken() {
-        let spec = ApplicationSpec::OnOff { on_ms: 10.0, off_ms: 30.0, exponential: false };
+        let spec = ApplicationSpec::OnOff {
+            on_ms: 10.0,
+            off_ms: 30.0,
+            exponential: false,
+            off_first: false,
+            anew: false,
+        };
         let mut application = Application::new(spec, at(0), 1000, 1);
         application.make_room(9000);
         assert_eq!(application.available(at(9), 7000), 2000);
@@ -509,7 +565,13 @@ mod tests {
                 "bytes = 18446744073709552000: allowed is 0 to 1000000000000000",
             ),
             (
-                ApplicationSpec::OnOff { on_ms: 1e-9, off_ms: 1.0, exponential: false },
+                ApplicationSpec::OnOff {
+                    on_ms: 1e-9,
+                    off_ms: 1.0,
+                    exponential: false,
+                    off_first: false,
+                    anew: false,
+                },
                 "on_ms = 0.000000001: allowed is 0.001 to 1000000000",
             ),
             (

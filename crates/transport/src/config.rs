@@ -163,6 +163,8 @@ pub struct Config {
     pub pacing_gain: f64,
     /// Quirk of genericCC: the ACK that opens a full window releases the next packet one pacing gap later.
     pub quirk_pace_after_block: bool,
+    /// Quirk of Remy and genericCC: a change of the pacing rate holds for the packet that waits already.
+    pub quirk_pace_by_latest: bool,
     /// One packet leaves regardless of the window after this time without any event; 0 turns it off.
     pub keepalive_ms: f64,
     /// ECN codepoint of data packets.
@@ -219,6 +221,7 @@ impl Config {
             window_rounding: WindowRounding::Down,
             pacing_gain: 0.0,
             quirk_pace_after_block: false,
+            quirk_pace_by_latest: false,
             keepalive_ms: 0.0,
             ecn: EcnMode::Off,
             receiver: Conduct::Honest,

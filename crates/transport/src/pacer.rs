@@ -17,6 +17,10 @@ pub(crate) struct Pacer {
     waiting: bool,
     /// Quirk of genericCC: see [`Pacer::restart`].
     restarts_when_blocked: bool,
+    /// Quirk of Remy and genericCC: see [`Pacer::adjust`].
+    adjusts: bool,
+    /// What the next packet's distance is counted from, and the bytes that went then; with `adjusts` only.
+    last: Option<(Time, u32)>,
 }
 
 impl Pacer {
@@ -27,7 +31,23 @@ impl Pacer {
             gain: config.pacing_gain,
             waiting: false,
             restarts_when_blocked: config.quirk_pace_after_block,
+            adjusts: config.quirk_pace_by_latest,
+            last: None,
         }
+    }
+
+    /// The rate has become `rate`: the packet that waits goes after the gap of this rate (quirk of Remy and genericCC, whose
+    /// loops compare the time since the last packet with the gap of the moment; venkatarun95/genericCC@d0153f8, `ctcp.hh`).
+    #[inline]
+    pub(crate) fn adjust(&mut self, rate: Rate) {
+        if let Some((last, bytes)) = self.last {
+            self.next = last + rate.time_for(u64::from(bytes)).max(Span::from_ns(1));
+        }
+    }
+
+    /// A flow of its own begins: its first packet need not wait.
+    pub(crate) fn begin_anew(&mut self, now: Time) {
+        (self.next, self.last) = (now, None);
     }
 
     /// The controller's pacing rate, or the transport's own for controllers without one.
@@ -67,6 +87,7 @@ impl Pacer {
         // However high the rate, time goes on.
         let gap = rate.time_for(u64::from(bytes)).max(Span::from_ns(1));
         self.next = self.next.max(now - credit) + gap;
+        self.last = self.adjusts.then_some((now, bytes));
     }
 
     /// Whether an ACK that finds the flow blocked by its window restarts the pacer.
@@ -79,6 +100,7 @@ impl Pacer {
     /// blocks, its loop in `udp-socket`/`ctcp.hh` keeps setting the clock to now; venkatarun95/genericCC@d0153f8).
     pub(crate) fn restart(&mut self, now: Time, bytes: u32, rate: Rate) {
         self.next = self.next.max(now + rate.time_for(u64::from(bytes)));
+        self.last = self.adjusts.then_some((now, bytes));
     }
 }
 
@@ -163,6 +185,20 @@ mod tests {
         assert_eq!(pacer.next_timer(), Time::NEVER);
         pacer.set_waiting(true);
         assert_eq!(pacer.next_timer(), Time::from_ns(1_000_000));
+    }
+
+    #[test]
+    fn a_new_rate_holds_for_the_packet_that_waits_where_it_is_to() {
+        let [slow, fast] = [12.0, 24.0].map(Rate::from_mbps);
+        for (quirk, expected) in [(false, 1_000_000), (true, 500_000)] {
+            let mut pacer = Pacer::new(Time::ZERO, &Config { quirk_pace_by_latest: quirk, ..Config::tcp() });
+            pacer.sent(Time::ZERO, 1500, slow, 0);
+            pacer.adjust(fast);
+            assert_eq!(pacer.next(), Time::from_ns(expected));
+            pacer.begin_anew(Time::from_ns(1000));
+            pacer.adjust(slow);
+            assert_eq!(pacer.next(), Time::from_ns(1000));
+        }
     }
 
     #[test]

@@ -222,9 +222,17 @@ impl Stream {
         is_again
     }
 
+    /// Whether the application has begun a flow of its own; said once.
+    pub(crate) fn begins_anew(&mut self, now: Time) -> bool {
+        self.application.begins_anew(now, self.next_offset)
+    }
+
     /// When a poll that sent nothing is worth repeating; [`Time::NEVER`] if it is not the application that it waits for.
     #[inline]
     pub(crate) fn next_change(&self) -> Time {
+        if self.application.awaits_beginning() {
+            return Time::ZERO;
+        }
         if self.waits || self.application.is_live() { self.application.next_change() } else { Time::NEVER }
     }
 

@@ -1,4 +1,4 @@
-"""Whether a scheme that needs real packets can run here: cheap looks only, nothing is started."""
+"""Whether a scheme can run here: cheap looks only, nothing is started."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import sys
 import zlib
 from pathlib import Path
 
+from dumbbell import _core
 from dumbbell.catalog.programs import Program
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError, listed, nearest
@@ -116,7 +117,13 @@ def missing(scheme: Scheme) -> str | None:
         return _not_found(LOADER)
     if scheme.kind == "program":
         return _missing_program(scheme.program)
-    return None
+    return _missing_file(scheme) if scheme.kind == "core" else None
+
+
+def _missing_file(scheme: Scheme) -> str | None:
+    needed = _core.needed_files().get(scheme.controller, [])
+    lost = [name for name in needed if name not in scheme.parameters]
+    return f"it needs a file of yours: `--set {scheme.name}.{lost[0]}=FILE`" if lost else None
 
 
 def _missing_program(program: Program | None) -> str | None:

@@ -96,10 +96,10 @@ def _check_names(kind: str, found: Mapping[str, Named]) -> None:
 
 
 def everything(plan: Plan) -> tuple[list[Scheme], dict[str, str]]:
-    """The schemes behind `all`, and why others are left out: they cannot run here, or need real packets."""
+    """The schemes behind `all`, and why others are left out: they cannot run here, or need a file of the user's."""
     known = {scheme.name: scheme for scheme in catalog.schemes() if not scheme.is_traffic} | plan.own_schemes
     if not plan.capabilities.real_packets:
-        return [scheme for scheme in known.values() if not scheme.real], {}
+        known = {name: scheme for name, scheme in known.items() if not scheme.real}
     reasons = {name: missing(scheme) for name, scheme in known.items()}
     chosen = [scheme for name, scheme in known.items() if reasons[name] is None]
     return chosen, {name: reason for name, reason in reasons.items() if reason is not None}

@@ -2,6 +2,7 @@
 
 mod base_delay;
 mod departures;
+mod echoed;
 mod frame_clock;
 mod gradient_step;
 mod hystart;
@@ -18,6 +19,7 @@ mod windowed;
 
 pub(crate) use base_delay::{BaseDelay, MAX_MINUTES};
 pub(crate) use departures::Departures;
+pub(crate) use echoed::{Echoed, smoothed};
 pub(crate) use frame_clock::FrameClock;
 pub(crate) use gradient_step::{Boundary, GradientStep, StepRule};
 pub(crate) use hystart::SlowStart;

@@ -14,7 +14,7 @@ const MAY_BE_INFINITE: &[&str] = &["ssthresh"];
 
 /// Fields without a value (NaN) outside of a congestion-avoidance epoch. Measured times, in ms, may have none until the
 /// next ACK.
-const MAY_BE_ABSENT: &[&str] = &["k", "w_est", "queueing_delay", "delivery_rate", "sending_rate"];
+const MAY_BE_ABSENT: &[&str] = &["k", "w_est", "queueing_delay", "delivery_rate", "sending_rate", "loss"];
 
 /// Most packets a controller may send at once here, whatever its window.
 const MAX_FLIGHT: usize = 500;

@@ -41,6 +41,9 @@ impl Sender {
                 Expiry::LoseAll => self.lose_all(now),
             }
         }
+        if self.stream.begins_anew(now) {
+            self.begin_anew(now);
+        }
         if self.control.wake_at <= now {
             self.controller.on_wake(now);
             self.refresh_control();
@@ -54,8 +57,26 @@ impl Sender {
         self.flight.bytes() > 0 || (!self.established && self.flight.next_number() > 0)
     }
 
+    /// The application begins a flow of its own: whatever is in flight belongs to the one before.
+    fn begin_anew(&mut self, now: Time) {
+        self.integrate_to(now);
+        self.forget_flight(now);
+        self.pacer.begin_anew(now);
+        self.controller.on_anew(now, self.flight.next_number());
+        self.refresh_control();
+    }
+
     /// The retransmission timer has expired: everything in flight is lost.
     fn lose_all(&mut self, now: Time) {
+        let in_flight_before_bytes = self.flight.bytes();
+        let next_number = self.forget_flight(now);
+        let (kind, repeated) = (TimeoutKind::Rto, self.timers.is_backed_off());
+        self.controller.on_timeout(&Timeout { now, kind, repeated, in_flight_before_bytes, next_number });
+        self.refresh_control();
+    }
+
+    /// Everything in flight is lost; returns the number of the next packet.
+    fn forget_flight(&mut self, now: Time) -> u64 {
         let in_flight_before_bytes = self.flight.bytes();
         self.flight.begin_losses();
         for number in self.flight.first_in_flight()..self.flight.next_number() {
@@ -68,8 +89,6 @@ impl Sender {
         }
         let next = self.frontier();
         self.recovery.on_timeout(now, next);
-        let (kind, repeated, next_number) = (TimeoutKind::Rto, self.timers.is_backed_off(), next.number);
-        self.controller.on_timeout(&Timeout { now, kind, repeated, in_flight_before_bytes, next_number });
-        self.refresh_control();
+        next.number
     }
 }

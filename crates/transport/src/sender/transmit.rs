@@ -36,6 +36,9 @@ impl Sender {
             self.rounds.note_window_limited();
         }
         let rate = self.pacing_rate();
+        if let Some(rate) = rate {
+            self.pacer.adjust(rate);
+        }
         let next = payload.filter(|_| !self.blocked).or_else(|| self.filler(now, rate.is_some()));
         let waits = next.is_some() && !forced && rate.is_some() && self.pacer.next() > now;
         let Some(next) = next.filter(|_| !waits) else {

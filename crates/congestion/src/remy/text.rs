@@ -1,0 +1,100 @@
+//! Our own files of rules: JSON, one rule in a line.
+//!
+//! ```text
+//! {"format": "dumbbell remy 1",
+//!  "training": {...},
+//!  "rules": [
+//!   {"from": [0, 0, 0, 0], "to": [163840, 163840, 163840, 163840], "window_increment": 1, "window_multiple": 1, "intersend_ms": 3},
+//!   ...]}
+//! ```
+//!
+//! `from` and `to` are the four signals in the order of [`Signals`]. `training` is for people and for whoever goes on with the
+//! training.
+
+use super::memory::Signals;
+use super::rules::{Action, Rule, Table};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+const FORMAT: &str = "dumbbell remy 1";
+
+/// A file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    format: String,
+    #[serde(default)]
+    training: Value,
+    rules: Vec<Line>,
+}
+
+/// A rule.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    from: Signals,
+    to: Signals,
+    window_increment: i32,
+    window_multiple: f64,
+    intersend_ms: f64,
+}
+
+impl From<&Rule> for Line {
+    fn from(rule: &Rule) -> Self {
+        let Action { window_increment, window_multiple, intersend_ms } = rule.action;
+        Self { from: rule.lower, to: rule.upper, window_increment, window_multiple, intersend_ms }
+    }
+}
+
+impl From<&Line> for Rule {
+    fn from(line: &Line) -> Self {
+        let Line { window_increment, window_multiple, intersend_ms, .. } = *line;
+        let action = Action { window_increment, window_multiple, intersend_ms };
+        Self { lower: line.from, upper: line.to, action }
+    }
+}
+
+/// A table and what is known of its training.
+pub(super) fn read(contents: &[u8]) -> Result<(Table, Value), String> {
+    let text: Text =
+        serde_json::from_slice(contents).map_err(|cause| cause.to_string().replace('\n', " "))?;
+    if text.format != FORMAT {
+        return Err(format!("format = {:?}: allowed is {FORMAT:?}", text.format));
+    }
+    Ok((Table::new(text.rules.iter().map(Rule::from).collect())?, text.training))
+}
+
+/// A table as it is written, with what is known of its training.
+#[derive(Debug)]
+pub struct Written {
+    /// The table.
+    pub table: Table,
+    /// What whoever trained it says of it.
+    pub training: Value,
+}
+
+impl Written {
+    /// Reads a file of our own format.
+    ///
+    /// # Errors
+    /// One line: what is wrong with it.
+    pub fn read(contents: &[u8]) -> Result<Self, String> {
+        read(contents).map(|(table, training)| Self { table, training })
+    }
+
+    /// The file.
+    pub fn to_text(&self) -> String {
+        let rules: Vec<String> = self
+            .table
+            .rules()
+            .iter()
+            .filter_map(|rule| serde_json::to_string(&Line::from(rule)).ok())
+            .map(|line| format!("  {line}"))
+            .collect();
+        format!(
+            "{{\"format\": \"{FORMAT}\",\n \"training\": {},\n \"rules\": [\n{}\n ]}}\n",
+            self.training,
+            rules.join(",\n")
+        )
+    }
+}

@@ -1,0 +1,219 @@
+//! The network that rules are judged in, and how well they do there.
+//!
+//! tcpexmachina/remy@master of 2014, `src/network.cc`, `src/utility.hh`: senders that are on and off share a link with an endless queue;
+//! behind it packets are delayed by the whole RTT, and acknowledged without delay. A sender that comes on begins anew. A packet has
+//! 10,000 bits.
+
+use super::usage::{Tracker, Usage};
+use congestion::remy::{Remy, Shell, Table};
+use congestion::{Build, Entry, Registry};
+use record::{Event, Record};
+use runs::{Observer, RunSpec};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::sync::{Arc, Mutex};
+use transport::{Application, ApplicationSpec};
+use units::Time;
+
+/// Payload and headers of a packet.
+const PAYLOAD_BYTES: u32 = 1210;
+const HEADER_BYTES: u32 = 40;
+/// Megabits of 1000 packets.
+const MBPS_PER_PACKET_PER_MS: f64 = 10.0;
+/// What delays are compared with, ms.
+const DELAY_UNIT_MS: f64 = 100.0;
+/// What a sender is worth that was on and got nothing through, and a table that fills the memory.
+const WORST: f64 = -1000.0;
+/// What is more than memory is to hold.
+const MOST_PACKETS: f64 = 2e7;
+const CONTROLLER: &str = "remy-in-training";
+
+/// A network.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    /// Rate of the link, Mbit/s.
+    pub link_mbps: f64,
+    /// RTT without a queue, ms.
+    pub rtt_ms: f64,
+    /// Senders.
+    pub senders: usize,
+    /// Mean time that a sender is on, ms.
+    pub on_ms: f64,
+    /// Mean time that it is off, ms.
+    pub off_ms: f64,
+}
+
+/// How long rules are tried in a network, and what counts there.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial<'a> {
+    /// What a doubled delay costs, in doublings of the throughput.
+    pub delta: f64,
+    /// Seed of when senders are on.
+    pub seed: u64,
+    /// As much time as the link needs for so many packets...
+    pub packets: f64,
+    /// ... but so many seconds at least.
+    pub seconds: f64,
+    /// Most packets that may be on their way, as a multiple of what the link sends: rules that have more do as badly as can be.
+    pub most_queued: f64,
+    /// Is told what is looked up.
+    pub usage: Option<&'a Arc<Mutex<Usage>>>,
+}
+
+impl Trial<'_> {
+    /// Whatever rules do, for delta 1.
+    pub fn patient(seed: u64, packets: f64) -> Self {
+        Self { delta: 1.0, seed, packets, seconds: 0.0, most_queued: f64::INFINITY, usage: None }
+    }
+}
+
+/// How rules did in a network: means over its senders.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// log2 of the throughput in packets/ms of an equal share, less delta times log2 of the delay in 100 ms.
+    pub utility: f64,
+    /// Throughput as a part of an equal share of the link.
+    pub throughput: f64,
+    /// Mean RTT of packets, ms.
+    pub delay_ms: f64,
+}
+
+impl Network {
+    /// Packets that the link can send in a ms.
+    fn packets_per_ms(&self) -> f64 {
+        self.link_mbps / MBPS_PER_PACKET_PER_MS
+    }
+
+    fn application(&self) -> ApplicationSpec {
+        let (on_ms, off_ms) = (self.on_ms, self.off_ms);
+        ApplicationSpec::OnOff { on_ms, off_ms, exponential: true, off_first: true, anew: true }
+    }
+
+    fn spec(&self, trial: &Trial<'_>) -> Result<RunSpec, String> {
+        let duration_s = f64::max(trial.packets / self.packets_per_ms() / 1e3, trial.seconds);
+        let most_packets = (trial.most_queued * duration_s * self.packets_per_ms() * 1e3).min(MOST_PACKETS);
+        let flow = json!({
+            "scheme": CONTROLLER, "controller": CONTROLLER, "application": self.application(),
+            "transport": {"profile": "datagram", "payload_bytes": PAYLOAD_BYTES, "header_bytes": HEADER_BYTES,
+                          "quirk_pace_by_latest": true},
+        });
+        let data = json!([
+            {"kind": "link", "rate_mbps": self.link_mbps, "queue": {"kind": "infinite"}},
+            {"kind": "delay", "delay_ms": self.rtt_ms},
+        ]);
+        let spec = json!({
+            "seed": trial.seed, "most_packets": most_packets as u64, "duration_s": duration_s, "sample_interval_s": duration_s, "log": "none",
+            "path": {"data": data, "ack": []}, "flows": vec![flow; self.senders],
+        });
+        serde_json::from_value(spec).map_err(|cause| cause.to_string())
+    }
+
+    /// How `table` does here.
+    ///
+    /// # Errors
+    /// One line: what is wrong with the network.
+    pub fn judge(&self, table: &Arc<Table>, trial: &Trial<'_>) -> Result<Outcome, String> {
+        let spec = self.spec(trial)?;
+        let simulation = simulator::Simulation::new(&spec, &registry(table, trial.usage)?)?;
+        let mut counts = Counts(vec![Count::default(); self.senders]);
+        if simulation.run(&mut counts).is_err() {
+            return Ok(Outcome { utility: WORST, throughput: 0.0, delay_ms: f64::INFINITY });
+        }
+        let shares_ms = shares_ms(&spec, &self.application());
+        let outcomes: Vec<Outcome> = counts
+            .0
+            .iter()
+            .zip(shares_ms)
+            .map(|(count, share_ms)| self.outcome(trial.delta, count, share_ms))
+            .collect();
+        let mean = |of: fn(&Outcome) -> f64| outcomes.iter().map(of).sum::<f64>() / outcomes.len() as f64;
+        Ok(Outcome {
+            utility: mean(|outcome| outcome.utility),
+            throughput: mean(|outcome| outcome.throughput),
+            delay_ms: mean(|outcome| outcome.delay_ms),
+        })
+    }
+
+    /// What a sender got that had `share_ms` of the link to itself.
+    fn outcome(&self, delta: f64, count: &Count, share_ms: f64) -> Outcome {
+        if share_ms == 0.0 {
+            return Outcome { utility: 0.0, throughput: 0.0, delay_ms: 0.0 };
+        }
+        if count.packets == 0 {
+            return Outcome { utility: WORST, throughput: 0.0, delay_ms: f64::INFINITY };
+        }
+        let rate = count.packets as f64 / share_ms;
+        let delay_ms = count.delay_ns as f64 / 1e6 / count.packets as f64;
+        Outcome {
+            utility: libm::log2(rate) - delta * libm::log2(delay_ms / DELAY_UNIT_MS),
+            throughput: rate / self.packets_per_ms(),
+            delay_ms,
+        }
+    }
+}
+
+/// A registry with a controller that follows `table`.
+fn registry(table: &Arc<Table>, usage: Option<&Arc<Mutex<Usage>>>) -> Result<Registry, String> {
+    let (table, usage) = (Arc::clone(table), usage.cloned());
+    let mut registry = Registry::default();
+    registry.add(Entry {
+        name: CONTROLLER,
+        summary: "RemyCC in training",
+        parameters: &[],
+        receiver: None,
+        build: Build::Closure(Arc::new(move |_, start| {
+            let table = Arc::clone(&table);
+            match &usage {
+                None => Box::new(Remy::new(table, Shell::Training, (), start)),
+                Some(usage) => Box::new(Remy::new(table, Shell::Training, Tracker::new(usage), start)),
+            }
+        })),
+    })?;
+    Ok(registry)
+}
+
+/// Of each sender the time that it was on, divided by how many were on with it, ms.
+fn shares_ms(spec: &RunSpec, application: &ApplicationSpec) -> Vec<f64> {
+    let end = Time::ZERO + spec.duration();
+    let mut senders: Vec<(Application, bool)> = (0..spec.flows.len())
+        .map(|index| {
+            (Application::new(application.clone(), Time::ZERO, PAYLOAD_BYTES, spec.flow_seed(index)), false)
+        })
+        .collect();
+    let mut shares = vec![0.0; senders.len()];
+    let mut now = Time::ZERO;
+    while now < end {
+        for (application, is_on) in &mut senders {
+            *is_on = application.available(now, 0) > 0;
+        }
+        let next =
+            senders.iter().map(|(application, _)| application.next_change()).min().unwrap_or(end).min(end);
+        let on = senders.iter().filter(|(_, is_on)| *is_on).count();
+        for (share, _) in shares.iter_mut().zip(&senders).filter(|(_, (_, is_on))| *is_on) {
+            *share += (next - now).as_ms_f64() / on as f64;
+        }
+        now = next;
+    }
+    shares
+}
+
+/// What arrived of a sender.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    packets: u64,
+    delay_ns: u64,
+}
+
+struct Counts(Vec<Count>);
+
+impl Observer for Counts {
+    #[inline]
+    fn record(&mut self, record: &Record) {
+        if record.event == Event::Deliver {
+            let count = &mut self.0[record.flow as usize - 1];
+            count.packets += 1;
+            count.delay_ns += record.one_way_delay_ns as u64;
+        }
+    }
+}

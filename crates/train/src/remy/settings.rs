@@ -1,0 +1,87 @@
+//! What is trained for, and how thoroughly.
+
+use super::network::Network;
+use serde::{Deserialize, Serialize};
+use units::Rng;
+
+/// Settings of a training.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Slowest and fastest link, Mbit/s.
+    pub link_mbps: [f64; 2],
+    /// Shortest and longest RTT, ms.
+    pub rtt_ms: [f64; 2],
+    /// Fewest and most senders.
+    pub senders: [usize; 2],
+    /// Mean time that a sender is on, ms.
+    pub on_ms: f64,
+    /// Mean time that it is off, ms.
+    pub off_ms: f64,
+    /// What a doubled delay costs, in doublings of the throughput.
+    pub delta: f64,
+    /// Networks that a table is judged in.
+    pub networks: usize,
+    /// How long a trial is, in packets of its link.
+    pub packets: f64,
+    /// How long a trial is at least, s: senders are to come and go a few times.
+    pub seconds: f64,
+    /// Rules are divided up to this number of them.
+    pub rules: usize,
+    /// Epochs in all; 0: until the time is over.
+    pub epochs: u64,
+}
+
+impl Settings {
+    /// Reads and checks settings.
+    ///
+    /// # Errors
+    /// One line naming the key, the value and what is allowed.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let settings: Self = specification::parse(text)?;
+        let range = |name: &str, [low, high]: [f64; 2], least: f64, most: f64| {
+            if low >= least && low <= high && high <= most {
+                return Ok(());
+            }
+            Err(format!("{name} = {low} to {high}: allowed is a range within {least} to {most}"))
+        };
+        let within = |name: &str, value: f64, least: f64, most: f64| range(name, [value; 2], least, most);
+        range("link_mbps", settings.link_mbps, 0.01, 100_000.0)?;
+        range("rtt_ms", settings.rtt_ms, 0.1, 10_000.0)?;
+        range("senders", settings.senders.map(|senders| senders as f64), 1.0, 1000.0)?;
+        within("on_ms", settings.on_ms, 1.0, 1e6)?;
+        within("off_ms", settings.off_ms, 1.0, 1e6)?;
+        within("delta", settings.delta, 0.0, 1000.0)?;
+        within("networks", settings.networks as f64, 1.0, 1000.0)?;
+        within("packets", settings.packets, 1000.0, 1e8)?;
+        within("seconds", settings.seconds, 0.0, 10_000.0)?;
+        within("rules", settings.rules as f64, 1.0, 5000.0)?;
+        Ok(settings)
+    }
+
+    /// Networks and what each weighs: links over the whole range, both ends among them with double weight, those between
+    /// somewhere in their part of it.
+    pub(super) fn draw(&self, rng: &mut Rng) -> Vec<(Network, f64)> {
+        let last = self.networks.saturating_sub(1).max(1) as f64;
+        (0..self.networks)
+            .map(|number| {
+                let is_end = number == 0 || number + 1 == self.networks;
+                let wobble = if is_end { 0.0 } else { rng.uniform() - 0.5 };
+                let [fewest, most] = self.senders;
+                let network = Network {
+                    link_mbps: between(self.link_mbps, (number as f64 + wobble) / last),
+                    rtt_ms: between(self.rtt_ms, rng.uniform()),
+                    senders: fewest + rng.below((most - fewest + 1) as u64) as usize,
+                    on_ms: self.on_ms,
+                    off_ms: self.off_ms,
+                };
+                (network, if is_end { 2.0 } else { 1.0 })
+            })
+            .collect()
+    }
+}
+
+/// The value at `part` of the way from the low to the high one, by ratios.
+fn between([low, high]: [f64; 2], part: f64) -> f64 {
+    low * libm::pow(high / low, part)
+}

@@ -1,0 +1,112 @@
+//! Independent pieces of work on several threads, their results in order.
+
+use crate::Watch;
+use core::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+
+/// How long results are waited for between two looks at `watch`.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// `work` of every number below `count`, by at most `jobs` threads. One piece should take less than a second: a thread
+/// that is told to stop ends its piece first.
+///
+/// # Errors
+/// What `watch` says, or the first error of a piece.
+pub fn spread<T: Send>(
+    jobs: usize,
+    count: usize,
+    watch: &dyn Watch,
+    work: impl Fn(usize) -> Result<T, String> + Sync,
+) -> Result<Vec<T>, String> {
+    let (next, is_stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (sender, receiver) = channel();
+    let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
+    let outcome = std::thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, count.max(1)) {
+            let (sender, next, is_stopped, work) = (sender.clone(), &next, &is_stopped, &work);
+            scope.spawn(move || {
+                while !is_stopped.load(Ordering::Relaxed) {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= count || sender.send((number, work(number))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut collect = || {
+            loop {
+                match receiver.recv_timeout(LOOK_EVERY) {
+                    Ok((number, result)) => results[number] = Some(result?),
+                    Err(RecvTimeoutError::Timeout) => watch.look()?,
+                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                }
+            }
+        };
+        let outcome = collect();
+        is_stopped.store(true, Ordering::Relaxed);
+        outcome
+    });
+    outcome.map(|()| results.into_iter().flatten().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::News;
+    use std::cell::Cell;
+
+    /// Wants an end after some looks.
+    struct Patience(Cell<u32>);
+
+    impl Watch for Patience {
+        fn tell(&self, _news: &News<'_>) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn look(&self) -> Result<(), String> {
+            self.0.set(self.0.get().saturating_sub(1));
+            if self.0.get() == 0 { Err("stopped".to_owned()) } else { Ok(()) }
+        }
+
+        fn elapsed_s(&self) -> f64 {
+            0.0
+        }
+    }
+
+    #[test]
+    fn results_are_in_order_for_any_number_of_threads() {
+        let patient = Patience(Cell::new(u32::MAX));
+        for jobs in [1, 2, 7] {
+            let found = spread(jobs, 100, &patient, |number| Ok(number * number)).unwrap();
+            assert_eq!(found, (0..100).map(|number| number * number).collect::<Vec<_>>());
+        }
+        assert_eq!(spread(3, 0, &patient, Ok).unwrap(), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn an_error_and_who_watches_end_it() {
+        let patient = Patience(Cell::new(u32::MAX));
+        let refused = spread(2, 10, &patient, |number| {
+            if number == 3 { Err("three") } else { Ok(number) }.map_err(str::to_owned)
+        });
+        assert_eq!(refused.unwrap_err(), "three");
+        let impatient = Patience(Cell::new(1));
+        // One that never ends by itself: the one who watches sees it first.
+        let is_over = AtomicBool::new(false);
+        let ended = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::park_timeout(Duration::from_millis(400));
+                is_over.store(true, Ordering::Relaxed);
+            });
+            spread(1, usize::MAX >> 40, &impatient, |_| {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::thread::yield_now();
+                }
+                Ok(())
+            })
+        });
+        assert_eq!(ended.unwrap_err(), "stopped");
+    }
+}

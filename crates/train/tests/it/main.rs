@@ -1,0 +1,113 @@
+//! Trainings: what they learn does not depend on threads or interruptions, and is better than what they began with.
+
+use congestion::remy::{Table, Written};
+use std::cell::RefCell;
+use std::sync::Arc;
+use train::remy::{Network, Trial};
+use train::{Job, News, Watch, train};
+
+/// Lets a training go on, and keeps what it said.
+#[derive(Default)]
+struct Patient {
+    kept: RefCell<Vec<Vec<u8>>>,
+}
+
+impl Watch for Patient {
+    fn tell(&self, news: &News<'_>) -> Result<(), String> {
+        self.kept.borrow_mut().extend(news.result.map(<[u8]>::to_vec));
+        Ok(())
+    }
+
+    fn look(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        0.0
+    }
+}
+
+fn settings(epochs: u64) -> String {
+    format!(
+        r#"{{"link_mbps": [10, 40], "rtt_ms": [50, 100], "senders": [1, 2], "on_ms": 500, "off_ms": 500, "delta": 1,
+             "networks": 2, "packets": 1500, "seconds": 1, "rules": 20, "epochs": {epochs}}}"#
+    )
+}
+
+fn trained(settings: &str, jobs: usize, start: Option<&[u8]>) -> Result<Vec<u8>, String> {
+    let watch = Patient::default();
+    let job = Job { settings, seed: 3, jobs, seconds: f64::INFINITY, start, watch: &watch };
+    let learned = train("remy", &job)?;
+    assert_eq!(watch.kept.borrow().last(), Some(&learned), "what comes out was kept last");
+    Ok(learned)
+}
+
+#[test]
+fn what_is_learned_depends_neither_on_threads_nor_on_an_interruption() {
+    let learned = trained(&settings(2), 1, None).unwrap();
+    assert_eq!(trained(&settings(2), 3, None).unwrap(), learned);
+    let first = trained(&settings(1), 2, None).unwrap();
+    assert_ne!(first, learned);
+    assert_eq!(trained(&settings(2), 2, Some(&first)).unwrap(), learned);
+    let Written { table, training } = Written::read(&learned).unwrap();
+    assert!(table.rules().len() > 10);
+    assert_eq!((&training["seed"], &training["epoch"]), (&3.into(), &2.into()));
+    assert!(training["objective"].as_f64().unwrap() > worth(&one_rule()));
+    assert!(worth(&Arc::new(table)) > worth(&one_rule()) + 0.5);
+}
+
+/// What a training begins with.
+fn one_rule() -> Arc<Table> {
+    let text = r#"{"format": "dumbbell remy 1", "rules": [{"from": [0, 0, 0, 0], "to": [163840, 163840, 163840, 163840],
+                   "window_increment": 1, "window_multiple": 1, "intersend_ms": 3}]}"#;
+    Arc::new(Table::read(text.as_bytes()).expect("a table"))
+}
+
+/// The utility of a table on a link that no training has seen.
+fn worth(table: &Arc<Table>) -> f64 {
+    let network = Network { link_mbps: 25.0, rtt_ms: 70.0, senders: 2, on_ms: 500.0, off_ms: 500.0 };
+    network.judge(table, &Trial::patient(99, 20_000.0)).expect("a network").utility
+}
+
+#[test]
+fn what_cannot_be_trained_is_refused_in_one_line() {
+    let refused = |settings: &str, start: Option<&[u8]>| {
+        let why = trained(settings, 1, start).unwrap_err();
+        assert!(!why.contains('\n'), "{why}");
+        why
+    };
+    let with = |from: &str, to: &str| settings(1).replace(from, to);
+    assert!(
+        refused(&with("[10, 40]", "[40, 10]"), None).starts_with("link_mbps = 40 to 10: allowed is a range")
+    );
+    assert!(refused(&with("\"packets\": 1500", "\"packets\": 1"), None).starts_with("packets = 1"));
+    assert!(refused(&with("delta", "dleta"), None).contains("dleta"));
+    assert!(refused(&settings(1), Some(b"{")).contains("EOF"));
+    let untrained = r#"{"format": "dumbbell remy 1", "rules": []}"#;
+    assert!(refused(&settings(1), Some(untrained.as_bytes())).starts_with("0 rules"));
+    let first = trained(&settings(1), 1, None).unwrap();
+    assert!(refused(&with("[10, 40]", "[10, 50]"), Some(&first)).contains("other settings"));
+    let watch = Patient::default();
+    let job = Job { settings: "", seed: 1, jobs: 1, seconds: 1.0, start: None, watch: &watch };
+    assert_eq!(train("rembrandt", &job).unwrap_err(), "unknown trainer `rembrandt`: allowed are remy");
+}
+
+#[test]
+fn who_watches_can_end_it() {
+    struct Impatient;
+    impl Watch for Impatient {
+        fn tell(&self, _news: &News<'_>) -> Result<(), String> {
+            Err("enough".to_owned())
+        }
+        fn look(&self) -> Result<(), String> {
+            Ok(())
+        }
+        fn elapsed_s(&self) -> f64 {
+            0.0
+        }
+    }
+    let job = Job { settings: &settings(0), seed: 1, jobs: 2, seconds: 1e9, start: None, watch: &Impatient };
+    assert_eq!(train("remy", &job).unwrap_err(), "enough");
+    let over = Job { seconds: 0.0, watch: &Patient::default(), ..job };
+    assert!(train("remy", &over).is_ok(), "no time: the table that it begins with");
+}

@@ -1,0 +1,12 @@
+"""The list of what can be trained. A new kind is one file with a `TRAINER` and one line here.
+
+The command line reads all of them: they import what takes long (NumPy, PyTorch) when they train.
+"""
+
+from dumbbell.train import remy
+from dumbbell.train.trainer import Trainer
+
+TRAINERS: tuple[Trainer, ...] = (remy.TRAINER,)
+
+KINDS = {trainer.name: trainer for trainer in TRAINERS}
+"""By name."""

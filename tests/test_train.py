@@ -1,0 +1,118 @@
+"""`dumbbell train`: what is learned, kept, continued and refused."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from conftest import COMMAND, Dumbbell
+
+QUICK = ("--networks", "2", "--packets", "1000", "--rules", "20", "--link-mbps", "10,20", "--on-ms", "500")
+WEIGHTS = Path(dumbbell.__file__).parent / "catalog" / "weights" / "tao"
+
+
+def test_a_training_is_the_same_for_any_number_of_jobs_and_can_be_resumed(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("train", "remy", *QUICK, "--epochs", "2", "--jobs", "1", "--out", "one.json")
+    said = dumbbell("train", "remy", *QUICK, "--epochs", "2", "--jobs", "2", "--out", "two.json")
+    assert said.stdout == "two.json\n"
+    assert "objective" in said.stderr
+    dumbbell("train", "remy", *QUICK, "--epochs", "1", "--out", "three.json")
+    dumbbell("train", "remy", *QUICK, "--epochs", "2", "--resume", "--out", "three.json")
+    texts = {name: (folder / f"{name}.json").read_bytes() for name in ("one", "two", "three")}
+    assert texts["one"] == texts["two"] == texts["three"]
+    assert json.loads(texts["one"])["training"]["epoch"] == 2
+
+
+def test_what_was_learned_runs_as_a_scheme(dumbbell: Dumbbell) -> None:
+    dumbbell("train", "remy", *QUICK, "--epochs", "1", "--out", "mine.json")
+    words = ("--rate", "15mbit", "--rtt", "150ms", "--duration", "3", "--out", "out")
+    dumbbell("run", "--schemes", "tao", "--set", "tao.table=mine.json", *words)
+    runs = json.loads(dumbbell("show", "out", "--json").stdout)["runs"]
+    assert runs[0]["flows"][0]["throughput_mbps"] > 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("rembrandt",), "rembrandt"),
+        (("remy", "--link-mbps", "20,10"), "allowed is a range like 10,100"),
+        (("remy", "--senders", "2,1"), "allowed is a range like 1,2"),
+        (("remy", "--packets", "10"), "packets = 10 to 10: allowed is a range within 1000"),
+        (("remy", "--minutes", "never"), "allowed is a time like"),
+        (("remy", "--resume"), "there is nothing to resume"),
+        (("remy", "--out", "no/where.json"), "allowed is a file in a folder that is there"),
+        (("remy", "--lnik-mbps", "10"), "did you mean `--link-mbps`?"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(
+    dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], complaint: str
+) -> None:
+    before = set(folder.iterdir())
+    said = dumbbell("train", *arguments, expect=2).stderr
+    assert complaint in said
+    assert said.count("\n") == 1
+    assert set(folder.iterdir()) == before
+
+
+def test_a_file_is_not_replaced_unless_it_is_continued(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "remy.json").write_text("something else")
+    assert "exists already: add --resume" in dumbbell("train", "remy", expect=2).stderr
+    assert "expected" in dumbbell("train", "remy", "--resume", expect=2).stderr
+    assert (folder / "remy.json").read_text() == "something else"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_was_learned(folder: Path, number: signal.Signals) -> None:
+    out = folder / "stopped.json"
+    words = [*COMMAND, "train", "remy", *QUICK, "--jobs", "1", "--out", str(out)]
+    with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as training:
+        deadline = time.monotonic() + 60.0
+        while not out.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.kill(training.pid, number)
+        _, said = training.communicate(timeout=20)
+    assert training.returncode == 1
+    assert "interrupted" in said
+    assert "Traceback" not in said
+    assert json.loads(out.read_bytes())["training"]["epoch"] >= 1
+
+
+def test_a_table_of_a_file_that_is_none_is_refused_in_one_line(dumbbell: Dumbbell, folder: Path) -> None:
+    whole = (WEIGHTS / "tao-10x.json").read_text()
+    rules = json.loads(whole)["rules"]
+    texts = {
+        "cut": (whole[: len(whole) // 2], "EOF"),
+        "hole": (json.dumps({"format": "dumbbell remy 1", "rules": rules[1:]}), "no rule for signals from"),
+        "number": (whole.replace('"intersend_ms":', '"intersend_ms":-', 1), "intersend_ms = -"),
+        "other": ("no table at all", "allowed are tables of `dumbbell train remy` and Remy's .dna files"),
+    }
+    for name, (text, complaint) in texts.items():
+        (folder / f"{name}.json").write_text(text)
+        words = ("--path", "california-mexico", "--duration", "1", "--set", f"tao.table={name}.json")
+        said = dumbbell("run", "--schemes", "tao", *words, "--out", "refused", expect=2).stderr
+        assert complaint in said, name
+        assert f"{name}.json" in said
+    assert not (folder / "refused").exists()
+
+
+def test_a_scheme_without_its_file_is_left_out_of_all() -> None:
+    rows = {row["name"]: row for row in dumbbell.listing("schemes")}
+    assert rows["tao-100x"]["missing"] is None
+    assert "--set tao.table=FILE" in rows["tao"]["missing"]
+    assert {"tao", "tao-gcc2017", "tao-10x"} <= set(rows)
+
+
+def test_the_library_trains_as_the_command_does(tmp_path: Path) -> None:
+    assert [trainer.name for trainer in dumbbell.trainers()][:1] == ["remy"]
+    settings = {"networks": 2, "packets": 1000, "rules": 20, "link_mbps": (10.0, 20.0), "epochs": 1}
+    trained = dumbbell.train_controller("remy", out=tmp_path / "mine.json", jobs=1, **settings)
+    assert (trained.file, trained.interrupted) == (tmp_path / "mine.json", False)
+    with pytest.raises(dumbbell.Error, match="unknown setting `pakcets`"):
+        dumbbell.train_controller("remy", out=tmp_path / "other.json", pakcets=3)
+    with pytest.raises(dumbbell.Error, match="networks: `0`: allowed is a whole number"):
+        dumbbell.train_controller("remy", out=tmp_path / "other.json", networks="0")
