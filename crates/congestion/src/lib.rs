@@ -50,7 +50,7 @@ pub use controller::{
     Timeout, TimeoutKind,
 };
 pub use parameters::{File, Files, Parameter, ParameterKind, Parameters, Value};
-pub use policy::Policy;
+pub use policy::{Policy, policy};
 pub use receiver::{Arrived, ReceiverHalf};
 pub use registry::{Build, BuildClosure, BuildFallible, BuildReceiver, Entry, Registry};
 

@@ -4,7 +4,9 @@
 //! means, so that what was learned there acts here as it did.
 
 use crate::network::Network;
-use crate::{Ack, Control, Controller, Ecn, FieldSink, Loss, Sent, Timeout};
+use crate::{
+    Ack, Control, Controller, Ecn, FieldSink, Loss, Parameters, Sent, Start, Timeout, indigo, muses,
+};
 use core::fmt::Debug;
 use units::{Span, Time};
 
@@ -49,6 +51,22 @@ pub trait Policy: Debug + Send {
 
     /// As of [`Controller`].
     fn fields(&self, sink: &mut dyn FieldSink);
+}
+
+/// The policy of the learned scheme whose controller is called `name`, its parameters at their defaults; none of other
+/// controllers. A trainer takes the place of its network.
+pub fn policy(name: &str, start: &Start) -> Option<Box<dyn Policy>> {
+    match name {
+        "indigo" => {
+            let parameters = Parameters::defaults(indigo::ENTRY.parameters);
+            Some(Box::new(indigo::Indigo::new(&parameters, start)))
+        }
+        "muses" => {
+            let parameters = Parameters::defaults(muses::ENTRY.parameters);
+            Some(Box::new(muses::Muses::new(&parameters, start)))
+        }
+        _ => None,
+    }
 }
 
 /// A policy and the network that acts for it.
