@@ -63,7 +63,7 @@ def _trainer(name: str, summary: str, minutes: float, **own: object) -> Trainer:
         ("steps", count, 300, "N", "decisions of an episode"),
         ("iterations", count, 100, "N", "in each an episode on every path, and lessons from all episodes so far"),
         ("epochs", count, 4, "N", "how often an iteration learns from each episode"),
-        ("lessons", count, 1000, "N", "most episodes that an iteration learns from"),
+        ("lessons", count, 4000, "N", "most episodes that an iteration learns from"),
         ("units", count, 32, "N", "of the LSTM layer: 32, 64, 96 or 128"),
     )
     settings = tuple(Setting(key, parse, own.get(key, default), *words) for key, parse, default, *words in listed)
