@@ -3,6 +3,7 @@
 //! Everything here is sans-IO: time arrives in the events, randomness comes from a seeded generator each controller
 //! owns, nothing is allocated per ACK. See `reno.rs` for the smallest complete controller.
 
+mod agent;
 mod controller;
 mod network;
 mod parameters;
@@ -11,7 +12,10 @@ mod policy;
 mod receiver;
 mod registry;
 pub mod remy;
+mod steps;
 
+mod astraea;
+mod aurora;
 mod bbr;
 mod bbr3;
 mod copa;
@@ -20,6 +24,8 @@ mod copa_gcc2017;
 mod copa_gcc2018;
 mod cubic;
 mod dctcp;
+mod estimator;
+mod farc;
 mod fillp;
 mod fillp2;
 mod gcc;
@@ -31,6 +37,8 @@ mod ledbat_plus_plus;
 mod libutp_ledbat;
 mod muses;
 mod nada;
+mod neural;
+mod orca;
 mod pcc;
 mod pcc_experimental;
 mod prague;
@@ -40,19 +48,24 @@ mod scream;
 mod scream_v1;
 mod sourdough;
 mod sprout;
+mod teams_bwe;
+mod ten_tms;
 mod unresponsive;
 mod vegas;
 mod verus;
 mod vivace;
 
+pub use agent::Agent;
 pub use controller::{
     Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Frame, Loss, Message, RateSample, Sent, Start,
     Timeout, TimeoutKind,
 };
+pub use neural::{SIGHTS, Sight};
 pub use parameters::{File, Files, Parameter, ParameterKind, Parameters, Value};
 pub use policy::{Policy, policy};
 pub use receiver::{Arrived, ReceiverHalf};
 pub use registry::{Build, BuildClosure, BuildFallible, BuildReceiver, Entry, Registry};
+pub use steps::{STEP_FIELDS, StepField, StepValues, step_field};
 
 #[cfg(test)]
 mod testing;

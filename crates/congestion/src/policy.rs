@@ -4,6 +4,7 @@
 //! means, so that what was learned there acts here as it did.
 
 use crate::network::Network;
+use crate::steps::StepValues;
 use crate::{
     Ack, Control, Controller, Ecn, FieldSink, Loss, Parameters, Sent, Start, Timeout, indigo, muses,
 };
@@ -48,6 +49,14 @@ pub trait Policy: Debug + Send {
 
     /// As of [`Controller`].
     fn control(&self) -> Control;
+
+    /// What happened in the step that the latest observation ended, of policies that count it themselves.
+    fn values(&self) -> Option<&StepValues> {
+        None
+    }
+
+    /// The run is over: of policies that count themselves, the step ends though no observation is due.
+    fn end(&mut self, _now: Time) {}
 
     /// As of [`Controller`].
     fn fields(&self, sink: &mut dyn FieldSink);
