@@ -1,7 +1,7 @@
 """Our TCP with the profile `ns3-compat` beside ns-3's: ccperf's single flow on its static paths.
 
-Usage: python benchmarks/ccperf.py [--reference FILE] [--write docs/ccperf-ns3.md]. Reads runs of ns-3.41 (set up as in
-docs/derivations.md) from FILE or from `data/ccperf_ns3_runs.csv` below the directory that DUMBBELL_REFERENCE names.
+Usage: python benchmarks/ccperf.py --runs FILE [--write docs/ccperf-ns3.md]. FILE has the runs of ns-3.41 (set up as in
+docs/derivations.md): CSV with the columns experiment (`steady_state_single_flow`), cca, path, metric and value.
 Runs the same flows, 15 s each, and prints both sides. Paths with random loss, where one draw says little, run with
 several seeds and show the range. Exit status 1 if the medians over the paths without random loss deviate by more than 5
 %.
@@ -13,7 +13,6 @@ import argparse
 import csv
 import datetime
 import json
-import os
 import statistics
 import sys
 from pathlib import Path
@@ -51,13 +50,10 @@ REASONS: dict[tuple[str, str, str], str] = {}
 Runs = dict[tuple[str, str, str], float]
 
 
-def reference_runs(given: Path | None) -> Runs:
+def ns3_runs(file: Path) -> Runs:
     """The runs of ns-3; ends the script if they are not there."""
-    root = os.environ.get("DUMBBELL_REFERENCE")
-    file = given or (Path(root) / "data" / "ccperf_ns3_runs.csv" if root else None)
-    if file is None or not file.is_file():
-        missing = f"{file} is not there" if file else "DUMBBELL_REFERENCE is not set"
-        sys.exit(f"ccperf: the runs of ns-3 are missing: {missing}; name their file with --reference FILE")
+    if not file.is_file():
+        sys.exit(f"ccperf: the runs of ns-3 are missing: {file} is not there")
     with file.open(newline="") as text:
         rows = [row for row in csv.DictReader(text) if row["experiment"] == "steady_state_single_flow"]
     return {(row["cca"], row["path"], row["metric"]): float(row["value"]) for row in rows}
@@ -136,15 +132,15 @@ def lossy(runs: Runs) -> list[str]:
 def main() -> None:
     """Run everything, print it, and write it if asked to."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--reference", type=Path, help="the runs of ns-3, CSV")
+    parser.add_argument("--runs", type=Path, required=True, metavar="FILE", help="the runs of ns-3, CSV")
     parser.add_argument("--write", type=Path, help="page with the markers `ccperf-ns3`")
     arguments = parser.parse_args()
-    runs = reference_runs(arguments.reference)
+    runs = ns3_runs(arguments.runs)
     lines, deviations, notes = steady(runs)
     medians = {metric: statistics.median(values) for metric, values in deviations.items()}
     double = " | ".join(f"{heading}, ours / ns-3 | deviation" for heading, _, _ in COLUMNS)
     single = " | ".join(f"{heading}, ours [range] / ns-3" for heading, _, _ in COLUMNS)
-    made = f"`python benchmarks/ccperf.py`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
+    made = f"`python benchmarks/ccperf.py --runs FILE`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
     text = [
         f"Written by {made}. {SECONDS:g} s, one flow.",
         "",

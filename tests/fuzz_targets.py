@@ -10,6 +10,7 @@ import random
 import re
 import shlex
 import shutil
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from dumbbell.catalog.plan import Plan, parse_plan
 from dumbbell.catalog.scheme import parse_scheme
 from dumbbell.catalog.tables import parse_toml, read_toml
 from dumbbell.ccperf.experiment import ccperf_plan
+from dumbbell.errors import UserError
 from dumbbell.experiment import Overrides, check, pin, resolve
 from dumbbell.parser import command_parser
 
@@ -342,7 +344,10 @@ def _give_specification(content: bytes, _: Path) -> None:
             return
         _simulate(given)
     else:
-        _core.check_run(os.fsdecode(content).encode("utf-8", "replace").decode(), "sim")
+        try:
+            _core.check_run(os.fsdecode(content).encode("utf-8", "replace").decode(), "sim")
+        except _core.Error as error:  # `experiment/check.py` says it so
+            raise UserError(str(error)) from None
 
 
 def _names(_: Path) -> list[bytes]:
@@ -383,6 +388,43 @@ def _give_results(content: bytes, folder: Path) -> None:
     shutil.rmtree(folder / "given")
 
 
+def _rules(_: Path) -> list[bytes]:
+    """Tables: ours, thinned out, and one as Remy writes it: a tree of two leaves."""
+    span = [{"from": [0, 0, 0, 0], "to": [163840, 163840, 1.5, 163840]}]
+    span += [{"from": [0, 0, 1.5, 0], "to": [163840, 163840, 163840, 163840]}]
+    action = {"window_increment": 60, "window_multiple": 0.01, "intersend_ms": 0.292}
+    ours = {"format": "dumbbell remy 1", "training": {}, "rules": [each | action for each in span]}
+
+    def field(number: int, content: bytes) -> bytes:
+        return bytes(
+            [number << 3 & 0x7F | 2 | (0x80 if number > 15 else 0), *([number >> 4] if number > 15 else [])]
+        ) + (bytes([len(content)]) + content)
+
+    def double(number: int, value: float) -> bytes:
+        return bytes([number << 3 & 0x7F | 1 | 0x80, number >> 4]) + struct.pack("<d", value)
+
+    def leaf(low: float, high: float) -> bytes:
+        does = bytes([31 << 3 & 0x7F | 0x80, 1, 120]) + double(32, 0.01) + double(33, 0.292)
+        return field(1, field(11, double(23, low)) + field(12, double(23, high))) + field(3, does)
+
+    theirs = field(1, b"") + field(2, leaf(0.0, 1.5)) + field(2, leaf(1.5, 163840.0))
+    return [json.dumps(ours).encode(), theirs]
+
+
+def _give_rules(content: bytes, folder: Path) -> None:
+    """A table of rules, checked and followed for a while."""
+    file = folder.parent / f"{folder.name}.rules"
+    file.write_bytes(content)
+    try:
+        flow = {"scheme": "tao", "controller": "remy", "parameters": {"table": str(file)}}
+        flow |= {"transport": {"profile": "datagram"}}
+        path = {"data": [{"kind": "link", "rate_mbps": 5.0}, {"kind": "delay", "delay_ms": 5.0}], "ack": []}
+        _core.check_parameters("remy", flow["parameters"])
+        _simulate({"seed": 1, "duration_s": 0.2, "log": "none", "path": path, "flows": [flow]})
+    finally:
+        file.unlink()
+
+
 TARGETS = {
     target.name: target
     for target in (
@@ -397,6 +439,7 @@ TARGETS = {
         Target("words", lambda _: [words.encode() for words in WORDS], _give_words),
         Target("specification", _specifications, _give_specification),
         Target("names", _names, _give_name),
+        Target("rules", _rules, _give_rules),
         Target("results", _stored, _give_results),
     )
 }

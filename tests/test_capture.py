@@ -420,6 +420,12 @@ def test_both_directions_of_a_host_are_runs_of_their_own(dumbbell: Dumbbell, fol
     assert [run["flows"][0]["packets_delivered"] for run in runs] == [20, 20]
 
 
+def test_a_scheme_with_a_dot_keeps_its_whole_name(dumbbell: Dumbbell, folder: Path) -> None:
+    write_pcap(folder / "a.pcap", transfer(0))
+    dumbbell("import", "pcap", "a.pcap", "--scheme", "bbr-1.2", "--out", "out")
+    assert [run["scheme"] for run in show(dumbbell, "out")["runs"]] == ["bbr-1.2"]
+
+
 def header(link: int) -> bytes:
     return struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, link)
 

@@ -5,6 +5,8 @@ import re
 
 import numpy
 import pytest
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 from dumbbell.figures import (
     FEW,
@@ -83,6 +85,23 @@ def test_no_axis_goes_beyond_data_and_capacity(count: int) -> None:
     assert high < max(point.delay_ms for point in points) + 6.0
     assert "capacity 100 Mbit/s" in drawing
     assert "least delay 27 ms" in drawing
+
+
+def test_what_the_lines_are_ends_within_the_figure() -> None:
+    # "range of the rur": texts were measured with letters as wide as whole pixels, SVG and PDF write them as they are.
+    look = Style("#000000", "o")
+    point = Point("a", 200.0, 0.4, look, "", (190.0, 210.0), (0.3, 0.5), in_front=True)
+    limits = Limits((0.527, 0.598), 28.0)
+    axis = delay_axis(delay_range([point], limits))
+    drawing = summary_figure("f", "t", [point], axis, limits, interval="range of the runs")
+    width = float(re.findall(r'viewBox="0 0 (\d+) ', drawing)[0])
+    said = re.findall(
+        r'<text style="font-size: ([\d.]+)px[^>]* x="([\d.]+)"[^>]*>(capacity|least|Pareto|range)([^<]*)<', drawing
+    )
+    assert [word for _, _, word, _ in said] == ["capacity", "least", "Pareto", "range"]
+    for size, left, *words in said:
+        text = TextPath((0, 0), "".join(words), size=float(size), prop=FontProperties("DejaVu Sans"))
+        assert float(left) + text.get_extents().width <= width
 
 
 def test_a_wide_interval_does_not_stretch_the_axis() -> None:

@@ -91,6 +91,10 @@ def test_hand_computed_numbers_of_a_small_log(dumbbell: Dumbbell, source: Path) 
     # delays 30, 30, 38.5: index round(0.95 * 2) = 2
     assert run["flows"][0]["delay_p95_ms"] == 38.5
     assert run["flows"][0]["loss_rate"] == 0.0
+    # no line of the log tells a mark, a drop or how much of a packet is payload
+    absent = ("packets_marked", "packets_dropped", "data_bytes_delivered", "goodput_mbps", "retransmissions")
+    assert [run["flows"][0][name] for name in absent] == [None] * len(absent)
+    assert run["network"]["jain_index"] == 1.0
     assert run["flows"][0]["acklink"]["delay_p95_ms"] == 20.0
     assert run["imported"] == {
         "started": "2018-01-01 00:00:00",
@@ -102,6 +106,16 @@ def test_hand_computed_numbers_of_a_small_log(dumbbell: Dumbbell, source: Path) 
     assert run["sim_wall_s"] is None
     assert content["experiment"]["scheme"]["cubic"]["title"] == "TCP Cubic"
     assert content["environment"]["imported"]["git_summary"] == "branch: master @ 0123\n"
+
+
+def test_a_log_without_flow_numbers_tells_no_fairness_of_several_flows(dumbbell: Dumbbell, source: Path) -> None:
+    (source / "cubic_datalink_run1.log").write_text(DATA_LOG.replace(" 1\n", "\n"))
+    (source / "cubic_acklink_run1.log").unlink()
+    for flows, index in ((1, 1.0), (2, None)):
+        (source / "pantheon_metadata.json").write_text(json.dumps(METADATA | {"flows": flows}))
+        dumbbell("import", "pantheon", source, "--out", f"out{flows}")
+        (run,) = show(dumbbell, f"out{flows}")["runs"]
+        assert (run["status"], run["network"]["jain_index"]) == ("done", index)
 
 
 @pytest.mark.parametrize(
@@ -304,6 +318,9 @@ def test_mahimahi_logs(dumbbell: Dumbbell, folder: Path) -> None:
     assert (run["scheme"], run["path"], run["status"]) == ("iperf", "up", "done")
     assert run["network"]["delay_p95_ms"] == 8.0
     assert run["network"]["loss_rate"] == 0.5
+    # nothing marked and all flows equal was made up
+    assert (run["flows"][0]["packets_dropped"], run["flows"][0]["packets_marked"]) == (1, None)
+    assert (run["network"]["jain_index"], run["network"]["jain_index_mean"]) == (None, None)
     dumbbell("report", "out", "--html")
     page = (folder / "out/report.html").read_text()
     tested = page[page.index("The tested machine") : page.index("The importing machine")]

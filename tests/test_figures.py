@@ -181,7 +181,9 @@ def test_lower_delay_is_to_the_right_in_steps_of_equal_factors() -> None:
 
 def rates(flows: int) -> list[FlowRates]:
     """Flows of 2 s in bins of 0.5 s."""
-    return [FlowRates(n, "", [1.0, 2.0, 3.0, 4.0], [0.0, 2.0, 3.0, 4.0], 2.5, None) for n in range(1, flows + 1)]
+    return [
+        FlowRates(n, f"Flow {n}", [1.0, 2.0, 3.0, 4.0], [0.0, 2.0, 3.0, 4.0], 2.5, None) for n in range(1, flows + 1)
+    ]
 
 
 @pytest.mark.parametrize("flows", [0, 1, 3, 12, 13, 300])
@@ -199,7 +201,7 @@ def test_throughput_figures_of_any_number_of_flows_are_well_formed(flows: int) -
 def delays(flows: int, count: int = 500) -> list[FlowDelays]:
     """Flows with rising delays."""
     time_s = numpy.linspace(0.1, 9.0, count)
-    return [FlowDelays(n, " (x)", time_s, 20.0 + 3 * n + time_s, 31.25) for n in range(1, flows + 1)]
+    return [FlowDelays(n, f"Flow {n} (x)", time_s, 20.0 + 3 * n + time_s, 31.25) for n in range(1, flows + 1)]
 
 
 @pytest.mark.parametrize("flows", [0, 1, 3, 12, 300])
@@ -211,8 +213,8 @@ def test_delay_figures_of_any_number_of_flows_are_well_formed(flows: int) -> Non
 
 
 def test_a_flow_without_packets_and_a_single_packet_can_be_drawn() -> None:
-    nothing = FlowDelays(1, "", numpy.empty(0), numpy.empty(0), None)
-    one = FlowDelays(2, "", numpy.array([0.5]), numpy.array([-3.0]), -3.0)
+    nothing = FlowDelays(1, "Flow 1", numpy.empty(0), numpy.empty(0), None)
+    one = FlowDelays(2, "Flow 2", numpy.array([0.5]), numpy.array([-3.0]), -3.0)
     drawn(delay_figure("f", [nothing]))
     drawn(delay_figure("f", [nothing, one]))
 
@@ -235,7 +237,7 @@ def test_every_packet_is_a_dot_of_its_flows_colour() -> None:
 
 def test_two_hundred_thousand_packets_stay_small() -> None:
     draw = numpy.random.default_rng(1)
-    flow = FlowDelays(1, "", numpy.sort(draw.random(200_000)) * 30, draw.gamma(2.0, 20.0, 200_000), 60.0)
+    flow = FlowDelays(1, "Flow 1", numpy.sort(draw.random(200_000)) * 30, draw.gamma(2.0, 20.0, 200_000), 60.0)
     assert len(delay_figure("f", [flow])) < 60_000
 
 

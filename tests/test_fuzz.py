@@ -27,6 +27,11 @@ def test_a_short_round(name: str, tmp_path: Path) -> None:
     assert not found, "\n".join(fuzz.told(finding, tmp_path) for finding in found)
 
 
+def test_a_key_of_thousands_of_letters_is_refused_in_a_line_that_can_be_read() -> None:
+    given = b'{"' + b"a." * 5000 + b'": 1} \xae'
+    assert not list(fuzz.run_batch(TARGETS["specification"], [(0, given)]))
+
+
 @pytest.mark.parametrize("name", TARGETS)
 def test_valid_inputs_are_taken(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = TARGETS[name]

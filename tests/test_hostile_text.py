@@ -25,6 +25,8 @@ EXPERIMENTS = [
     (f"schemes = {DEEP}", "nested too deeply: allowed are 32 levels"),
     (f"x = {'{a=' * 3000}1{'}' * 3000}", "nested too deeply"),
     (f"[{KEYS}]", "nested too deeply"),
+    (f"x = {{ {'a . ' * 50_000}a = 1 }}", "nested too deeply"),
+    (f"""{'"a b".' * 50_000}a = 1""", "nested too deeply"),
     ("schemes = ['']\npaths = ['small.toml']", "unknown scheme ``"),
     ("schemes = ['reno']\npaths = ['']", "unknown path ``"),
     ("name = ''\nschemes = ['reno']\npaths = ['small.toml']", '`name` = "": allowed is letters'),
@@ -82,6 +84,12 @@ def test_json_of_anybody(dumbbell: Dumbbell, folder: Path, text: str, why: str) 
         assert done.stderr.count("\n") == 1
         assert name in done.stderr
         file.write_text(before)
+
+
+def test_the_note_of_a_benchmark_is_an_object(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "pages").mkdir()
+    (folder / "pages/benchmark.json").write_text("[]")
+    assert "pages/benchmark.json: is no JSON object" in dumbbell("report", "pages", expect=2).stderr
 
 
 def test_json_that_reads_well_is_read() -> None:

@@ -4,6 +4,7 @@ import contextlib
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -12,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE_S, PROGRESS, Dumbbell, show
+from conftest import PATIENCE_S, PROGRESS, SMALL_PATH, Dumbbell, checked, show
+from forks import Forks
 
 Start = Callable[..., subprocess.Popen[str]]
 
@@ -28,13 +30,21 @@ OF_PYTHON = re.compile(r"init_import_site|<frozen runpy>|<frozen site>")
 """In what Python itself says of an interrupt before it has come to us, or after the last of ours."""
 
 
-@pytest.fixture
-def made(dumbbell: Dumbbell, folder: Path) -> Path:
+@pytest.fixture(scope="module")
+def results(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results of runs, and a folder of logs."""
+    folder = tmp_path_factory.mktemp("results")
+    (folder / "small.toml").write_text(SMALL_PATH)
     run = ("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--runs", "4", "--duration", "10", "--out", "made")
-    dumbbell(*run)
-    dumbbell("export", "pantheon", "made", "--out", "logs")
+    for words in (run, ("export", "pantheon", "made", "--out", "logs")):
+        checked(forks.run([*words], folder, PATIENCE_S), 0)
     return folder
+
+
+@pytest.fixture
+def made(results: Path, folder: Path) -> Path:
+    """A copy of the results and logs, in the folder where commands run."""
+    return shutil.copytree(results, folder, dirs_exist_ok=True)
 
 
 def started(start: Start, name: str, out: str) -> subprocess.Popen[str]:

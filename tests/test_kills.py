@@ -1,5 +1,7 @@
 """SIGKILL at random moments loses nothing: a few kills, and a hundred where there is time."""
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import kills
 from conftest import Dumbbell
 from dumbbell.machine.emulation import checks
+from dumbbell.results.files import write_atomically
 
 
 def _killed(folder: Path, count: int, *names: str) -> kills.Tally:
@@ -53,6 +56,18 @@ def test_what_is_lost_is_noticed(tmp_path: Path) -> None:
     log.write_bytes(log.read_bytes()[:-1])
     with pytest.raises(kills.Lost, match=r"differs from an undisturbed run: out/runs/lab/reno/1/packets\.parquet"):
         victim.compare()
+
+
+def test_a_file_that_is_written_again_takes_what_killed_processes_left_of_it(tmp_path: Path) -> None:
+    # A figure of a benchmark that was killed, `.NAME.svg.17093.tmp`, stayed for ever.
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    left = [tmp_path / f".a.svg.{number}.tmp" for number in (gone.pid, os.getpid(), 10**30)]
+    others = [tmp_path / f".{name}.tmp" for name in (f"b.svg.{gone.pid}", "a.svg.1", "a.svg.x")]
+    for file in (*left, *others):
+        file.write_text("<sv")
+    write_atomically(tmp_path / "a.svg", "<svg/>")
+    assert sorted(tmp_path.iterdir()) == sorted([*others, tmp_path / "a.svg"])
 
 
 def test_a_command_that_was_killed_as_it_wrote_its_first_file_can_be_repeated(dumbbell: Dumbbell, folder: Path) -> None:

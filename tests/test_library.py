@@ -52,6 +52,14 @@ def test_every_name_is_there() -> None:
         dumbbell.rum  # noqa: B018
 
 
+def test_what_answers_ctrl_c_first_is_there_at_once() -> None:
+    # It read `typing` before, and Ctrl-C in those milliseconds was a traceback.
+    script = "import enum, sys; before = set(sys.modules); exec(sys.argv[1]); print(*(set(sys.modules) - before))"
+    source = Path("python/dumbbell/starting.py").read_text(encoding="utf-8")
+    command = [sys.executable, "-c", script, source]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == ["signal"]
+
+
 def test_importing_reads_little() -> None:
     script = "import sys, dumbbell; print(*sorted(name for name in sys.modules if name.startswith('dumbbell')))"
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()

@@ -11,12 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from captures import write_pcap
 from conftest import PATIENCE_S, Dumbbell
 from dumbbell import _core, catalog, preview
 from dumbbell.backends.emu import Emulator
 from dumbbell.execution.estimate import carried_packets, cells
 from dumbbell.experiment import Experiment, Overrides, resolve
 from dumbbell.progress import Piece, Progress
+from pages import GIVEN
+from test_capture import transfer
+from test_transfer_logs import REPORT, SS_LOG
 
 
 class Clock:
@@ -100,6 +104,19 @@ def test_a_run_that_waits_says_for_whom(capsys: pytest.CaptureFixture[str]) -> N
     assert "reno on lab, run 1: waiting for another run (pid 123, since 12:00:05)\n" in capsys.readouterr().err
 
 
+def told(folder: Path, every_s: float, *arguments: object) -> list[tuple[float, str]]:
+    """The lines that a command says, and when, if it says something every so often."""
+    script = f"from dumbbell import progress; progress.PLAIN_LINE_EVERY_S = progress.FIRST_LINE_AFTER_S = {every_s}\n"
+    script += "import sys; from dumbbell.cli import main\nif __name__ == '__main__': sys.exit(main())"
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    started = time.monotonic()
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+        assert process.stderr is not None
+        said = [(time.monotonic() - started, line) for line in process.stderr]
+    assert process.returncode == 0, said
+    return said
+
+
 def test_reports_and_pages_tell_how_far_they_are(dumbbell: Dumbbell, folder: Path) -> None:
     # Half of a benchmark's time was silent.
     dumbbell("run", "--schemes", "cubic,bbr,reno", "--path", "small.toml", "--runs", "6", "--out", "out")
@@ -110,20 +127,39 @@ def test_reports_and_pages_tell_how_far_they_are(dumbbell: Dumbbell, folder: Pat
             {"runs", "figures"},
         ),
     ):
-        script = "from dumbbell import progress; progress.PLAIN_LINE_EVERY_S = progress.FIRST_LINE_AFTER_S = 0.05\n"
-        script += "import sys; from dumbbell.cli import main\nif __name__ == '__main__': sys.exit(main())"
-        started = time.monotonic()
-        command = [sys.executable, "-c", script, *arguments]
-        with subprocess.Popen(
-            command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
-        ) as process:
-            assert process.stderr is not None
-            said = [(time.monotonic() - started, line) for line in process.stderr]
-        assert process.returncode == 0
+        said = told(folder, 0.05, *arguments)
         found = {match[1] for _, line in said if (match := re.match(r"\d+/\d+ ([a-z ]+?),", line))}
         assert stages <= found
         gaps = [(later - earlier, line) for (earlier, _), (later, line) in pairwise(said)]
         assert max(gaps)[0] < 2.0, max(gaps)
+
+
+def test_imports_and_exports_tell_how_far_they_are(dumbbell: Dumbbell, folder: Path) -> None:
+    # Those of captures and qlogs, and every export, were silent to the end.
+    dumbbell("run", "--schemes", "cubic,reno", "--path", "small.toml", "--out", "out", "--log", "full")
+    (folder / "captures").mkdir()
+    for place_ms in (0, 20):
+        write_pcap(folder / f"captures/{place_ms}.pcap", transfer(place_ms * 1_000_000))
+    (folder / "a.json").write_text(json.dumps(REPORT))
+    (folder / "a.log").write_text(SS_LOG)
+    (folder / "up.log").write_text(GIVEN["uplink.log"])
+    for said, arguments in (
+        (("0/2 exports of runs", "1/2 exports of runs"), ("export", "qlog", "out", "--out", "qlogs")),
+        (("0/2 exports of runs on small", "1/2 exports"), ("export", "pantheon", "out", "--out", "pantheon")),
+        (
+            ("opportunities of cellular-att-lte-down",),
+            ("export", "trace", "cellular-att-lte-down", "--out", "att.trace"),
+        ),
+        (("0/2 imports of runs", "1/2 imports of runs"), ("import", "pantheon", "pantheon", "--out", "of-pantheon")),
+        (("0/2 files", "1/2 files", "1/2 imports of runs"), ("import", "qlog", "qlogs", "--out", "of-qlogs")),
+        (("0/2 files", "1/2 files", "1/2 imports of runs"), ("import", "pcap", "captures", "--out", "of-captures")),
+        (("0/1 files", "0/1 imports of runs"), ("import", "iperf3", "a.json", "--out", "of-iperf3")),
+        (("0/1 files", "0/1 imports of runs"), ("import", "ss", "a.log", "--out", "of-ss")),
+        (("reading up.log",), ("import", "mahimahi", "up.log", "--out", "of-mahimahi")),
+    ):
+        lines = [line for _, line in told(folder, 0.0, *arguments)]
+        for start in said:
+            assert any(line.startswith(start) for line in lines), (start, lines)
 
 
 @pytest.mark.parametrize("command", ["run", "benchmark"])

@@ -264,7 +264,10 @@ def test_in_a_mix_flows_are_called_by_their_schemes(tmp_path: Path) -> None:
     assert [row[3].split("|")[0] for row in counted if row[2] == "2|"] == [f"{total:.2f}"]
     names = [row[1] for row in outline.rows if len(row) == 6 and row[0] == "cubic*2+bbr|"]
     assert names == ["TCP Cubic 1|", "TCP Cubic 2|", "TCP BBR|", "all|"]
-    assert "Flow 3 (TCP BBR) egress (mean " in outline.text
+    for name in ("TCP Cubic 1", "TCP Cubic 2", "TCP BBR"):
+        assert f"{name} egress (mean " in outline.text
+        assert f"{name} (95th percentile " in outline.text
+    assert "(TCP BBR)" not in outline.text
     assert "--mix 'cubic*2+bbr' --path india-aws-india --runs 1" in outline.text
 
 

@@ -129,6 +129,9 @@ def test_chosen_metrics_are_shown_with_units_and_unknown_ones_refused(dumbbell: 
     done = dumbbell("show", "out", "--metrics", "owd_p98_ms", expect=2)
     assert "unknown metric `owd_p98_ms` (did you mean `owd_p" in done.stderr
     assert done.stderr.count("\n") == 1
+    # The words of the table's heads had no hint.
+    for word, meant in (("delay", "delay_p95_ms"), ("throughput", "throughput_mbps"), ("Loss", "loss_rate")):
+        assert f"`{word}` (did you mean `{meant}`?)" in dumbbell("show", "out", "--sort", word, expect=2).stderr
     assert "no run has `fct_mean_s`" in dumbbell("show", "out", "--metrics", "fct_mean_s").stderr
     for other in ("--json", "--intervals"):
         refused = dumbbell("show", "out", "--metrics", "owd_p99_ms", other, expect=2).stderr

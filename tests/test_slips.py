@@ -1,11 +1,15 @@
 """Slips of who types: each is refused in one line that has the right word, or the right place."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dumbbell as library
 from conftest import Dumbbell
+from dumbbell import catalog
+from dumbbell.catalog.index import Index
 
 EXPERIMENT = 'schemes = ["reno"]\npaths = ["default"]\n'
 SCHEME = 'controller = "reno"\nparameters = { beta = 0.7 }\n'
@@ -69,6 +73,12 @@ def test_the_library_says_the_same(folder: Path) -> None:
         library.run(folder / "small.toml")
     with pytest.raises(library.Error, match="default: this is a path"):
         library.run("default")
+
+
+@pytest.mark.parametrize("names", [catalog.paths, catalog.schemes, catalog.experiments])
+def test_a_name_that_is_too_long_for_a_file_is_an_unknown_name(names: Callable[[], Index[Any]]) -> None:
+    with pytest.raises(library.Error, match=r"^unknown \w+ `a+"):
+        names().find("a" * 5000)
 
 
 def test_the_version_is_short_to_ask_for(dumbbell: Dumbbell) -> None:

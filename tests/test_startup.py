@@ -2,8 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import dumbbell
 
 SLOW = {"numpy", "matplotlib", "PIL", "typst", "sqlite3", "multiprocessing", "distributed", "argcomplete", "tomli_w"}
 """Packages that take longer to import than `dumbbell list` takes."""
@@ -27,6 +30,11 @@ def imported(code: str) -> set[str]:
 )
 def test_no_slow_package_is_imported(code: str) -> None:
     assert not imported(code) & SLOW
+
+
+def test_nothing_slow_comes_before_ctrl_c_is_one_line() -> None:
+    file = Path(dumbbell.__file__).with_name("starting.py")
+    assert "typing" not in imported(f"exec(compile(open({str(file)!r}).read(), 'starting', 'exec'))")
 
 
 def test_simulating_needs_no_numbers_in_python() -> None:

@@ -140,7 +140,12 @@ def test_numbers_of_a_report_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
         ("", "bad.json: is empty"),
         ("{", "bad.json:1: not valid JSON"),
         ("[]", "bad.json:1: is no JSON object"),
-        ("[" * 100_000, "bad.json: is nested too deep"),
+        ("[" * 100_000, "bad.json:1: nested too deeply"),
+        (json.dumps(REPORT).replace("iperf 3.18", "\\ud800"), "bad.json:1: has half of a character"),
+        (
+            json.dumps(REPORT | {"start": REPORT["start"] | {"timestamp": {"timesecs": 253_402_300_799}}}),
+            "bad.json: begins 253402300799 s after 1970: allowed are the years 1970 to 9999",
+        ),
         ("{}", "bad.json: is no report of iperf3: needed are the keys start, intervals and end"),
         ('{"error": "unable to connect"}', "bad.json: iperf3 says: unable to connect"),
         ('{"event": "start", "data": {}}\n{"event"', "bad.json:2: is no event of iperf3"),
@@ -217,6 +222,8 @@ def test_a_log_of_ss(dumbbell: Dumbbell, folder: Path, change: Callable[[str], s
     [
         ("", "bad.log: is empty"),
         ("hello\n", "bad.log: there is no connection with TCP_INFO in it (`ss -tin` shows it)"),
+        (SS_LOG.replace("1700000000.5", "0001-01-01 00:00:00+14:00"), "bad.log: begins -62135647200 s after 1970"),
+        (SS_LOG.replace("1700000000.5", "1970-01-01 00:00:00"), "bad.log: lasts 1700000004 s, more than the 1000000"),
         (SS_LOG.replace("1700000000.5", ""), "bad.log:4: no time before it: needed is one for each `ss`"),
         (SS_LOG.replace("1700000004.5", "1700000000.1"), "bad.log:9: the time goes back by 1.400 s"),
         (ss_lines("1700000000", 5), "bad.log: no connection is in it twice: nothing to measure"),

@@ -73,6 +73,33 @@ def test_continuing_and_repeating_is_refused_without_a_terminal(
     assert not list(stranger.rglob("stats.json"))
 
 
+def test_a_dry_run_of_somebody_elses_results_executes_nothing(dumbbell: Dumbbell, stranger: Path, folder: Path) -> None:
+    for words in (("--resume", "--out", "out"), ("out/experiment.toml",)):
+        done = dumbbell("run", *words, "--dry-run", expect=2)
+        assert "out/experiment.toml: would execute on this machine what you have not run before" in done.stderr
+    assert not (folder / "executed").exists()
+    dumbbell("run", "out/experiment.toml", "--dry-run", "--trust")
+    assert (folder / "executed").exists()
+
+
+def test_results_that_name_files_execute_nothing(dumbbell: Dumbbell, stranger: Path, folder: Path) -> None:
+    experiment = stranger / "experiment.toml"
+    text = experiment.read_text()
+    (name,) = library.open(stranger).experiment.schemes
+    experiment.write_text(text.replace(f'"{name}"', f'"{folder}/evil.py"', 1))
+    line = dumbbell("run", "out/experiment.toml", "--out", "again", expect=2).stderr
+    assert "evil.py`: is a plug-in, and results bring all that they name: --trust loads it" in line
+    (folder / "evil.toml").write_text(
+        'kind = "program"\n[program]\nsender = ["touch", "executed"]\nreceiver = ["true"]\n'
+    )
+    experiment.write_text(text.replace(f'"{name}"', f'"{folder}/evil.toml"', 1))
+    line = dumbbell("run", "out/experiment.toml", "--backend", "emu", "--out", "again", expect=2).stderr
+    assert "would execute on this machine what you have not run before: scheme `evil`" in line
+    line = dumbbell("benchmark", "--schemes", "reno", "--experiment", "out/experiment.toml", expect=2).stderr
+    assert "--experiment out/experiment.toml: belongs to results, which may be anybody's" in line
+    assert not (folder / "executed").exists()
+
+
 def test_trust_runs_it_and_is_remembered(dumbbell: Dumbbell, stranger: Path, folder: Path) -> None:
     dumbbell("run", "--resume", "--out", "out", "--trust")
     assert (folder / "executed").exists()

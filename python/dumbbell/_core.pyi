@@ -18,6 +18,38 @@ def is_name(text: str) -> bool:
 def name_rule() -> str:
     """What a name is, as the end of a refusal."""
 
+class ArrayView:
+    """Numbers of environments, as what numpy makes an array of in place."""
+
+    __array_interface__: dict[str, object]
+
+class Environments:
+    """Many environments of one task (JSON), stepped side by side."""
+
+    inputs: int
+    outputs: int
+
+    def __init__(
+        self, task: str, count: int, threads: int, autoreset: str = "next-step", keeps: bool = False
+    ) -> None: ...
+    def reset(self, seeds: list[int | None], mask: list[bool] | None = None) -> None:
+        """Begins episodes of all environments, or of those that `mask` says."""
+
+    def step(self) -> None:
+        """One step of every environment, with what is in `actions`."""
+
+    def array(self, name: str) -> ArrayView:
+        """One of the arrays; its memory never moves."""
+
+    def drawn(self, index: int) -> tuple[int, str]:
+        """The seed of the run of an environment's episode, and JSON: what was drawn for it."""
+
+    def record(self, index: int, sample_interval_s: float = 0.1) -> tuple[str, str, Table, Table, Table]:
+        """An environment's episode up to now: specification, statistics (JSON), packets, samples."""
+
+def environment_fields() -> str:
+    """JSON: what environments tell: `fields` (name, unit, meaning), `oracle`, `rewards`, `sights`, `agents`."""
+
 def controllers() -> str:
     """JSON: every controller with `name`, `summary` and `parameters`.
 
@@ -127,8 +159,8 @@ def measure_log(packets: str | None, options: str) -> str:
 
     Options (JSON), all optional: `duration_s`, `warmup_s`, `bin_s`, `flows` (each `flow`, `scheme`, `start_s`,
     `stop_s`), `stated` of logs that are a sender's view: the samples (`flows.parquet`) that it stated, `log_zero_ns` of
-    logs from elsewhere: where their own zero is, and `tells`, what the records tell: `sendings`, `arrivals`, `marks`
-    (true or false) and `delay` (`one-way`, `above-smallest`, `round-trip`, `unknown`); what is not told is null.
+    logs from elsewhere: where their own zero is, and `tells`, what the records tell: `sendings`, `arrivals`, `marks`,
+    `flows` (true or false) and `delay` (`one-way`, `above-smallest`, `round-trip`, `unknown`); the rest is null.
     """
 
 class Table:
@@ -174,7 +206,8 @@ def read_samples(file: str | PathLike[str]) -> Table:
 def series(packets: Source, bin_s: float = 0.5) -> str:
     """JSON: rates over time of a packet log.
 
-    `bin_s`, `start_s`, `capacity_mbps`, and `flows` with `flow`, `ingress_mbps`, `egress_mbps` each.
+    `bin_s`, `start_s`, `capacity_mbps`, and `flows` with `flow`, `ingress_mbps`, `egress_mbps` each; `delay_range_ms`,
+    the least and the largest one-way delay of the data packets that arrived, null if none did.
     """
 
 def transfers(packets: Source, options: str) -> str:
@@ -191,9 +224,6 @@ def delay_points(packets: Source, direction: str, all_up_to: int) -> tuple[bytes
     Of more than `all_up_to` only those that can be told apart in a figure: a few million, however long the log is.
     Times count from the start of the run.
     """
-
-def delay_range(packets: Source) -> tuple[float, float] | None:
-    """The least and the largest one-way delay of the data packets that arrived, ms; None if none did."""
 
 def samples(samples: Source) -> list[tuple[str, str, str, bytes, bytes]]:
     """The time series of samples of flows or links: key, field, unit, times in s and values (float64)."""

@@ -47,26 +47,39 @@ def check_regular(file: Path) -> None:
         raise UserError(f"{file}: {error.strerror or error}") from None
 
 
-def read_bytes(file: Path) -> bytes:
-    """The content of a file.
+def digest(file: Path) -> str:
+    """The SHA-256 of the content of a file.
+
+    Raises:
+        UserError: it is something else than a regular file.
+        OSError: it cannot be read.
+    """
+    import hashlib  # takes its time, and is needed by few commands
+
+    with open_regular(file) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def read_bytes(file: Path, most: int = MOST_BYTES) -> bytes:
+    """The content of a file of at most so many bytes.
 
     Raises:
         UserError: it is something else than a regular file, or too large.
         OSError: it cannot be read.
     """
     with open_regular(file) as stream:
-        content = stream.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise UserError(f"{file}: has more than {MOST_BYTES // 2**20} MiB: allowed are at most so many")
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise UserError(f"{file}: has more than {most // 2**20} MiB: allowed are at most so many")
     return content
 
 
-def read_text(file: Path, encoding: str = "utf-8", errors: str = "strict") -> str:
-    """The content of a file of text.
+def read_text(file: Path, encoding: str = "utf-8", errors: str = "strict", most: int = MOST_BYTES) -> str:
+    """The content of a file of text of at most so many bytes.
 
     Raises:
         UserError: it is something else than a regular file, or too large.
         OSError: it cannot be read.
         UnicodeDecodeError: it is no text.
     """
-    return "\n".join(read_bytes(file).decode(encoding, errors).replace("\r\n", "\n").split("\r"))
+    return read_bytes(file, most).decode(encoding, errors).replace("\r\n", "\n").replace("\r", "\n")

@@ -2,7 +2,11 @@
 
 import json
 import math
+from pathlib import Path
 from typing import Any
+
+from dumbbell.errors import UserError, one_line
+from dumbbell.input_files import read_text
 
 _MOST_DIGITS = 20
 """Of a whole number: what is counted has 64 bits."""
@@ -25,7 +29,7 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 (any JSON value)
     """
     try:
         value = json.loads(text, parse_int=_whole)
-        if "\\ud" in text.lower():  # halves of characters are written like this only
+        if "\\ud" in text or "\\uD" in text:  # halves of characters are written like this only
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise BadJson(error.lineno, f"not valid JSON: {error.msg}") from None
@@ -34,6 +38,23 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 (any JSON value)
     except UnicodeEncodeError:
         raise BadJson(1, "has half of a character (a lone surrogate)") from None
     return value
+
+
+def read_json(file: Path) -> Any:  # noqa: ANN401 (any JSON value)
+    """The value of a file that dumbbell wrote, or somebody in its place.
+
+    Raises:
+        FileNotFoundError, NotADirectoryError: there is none.
+        UserError: it cannot be read; the line says where it is damaged.
+    """
+    try:
+        return parse_json(read_text(file))
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except BadJson as error:
+        raise UserError(f"{file}:{error.line}: {error.reason}; the file is cut off or damaged") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{file}: {one_line(error)}") from None
 
 
 def _whole(digits: str) -> int:

@@ -66,9 +66,9 @@ def minutes(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """A whole number, at least 1."""
+    """A whole number from 1 to 999999."""
     if not re.fullmatch(r"\d{1,6}", text) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number, at least 1")
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number, at least 1 and at most 999999")
     return int(text)
 
 

@@ -8,11 +8,14 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from dumbbell import starting
 from dumbbell.errors import printable
+
+T = TypeVar("T")
 
 PLAIN_LINE_EVERY_S = 1.8
 """Nothing is silent for more than two seconds."""
@@ -76,6 +79,14 @@ class Stage:
             self._waiting.pop(number, None)
             self._running[number] = now
             self._progress.at(self)
+
+    def each(self, items: Iterable[T]) -> Iterator[T]:
+        """What the pieces are of, in their order: each is worked on until the next one is asked for."""
+        for number, item in enumerate(items):
+            self.begin(number)
+            began = self._progress.clock()
+            yield item
+            self.step(number, seconds=self._progress.clock() - began)
 
     def say(self, number: int, text: str, stands_still: bool = False) -> None:
         """What happens to a piece that is worked on; its time begins anew then, or when it no longer stands still."""

@@ -1,20 +1,19 @@
 """Ctrl-C while the command starts: one line instead of wherever Python is at that moment.
 
-The package imports this first. Once there is work with something to clean up, `execution/interrupts.py` takes over.
+The package imports this first, and this nothing that takes long: until then Python answers, by a traceback. Once there
+is work with something to clean up, `execution/interrupts.py` takes over.
 """
 
 import os
 import signal
 import sys
 import time
-from types import FrameType
-from typing import NoReturn
 
 INTERRUPTED = 1
 """The exit status."""
 
 
-def stop_at_once(_number: int, _frame: FrameType | None) -> NoReturn:
+def stop_at_once(_number: int, _frame: object) -> None:
     """Says so and ends; nothing has been begun."""
     os.write(2, b"dumbbell: interrupted\n")
     os._exit(INTERRUPTED)

@@ -66,7 +66,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "astraea",
     summary: "Astraea (xudongliao/astraea-open-source@becc7cfe): every 20 ms a network changes the window by at most 2.5 %",
     parameters: &[
-        Parameter::file(
+        Parameter::needed_file(
             "weights",
             "The network: safetensors of 50 inputs and one output, or the data file of the published checkpoint.",
         ),

@@ -54,7 +54,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "aurora",
     summary: "Aurora (PCCproject/PCC-RL@64bea6ee): a network changes the rate after each monitor interval",
     parameters: &[
-        Parameter::file(
+        Parameter::needed_file(
             "weights",
             "The network: safetensors of 30 inputs and one output, or the data file of a published checkpoint.",
         ),

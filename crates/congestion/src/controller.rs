@@ -4,6 +4,7 @@
 //! detection, retransmission, rate sampling, recovery epochs and pacing belong to the transport; a controller only
 //! decides how much may be in flight and how fast it may leave.
 
+use crate::Agent;
 use core::fmt::Debug;
 use units::{Rate, Span, Time};
 
@@ -46,6 +47,11 @@ pub trait Controller: Debug + Send {
     /// What the packet just reported by [`on_sent`](Self::on_sent) carries to the scheme's receiver-side half.
     fn message(&mut self, _event: &Sent) -> Message {
         Message::default()
+    }
+
+    /// Who decides for it from outside, if somebody does: the driver stops while its decision is due.
+    fn agent(&mut self) -> Option<&mut Agent> {
+        None
     }
 
     /// What is allowed now. Pure: calling it changes nothing.

@@ -14,7 +14,8 @@
 //! limits it; a timeout returns to slow start with the smallest window (the paper has no timeout).
 //!
 //! Expected: a lone flow fills more than 98 % of a FIFO link with about `2 / delta` packets queued, without loss after
-//! slow start; Jain's index of 2 to 10 flows above 0.99; beside Reno about half of the link. Jitter `d` between standing
+//! slow start (of a bandwidth-delay product of 40 packets or less not: `docs/schemes/copa.md`, Quirks and switches); Jain's
+//! index of 2 to 10 flows above 0.99; beside Reno about half of the link. Jitter `d` between standing
 //! and minimum RTT limits the rate to one packet per `delta * d`.
 
 mod mode;

@@ -12,6 +12,7 @@
 //! delay 40.1 ms (published beside facebookresearch/mvfst-rl, issue 15); collapse where the delay jitters by more than a few
 //! ms, for the smallest RTT is never forgotten.
 
+use crate::agent::Agent;
 use crate::network::{Layout, Network, Tensors, largest};
 use crate::parts::{Echoed, smoothed};
 use crate::policy::{Learned, Policy};
@@ -70,6 +71,9 @@ const LAYOUTS: &[Layout] = &[
     },
 ];
 
+const STEP_MS: Parameter =
+    Parameter::number("step_ms", "ms", 10.0, (1.0, 1000.0), "Shortest time between two decisions.");
+
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "indigo",
@@ -79,7 +83,7 @@ pub(crate) const ENTRY: Entry = Entry {
             "weights",
             "The network: safetensors of nine inputs and five outputs, or the data file of a published checkpoint.",
         ),
-        Parameter::number("step_ms", "ms", 10.0, (1.0, 1000.0), "Shortest time between two decisions."),
+        STEP_MS,
     ],
     receiver: None,
     build: Build::Fallible(|parameters, start| {
@@ -87,6 +91,15 @@ pub(crate) const ENTRY: Entry = Entry {
         let network = Network::new(&Tensors::read("weights", file, LAYOUTS)?, FEATURES, ACTIONS)?;
         Ok(Box::new(Learned { policy: Indigo::new(parameters, start), network }))
     }),
+};
+
+/// Indigo that is decided for from outside.
+pub(crate) const AGENT: Entry = Entry {
+    name: "agent-indigo",
+    summary: "Indigo without its network, decided for from outside",
+    parameters: &[STEP_MS],
+    receiver: None,
+    build: Build::Function(|parameters, start| Box::new(Agent::new(Indigo::new(parameters, start), start))),
 };
 
 /// Indigo without its network.

@@ -3,6 +3,7 @@
 //! Everything here is sans-IO: time arrives in the events, randomness comes from a seeded generator each controller
 //! owns, nothing is allocated per ACK. See `reno.rs` for the smallest complete controller.
 
+mod agent;
 mod controller;
 mod network;
 mod parameters;
@@ -11,6 +12,7 @@ mod policy;
 mod receiver;
 mod registry;
 pub mod remy;
+mod steps;
 
 mod astraea;
 mod aurora;
@@ -35,6 +37,7 @@ mod ledbat_plus_plus;
 mod libutp_ledbat;
 mod muses;
 mod nada;
+mod neural;
 mod orca;
 mod pcc;
 mod pcc_experimental;
@@ -52,14 +55,17 @@ mod vegas;
 mod verus;
 mod vivace;
 
+pub use agent::Agent;
 pub use controller::{
     Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Frame, Loss, Message, RateSample, Sent, Start,
     Timeout, TimeoutKind,
 };
+pub use neural::{SIGHTS, Sight};
 pub use parameters::{File, Files, Parameter, ParameterKind, Parameters, Value};
-pub use policy::Policy;
+pub use policy::{Policy, policy};
 pub use receiver::{Arrived, ReceiverHalf};
 pub use registry::{Build, BuildClosure, BuildFallible, BuildReceiver, Entry, Registry};
+pub use steps::{STEP_FIELDS, StepField, StepValues, step_field};
 
 #[cfg(test)]
 mod testing;

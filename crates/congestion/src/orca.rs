@@ -47,7 +47,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "orca",
     summary: "Orca (Soheil-ab/Orca@cafaf9a3): every 20 ms a network multiplies the window of CUBIC",
     parameters: &[
-        Parameter::file("weights", "The network: safetensors of 70 inputs and one output."),
+        Parameter::needed_file("weights", "The network: safetensors of 70 inputs and one output."),
         Parameter::number("step_ms", "ms", 20.0, (1.0, 1000.0), "Sleep between two questions."),
         Parameter::number(
             "poll_ms",

@@ -4,7 +4,10 @@
 //! means, so that what was learned there acts here as it did.
 
 use crate::network::Network;
-use crate::{Ack, Control, Controller, Ecn, FieldSink, Loss, Sent, Timeout};
+use crate::steps::StepValues;
+use crate::{
+    Ack, Control, Controller, Ecn, FieldSink, Loss, Parameters, Sent, Start, Timeout, indigo, muses,
+};
 use core::fmt::Debug;
 use units::{Span, Time};
 
@@ -47,8 +50,32 @@ pub trait Policy: Debug + Send {
     /// As of [`Controller`].
     fn control(&self) -> Control;
 
+    /// What happened in the step that the latest observation ended, of policies that count it themselves.
+    fn values(&self) -> Option<&StepValues> {
+        None
+    }
+
+    /// The run is over: of policies that count themselves, the step ends though no observation is due.
+    fn end(&mut self, _now: Time) {}
+
     /// As of [`Controller`].
     fn fields(&self, sink: &mut dyn FieldSink);
+}
+
+/// The policy of the learned scheme whose controller is called `name`, its parameters at their defaults; none of other
+/// controllers. A trainer takes the place of its network.
+pub fn policy(name: &str, start: &Start) -> Option<Box<dyn Policy>> {
+    match name {
+        "indigo" => {
+            let parameters = Parameters::defaults(indigo::ENTRY.parameters);
+            Some(Box::new(indigo::Indigo::new(&parameters, start)))
+        }
+        "muses" => {
+            let parameters = Parameters::defaults(muses::ENTRY.parameters);
+            Some(Box::new(muses::Muses::new(&parameters, start)))
+        }
+        _ => None,
+    }
 }
 
 /// A policy and the network that acts for it.

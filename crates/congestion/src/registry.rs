@@ -150,6 +150,7 @@ const BUILTIN: &[Entry] = &[
     crate::muses::ENTRY,
     crate::nada::ENTRY,
     crate::orca::ENTRY,
+    crate::neural::ENTRY,
     crate::pcc::ENTRY,
     crate::pcc_experimental::ENTRY,
     crate::prague::ENTRY,

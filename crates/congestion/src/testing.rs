@@ -1,8 +1,8 @@
 //! A toy transport that feeds hand-made events to one controller, for unit tests.
 
 use crate::{
-    Ack, AckedPacket, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameters, RateSample, Sent, Start,
-    Timeout, TimeoutKind,
+    Ack, AckedPacket, Control, Controller, Ecn, Entry, FieldSink, Files, Loss, Parameters, RateSample, Sent,
+    Start, Timeout, TimeoutKind,
 };
 use units::{Rate, Span, Time};
 
@@ -39,7 +39,12 @@ pub(crate) struct Driver {
 impl Driver {
     /// A controller with the given `name = value` settings.
     pub(crate) fn new(entry: &Entry, settings: &[(&str, &str)]) -> Self {
-        let mut parameters = Parameters::defaults(entry.parameters);
+        Self::with_files(entry, settings, Files::new())
+    }
+
+    /// The same with files that settings name.
+    pub(crate) fn with_files(entry: &Entry, settings: &[(&str, &str)], files: Files) -> Self {
+        let mut parameters = Parameters::defaults(entry.parameters).with_files(files);
         for (name, value) in settings {
             parameters.set(name, value).unwrap();
         }

@@ -1,13 +1,16 @@
 //! A lock per controller: one process at a time looks who has it registered and changes that.
 
 use crate::Failure;
-use std::fs::{DirBuilder, File, TryLockError};
-use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 const RETRY: Duration = Duration::from_millis(20);
+/// Who can open a lock file can hold its lock: nobody but root.
+const MODE: u32 = 0o600;
 
 /// Where the lock files are: in a directory that only root can write to, as whoever registers controllers is.
 fn directory() -> Result<PathBuf, Failure> {
@@ -21,7 +24,7 @@ fn directory() -> Result<PathBuf, Failure> {
 pub(crate) fn acquire(name: &str, wait: Duration) -> Result<File, Failure> {
     let path = directory()?.join(format!("kernel-{name}.lock"));
     let deadline = Instant::now() + wait;
-    let file = File::create(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let file = open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
@@ -31,6 +34,31 @@ pub(crate) fn acquire(name: &str, wait: Duration) -> Result<File, Failure> {
                 return Err(format!("{name}: {} is still locked after {seconds} s", path.display()));
             }
             Err(TryLockError::Error(error)) => return Err(format!("{}: {error}", path.display())),
+        }
+    }
+}
+
+/// The lock file, closed to others also where it or its directory was made open to them.
+fn open(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(MODE).open(path)?;
+    file.set_permissions(Permissions::from_mode(MODE))?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Anybody could hold the lock of a controller, where `/run/dumbbell` can be entered.
+    #[test]
+    fn nobody_else_can_open_a_lock_file() {
+        let path = std::env::temp_dir().join(format!("dumbbell-lock-{}", std::process::id()));
+        std::fs::write(&path, "").unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        for _ in 0..2 {
+            let file = open(&path).unwrap();
+            assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, MODE);
+            std::fs::remove_file(&path).unwrap();
         }
     }
 }

@@ -70,7 +70,8 @@ pub struct MeterConfig {
 }
 
 /// What the records of a log tell; those of a driver tell everything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Tells {
     /// What was sent.
     pub sendings: bool,
@@ -78,13 +79,15 @@ pub struct Tells {
     pub arrivals: bool,
     /// Which packets arrived with a CE mark.
     pub marks: bool,
+    /// Which packets are of which flow.
+    pub flows: bool,
     /// What the delay of a delivery is.
     pub delay: Delay,
 }
 
 impl Default for Tells {
     fn default() -> Self {
-        Self { sendings: true, arrivals: true, marks: true, delay: Delay::OneWay }
+        Self { sendings: true, arrivals: true, marks: true, flows: true, delay: Delay::OneWay }
     }
 }
 

@@ -29,6 +29,9 @@ pub(crate) fn take_out(stats: &mut RunStats, tells: Tells) {
     if !tells.arrivals {
         network_without_arrivals(network);
     }
+    if !tells.flows {
+        (network.jain_index, network.jain_index_mean) = (None, None);
+    }
     if !tells.sendings || !tells.arrivals {
         (network.loss_rate, network.packet_loss_rate) = (None, None);
     }
@@ -176,10 +179,24 @@ mod tests {
     }
 
     #[test]
+    fn a_log_that_does_not_tell_flows_apart_says_nothing_of_fairness() {
+        assert_eq!(stats(Tells::default()).network.jain_index, Some(1.0));
+        let run = stats(Tells { flows: false, ..Tells::default() });
+        assert_eq!((run.network.jain_index, run.network.jain_index_mean), (None, None));
+        assert_eq!((run.flows[0].packets_marked, run.flows[0].packets_delivered), (Some(0), Some(1)));
+    }
+
+    #[test]
     fn totals_that_were_stated_stand_in_for_records() {
         let second = |s| Time::ZERO + Span::from_secs(s);
         let info = FlowInfo { flow: 1, start: second(0), stop: second(4), ..FlowInfo::default() };
-        let tells = Tells { sendings: false, arrivals: false, marks: false, delay: Delay::Unknown };
+        let tells = Tells {
+            sendings: false,
+            arrivals: false,
+            marks: false,
+            delay: Delay::Unknown,
+            ..Tells::default()
+        };
         let config =
             MeterConfig { flows: vec![info], duration: Span::from_secs(4), tells, ..MeterConfig::default() };
         let meter = RunMeter::new(config);

@@ -161,7 +161,7 @@ impl Column {
 /// Columns of the same length.
 pub(crate) type Columns = Arc<Vec<Column>>;
 
-pub(crate) fn rows(columns: &Columns) -> usize {
+pub(crate) fn rows(columns: &[Column]) -> usize {
     columns.first().map_or(0, |column| column.values.len())
 }
 

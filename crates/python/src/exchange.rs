@@ -129,10 +129,7 @@ fn write(
     });
     let found = match found {
         Ok(found) => found,
-        Err(unusable @ Error::Log { .. }) => {
-            return Ok(json!({"unusable": unusable.to_string()}).to_string());
-        }
-        Err(unusable) if !strict && !unwritten => {
+        Err(unusable) if matches!(unusable, Error::Log { .. }) || !(strict || unwritten) => {
             return Ok(json!({"unusable": unusable.to_string()}).to_string());
         }
         Err(other) => return Err(text(other)),

@@ -6,6 +6,7 @@ mod arrow;
 mod catalog;
 mod columns;
 mod controller;
+mod environments;
 mod events;
 mod exchange;
 mod interpreter;
@@ -54,6 +55,8 @@ mod _core {
         check_application, check_parameters, controllers, is_name, name_rule, needed_files, transport,
     };
     #[pymodule_export]
+    use crate::environments::{ArrayView, Environments, environment_fields};
+    #[pymodule_export]
     use crate::events::{Ack, Control, Ecn, Frame, Loss, Packet, RateSample, Sent, Start, Timeout};
     #[pymodule_export]
     use crate::exchange::{
@@ -62,8 +65,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::logs::{
-        confidence_interval, delay_points, delay_range, difference, harm, holm, jain_index, labels,
-        measure_log, metrics, samples, series, transfers,
+        confidence_interval, delay_points, difference, harm, holm, jain_index, labels, measure_log, metrics,
+        samples, series, transfers,
     };
     #[pymodule_export]
     use crate::outside::{describe_plugin, guard_process};

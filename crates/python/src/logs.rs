@@ -4,12 +4,12 @@ use crate::columns::Series;
 use crate::source::Source;
 use crate::thinning::{Extent, Thinning};
 use crate::{error, text};
-use measure::{Delay, FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, Tells, statistics};
+use measure::{FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, Tells, statistics};
 use packetlog::{Key, PacketLogReader, Sample, SampleReader, SampleTable};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use record::Event;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use units::{Span, Time};
 
@@ -44,30 +44,7 @@ struct MeasureOptions {
     log_zero_ns: Option<u64>,
     /// What its records tell.
     #[serde(default)]
-    tells: LogTells,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct LogTells {
-    sendings: bool,
-    arrivals: bool,
-    marks: bool,
-    delay: Delay,
-}
-
-impl Default for LogTells {
-    fn default() -> Self {
-        let Tells { sendings, arrivals, marks, delay } = Tells::default();
-        Self { sendings, arrivals, marks, delay }
-    }
-}
-
-impl From<LogTells> for Tells {
-    fn from(tells: LogTells) -> Self {
-        let LogTells { sendings, arrivals, marks, delay } = tells;
-        Self { sendings, arrivals, marks, delay }
-    }
+    tells: Tells,
 }
 
 #[derive(Deserialize)]
@@ -106,7 +83,7 @@ pub(crate) fn measure_log(py: Python<'_>, packets: Option<PathBuf>, options: &st
         bin: Span::from_secs_f64(options.bin_s),
         senders_view: options.stated.is_some(),
         log_zero: options.log_zero_ns.map(Time::from_ns),
-        tells: options.tells.into(),
+        tells: options.tells,
         ..MeterConfig::default()
     });
     let stats = py.detach(|| {
@@ -129,7 +106,14 @@ pub(crate) fn measure_log(py: Python<'_>, packets: Option<PathBuf>, options: &st
     serde_json::to_string(&stats.map_err(text)?).map_err(text)
 }
 
-/// Rates over time of a packet log as JSON.
+#[derive(Serialize)]
+struct RatesAndDelays {
+    #[serde(flatten)]
+    rates: measure::Series,
+    delay_range_ms: Option<(f64, f64)>,
+}
+
+/// Rates over time of a packet log, and the range of its delays, as JSON.
 #[pyfunction]
 #[pyo3(signature = (packets, bin_s=0.5))]
 pub(crate) fn series(py: Python<'_>, packets: Source, bin_s: f64) -> PyResult<String> {
@@ -137,8 +121,17 @@ pub(crate) fn series(py: Python<'_>, packets: Source, bin_s: f64) -> PyResult<St
         return Err(error(format!("bin_s = {bin_s}: allowed is a number from 0.000001 to 1000000")));
     }
     let mut meter = SeriesMeter::new(Span::from_secs_f64(bin_s));
-    let series = py.detach(|| packets.records(|record| meter.record(record)).map(|()| meter.finish()));
-    serde_json::to_string(&series.map_err(error)?).map_err(text)
+    let found = py.detach(|| {
+        let mut extent = Extent::new();
+        packets.records(|record| {
+            meter.record(record);
+            if record.event == Event::Deliver {
+                extent.add(record.time_ns, record.one_way_delay_ns);
+            }
+        })?;
+        Ok(RatesAndDelays { rates: meter.finish(), delay_range_ms: extent.range_ms() })
+    });
+    serde_json::to_string(&found.map_err(error)?).map_err(text)
 }
 
 #[derive(Deserialize)]
@@ -187,11 +180,13 @@ pub(crate) fn delay_points<'py>(
     };
     let points = py.detach(|| -> Result<_, String> {
         let mut extent = Extent::new();
-        packets.records(|record| {
-            if record.event == wanted {
-                extent.add(record.time_ns, record.one_way_delay_ns);
-            }
-        })?;
+        if packets.rows()? > all_up_to {
+            packets.records(|record| {
+                if record.event == wanted {
+                    extent.add(record.time_ns, record.one_way_delay_ns);
+                }
+            })?;
+        }
         let mut thinning = (extent.points > all_up_to).then(|| Thinning::new(extent));
         let mut points = (Vec::new(), Vec::new(), Vec::new());
         packets.records(|record| {
@@ -209,24 +204,6 @@ pub(crate) fn delay_points<'py>(
     });
     let (flows, times, delays) = points.map_err(error)?;
     Ok((PyBytes::new(py, &flows), PyBytes::new(py, &times), PyBytes::new(py, &delays)))
-}
-
-/// The least and the largest one-way delay of the data packets that arrived, ms; nothing if none did.
-#[pyfunction]
-pub(crate) fn delay_range(py: Python<'_>, packets: Source) -> PyResult<Option<(f64, f64)>> {
-    let range = py.detach(|| -> Result<_, String> {
-        let mut range: Option<(i64, i64)> = None;
-        packets.records(|record| {
-            if record.event == Event::Deliver {
-                let delay = record.one_way_delay_ns;
-                let (low, high) = range.unwrap_or((delay, delay));
-                range = Some((low.min(delay), high.max(delay)));
-            }
-        })?;
-        Ok(range)
-    });
-    let in_ms = |ns: i64| ns as f64 / 1e6;
-    Ok(range.map_err(error)?.map(|(low, high)| (in_ms(low), in_ms(high))))
 }
 
 /// One time series: key, field, unit, times in s and values (f64).

@@ -1,5 +1,6 @@
 //! Packet logs and samples: in files, or as tables in memory.
 
+use crate::arrow::rows;
 use crate::columns::{self, Series};
 use crate::table::Table;
 use crate::{error, text};
@@ -18,6 +19,16 @@ pub(crate) enum Source {
 }
 
 impl Source {
+    /// How many records a packet log has.
+    pub(crate) fn rows(&self) -> Result<u64, String> {
+        match self {
+            Self::Memory(table) => Ok(rows(table.get().columns()) as u64),
+            Self::File(file) => {
+                PacketLogReader::open(file).map(|log| log.rows()).map_err(|cause| cause.to_string())
+            }
+        }
+    }
+
     /// Passes every record of a packet log to `visit`.
     pub(crate) fn records(&self, mut visit: impl FnMut(&Record)) -> Result<(), String> {
         match self {

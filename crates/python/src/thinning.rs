@@ -13,8 +13,8 @@ const STEPS_BITS: u32 = 8;
 pub(crate) struct Extent {
     pub(crate) points: u64,
     last_ns: u64,
-    low_ns: i64,
-    high_ns: i64,
+    pub(crate) low_ns: i64,
+    pub(crate) high_ns: i64,
 }
 
 impl Extent {
@@ -27,6 +27,11 @@ impl Extent {
         self.last_ns = self.last_ns.max(time_ns);
         self.low_ns = self.low_ns.min(delay_ns);
         self.high_ns = self.high_ns.max(delay_ns);
+    }
+
+    /// The least and the largest delay, ms; nothing without points.
+    pub(crate) fn range_ms(&self) -> Option<(f64, f64)> {
+        (self.points > 0).then(|| (self.low_ns as f64 / 1e6, self.high_ns as f64 / 1e6))
     }
 }
 

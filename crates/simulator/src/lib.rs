@@ -12,3 +12,4 @@ mod stream;
 mod world;
 
 pub use simulation::{Simulation, simulate};
+pub use world::Progress;

@@ -1,38 +1,96 @@
 //! One run, from specification to totals.
 
-use crate::world::World;
-use congestion::Registry;
+use crate::world::{Progress, World};
+use congestion::{Agent, Registry};
+use core::ops::Deref;
+use path::Direction;
 use runs::{Observer, RunSpec, Totals, link_counters, sender_counters};
+use transport::Sender;
+use units::Time;
 
-/// A run that is ready to start.
+/// A run that is ready to start, or goes on from decision to decision. `S` holds its specification: a reference, a box.
 #[derive(Debug)]
-pub struct Simulation<'a> {
-    spec: &'a RunSpec,
+pub struct Simulation<S> {
+    spec: S,
     world: World,
 }
 
-impl<'a> Simulation<'a> {
+impl<S: Deref<Target = RunSpec>> Simulation<S> {
     /// Builds the run of `spec` with controllers of `registry`.
     ///
     /// # Errors
     /// One line: what is wrong with the specification.
-    pub fn new(spec: &'a RunSpec, registry: &Registry) -> Result<Self, String> {
-        Ok(Self { spec, world: World::build(spec, registry)? })
+    pub fn new(spec: S, registry: &Registry) -> Result<Self, String> {
+        let world = World::build(&spec, registry)?;
+        Ok(Self { spec, world })
     }
 
     /// Carries the run out and tells `observer` what happens.
     ///
     /// # Errors
-    /// Why the observer wanted the run to end early.
+    /// Why the observer wanted the run to end early, or that it has agents: somebody has to decide for those.
     pub fn run<O: Observer + ?Sized>(mut self, observer: &mut O) -> Result<Totals, String> {
-        self.world.run(observer)?;
+        match self.world.advance(observer)? {
+            Progress::Finished => Ok(self.totals()),
+            Progress::Due(flow) => Err(format!("flows[{flow}]: nobody decides for its agent")),
+            Progress::Waiting => Err("flows: nobody decides for an agent".to_owned()),
+        }
+    }
+
+    /// Goes on until a decision of an agent falls due: exactly then, before the flow sends anything more. Called again
+    /// while it is due, it does what else happens in this instant.
+    ///
+    /// # Errors
+    /// Why the observer wanted the run to end early, or what was more than the specification allows.
+    pub fn advance<O: Observer + ?Sized>(&mut self, observer: &mut O) -> Result<Progress, String> {
+        self.world.advance(observer)
+    }
+
+    /// Decides for the agent of flow number `flow` (from 0), which sends what it now may.
+    pub fn decide<O: Observer + ?Sized>(&mut self, flow: usize, action: &[f32], observer: &mut O) {
+        self.world.decide(flow, action, observer);
+    }
+
+    /// The time.
+    pub const fn now(&self) -> Time {
+        self.world.now()
+    }
+
+    /// What is simulated.
+    pub fn spec(&self) -> &RunSpec {
+        &self.spec
+    }
+
+    /// The agent of flow number `flow` (from 0), if it is one.
+    pub fn agent(&mut self, flow: usize) -> Option<&mut Agent> {
+        self.world.sender(flow).agent()
+    }
+
+    /// The sender of flow number `flow` (from 0).
+    pub fn sender(&mut self, flow: usize) -> &Sender {
+        self.world.sender(flow)
+    }
+
+    /// Both directions of the path, data first, with counters up to now.
+    pub fn settled<O: Observer + ?Sized>(&mut self, observer: &mut O) -> &[Direction; 2] {
+        self.world.settle(observer);
+        self.world.directions()
+    }
+
+    /// What it has counted, once it is over.
+    pub fn totals(&self) -> Totals {
         let [data, ack] = self.world.directions();
         let senders = self.world.senders().enumerate();
-        Ok(Totals {
-            links: link_counters(data, ack, self.spec),
-            senders: senders.map(|(index, sender)| sender_counters(self.spec, index, sender)).collect(),
+        Totals {
+            links: link_counters(data, ack, &self.spec),
+            senders: senders.map(|(index, sender)| sender_counters(&self.spec, index, sender)).collect(),
             events: self.world.events(),
-        })
+        }
+    }
+
+    /// Its specification, whose memory serves for the next one.
+    pub fn into_spec(self) -> S {
+        self.spec
     }
 }
 
@@ -94,7 +152,7 @@ mod tests {
     fn contents_are_released_exactly_when_their_packets_leave() {
         let spec = lossy_spec(|_| {});
         let mut world = World::build(&spec, &Registry::builtin()).unwrap();
-        world.run(&mut Nobody).unwrap();
+        assert_eq!(world.advance(&mut Nobody), Ok(Progress::Finished));
         // Fragments and copies share contents, so there are at most as many contents as packets.
         assert!(world.contents_in_use() as u64 <= world.packets_inside());
         assert!(world.packets_inside() < 200, "{} packets inside", world.packets_inside());

@@ -47,6 +47,8 @@ struct Flow {
     writes: Option<Writes>,
     /// In full logs, the sender's state as it was last told.
     changes: Changes,
+    /// Whether the driver knows that a decision is due.
+    is_held: bool,
 }
 
 impl Flow {
@@ -62,6 +64,7 @@ impl Flow {
             extra: DelayLine::new(spec.extra_delay(flow)),
             writes: (config.reliable && !is_encoder).then(Writes::default),
             changes: Changes::default(),
+            is_held: false,
         })
     }
 }
@@ -105,6 +108,25 @@ pub(crate) struct World {
     capacities: [CapacityMeter; 2],
     events: u64,
     budget: Budget,
+    /// A flow whose decision has just fallen due.
+    due: Option<usize>,
+    /// Flows whose decisions are due.
+    waiting: usize,
+    /// Whether what had arrived is not handed over completely.
+    is_interrupted: bool,
+    /// The flow with an additional delay whose packets were being handed over.
+    in_extra: Option<usize>,
+}
+
+/// Why a run stands still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// A decision of the agent of this flow (from 0) fell due; others may in the same instant.
+    Due(usize),
+    /// Nothing else happens in this instant, and decisions are due.
+    Waiting,
+    /// The run is over.
+    Finished,
 }
 
 /// What packets inside the path carry, and who is told what happens to them.
@@ -210,16 +232,36 @@ impl World {
             sample_interval,
             next_sample: Time::ZERO + sample_interval,
             events: 0,
+            due: None,
+            waiting: 0,
+            is_interrupted: false,
+            in_extra: None,
         })
     }
 
-    /// Runs to the end.
+    /// Goes on until a decision is due, or to the end. Called again while decisions are due, it does what else happens in
+    /// this instant; flows whose decision is due send nothing.
     ///
     /// # Errors
     /// Why the observer wanted the run to end early, or what was more than the specification allows.
-    pub(crate) fn run<O: Observer + ?Sized>(&mut self, observer: &mut O) -> Result<(), String> {
+    pub(crate) fn advance<O: Observer + ?Sized>(&mut self, observer: &mut O) -> Result<Progress, String> {
+        if self.due.is_none() && core::mem::take(&mut self.is_interrupted) {
+            if let Some(index) = self.in_extra.take() {
+                self.end_extra_delay(index, observer);
+            }
+            self.deliver_ready(observer);
+        }
         loop {
+            if self.due.is_some() {
+                return Ok(self.report_due());
+            }
+            if self.budget.is_due() && !self.is_within_budget() {
+                return Err(self.budget.exceeded().unwrap_or_default());
+            }
             let (time, actor) = self.schedule.first();
+            if self.waiting > 0 && time > self.now {
+                return Ok(Progress::Waiting);
+            }
             if time >= self.end {
                 break;
             }
@@ -237,15 +279,49 @@ impl World {
             self.budget.spend(1);
             self.act(actor, observer);
             self.deliver_ready(observer);
-            if self.budget.is_due() && !self.is_within_budget() {
-                return Err(self.budget.exceeded().unwrap_or_default());
-            }
         }
         while self.next_sample <= self.end {
             self.sample(observer);
         }
         self.finish(observer);
-        Ok(())
+        Ok(Progress::Finished)
+    }
+
+    #[cold]
+    fn report_due(&mut self) -> Progress {
+        self.is_interrupted = true;
+        self.due.take().map_or(Progress::Waiting, Progress::Due)
+    }
+
+    /// Decides for flow number `index`, which goes on sending.
+    pub(crate) fn decide<O: Observer + ?Sized>(&mut self, index: usize, action: &[f32], observer: &mut O) {
+        let sender = &mut self.flows[index].sender;
+        if sender.awaits_decision() {
+            sender.decide(self.now, action);
+            self.flows[index].is_held = false;
+            self.waiting -= 1;
+            // What it sends may arrive at once.
+            self.is_interrupted = true;
+            self.poll_sender(index, observer);
+            self.tell_state(index, "", observer);
+        }
+    }
+
+    /// Whether flow number `index` has to wait for a decision: it sends nothing then.
+    #[inline]
+    fn is_held(&mut self, index: usize) -> bool {
+        self.flows[index].sender.awaits_decision() && self.hold(index)
+    }
+
+    #[cold]
+    fn hold(&mut self, index: usize) -> bool {
+        let actor = sender_actor(index);
+        if !core::mem::replace(&mut self.flows[index].is_held, true) {
+            self.due = Some(index);
+            self.waiting += 1;
+        }
+        self.schedule.set(actor, Time::NEVER);
+        true
     }
 
     /// Whether the run has cost no more so far than it may. To be asked when the budget says so.
@@ -263,12 +339,32 @@ impl World {
     fn finish<O: Observer + ?Sized>(&mut self, observer: &mut O) {
         self.now = self.end;
         for direction in [DATA, ACK] {
-            self.advance(direction, observer);
+            self.advance_direction(direction, observer);
             self.directions[direction].settle(self.end);
         }
         for flow in &mut self.flows {
             flow.sender.integrate_to(self.end);
         }
+    }
+
+    /// The time.
+    pub(crate) const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Brings the counters of the links up to now. What is due inside now has not happened for them.
+    pub(crate) fn settle<O: Observer + ?Sized>(&mut self, observer: &mut O) {
+        if self.now > Time::ZERO {
+            for direction in [DATA, ACK] {
+                self.advance_to(direction, self.now - Span::from_ns(1), observer);
+                self.directions[direction].settle(self.now);
+            }
+        }
+    }
+
+    /// The sender of flow number `index`.
+    pub(crate) fn sender(&mut self, index: usize) -> &mut Sender {
+        &mut self.flows[index].sender
     }
 
     /// Number of events so far.
@@ -333,7 +429,7 @@ impl World {
     #[inline]
     fn act<O: Observer + ?Sized>(&mut self, actor: Actor, observer: &mut O) {
         if actor < DIRECTIONS.len() as Actor {
-            self.advance(actor as usize, observer);
+            self.advance_direction(actor as usize, observer);
             return;
         }
         let index = (actor as usize - DIRECTIONS.len()) / ACTORS_PER_FLOW;
@@ -350,7 +446,7 @@ impl World {
     }
 
     #[inline]
-    fn advance<O: Observer + ?Sized>(&mut self, direction: usize, observer: &mut O) {
+    fn advance_direction<O: Observer + ?Sized>(&mut self, direction: usize, observer: &mut O) {
         self.advance_to(direction, self.now, observer);
     }
 
@@ -390,7 +486,7 @@ impl World {
     fn deliver_ready<O: Observer + ?Sized>(&mut self, observer: &mut O) {
         loop {
             // Where nothing takes time, something always comes out.
-            if self.budget.is_due() && !self.is_within_budget() {
+            if self.due.is_some() || (self.budget.is_due() && !self.is_within_budget()) {
                 return;
             }
             if let Some(packet) = self.directions[DATA].pop().or_else(|| self.directions[ACK].pop()) {
@@ -411,6 +507,10 @@ impl World {
     fn end_extra_delay<O: Observer + ?Sized>(&mut self, index: usize, observer: &mut O) {
         while let Some(packet) = self.flows[index].extra.pop(self.now) {
             self.arrive_at_end(&packet, observer);
+            if self.due.is_some() {
+                self.in_extra = Some(index);
+                break;
+            }
         }
         self.schedule.set(extra_actor(index), self.flows[index].extra.next());
     }
@@ -481,7 +581,7 @@ impl World {
     /// In full logs, whatever of the sender's state has changed, and `always`.
     #[inline]
     fn tell_state<O: Observer + ?Sized>(&mut self, index: usize, always: &'static str, observer: &mut O) {
-        if self.full_log && observer.wants_values() {
+        if self.full_log && observer.wants_values() && !self.flows[index].is_held {
             self.tell_changes(index, always, observer);
         }
     }
@@ -496,6 +596,9 @@ impl World {
 
     #[inline]
     fn poll_sender<O: Observer + ?Sized>(&mut self, index: usize, observer: &mut O) {
+        if self.is_held(index) {
+            return;
+        }
         loop {
             let flow = &mut self.flows[index];
             let now = self.now;
@@ -508,6 +611,9 @@ impl World {
             packet.ecn = flow.ecn;
             let (direction, payload_bytes) = (flow.direction, data.application_bytes());
             self.launch(direction, packet, Event::Send, payload_bytes, observer);
+            if self.is_held(index) {
+                return;
+            }
             if self.budget.is_due() && !self.is_within_budget() {
                 break;
             }

@@ -14,9 +14,9 @@ from dumbbell.catalog.plan import Plan, parse_plan
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.tables import read_toml, to_toml
 from dumbbell.errors import UserError, listed, nearest, one_line, require_text
+from dumbbell.execution.trust import is_of_results
 from dumbbell.experiment import Experiment, Overrides, pin, resolve
-from dumbbell.input_files import read_text
-from dumbbell.json_text import BadJson, parse_json
+from dumbbell.json_text import read_json
 from dumbbell.results import open_results, to_json, write_atomically
 from dumbbell.results.numbers import definitions
 
@@ -131,6 +131,8 @@ def _listed() -> list[Plan]:
 def _joining(file: str) -> Plan:
     """An experiment of the user's own that joins."""
     plan = catalog.experiments().find(file)
+    if is_of_results(plan.file):
+        raise UserError(f"--experiment {file}: belongs to results, which may be anybody's: copy it to make it yours")
     if plan.name in catalog.experiments().names():
         raise UserError(f"--experiment {file}: the name `{plan.name}` is taken by a listed experiment")
     if plan.membership is None:
@@ -215,14 +217,15 @@ def read_note(directory: Path) -> Note | None:
     """
     file = directory / NOTE
     try:
-        note = parse_json(read_text(file))
+        found = read_json(file)
+        if not isinstance(found, dict):
+            raise UserError(f"{file}: is no JSON object: the file is damaged")
+        note: dict[str, Any] = found
         given = tuple(note.get("given", note["schemes"]))
         return Note(tuple(note["schemes"]), bool(note["quick"]), given, str(note.get("path", "")))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except BadJson:
-        raise UserError(f"{file}: not valid JSON: the file is damaged") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{file}: {one_line(error)}") from None
 
 

@@ -121,6 +121,7 @@ def missing(scheme: Scheme) -> str | None:
 
 
 def _missing_file(scheme: Scheme) -> str | None:
+    """Which file has to be named that is not shipped, for a controller that cannot do without one."""
     needed = _core.needed_files().get(scheme.controller, [])
     lost = [name for name in needed if name not in scheme.parameters]
     return f"it needs a file of yours: `--set {scheme.name}.{lost[0]}=FILE`" if lost else None

@@ -6,6 +6,7 @@ from pathlib import Path
 from dumbbell.catalog.tables import read_toml
 from dumbbell.catalog.traces import read_trace
 from dumbbell.errors import UserError
+from dumbbell.plugins.schemes import plugin_kind
 
 HOW = {
     "path": "--path {}",
@@ -29,7 +30,7 @@ def what_it_is(text: str, names: Mapping[str, list[str]]) -> str:
     for kind, known in names.items():
         if text in known:
             return f"{_article(kind)}: {HOW[kind].format(text)}"
-    if (Path(text) / "experiment.toml").is_file():
+    if _is_file(Path(text) / "experiment.toml"):
         return f"a results directory: dumbbell show {text}"
     kind = _kind_of_file(Path(text))
     if kind in names or kind in ("trace", "plug-in"):
@@ -41,11 +42,19 @@ def _article(kind: str) -> str:
     return f"{'an' if kind == 'experiment' else 'a'} {kind}"
 
 
+def _is_file(file: Path) -> bool:
+    """Whether there is such a file; a name that no file can have, too long for one, has none."""
+    try:
+        return file.is_file()
+    except OSError:
+        return False
+
+
 def _kind_of_file(file: Path) -> str:
     """The kind of a file, or nothing."""
-    if not file.is_file():
+    if not _is_file(file):
         return ""
-    if file.suffix in (".so", ".py"):
+    if plugin_kind(file.name):
         return "plug-in"
     try:
         if file.suffix != ".toml":

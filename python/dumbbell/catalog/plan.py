@@ -1,7 +1,8 @@
 """Experiment files: which schemes meet which paths, how often, for how long, with which flows."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from dumbbell.catalog.cell import Cell
@@ -13,7 +14,7 @@ from dumbbell.catalog.path import PathModel, parse_path
 from dumbbell.catalog.published import Publication, parse_publication
 from dumbbell.catalog.scheme import Scheme, parse_scheme
 from dumbbell.catalog.settings import MOST_FLOWS, Settings, read_settings
-from dumbbell.catalog.tables import TomlTable, parse_toml, to_toml
+from dumbbell.catalog.tables import TomlTable, parse_toml, read_toml, to_toml
 from dumbbell.errors import UserError
 from dumbbell.names import require_names
 
@@ -39,6 +40,8 @@ class Plan(Settings):
     file: str = field(default="", compare=False)
     closed: bool = field(default=False, compare=False)
     """Whether it has been resolved: names stand for what the file has, and nothing else is looked up."""
+    doubted: bool = field(default=False, compare=False)
+    """Whether anybody may have written it: a plug-in that it names by a file is not loaded."""
     told: frozenset[str] = field(default=frozenset(), compare=False)
     """Names of schemes and paths that the command line gives, not the file."""
 
@@ -101,6 +104,15 @@ def parse_plan(table: TomlTable) -> Plan:
     )
     table.finish()
     return plan
+
+
+def stored_plan(file: Path) -> Plan:
+    """The experiment that results have kept: it brings all that it names, and nothing else is looked up.
+
+    Raises:
+        UserError: the file cannot be read, or a key or value in it is not allowed.
+    """
+    return replace(parse_plan(read_toml(file)), closed=True)
 
 
 def _own(table: TomlTable, parse: Any) -> dict[str, Any]:  # noqa: ANN401 (one helper for two kinds of items)

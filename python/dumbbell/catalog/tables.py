@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import re
 import tomllib
 from collections.abc import Collection
 from pathlib import Path
@@ -11,6 +12,8 @@ from dumbbell.errors import UserError, listed, nearest
 from dumbbell.input_files import read_text
 
 MOST_NESTED = 32
+_DOTTED = re.compile(rf"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{8 * MOST_NESTED}}}""")
+"""More names with dots between them than any text has, wherever they stand."""
 TOO_DEEP = f"tables and lists are nested too deeply: allowed are {MOST_NESTED} levels"
 TOO_LONG = "a whole number is too long: allowed are 64 bits, with the sign"
 
@@ -36,6 +39,8 @@ def parse_toml(text: str, source: str) -> "TomlTable":
     Raises:
         UserError: it is not TOML.
     """
+    if _DOTTED.search(text):  # Python's reader takes the square of their number
+        raise UserError(f"{source}: {TOO_DEEP}")
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -1,9 +1,8 @@
 """`dumbbell show`, `dumbbell report` and `dumbbell diff`: what came out."""
 
-import csv
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol, TextIO
@@ -13,20 +12,23 @@ from dumbbell.commands.text import columns, number
 from dumbbell.errors import UserError, printable
 from dumbbell.json_text import to_json
 
-SHOWN = (
+Columns = tuple[tuple[str, str, float, int], ...]
+"""Title, metric, what it is multiplied by, and digits of each column."""
+
+SHOWN: Columns = (
     ("throughput Mbit/s", "throughput_mbps", 1.0, 2),
     ("p95 delay ms", "delay_p95_ms", 1.0, 1),
     ("loss %", "loss_rate", 100.0, 2),
 )
 
-SHARED = (
+SHARED: Columns = (
     ("share %", "payload_share", 100.0, 1),
     ("goodput Mbit/s", "goodput_mbps", 1.0, 2),
     ("p95 delay ms", "delay_p95_ms", 1.0, 1),
     ("loss %", "loss_rate", 100.0, 2),
 )
 
-MEDIA = (
+MEDIA: Columns = (
     ("bitrate Mbit/s", "media_rate_mbps", 1.0, 2),
     ("utilisation %", "media_utilization", 100.0, 1),
     ("frame delay p50 ms", "frame_delay_p50_ms", 1.0, 1),
@@ -39,8 +41,7 @@ MEDIA = (
     ("decoded", "frames_decoded", 1.0, 0),
 )
 
-
-ONE_END = (
+ONE_END: Columns = (
     ("sent Mbit/s", "ingress_mbps", 1.0, 2),
     ("goodput Mbit/s", "goodput_mbps", 1.0, 2),
     ("RTT min ms", "rtt_min_ms", 1.0, 2),
@@ -79,7 +80,7 @@ def show(
         for run, found in zip(results.runs, transfers, strict=True):
             _print_transfers(run, found)
     elif as_csv:
-        _print_csv(results.means(metrics, sort))
+        sys.stdout.write(results.means(metrics, sort).as_csv())
     elif metrics:
         _print_metrics(results, metrics, sort)
     else:
@@ -97,26 +98,19 @@ def _print_json(results: dumbbell.Results, transfers: list[dumbbell.Transfers | 
     sys.stdout.write(to_json(content))
 
 
-def _print_csv(table: dumbbell.Table) -> None:
-    """A table as RFC 4180 has it, but with the line ends of this system; what is absent is empty."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(table.keys())
-    writer.writerows(row.values() for row in table.rows())
-
-
 def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
     """One line per path and scheme: means over the runs, and where they lie."""
     gathered = results.summary(sort)
-    rows = [_summary_row(group) for group in gathered]
+    rows = [[group.path, group.scheme, group.runs_text, *_means(group, "network", 0, SHOWN)] for group in gathered]
     print(columns(["path", "scheme", "runs", *(title for title, *_ in SHOWN)], rows))
     _print_shares(gathered)
     _print_one_end(gathered)
     _print_legend(gathered)
     _print_media(gathered)
     _print_published(results)
-    if results.tested:
+    if tested := results.tested:
         print("\nThe tested machine, as the imported files describe it")
-        for line in results.tested:
+        for line in tested:
             print(f"  {line}")
 
 
@@ -153,9 +147,7 @@ def _print_shares(gathered: list[dumbbell.Repetitions]) -> None:
             values = [_estimate(getattr(share, metric), factor, digits) for _, metric, factor, digits in SHARED]
             name = f"  {share.name}" if share.single and share.name != share.scheme else share.name
             rows.append([group.path, group.scheme, name, f"{100 * share.fair:.1f}", *values])
-    if rows:
-        head = ["path", "mix", "who", "fair share %", *(title for title, *_ in SHARED)]
-        print(f"\nShares\n{columns(head, rows)}")
+    _print_part("Shares", ("path", "mix", "who", "fair share %"), SHARED, rows)
 
 
 def _print_one_end(gathered: list[dumbbell.Repetitions]) -> None:
@@ -166,12 +158,8 @@ def _print_one_end(gathered: list[dumbbell.Repetitions]) -> None:
             continue
         flows = sorted({number for entity, number, _ in group.values if entity == "flow"})
         for flow in flows:
-            found = [group.estimate(("flow", flow, metric)) for _, metric, *_ in ONE_END]
-            shown = zip(ONE_END, found, strict=True)
-            values = [_estimate(estimate, factor, digits) for (_, _, factor, digits), estimate in shown]
-            rows.append([group.path, group.scheme, str(flow), *values])
-    if rows:
-        print(f"\nAs one end saw it\n{columns(['path', 'scheme', 'flow', *(title for title, *_ in ONE_END)], rows)}")
+            rows.append([group.path, group.scheme, str(flow), *_means(group, "flow", flow, ONE_END)])
+    _print_part("As one end saw it", ("path", "scheme", "flow"), ONE_END, rows)
 
 
 def _print_media(gathered: list[dumbbell.Repetitions]) -> None:
@@ -187,8 +175,7 @@ def _print_media(gathered: list[dumbbell.Repetitions]) -> None:
                 shown = max(digits, 1) if found and found.count > 1 else digits
                 values.append(number(found.mean * factor if found else None, shown))
             rows.append([group.path, group.scheme, str(flow), *values])
-    if rows:
-        print(f"\nMedia\n{columns(['path', 'scheme', 'flow', *(title for title, *_ in MEDIA)], rows)}")
+    _print_part("Media", ("path", "scheme", "flow"), MEDIA, rows)
 
 
 def _print_published(results: dumbbell.Results) -> None:
@@ -222,15 +209,15 @@ def _print_transfers(run: dumbbell.RunResults, transfers: dumbbell.Transfers | N
         print(f"{transfers.text(view)}\n")
 
 
-def _summary_row(group: dumbbell.Repetitions) -> list[str]:
-    row = [
-        group.path,
-        group.scheme,
-        group.runs_text,
-    ]
-    for _, metric, factor, digits in SHOWN:
-        row.append(_estimate(group.estimate(("network", 0, metric)), factor, digits))
-    return row
+def _print_part(title: str, head: Sequence[str], shown: Columns, rows: list[list[str]]) -> None:
+    """A table below its title; nothing without rows."""
+    if rows:
+        print(f"\n{title}\n{columns([*head, *(title for title, *_ in shown)], rows)}")
+
+
+def _means(group: dumbbell.Repetitions, entity: str, number: int, shown: Columns) -> list[str]:
+    """The means of an entity's metrics, with where they lie."""
+    return [_estimate(group.estimate((entity, number, metric)), factor, digits) for _, metric, factor, digits in shown]
 
 
 class _Estimate(Protocol):

@@ -17,10 +17,9 @@ from typing import Any
 from dumbbell import __version__
 from dumbbell.backends import Executor, full_name
 from dumbbell.errors import UserError, one_line
-from dumbbell.execution.worker import Task, execute, failed, keep
+from dumbbell.execution.worker import Task, execute, failed, keep, require_places
 from dumbbell.progress import Stage
 from dumbbell.results import publish, unsuccessful
-from dumbbell.results.files import require_beneath
 from dumbbell.results.kept import RUN_FILES
 from dumbbell.results.whole import damage
 
@@ -159,8 +158,7 @@ def _received(task: Task, parcel: Parcel) -> dict[str, Any]:
 
 def _store(task: Task, parcel: Parcel) -> None:
     """Writes what a worker sent, which are the files of a run and nothing else, wherever it names them."""
-    for place in (task.temporary, task.final):
-        require_beneath(task.out, place)
+    require_places(task)
     foreign = [name for name in parcel.files if name not in RUN_FILES]
     if foreign:
         raise OSError(errno.EINVAL, "a worker sent what is no file of a run", foreign[0])

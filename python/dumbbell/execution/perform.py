@@ -16,8 +16,8 @@ from dumbbell.errors import UserError, listed, printable
 from dumbbell.execution.cluster import require_cluster
 from dumbbell.execution.interrupts import interruptible
 from dumbbell.execution.pool import Outcome, Work, execute
-from dumbbell.execution.trust import require_trust
-from dumbbell.experiment import Experiment, Overrides, Run, check, everything, pin, resolve, with_overrides
+from dumbbell.execution.trust import trusted
+from dumbbell.experiment import Experiment, Overrides, Run, check, everything, with_overrides
 from dumbbell.progress import Progress
 from dumbbell.results import Database, Gathering, ResultsDirectory, locked, prepare, write_environment
 from dumbbell.results.environment import cpus, environment
@@ -52,9 +52,7 @@ def perform_plan(plan: Plan, overrides: Overrides, how: Execution) -> tuple[Resu
     Raises:
         UserError: it cannot be run as described; nothing was run, and nothing is left behind.
     """
-    experiment = resolve(plan, overrides)
-    require_trust(plan, experiment, how.trust)  # before anything of it is loaded
-    experiment = pin(experiment)
+    experiment = trusted(plan, overrides, how.trust)
     _tell_left_out(with_overrides(plan, overrides))
     directory = how.out or _default_directory(experiment)
 

@@ -8,9 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from dumbbell.backends import Executor
 from dumbbell.execution.cluster import Cluster
 from dumbbell.execution.estimate import START_S, pieces
 from dumbbell.execution.interrupts import Undisturbed
-from dumbbell.execution.processes import cause_of_death, start_process
+from dumbbell.execution.processes import Connected, cause_of_death, end_connected, start_connected
 from dumbbell.execution.worker import PUBLISHING, Done, Made, Said, Task, failed, keep, serve
 from dumbbell.experiment import Run
 from dumbbell.progress import Piece, Progress, Stage
@@ -138,9 +136,7 @@ QUICK_S = 0.25
 
 
 @dataclass
-class _Worker:
-    process: SpawnProcess
-    connection: Connection
+class _Worker(Connected):
     last_words: Path
     """Where a plug-in that ends the process is named."""
     waiting: dict[int, Task] = field(default_factory=dict)
@@ -155,6 +151,11 @@ class _Worker:
     def has_room(self) -> bool:
         """Whether it should get another task now."""
         return len(self.waiting) <= self.is_quick and len(self.kept) <= PUBLISHING
+
+    def give(self, task: Task) -> None:
+        """Sends it a task; where it has just died, the end of the connection is what comes next."""
+        with contextlib.suppress(OSError):
+            self.connection.send(task)
 
 
 class Pool:
@@ -173,12 +174,9 @@ class Pool:
             raise
 
     def _start(self) -> _Worker:
-        ours, theirs = Pipe()
         self.started += 1
         last_words = Path(self.folder.name) / str(self.started)
-        process = start_process(serve, theirs, self.backend, last_words)
-        theirs.close()
-        return _Worker(process, ours, last_words)
+        return _Worker(*start_connected(serve, self.backend, last_words), last_words)
 
     @property
     def side_by_side(self) -> int:
@@ -219,8 +217,7 @@ class Pool:
             if not worker.waiting:
                 stage.begin(task.number)
             worker.waiting[task.number] = task
-            with contextlib.suppress(OSError):  # it has just died: the end of the connection is what comes next
-                worker.connection.send(task)
+            worker.give(task)
 
     def _replace(self, worker: _Worker) -> Done | None:
         """Replaces a process that died. The run it was making failed; its other tasks are given to the new one."""
@@ -233,7 +230,7 @@ class Pool:
         worker.kept, worker.waiting = {}, {task.number: task for task in again}
         for task in again:
             shutil.rmtree(task.temporary, ignore_errors=True)
-            worker.connection.send(task)
+            worker.give(task)
         if culprit is None:
             return None
         reason = cause_of_death(code, last_words, culprit.outside)
@@ -241,9 +238,5 @@ class Pool:
 
     def stop(self) -> None:
         """Ends all workers, at once."""
-        for worker in self.workers:
-            worker.process.terminate()
-        for worker in self.workers:
-            worker.process.join()
-            worker.connection.close()
+        end_connected(self.workers)
         self.folder.cleanup()

@@ -4,9 +4,11 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process, resource_tracker
+from dataclasses import dataclass
+from multiprocessing import Pipe, get_context, parent_process, resource_tracker
+from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +16,34 @@ from typing import Any
 
 from dumbbell.errors import listed
 from dumbbell.execution.interrupts import Undisturbed
+
+
+@dataclass
+class Connected:
+    """A process, and our end of the connection with it."""
+
+    process: SpawnProcess
+    connection: Connection
+
+
+def start_connected(
+    work: Callable[..., None],
+    *arguments: Any,  # noqa: ANN401 (whatever it takes)
+) -> tuple[SpawnProcess, Connection]:
+    """Starts a process that does the `work`, whose first argument is its end of the connection; ours is returned."""
+    ours, theirs = Pipe()
+    process = _start_process(work, theirs, *arguments)
+    theirs.close()
+    return process, ours
+
+
+def end_connected(processes: Sequence[Connected]) -> None:
+    """Ends processes, at once."""
+    for each in processes:
+        each.process.terminate()
+    for each in processes:
+        each.process.join()
+        each.connection.close()
 
 
 @contextmanager
@@ -30,7 +60,7 @@ def apart_from_program() -> Iterator[None]:
         sys.modules["__main__"] = program
 
 
-def start_process(work: Callable[..., None], *arguments: Any) -> SpawnProcess:  # noqa: ANN401 (whatever it takes)
+def _start_process(work: Callable[..., None], *arguments: Any) -> SpawnProcess:  # noqa: ANN401 (whatever it takes)
     """Starts a process that does the `work`, whose first step is `belong_to_parent`.
 
     It is spawned, not forked: the caller may have threads. Ctrl-C is for the caller alone, also before the process can

@@ -3,14 +3,12 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
 from typing import Any, TypeVar
 
 from dumbbell.errors import UserError
 from dumbbell.execution.interrupts import Undisturbed
-from dumbbell.execution.processes import belong_to_parent, die_with_parent, start_process
+from dumbbell.execution.processes import Connected, belong_to_parent, die_with_parent, end_connected, start_connected
 from dumbbell.progress import Stage
 
 START_S = 1.2
@@ -31,9 +29,7 @@ class _Result:
 
 
 @dataclass
-class _Helper:
-    process: SpawnProcess
-    connection: Connection
+class _Helper(Connected):
     number: int | None = None
     """Of the task that it does."""
 
@@ -55,11 +51,7 @@ class Helpers:
 
     def __exit__(self, *_: object) -> None:
         with Undisturbed():
-            for helper in self._helpers:
-                helper.process.terminate()
-            for helper in self._helpers:
-                helper.process.join()
-                helper.connection.close()
+            end_connected(self._helpers)
             self._helpers.clear()
 
     def map(self, work: Callable[[T], R], tasks: Sequence[T], stage: Stage) -> list[R]:
@@ -72,9 +64,7 @@ class Helpers:
         if self._count < 2:
             return [_alone(work, number, task, stage) for number, task in enumerate(tasks)]
         while len(self._helpers) < min(self._count, len(tasks)):
-            ours, theirs = Pipe()
-            self._helpers.append(_Helper(start_process(_serve, theirs), ours))
-            theirs.close()
+            self._helpers.append(_Helper(*start_connected(_serve)))
         return self._gather(work, tasks, stage)
 
     def _gather(self, work: Callable[[T], R], tasks: Sequence[T], stage: Stage) -> list[R]:

@@ -9,15 +9,16 @@ import hashlib
 import json
 import os
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 from dumbbell import catalog
 from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.errors import UserError, listed
-from dumbbell.experiment import Experiment
-from dumbbell.input_files import MOST_BYTES, open_regular
+from dumbbell.experiment import Experiment, Overrides, pin, resolve, with_overrides
+from dumbbell.input_files import digest
 
 KEPT_BESIDE = ("environment.json", "runs")
 """What lies beside the experiment of a results directory."""
@@ -42,25 +43,47 @@ def is_of_results(file: str) -> bool:
     return bool(file) and any((Path(file).parent / name).exists() for name in KEPT_BESIDE)
 
 
+def trusted(plan: Plan, overrides: Overrides, trust: bool) -> Experiment:
+    """The experiment that both describe, with its files pinned: before it is trusted, nothing of it is loaded.
+
+    Raises:
+        Untrusted: as of `require_trust`.
+        UserError: it cannot be run as described.
+    """
+    experiment = resolve(replace(plan, doubted=not trust and is_of_results(plan.file)), overrides)
+    require_trust(with_overrides(plan, overrides), experiment, trust)
+    return pin(experiment)
+
+
 def require_trust(plan: Plan, experiment: Experiment, trust: bool) -> None:
     """Sees that everything the experiment executes is this user's choice, and remembers it. Executes nothing itself.
 
     Raises:
         Untrusted: `plan` was kept in a results directory, and has code that is unknown; `trust` is the word for it.
     """
-    bringing = {name: scheme for name, scheme in experiment.schemes.items() if _has_code(scheme)}
+    bringing = {
+        name: _digest(scheme)
+        for name, scheme in experiment.schemes.items()
+        if _has_code(scheme) and not _is_listed(scheme)
+    }
     if not bringing:
         return
+    known = _remembered()
+    unknown = [name for name, code in bringing.items() if code not in known]
     if not trust and is_of_results(plan.file):
-        known = _remembered()
-        unknown = [
-            _in_words(scheme)
-            for name, scheme in bringing.items()
-            if name in plan.own_schemes and not _is_listed(scheme) and _digest(scheme) not in known
+        schemes = [experiment.schemes[name] for name in unknown]
+        brought = [
+            _in_words(scheme) for scheme in schemes if scheme.name in plan.own_schemes or _is_named(plan, scheme)
         ]
-        if unknown:
-            raise Untrusted(plan.file, unknown)
-    _remember(_digest(scheme) for scheme in bringing.values() if not _is_listed(scheme))
+        if brought:
+            raise Untrusted(plan.file, brought)
+    _remember(dict.fromkeys(bringing[name] for name in unknown))
+
+
+def _is_named(plan: Plan, scheme: Scheme) -> bool:
+    """Whether the plan has the scheme by its file, and not the command line."""
+    file = scheme.file
+    return file.endswith(".toml") and file not in plan.told and not catalog.schemes().is_shipped(file)
 
 
 def _has_code(scheme: Scheme) -> bool:
@@ -91,8 +114,8 @@ def _digest(scheme: Scheme) -> str:
     """Of what is executed: the words of a program, or the content of a plug-in and where it is."""
     content = ""
     if scheme.is_outside:
-        with contextlib.suppress(OSError, UserError), open_regular(Path(scheme.code)) as stream:
-            content = hashlib.sha256(stream.read(MOST_BYTES)).hexdigest()
+        with contextlib.suppress(OSError, UserError):
+            content = digest(Path(scheme.code))
     words = None if scheme.program is None else scheme.program.table()
     parameters = {} if scheme.program is None else scheme.parameters
     described = json.dumps([scheme.kind, scheme.code, content, words, parameters], sort_keys=True)
@@ -112,8 +135,7 @@ def _remembered() -> set[str]:
         return set()
 
 
-def _remember(digests: Iterable[str]) -> None:
-    new = [digest for digest in dict.fromkeys(digests) if digest not in _remembered()]
+def _remember(new: Collection[str]) -> None:
     if not new:
         return
     with contextlib.suppress(OSError, RuntimeError):  # where nothing can be kept, it is asked again
@@ -121,4 +143,4 @@ def _remember(digests: Iterable[str]) -> None:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "a", encoding="ascii") as stream:
-            stream.write("".join(f"{digest}\n" for digest in new))
+            stream.write("".join(f"{each}\n" for each in new))

@@ -140,7 +140,7 @@ def make(task: Task, obstacle: str | None = None, say: Callable[[str, bool], Non
     try:
         if obstacle is not None:
             raise _core.Error(obstacle)
-        _check_places(task)
+        require_places(task)
         task.temporary.mkdir(parents=True)
 
         def note(line: str, stands_still: bool | None = None) -> None:
@@ -194,13 +194,18 @@ def failed(task: Task, log: list[str], reason: str) -> Attempt:
     return Attempt(statistics, [*log, f"{now()} failed: {reason}"], failed=True)
 
 
-def _check_places(task: Task) -> None:
+def require_places(task: Task) -> None:
+    """Refuses a task whose places are not below its results directory.
+
+    Raises:
+        OSError: they are not.
+    """
     for place in (task.temporary, task.final):
         require_beneath(task.out, place)
 
 
 def _write(task: Task, attempt: Attempt) -> None:
-    _check_places(task)
+    require_places(task)
     if attempt.failed:
         task.temporary.mkdir(parents=True, exist_ok=True)
     (task.temporary / "log.txt").write_text("\n".join(attempt.log) + "\n", encoding="utf-8")

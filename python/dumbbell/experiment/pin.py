@@ -1,6 +1,5 @@
 """Files that schemes depend on: libraries, classes, weights. Before runs they are found, and their sums recorded."""
 
-import hashlib
 import json
 from dataclasses import replace
 from functools import cache
@@ -11,7 +10,7 @@ from dumbbell import _core
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError, one_line
 from dumbbell.experiment.model import Experiment
-from dumbbell.input_files import open_regular
+from dumbbell.input_files import digest
 from dumbbell.plugins.isolated import describe
 
 
@@ -40,8 +39,7 @@ def _pinned(scheme: Scheme) -> Scheme:
     for name, file in files.items():
         key = f"`{name}` = `{file}`" if name else file
         try:
-            with open_regular(Path(file)) as stream:
-                sums[file] = hashlib.file_digest(stream, "sha256").hexdigest()
+            sums[file] = digest(Path(file))
         except OSError as error:
             where = f"{scheme.file}: scheme `{scheme.name}`: "
             raise UserError(f"{where}{key}: {error.strerror or one_line(error)}") from None

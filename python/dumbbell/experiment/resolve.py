@@ -18,6 +18,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError, listed, nearest
 from dumbbell.experiment.model import Experiment
 from dumbbell.experiment.overrides import Overrides, with_assignments, with_overrides
+from dumbbell.plugins.schemes import plugin_kind
 
 MOST_RUNS = 100_000
 """Most runs of an experiment."""
@@ -133,7 +134,10 @@ def _scheme(plan: Plan, name: str) -> Scheme:
         UserError: there is none. A name that stands in the experiment's file comes with the file.
     """
     with _naming(plan, name):
-        return plan.own_schemes.get(name) or _looked_up(plan, name, "scheme", catalog.schemes().find)
+        own = plan.own_schemes.get(name)
+        if own is None and plan.doubted and name not in plan.told and plugin_kind(name):
+            raise UserError(f"`{name}`: is a plug-in, and results bring all that they name: --trust loads it")
+        return own or _looked_up(plan, name, "scheme", catalog.schemes().find)
 
 
 def _path(plan: Plan, name: str) -> PathModel:

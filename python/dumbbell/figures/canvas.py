@@ -3,14 +3,20 @@
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import lru_cache
+from typing import Any, Literal
 
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.backends.backend_mixed import MixedModeRenderer
+from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
 
 from dumbbell.figures.style import rc
+
+_KEPT = 4096  # measured texts
 
 
 @contextmanager
@@ -23,9 +29,13 @@ def look(name: str) -> Iterator[None]:
 
 def renderer(figure: Figure) -> RendererAgg:
     """What measures texts, in points."""
-    canvas: Any = FigureCanvasAgg(figure)
-    found: RendererAgg = canvas.get_renderer()
-    return found
+    return _measuring(figure.dpi)
+
+
+@lru_cache
+def _measuring(dpi: float) -> RendererAgg:
+    """One for all figures: matplotlib keeps what a renderer has measured as long as the renderer."""
+    return RendererAgg(1, 1, dpi)  # type: ignore[no-untyped-call]
 
 
 def settle(figure: Figure) -> None:
@@ -36,7 +46,26 @@ def settle(figure: Figure) -> None:
 
 def render(figure: Figure) -> str:
     """The figure as matplotlib writes it, without dates."""
-    FigureCanvasSVG(figure)
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    width, height = figure.get_size_inches()
+    no_metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
+    svg: Any = _Writer(72 * width, 72 * height, buffer, metadata=no_metadata)  # type: ignore[no-untyped-call]
+    writer: Any = MixedModeRenderer(figure, width, height, figure.dpi, svg)  # type: ignore[no-untyped-call]
+    figure.draw(writer)
+    writer.finalize()
     return buffer.getvalue()
+
+
+class _Writer(RendererSVG):
+    """Writes SVG. Numbers at axes and the names of axes are in many figures: each is measured once."""
+
+    def get_text_width_height_descent(
+        self, s: str, prop: FontProperties, ismath: bool | Literal["TeX"]
+    ) -> tuple[float, float, float]:
+        """Of a text in a font."""
+        return _measured(s, prop.copy(), ismath)
+
+
+@lru_cache(_KEPT)
+def _measured(text: str, font: FontProperties, ismath: bool | Literal["TeX"]) -> tuple[float, float, float]:
+    return text_to_path.get_text_width_height_descent(text, font, ismath)

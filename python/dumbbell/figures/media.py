@@ -44,7 +44,7 @@ def media_figure(name: str, flows: Sequence[FlowMedia]) -> str:
         framed = frame(_RATES, _DELAYS)
         rates, delays = framed.plots
         for flow in flows:
-            color, label = flow_color(flow.flow), f"Flow {flow.flow}{flow.name}"
+            color, label = flow_color(flow.flow), flow.name
             mean = "n/a" if flow.mean_decoded_mbps is None else f"{flow.mean_decoded_mbps:.2f}"
             rates.plot(
                 flow.encoder_s,

@@ -60,9 +60,9 @@ def throughput_figure(
         if mean_capacity_mbps is not None:
             axes.set_title(f"Average capacity {mean_capacity_mbps:.2f} Mbit/s (shaded region)", pad=7)
         for flow in flows:
-            color, label = flow_color(flow.flow), f"Flow {flow.flow}{flow.name}"
-            ingress = f"{label} ingress (mean {_mean(flow.mean_ingress_mbps)} Mbit/s)"
-            egress = f"{label} egress (mean {_mean(flow.mean_egress_mbps)} Mbit/s)"
+            color = flow_color(flow.flow)
+            ingress = f"{flow.name} ingress (mean {_mean(flow.mean_ingress_mbps)} Mbit/s)"
+            egress = f"{flow.name} egress (mean {_mean(flow.mean_egress_mbps)} Mbit/s)"
             if flow.ingress_mbps:
                 into, times = flow.ingress_mbps, _starts(flow.ingress_mbps, bin_s)
                 axes.plot(times, into, color=color, linestyle="--", linewidth=1.0, label=ingress)
@@ -95,7 +95,7 @@ def delay_figure(name: str, flows: Sequence[FlowDelays], start_s: float = 0.0, a
         span = (*axes.get_xlim(), low, high)
         axes.add_patch(Rectangle((0, 0), 0, 0, gid="packets"))
         for flow in flows:
-            label = f"Flow {flow.flow}{flow.name} (95th percentile {_mean(flow.delay_p95_ms)} ms)"
+            label = f"{flow.name} (95th percentile {_mean(flow.delay_p95_ms)} ms)"
             axes.plot([], [], ".", color=flow_color(flow.flow), markersize=8, label=label)
         logarithmic = axis is not None and axis.logarithmic
         what = "round-trip time" if any(flow.round_trip for flow in flows) else "one-way delay"

@@ -118,5 +118,6 @@ def rc(name: str) -> dict[str, Any]:
         "savefig.facecolor": "none",
         "path.simplify": True,
         "figure.dpi": 72,
+        "text.hinting": "no_hinting",  # widths as in SVG and PDF, not rounded to pixels of this size
         "text.parse_math": False,  # names are names, whatever is in them
     }

@@ -3,17 +3,25 @@
 It tells totals of intervals and no packets: what needs those is absent.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
 from dumbbell.errors import UserError, one_line
-from dumbbell.interchange.staging import refuse_used, staging
-from dumbbell.interchange.traces import Trace, TracedFlow, label_of, usable, write_traces
+from dumbbell.interchange.traces import (
+    UNTOLD,
+    Row,
+    Trace,
+    TracedFlow,
+    import_traces,
+    label_of,
+    read_log,
+    started_at,
+)
+from dumbbell.json_text import BadJson, parse_json
 from dumbbell.results import ResultsDirectory
 
 NOTES = """\
@@ -21,11 +29,6 @@ Imported from iperf3's JSON: totals of intervals, of its own counters and of TCP
 there is no one-way delay; what the path carried besides payload is not known either.
 """
 SUFFIXES = (".json",)
-MOST_BYTES = 1 << 30
-UNTOLD = {"sendings": False, "arrivals": False, "marks": False, "delay": "unknown"}
-"""What records of packets tell where there are none."""
-
-Row = tuple[int, int, str, str, float]
 
 
 @dataclass
@@ -49,59 +52,14 @@ class _Stream:
 def import_iperf3(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
     """Imports iperf3's JSON of a test, or every one in a directory, into the new directory `out`.
 
-    Of a directory the files that cannot be read are runs that failed.
-
     Raises:
         UserError: there is none, none can be read (file, and line where it is no JSON), or `out` is in use.
     """
-    files = sorted(file for file in source.iterdir() if file.suffix in SUFFIXES) if source.is_dir() else [source]
-    if not files:
-        raise UserError(f"{source}: there is no file in it that ends in {', '.join(SUFFIXES)}")
-    refuse_used(out)
-    with staging(out) as directory:
-        traces: list[Trace] = []
-        for index, file in enumerate(files):
-            label = label_of(file, [trace.label for trace in traces], "iperf3")
-            folder = directory / "parts" / str(index)
-            folder.mkdir(parents=True)
-            try:
-                traces.append(_trace(label, file, folder / "flows.parquet"))
-            except UserError as error:
-                traces.append(Trace(label, file.name, reason=str(error)))
-        traces = usable(source, traces)
-        experiment = write_traces(directory, source, "iperf3", traces, NOTES, command)
-        remove(directory / "parts")
-    return ResultsDirectory(out, experiment)
+    return import_traces(source, out, command, kind="iperf3", suffixes=SUFFIXES, notes=NOTES, read=_read)
 
 
-def remove(folder: Path) -> None:
-    """Removes what is left of the folders that traces were made in."""
-    for part in folder.iterdir():
-        for file in part.iterdir():
-            file.unlink()
-        part.rmdir()
-    folder.rmdir()
-
-
-def read_text(file: Path) -> str:
-    """The contents of a log.
-
-    Raises:
-        UserError: it is no file, empty, too long, or no text.
-    """
-    try:
-        if not file.is_file():
-            raise UserError(f"{file}: {'is no file' if file.exists() else 'no such file or directory'}")
-        size = file.stat().st_size
-        if size == 0:
-            raise UserError(f"{file}: is empty")
-        if size > MOST_BYTES:
-            raise UserError(f"{file}: has {size} bytes, more than the {MOST_BYTES} that are read")
-        return file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise UserError(f"{file}: is no text in UTF-8") from None
-    except OSError as error:
-        raise UserError(f"{file}: {one_line(error)}") from None
+def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
+    return [_trace(label_of(file.stem, used, "iperf3"), file, folder / "flows.parquet")]
 
 
 def _trace(label: str, file: Path, samples: Path) -> Trace:
@@ -120,15 +78,12 @@ def _trace(label: str, file: Path, samples: Path) -> Trace:
 
 def _report(file: Path) -> dict[str, Any]:
     """The report, of one value or of a line for each event (`--json-stream`)."""
-    text = read_text(file)
+    text = read_log(file)
     try:
-        found = json.loads(text)
-    except RecursionError:
-        raise UserError(f"{file}: is nested too deep") from None
-    except ValueError as error:
-        line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
+        found = parse_json(text)
+    except BadJson as error:
         if '"event"' not in text.partition("\n")[0]:
-            raise UserError(f"{file}:{line}: not valid JSON: {one_line(error)}") from None
+            raise UserError(f"{file}:{error.line}: {error.reason}") from None
         return _stream(file, text)
     if isinstance(found, dict) and "event" in found:
         return _stream(file, text)
@@ -143,9 +98,9 @@ def _stream(file: Path, text: str) -> dict[str, Any]:
         if not line.strip():
             continue
         try:
-            event = json.loads(line)
+            event = parse_json(line)
             name, data = event["event"], event["data"]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (BadJson, KeyError, TypeError) as error:
             raise UserError(f"{file}:{number}: is no event of iperf3: {one_line(error)}") from None
         if name == "interval":
             report["intervals"].append(data)
@@ -189,14 +144,14 @@ def _measured(
         tells=UNTOLD,
         facts=facts,
         notes=tuple(notes),
-        started=_started(start),
+        started=_started(file, start),
     )
 
 
-def _started(start: dict[str, Any]) -> datetime | None:
+def _started(file: Path, start: dict[str, Any]) -> datetime | None:
     """When the test began, if it says so."""
     seconds = (start.get("timestamp") or {}).get("timesecs")
-    return datetime.fromtimestamp(float(seconds), UTC) if seconds else None
+    return started_at(file, float(seconds)) if seconds else None
 
 
 def _interval(stream: _Stream, part: dict[str, Any]) -> None:

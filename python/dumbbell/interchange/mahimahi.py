@@ -18,6 +18,7 @@ from dumbbell.interchange.staging import (
     staging,
 )
 from dumbbell.names import RULE, fitted, is_name
+from dumbbell.progress import Progress
 from dumbbell.results import ResultsDirectory
 
 
@@ -39,7 +40,8 @@ def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> ResultsDir
     refuse_used(out)
     if not is_name(logs.scheme):
         raise UserError(f"--scheme `{logs.scheme}`: allowed are {RULE}")
-    with staging(out) as directory:
+    with staging(out) as directory, Progress() as progress:
+        progress.doing(f"reading {logs.data.name}")
         packets = directory / "packets.parquet"
         ack = None if logs.ack is None else str(logs.ack)
         found = json.loads(_core.import_mahimahi(str(logs.data), ack, str(packets), strict=True))
@@ -47,7 +49,8 @@ def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> ResultsDir
             raise UserError(str(found["unusable"]))
         results = begin(directory, _experiment(logs, found["last_s"]), logs.data, command)
         run = results.experiment.all_runs()[0]
-        statistics = measure(packets, results.experiment, run, numbers=[0], log_zero_ns=found["log_zero_ns"])
+        zero_ns = found["log_zero_ns"]
+        statistics = measure(packets, results.experiment, run, numbers=[0], log_zero_ns=zero_ns, tells_flows=False)
         statistics |= {"init_us": found["init_us"], "events": found["records"]}
         add_run(results, run, [packets], statistics, logs.data.name)
         finish(results)

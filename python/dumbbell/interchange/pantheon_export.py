@@ -3,6 +3,7 @@
 import datetime
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from dumbbell.experiment import Experiment, Run
 from dumbbell.interchange.pantheon_stats import RunTimes, logged_flows, stats_text
 from dumbbell.interchange.staging import refuse_used, staging
 from dumbbell.names import RULE, foreign_name, is_name, unlike
+from dumbbell.progress import Piece, Progress, Stage
 from dumbbell.results import ResultsDirectory, open_results
 
 PAUSE_S = 40  # between simulated runs on the invented time axis: about what Pantheon needed
@@ -27,24 +29,30 @@ def export_pantheon(directory: Path, destination: Path) -> list[tuple[Run, str]]
     results = open_results(directory)
     refuse_used(destination)
     left_out: list[tuple[Run, str]] = []
-    with staging(destination) as temporary:
-        paths = results.experiment.paths
-        for path in paths.values():
-            folder = temporary / path.name if len(paths) > 1 else temporary
+    paths, planned = results.experiment.paths, results.planned()
+    with staging(destination) as temporary, Progress() as progress:
+        runs = {name: [run for run in planned if run.path == name] for name in paths}
+        stages = {name: _announced(progress, name, runs[name]) for name in paths}
+        for name, path in paths.items():
+            folder = temporary / name if len(paths) > 1 else temporary
             folder.mkdir(exist_ok=True)
-            left_out += _export_path(results, path, folder)
-        if len(left_out) == len(results.planned()):
+            left_out += _export_path(results, path, stages[name].each(runs[name]), folder)
+        if len(left_out) == len(planned):
             raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
     return left_out
 
 
-def _export_path(results: ResultsDirectory, path: PathModel, folder: Path) -> list[tuple[Run, str]]:
+def _announced(progress: Progress, path: str, runs: list[Run]) -> Stage:
+    return progress.expect(f"exports of runs on {path}", [Piece(run.label, 1.0) for run in runs])
+
+
+def _export_path(
+    results: ResultsDirectory, path: PathModel, runs: Iterable[Run], folder: Path
+) -> list[tuple[Run, str]]:
     left_out, keys = [], _keys(results.experiment)
     performance: dict[str, dict[str, Any]] = {}
     clock = _origin(results)
-    for run in results.planned():
-        if run.path != path.name:
-            continue
+    for run in runs:
         key = keys[run.scheme]
         performance.setdefault(key, {})
         statistics = results.run(run)

@@ -15,13 +15,19 @@ from dumbbell.experiment import Experiment, Run
 from dumbbell.interchange.pantheon_files import PantheonFiles, RunFiles
 from dumbbell.interchange.pantheon_metadata import PantheonMetadata, read_metadata
 from dumbbell.interchange.pantheon_stats import RunTimes, read_times
-from dumbbell.interchange.staging import begin, finish, imported_experiment, imported_scheme, refuse_used, staging
-from dumbbell.json_text import to_json
+from dumbbell.interchange.staging import (
+    begin,
+    finish,
+    imported_experiment,
+    imported_scheme,
+    keep_run,
+    refuse_used,
+    run_folder,
+    staging,
+)
 from dumbbell.names import fitted
 from dumbbell.progress import Piece, Progress
 from dumbbell.results import ResultsDirectory, unsuccessful
-from dumbbell.results.environment import now
-from dumbbell.results.files import publish
 
 
 def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = False) -> ResultsDirectory:
@@ -52,12 +58,10 @@ def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = 
         made = [Run(path, metadata.mixes.get(scheme, scheme), number, experiment.seed) for scheme, number in planned]
         with Progress() as progress:
             stage = progress.expect("imports of runs", [Piece(run.label, 1.0) for run in made])
-            for index, (run, (scheme, number)) in enumerate(zip(made, planned, strict=True)):
-                stage.begin(index)
+            for run, (scheme, number) in stage.each(zip(made, planned, strict=True)):
                 about = [f"{metadata.file.name}: `{scheme}` is not in `cc_schemes`"] if scheme in others else []
                 one.add(run, files.of(scheme, number), about)
-                stage.step(index)
-        finish(results)
+            finish(results)
     return ResultsDirectory(out, experiment)
 
 
@@ -101,8 +105,7 @@ class _Import:
 
     def add(self, run: Run, files: RunFiles, notes: list[str]) -> None:
         """Imports one run; `notes` is what is known to be unusual about it."""
-        temporary = self._results.unfinished / fitted(run.label, "run")
-        temporary.mkdir(parents=True)
+        temporary = run_folder(self._results)
         times, odd = read_times(files.stats, self._strict)
         notes = [*notes, *odd]
         if times is None:
@@ -123,11 +126,9 @@ class _Import:
             reason = _inside(self._source, str(reason))
             statistics = unsuccessful(Imported.form, "failed", reason)
         statistics |= {"imported": asdict(times or RunTimes()), "notes": notes}
-        log = [f"{now()} imported from {files.data.name}, {files.ack.name}, {files.stats.name}", *notes]
+        log = [f"imported from {files.data.name}, {files.ack.name}, {files.stats.name}", *notes]
         log += [] if reason is None else [f"not usable: {reason}"]
-        (temporary / "log.txt").write_text("\n".join(log) + "\n", encoding="utf-8")
-        (temporary / "stats.json").write_text(to_json(self._results.complete(run, statistics)), encoding="utf-8")
-        publish(temporary, self._results.folder(run))
+        keep_run(self._results, run, temporary, statistics, log)
 
     def _read(self, files: RunFiles, times: RunTimes, packets: Path) -> dict[str, Any]:
         """What the logs of a run hold; `unusable` says why they cannot be used, if so, and names all that are bad."""
@@ -167,7 +168,9 @@ class _Import:
         numbers = there if there == [0] else sorted({*planned, *there})
         absent = [number for number in numbers if number not in there]
         notes += [f"flow {number} never started: no packet of it is in the log" for number in absent]
-        statistics = measure(packets, experiment, run, numbers=numbers, log_zero_ns=found["log_zero_ns"])
+        tells_flows = there != [0] or self._metadata.flows <= 1
+        zero_ns = found["log_zero_ns"]
+        statistics = measure(packets, experiment, run, numbers=numbers, log_zero_ns=zero_ns, tells_flows=tells_flows)
         statistics["flows"] = list(_with_absent(statistics["flows"], absent))
         statistics |= {"init_us": found["init_us"], "events": found["records"], "sim_wall_s": None}
         return statistics, notes
@@ -201,28 +204,23 @@ def measure(
     packets: Path,
     experiment: Experiment,
     run: Run,
-    stated: Path | None = None,
     *,
-    numbers: list[int] | None = None,
-    log_zero_ns: int | None = None,
+    numbers: list[int],
+    log_zero_ns: int | None,
+    tells_flows: bool = True,
 ) -> dict[str, Any]:
-    """All metrics of a packet log, with the flows that the experiment planned, or those with these `numbers`.
+    """All metrics of a packet log, with the flows of these `numbers`; `log_zero_ns` is where it has its own zero.
 
-    `stated` are the samples of a log that is a sender's view: losses are those that it declared. `log_zero_ns` is where
-    a log from elsewhere has its own zero.
+    No log of Pantheon or mahimahi tells marks, and some do not tell flows apart.
     """
     plans = [plan.scheme for plan in experiment.flow_plans(run.scheme, run.path)]
-    if numbers is None:
-        numbers = list(range(1, len(plans) + 1))
-    options: dict[str, Any] = {
+    options = {
         "duration_s": experiment.duration_s,
         "warmup_s": experiment.warmup_s,
+        "tells": {"marks": False, "flows": tells_flows},
         # each starts with its first packet: the logs begin before the schemes do
         "flows": [{"flow": number, "scheme": plans[min(max(number, 1), len(plans)) - 1]} for number in numbers],
+        "log_zero_ns": log_zero_ns,
     }
-    if stated is not None:
-        options["stated"] = str(stated)
-    if log_zero_ns is not None:
-        options["log_zero_ns"] = log_zero_ns
     statistics: dict[str, Any] = json.loads(_core.measure_log(str(packets), json.dumps(options)))
     return statistics

@@ -114,7 +114,7 @@ _DEEPEST = 50
 
 
 def _plain(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 (any JSON)
-    """JSON without what no file and no terminal can show: lone surrogates, control characters except newlines."""
+    """JSON without what no terminal can show: control characters except newlines."""
     if depth > _DEEPEST:
         raise RecursionError
     if isinstance(value, dict):
@@ -122,8 +122,7 @@ def _plain(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 (any JSON)
     if isinstance(value, list):
         return [_plain(each, depth + 1) for each in value]
     if isinstance(value, str):
-        text = value.encode("utf-8", "replace").decode("utf-8")
-        return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)
+        return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in value)
     return value
 
 

@@ -8,6 +8,7 @@ from dumbbell.errors import UserError, listed
 from dumbbell.experiment import Experiment, Run
 from dumbbell.interchange.staging import refuse_used, staging
 from dumbbell.names import foreign_name, unlike
+from dumbbell.progress import Piece, Progress
 from dumbbell.results import ACCEPTED, ResultsDirectory, open_results
 
 DRAFTS = ("0.3", "quic-13")
@@ -30,8 +31,9 @@ def export_qlog(
     names: list[str] = []
     left_out: list[tuple[Run, str]] = []
     incomplete: dict[tuple[Run, str], None] = {}
-    with staging(destination) as made:
-        for run in runs:
+    with staging(destination) as made, Progress() as progress:
+        stage = progress.expect("exports of runs", [Piece(run.label, 1.0) for run in runs])
+        for run in stage.each(runs):
             statistics = results.run(run)
             reason = None if statistics["status"] in ACCEPTED else statistics["reason"]
             if reason is None and not (results.folder(run) / "packets.parquet").is_file():

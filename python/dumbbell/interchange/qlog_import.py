@@ -4,14 +4,11 @@ A trace knows when a packet was acknowledged, not when it arrived: that counts a
 """
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.errors import UserError, one_line
-from dumbbell.interchange.staging import refuse_used, staging
-from dumbbell.interchange.traces import Trace, TracedFlow, label_of, usable, write_traces
+from dumbbell.interchange.traces import Trace, TracedFlow, import_traces, label_of
 from dumbbell.results import ResultsDirectory
 
 NOTES = """\
@@ -28,44 +25,18 @@ _OTHER_END = 2.0
 def import_qlog(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
     """Imports a qlog file, or every one in a directory, into the new directory `out`.
 
-    Of a directory the files that cannot be read are runs that failed.
-
     Raises:
         UserError: there is none, none can be read (file and line), or `out` is in use.
     """
-    files = _files(source)
-    refuse_used(out)
-    with staging(out) as directory:
-        parts = directory / "parts"
-        traces: list[Trace] = []
-        for index, file in enumerate(files):
-            traces += _read(file, parts / str(index), [trace.label for trace in traces])
-        traces = usable(source, traces)
-        experiment = write_traces(directory, source, "qlog", traces, NOTES, command)
-        shutil.rmtree(parts)
-    return ResultsDirectory(out, experiment)
-
-
-def _files(source: Path) -> list[Path]:
-    if source.is_file():
-        return [source]
-    if not source.is_dir():
-        raise UserError(f"{source}: no such file or directory")
-    files = sorted(file for file in source.iterdir() if file.suffix in SUFFIXES and file.is_file())
-    if not files:
-        raise UserError(f"{source}: there is no file in it that ends in {' or '.join(SUFFIXES)}")
-    return files
+    return import_traces(source, out, command, kind="qlog", suffixes=SUFFIXES, notes=NOTES, read=_read)
 
 
 def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
-    """The traces of a file; the file itself where it cannot be read."""
-    try:
-        found = json.loads(_core.import_qlog(str(file), str(folder)))
-    except _core.Error as error:
-        return [Trace(label_of(file, used, "qlog"), file.name, reason=one_line(error))]
+    found = json.loads(_core.import_qlog(str(file), str(folder)))
     traces: list[Trace] = []
     for number, held in enumerate(found, 1):
-        label = label_of(file, [*used, *(trace.label for trace in traces)], "qlog", number if len(found) > 1 else None)
+        taken = [*used, *(trace.label for trace in traces)]
+        label = label_of(file.stem, taken, "qlog", number if len(found) > 1 else None)
         part = folder / str(number)
         traces.append(
             Trace(

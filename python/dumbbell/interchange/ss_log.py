@@ -6,14 +6,22 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.errors import UserError
-from dumbbell.interchange.iperf3 import UNTOLD, Row, read_text, remove
-from dumbbell.interchange.staging import refuse_used, staging
-from dumbbell.interchange.traces import Trace, TracedFlow, label_of, usable, write_traces
+from dumbbell.interchange.traces import (
+    UNTOLD,
+    Row,
+    Trace,
+    TracedFlow,
+    import_traces,
+    label_of,
+    read_log,
+    require_length,
+    started_at,
+)
 from dumbbell.results import ResultsDirectory
 
 NOTES = """\
@@ -61,38 +69,26 @@ class _Connection:
 def import_ss(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
     """Imports a log of `ss -tin`, or every one in a directory, into the new directory `out`.
 
-    Of a directory the files that cannot be read are runs that failed.
-
     Raises:
         UserError: there is none, none can be read (file and line), or `out` is in use.
     """
-    files = sorted(file for file in source.iterdir() if file.suffix in SUFFIXES) if source.is_dir() else [source]
-    if not files:
-        raise UserError(f"{source}: there is no file in it that ends in {', '.join(SUFFIXES)}")
-    refuse_used(out)
-    with staging(out) as directory:
-        traces: list[Trace] = []
-        for index, file in enumerate(files):
-            label = label_of(file, [trace.label for trace in traces], "ss")
-            folder = directory / "parts" / str(index)
-            folder.mkdir(parents=True)
-            try:
-                traces.append(_trace(label, file, folder / "flows.parquet"))
-            except UserError as error:
-                traces.append(Trace(label, file.name, reason=str(error)))
-        traces = usable(source, traces)
-        experiment = write_traces(directory, source, "ss", traces, NOTES, command)
-        remove(directory / "parts")
-    return ResultsDirectory(out, experiment)
+    return import_traces(source, out, command, kind="ss", suffixes=SUFFIXES, notes=NOTES, read=_read)
+
+
+def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
+    return [_trace(label_of(file.stem, used, "ss"), file, folder / "flows.parquet")]
 
 
 def _trace(label: str, file: Path, samples: Path) -> Trace:
-    found = [connection for connection in _read(file) if len(connection.time_s) > 1]
+    found = [connection for connection in _connections(file) if len(connection.time_s) > 1]
     if not found:
         raise UserError(f"{file}: no connection is in it twice: nothing to measure")
     largest = max(connection.moved for connection in found)
     flows = [connection for connection in found if connection.moved >= _LEAST_PART * largest][:_MOST_FLOWS]
     first_s = min(connection.time_s[0] for connection in flows)
+    last_s = max(connection.time_s[-1] for connection in flows) - first_s
+    started = started_at(file, first_s)
+    require_length(file.name, last_s)
     rows: list[Row] = []
     for number, connection in enumerate(flows, 1):
         for time_s, said in zip(connection.time_s, connection.said, strict=True):
@@ -100,7 +96,6 @@ def _trace(label: str, file: Path, samples: Path) -> Trace:
             rows += [(at_ns, number, *sample) for sample in _samples(said, connection.is_receiver)]
     rows.sort()
     _core.write_samples(str(samples), rows)
-    started = datetime.fromtimestamp(first_s, UTC)
     notes = [f"flow {number} is {connection.name}" for number, connection in enumerate(flows, 1)]
     receivers = [number for number, connection in enumerate(flows, 1) if connection.is_receiver]
     if receivers:
@@ -116,7 +111,7 @@ def _trace(label: str, file: Path, samples: Path) -> Trace:
             for number, connection in enumerate(flows, 1)
         ),
         samples=samples,
-        last_s=max(connection.time_s[-1] for connection in flows) - first_s,
+        last_s=last_s,
         events=len(rows),
         tells=UNTOLD,
         facts={
@@ -128,13 +123,13 @@ def _trace(label: str, file: Path, samples: Path) -> Trace:
     )
 
 
-def _read(file: Path) -> list[_Connection]:
+def _connections(file: Path) -> list[_Connection]:
     """The connections of a log, in the order in which they appear."""
     connections: dict[str, _Connection] = {}
     settled: list[_Connection] = []
     at_s: float | None = None
     name: str | None = None
-    for number, text in enumerate(read_text(file).splitlines(), 1):
+    for number, text in enumerate(read_log(file).splitlines(), 1):
         stamp, rest = _stamp(file, number, text)
         if stamp is not None:
             if at_s is not None and stamp < at_s:

@@ -4,6 +4,7 @@ import shutil
 import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -71,9 +72,14 @@ def imported_experiment(path: PathModel, schemes: Iterable[str], duration_s: flo
 
 def imported_scheme(key: str) -> Scheme:
     """A scheme that another tool ran, drawn as Pantheon draws it."""
-    styles = tomllib.loads((Path(catalog.__file__).parent / "pantheon-styles.toml").read_text(encoding="utf-8"))
-    style = {"title": key, "color": "dimgray", "marker": "o"} | styles.get(key, {})
+    style = {"title": key, "color": "dimgray", "marker": "o"} | _styles().get(key, {})
     return Scheme(name=key, kind="program", controller="", status="imported", **style)
+
+
+@cache
+def _styles() -> dict[str, dict[str, Any]]:
+    """How Pantheon draws its schemes."""
+    return tomllib.loads((Path(catalog.__file__).parent / "pantheon-styles.toml").read_text(encoding="utf-8"))
 
 
 def refuse_used(out: Path, else_do: str = "") -> None:
@@ -103,22 +109,29 @@ def begin(
 
 def add_run(results: ResultsDirectory, run: Run, files: list[Path], statistics: dict[str, Any], source: str) -> None:
     """Moves the files of a run, which were made from `source`, to their place and writes its statistics."""
-    folder = results.unfinished / "run"
-    folder.mkdir(parents=True)
+    folder = run_folder(results)
     for file in files:
         file.rename(folder / file.name)
     statistics = statistics | {"backend": Imported.form, "status": "done", "reason": None, "sim_wall_s": None}
-    (folder / "log.txt").write_text(f"{now()} imported from {source}\n", encoding="utf-8")
-    (folder / "stats.json").write_text(to_json(results.complete(run, statistics)), encoding="utf-8")
-    publish(folder, results.folder(run))
+    keep_run(results, run, folder, statistics, [f"imported from {source}"])
 
 
 def add_failed(results: ResultsDirectory, run: Run, reason: str, source: str) -> None:
     """Writes down that there is no run to be had from `source`, and why."""
+    statistics = unsuccessful(Imported.form, "failed", reason)
+    keep_run(results, run, run_folder(results), statistics, [f"not imported from {source}: {reason}"])
+
+
+def run_folder(results: ResultsDirectory) -> Path:
+    """Where the files of the next run are made."""
     folder = results.unfinished / "run"
     folder.mkdir(parents=True)
-    statistics = unsuccessful(Imported.form, "failed", reason)
-    (folder / "log.txt").write_text(f"{now()} not imported from {source}: {reason}\n", encoding="utf-8")
+    return folder
+
+
+def keep_run(results: ResultsDirectory, run: Run, folder: Path, statistics: dict[str, Any], log: list[str]) -> None:
+    """Moves the folder of a run to its place, with its statistics and what there is to say of its import."""
+    (folder / "log.txt").write_text("\n".join([f"{now()} {log[0]}", *log[1:]]) + "\n", encoding="utf-8")
     (folder / "stats.json").write_text(to_json(results.complete(run, statistics)), encoding="utf-8")
     publish(folder, results.folder(run))
 

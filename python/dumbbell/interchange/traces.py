@@ -1,9 +1,10 @@
 """What was recorded at the ends of connections as a results directory: a scheme for each trace, one run each."""
 
 import json
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,34 @@ from dumbbell import _core
 from dumbbell.backends.imported import Imported
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.settings import MOST_SECONDS
-from dumbbell.errors import UserError
+from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment
+from dumbbell.input_files import check_regular, read_text
 from dumbbell.interchange.pantheon_stats import RunTimes
-from dumbbell.interchange.staging import add_failed, add_run, begin, finish, imported_experiment
+from dumbbell.interchange.staging import (
+    add_failed,
+    add_run,
+    begin,
+    finish,
+    imported_experiment,
+    refuse_used,
+    staging,
+)
 from dumbbell.names import fitted, unlike
+from dumbbell.progress import Piece, Progress
+from dumbbell.results import ResultsDirectory
+
+MOST_LOG_BYTES = 1 << 30
+"""Largest log of text."""
+
+_MOST_STARTED_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp() - MOST_SECONDS
+"""Latest start, s after 1970, of what still ends in a year with four digits."""
+
+UNTOLD = {"sendings": False, "arrivals": False, "marks": False, "delay": "unknown"}
+"""What records of packets tell where there are none."""
+
+Row = tuple[int, int, str, str, float]
+"""A sample: time in ns, number of the flow, field, unit, value."""
 
 
 @dataclass(frozen=True)
@@ -48,21 +72,110 @@ class Trace:
     reason: str | None = None
 
 
-def label_of(file: Path, used: Sequence[str], otherwise: str, number: int | None = None) -> str:
-    """A name for a trace: the file's, made fit for a directory and unlike the others."""
-    name = fitted(file.stem, otherwise)
+Reader = Callable[[Path, Path, list[str]], list[Trace]]
+"""The traces of a file, made in a folder of their own, with labels unlike the given ones."""
+
+
+def import_traces(
+    source: Path, out: Path, command: list[str], *, kind: str, suffixes: Sequence[str], notes: str, read: Reader
+) -> ResultsDirectory:
+    """Imports a log of the given kind, or every one in a directory, into the new directory `out`.
+
+    Of a directory the files that cannot be read are runs that failed.
+
+    Raises:
+        UserError: there is none, none can be read, or `out` is in use.
+    """
+    files = files_of(source, suffixes)
+    refuse_used(out)
+    with staging(out) as directory, Progress() as progress:
+        parts = directory / "parts"
+        traces: list[Trace] = []
+        for index, file in enumerate(reading(progress, files)):
+            used = [trace.label for trace in traces]
+            folder = parts / str(index)
+            folder.mkdir(parents=True)
+            try:
+                traces += read(file, folder, used)
+            except _core.Error as error:
+                traces.append(Trace(label_of(file.stem, used, kind), file.name, reason=one_line(error)))
+        traces = _usable(source, traces)
+        experiment = _write(directory, source, kind, traces, notes, command, progress)
+        shutil.rmtree(parts)
+    return ResultsDirectory(out, experiment)
+
+
+_READ_S_PER_BYTE = 3e-9
+"""What a byte costs: of captures a third, of qlogs three times as much. Files that were read correct it."""
+
+
+def reading(progress: Progress, files: Sequence[Path]) -> Iterator[Path]:
+    """The files, while progress is said of them."""
+    sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
+    pieces = [Piece(file.name, size * _READ_S_PER_BYTE) for file, size in zip(files, sizes, strict=True)]
+    return progress.expect("files", pieces).each(files)
+
+
+def files_of(source: Path, suffixes: Sequence[str]) -> list[Path]:
+    """A file, or those of a directory that end in one of `suffixes`.
+
+    Raises:
+        UserError: there is none.
+    """
+    if source.is_dir():
+        files = sorted(file for file in source.iterdir() if file.suffix in suffixes and file.is_file())
+        if not files:
+            raise UserError(f"{source}: there is no file in it that ends in {' or '.join(suffixes)}")
+        return files
+    if not source.exists():
+        raise UserError(f"{source}: no such file or directory")
+    check_regular(source)
+    return [source]
+
+
+def read_log(file: Path) -> str:
+    """The contents of a log of text.
+
+    Raises:
+        UserError: it is no file, empty, too long, or no text.
+    """
+    try:
+        text = read_text(file, "utf-8-sig", most=MOST_LOG_BYTES)
+    except UnicodeDecodeError:
+        raise UserError(f"{file}: is no text in UTF-8") from None
+    except OSError as error:
+        raise UserError(f"{file}: {one_line(error)}") from None
+    if not text:
+        raise UserError(f"{file}: is empty")
+    return text
+
+
+def started_at(file: Path, seconds: float) -> datetime:
+    """When a trace begins, which `file` gives in s after 1970.
+
+    Raises:
+        UserError: it is out of bounds.
+    """
+    if not 0.0 <= seconds <= _MOST_STARTED_S:
+        raise UserError(f"{file}: begins {seconds:.0f} s after 1970: allowed are the years 1970 to 9999")
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def label_of(text: str, used: Sequence[str], otherwise: str, number: int | None = None) -> str:
+    """A name for a trace from a text, mostly its file's: made fit for a directory and unlike the others."""
+    name = fitted(text, otherwise)
     if number is not None:
         name = f"{name}-{number}"
     return unlike(name, used)
 
 
-def usable(source: Path, traces: Sequence[Trace]) -> list[Trace]:
+def _usable(source: Path, traces: Sequence[Trace]) -> list[Trace]:
     """The traces; those that are longer than a run may be have that as their reason.
 
     Raises:
         UserError: nothing can be used; all that is wrong, in one line.
     """
-    checked = [trace if trace.last_s <= MOST_SECONDS else _too_long(trace) for trace in traces]
+    checked = [_checked(trace) for trace in traces]
     reasons = [trace.reason for trace in checked if trace.reason is not None]
     if len(reasons) < len(checked):
         return checked
@@ -71,13 +184,32 @@ def usable(source: Path, traces: Sequence[Trace]) -> list[Trace]:
     raise UserError(f"{source}: none of its {len(reasons)} files can be used: {'; '.join(reasons)}")
 
 
-def _too_long(trace: Trace) -> Trace:
-    reason = f"{trace.source}: lasts {trace.last_s:.0f} s, more than the {MOST_SECONDS:.0f} that a run may last"
-    return replace(trace, reason=reason, last_s=0.0, notes=())
+def _checked(trace: Trace) -> Trace:
+    try:
+        require_length(trace.source, trace.last_s)
+    except UserError as error:
+        return replace(trace, reason=str(error), last_s=0.0, notes=())
+    return trace
 
 
-def write_traces(
-    directory: Path, source: Path, kind: str, traces: Sequence[Trace], notes: str, command: list[str]
+def require_length(source: str, last_s: float) -> None:
+    """Refuses a trace that is longer than a run may be.
+
+    Raises:
+        UserError: `source` has such a one.
+    """
+    if last_s > MOST_SECONDS:
+        raise UserError(f"{source}: lasts {last_s:.0f} s, more than the {MOST_SECONDS:.0f} that a run may last")
+
+
+def _write(
+    directory: Path,
+    source: Path,
+    kind: str,
+    traces: Sequence[Trace],
+    notes: str,
+    command: list[str],
+    progress: Progress,
 ) -> Experiment:
     """Makes `directory` the results of `traces`, which a log of the given kind held; the experiment they are of.
 
@@ -87,7 +219,9 @@ def write_traces(
     experiment = _experiment(source, kind, traces)
     results = begin(directory, experiment, source, command)
     by_label = {trace.label: trace for trace in traces}
-    for run in experiment.all_runs():
+    runs = experiment.all_runs()
+    stage = progress.expect("imports of runs", [Piece(run.label, 1.0) for run in runs])
+    for run in stage.each(runs):
         trace = by_label[run.scheme]
         if trace.reason is not None:
             add_failed(results, run, trace.reason, trace.source)

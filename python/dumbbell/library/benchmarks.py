@@ -85,11 +85,11 @@ def run_benchmark(
     """
     given = locals()
     with Progress() as progress:
-        progress.doing("starting")
-        from dumbbell.benchmark.site import expect_pages, write_site
-
         progress.doing("reading the experiments")
         asked = asked_benchmark(given)
+        progress.doing("starting")
+        from dumbbell.benchmark.site import expect_pages, write_site  # slow to import: what is refused is, before
+
         drawing_jobs = asked.how.jobs or cpus()
         with interruptible():
             expect_pages(progress, asked.shown, quick, drawing_jobs)

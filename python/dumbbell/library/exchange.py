@@ -11,6 +11,7 @@ from dumbbell.catalog.traces import trace_text
 from dumbbell.errors import UserError, require_text
 from dumbbell.input_files import check_regular
 from dumbbell.library.results import Results
+from dumbbell.progress import Progress
 from dumbbell.results import write_atomically
 
 if TYPE_CHECKING:
@@ -163,7 +164,9 @@ def export_trace(
         dumbbell.Error: no such path, it offers no opportunities, or the file cannot be written.
     """
     model = path if isinstance(path, PathModel) else catalog.paths().find(path)
-    text, file = trace_text(model, direction, seed, duration), Path(file)
+    with Progress() as progress:
+        progress.doing(f"opportunities of {model.name}")
+        text, file = trace_text(model, direction, seed, duration), Path(file)
     require_text("--out", str(file))
     try:
         if file.exists() and not file.is_file():

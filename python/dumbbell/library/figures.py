@@ -26,7 +26,7 @@ from dumbbell.figures import (
 from dumbbell.figures.strokes import Stroke
 from dumbbell.figures.style import INK
 from dumbbell.library.figure_data import overview_data, run_data
-from dumbbell.library.tables import Table, check_table_form
+from dumbbell.library.tables import TABLE_FORMS, Table, check_form
 from dumbbell.report import load
 from dumbbell.report.drawing import Job, draw_job, draw_one
 from dumbbell.report.overview import Overview
@@ -78,7 +78,7 @@ class Figure:
             OSError: the file cannot be written.
         """
         file = Path(file)
-        check_form(file)
+        check_form(file, "figures", FORMS)
         if file.suffix == ".svg":
             write_atomically(file, self.svg)
         else:
@@ -94,20 +94,14 @@ class Figure:
         return f"<dumbbell.Figure: {self.title}>"
 
 
-def check_form(file: Path) -> None:
-    """Refuses a name that figures cannot be saved under."""
-    if file.suffix not in FORMS:
-        raise UserError(f"{file}: figures are written as {listed(FORMS)}: allowed is a name that ends in one of these")
-
-
 def check_figure_files(figure: Path, data: Path) -> None:
     """Refuses names that a figure and its numbers cannot be saved under, before anything is drawn.
 
     Raises:
         dumbbell.Error: one of them ends in something else, or its folder does not exist.
     """
-    check_form(figure)
-    check_table_form(data)
+    check_form(figure, "figures", FORMS)
+    check_form(data, "tables", TABLE_FORMS)
     for file in (figure, data):
         if not file.parent.is_dir():
             raise UserError(f"{file}: there is no folder {file.parent}")

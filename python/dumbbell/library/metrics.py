@@ -27,10 +27,12 @@ def check_metrics(names: Iterable[str]) -> None:
     Raises:
         dumbbell.Error: the first unknown one, with the closest that there is.
     """
-    known = {each.name for each in definitions()}
+    known = dict.fromkeys(each.name for each in definitions())
     for name in names:
         if name not in known:
-            raise UserError(f"unknown metric `{name}`{nearest(name, known)}: `dumbbell list metrics` shows all")
+            holding = next((f" (did you mean `{each}`?)" for each in known if name and name.casefold() in each), "")
+            hint = nearest(name, known) or holding
+            raise UserError(f"unknown metric `{name}`{hint}: `dumbbell list metrics` shows all")
 
 
 def metrics_table(runs: Iterable[Mapping[str, Any]]) -> Table:

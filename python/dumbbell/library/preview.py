@@ -9,11 +9,13 @@ from typing import Any
 from dumbbell.catalog.plan import Plan
 from dumbbell.execution.estimate import Cell, cells, seconds_of
 from dumbbell.execution.perform import examine
-from dumbbell.experiment import Experiment, pin, resolve
+from dumbbell.execution.trust import trusted
+from dumbbell.experiment import Experiment
 from dumbbell.library.benchmarks import asked_benchmark, run_benchmark
 from dumbbell.library.running import asked, run
 from dumbbell.library.selection import Schemes
 from dumbbell.progress import Progress, span
+from dumbbell.results.environment import cpus
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,14 @@ def preview(experiment: str | PathLike[str] | Plan | None = None, **arguments: A
 
     Raises:
         dumbbell.Error: something that cannot be run, in one line.
+        dumbbell.Untrusted: as of `run`: to see what would be done, plug-ins are loaded.
     """
     given = signature(run).bind(experiment, **arguments)
     given.apply_defaults()
     with Progress() as progress:
         progress.doing("reading the experiment")
         plan, overrides, how = asked(given.arguments)
-        resolved = pin(resolve(plan, overrides))
+        resolved = trusted(plan, overrides, how.trust)
         return _preview([resolved], examine([resolved], how, progress))
 
 
@@ -62,14 +65,13 @@ def preview_benchmark(schemes: Schemes, **arguments: Any) -> Preview:  # noqa: A
     Raises:
         dumbbell.Error: something that cannot be run, in one line.
     """
-    from dumbbell.benchmark.site import pages_s
-    from dumbbell.results.environment import cpus
-
     given = signature(run_benchmark).bind(schemes, **arguments)
     given.apply_defaults()
     with Progress() as progress:
         progress.doing("reading the experiments")
         benchmark = asked_benchmark(given.arguments)
+        from dumbbell.benchmark.site import pages_s  # slow to import: what is refused is, before
+
         experiments = [experiment for _, experiment in benchmark.found]
         jobs = examine(experiments, benchmark.how, progress)
         return _preview(experiments, jobs, pages_s(benchmark.shown, benchmark.quick, benchmark.how.jobs or cpus()))

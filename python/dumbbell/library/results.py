@@ -49,8 +49,9 @@ class Results:
     @property
     def tested(self) -> list[str]:
         """What the files that were imported say about the test and its machines, one `key: value` each."""
-        git = str((self.environment.get("imported") or {}).get("git_summary") or "")
-        return [*tested(self.environment), *(f"git: {line}" for line in git.splitlines() if line.strip())]
+        environment = self.environment
+        git = str((environment.get("imported") or {}).get("git_summary") or "")
+        return [*tested(environment), *(f"git: {line}" for line in git.splitlines() if line.strip())]
 
     @cached_property
     def runs(self) -> tuple[RunResults, ...]:

@@ -10,9 +10,8 @@ from typing import Any
 from dumbbell import catalog
 from dumbbell.catalog.pantheon import PREFIX, Checkout
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.plan import Plan, parse_mix, parse_plan
+from dumbbell.catalog.plan import Plan, parse_mix, stored_plan
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.catalog.tables import read_toml
 from dumbbell.errors import UserError
 from dumbbell.experiment import Overrides, with_overrides
 
@@ -84,7 +83,7 @@ def chosen_plan(experiment: str | PathLike[str] | Plan | None, overrides: Overri
     stored = resumed / "experiment.toml"
     if not stored.is_file():
         raise UserError(f"{resumed}: nothing to resume: there is no experiment.toml in it")
-    return replace(parse_plan(read_toml(stored)), closed=True)
+    return stored_plan(stored)
 
 
 def _check_spaces(experiment: str, overrides: Overrides) -> None:

@@ -102,16 +102,17 @@ class Table:
             OSError: the file cannot be written.
         """
         file = Path(file)
-        check_table_form(file)
-        if file.suffix == ".json":
-            write_atomically(file, to_json(list(self.rows())))
-            return file
+        check_form(file, "tables", TABLE_FORMS)
+        write_atomically(file, to_json(list(self.rows())) if file.suffix == ".json" else self.as_csv())
+        return file
+
+    def as_csv(self) -> str:
+        """The table as RFC 4180 has it, but with the line ends of this system; what is absent is empty."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.keys())
         writer.writerows(zip(*(self._values(column) for column in self), strict=True))
-        write_atomically(file, text.getvalue())
-        return file
+        return text.getvalue()
 
     def _values(self, column: str) -> list[Any]:
         """A column as Python's own values, None where one is absent."""
@@ -146,12 +147,10 @@ class Table:
         return f"<table>{more}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def check_table_form(file: Path) -> None:
-    """Refuses a name that tables cannot be saved under."""
-    if file.suffix not in TABLE_FORMS:
-        raise UserError(
-            f"{file}: tables are written as {listed(TABLE_FORMS)}: allowed is a name that ends in one of these"
-        )
+def check_form(file: Path, what: str, forms: Sequence[str]) -> None:
+    """Refuses a name that `what` cannot be saved under."""
+    if file.suffix not in forms:
+        raise UserError(f"{file}: {what} are written as {listed(forms)}: allowed is a name that ends in one of these")
 
 
 def _text(value: object) -> str:

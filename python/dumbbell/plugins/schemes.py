@@ -39,6 +39,11 @@ def given_schemes(text: str) -> list[Scheme]:
     return found
 
 
+def plugin_kind(text: str) -> str | None:
+    """The kind of the schemes in the file of a plug-in, given as to `plugin_schemes`; None if it is no such file."""
+    return SUFFIXES.get(Path(text.partition(":")[0]).suffix)
+
+
 def plugin_schemes(text: str) -> list[Scheme]:
     """The schemes of all controllers that `text` means; none if it is no file of a plug-in.
 
@@ -46,7 +51,7 @@ def plugin_schemes(text: str) -> list[Scheme]:
         UserError: it cannot be loaded, or has no such controller.
     """
     file, _, name = text.partition(":")
-    kind = SUFFIXES.get(Path(file).suffix)
+    kind = plugin_kind(text)
     if kind is None:
         return []
     if not Path(file).exists():

@@ -23,7 +23,6 @@ from dumbbell.figures import (
     WindowSeries,
     delay_axis,
     delay_figure,
-    flow_stroke,
     media_figure,
     queue_figure,
     state_figure,
@@ -35,7 +34,7 @@ from dumbbell.figures.style import INK
 from dumbbell.progress import Piece, Progress, Stage
 from dumbbell.report.model import ReportModel, RunEntry
 from dumbbell.report.overview import Overview
-from dumbbell.report.series import Line, queue_of
+from dumbbell.report.series import flow_label, flow_labels, numbered_lines, queue_of
 from dumbbell.report.source import Rates, delays, rates
 from dumbbell.report.state import state_of
 from dumbbell.results.environment import cpus
@@ -56,7 +55,7 @@ NO_LOG = "the run kept no packet log and no samples"
 
 _RUN_S, _RANGE = 0.3, 0.15
 _BYTES_PER_S = 12e6
-"""What the figures of a run cost, a packet log of so many bytes more, and what part of that only its delays do."""
+"""What the figures of a run cost, a packet log of so many bytes more, and what part of that its rates do."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +96,8 @@ class Figures:
 class Job:
     """What it takes to draw a run. `flows` are the metrics of the flows the log should have.
 
-    `titles` are added to the names of flows, `bottleneck` is the name of a link in the samples `links`; `delay_axis` is
-    that of all runs which are looked at side by side.
+    `labels` are the names of flows, `bottleneck` is the name of a link in the samples `links`; `delay_axis` is
+    that of all runs which are looked at side by side, `rates` are those of the packet log if they are known.
     """
 
     name: str
@@ -107,10 +106,15 @@ class Job:
     links: Source | None
     bottleneck: str
     flows: list[dict[str, Any]]
-    titles: Mapping[int, str]
+    labels: Mapping[int, str]
     link_capacity_mbps: float | None
     log_capacity_mbps: float | None
     delay_axis: DelayAxis | None = None
+    rates: Rates | None = None
+
+    def label(self, flow: int) -> str:
+        """What a flow is called, also one that only the log has."""
+        return self.labels.get(flow) or flow_label(flow)
 
 
 def draw(model: ReportModel, jobs: int | None = None, progress: Progress | None = None) -> Figures:
@@ -135,7 +139,7 @@ def draw(model: ReportModel, jobs: int | None = None, progress: Progress | None 
         figures.means[path.name] = overview.draw("means", path.name, f"p{index}m")
         figures.every_run[path.name] = overview.draw("runs", path.name, f"p{index}a")
     with Helpers(workers) as helpers:
-        found = helpers.map(_delay_range, list(tasks.values()), ranges)
+        found = helpers.map(_rates, list(tasks.values()), ranges)
         tasks = _on_one_axis(runs, tasks, found)
         for run, drawn in zip(runs, helpers.map(draw_run, list(tasks.values()), drawings), strict=True):
             figures.runs[run.folder] = (
@@ -156,29 +160,29 @@ def _log_bytes(job: Job) -> int:
     return job.packets.stat().st_size if isinstance(job.packets, Path) else 0
 
 
-def _on_one_axis(
-    runs: Sequence[RunEntry], tasks: Mapping[str, Job], ranges: Sequence[tuple[float, ...]]
-) -> dict[str, Job]:
-    """The same with one delay axis for all runs on a path, so that schemes can be compared by looking."""
-    found: dict[str, list[float]] = {}
-    for run, ends in zip(runs, ranges, strict=True):
-        found.setdefault(run.path, []).extend(ends)
-    axes = {path: delay_axis(ends) for path, ends in found.items() if ends}
-    return {run.folder: replace(tasks[run.folder], delay_axis=axes.get(run.path)) for run in runs}
+def _on_one_axis(runs: Sequence[RunEntry], tasks: Mapping[str, Job], found: Sequence[Rates | None]) -> dict[str, Job]:
+    """The same with their rates, and one delay axis for all runs on a path: schemes can be compared by looking."""
+    ranges: dict[str, list[float]] = {}
+    for run, series in zip(runs, found, strict=True):
+        ranges.setdefault(run.path, []).extend(series.delay_range_ms if series else ())
+    axes = {path: delay_axis(ends) for path, ends in ranges.items() if ends}
+    return {
+        run.folder: replace(tasks[run.folder], delay_axis=axes.get(run.path), rates=series)
+        for run, series in zip(runs, found, strict=True)
+    }
 
 
-def _delay_range(job: Job) -> tuple[float, ...]:
-    """The least and the largest delay of a run; nothing of an unreadable log, which drawing reports."""
+def _rates(job: Job) -> Rates | None:
+    """The rates of a run and the range of its delays; nothing of an unreadable log, which drawing reports."""
     try:
-        return (job.packets is not None and _core.delay_range(job.packets)) or ()
+        return _Logs(job).rates
     except _core.Error:
-        return ()
+        return None
 
 
 def draw_job(name: str, run: Mapping[str, Any], kept: Mapping[str, Source], title: Callable[[str], str]) -> Job:
-    """The job of a run, given as in `show --json`. Flows are called by their scheme where a run has several schemes."""
+    """The job of a run, given as in `show --json`; `title` is that of a scheme."""
     flows, links = run["flows"], run["links"]
-    mixed = len({flow.get("scheme") for flow in flows}) > 1
     return Job(
         name=name,
         packets=kept.get(PACKETS),
@@ -186,7 +190,7 @@ def draw_job(name: str, run: Mapping[str, Any], kept: Mapping[str, Source], titl
         links=kept.get(LINKS),
         bottleneck=links[0]["link"] if links else "",
         flows=flows,
-        titles={flow["flow"]: f" ({title(flow['scheme'])})" for flow in flows} if mixed else {},
+        labels=flow_labels({flow["flow"]: title(flow.get("scheme", "")) for flow in flows}),
         link_capacity_mbps=links[0].get("capacity_mbps") if links else None,
         log_capacity_mbps=run["network"].get("capacity_mbps"),
     )
@@ -202,6 +206,8 @@ class _Logs:
     def rates(self) -> Rates:
         """The rates of its flows; none, and times from its start, if it kept no packet log."""
         packets = self.job.packets
+        if self.job.rates is not None:
+            return self.job.rates
         return rates(packets, BIN_S) if packets is not None else Rates(BIN_S, 0.0, {}, {}, [])
 
     @property
@@ -254,11 +260,10 @@ def _throughput(job: Job, logs: _Logs) -> str:
     for flow in sorted(series.egress):
         values = known.get(flow, {})
         means = (values.get("ingress_mbps"), values.get("throughput_mbps"))
-        title = job.titles.get(flow, "")
         # what a log does not tell is not drawn as zero
         ingress = series.ingress[flow] if not values or means[0] is not None else []
         egress = series.egress[flow] if not values or means[1] is not None else []
-        lines.append(FlowRates(flow, title, ingress, egress, *means))
+        lines.append(FlowRates(flow, job.label(flow), ingress, egress, *means))
     capacity = _capacity(job, logs)
     # the mean over the packets that the log has, or that of the link
     mean_capacity = job.log_capacity_mbps if series.capacity else job.link_capacity_mbps if capacity else None
@@ -288,8 +293,8 @@ def _delay(job: Job, logs: _Logs) -> str:
     for flow in sorted(logs.rates.egress):
         found = metrics.get(flow, {})
         rtt_ms, p95_ms = found.get("rtt_p95_ms"), found.get("delay_p95_ms")
-        title, shown = job.titles.get(flow, ""), p95_ms if rtt_ms is None else rtt_ms
-        clouds.append(FlowDelays(flow, title, *points.get(flow, NOTHING), shown, round_trip=rtt_ms is not None))
+        shown, label = p95_ms if rtt_ms is None else rtt_ms, job.label(flow)
+        clouds.append(FlowDelays(flow, label, *points.get(flow, NOTHING), shown, round_trip=rtt_ms is not None))
     return delay_figure(f"{job.name}d", clouds, logs.start_s, job.delay_axis)
 
 
@@ -304,13 +309,6 @@ def _offered(link: LinkSamples | None, bins: int, series: Rates) -> list[float]:
     offered = numpy.diff(numpy.interp(edges, [0.0, *time_s], total)) / numpy.diff(edges)
     steady = offered.max() - offered.min() <= _STEADY * offered.max()
     return [] if steady else [float(value) for value in offered]
-
-
-def _lines(job: Job) -> dict[int, Line]:
-    return {
-        flow["flow"]: Line(f"Flow {flow['flow']}{job.titles.get(flow['flow'], '')}", flow_stroke(flow["flow"]))
-        for flow in job.flows
-    }
 
 
 def _of_flows(job: Job, logs: _Logs, name: str) -> dict[int, Series]:
@@ -337,14 +335,14 @@ def _window(job: Job, logs: _Logs) -> str:
     fields = [_of_flows(job, logs, name) for name in ("cwnd", "ssthresh", "pacing_rate")]
     flows = [
         WindowSeries(line.label, line.stroke, *(values.get(flow) for values in fields))
-        for flow, line in _lines(job).items()
+        for flow, line in numbered_lines(job.labels).items()
         if any(flow in values for values in fields)
     ]
     return window_figure(f"{job.name}w", flows) if flows else ""
 
 
 def _rtt(job: Job, logs: _Logs) -> str:
-    lines = _lines(job)
+    lines = numbered_lines(job.labels)
     found = _of_flows(job, logs, "srtt")
     curves = [Curve(lines[flow].label, lines[flow].stroke, *values, held=True) for flow, values in found.items()]
     panel = Panel("Smoothed RTT (ms)", curves, height=165.0, from_zero=False)
@@ -353,7 +351,7 @@ def _rtt(job: Job, logs: _Logs) -> str:
 
 def _state(job: Job, logs: _Logs) -> str:
     """Modes and variables of the controllers; nothing if they tell none."""
-    modes, variables = state_of(logs.sampled, _lines(job), logs.start_s)
+    modes, variables = state_of(logs.sampled, numbered_lines(job.labels), logs.start_s)
     return state_figure(f"{job.name}c", modes, variables) if modes or variables else ""
 
 
@@ -376,7 +374,7 @@ def _media(job: Job, logs: _Logs) -> str:
         flows.append(
             FlowMedia(
                 flow=flow,
-                name=job.titles.get(flow, ""),
+                name=job.label(flow),
                 encoder_s=encoder_s,
                 encoder_mbps=encoder[1][alive],
                 edges_s=edges_s,

@@ -20,6 +20,7 @@ from dumbbell.figures import (
     scheme_strokes,
 )
 from dumbbell.results.samples import LinkSamples, RunSamples, Series
+from dumbbell.results.shares import flow_names
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,20 @@ Lines = Mapping[int, Line]
 """By flow."""
 
 
+def flow_labels(titles: Mapping[int, str]) -> dict[int, str]:
+    """What flows are called in figures, by number, given the titles of their schemes: as in tables if these differ."""
+    if len(set(titles.values())) < 2:
+        return {flow: flow_label(flow) for flow in titles}
+    return dict(zip(titles, flow_names(list(titles.values())), strict=True))
+
+
+def flow_label(flow: int) -> str:
+    """What a flow is called that has no name of its own."""
+    return f"Flow {flow}"
+
+
 def flow_lines(run: RunSamples, titles: Mapping[str, str], styles: Mapping[str, Style]) -> dict[int, Line]:
-    """Flows are called and drawn as their schemes if these all differ, else by their numbers.
+    """Flows are called and drawn as their schemes if these all differ, else drawn by their numbers.
 
     `titles` and `styles` are those of schemes.
     """
@@ -43,11 +56,12 @@ def flow_lines(run: RunSamples, titles: Mapping[str, str], styles: Mapping[str, 
     if len(set(schemes)) == len(schemes):
         strokes = scheme_strokes([styles[scheme] for scheme in schemes])
         return {flow.flow: Line(titles[flow.scheme], stroke) for flow, stroke in zip(run.flows, strokes, strict=True)}
-    mixed = len(set(schemes)) > 1
-    return {
-        flow.flow: Line(f"Flow {flow.flow}" + (f" ({titles[flow.scheme]})" if mixed else ""), flow_stroke(flow.flow))
-        for flow in run.flows
-    }
+    return numbered_lines(flow_labels({flow.flow: titles[flow.scheme] for flow in run.flows}))
+
+
+def numbered_lines(labels: Mapping[int, str]) -> dict[int, Line]:
+    """Flows with these names, drawn by their numbers."""
+    return {flow: Line(label, flow_stroke(flow)) for flow, label in labels.items()}
 
 
 def operating_series(run: RunSamples, lines: Lines) -> list[OperatingSeries]:

@@ -19,6 +19,7 @@ class Rates:
     """Rates of a run per bin, Mbit/s: by flow into and out of the path, and the path's capacity where the log has it.
 
     Bin 0 starts at `start_s`, the time of the first packet: zero of the time axis, as in Pantheon's figures.
+    `delay_range_ms` has the least and the largest one-way delay of its packets, and is empty if none arrived.
     """
 
     bin_s: float
@@ -26,6 +27,7 @@ class Rates:
     ingress: dict[int, list[float]]
     egress: dict[int, list[float]]
     capacity: list[float]
+    delay_range_ms: tuple[float, ...] = ()
 
 
 def rates(packets: Source, bin_s: float) -> Rates:
@@ -37,6 +39,7 @@ def rates(packets: Source, bin_s: float) -> Rates:
         ingress={flow["flow"]: flow["ingress_mbps"] for flow in found["flows"]},
         egress={flow["flow"]: flow["egress_mbps"] for flow in found["flows"]},
         capacity=found["capacity_mbps"],
+        delay_range_ms=tuple(found["delay_range_ms"] or ()),
     )
 
 

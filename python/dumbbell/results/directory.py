@@ -12,12 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dumbbell.catalog.plan import parse_plan
-from dumbbell.catalog.tables import read_toml, to_toml
+from dumbbell.catalog.plan import stored_plan
+from dumbbell.catalog.tables import to_toml
 from dumbbell.errors import UserError, listed, one_line, require_text
 from dumbbell.experiment import Experiment, Run, resolve
-from dumbbell.input_files import read_text
-from dumbbell.json_text import BadJson, parse_json, to_json
+from dumbbell.json_text import read_json, to_json
 from dumbbell.names import foreign_name
 from dumbbell.results.difference import difference
 from dumbbell.results.files import is_left, write_atomically
@@ -74,13 +73,9 @@ class ResultsDirectory:
         """
         file = self.folder(run) / STATISTICS
         try:
-            content: dict[str, Any] = parse_json(read_text(file))
+            content: dict[str, Any] = read_json(file)
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except BadJson as error:
-            raise UserError(f"{file}:{error.line}: {error.reason}; the file is cut off or damaged") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise UserError(f"{file}: {one_line(error)}") from None
         _check_statistics(file, content)
         stored = content.get("scheme")
         if isinstance(stored, str) and stored != run.scheme == foreign_name(stored):
@@ -140,13 +135,10 @@ class ResultsDirectory:
 
     def environment(self) -> dict[str, Any]:
         """The contents of `environment.json`."""
-        file = self.directory / "environment.json"
         try:
-            content = parse_json(read_text(file))
+            content = read_json(self.directory / "environment.json")
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, RecursionError) as error:
-            raise UserError(f"{file}: {one_line(error)}") from None
         return content if isinstance(content, dict) else {}
 
 
@@ -184,8 +176,8 @@ def _check_statistics(file: Path, content: object) -> None:
 def _scheme_of(statistics: Path) -> object:
     """The scheme or mix that a run's statistics are of; `None` where they are damaged."""
     try:
-        content = parse_json(statistics.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        content = read_json(statistics)
+    except (OSError, UserError):
         return None
     return content.get("scheme") if isinstance(content, dict) else None
 
@@ -226,7 +218,7 @@ def open_results(directory: Path) -> ResultsDirectory:
         hint = f" (those of the benchmark are below it, like {parts[0].parent})" if parts else ""
         raise UserError(f"{directory}: not a results directory: there is no experiment.toml in it{hint}")
     # whoever reads results executes nothing of theirs
-    return ResultsDirectory(directory, resolve(replace(parse_plan(read_toml(file)), closed=True)))
+    return ResultsDirectory(directory, resolve(stored_plan(file)))
 
 
 def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDirectory:

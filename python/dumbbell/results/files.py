@@ -1,5 +1,6 @@
 """Files that are either there completely or not at all."""
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -11,7 +12,7 @@ from pathlib import Path
 def write_atomically(file: Path, content: str | bytes) -> None:
     """Writes a file, texts as UTF-8: temporary name, fsync, rename, fsync of the directory."""
     temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    temporary.unlink(missing_ok=True)  # of a process of the same number that was killed
+    _remove_left_of(file)
     try:
         with temporary.open("xb") as stream:
             stream.write(content.encode() if isinstance(content, str) else content)
@@ -24,7 +25,26 @@ def write_atomically(file: Path, content: str | bytes) -> None:
     sync(file.parent)
 
 
-_LEFT = re.compile(r"\..+\.\d+\.tmp")
+_LEFT = re.compile(r"\.(.+)\.(\d+)\.tmp")
+
+
+def _remove_left_of(file: Path) -> None:
+    """Removes what processes that were killed as they wrote this file have left, those of the same number too."""
+    with contextlib.suppress(OSError):
+        for entry in file.parent.iterdir():
+            left = _LEFT.fullmatch(entry.name)
+            if left and left[1] == file.name and (int(left[2]) == os.getpid() or not _lives(int(left[2]))):
+                entry.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass  # somebody else's
+    return True
 
 
 def is_left(name: str) -> bool:

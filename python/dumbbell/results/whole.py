@@ -1,11 +1,11 @@
 """Whether the files of a run are as they were recorded: their sizes and digests are in its statistics."""
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import one_line
+from dumbbell.input_files import digest
 from dumbbell.results.kept import PACKETS, kept_files
 
 FILES = "files"
@@ -18,7 +18,7 @@ _MAGIC = b"PAR1"
 def recorded(folder: Path) -> dict[str, dict[str, Any]]:
     """What is to be known of the files that a run kept in `folder`."""
     names = sorted(f"{name}.parquet" for name in kept_files(folder))
-    return {name: {"bytes": (folder / name).stat().st_size, "sha256": _digest(folder / name)} for name in names}
+    return {name: {"bytes": (folder / name).stat().st_size, "sha256": digest(folder / name)} for name in names}
 
 
 def damage(folder: Path, statistics: Mapping[str, Any], log: str) -> str | None:
@@ -45,17 +45,10 @@ def _fault(file: Path, facts: object) -> str | None:
     size = file.stat().st_size
     if size != facts.get("bytes"):
         return f"{file.name} has {size} bytes, not {facts.get('bytes')}"
-    return (
-        None if _digest(file) == facts.get("sha256") else f"{file.name} is not what was recorded: its SHA-256 differs"
-    )
+    return None if digest(file) == facts.get("sha256") else f"{file.name} is not what was recorded: its SHA-256 differs"
 
 
 def _ends(file: Path) -> bool:
     with file.open("rb") as stream:
         stream.seek(max(file.stat().st_size - len(_MAGIC), 0))
         return stream.read() == _MAGIC
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,13 +1,12 @@
 """Whether today's implementation still gives the traces of a directory."""
 
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from os import PathLike
 from pathlib import Path
 
-from dumbbell.catalog.plan import parse_plan
-from dumbbell.catalog.tables import read_toml
+from dumbbell.catalog.plan import stored_plan
 from dumbbell.errors import UserError
 from dumbbell.experiment import check, resolve
 from dumbbell.vectors.write import EXPERIMENT, TABLE, TRACE, run_scenario
@@ -37,7 +36,7 @@ def check_vectors(directory: str | PathLike[str]) -> dict[str, Difference | None
 
 
 def _check(folder: Path) -> Difference | None:
-    experiment = resolve(replace(parse_plan(read_toml(folder / EXPERIMENT)), closed=True))
+    experiment = resolve(stored_plan(folder / EXPERIMENT))
     for scheme in experiment.schemes.values():
         if scheme.is_outside:  # whoever checks vectors executes nothing of theirs
             raise UserError(f"{folder / EXPERIMENT}: scheme `{scheme.name}`: allowed are built-in controllers")

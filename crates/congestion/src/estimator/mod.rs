@@ -29,7 +29,8 @@ const STEP: Span = Span::from_ms(60);
 /// Pacing rate over the encoder's.
 const PACING_FACTOR: f64 = 2.5;
 
-pub(crate) const WEIGHTS: Parameter = Parameter::file("weights", "The network: safetensors of 150 inputs.");
+pub(crate) const WEIGHTS: Parameter =
+    Parameter::needed_file("weights", "The network: safetensors of 150 inputs.");
 pub(crate) const INITIAL_RATE: Parameter =
     Parameter::number("initial_rate_mbps", "Mbit/s", 0.3, (0.01, 1e5), "Rate before the first estimate.");
 pub(crate) const MIN_RATE: Parameter =

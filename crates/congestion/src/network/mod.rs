@@ -30,9 +30,9 @@ mod tensors;
 
 use layer::Layer;
 use stack::Stack;
-#[cfg(test)]
-pub(crate) use tensors::packed;
 pub(crate) use tensors::{Layout, Tensors};
+#[cfg(test)]
+pub(crate) use tensors::{packed, packed_with};
 
 #[derive(Clone, Debug)]
 enum Step {

@@ -32,6 +32,8 @@ pub(crate) struct Tensors {
     /// Parameter and file, for messages.
     source: String,
     layers: String,
+    /// The metadata of a safetensors file.
+    metadata: BTreeMap<String, String>,
     named: BTreeMap<String, Tensor>,
 }
 
@@ -44,6 +46,7 @@ impl Tensors {
         let mut tensors = Self {
             source: format!("`{parameter}` = `{}`", file.name),
             layers: String::new(),
+            metadata: BTreeMap::new(),
             named: BTreeMap::new(),
         };
         match layouts.iter().find(|layout| layout.bytes == file.contents.len()) {
@@ -80,7 +83,9 @@ impl Tensors {
     fn read_safetensors(&mut self, contents: &[u8]) -> Result<(), String> {
         let plain = |why: safetensors::SafeTensorError| why.to_string().replace('\n', " ");
         let (_, metadata) = SafeTensors::read_metadata(contents).map_err(plain)?;
-        let layers = metadata.metadata().as_ref().and_then(|entries| entries.get(LAYERS));
+        self.metadata =
+            metadata.metadata().iter().flatten().map(|(key, text)| (key.clone(), text.clone())).collect();
+        let layers = self.metadata.get(LAYERS);
         layers.ok_or_else(|| format!("no `{LAYERS}` in its metadata"))?.clone_into(&mut self.layers);
         let file = SafeTensors::deserialize(contents).map_err(plain)?;
         for (name, view) in file.iter() {
@@ -98,6 +103,15 @@ impl Tensors {
     /// Words of the layers, separated by blanks.
     pub(crate) fn layers(&self) -> &str {
         &self.layers
+    }
+
+    /// What its metadata holds under `key`.
+    ///
+    /// # Errors
+    /// One line naming the file: there is none.
+    pub(crate) fn metadata(&self, key: &str) -> Result<&str, String> {
+        let found = self.metadata.get(key).map(String::as_str);
+        found.ok_or_else(|| self.refuse(&format!("no `{key}` in its metadata")))
     }
 
     /// Says what is wrong with the file.
@@ -154,6 +168,12 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
 /// A file of our own format with `tensors`.
 #[cfg(test)]
 pub(crate) fn packed(layers: &str, tensors: &[(&str, &[usize], &[f32])]) -> File {
+    File { name: "w.safetensors".into(), contents: packed_with(&[(LAYERS, layers)], tensors).into() }
+}
+
+/// The contents of a safetensors file with `metadata` and `tensors`.
+#[cfg(test)]
+pub(crate) fn packed_with(metadata: &[(&str, &str)], tensors: &[(&str, &[usize], &[f32])]) -> Vec<u8> {
     let bytes: Vec<Vec<u8>> = tensors
         .iter()
         .map(|(_, _, values)| values.iter().flat_map(|value| value.to_le_bytes()).collect())
@@ -161,9 +181,8 @@ pub(crate) fn packed(layers: &str, tensors: &[(&str, &[usize], &[f32])]) -> File
     let views = tensors.iter().zip(&bytes).map(|((name, shape, _), bytes)| {
         (*name, safetensors::tensor::TensorView::new(Dtype::F32, shape.to_vec(), bytes).unwrap())
     });
-    let metadata = [(LAYERS.to_owned(), layers.to_owned())].into();
-    let contents = safetensors::serialize(views, Some(metadata)).unwrap();
-    File { name: "w.safetensors".into(), contents: contents.into() }
+    let metadata = metadata.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect();
+    safetensors::serialize(views, Some(metadata)).unwrap()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Remy's own files: protocol buffers, as tcpexmachina/remy@master of 2014, `protobufs/dna.proto`, has them. A tree whose leaves are
+//! Remy's own files: protocol buffers, as tcpexmachina/remy@3a7e2eb, `protobufs/dna.proto`, has them. A tree whose leaves are
 //! the rules; what the optimizer was given is passed over. Fields of a message are a key and a value, one after the other
 //! (<https://protobuf.dev/programming-guides/encoding>): what is needed of it is shorter than a dependency would be.
 

@@ -1,7 +1,7 @@
 //! `RemyCC`: a table of rules, computed beforehand, from what ACKs show to a window and a time between packets.
 //!
 //! Source: Winstein and Balakrishnan, "TCP ex Machina", SIGCOMM 2013, section 4; Sivaraman et al., "An Experimental Study of
-//! the Learnability of Congestion Control", SIGCOMM 2014 (Tao); tcpexmachina/remy@master of 2014, `src/memory.cc`,
+//! the Learnability of Congestion Control", SIGCOMM 2014 (Tao); tcpexmachina/remy@e3cc4d8, `src/memory.cc`,
 //! `src/rat.cc`, `src/whisker.cc`; as Pantheon ran it: venkatarun95/genericCC@80b516c, `memory-default.cc`, `remycc.cc`,
 //! `ctcp.hh`. Four signals, in ms but for the third: averages of the times between packets sent and between packets received
 //! that were acknowledged (weight 1/8), the last RTT over the smallest, and the second average with weight 1/256. The first ACK
@@ -11,7 +11,7 @@
 //!
 //! Expected: 1.8, 6.0, 18.0, 91.1, 133.1 and 146 Mbit/s with mean RTTs of 346, 165, 174, 157, 152 and 151 ms of two senders that
 //! are on and off for a second on average, on links of 2.21, 9.93, 29.41, 185.04, 300.25 and 401.4 Mbit/s and 150 ms
-//! (tcpexmachina/remy@master of 2014, tests/verify-2014; figure 2 of the paper of 2014), with its table of link rates from 3.2 to 320 Mbit/s.
+//! (tcpexmachina/remy@a7e7a42, tests/verify-2014; figure 2 of the paper of 2014), with its table of link rates from 3.2 to 320 Mbit/s.
 
 mod dna;
 mod memory;

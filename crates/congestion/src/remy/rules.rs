@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub const DOMAIN: f64 = 163_840.0;
 /// Where a table's rules may end at the earliest.
 const LEAST_DOMAIN: f64 = 16_384.0;
-/// Largest window, packets (tcpexmachina/remy@master of 2014, `src/whisker.hh`).
+/// Largest window, packets (tcpexmachina/remy@ad05f8a, `src/whisker.hh`).
 pub const MAX_WINDOW: u32 = 1_000_000;
 /// Longest time between two packets that a rule may have, ms.
 pub const MAX_INTERSEND_MS: f64 = 1e6;

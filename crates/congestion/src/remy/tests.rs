@@ -109,8 +109,52 @@ fn a_file_that_is_no_table_is_refused_in_one_line() {
         (b"hello, world", "allowed are tables of"),
         (b"{\"format\": \"other\", \"rules\": []}", "format = \"other\""),
         (b"{\"rules\": 3}", "invalid type"),
+        (b"{\"a\\u202e\\n\\\"b\": 3}", "unknown field `a\\u{202e}\\n\"b`"),
     ] {
         let why = Table::read(contents).unwrap_err();
         assert!(why.contains(said) && !why.contains('\n'), "{why}");
     }
+}
+
+/// A field with bytes in it; numbers and lengths are below 128 * 128.
+fn field(number: u32, content: &[u8]) -> Vec<u8> {
+    let varint = |value: u32| {
+        if value < 128 { vec![value as u8] } else { vec![value as u8 | 0x80, (value >> 7) as u8] }
+    };
+    [varint(number << 3 | 2), varint(content.len() as u32), content.to_vec()].concat()
+}
+
+/// A field with a number.
+fn double(number: u8, value: f64) -> Vec<u8> {
+    let key = u32::from(number) << 3 | 1;
+    [&[key as u8 | 0x80, (key >> 7) as u8][..], &value.to_le_bytes()].concat()
+}
+
+/// A leaf of a tree as Remy writes it, for ratios from `from` to `to` and whatever the other signals are.
+fn leaf(from: f64, to: f64, zigzag_increment: u8, multiple: f64, intersend_ms: f64) -> Vec<u8> {
+    let range = [field(11, &double(23, from)), field(12, &double(23, to)), vec![13 << 3, 2]].concat();
+    let increment = [0xf8, 1, zigzag_increment];
+    let action =
+        [&increment[..], &double(32, multiple), &double(33, intersend_ms), &field(34, &range)].concat();
+    [field(1, &range), field(3, &action)].concat()
+}
+
+#[test]
+fn a_file_of_remy_is_read() {
+    let leaves = [leaf(0.0, 1.5, 120, 0.01, 0.292), leaf(1.5, DOMAIN, 5, 0.5, 2.0)];
+    // The optimizer's settings (4) are passed over; what is not written of a range is all there is.
+    let tree =
+        [field(1, &[]), field(2, &leaves[0]), field(2, &leaves[1]), field(4, &double(71, 3.0))].concat();
+    assert_eq!(Table::read(&tree).unwrap().rules(), table().rules());
+    for length in 1..tree.len() {
+        let cut = Table::read(&tree[..length]);
+        let is_complete = cut.as_ref().is_ok_and(|table| table.rules().len() == 2);
+        assert!(is_complete || !cut.unwrap_err().contains('\n'), "{length}");
+    }
+    let hole = [field(1, &[]), field(2, &leaves[0])].concat();
+    assert!(Table::read(&hole).unwrap_err().contains("no rule for signals"));
+    let later = field(1, &[13 << 3, 4]);
+    assert!(Table::read(&later).unwrap_err().starts_with("signal 4 of later versions of Remy"));
+    let deep = (0..100).fold(leaves[0].clone(), |tree, _| [field(1, &[]), field(2, &tree)].concat());
+    assert!(Table::read(&deep).unwrap_err().starts_with("its tree is deeper than 64 levels"));
 }

@@ -56,12 +56,24 @@ impl From<&Line> for Rule {
 
 /// A table and what is known of its training.
 pub(super) fn read(contents: &[u8]) -> Result<(Table, Value), String> {
-    let text: Text =
-        serde_json::from_slice(contents).map_err(|cause| cause.to_string().replace('\n', " "))?;
+    let text: Text = serde_json::from_slice(contents).map_err(|cause| printable(&cause.to_string()))?;
     if text.format != FORMAT {
         return Err(format!("format = {:?}: allowed is {FORMAT:?}", text.format));
     }
     Ok((Table::new(text.rules.iter().map(Rule::from).collect())?, text.training))
+}
+
+/// A message that quotes a file, whatever is in it, as one line.
+fn printable(message: &str) -> String {
+    let quotes = |letter: char| matches!(letter, '"' | '\'' | '\\');
+    message
+        .chars()
+        .flat_map(|letter| {
+            let (as_it_is, escaped) =
+                if quotes(letter) { (Some(letter), None) } else { (None, Some(letter)) };
+            as_it_is.into_iter().chain(escaped.into_iter().flat_map(char::escape_debug))
+        })
+        .collect()
 }
 
 /// A table as it is written, with what is known of its training.

@@ -1,54 +1,112 @@
-//! Files of the controllers that cannot do without one: those that the catalog's schemes name, or made-up networks.
+//! Files of the controllers that cannot do without one: those that the catalog's schemes name, and networks made up for
+//! those whose own may not be shipped.
 
 use congestion::{Entry, Files, Parameters};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
-use std::sync::Arc;
 
-const INDIGO: &[u8] = include_bytes!("../../../../python/dumbbell/catalog/weights/indigo/indigo-1x32.data");
-const TABLE: &[u8] = include_bytes!("../../../../python/dumbbell/catalog/weights/tao/tao-10x.json");
-const ORCA: &[u8] = include_bytes!("../../../../python/dumbbell/catalog/weights/orca/orca.safetensors");
-const TEAMS_BWE: &[u8] =
-    include_bytes!("../../../../python/dumbbell/catalog/weights/teams-bwe/teams-bwe.safetensors");
-const TEN_TMS: &[u8] =
-    include_bytes!("../../../../python/dumbbell/catalog/weights/ten-tms/ten-tms.safetensors");
-const FARC: &[u8] = include_bytes!("../../../../python/dumbbell/catalog/weights/farc/farc.safetensors");
+/// Name and shape of a tensor.
+type Shape = (&'static str, &'static [usize]);
 
-/// What the controller called `name` needs: a parameter and the contents of its file.
-fn needed(name: &str) -> Option<(&'static str, Arc<[u8]>)> {
-    match name {
-        "indigo" => Some(("weights", INDIGO.into())),
-        "remy" => Some(("table", TABLE.into())),
-        "orca" => Some(("weights", ORCA.into())),
-        "teams-bwe" => Some(("weights", TEAMS_BWE.into())),
-        "ten-tms" => Some(("weights", TEN_TMS.into())),
-        "farc" => Some(("weights", FARC.into())),
-        "aurora" => Some(("weights", dense(30, 1))),
-        "astraea" => Some(("weights", dense(50, 1))),
-        "muses" => Some(("weights", dense(11, 5))),
-        _ => None,
+enum Source {
+    Shipped(&'static [u8]),
+    /// Words of the layers, and the tensors.
+    MadeUp(&'static str, &'static [Shape]),
+}
+
+/// Controller, parameter, file.
+const FILES: &[(&str, &str, Source)] = &[
+    (
+        "astraea",
+        "weights",
+        Source::MadeUp(
+            "dense tanh dense tanh",
+            &[("0.kernel", &[50, 8]), ("0.bias", &[8]), ("2.kernel", &[8, 1]), ("2.bias", &[1])],
+        ),
+    ),
+    (
+        "aurora",
+        "weights",
+        Source::MadeUp(
+            "dense tanh dense",
+            &[("0.kernel", &[30, 8]), ("0.bias", &[8]), ("2.kernel", &[8, 1]), ("2.bias", &[1])],
+        ),
+    ),
+    (
+        "indigo",
+        "weights",
+        Source::Shipped(include_bytes!(
+            "../../../../python/dumbbell/catalog/weights/indigo/indigo-1x32.data"
+        )),
+    ),
+    (
+        "orca",
+        "weights",
+        Source::Shipped(include_bytes!("../../../../python/dumbbell/catalog/weights/orca/orca.safetensors")),
+    ),
+    ("neural", "weights", Source::Shipped(include_bytes!("neural.safetensors"))),
+    ("muses", "weights", Source::MadeUp("dense", &[("0.kernel", &[11, 5]), ("0.bias", &[5])])),
+    (
+        "remy",
+        "table",
+        Source::Shipped(include_bytes!("../../../../python/dumbbell/catalog/weights/tao/tao-10x.json")),
+    ),
+    (
+        "farc",
+        "weights",
+        Source::Shipped(include_bytes!("../../../../python/dumbbell/catalog/weights/farc/farc.safetensors")),
+    ),
+    (
+        "teams-bwe",
+        "weights",
+        Source::Shipped(include_bytes!(
+            "../../../../python/dumbbell/catalog/weights/teams-bwe/teams-bwe.safetensors"
+        )),
+    ),
+    (
+        "ten-tms",
+        "weights",
+        Source::Shipped(include_bytes!(
+            "../../../../python/dumbbell/catalog/weights/ten-tms/ten-tms.safetensors"
+        )),
+    ),
+];
+
+impl Source {
+    fn contents(&self) -> Vec<u8> {
+        match self {
+            Self::Shipped(contents) => contents.to_vec(),
+            Self::MadeUp(layers, shapes) => made_up(layers, shapes),
+        }
     }
 }
 
-/// A layer that weighs its inputs this way and that.
-fn dense(inputs: usize, outputs: usize) -> Arc<[u8]> {
-    let floats = |count: usize| -> Vec<u8> {
-        (0..count).flat_map(|index| ((index * 7 % 11) as f32 - 5.0).to_le_bytes()).collect()
+/// Numbers between -1 and 1 without a pattern, as tensors of our format.
+fn made_up(layers: &str, shapes: &[Shape]) -> Vec<u8> {
+    let mut state = 1_u32;
+    let mut number = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / 8_388_608.0 - 1.0
     };
-    let (kernel, bias) = (floats(inputs * outputs), floats(outputs));
-    let view = |shape: &[usize], bytes| {
-        TensorView::new(Dtype::F32, shape.to_vec(), bytes).expect("as many bytes as the shape has")
-    };
-    let tensors = [("0.kernel", view(&[inputs, outputs], &kernel)), ("0.bias", view(&[outputs], &bias))];
-    let metadata = [("layers".to_owned(), "dense".to_owned())].into();
-    safetensors::serialize(tensors, Some(metadata)).expect("a small file").into()
+    let values: Vec<Vec<u8>> = shapes
+        .iter()
+        .map(|(_, shape)| (0..shape.iter().product()).flat_map(|_: usize| number().to_le_bytes()).collect())
+        .collect();
+    let views = shapes.iter().zip(&values).map(|((name, shape), bytes)| {
+        (*name, TensorView::new(Dtype::F32, shape.to_vec(), bytes).expect("as many bytes as the shape says"))
+    });
+    let metadata = [("layers".to_owned(), layers.to_owned())].into();
+    safetensors::serialize(views, Some(metadata)).expect("tensors that fit")
 }
 
-/// `entry`'s parameters at their defaults, with the file that it needs.
+/// `entry`'s parameters at their defaults, with the files that it needs.
 pub(crate) fn parameters(entry: &Entry) -> Parameters {
-    let defaults = Parameters::defaults(entry.parameters);
-    let Some((name, contents)) = needed(entry.name) else { return defaults };
-    let mut parameters = defaults.with_files(Files::from([("file".to_owned(), contents)]));
-    parameters.set(name, "file").expect("a file that was read");
+    let named = || FILES.iter().filter(|(controller, ..)| *controller == entry.name);
+    let files: Files =
+        named().map(|(_, name, source)| ((*name).to_owned(), source.contents().into())).collect();
+    let mut parameters = Parameters::defaults(entry.parameters).with_files(files);
+    for (_, name, _) in named() {
+        parameters.set(name, name).expect("a file that was read");
+    }
     parameters
 }

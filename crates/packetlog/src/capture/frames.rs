@@ -2,9 +2,9 @@
 
 use super::segment::{Link, Segment, decode};
 use crate::Error;
+use crate::regular::open_regular;
 use pcap_parser::traits::PcapReaderIterator;
 use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Size of the buffer, which has to hold a whole block, and how far it may grow.
@@ -49,12 +49,7 @@ impl Frames {
     /// # Errors
     /// The file cannot be read, or is no capture.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        let kind = std::fs::metadata(path).map_err(|e| Error::io(path, "open", e))?;
-        if !kind.is_file() {
-            return Err(Error::file(path, "is no file"));
-        }
-        let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
-        let reader = create_reader(BUFFER_BYTES, file).map_err(|error| match error {
+        let reader = create_reader(BUFFER_BYTES, open_regular(path)?).map_err(|error| match error {
             PcapError::Eof => Error::file(path, "is empty"),
             PcapError::Incomplete(_) | PcapError::UnexpectedEof => {
                 Error::file(path, "is cut off in its header")

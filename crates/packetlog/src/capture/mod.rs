@@ -155,17 +155,14 @@ pub fn import_one(file: &Path, role: Option<Role>, directory: &Path) -> Result<V
         let is_data = segment.is_forward() == flow.is_forward;
         part.packet(segment.time_ns.saturating_sub(first_ns), *number, &segment, is_data, view)?;
     }
-    let mut acked: BTreeMap<(Role, bool), u64> = BTreeMap::new();
     for (_, key, _, view) in flows.values() {
-        if let View::Sender(view) = view {
-            *acked.entry(*key).or_default() += view.acked;
+        if let View::Sender(view) = view
+            && let Some(part) = parts.get_mut(key)
+        {
+            part.acked += view.acked;
         }
     }
-    let found = parts.into_iter().map(|(key, part)| {
-        let acked = acked.get(&key).copied().unwrap_or(0);
-        part.finish(first_ns, acked, others, &[survey.captured])
-    });
-    found.collect()
+    parts.into_values().map(|part| part.finish(first_ns, others, &[survey.captured])).collect()
 }
 
 fn of_sender(is_sender: bool) -> Role {
@@ -207,10 +204,10 @@ struct Part {
     samples: Option<SampleWriter>,
     flows: Vec<CapturedFlow>,
     records: u64,
-    last_ns: u64,
+    order: Order,
     acks: u64,
-    /// Packets with a stamp before that of the packet before.
-    backward: u64,
+    /// Packets of TCP that were acknowledged.
+    acked: u64,
     offloaded: bool,
     without_start: usize,
     guessed: usize,
@@ -242,9 +239,9 @@ impl Part {
             samples,
             flows: Vec::new(),
             records: 0,
-            last_ns: 0,
+            order: Order::default(),
             acks: 0,
-            backward: 0,
+            acked: 0,
             offloaded: false,
             without_start: 0,
             guessed: 0,
@@ -266,10 +263,7 @@ impl Part {
         is_data: bool,
         view: &mut View,
     ) -> Result<(), Error> {
-        // Records come in order of time, stamps of several processors do not always.
-        self.backward += u64::from(at_ns < self.last_ns);
-        let at_ns = at_ns.max(self.last_ns);
-        self.last_ns = at_ns;
+        let at_ns = self.order.time(at_ns);
         let is_sender = self.role == Role::Sender;
         let mut told = Vec::new();
         match (view, segment.kind) {
@@ -318,13 +312,7 @@ impl Part {
         Ok(())
     }
 
-    fn finish(
-        self,
-        first_ns: u64,
-        acked: u64,
-        others: usize,
-        captured: &[Captured],
-    ) -> Result<ImportedCapture, Error> {
+    fn finish(self, first_ns: u64, others: usize, captured: &[Captured]) -> Result<ImportedCapture, Error> {
         let is_senders_view = self.role == Role::Sender && self.is_tcp;
         let mut notes = general_notes(others, captured);
         let view = match (self.role, self.is_tcp) {
@@ -347,7 +335,7 @@ impl Part {
                 self.flows.len()
             ));
         }
-        if is_senders_view && acked == 0 {
+        if is_senders_view && self.acked == 0 {
             notes.push(
                 "no acknowledgement is of anything that was sent: what arrived is not known".to_owned(),
             );
@@ -373,9 +361,7 @@ impl Part {
         if self.without_start > 0 && self.is_tcp {
             notes.push(format!("the set-up of {} connections is not in the capture", self.without_start));
         }
-        if self.backward > 0 {
-            notes.push(backward_note(self.backward));
-        }
+        notes.extend(self.order.note());
         self.packets.finish()?;
         let has_samples = self.samples.map(SampleWriter::finish).transpose()?.is_some();
         Ok(ImportedCapture {
@@ -386,16 +372,36 @@ impl Part {
             records: self.records,
             has_samples,
             first_ns,
-            last_ns: self.last_ns,
-            tells_arrivals: if is_senders_view { acked > 0 } else { self.role == Role::Receiver },
+            last_ns: self.order.last_ns,
+            tells_arrivals: if is_senders_view { self.acked > 0 } else { self.role == Role::Receiver },
             delays: if is_senders_view { Delays::RoundTrip } else { Delays::Unknown },
             notes,
         })
     }
 }
 
-fn backward_note(count: u64) -> String {
-    format!("{count} packets are stamped earlier than the packet before them: they come at its time")
+/// The order of time, in which records come and stamps of several processors do not always.
+#[derive(Default)]
+struct Order {
+    last_ns: u64,
+    /// Packets with a stamp before that of the packet before.
+    backward: u64,
+}
+
+impl Order {
+    /// When the next packet comes.
+    fn time(&mut self, stamp_ns: u64) -> u64 {
+        self.backward += u64::from(stamp_ns < self.last_ns);
+        self.last_ns = self.last_ns.max(stamp_ns);
+        self.last_ns
+    }
+
+    fn note(&self) -> Option<String> {
+        let count = self.backward;
+        (count > 0).then(|| {
+            format!("{count} packets are stamped earlier than the packet before them: they come at its time")
+        })
+    }
 }
 
 fn general_notes(others: usize, captured: &[Captured]) -> Vec<String> {
@@ -470,16 +476,15 @@ pub fn import_both(
         packets: PacketLogWriter::create(folder.join("packets.parquet"))?,
         samples: SampleWriter::create(folder.join("flows.parquet"), SampleTable::Flows)?,
         records: 0,
-        last_ns: 0,
-        backward: 0,
     };
+    let mut order = Order::default();
     let matched = (1..).zip(&chosen).map(|(number, flow)| {
         let found = &surveys[0].connections[&flow.connection];
         // Which file is that of the sender of this flow's data.
         let at_sender = usize::from(flow.connection.ends[flow.direction()].address != host);
-        (flow.connection, (*flow, at_sender, Matcher::new(number, full_bytes(flow, found)), 0))
+        (flow.connection, (*flow, at_sender, Matcher::new(number, full_bytes(flow, found)), None))
     });
-    let mut flows: BTreeMap<_, (Chosen, usize, Matcher, u64)> = matched.collect();
+    let mut flows: BTreeMap<_, (Chosen, usize, Matcher, Option<u64>)> = matched.collect();
     let shifted = |file: usize, time_ns: u64| time_ns as i64 - if file == 1 { shift_ns } else { 0 };
     let begins = [0, 1].map(|file| shifted(file, first_of(&surveys[file], &chosen)));
     let zero_ns = begins[0].min(begins[1]);
@@ -502,7 +507,7 @@ pub fn import_both(
         if at_ns < from_ns || at_ns > to_ns {
             continue;
         }
-        let at_ns = writer.time((at_ns - zero_ns) as u64);
+        let at_ns = order.time((at_ns - zero_ns) as u64);
         let way = usize::from(segment.is_forward() != flow.is_forward);
         let is_source = (file == *at_sender) == (way == 0);
         let mut told = Vec::new();
@@ -514,15 +519,15 @@ pub fn import_both(
         for record in told {
             writer.write(&record)?;
         }
-        if flow.connection.is_tcp && (*seen == 0 || *seen != matcher.retransmissions + 1) {
-            *seen = matcher.retransmissions + 1;
+        let count = matcher.retransmissions;
+        if flow.connection.is_tcp && seen.replace(count) != Some(count) {
             writer.retransmissions(at_ns, matcher)?;
         }
     }
     let mut notes = vec![offset.note(delays)];
     notes.extend(general_notes(others, &[surveys[0].captured, surveys[1].captured]));
     let unmatched: u64 = flows.values().map(|(_, _, matcher, _)| matcher.unmatched).sum();
-    let (records, last_ns, backward) = (writer.records, writer.last_ns, writer.backward);
+    let records = writer.records;
     if unmatched > 0 {
         notes.push(format!("{unmatched} packets are in one capture and cannot be found in the other"));
     }
@@ -531,9 +536,7 @@ pub fn import_both(
             "one capture begins or ends more than a second apart from the other: what only one has is left out".to_owned(),
         );
     }
-    if backward > 0 {
-        notes.push(backward_note(backward));
-    }
+    notes.extend(order.note());
     if flows.values().all(|(_, _, matcher, _)| matcher.arrivals == 0) {
         let problem = format!("has none of the packets that {} has", sender.display());
         return Err(Error::file(receiver, problem));
@@ -547,7 +550,7 @@ pub fn import_both(
         records,
         has_samples: true,
         first_ns: zero_ns.max(0) as u64,
-        last_ns,
+        last_ns: order.last_ns,
         tells_arrivals: true,
         delays,
         notes,
@@ -590,17 +593,9 @@ struct Both {
     packets: PacketLogWriter,
     samples: SampleWriter,
     records: u64,
-    last_ns: u64,
-    backward: u64,
 }
 
 impl Both {
-    fn time(&mut self, at_ns: u64) -> u64 {
-        self.backward += u64::from(at_ns < self.last_ns);
-        self.last_ns = self.last_ns.max(at_ns);
-        self.last_ns
-    }
-
     fn write(&mut self, record: &Record) -> Result<(), Error> {
         self.records += 1;
         self.packets.write(record)

@@ -1,5 +1,6 @@
 //! What one end saw of a connection: the sender's view of TCP, and what arrived at a receiver.
 
+use super::plain;
 use super::segment::{Segment, Tcp};
 use record::{Event, Record};
 use std::collections::BTreeMap;
@@ -51,21 +52,29 @@ pub(super) fn split(from: u64, to: u64, full: Option<u32>) -> impl Iterator<Item
     })
 }
 
+/// A packet that was sent.
 #[derive(Clone, Copy, Debug)]
-struct Transmission {
-    number: u64,
-    sent_ns: u64,
-    stamp: Option<u32>,
-    size_bytes: u32,
-    data_bytes: u32,
-    is_lost: bool,
+pub(super) struct Sent {
+    pub(super) at_ns: u64,
+    pub(super) number: u64,
+    pub(super) size_bytes: u32,
+    pub(super) data_bytes: u32,
+    pub(super) stamp: Option<u32>,
+}
+
+impl Sent {
+    /// What happens to it at `time_ns`.
+    pub(super) fn record(&self, flow: u32, event: Event, time_ns: u64) -> Record {
+        let Self { number, size_bytes, data_bytes, .. } = *self;
+        Record { time_ns, flow, event, seq: number, size_bytes, data_bytes, one_way_delay_ns: 0 }
+    }
 }
 
 /// A range of the sequence that was sent at once, and every time that it was.
 #[derive(Clone, Debug)]
 struct Piece {
     end: u64,
-    sent: Vec<Transmission>,
+    sent: Vec<Sent>,
 }
 
 /// TCP at the end that sends.
@@ -124,24 +133,23 @@ impl SenderView {
         let before = (self.in_flight_bytes, self.retransmissions);
         for (from, to) in split(begin, end, self.full) {
             let data_bytes = (to - from) as u32;
-            let transmission = Transmission {
+            let sent = Sent {
+                at_ns,
                 number: self.packets,
-                sent_ns: at_ns,
-                stamp: tcp.timestamps.map(|(value, _)| value),
                 size_bytes: header_bytes + data_bytes,
                 data_bytes,
-                is_lost: false,
+                stamp: tcp.timestamps.map(|(value, _)| value),
             };
             self.packets += 1;
             let fills = self.fills_hole(from, to);
             if from < self.next && !fills {
                 self.retransmissions += 1;
-                self.again(at_ns, from, transmission, tell);
+                self.again(at_ns, from, sent, tell);
             } else if self.pieces.len() < MOST_PIECES {
-                self.pieces.insert(from, Piece { end: to, sent: vec![transmission] });
+                self.pieces.insert(from, Piece { end: to, sent: vec![sent] });
                 self.in_flight_bytes += u64::from(data_bytes);
             }
-            tell(Told::Record(self.record(at_ns, Event::Send, &transmission, 0)));
+            tell(Told::Record(sent.record(self.flow, Event::Send, at_ns)));
         }
         if self.next < begin && self.next > 0 {
             self.holes.insert(self.next, begin);
@@ -167,49 +175,30 @@ impl SenderView {
     }
 
     /// Payload was sent again: what was sent before counts as lost.
-    fn again(&mut self, at_ns: u64, from: u64, transmission: Transmission, tell: &mut impl FnMut(Told)) {
-        let flow = self.flow;
+    fn again(&mut self, at_ns: u64, from: u64, sent: Sent, tell: &mut impl FnMut(Told)) {
         let under_way = self.pieces.range_mut(..=from).next_back().filter(|(_, piece)| piece.end > from);
         let Some((_, piece)) = under_way else {
             // It had arrived, as a report of a duplicate may tell.
-            let end = from + u64::from(transmission.data_bytes);
+            let end = from + u64::from(sent.data_bytes);
             let piece = self.settled.entry(from).or_insert_with(|| Piece { end, sent: Vec::new() });
-            piece.sent.push(transmission);
+            piece.sent.push(sent);
             if self.settled.len() > MOST_PIECES {
                 self.settled.pop_first();
             }
             return;
         };
-        if let Some(last) = piece.sent.last_mut().filter(|last| !last.is_lost) {
-            last.is_lost = true;
-            tell(Told::Record(Record {
-                time_ns: at_ns,
-                flow,
-                event: Event::Lost,
-                seq: last.number,
-                size_bytes: 0,
-                data_bytes: last.data_bytes,
-                one_way_delay_ns: 0,
-            }));
+        if let Some(last) = piece.sent.last() {
+            tell(Told::Record(Record { size_bytes: 0, ..last.record(self.flow, Event::Lost, at_ns) }));
         }
-        piece.sent.push(transmission);
+        piece.sent.push(sent);
     }
 
     /// A packet of the other direction.
     pub(super) fn received(&mut self, at_ns: u64, segment: &Segment, tcp: &Tcp, tell: &mut impl FnMut(Told)) {
         let Some(ack) = tcp.ack else { return };
         if segment.payload_bytes == 0 && !tcp.syn {
-            let ack = Record {
-                time_ns: at_ns,
-                flow: self.flow,
-                event: Event::AckDeliver,
-                seq: self.acks,
-                size_bytes: segment.size_bytes,
-                data_bytes: 0,
-                one_way_delay_ns: 0,
-            };
+            tell(Told::Record(plain(at_ns, self.flow, Event::AckDeliver, self.acks, segment, 0)));
             self.acks += 1;
-            tell(Told::Record(ack));
         }
         if self.packets == 0 {
             return;
@@ -257,7 +246,7 @@ impl SenderView {
             let Some(mut piece) = self.pieces.remove(&begin) else { continue };
             self.in_flight_bytes -= piece.end - begin;
             // An echo older than what was sent again is of what was sent before.
-            let is_echoed = |sent: &Transmission| {
+            let is_echoed = |sent: &Sent| {
                 sent.stamp.zip(echo).is_none_or(|(stamp, echo)| echo.wrapping_sub(stamp) as i32 >= 0)
             };
             let which = piece.sent.iter().rposition(is_echoed).unwrap_or(0);
@@ -286,11 +275,12 @@ impl SenderView {
         }
     }
 
-    fn tell_arrival(&self, at_ns: u64, arrived: &Transmission, new_bytes: u32, tell: &mut impl FnMut(Told)) {
-        let rtt_ns = at_ns.saturating_sub(arrived.sent_ns);
-        tell(Told::Record(Record { size_bytes: 0, ..self.record(at_ns, Event::Acked, arrived, 0) }));
-        let delivered = self.record(at_ns, Event::Deliver, arrived, rtt_ns);
-        tell(Told::Record(Record { data_bytes: new_bytes, ..delivered }));
+    fn tell_arrival(&self, at_ns: u64, arrived: &Sent, new_bytes: u32, tell: &mut impl FnMut(Told)) {
+        let rtt_ns = at_ns.saturating_sub(arrived.at_ns);
+        tell(Told::Record(Record { size_bytes: 0, ..arrived.record(self.flow, Event::Acked, at_ns) }));
+        let delivered = arrived.record(self.flow, Event::Deliver, at_ns);
+        let one_way_delay_ns = rtt_ns as i64;
+        tell(Told::Record(Record { data_bytes: new_bytes, one_way_delay_ns, ..delivered }));
         tell(Told::Sample("latest_rtt", "ms", rtt_ns as f64 / 1e6));
     }
 
@@ -300,18 +290,6 @@ impl SenderView {
         }
         if before.1 != self.retransmissions {
             tell(Told::Sample("retransmissions", "packets", self.retransmissions as f64));
-        }
-    }
-
-    fn record(&self, time_ns: u64, event: Event, packet: &Transmission, delay_ns: u64) -> Record {
-        Record {
-            time_ns,
-            flow: self.flow,
-            event,
-            seq: packet.number,
-            size_bytes: packet.size_bytes,
-            data_bytes: packet.data_bytes,
-            one_way_delay_ns: delay_ns as i64,
         }
     }
 }

@@ -102,15 +102,14 @@ impl Survey {
         let mut frames = Frames::open(path)?;
         let mut survey = Self::default();
         while let Some(segment) = frames.next()? {
-            let count = survey.connections.len();
             let found = survey
                 .connections
                 .entry(segment.connection())
                 .or_insert_with(|| Surveyed { first_ns: segment.time_ns, ..Surveyed::default() });
-            if count >= MOST_CONNECTIONS {
+            found.take_in(&segment, compares);
+            if survey.connections.len() > MOST_CONNECTIONS {
                 return Err(Error::file(path, format!("has more than {MOST_CONNECTIONS} connections")));
             }
-            found.take_in(&segment, compares);
         }
         survey.captured = frames.captured;
         if survey.connections.values().all(|found| found.payload_bytes == [0, 0]) {

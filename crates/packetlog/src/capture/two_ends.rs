@@ -1,22 +1,12 @@
 //! A connection that both ends captured: packets found again, and how long each took.
 
-use super::one_end::{Arrived, Unwrap, split};
+use super::one_end::{Arrived, Sent, Unwrap, split};
 use super::segment::{Kind, Segment, Tcp};
 use record::{Event, Record};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Longest time that a packet may be under way, ns: what is older is lost.
 const LONGEST_NS: u64 = 10_000_000_000;
-
-/// A packet on its way.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    at_ns: u64,
-    number: u64,
-    size_bytes: u32,
-    data_bytes: u32,
-    stamp: Option<u32>,
-}
 
 /// What tells a packet from others that both ends see unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -138,7 +128,7 @@ impl Matcher {
         let (size_bytes, data_bytes) = (segment.size_bytes, if way == 0 { segment.payload_bytes } else { 0 });
         let number = self.number(way);
         let sent = Sent { at_ns, number, size_bytes, data_bytes, stamp: None };
-        tell(self.record(SENT[way], at_ns, &sent, data_bytes, 0));
+        tell(sent.record(self.flow, SENT[way], at_ns));
         if let Some(identity) = Identity::of(segment) {
             self.whole[way].push(identity, sent);
         } else {
@@ -156,7 +146,7 @@ impl Matcher {
             let sent = Sent { at_ns, number, size_bytes: header_bytes + data_bytes, data_bytes, stamp };
             self.retransmissions += u64::from(from < self.highest);
             self.highest = self.highest.max(to);
-            tell(self.record(Event::Send, at_ns, &sent, data_bytes, 0));
+            tell(sent.record(self.flow, Event::Send, at_ns));
             self.pieces.push(from, sent);
         }
     }
@@ -211,13 +201,14 @@ impl Matcher {
         ce: bool,
         tell: &mut impl FnMut(Record),
     ) {
-        let delay_ns = at_ns as i64 - sent.at_ns as i64;
         self.arrivals += u64::from(way == 0);
         if ce {
             let event = [Event::Mark, Event::AckMark][way];
-            tell(Record { data_bytes: 0, ..self.record(event, at_ns, sent, 0, 0) });
+            tell(Record { data_bytes: 0, ..sent.record(self.flow, event, at_ns) });
         }
-        tell(self.record(DELIVERED[way], at_ns, sent, new_bytes, delay_ns));
+        let one_way_delay_ns = at_ns as i64 - sent.at_ns as i64;
+        let delivered = sent.record(self.flow, DELIVERED[way], at_ns);
+        tell(Record { data_bytes: new_bytes, one_way_delay_ns, ..delivered });
     }
 
     /// Number of the flow.
@@ -228,17 +219,5 @@ impl Matcher {
     fn number(&mut self, way: usize) -> u64 {
         self.numbers[way] += 1;
         self.numbers[way] - 1
-    }
-
-    fn record(&self, event: Event, time_ns: u64, packet: &Sent, data_bytes: u32, delay_ns: i64) -> Record {
-        Record {
-            time_ns,
-            flow: self.flow,
-            event,
-            seq: packet.number,
-            size_bytes: packet.size_bytes,
-            data_bytes,
-            one_way_delay_ns: delay_ns,
-        }
     }
 }

@@ -1,8 +1,8 @@
 //! Lines of a text log from a large buffer, and the fields in them, without an allocation per line.
 
-use crate::Error;
-use crate::pantheon::Input;
 use crate::pantheon::oddities::{Kind, Oddities, Oddity};
+use crate::pantheon::{Input, LONGEST_NS};
+use crate::{Error, STEP_BACK_NS};
 use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
@@ -16,6 +16,9 @@ pub(super) const MAX_MS: u64 = 4_000_000_000_000;
 /// A byte order mark, which some editors put before a text.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
+const TOO_LONG: &str = "expected a time of at most 1000000 s after the log's zero";
+const FAR_BACK: &str = "expected a time at most 1 s before that of a line above";
+pub(super) const BACKWARDS: &str = "expected a time not before that of the line above";
 pub(super) const CUT_OFF: &str = "the log is cut off: its last line has no newline";
 
 /// The lines of one log. The bytes from [`Lines::next_line`] on always contain a newline, so parsing needs one pass.
@@ -30,6 +33,8 @@ pub(super) struct Lines {
     filled: usize,
     /// Lines consumed.
     number: u64,
+    /// The latest time so far by the log's own zero, ns.
+    latest_ns: i64,
     oddities: Oddities,
     /// Whether a last line may lack its newline.
     may_be_unterminated: bool,
@@ -45,6 +50,7 @@ impl Lines {
             complete: 0,
             filled: 0,
             number: 0,
+            latest_ns: i64::MIN,
             oddities: Oddities::default(),
             may_be_unterminated: false,
             unterminated: false,
@@ -70,6 +76,36 @@ impl Lines {
     /// Notes what is unusual about the next line.
     pub(super) fn note_next(&mut self, kind: Kind) {
         self.oddities.note(kind, self.number + 1, 0);
+    }
+
+    /// The latest time so far by the log's own zero, ns.
+    pub(super) fn latest_ns(&self) -> i64 {
+        self.latest_ns
+    }
+
+    /// Checks how far the next line, of time `at_ns`, steps back, and how far into the run it is; `backwards` is what is said
+    /// where none may step back.
+    #[inline]
+    pub(super) fn check_time(&self, at_ns: i64, backwards: &'static str) -> Result<(), Error> {
+        let is_back = at_ns < self.latest_ns;
+        if at_ns.unsigned_abs() > LONGEST_NS {
+            Err(self.malformed(TOO_LONG))
+        } else if is_back && self.is_strict() {
+            Err(self.malformed(backwards))
+        } else if is_back && self.latest_ns.abs_diff(at_ns) > STEP_BACK_NS {
+            Err(self.malformed(FAR_BACK))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Takes in the time of the line consumed last.
+    #[inline]
+    pub(super) fn pass_time(&mut self, at_ns: i64) {
+        if at_ns < self.latest_ns {
+            self.note(Kind::StepBack, self.latest_ns.abs_diff(at_ns));
+        }
+        self.latest_ns = self.latest_ns.max(at_ns);
     }
 
     /// Notes what is unusual about the line consumed last.

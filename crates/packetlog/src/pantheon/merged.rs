@@ -1,9 +1,9 @@
 //! Merged tunnel logs: what Pantheon's users call "datalink log" and "acklink log"
 //! (StanfordSNR/pantheon@23e738c, `src/experiments/merge_tunnel_logs.py`).
 
-use super::lines::{CUT_OFF, Fields, Lines};
+use super::lines::{BACKWARDS, CUT_OFF, Fields, Lines};
 use super::oddities::{Kind, Oddity};
-use super::{Direction, Input, LONGEST_NS, STEP_BACK_NS, Source, TOO_LONG, ending, loose, read_header};
+use super::{Direction, Input, STEP_BACK_NS, Source, ending, loose, read_header};
 use crate::Error;
 use record::Record;
 use std::collections::VecDeque;
@@ -12,8 +12,6 @@ use std::collections::VecDeque;
 const AHEAD_RECORDS: usize = 1 << 20;
 
 const TIME: &str = "expected a time in ms (whole or up to 3 decimals, not negative) at the start";
-const BACKWARDS: &str = "expected a time not before that of the line above";
-const FAR_BACK: &str = "expected a time at most 1 s before that of a line above";
 const FAR_BELOW: &str = "expected no time before the log's zero so far into the log";
 const EVENT: &str = "expected '+', '-' or '#' as second field";
 const SIZE: &str = "expected a size in bytes (0 to 4294967295) as third field";
@@ -29,8 +27,6 @@ pub(super) struct MergedLog {
     init_us: Option<u64>,
     /// What is added to the log's times, so that none is negative, ns.
     zero_ns: u64,
-    /// The latest time so far, ns.
-    latest_ns: i64,
     empty: bool,
     seen: ending::Lines,
     /// Records read before they are asked for.
@@ -45,8 +41,7 @@ impl MergedLog {
         let (lines, init_us) = read_header(lines)?;
         let seen = ending::Lines::default();
         let ahead = VecDeque::new();
-        let mut log =
-            Self { lines, direction, init_us, zero_ns: 0, latest_ns: i64::MIN, empty: true, seen, ahead };
+        let mut log = Self { lines, direction, init_us, zero_ns: 0, empty: true, seen, ahead };
         if !log.lines.is_strict() {
             log.find_zero()?;
         }
@@ -57,7 +52,7 @@ impl MergedLog {
     /// step back earlier than the latest one before it.)
     fn find_zero(&mut self) -> Result<(), Error> {
         let mut earliest_ns = 0;
-        while self.latest_ns < STEP_BACK_NS as i64 && self.ahead.len() < AHEAD_RECORDS {
+        while self.lines.latest_ns() < STEP_BACK_NS as i64 && self.ahead.len() < AHEAD_RECORDS {
             let Some((at_ns, record)) = self.read()? else { break };
             earliest_ns = earliest_ns.min(at_ns);
             self.ahead.push_back((at_ns, record));
@@ -89,19 +84,14 @@ impl MergedLog {
             let (at_ns, record) = match event_line(self.lines.bytes(), self.direction) {
                 Ok((record, length)) => {
                     let at_ns = record.time_ns as i64;
-                    if at_ns < self.latest_ns || record.time_ns > LONGEST_NS {
-                        self.check_time(at_ns)?;
-                    }
+                    self.lines.check_time(at_ns, BACKWARDS)?;
                     self.check_end(&record)?;
                     self.lines.consume(length);
                     (at_ns, record)
                 }
                 Err(problem) => self.loose(problem)?,
             };
-            if at_ns < self.latest_ns {
-                self.lines.note(Kind::StepBack, self.latest_ns.abs_diff(at_ns));
-            }
-            self.latest_ns = self.latest_ns.max(at_ns);
+            self.lines.pass_time(at_ns);
             self.seen.add(&record, self.direction);
             self.empty = false;
             return Ok(Some((at_ns, record)));
@@ -115,7 +105,7 @@ impl MergedLog {
         let Some(line) = found.flatten() else {
             return Err(self.lines.malformed(if self.lines.at_unterminated() { CUT_OFF } else { problem }));
         };
-        self.check_time(line.at_ns)?;
+        self.lines.check_time(line.at_ns, BACKWARDS)?;
         self.check_end(&line.record)?;
         self.lines.skip();
         if line.at_ns < 0 {
@@ -125,20 +115,6 @@ impl MergedLog {
             self.lines.note(kind, 0);
         }
         Ok((line.at_ns, line.record))
-    }
-
-    /// Checks how far the next line steps back, or how far into the run it is.
-    #[cold]
-    fn check_time(&self, at_ns: i64) -> Result<(), Error> {
-        if at_ns.unsigned_abs() > LONGEST_NS {
-            return Err(self.lines.malformed(TOO_LONG));
-        }
-        let back_ns = if at_ns < self.latest_ns { self.latest_ns.abs_diff(at_ns) } else { 0 };
-        match (back_ns, self.lines.is_strict()) {
-            (1.., true) => Err(self.lines.malformed(BACKWARDS)),
-            (back_ns, false) if back_ns > STEP_BACK_NS => Err(self.lines.malformed(FAR_BACK)),
-            _ => Ok(()),
-        }
     }
 
     /// Refuses a last line without a newline if it may be a part of one.

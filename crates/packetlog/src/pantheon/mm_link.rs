@@ -1,9 +1,9 @@
 //! Mahimahi's mm-link logs (ravinet/mahimahi@ae477d4, `src/frontend/link_queue.cc`), alone or as the capacity line of a
 //! merged log.
 
-use super::lines::{Fields, Lines};
-use super::oddities::{Kind, Oddity};
-use super::{Direction, Input, LONGEST_NS, STEP_BACK_NS, Source, TOO_LONG, read_header};
+use super::lines::{BACKWARDS, Fields, Lines};
+use super::oddities::Oddity;
+use super::{Direction, Input, Source, read_header};
 use crate::Error;
 use record::{Event, Record};
 
@@ -14,7 +14,6 @@ const TUN_HEADER_BYTES: u32 = 4;
 const MAX_DROPPED: u64 = 1_000_000;
 
 const TIME: &str = "expected a time in whole ms at the start";
-const BACKWARDS: &str = "expected a time not before that of the line above";
 const EVENT: &str = "expected '+', '-', '#' or 'd' as second field";
 const SIZE: &str = "expected a size in bytes (0 to 4294967295) as third field";
 const DELAY: &str = "expected a delay in whole ms as fourth field of a '-' line";
@@ -39,9 +38,8 @@ pub(super) struct MmLinkLog {
     direction: Direction,
     take: Take,
     init_us: Option<u64>,
-    /// Time of the last line, and the latest of all so far.
+    /// Time of the last line.
     at_us: u64,
-    latest_us: u64,
     empty: bool,
     /// Drops that the last `d` line left to report: packets, bytes.
     drops: (u32, u32),
@@ -61,7 +59,7 @@ impl MmLinkLog {
     /// Reads the header.
     pub(super) fn open(input: Input, direction: Direction, take: Take) -> Result<Self, Error> {
         let (lines, init_us) = read_header(Lines::new(input))?;
-        Ok(Self { lines, direction, take, init_us, at_us: 0, latest_us: 0, empty: true, drops: (0, 0) })
+        Ok(Self { lines, direction, take, init_us, at_us: 0, empty: true, drops: (0, 0) })
     }
 
     fn at_end(&self) -> Result<Option<Record>, Error> {
@@ -136,19 +134,11 @@ impl Source for MmLinkLog {
                 let without = size_bytes.checked_sub(TUN_HEADER_BYTES);
                 size_bytes = without.ok_or_else(|| self.lines.malformed(SMALL))?;
             }
-            if line.time_us * 1000 > LONGEST_NS {
-                return Err(self.lines.malformed(TOO_LONG));
-            }
-            let back_ns = self.latest_us.saturating_sub(line.time_us) * 1000;
-            if back_ns > if self.lines.is_strict() { 0 } else { STEP_BACK_NS } {
-                return Err(self.lines.malformed(BACKWARDS));
-            }
+            let at_ns = (line.time_us * 1000) as i64;
+            self.lines.check_time(at_ns, BACKWARDS)?;
             self.lines.consume(length);
-            if back_ns > 0 {
-                self.lines.note(Kind::StepBack, back_ns);
-            }
+            self.lines.pass_time(at_ns);
             self.at_us = line.time_us;
-            self.latest_us = self.latest_us.max(line.time_us);
             if self.take == Take::Opportunities && !opportunity {
                 continue;
             }

@@ -38,7 +38,6 @@ use std::path::Path;
 
 /// Longest log, ns: what is drawn and summed over its time needs memory for all of it.
 const LONGEST_NS: u64 = 1_000_000 * 1_000_000_000;
-const TOO_LONG: &str = "expected a time of at most 1000000 s after the log's zero";
 const TOO_FAR: &str = "starts more than 1000000 s before or after the log that it belongs to";
 
 const TIMESTAMP: &str = "expected a time in ms (whole or up to 3 decimals) after the last ':'";

@@ -5,10 +5,9 @@
 //! of 1500-byte packets; a packet that arrives later than that is an error, as is one that was never sent.
 
 use super::lines::{Fields, Lines, MAX_MS};
-use super::oddities::{Kind, Oddity};
+use super::oddities::Oddity;
 use super::{
-    ClockOffsets, Direction, Input, LONGEST_NS, RawPair, STEP_BACK_NS, Source, TIMESTAMP, TOO_FAR, TOO_LONG,
-    parse_timestamp,
+    ClockOffsets, Direction, Input, LONGEST_NS, RawPair, Source, TIMESTAMP, TOO_FAR, parse_timestamp,
 };
 use crate::Error;
 use record::{Event, Record};
@@ -36,7 +35,6 @@ struct RawLog {
     init_us: u64,
     /// Added to the log's times to get times since the pair's base.
     shift_us: u64,
-    latest_us: u64,
     empty: bool,
 }
 
@@ -56,7 +54,7 @@ impl RawLog {
             lines.unusable(format!("a clock offset of {offset_us} us puts its start out of 1970 to 2096"))
         })?;
         lines.skip();
-        Ok(Self { lines, init_us, shift_us: 0, latest_us: 0, empty: true })
+        Ok(Self { lines, init_us, shift_us: 0, empty: true })
     }
 
     fn next(&mut self) -> Result<Option<Packet>, Error> {
@@ -69,18 +67,10 @@ impl RawLog {
         }
         let parsed = packet_line(self.lines.bytes());
         let (packet, length) = parsed.map_err(|problem| self.lines.malformed(problem))?;
-        if packet.time_us * 1000 > LONGEST_NS {
-            return Err(self.lines.malformed(TOO_LONG));
-        }
-        let back_ns = self.latest_us.saturating_sub(packet.time_us) * 1000;
-        if back_ns > if self.lines.is_strict() { 0 } else { STEP_BACK_NS } {
-            return Err(self.lines.malformed(BACKWARDS));
-        }
+        let at_ns = (packet.time_us * 1000) as i64;
+        self.lines.check_time(at_ns, BACKWARDS)?;
         self.lines.consume(length);
-        if back_ns > 0 {
-            self.lines.note(Kind::StepBack, back_ns);
-        }
-        self.latest_us = self.latest_us.max(packet.time_us);
+        self.lines.pass_time(at_ns);
         self.empty = false;
         Ok(Some(Packet { time_us: packet.time_us + self.shift_us, ..packet }))
     }

@@ -59,6 +59,29 @@ fn without_its_quick_turn_copa_keeps_a_limit_cycle() {
     assert!(slow < 44.0, "{slow:.1} Mbit/s");
 }
 
+/// docs/schemes/copa.md, the two rules that are not the paper's: without both, and with either alone, a lone flow leaves a
+/// part of some link idle, which section 3 of the paper has full.
+#[test]
+fn copa_fills_links_with_both_of_its_own_rules_and_with_neither_alone() {
+    let worst = |quick_turn: &str, velocity_cap: &str| {
+        let shares = [(12.0, 60.0), (12.0, 150.0), (48.0, 60.0)].map(|(rate_mbps, rtt_ms)| {
+            let mut flow = datagram_flow("copa");
+            flow["parameters"] = json!({"quick_turn": quick_turn, "velocity_cap": velocity_cap});
+            let two_bdp = (2.0 * rate_mbps * rtt_ms / 12.0) as u64;
+            let mut spec = spec(dumbbell(rate_mbps, rtt_ms, two_bdp), vec![flow], 30.0);
+            spec["warmup_s"] = json!(10.0);
+            run(&spec).flow(1, "goodput_mbps") * 1482.0 / 1440.0 / rate_mbps
+        });
+        shares.into_iter().fold(1.0, f64::min)
+    };
+    let both = worst("on", "1");
+    assert!(both > 0.95, "{both:.3}");
+    for (quick_turn, velocity_cap) in [("off", "0"), ("on", "0"), ("off", "1")] {
+        let share = worst(quick_turn, velocity_cap);
+        assert!(share < 0.75, "quick_turn {quick_turn}, velocity_cap {velocity_cap}: {share:.3}");
+    }
+}
+
 /// Copa paper section 2.2: competitive mode takes a share like a loss-based flow's. Without it a delay-based flow gives
 /// way until next to nothing is left.
 #[test]

@@ -1,6 +1,6 @@
 //! The trainer of `RemyCC`s.
 //!
-//! tcpexmachina/remy@master of 2014, `src/ratbreeder.cc`, with what makes it run in minutes: a few networks instead of a hundred, drawn
+//! tcpexmachina/remy@ad05f8a, `src/ratbreeder.cc`, with what makes it run in minutes: a few networks instead of a hundred, drawn
 //! anew in every epoch, steps along one coordinate at a time instead of all combinations, candidates that are sorted out by short
 //! trials, and an epoch whose changes do not stand up to trials ten times as long is undone.
 

@@ -1,6 +1,6 @@
 //! The network that rules are judged in, and how well they do there.
 //!
-//! tcpexmachina/remy@master of 2014, `src/network.cc`, `src/utility.hh`: senders that are on and off share a link with an endless queue;
+//! tcpexmachina/remy@2094e8d, `src/network.cc`, `src/utility.hh`: senders that are on and off share a link with an endless queue;
 //! behind it packets are delayed by the whole RTT, and acknowledged without delay. A sender that comes on begins anew. A packet has
 //! 10,000 bits.
 

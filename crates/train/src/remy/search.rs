@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
 use units::Rng;
 
-/// What the one rule of a table does that nobody has trained (tcpexmachina/remy@master of 2014, `src/dna.cc`): a packet more with each ACK.
+/// What the one rule of a table does that nobody has trained (tcpexmachina/remy@ad05f8a, `src/whisker.hh`): a packet more with each ACK.
 const FIRST: Action = Action { window_increment: 1, window_multiple: 1.0, intersend_ms: 3.0 };
 /// Steps from one action to a better one, per rule and epoch.
 const STEPS: usize = 6;

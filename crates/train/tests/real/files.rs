@@ -1,4 +1,4 @@
-//! What is in the files (tcpexmachina/remy@master of 2014, `tests`; pratiksha/learnability-reproduce before 2015).
+//! What is in the files (tcpexmachina/remy@1c3579b, `tests`; pratiksha/learnability-reproduce@d43afba).
 
 use crate::{contents, table};
 use congestion::remy::{Action, Table};

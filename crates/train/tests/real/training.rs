@@ -27,7 +27,7 @@ fn distance(found: f64, expected: f64) -> f64 {
     (found / expected - 1.0).abs()
 }
 
-/// tcpexmachina/remy@master of 2014, tests/verify-2014: from figure 2 of the paper, simulated with ns-2; its tolerance is 5 %. Of two
+/// tcpexmachina/remy@a7e7a42, tests/verify-2014: from figure 2 of the paper, simulated with ns-2; its tolerance is 5 %. Of two
 /// senders that are on half of the time the fair share is three quarters of the link on average.
 pub(crate) fn two_senders_get_what_was_published_of_the_100x_table() {
     for (link_mbps, throughput_mbps, rtt_ms) in [
@@ -55,7 +55,7 @@ pub(crate) fn two_senders_get_what_was_published_of_the_100x_table() {
     }
 }
 
-/// tcpexmachina/remy@master of 2014, tests/maintain-2013-results.
+/// tcpexmachina/remy@58fc19d, tests/maintain-2013-results.
 pub(crate) fn eight_senders_get_what_was_published_of_the_tables_of_2013() {
     for (delta, throughput, ratio) in [("10", 0.65, 1.0), ("1", 0.81, 1.02), ("0.1", 0.9, 1.11)] {
         let found = judged(&format!("RemyCC-2013-delta{delta}.dna"), network(15.0, 8, 10_000.0), 1e6, 3);

@@ -21,7 +21,7 @@ use crate::rtt::RttEstimator;
 use crate::stream::Stream;
 use crate::timers::Timers;
 use crate::wire::EcnCounts;
-use congestion::{Control, Controller, FieldSink};
+use congestion::{Agent, Control, Controller, FieldSink};
 pub use stats::SenderStats;
 pub use transmit::MEDIA_SHARE;
 use units::{Rate, Span, Time};
@@ -65,19 +65,24 @@ pub struct Sender {
     established: bool,
     /// Whether the last poll stopped at the window.
     blocked: bool,
+    /// Whether somebody outside decides, and whether a decision is due.
+    is_agent: bool,
+    awaits_decision: bool,
 }
 
 impl Sender {
     /// A sender that opens at `start` and falls silent at `stop`.
     pub fn new(
         config: &Config,
-        controller: Box<dyn Controller>,
+        mut controller: Box<dyn Controller>,
         application: Application,
         start: Time,
         stop: Time,
     ) -> Self {
         Self {
             control: controller.control(),
+            is_agent: controller.agent().is_some(),
+            awaits_decision: false,
             controller,
             stream: Stream::new(config, application),
             flight: Flight::new(config),
@@ -110,6 +115,29 @@ impl Sender {
     /// Under a real clock a driver comes late: the pacer makes up for at most `slack` of that. Zero by default.
     pub const fn set_timer_slack(&mut self, slack: Span) {
         self.pacer.set_timer_slack(slack);
+    }
+
+    /// Who decides for the controller from outside, if somebody does.
+    pub fn agent(&mut self) -> Option<&mut Agent> {
+        self.controller.agent()
+    }
+
+    /// Whether a decision of that agent is due. The driver does not poll for packets until it is made.
+    pub const fn awaits_decision(&self) -> bool {
+        self.awaits_decision
+    }
+
+    /// Decides for the agent; poll for packets afterwards.
+    pub fn decide(&mut self, now: Time, action: &[f32]) {
+        if let Some(agent) = self.controller.agent() {
+            agent.act(now, action);
+        }
+        self.refresh_control();
+    }
+
+    /// When the last byte of a finite transfer was acknowledged.
+    pub fn completed_at(&self) -> Option<Time> {
+        self.stream.completed_at()
     }
 
     /// ECN codepoint of data packets.
@@ -213,6 +241,9 @@ impl Sender {
     /// Reads what the controller allows after an event.
     fn refresh_control(&mut self) {
         self.control = self.controller.control();
+        if self.is_agent {
+            self.awaits_decision = self.controller.agent().is_some_and(|agent| agent.is_waiting());
+        }
     }
 
     /// What is sent next.

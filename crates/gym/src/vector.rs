@@ -1,0 +1,272 @@
+//! Many environments side by side, stepped in one call on several threads, and the arrays in which they show what they see.
+
+use crate::environment::Environment;
+use crate::oracle::ORACLE_FIELDS;
+use crate::task::Task;
+use congestion::STEP_FIELDS;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// What becomes of an environment whose episode is over (Gymnasium 1.1, `gymnasium.vector.AutoresetMode`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Autoreset {
+    /// The next step begins the next episode; its action is not looked at.
+    NextStep,
+    /// The step that ends an episode begins the next; the last observation is kept apart.
+    SameStep,
+    /// Nothing, until somebody resets it.
+    Disabled,
+}
+
+/// What is shown, row by row: of environment 0 its agents, then those of environment 1.
+#[derive(Debug, Default)]
+pub struct Arrays {
+    /// Observations.
+    pub observations: Vec<f32>,
+    /// The last observations of episodes that ended with this step, where the next has begun already.
+    pub final_observations: Vec<f32>,
+    /// Actions, to be written before a step.
+    pub actions: Vec<f32>,
+    /// Rewards.
+    pub rewards: Vec<f64>,
+    /// Whether an agent's flow is over.
+    pub terminated: Vec<u8>,
+    /// Whether the episode is over otherwise.
+    pub truncated: Vec<u8>,
+    /// Whether an agent's decision is due.
+    pub due: Vec<u8>,
+    /// Fields of the step ([`STEP_FIELDS`]).
+    pub values: Vec<f64>,
+    /// What the oracle says ([`ORACLE_FIELDS`]).
+    pub oracle: Vec<f64>,
+    /// Of each agent in the episode that is going on or ended with this step: sum of rewards, number of its decisions.
+    pub episodes: Vec<f64>,
+    /// Of each environment: whether its episode ended with this step.
+    pub ended: Vec<u8>,
+    /// The time in that episode, s.
+    pub times: Vec<f64>,
+}
+
+/// Many environments of one task.
+#[derive(Debug)]
+pub struct Vector {
+    task: Arc<Task>,
+    environments: Vec<Environment>,
+    pool: Option<rayon::ThreadPool>,
+    autoreset: Autoreset,
+    inputs: usize,
+    outputs: usize,
+    /// What they show.
+    pub arrays: Arrays,
+}
+
+/// The part of [`Arrays`] of one environment.
+struct Rows<'a> {
+    environment: &'a mut Environment,
+    observations: &'a mut [f32],
+    final_observations: &'a mut [f32],
+    actions: &'a [f32],
+    rewards: &'a mut [f64],
+    flags: [&'a mut [u8]; 3],
+    values: &'a mut [f64],
+    oracle: &'a mut [f64],
+    episodes: &'a mut [f64],
+    ended: &'a mut u8,
+    time: &'a mut f64,
+}
+
+impl Vector {
+    /// `count` environments of `task`, on `threads` threads; `keeps` says whether their episodes can be replayed.
+    ///
+    /// # Errors
+    /// One line: no episode of the task can be begun.
+    pub fn new(
+        task: Arc<Task>,
+        count: usize,
+        threads: usize,
+        autoreset: Autoreset,
+        keeps: bool,
+    ) -> Result<Self, String> {
+        if count == 0 || threads == 0 {
+            return Err(format!("{count} environments on {threads} threads: at least one of each is needed"));
+        }
+        let mut first = Environment::new(Arc::clone(&task), keeps);
+        first.reset(Some(0))?;
+        let (inputs, outputs) = first.lengths();
+        let rows = count * task.agents();
+        let arrays = Arrays {
+            observations: vec![0.0; rows * inputs],
+            final_observations: vec![0.0; rows * inputs],
+            actions: vec![0.0; rows * outputs],
+            rewards: vec![0.0; rows],
+            terminated: vec![0; rows],
+            truncated: vec![0; rows],
+            due: vec![0; rows],
+            values: vec![0.0; rows * STEP_FIELDS.len()],
+            oracle: vec![0.0; rows * ORACLE_FIELDS.len()],
+            episodes: vec![0.0; rows * 2],
+            ended: vec![0; count],
+            times: vec![0.0; count],
+        };
+        let pool = match threads.min(count) {
+            1 => None,
+            threads => Some(
+                rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .map_err(|error| format!("threads = {threads}: {error}"))?,
+            ),
+        };
+        let environments = (0..count).map(|_| Environment::new(Arc::clone(&task), keeps)).collect();
+        Ok(Self { task, environments, pool, autoreset, inputs, outputs, arrays })
+    }
+
+    /// Length of an observation.
+    pub const fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Length of an action.
+    pub const fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// Agents of each environment.
+    pub fn agents(&self) -> usize {
+        self.task.agents()
+    }
+
+    /// The environments.
+    pub fn environments(&self) -> &[Environment] {
+        &self.environments
+    }
+
+    /// Begins episodes: of every environment, or of those for which `mask` says so; with new `seeds` where there are some.
+    ///
+    /// # Errors
+    /// The first line of what went wrong.
+    pub fn reset(&mut self, seeds: &[Option<u64>], mask: Option<&[bool]>) -> Result<(), String> {
+        self.each(|index, rows| {
+            if mask.is_none_or(|mask| mask.get(index).copied().unwrap_or_default()) {
+                rows.environment.reset(seeds.get(index).copied().flatten())?;
+                *rows.ended = 0;
+                rows.show();
+            }
+            Ok(())
+        })
+    }
+
+    /// One step of every environment.
+    ///
+    /// # Errors
+    /// The first line of what went wrong.
+    pub fn step(&mut self) -> Result<(), String> {
+        let autoreset = self.autoreset;
+        self.each(|_, rows| {
+            *rows.ended = 0;
+            if rows.environment.is_over() {
+                if autoreset == Autoreset::NextStep {
+                    rows.environment.reset(None)?;
+                    rows.show();
+                }
+                return Ok(());
+            }
+            rows.environment.step(rows.actions)?;
+            rows.show();
+            if rows.environment.is_over() {
+                *rows.ended = 1;
+                if autoreset == Autoreset::SameStep {
+                    rows.final_observations.copy_from_slice(rows.observations);
+                    rows.environment.reset(None)?;
+                    rows.see();
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn each(
+        &mut self,
+        work: impl Fn(usize, &mut Rows<'_>) -> Result<(), String> + Sync,
+    ) -> Result<(), String> {
+        let agents = self.task.agents();
+        let Arrays {
+            observations,
+            final_observations,
+            actions,
+            rewards,
+            terminated,
+            truncated,
+            due,
+            values,
+            oracle,
+            episodes,
+            ended,
+            times,
+        } = &mut self.arrays;
+        let (inputs, outputs) = (agents * self.inputs, agents * self.outputs);
+        let seen = observations.chunks_exact_mut(inputs).zip(final_observations.chunks_exact_mut(inputs));
+        let acted = actions.chunks_exact(outputs).zip(rewards.chunks_exact_mut(agents));
+        let over = terminated.chunks_exact_mut(agents).zip(truncated.chunks_exact_mut(agents));
+        let over = over.zip(due.chunks_exact_mut(agents));
+        let told = values
+            .chunks_exact_mut(agents * STEP_FIELDS.len())
+            .zip(oracle.chunks_exact_mut(agents * ORACLE_FIELDS.len()));
+        let whole = episodes.chunks_exact_mut(agents * 2).zip(ended.iter_mut().zip(times.iter_mut()));
+        let parts = self.environments.iter_mut().zip(seen).zip(acted).zip(over).zip(told).zip(whole);
+        let rows = parts.map(|(((((environment, seen), acted), over), told), whole)| Rows {
+            environment,
+            observations: seen.0,
+            final_observations: seen.1,
+            actions: acted.0,
+            rewards: acted.1,
+            flags: [over.0.0, over.0.1, over.1],
+            values: told.0,
+            oracle: told.1,
+            episodes: whole.0,
+            ended: whole.1.0,
+            time: whole.1.1,
+        });
+        match &self.pool {
+            None => rows.enumerate().try_for_each(|(index, mut rows)| work(index, &mut rows)),
+            Some(pool) => {
+                let mut rows: Vec<Rows<'_>> = rows.collect();
+                // The first of several errors, whichever thread is faster.
+                let errors: Vec<Option<String>> = pool.install(|| {
+                    rows.par_iter_mut().enumerate().map(|(index, rows)| work(index, rows).err()).collect()
+                });
+                errors.into_iter().flatten().next().map_or(Ok(()), Err)
+            }
+        }
+    }
+}
+
+impl Rows<'_> {
+    /// Writes observations, and whose decision is due.
+    fn see(&mut self) {
+        let inputs = self.observations.len() / self.rewards.len();
+        for (agent, place) in self.observations.chunks_exact_mut(inputs).enumerate() {
+            place.copy_from_slice(self.environment.observation(agent));
+        }
+        for (place, shown) in self.flags[2].iter_mut().zip(self.environment.shown()) {
+            *place = u8::from(shown.due);
+        }
+    }
+
+    /// Writes everything.
+    fn show(&mut self) {
+        self.see();
+        *self.time = self.environment.now_s();
+        for (agent, place) in self.values.chunks_exact_mut(STEP_FIELDS.len()).enumerate() {
+            place.copy_from_slice(&self.environment.values(agent));
+        }
+        for (agent, shown) in self.environment.shown().iter().enumerate() {
+            self.rewards[agent] = shown.reward;
+            self.flags[0][agent] = u8::from(shown.terminated);
+            self.flags[1][agent] = u8::from(shown.truncated);
+            let width = ORACLE_FIELDS.len();
+            self.oracle[agent * width..][..width].copy_from_slice(&shown.oracle);
+            self.episodes[agent * 2..][..2].copy_from_slice(&shown.episode);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+"""Trained networks as files of the scheme `neural`."""
+
+import json
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from dumbbell.errors import UserError
+from dumbbell.gym.policy import Policy
+
+_ALIGNED = 8
+
+
+def export_policy(
+    file: str | PathLike[str], layers: str, tensors: Mapping[str, np.ndarray], policy: Policy | None = None
+) -> Path:
+    """Writes a network in safetensors, with the words of its layers and, for the scheme `neural`, its policy.
+
+    `layers` is a word for each layer (`dense tanh dense`), `tensors` are called `0.kernel` (rows are inputs), `0.bias`,
+    `2.kernel` and so on. The scheme `neural` runs the file: `controller = "neural"`, `parameters = {weights = "FILE"}`.
+
+    Raises:
+        dumbbell.Error: a tensor that is not finite, or a file that cannot be written.
+    """
+    metadata = {"layers": layers} | ({} if policy is None else {"policy": policy.line()})
+    header: dict[str, object] = {"__metadata__": metadata}
+    blobs, length = [], 0
+    for name, values in tensors.items():
+        blob = np.ascontiguousarray(values, dtype="<f4")
+        if not np.isfinite(blob).all():
+            raise UserError(f"{file}: `{name}`: allowed are finite numbers")
+        header[name] = {"dtype": "F32", "shape": list(blob.shape), "data_offsets": [length, length + blob.nbytes]}
+        blobs.append(blob.tobytes())
+        length += blob.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % _ALIGNED)
+    target = Path(file)
+    part = target.with_name(f"{target.name}.part")
+    try:
+        part.write_bytes(b"".join([len(text).to_bytes(8, "little"), text, *blobs]))
+        part.replace(target)
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}") from None
+    return target
