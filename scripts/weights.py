@@ -2,8 +2,8 @@
 
 `NAME` is `orca` (the data file of its TensorFlow checkpoint), `teams-bwe`, `ten-tms` or `farc` (ONNX). Needs numpy, and
 for ONNX `pip install onnx`; neither is needed to run dumbbell. No number is changed, with three exceptions: what
-comes before the first layer is written as one normalisation, matrices stored by their outputs are turned, and the two paths
-of `farc`, which see different inputs, become one network of both, with zeros between them.
+comes before the first layer is written as one normalisation, matrices stored by their outputs are turned, and the two
+paths of `farc`, which see different inputs, become one network of both, with zeros between them.
 """
 
 import json
@@ -55,7 +55,9 @@ def constants(model: bytes) -> list[Array]:
 def teams_bwe(model: bytes) -> Network:
     """microsoft/RL4BandwidthEstimationChallenge@fcf857c5: three layers of tanh behind a normalisation."""
     (center,) = (item for item in constants(model) if item.shape == (1, 150) and abs(item).max() > 1e4)
-    (scale,) = (item for item in constants(model) if item.shape == (1, 150) and item is not center and abs(item).max() <= 1e4)
+    (scale,) = (
+        item for item in constants(model) if item.shape == (1, 150) and item is not center and abs(item).max() <= 1e4
+    )
     # The graph names its layers from the last to the first.
     kernels = [item for item in constants(model) if item.ndim == 2 and item.shape[0] > 1][::-1]
     biases = [item for item in constants(model) if item.ndim == 1 and item.size > 1][::-1]

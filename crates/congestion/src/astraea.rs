@@ -200,7 +200,7 @@ impl Policy for Astraea {
     fn control(&self) -> Control {
         let pacing = self.socket.pacing(self.window);
         Control {
-            pacing: (pacing > 0.0).then(|| Rate::from_bps_f64(8.0 * pacing)),
+            pacing: (pacing > 0.0).then(|| Rate::from_bps_f64((8.0 * pacing).max(1.0))),
             wake_at: self.next,
             ..Control::window((self.window * self.mss_bytes) as u64)
         }

@@ -218,8 +218,9 @@ impl Policy for Muses {
         }
         let mut control = Control::window(window_bytes);
         if self.rtt_ms.is_some() {
-            let rate =
-                Rate::from_bps((self.window * self.mss_bytes as f64 * 8e3 / self.min_rtt_ms as f64) as u64);
+            let rate = Rate::from_bps_f64(
+                (self.window * self.mss_bytes as f64 * 8e3 / self.min_rtt_ms as f64).max(1.0),
+            );
             (control.pacing, control.burst_bytes) = (Some(rate), rate.bytes_in(BURST));
         }
         if !self.may_send_one {

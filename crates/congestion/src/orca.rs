@@ -4,8 +4,11 @@
 //! 2020, section 4; Soheil-ab/Orca@cafaf9a3, `src/orca-server-mahimahi.cc`, `rl-module/envwrapper.py`, `rl-module/agent.py`,
 //! `linux/linux-4-13-1-orca-0521+c2tcp.patch`. The network sees ten steps of seven values: delivery rate and pacing rate over
 //! the largest delivery rate, losses, RTT samples per packet of window, the length of the step, and by how much the RTT
-//! exceeds its minimum. Its answer `a` sets the window to `trunc(100 * 4^a)` percent of what it was when it was read. What is
-//! written is also the most that CUBIC may grow to before the next write.
+//! exceeds its minimum. Its answer `a` sets the window to `trunc(100 * 4^a)` percent of what it was when it was read.
+//!
+//! The program also writes that window as the most that CUBIC may grow to (`clamped`). Taken by its word this leaves CUBIC
+//! nothing to do but to reduce, and since packets are truncated a window of 7 never becomes 8 at 105 %: a flow that begins at
+//! 4 Mbit/s stays there. The paper's CUBIC grows between the writes, which is the default here.
 //!
 //! A step is 20 ms of sleep, a wait for an RTT sample, and a wait for the agent, which looks every 10 ms.
 //!
@@ -59,6 +62,7 @@ pub(crate) const ENTRY: Entry = Entry {
             &["zeros", "filled"],
             "What the network sees in the place of steps that were not: zeros, or the first step.",
         ),
+        Parameter::flag("clamped", false, "What is written is also the most that CUBIC may grow to."),
         Parameter::flag("paced", true, "One window per smoothed RTT, without Linux's gains."),
     ],
     receiver: None,
@@ -86,6 +90,7 @@ pub(crate) struct Orca {
     step: Span,
     poll: Span,
     is_filled: bool,
+    is_clamped: bool,
     is_paced: bool,
     cubic: Cubic,
     /// Most packets that CUBIC may grow to.
@@ -111,6 +116,7 @@ impl Orca {
             step: span("step_ms"),
             poll: span("poll_ms"),
             is_filled: parameters.choice("first_history") == "filled",
+            is_clamped: parameters.flag("clamped"),
             is_paced: parameters.flag("paced"),
             cubic: Cubic::linux(start),
             clamp: MAX_WINDOW,
@@ -162,8 +168,11 @@ impl Orca {
     }
 
     fn set_window(&mut self, now: Time, packets: f64) {
-        self.clamp = packets.clamp(MIN_WINDOW, MAX_WINDOW);
-        self.cubic.set_window(self.clamp);
+        let window = packets.clamp(MIN_WINDOW, MAX_WINDOW);
+        if self.is_clamped {
+            self.clamp = window;
+        }
+        self.cubic.set_window(window);
         self.phase = Phase::Asleep(now + self.step);
     }
 
@@ -245,7 +254,7 @@ impl Policy for Orca {
             Phase::Waiting => Time::NEVER,
         };
         Control {
-            pacing: is_paced.then(|| Rate::from_bps_f64(8.0 * pacing)),
+            pacing: is_paced.then(|| Rate::from_bps_f64((8.0 * pacing).max(1.0))),
             wake_at,
             ..self.cubic.control()
         }

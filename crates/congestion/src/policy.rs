@@ -5,7 +5,9 @@
 
 use crate::network::Network;
 use crate::steps::StepValues;
-use crate::{Ack, Control, Controller, Ecn, FieldSink, Loss, Sent, Timeout};
+use crate::{
+    Ack, Control, Controller, Ecn, FieldSink, Loss, Parameters, Sent, Start, Timeout, indigo, muses,
+};
 use core::fmt::Debug;
 use units::{Span, Time};
 
@@ -58,6 +60,22 @@ pub trait Policy: Debug + Send {
 
     /// As of [`Controller`].
     fn fields(&self, sink: &mut dyn FieldSink);
+}
+
+/// The policy of the learned scheme whose controller is called `name`, its parameters at their defaults; none of other
+/// controllers. A trainer takes the place of its network.
+pub fn policy(name: &str, start: &Start) -> Option<Box<dyn Policy>> {
+    match name {
+        "indigo" => {
+            let parameters = Parameters::defaults(indigo::ENTRY.parameters);
+            Some(Box::new(indigo::Indigo::new(&parameters, start)))
+        }
+        "muses" => {
+            let parameters = Parameters::defaults(muses::ENTRY.parameters);
+            Some(Box::new(muses::Muses::new(&parameters, start)))
+        }
+        _ => None,
+    }
 }
 
 /// A policy and the network that acts for it.

@@ -4,6 +4,7 @@
 //! what it starts from, says when its time is over, and keeps what it reports. Work is spread over threads in a way
 //! that what comes out does not depend on how many they are.
 
+pub mod imitation;
 mod job;
 pub mod remy;
 mod spread;
@@ -12,7 +13,7 @@ pub use job::{Job, News, Trainer, Watch};
 pub use spread::spread;
 
 /// All trainers, by name.
-pub const TRAINERS: &[Trainer] = &[remy::TRAINER];
+pub const TRAINERS: &[Trainer] = &[imitation::INDIGO, imitation::MUSES, remy::TRAINER];
 
 /// Trains what `name` stands for; returns the file that was learned.
 ///

@@ -3,10 +3,10 @@
 The command line reads all of them: they import what takes long (NumPy, PyTorch) when they train.
 """
 
-from dumbbell.train import remy
+from dumbbell.train import imitation, remy
 from dumbbell.train.trainer import Trainer
 
-TRAINERS: tuple[Trainer, ...] = (remy.TRAINER,)
+TRAINERS: tuple[Trainer, ...] = (imitation.INDIGO, imitation.MUSES, remy.TRAINER)
 
 KINDS = {trainer.name: trainer for trainer in TRAINERS}
 """By name."""

@@ -5,21 +5,10 @@ from typing import TYPE_CHECKING
 
 from dumbbell.option_values import count
 from dumbbell.train.trainer import Setting, Trainer
+from dumbbell.train.values import number, span, whole
 
 if TYPE_CHECKING:
     from dumbbell.train.job import Job
-
-
-def numbers(text: str) -> tuple[float, float]:
-    """The low and the high end of a range: `10,100`, or one number for both."""
-    words = text.split(",")
-    try:
-        ends = [float(word) for word in words]
-    except ValueError:
-        ends = []
-    if len(ends) not in (1, 2) or not 0.0 < ends[0] <= ends[-1] < float("inf"):
-        raise ArgumentTypeError(f"`{text}`: allowed is a range like 10,100, or a number")
-    return ends[0], ends[-1]
 
 
 def counts(text: str) -> tuple[int, int]:
@@ -29,22 +18,6 @@ def counts(text: str) -> tuple[int, int]:
     if ends[0] > ends[1]:
         raise ArgumentTypeError(f"`{text}`: allowed is a range like 1,2, or a whole number")
     return ends
-
-
-def number(text: str) -> float:
-    """A number, not negative."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value < float("inf"):
-        raise ArgumentTypeError(f"`{text}`: allowed is a number from 0 on")
-    return value
-
-
-def whole(text: str) -> int:
-    """A whole number from 0 on."""
-    return 0 if text == "0" else count(text)
 
 
 def train(job: "Job") -> None:
@@ -58,8 +31,8 @@ TRAINER = Trainer(
     suffix=".json",
     minutes=60.0,
     settings=(
-        Setting("link_mbps", numbers, (10.0, 100.0), "LOW,HIGH", "rates of the links, Mbit/s"),
-        Setting("rtt_ms", numbers, (150.0, 150.0), "LOW,HIGH", "RTTs without a queue, ms"),
+        Setting("link_mbps", span, (10.0, 100.0), "LOW,HIGH", "rates of the links, Mbit/s"),
+        Setting("rtt_ms", span, (150.0, 150.0), "LOW,HIGH", "RTTs without a queue, ms"),
         Setting("senders", counts, (2, 2), "LOW,HIGH", "how many share a link"),
         Setting("on_ms", number, 1000.0, "MS", "mean time that a sender is on, exponential"),
         Setting("off_ms", number, 1000.0, "MS", "mean time that it is off, exponential"),

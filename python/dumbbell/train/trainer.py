@@ -46,7 +46,9 @@ class Setting:
 
 
 def _text(value: object) -> str:
-    return ",".join(f"{each:g}" for each in value) if isinstance(value, tuple) else str(value)
+    if isinstance(value, tuple):
+        return ",".join(each if isinstance(each, str) else f"{each:g}" for each in value) or "none"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True)

@@ -63,10 +63,11 @@ fn percent_and_window_are_truncated_with_at_least_four_packets() {
 }
 
 #[test]
-fn cubic_does_not_grow_beyond_what_was_written_and_reduces_below_it() {
+fn a_clamped_cubic_does_not_grow_beyond_what_was_written() {
     let files = [("w".to_owned(), WEIGHTS.into())].into();
     let mut parameters = Parameters::defaults(ENTRY.parameters).with_files(files);
     parameters.set("weights", "w").unwrap();
+    parameters.set("clamped", "true").unwrap();
     let mut driver = Driver::new(&crate::cubic::ENTRY, &[]);
     let start = Start { now: Time::ZERO, mss_bytes: MSS_BYTES, initial_window_bytes: 10_000, seed: 1 };
     driver.controller = ENTRY.build(&parameters, &start).unwrap();

@@ -1,0 +1,145 @@
+//! A flow in training: the scheme's own policy, the expert or the network acting for it, and a note of every step.
+
+use super::Scheme;
+use super::lstm::{Episode, Memory, Model, largest};
+use congestion::{Ack, Control, Controller, Ecn, FieldSink, Loss, Policy, Sent, Timeout};
+use std::sync::{Arc, Mutex, PoisonError};
+use units::{Span, Time};
+
+const ACTIONS: usize = 5;
+
+/// The action whose window is nearest to `target`, the first of equal ones.
+pub(super) fn expert(scheme: &Scheme, window: f64, target: f64) -> usize {
+    let [least, most] = scheme.limits;
+    let windows = [window / 2.0, window - 10.0, window, window + 10.0, window * 2.0];
+    let distances = windows.map(|window| (window.clamp(least, most) - target).abs());
+    (1..ACTIONS).fold(0, |best, action| if distances[action] < distances[best] { action } else { best })
+}
+
+/// What is noted of a flow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Notes {
+    pub(super) episode: Episode,
+    /// Steps in which the network did what the expert says.
+    pub(super) agreed: usize,
+}
+
+/// Shared with whoever reads the notes.
+pub(super) type Shared = Arc<Mutex<Notes>>;
+
+/// Its controller.
+#[derive(Debug)]
+pub(super) struct Pupil {
+    scheme: Scheme,
+    policy: Box<dyn Policy>,
+    /// The window that the expert wants, packets.
+    target: f64,
+    /// Who acts; the expert if there is none.
+    learned: Option<(Arc<Model>, Memory)>,
+    /// Most steps that are noted.
+    steps: usize,
+    notes: Shared,
+    seen: Vec<f32>,
+}
+
+impl Pupil {
+    pub(super) fn new(
+        scheme: Scheme,
+        policy: Box<dyn Policy>,
+        target: f64,
+        learned: Option<Arc<Model>>,
+        steps: usize,
+        notes: Shared,
+    ) -> Self {
+        let seen = vec![0.0; policy.inputs()];
+        let learned = learned.map(|model| {
+            let memory = model.memory();
+            (model, memory)
+        });
+        Self { scheme, policy, target, learned, steps, notes, seen }
+    }
+
+    fn act(&mut self, now: Time) {
+        let Some(observation) = self.policy.observation(now) else { return };
+        self.seen.copy_from_slice(observation);
+        let window = f64::from(self.seen[self.scheme.window]) * self.scheme.window_unit;
+        let label = expert(&self.scheme, window, self.target);
+        let chosen = match &mut self.learned {
+            None => label,
+            Some((model, memory)) => largest(model.step(&self.seen, memory)),
+        };
+        let mut scores = [0.0; ACTIONS];
+        scores[chosen] = 1.0;
+        self.policy.act(now, &scores);
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if notes.episode.labels.len() < self.steps {
+            notes.episode.seen.extend_from_slice(&self.seen);
+            notes.episode.labels.push(label as u8);
+            notes.agreed += usize::from(chosen == label);
+        }
+    }
+}
+
+impl Controller for Pupil {
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        self.policy.on_established(now, rtt);
+        self.act(now);
+    }
+
+    fn on_sent(&mut self, event: &Sent) {
+        self.policy.on_sent(event);
+        self.act(event.now);
+    }
+
+    fn on_ack(&mut self, event: &Ack<'_>) {
+        self.policy.on_ack(event);
+        self.act(event.now);
+    }
+
+    fn on_loss(&mut self, event: &Loss<'_>) {
+        self.policy.on_loss(event);
+        self.act(event.now);
+    }
+
+    fn on_timeout(&mut self, event: &Timeout) {
+        self.policy.on_timeout(event);
+        self.act(event.now);
+    }
+
+    fn on_ecn(&mut self, event: &Ecn) {
+        self.policy.on_ecn(event);
+        self.act(event.now);
+    }
+
+    fn on_wake(&mut self, now: Time) {
+        self.policy.on_wake(now);
+        self.act(now);
+    }
+
+    fn control(&self) -> Control {
+        self.policy.control()
+    }
+
+    fn fields(&self, sink: &mut dyn FieldSink) {
+        self.policy.fields(sink);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{INDIGO_SCHEME, MUSES_SCHEME};
+    use super::*;
+
+    #[test]
+    fn the_expert_goes_to_its_window_as_fast_as_it_can() {
+        let chosen = |window, target| expert(&INDIGO_SCHEME, window, target);
+        assert_eq!(
+            [(10.0, 45.0), (30.0, 45.0), (41.0, 45.0), (60.0, 45.0), (200.0, 45.0)]
+                .map(|(window, target)| chosen(window, target)),
+            [3, 3, 2, 1, 0]
+        );
+        assert_eq!(chosen(40.0, 100.0), 4);
+        assert_eq!(chosen(20.0, 2.0), 0, "a half and ten less are the same: the first");
+        assert_eq!(expert(&MUSES_SCHEME, 10.0, 3.0), 0, "no window below ten");
+    }
+}

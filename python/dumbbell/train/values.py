@@ -1,0 +1,44 @@
+"""How settings of trainers are written on the command line."""
+
+from argparse import ArgumentTypeError
+
+from dumbbell.option_values import count
+
+
+def number(text: str) -> float:
+    """A number, not negative."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < float("inf"):
+        raise ArgumentTypeError(f"`{text}`: allowed is a number from 0 on")
+    return value
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """Numbers above 0: `5,10,20`, or `none`."""
+    try:
+        values = tuple(float(word) for word in text.split(",")) if text != "none" else ()
+    except ValueError:
+        values = (-1.0,)
+    if not all(0.0 < value < float("inf") for value in values):
+        raise ArgumentTypeError(f"`{text}`: allowed are numbers above 0 like 5,10,20")
+    return values
+
+
+def span(text: str) -> tuple[float, float]:
+    """The low and the high end of a range: `10,100`, or one number for both."""
+    words = text.split(",")
+    try:
+        ends = [float(word) for word in words]
+    except ValueError:
+        ends = []
+    if len(ends) not in (1, 2) or not 0.0 < ends[0] <= ends[-1] < float("inf"):
+        raise ArgumentTypeError(f"`{text}`: allowed is a range like 10,100, or a number")
+    return ends[0], ends[-1]
+
+
+def whole(text: str) -> int:
+    """A whole number from 0 on."""
+    return 0 if text == "0" else count(text)
