@@ -21,7 +21,7 @@
 //!
 //! Results do not depend on the machine: sums are in a fixed order, `exp` and `tanh` come from `libm`. Nothing is allocated
 //! per step. The cells are those of TensorFlow 1's `BasicLSTMCell` (tensorflow/tensorflow@v1.15.0,
-//! `tensorflow/python/ops/rnn_cell_impl.py`) and Sonnet 2's `GRU` (google-deepmind/sonnet@v2.0.2, sonnet/src/recurrent.py).
+//! `rnn_cell_impl.py`) and Sonnet 2's `GRU` (google-deepmind/sonnet@v2.0.2, sonnet/src/recurrent.py).
 
 mod cell;
 mod layer;

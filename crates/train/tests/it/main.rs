@@ -1,5 +1,7 @@
 //! Trainings: what they learn does not depend on threads or interruptions, and is better than what they began with.
 
+mod imitation;
+
 use congestion::remy::{Table, Written};
 use std::cell::RefCell;
 use std::sync::Arc;
