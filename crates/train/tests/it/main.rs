@@ -91,7 +91,10 @@ fn what_cannot_be_trained_is_refused_in_one_line() {
     assert!(refused(&with("[10, 40]", "[10, 50]"), Some(&first)).contains("other settings"));
     let watch = Patient::default();
     let job = Job { settings: "", seed: 1, jobs: 1, seconds: 1.0, start: None, watch: &watch };
-    assert_eq!(train("rembrandt", &job).unwrap_err(), "unknown trainer `rembrandt`: allowed are indigo, muses, remy");
+    assert_eq!(
+        train("rembrandt", &job).unwrap_err(),
+        "unknown trainer `rembrandt`: allowed are indigo, muses, remy"
+    );
 }
 
 #[test]
