@@ -1,5 +1,7 @@
 //! Trainings: what they learn does not depend on threads or interruptions, and is better than what they began with.
 
+mod imitation;
+
 use congestion::remy::{Table, Written};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -93,7 +95,10 @@ fn what_cannot_be_trained_is_refused_in_one_line() {
     );
     let watch = Patient::default();
     let job = Job { settings: "", seed: 1, jobs: 1, seconds: 1.0, start: None, watch: &watch };
-    assert_eq!(train("rembrandt", &job).unwrap_err(), "unknown trainer `rembrandt`: allowed are remy");
+    assert_eq!(
+        train("rembrandt", &job).unwrap_err(),
+        "unknown trainer `rembrandt`: allowed are indigo, muses, remy"
+    );
 }
 
 #[test]

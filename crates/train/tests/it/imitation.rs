@@ -1,0 +1,87 @@
+//! Networks that imitate: the same whatever the threads, better than what they began with, and refused where they cannot be.
+
+use crate::Patient;
+use congestion::{Files, Registry};
+use runs::{Observer, RunSpec};
+use serde_json::json;
+use train::{Job, train};
+
+fn settings(iterations: usize) -> String {
+    json!({
+        "rates_mbps": [5, 20], "delays_ms": [10, 30], "paths": [], "queue_ms": 5, "queue_share": 0,
+        "drawn": {"count": 1, "rate_mbps": [5, 20], "rtt_ms": [20, 60], "buffer_bdp": [1, 2], "loss": 0.01},
+        "transport": {"profile": "datagram", "payload_bytes": 1400, "header_bytes": 64},
+        "jitter_ms": 3, "jitter_share": 0.3, "steps": 100, "iterations": iterations, "epochs": 4, "lessons": 200, "units": 32,
+    })
+    .to_string()
+}
+
+fn trained(kind: &str, settings: &str, jobs: usize, start: Option<&[u8]>) -> Result<Vec<u8>, String> {
+    let watch = Patient::default();
+    train(kind, &Job { settings, seed: 3, jobs, seconds: f64::INFINITY, start, watch: &watch })
+}
+
+/// Packets that arrive of a flow of 10 s on a link that can send 8333.
+fn arrived(controller: &str, network: Vec<u8>) -> usize {
+    struct Count(usize);
+    impl Observer for Count {
+        fn record(&mut self, record: &record::Record) {
+            self.0 += usize::from(record.event == record::Event::Deliver);
+        }
+    }
+    let mut spec: RunSpec = serde_json::from_value(json!({
+        "seed": 1, "duration_s": 10.0, "log": "none",
+        "path": {"data": [{"kind": "link", "rate_mbps": 10.0, "queue": {"kind": "infinite"}}, {"kind": "delay", "delay_ms": 20.0}],
+                 "ack": [{"kind": "delay", "delay_ms": 20.0}], "overhead_bytes": 36},
+        "flows": [{"scheme": "x", "controller": controller, "parameters": {"weights": "w"}, "application": {"kind": "greedy"},
+                   "transport": {"profile": "datagram", "payload_bytes": 1400, "header_bytes": 64}}],
+    }))
+    .expect("a specification");
+    spec.flows[0].files = Files::from([("w".to_owned(), network.into())]);
+    let mut count = Count(0);
+    simulator::simulate(&spec, &Registry::builtin(), &mut count).expect("a run");
+    count.0
+}
+
+#[test]
+fn what_is_learned_does_not_depend_on_threads() {
+    for kind in ["indigo", "muses"] {
+        assert_eq!(
+            trained(kind, &settings(3), 3, None).unwrap(),
+            trained(kind, &settings(3), 1, None).unwrap()
+        );
+    }
+}
+
+#[test]
+fn what_is_learned_fills_a_link() {
+    let learned = trained("indigo", &settings(40), 2, None).unwrap();
+    assert!(arrived("indigo", learned) > 6000);
+}
+
+#[test]
+fn a_training_goes_on_from_a_file_of_its_own_alone() {
+    let first = trained("indigo", &settings(2), 2, None).unwrap();
+    let on = trained("indigo", &settings(3), 1, Some(&first)).unwrap();
+    assert_ne!(on, first);
+    assert_eq!(trained("indigo", &settings(3), 2, Some(&first)).unwrap(), on);
+    let refused = |kind: &str, settings: &str, start: Option<&[u8]>| {
+        let why = trained(kind, settings, 1, start).unwrap_err();
+        assert!(!why.contains('\n'), "{why}");
+        why
+    };
+    let other = settings(3).replace("\"queue_ms\":5", "\"queue_ms\":9");
+    assert!(refused("indigo", &other, Some(&first)).contains("other settings"));
+    assert!(refused("muses", &settings(3), Some(&first)).starts_with("allowed is a file of this trainer"));
+    for length in [0, 4, 8, 100, first.len() - 4] {
+        assert!(refused("indigo", &settings(3), Some(&first[..length])).contains("allowed is"));
+    }
+    assert!(
+        refused("indigo", &settings(3).replace("\"units\":32", "\"units\":33"), None)
+            .starts_with("units = 33")
+    );
+    assert!(refused("indigo", &settings(0), None).starts_with("iterations = 0: allowed is 1 to"));
+    assert!(
+        refused("indigo", &settings(3).replace("[5,20]", "[0,20]"), None).contains("allowed is 0.1 to 1000")
+    );
+}
