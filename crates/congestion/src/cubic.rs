@@ -70,7 +70,7 @@ pub(crate) const ENTRY: Entry = Entry {
     }),
 };
 
-/// Also the base of [`crate::prague`].
+/// Also the base of [`crate::prague`] and [`crate::orca`].
 #[derive(Debug)]
 pub(crate) struct Cubic {
     /// C, packets/s^3.
@@ -161,6 +161,19 @@ impl Cubic {
             undo: None,
             acked_at: start.now,
         }
+    }
+
+    /// As Linux has it: growth in whole packets, HyStart.
+    pub(crate) fn linux(start: &Start) -> Self {
+        let base = Self::new(&Parameters::defaults(ENTRY.parameters), start);
+        let slow_start = SlowStart::named("hystart", f64::INFINITY);
+        let state = State { slow_start, ..base.state };
+        Self { counter: Some(Counter::default()), state, ..base }
+    }
+
+    /// Packets.
+    pub(crate) const fn ssthresh(&self) -> f64 {
+        self.state.ssthresh
     }
 
     /// Packets.

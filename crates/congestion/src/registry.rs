@@ -128,6 +128,8 @@ impl Registry {
 }
 
 const BUILTIN: &[Entry] = &[
+    crate::astraea::ENTRY,
+    crate::aurora::ENTRY,
     crate::bbr::ENTRY,
     crate::bbr3::ENTRY,
     crate::copa::ENTRY,
@@ -135,6 +137,7 @@ const BUILTIN: &[Entry] = &[
     crate::copa_gcc2018::ENTRY,
     crate::cubic::ENTRY,
     crate::dctcp::ENTRY,
+    crate::farc::ENTRY,
     crate::fillp::ENTRY,
     crate::fillp2::ENTRY,
     crate::gcc::ENTRY,
@@ -146,6 +149,7 @@ const BUILTIN: &[Entry] = &[
     crate::libutp_ledbat::ENTRY,
     crate::nada::ENTRY,
     crate::neural::ENTRY,
+    crate::orca::ENTRY,
     crate::pcc::ENTRY,
     crate::pcc_experimental::ENTRY,
     crate::prague::ENTRY,
@@ -155,6 +159,8 @@ const BUILTIN: &[Entry] = &[
     crate::scream_v1::ENTRY,
     crate::sourdough::ENTRY,
     crate::sprout::ENTRY,
+    crate::teams_bwe::ENTRY,
+    crate::ten_tms::ENTRY,
     crate::unresponsive::ENTRY,
     crate::vegas::ENTRY,
     crate::verus::ENTRY,
@@ -183,7 +189,7 @@ mod tests {
             registry
                 .find("mine")
                 .unwrap_err()
-                .starts_with("unknown controller `mine`: allowed are bbr, bbr3,")
+                .starts_with("unknown controller `mine`: allowed are astraea, aurora, bbr,")
         );
         registry.add(entry.clone()).unwrap();
         let start = Start { now: units::Time::ZERO, mss_bytes: 1000, initial_window_bytes: 7000, seed: 1 };

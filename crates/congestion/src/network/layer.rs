@@ -2,9 +2,11 @@
 
 use super::Tensors;
 use super::cell::{Gru, Lstm};
+use super::stack;
 
 /// Words of layers, for messages.
-const WORDS: &str = "dense, lstm, gru, batch_norm, layer_norm, tanh, relu, leaky_relu, sigmoid";
+const WORDS: &str =
+    "dense, lstm, gru, batch_norm, layer_norm, normalise, clip, tanh, relu, leaky_relu, sigmoid, softmax";
 
 /// `outputs = inputs . kernel + bias`.
 #[derive(Clone, Debug)]
@@ -50,10 +52,17 @@ pub(super) enum Layer {
         offset: Vec<f32>,
         epsilon: f32,
     },
+    /// The difference from `center` times `scale`.
+    Normalised {
+        center: Vec<f32>,
+        scale: Vec<f32>,
+    },
+    Clip(f32),
     Tanh,
     Relu,
     LeakyRelu(f32),
     Sigmoid,
+    Softmax,
 }
 
 impl Layer {
@@ -64,7 +73,7 @@ impl Layer {
         let take = |name: &str, shape: [usize; 2]| tensors.matrix(&named(name), shape);
         let take_vector = |name: &str, length: usize| tensors.vector(&named(name), length);
         let taken = match kind {
-            "lstm" | "batch_norm" | "layer_norm" | "leaky_relu" => {
+            "lstm" | "batch_norm" | "layer_norm" | "leaky_relu" | "clip" => {
                 let number =
                     argument.and_then(|text| text.parse::<f32>().ok()).filter(|number| number.is_finite());
                 number.ok_or_else(|| tensors.refuse(&format!("layer `{word}`: allowed is {kind}:NUMBER")))?
@@ -110,11 +119,20 @@ impl Layer {
                 offset: take_vector("offset", inputs)?,
                 epsilon: taken,
             },
+            "normalise" => Self::Normalised {
+                center: take_vector("center", inputs)?,
+                scale: take_vector("scale", inputs)?,
+            },
+            "clip" => Self::Clip(taken.abs()),
             "tanh" => Self::Tanh,
             "relu" => Self::Relu,
             "leaky_relu" => Self::LeakyRelu(taken),
             "sigmoid" => Self::Sigmoid,
-            _ => return Err(tensors.refuse(&format!("unknown layer `{kind}`: allowed are {WORDS}"))),
+            "softmax" => Self::Softmax,
+            _ => {
+                let all = format!("{WORDS}, {}", stack::WORDS);
+                return Err(tensors.refuse(&format!("unknown layer `{kind}`: allowed are {all}")));
+            }
         })
     }
 
@@ -154,6 +172,23 @@ impl Layer {
                 let scale = 1.0 / (variance + epsilon).sqrt();
                 for ((value, gain), offset) in values.iter_mut().zip(gain).zip(offset) {
                     *value = (*value - mean) * scale * gain + offset;
+                }
+            }
+            Self::Normalised { center, scale } => {
+                for ((value, center), scale) in values.iter_mut().zip(center).zip(scale) {
+                    *value = (*value - center) * scale;
+                }
+            }
+            Self::Clip(most) => values.iter_mut().for_each(|value| *value = value.clamp(-most, *most)),
+            Self::Softmax => {
+                let largest = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let mut sum = 0.0;
+                for value in values.iter_mut() {
+                    *value = libm::expf(*value - largest);
+                    sum += *value;
+                }
+                for value in values.iter_mut() {
+                    *value /= sum;
                 }
             }
             Self::Tanh => values.iter_mut().for_each(|value| *value = libm::tanhf(*value)),

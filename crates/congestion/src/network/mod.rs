@@ -10,8 +10,14 @@
 //! | `gru` | | `input` [inputs, 3 units], `hidden` [units, 3 units], `bias` [3 units], gates in the order update, reset, candidate |
 //! | `batch_norm` | epsilon | `mean`, `variance`, `beta` |
 //! | `layer_norm` | epsilon | `gain`, `offset` |
-//! | `tanh`, `relu`, `sigmoid` | | |
+//! | `normalise` | | `center`, `scale`: the difference from the one times the other |
+//! | `clip` | largest magnitude | |
+//! | `tanh`, `relu`, `sigmoid`, `softmax` | | |
 //! | `leaky_relu` | slope | |
+//! | `keep` | | puts the values aside, and goes on with them |
+//! | `add`, `swap`, `dot` | | adds what was kept last, changes places with it, is the sum of the products with it |
+//!
+//! A residual block is `keep dense relu dense add`; experts and their gate are `keep dense swap dense softmax dot`.
 //!
 //! Results do not depend on the machine: sums are in a fixed order, `exp` and `tanh` come from `libm`. Nothing is allocated
 //! per step. The cells are those of TensorFlow 1's `BasicLSTMCell` (tensorflow/tensorflow@v1.15.0,
@@ -19,21 +25,31 @@
 
 mod cell;
 mod layer;
+mod stack;
 mod tensors;
 
 use layer::Layer;
+use stack::Stack;
 pub(crate) use tensors::{Layout, Tensors};
 #[cfg(test)]
 pub(crate) use tensors::{packed, packed_with};
 
+#[derive(Clone, Debug)]
+enum Step {
+    Layer(Layer),
+    Stack(Stack),
+}
+
 /// Layers in the order in which they are passed, with what recurrent ones remember.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
-    layers: Vec<Layer>,
+    steps: Vec<Step>,
     inputs: usize,
     /// Values between two layers: what one reads, and what it writes.
     values: Vec<f32>,
     next: Vec<f32>,
+    /// What was put aside: how many values, and a place for them.
+    aside: Vec<(usize, Vec<f32>)>,
 }
 
 impl Network {
@@ -56,25 +72,42 @@ impl Network {
         inputs: usize,
         outputs: usize,
     ) -> Result<Self, String> {
-        let (mut layers, mut width, mut widest) = (Vec::new(), inputs, inputs);
+        let (mut steps, mut width, mut widest) = (Vec::new(), inputs, inputs);
+        let (mut kept, mut deepest) = (Vec::new(), 0);
         for (index, word) in words.split_whitespace().enumerate() {
+            if let Some(stack) = Stack::named(word) {
+                let changed = stack.width(width, &mut kept);
+                width = changed.map_err(|why| tensors.refuse(&format!("layer `{word}`: {why}")))?;
+                deepest = deepest.max(kept.len());
+                steps.push(Step::Stack(stack));
+                continue;
+            }
             let layer = Layer::read(tensors, word, first + index, width)?;
             width = layer.outputs().unwrap_or(width);
             widest = widest.max(width);
-            layers.push(layer);
+            steps.push(Step::Layer(layer));
         }
         if width != outputs {
             return Err(tensors.refuse(&format!("{width} outputs: allowed are {outputs}")));
         }
-        Ok(Self { layers, inputs, values: vec![0.0; widest], next: vec![0.0; widest] })
+        let values = vec![0.0; widest];
+        let aside = vec![(0, values.clone()); deepest];
+        Ok(Self { steps, inputs, next: values.clone(), values, aside })
     }
 
     /// What the network makes of `input`; recurrent layers remember it.
     pub(crate) fn step(&mut self, input: &[f32]) -> &[f32] {
         debug_assert_eq!(input.len(), self.inputs, "as many values as the network has inputs");
-        let mut width = input.len();
+        let (mut width, mut depth) = (input.len(), 0);
         self.values[..width].copy_from_slice(input);
-        for layer in &mut self.layers {
+        for step in &mut self.steps {
+            let layer = match step {
+                Step::Layer(layer) => layer,
+                Step::Stack(stack) => {
+                    width = stack.change(&mut self.values, width, &mut self.aside, &mut depth);
+                    continue;
+                }
+            };
             match layer.outputs() {
                 None => layer.change(&mut self.values[..width]),
                 Some(outputs) => {
@@ -97,6 +130,16 @@ pub(crate) fn largest(values: &[f32]) -> usize {
         }
     }
     best
+}
+
+/// Lines of a file of vectors: what is expected, then the inputs.
+#[cfg(test)]
+pub(crate) fn vectors(text: &str) -> impl Iterator<Item = (f64, Vec<f32>)> {
+    text.lines().map(|line| {
+        let (expected, inputs) = line.split_once(',').expect("a line of numbers");
+        let inputs = inputs.split(',').map(|number| number.parse().expect("a number")).collect();
+        (expected.parse().expect("a number"), inputs)
+    })
 }
 
 #[cfg(test)]
@@ -175,6 +218,33 @@ mod tests {
         let mut network = network("batch_norm:1 layer_norm:0", &tensors, [2, 2]).unwrap();
         // [3, 2] -> [(3 - 1) / 2 + 0.5, 0] = [1.5, 0] -> mean 0.75, deviation 0.75 -> [1, -1]
         assert_eq!(network.step(&[3.0, 2.0]), [2.0, 9.0]);
+    }
+
+    #[test]
+    fn values_are_put_aside_and_taken_up_again() {
+        let eye: (&[usize], &[f32]) = (&[2, 2], &[2.0, 0.0, 0.0, -1.0]);
+        let tensors: [(&str, &[usize], &[f32]); 4] = [
+            ("0.center", &[2], &[1.0, 1.0]),
+            ("0.scale", &[2], &[0.5, 4.0]),
+            ("3.kernel", eye.0, eye.1),
+            ("3.bias", &[2], &[0.0, 0.5]),
+        ];
+        // [3, 2] -> [1, 4] -> [1, 2] -> [1, 2] + [2, -1.5]
+        let mut residual = network("normalise clip:2 keep dense add", &tensors, [2, 2]).unwrap();
+        assert_eq!(residual.step(&[3.0, 2.0]), [3.0, 0.5]);
+        assert_eq!(residual.step(&[3.0, 2.0]), [3.0, 0.5]);
+        let gate: [(&str, &[usize], &[f32]); 4] = [
+            ("1.kernel", &[2, 2], &[1.0, 0.0, 0.0, 1.0]),
+            ("1.bias", &[2], &[1.0, 0.0]),
+            ("3.kernel", &[2, 2], &[0.0; 4]),
+            ("3.bias", &[2], &[0.0, 3.0_f32.ln()]),
+        ];
+        // Experts say 4 and 7; the gate weighs them by 1/4 and 3/4.
+        let mut mixture = network("keep dense swap dense softmax dot", &gate, [2, 1]).unwrap();
+        assert!((mixture.step(&[3.0, 7.0])[0] - 6.25).abs() < 1e-5);
+        let refusal = |layers: &str| network(layers, &gate, [2, 1]).unwrap_err();
+        assert!(refusal("add").ends_with("layer `add`: nothing is kept"));
+        assert!(refusal("keep dense swap dot dot").ends_with("layer `dot`: nothing is kept"));
     }
 
     #[test]

@@ -1,24 +1,105 @@
-//! Files of the controllers that cannot do without one: those that the catalog's schemes name.
+//! Files of the controllers that cannot do without one: those that the catalog's schemes name, and networks made up for
+//! those whose own may not be shipped.
 
 use congestion::{Entry, Files, Parameters};
+use safetensors::Dtype;
+use safetensors::tensor::TensorView;
+
+/// Name and shape of a tensor.
+type Shape = (&'static str, &'static [usize]);
+
+enum Source {
+    Shipped(&'static [u8]),
+    /// Words of the layers, and the tensors.
+    MadeUp(&'static str, &'static [Shape]),
+}
 
 /// Controller, parameter, file.
-const FILES: &[(&str, &str, &[u8])] = &[
+const FILES: &[(&str, &str, Source)] = &[
+    (
+        "astraea",
+        "weights",
+        Source::MadeUp(
+            "dense tanh dense tanh",
+            &[("0.kernel", &[50, 8]), ("0.bias", &[8]), ("2.kernel", &[8, 1]), ("2.bias", &[1])],
+        ),
+    ),
+    (
+        "aurora",
+        "weights",
+        Source::MadeUp(
+            "dense tanh dense",
+            &[("0.kernel", &[30, 8]), ("0.bias", &[8]), ("2.kernel", &[8, 1]), ("2.bias", &[1])],
+        ),
+    ),
     (
         "indigo",
         "weights",
-        include_bytes!("../../../../python/dumbbell/catalog/weights/indigo/indigo-1x32.data"),
+        Source::Shipped(include_bytes!(
+            "../../../../python/dumbbell/catalog/weights/indigo/indigo-1x32.data"
+        )),
     ),
-    ("neural", "weights", include_bytes!("neural.safetensors")),
+    ("neural", "weights", Source::Shipped(include_bytes!("neural.safetensors"))),
+    (
+        "orca",
+        "weights",
+        Source::Shipped(include_bytes!("../../../../python/dumbbell/catalog/weights/orca/orca.safetensors")),
+    ),
+    (
+        "farc",
+        "weights",
+        Source::Shipped(include_bytes!("../../../../python/dumbbell/catalog/weights/farc/farc.safetensors")),
+    ),
+    (
+        "teams-bwe",
+        "weights",
+        Source::Shipped(include_bytes!(
+            "../../../../python/dumbbell/catalog/weights/teams-bwe/teams-bwe.safetensors"
+        )),
+    ),
+    (
+        "ten-tms",
+        "weights",
+        Source::Shipped(include_bytes!(
+            "../../../../python/dumbbell/catalog/weights/ten-tms/ten-tms.safetensors"
+        )),
+    ),
 ];
+
+impl Source {
+    fn contents(&self) -> Vec<u8> {
+        match self {
+            Self::Shipped(contents) => contents.to_vec(),
+            Self::MadeUp(layers, shapes) => made_up(layers, shapes),
+        }
+    }
+}
+
+/// Numbers between -1 and 1 without a pattern, as tensors of our format.
+fn made_up(layers: &str, shapes: &[Shape]) -> Vec<u8> {
+    let mut state = 1_u32;
+    let mut number = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / 8_388_608.0 - 1.0
+    };
+    let values: Vec<Vec<u8>> = shapes
+        .iter()
+        .map(|(_, shape)| (0..shape.iter().product()).flat_map(|_: usize| number().to_le_bytes()).collect())
+        .collect();
+    let views = shapes.iter().zip(&values).map(|((name, shape), bytes)| {
+        (*name, TensorView::new(Dtype::F32, shape.to_vec(), bytes).expect("as many bytes as the shape says"))
+    });
+    let metadata = [("layers".to_owned(), layers.to_owned())].into();
+    safetensors::serialize(views, Some(metadata)).expect("tensors that fit")
+}
 
 /// `entry`'s parameters at their defaults, with the files that it needs.
 pub(crate) fn parameters(entry: &Entry) -> Parameters {
-    let named = FILES.iter().filter(|(controller, ..)| *controller == entry.name);
+    let named = || FILES.iter().filter(|(controller, ..)| *controller == entry.name);
     let files: Files =
-        named.clone().map(|(_, name, contents)| ((*name).to_owned(), (*contents).into())).collect();
+        named().map(|(_, name, source)| ((*name).to_owned(), source.contents().into())).collect();
     let mut parameters = Parameters::defaults(entry.parameters).with_files(files);
-    for (_, name, _) in named {
+    for (_, name, _) in named() {
         parameters.set(name, name).expect("a file that was read");
     }
     parameters

@@ -1,0 +1,144 @@
+"""Converts published networks into the weight files of the catalog, once: `weights.py NAME PUBLISHED OUT.safetensors`.
+
+`NAME` is `orca` (the data file of its TensorFlow checkpoint), `teams-bwe`, `ten-tms` or `farc` (ONNX). Needs numpy, and
+for ONNX `pip install onnx`; neither is needed to run dumbbell. No number is changed, with three exceptions: what
+comes before the first layer is written as one normalisation, matrices stored by their outputs are turned, and the two paths
+of `farc`, which see different inputs, become one network of both, with zeros between them.
+"""
+
+import json
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[np.float32]]
+Network = tuple[str, dict[str, Array]]
+
+
+def orca(data: bytes) -> Network:
+    """Soheil-ab/Orca@cafaf9a3, rl-module/agent.py: the actor, whose tensors begin at these bytes."""
+    tensors = {
+        "0.kernel": ((70, 256), 16396),
+        "0.bias": ((256,), 13324),
+        "1.beta": ((256,), 0),
+        "1.mean": ((256,), 3072),
+        "1.variance": ((256,), 4096),
+        "3.kernel": ((256, 256), 234508),
+        "3.bias": ((256,), 231436),
+        "4.beta": ((256,), 5120),
+        "4.mean": ((256,), 8192),
+        "4.variance": ((256,), 9216),
+        "6.kernel": ((256, 1), 10252),
+        "6.bias": ((1,), 10240),
+    }
+    words = "dense batch_norm:0.001 leaky_relu:0.2 dense batch_norm:0.001 leaky_relu:0.2 dense tanh"
+    return words, {
+        name: np.frombuffer(data, "<f4", int(np.prod(shape)), first).reshape(shape)
+        for name, (shape, first) in tensors.items()
+    }
+
+
+def constants(model: bytes) -> list[Array]:
+    """The floating-point constants of an ONNX graph: its initialisers, then those among its nodes, in their order."""
+    import onnx
+    from onnx import numpy_helper
+
+    graph = onnx.load_from_string(model).graph
+    found = [numpy_helper.to_array(item) for item in graph.initializer]
+    found += [numpy_helper.to_array(node.attribute[0].t) for node in graph.node if node.op_type == "Constant"]
+    return [item for item in found if item.dtype == np.float32]
+
+
+def teams_bwe(model: bytes) -> Network:
+    """microsoft/RL4BandwidthEstimationChallenge@fcf857c5: three layers of tanh behind a normalisation."""
+    (center,) = (item for item in constants(model) if item.shape == (1, 150) and abs(item).max() > 1e4)
+    (scale,) = (
+        item for item in constants(model) if item.shape == (1, 150) and item is not center and abs(item).max() <= 1e4
+    )
+    # The graph names its layers from the last to the first.
+    kernels = [item for item in constants(model) if item.ndim == 2 and item.shape[0] > 1][::-1]
+    biases = [item for item in constants(model) if item.ndim == 1 and item.size > 1][::-1]
+    tensors = {"0.center": center.reshape(150), "0.scale": scale.reshape(150)}
+    for index, (kernel, bias) in enumerate(zip(kernels, biases, strict=True)):
+        tensors |= {f"{2 * index + 1}.kernel": kernel, f"{2 * index + 1}.bias": bias}
+    return "normalise dense tanh dense tanh dense tanh", tensors
+
+
+def ten_tms(model: bytes) -> Network:
+    """bytedance/offline-RL-congestion-control@683f6d06: residual blocks, then five experts and their gate."""
+    least, span, *rest = (item for item in constants(model) if item.size > 1)
+    words = (
+        "normalise clip:1 dense layer_norm:0.00001 leaky_relu:0.01 "
+        "keep dense layer_norm:0.00001 leaky_relu:0.01 add "
+        "dense layer_norm:0.00001 leaky_relu:0.01 keep "
+        "dense leaky_relu:0.01 keep dense layer_norm:0.00001 leaky_relu:0.01 add dense swap "
+        "dense leaky_relu:0.01 keep dense layer_norm:0.00001 leaky_relu:0.01 add dense softmax dot tanh"
+    )
+    tensors = {"0.center": least + span / 2, "0.scale": 2 / span}
+    values = iter(rest)
+    for index, word in enumerate(words.split()):
+        if word == "dense":
+            tensors |= {f"{index}.kernel": next(values).T, f"{index}.bias": next(values)}
+        elif word.startswith("layer_norm"):
+            tensors |= {f"{index}.gain": next(values), f"{index}.offset": next(values)}
+    assert next(values, None) is None
+    return words, tensors
+
+
+KEPT = (0, 1, 3, 10, 11)
+"""The features that FARC's mask keeps; rates come first and are in 100 kbit/s."""
+
+
+def farc(model: bytes) -> Network:
+    """streaming-university/FARC@97de652c: 25 inputs each go through two paths, whose ends go through a third."""
+    weight, bias, mean, variance, *rest = (item for item in constants(model) if item.size > 1 or item.shape == (1,))
+    biases, kernels = [item for item in rest if item.ndim == 1], [item for item in rest if item.ndim == 2]
+    factor = float(weight[0]) / np.sqrt(float(variance[0]) + 1e-5)
+    unit = np.ones(150)
+    unit[:10] = 1e5
+    tensors = {
+        "0.center": (unit * (float(mean[0]) - float(bias[0]) / factor)).astype(np.float32),
+        "0.scale": (factor / unit).astype(np.float32),
+    }
+    inputs = np.array([10 * feature + step for feature in KEPT for step in range(10)])
+    for index in range(3):
+        one, other = kernels[index], kernels[3 + index]
+        rows = 150 if index == 0 else one.shape[0] + other.shape[0]
+        kernel = np.zeros((rows, one.shape[1] + other.shape[1]), np.float32)
+        first, second = (inputs[:25], inputs[25:]) if index == 0 else (np.arange(128), 128 + np.arange(128))
+        kernel[first, : one.shape[1]] = one
+        kernel[second, one.shape[1] :] = other
+        bias = np.concatenate([biases[index], biases[3 + index]])
+        tensors |= {f"{2 * index + 1}.kernel": kernel, f"{2 * index + 1}.bias": bias}
+    for index in range(3, 6):
+        tensors |= {f"{2 * index + 1}.kernel": kernels[3 + index], f"{2 * index + 1}.bias": biases[3 + index]}
+    return "normalise" + " dense relu" * 6, tensors
+
+
+def safetensors(network: Network) -> bytes:
+    """The network as a safetensors file, the words of its layers in the metadata."""
+    words, tensors = network
+    header: dict[str, Any] = {"__metadata__": {"layers": words}}
+    body = b""
+    for name, values in tensors.items():
+        data = np.ascontiguousarray(values, dtype="<f4").tobytes()
+        header[name] = {"dtype": "F32", "shape": list(values.shape), "data_offsets": [len(body), len(body) + len(data)]}
+        body += data
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + body
+
+
+NAMES = {"orca": orca, "teams-bwe": teams_bwe, "ten-tms": ten_tms, "farc": farc}
+
+
+def main(name: str, published: str, out: str) -> None:
+    """Writes `out`."""
+    Path(out).write_bytes(safetensors(NAMES[name](Path(published).read_bytes())))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
