@@ -47,8 +47,12 @@ VARIED: dict[str, Any] = {
     [
         lambda: gym.CongestionEnv(link(), policy=QUICK, duration_s=2, **VARIED),
         lambda: gym.CongestionEnv(link(), policy="indigo", reward="log_power", duration_s=2),
-        lambda: gym.CongestionEnv(link(), policy="orca", reward="orca", duration_s=2, render_mode="rgb_array"),
-        lambda: gym.CongestionEnv(link(), policy="aurora", max_steps=30, reward={"ack_mbps": 1.0, "rtt_ms": -0.01}),
+        lambda: gym.CongestionEnv(link(), policy="like-orca", reward="orca", duration_s=2, render_mode="rgb_array"),
+        lambda: gym.CongestionEnv(link(), policy="aurora", duration_s=2),
+        lambda: gym.CongestionEnv(link(), policy="orca", duration_s=1),
+        lambda: gym.CongestionEnv(
+            link(), policy="like-aurora", max_steps=30, reward={"ack_mbps": 1.0, "rtt_ms": -0.01}
+        ),
     ],
 )
 def test_gymnasium_checks_it(made: Callable[[], gym.CongestionEnv]) -> None:
@@ -281,7 +285,7 @@ def test_a_trained_policy_runs_as_a_scheme(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"policy": "bbr"}, "policy = `bbr`: allowed are aurora, indigo, orca"),
+        ({"policy": "bbr"}, "policy = `bbr`: allowed are aurora, indigo, like-aurora, like-orca"),
         ({"policy": gym.Policy(("rtt",))}, "policy: `sees` = `rtt`: allowed are latency_inflation,"),
         ({"policy": gym.Policy(("acks",), action="jump")}, "policy: `action` = `jump`: allowed are rate_mult:SIZE,"),
         ({"policy": gym.Policy(("acks",), step="a b")}, "policy: `step` = 'a b': allowed is a word without blanks"),
@@ -301,7 +305,7 @@ def test_a_trained_policy_runs_as_a_scheme(tmp_path: Path) -> None:
 )
 def test_bad_input_is_refused_in_one_line(given: dict[str, Any], message: str) -> None:
     with pytest.raises(dumbbell.Error, match=message) as raised:
-        gym.CongestionEnv(**{"path": link(), "policy": "aurora"} | given)
+        gym.CongestionEnv(**{"path": link(), "policy": "like-aurora"} | given)
     assert "\n" not in str(raised.value)
 
 

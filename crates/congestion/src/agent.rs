@@ -13,7 +13,8 @@ use crate::{
 use units::{Span, Time};
 
 /// The agents of this crate: a policy each, under the name of its scheme and `agent-`.
-const AGENTS: &[Entry] = &[crate::indigo::AGENT, crate::neural::AGENT];
+const AGENTS: &[Entry] =
+    &[crate::aurora::AGENT, crate::indigo::AGENT, crate::neural::AGENT, crate::orca::AGENT];
 
 impl Registry {
     /// The controllers of this crate, and its agents.

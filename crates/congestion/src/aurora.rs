@@ -13,6 +13,7 @@
 //! With `recv_rate = mi` an interval of fewer than about eleven packets looks like a full queue, because one packet is
 //! taken off what arrived in it.
 
+use crate::agent::Agent;
 use crate::network::{Layout, Network, Tensors};
 use crate::policy::{Learned, Policy};
 use crate::{Ack, Build, Control, Entry, FieldSink, Parameter, Parameters, Sent, Start};
@@ -49,38 +50,49 @@ const LAYOUTS: &[Layout] = &[Layout {
     ],
 }];
 
+const PARAMETERS: &[Parameter] = &[
+    Parameter::needed_file(
+        "weights",
+        "The network: safetensors of 30 inputs and one output, or the data file of a published checkpoint.",
+    ),
+    Parameter::number(
+        "delta",
+        "",
+        0.05,
+        (0.001, 1.0),
+        "Share of the rate that an action of 1 adds: 0.05 in the program, 0.025 in the simulator.",
+    ),
+    Parameter::choice(
+        "recv_rate",
+        "ack_span",
+        &["ack_span", "mi"],
+        "Time of the receive rate: from the first to the last ACK, or, as in the simulator, the whole interval.",
+    ),
+    Parameter::choice(
+        "send_rate",
+        "rate",
+        &["rate", "undivided"],
+        "What is compared with the receive rate: a rate, or bits, as networks before July 2019 learned it.",
+    ),
+    Parameter::number("initial_rate", "Mbit/s", 6.0, (0.001, 1e5), "First rate."),
+    Parameter::number("min_rate", "Mbit/s", 0.5, (0.001, 1e5), "Smallest rate."),
+    Parameter::number("max_rate", "Mbit/s", 300.0, (0.001, 1e5), "Largest rate."),
+];
+
+/// Aurora that is decided for from outside: its file is not looked at.
+pub(crate) const AGENT: Entry = Entry {
+    name: "agent-aurora",
+    summary: "Aurora without its network, decided for from outside",
+    parameters: PARAMETERS,
+    receiver: None,
+    build: Build::Function(|parameters, start| Box::new(Agent::new(Aurora::new(parameters, start), start))),
+};
+
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "aurora",
     summary: "Aurora (PCCproject/PCC-RL@64bea6ee): a network changes the rate after each monitor interval",
-    parameters: &[
-        Parameter::needed_file(
-            "weights",
-            "The network: safetensors of 30 inputs and one output, or the data file of a published checkpoint.",
-        ),
-        Parameter::number(
-            "delta",
-            "",
-            0.05,
-            (0.001, 1.0),
-            "Share of the rate that an action of 1 adds: 0.05 in the program, 0.025 in the simulator.",
-        ),
-        Parameter::choice(
-            "recv_rate",
-            "ack_span",
-            &["ack_span", "mi"],
-            "Time of the receive rate: from the first to the last ACK, or, as in the simulator, the whole interval.",
-        ),
-        Parameter::choice(
-            "send_rate",
-            "rate",
-            &["rate", "undivided"],
-            "What is compared with the receive rate: a rate, or bits, as networks before July 2019 learned it.",
-        ),
-        Parameter::number("initial_rate", "Mbit/s", 6.0, (0.001, 1e5), "First rate."),
-        Parameter::number("min_rate", "Mbit/s", 0.5, (0.001, 1e5), "Smallest rate."),
-        Parameter::number("max_rate", "Mbit/s", 300.0, (0.001, 1e5), "Largest rate."),
-    ],
+    parameters: PARAMETERS,
     receiver: None,
     build: Build::Fallible(|parameters, start| {
         let file = parameters.needed_file("weights", "a file with Aurora's network")?;

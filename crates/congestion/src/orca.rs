@@ -17,6 +17,7 @@
 //!
 //! Not here: the program stops after 1000 steps to evaluate itself.
 
+use crate::agent::Agent;
 use crate::cubic::Cubic;
 use crate::network::{Network, Tensors};
 use crate::parts::{Answer, Queried};
@@ -42,29 +43,40 @@ const MIN_WINDOW: f64 = 4.0;
 /// The program has no largest window; beyond this one no transport of ours goes.
 const MAX_WINDOW: f64 = 1e7;
 
+const PARAMETERS: &[Parameter] = &[
+    Parameter::needed_file("weights", "The network: safetensors of 70 inputs and one output."),
+    Parameter::number("step_ms", "ms", 20.0, (1.0, 1000.0), "Sleep between two questions."),
+    Parameter::number(
+        "poll_ms",
+        "ms",
+        10.0,
+        (0.0, 1000.0),
+        "How often the agent looks whether there is a question; 0 answers at once.",
+    ),
+    Parameter::choice(
+        "first_history",
+        "zeros",
+        &["zeros", "filled"],
+        "What the network sees in the place of steps that were not: zeros, or the first step.",
+    ),
+    Parameter::flag("clamped", false, "What is written is also the most that CUBIC may grow to."),
+    Parameter::flag("paced", true, "One window per smoothed RTT, without Linux's gains."),
+];
+
+/// Orca that is decided for from outside: its file is not looked at.
+pub(crate) const AGENT: Entry = Entry {
+    name: "agent-orca",
+    summary: "Orca without its network, decided for from outside",
+    parameters: PARAMETERS,
+    receiver: None,
+    build: Build::Function(|parameters, start| Box::new(Agent::new(Orca::new(parameters, start), start))),
+};
+
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "orca",
     summary: "Orca (Soheil-ab/Orca@cafaf9a3): every 20 ms a network multiplies the window of CUBIC",
-    parameters: &[
-        Parameter::needed_file("weights", "The network: safetensors of 70 inputs and one output."),
-        Parameter::number("step_ms", "ms", 20.0, (1.0, 1000.0), "Sleep between two questions."),
-        Parameter::number(
-            "poll_ms",
-            "ms",
-            10.0,
-            (0.0, 1000.0),
-            "How often the agent looks whether there is a question; 0 answers at once.",
-        ),
-        Parameter::choice(
-            "first_history",
-            "zeros",
-            &["zeros", "filled"],
-            "What the network sees in the place of steps that were not: zeros, or the first step.",
-        ),
-        Parameter::flag("clamped", false, "What is written is also the most that CUBIC may grow to."),
-        Parameter::flag("paced", true, "One window per smoothed RTT, without Linux's gains."),
-    ],
+    parameters: PARAMETERS,
     receiver: None,
     build: Build::Fallible(|parameters, start| {
         let file = parameters.needed_file("weights", "a file with Orca's network")?;

@@ -48,7 +48,7 @@ class CongestionParallelEnv(_BASE):  # type: ignore[misc]
         path: Where | Sequence[Where] = "default",
         *,
         flows: int = 2,
-        policy: str | Policy = "aurora",
+        policy: str | Policy = "like-aurora",
         reward: Rewards = "log_share",
         share_reward: bool = False,
         duration_s: float = 30.0,

@@ -69,19 +69,19 @@ class Policy:
 
 
 PRESETS = {
-    "aurora": Policy(("latency_inflation", "latency_ratio", "send_ratio"), history=10),
-    "orca": Policy(
-        ("rate_share", "pacing_share", "loss_ratio", "sample_ratio", "length", "srtt_ratio", "queueing_delay"),
+    "like-aurora": Policy(("latency_inflation", "latency_ratio", "send_ratio"), history=10),
+    "like-orca": Policy(
+        ("rate_share", "loss_ratio", "sample_ratio", "length", "srtt_ratio", "queueing_delay"),
         history=10,
         action="cwnd_mult2:2",
         step="time_ms:20",
     ),
 }
-"""Policies of one's own that see and do what published ones do: Aurora (Jay et al., ICML 2019, section 4) and, over a
-plain window instead of CUBIC, Orca (Abbasloo et al., SIGCOMM 2020, section 4)."""
+"""Policies of one's own that see and do about what published ones do: Aurora (Jay et al., ICML 2019, section 4) and, over
+a plain window instead of CUBIC, Orca (Abbasloo et al., SIGCOMM 2020, section 4)."""
 
-INDIGO_HIGH = 1e6
-"""No feature of Indigo has a bound of its own; beyond this none gets."""
+HIGHEST = 1e6
+"""What schemes see has no bounds of its own; beyond this nothing gets."""
 
 
 def chosen(policy: str | Policy, schemes: Sequence[str]) -> str | Policy:
@@ -105,7 +105,7 @@ def spaces_of(policy: str | Policy, inputs: int, outputs: int) -> tuple[spaces.B
         seen = spaces.Box(np.array(low, np.float32), np.array(high, np.float32), dtype=np.float32)
         discrete = policy.action == DISCRETE
     else:
-        seen = spaces.Box(-INDIGO_HIGH, INDIGO_HIGH, (inputs,), np.float32)
+        seen = spaces.Box(-HIGHEST, HIGHEST, (inputs,), np.float32)
         discrete = outputs > 1
     act: spaces.Space[np.ndarray] = (
         spaces.Discrete(outputs) if discrete else spaces.Box(-1.0, 1.0, (outputs,), np.float32)  # type: ignore[assignment]

@@ -56,7 +56,7 @@ class CongestionEnv(gymnasium.Env[np.ndarray, Any]):
         self,
         path: Where | Sequence[Where] = "default",
         *,
-        policy: str | Policy = "aurora",
+        policy: str | Policy = "like-aurora",
         reward: Rewards | Callable[[Information], float] = "aurora",
         duration_s: float = 30.0,
         max_steps: int | None = None,

@@ -3,13 +3,15 @@
 import json
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any
 
+from dumbbell import catalog
 from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError, listed
 from dumbbell.experiment.resolve import resolve
+from dumbbell.experiment.specification import fitted_transport
 from dumbbell.gym.fields import OWN, REWARDS, agents
 from dumbbell.gym.policy import Policy, chosen
 from dumbbell.library.listing import experiments
@@ -116,17 +118,22 @@ class Given:
         if not isinstance(path, PathModel):
             path = fspath(path)
         own = isinstance(policy, Policy)
-        base = "cubic" if own else str(policy)
-        run = specification(mix="+".join([base, *self.background]), path=path, duration=max(1.0, self.duration_s))
+        name = OWN if own else str(policy)
+        # the first flow makes room for the agents
+        run = specification(mix="+".join(["cubic", *self.background]), path=path, duration=max(1.0, self.duration_s))
         first, others = run["flows"][0], run["flows"][1:]
-        agent = deepcopy(first) | {
-            "scheme": OWN if own else base,
-            "controller": f"agent-{OWN if own else base}",
-            "parameters": {"policy": "policy", "start_mbps": "0"} if own else _without_files(first["parameters"]),
+        known = name in catalog.schemes().names()
+        scheme = replace(catalog.schemes().find(name if known else "cubic"), name=name)
+        if not known:
+            scheme = replace(scheme, parameters={}, transport={"profile": "datagram"})
+        model = PathModel(name="path", title="", **run["path"])
+        agent = first | {
+            "scheme": name,
+            "controller": f"agent-{name}",
+            "parameters": {"policy": "policy", "start_mbps": "0"} if own else _without_files(scheme.parameters),
+            "transport": {**fitted_transport(scheme, model), **self.transport},
+            "application": scheme.application,
         }
-        if own:
-            agent["transport"] = {"profile": "datagram", "payload_bytes": _payload(run["path"], 40)}
-        agent["transport"] = {**agent["transport"], **self.transport}
         run["flows"] = [*(deepcopy(agent) for _ in range(self.agents)), *others]
         for flow in run["flows"]:
             flow["stop_s"] = None  # the core's runs last longer than the episodes
@@ -142,10 +149,6 @@ class Given:
 
 def _without_files(parameters: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in parameters.items() if name != "weights"}
-
-
-def _payload(path: Mapping[str, Any], header: int) -> int:
-    return min(1424, int(path["mtu_bytes"] or 1500) - int(path["overhead_bytes"]) - header)
 
 
 def reward_table(reward: Rewards) -> dict[str, Any]:

@@ -52,7 +52,7 @@ class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         keeps: bool = False,
-        policy: str | Policy = "aurora",
+        policy: str | Policy = "like-aurora",
         reward: Rewards = "aurora",
         duration_s: float = 30.0,
         max_steps: int | None = None,

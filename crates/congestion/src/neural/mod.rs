@@ -45,7 +45,10 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "neural",
     summary: "A policy of one's own: a network from a file that says what it sees, does and when",
     parameters: &[
-        Parameter::file("weights", "The network: safetensors with `layers` and `policy` in its metadata."),
+        Parameter::needed_file(
+            "weights",
+            "The network: safetensors with `layers` and `policy` in its metadata.",
+        ),
         START_MBPS,
     ],
     receiver: None,
@@ -64,7 +67,10 @@ pub(crate) const ENTRY: Entry = Entry {
 pub(crate) const AGENT: Entry = Entry {
     name: "agent-neural",
     summary: "A policy of one's own that is decided for from outside",
-    parameters: &[Parameter::file("policy", "The line that says what it sees, does and when."), START_MBPS],
+    parameters: &[
+        Parameter::needed_file("policy", "The line that says what it sees, does and when."),
+        START_MBPS,
+    ],
     receiver: None,
     build: Build::Fallible(|parameters, start| {
         let file = parameters.needed_file("policy", "a line of words KEY=VALUE")?;

@@ -39,6 +39,7 @@ const FILES: &[(&str, &str, Source)] = &[
             "../../../../python/dumbbell/catalog/weights/indigo/indigo-1x32.data"
         )),
     ),
+    ("neural", "weights", Source::Shipped(include_bytes!("neural.safetensors"))),
     (
         "orca",
         "weights",

@@ -1,0 +1,21 @@
+"""An agent that acts at random beside one that does nothing, over the same episodes: `python examples/gym/smoke.py`."""
+
+import dumbbell
+from dumbbell import gym
+
+path = dumbbell.make_path(rate="12mbit", rtt="60ms", queue="1bdp")
+policy = gym.Policy(("latency_ratio", "send_ratio", "loss_ratio"), history=10, action="rate_mult:0.1", start_mbps=6)
+
+for name in ("random", "constant"):
+    env = gym.CongestionEnv(path, policy=policy, reward="log_power", duration_s=10)
+    env.action_space.seed(1)
+    total = 0.0
+    for episode in range(3):
+        env.reset(seed=episode)
+        over = False
+        while not over:
+            action = env.action_space.sample() if name == "random" else [0.0]
+            _, reward, terminated, truncated, info = env.step(action)
+            over = terminated or truncated
+        total += info["episode"]["r"] / info["episode"]["l"]
+    print(f"{name}: mean reward {total / 3:.3f}")
