@@ -77,8 +77,8 @@ PRESETS = {
         step="time_ms:20",
     ),
 }
-"""Policies of one's own that see and do about what published ones do: Aurora (Jay et al., ICML 2019, section 4) and, over
-a plain window instead of CUBIC, Orca (Abbasloo et al., SIGCOMM 2020, section 4)."""
+"""Policies of one's own that see and do about what published ones do: Aurora (Jay et al., ICML 2019, section 4) and,
+over a plain window instead of CUBIC, Orca (Abbasloo et al., SIGCOMM 2020, section 4)."""
 
 HIGHEST = 1e6
 """What schemes see has no bounds of its own; beyond this nothing gets."""
