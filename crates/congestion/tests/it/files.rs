@@ -100,13 +100,17 @@ fn made_up(layers: &str, shapes: &[Shape]) -> Vec<u8> {
     safetensors::serialize(views, Some(metadata)).expect("tensors that fit")
 }
 
+/// The files that the controller called `name` cannot do without, by their parameters.
+pub(crate) fn files(name: &str) -> Files {
+    let named = FILES.iter().filter(|(controller, ..)| *controller == name);
+    named.map(|(_, name, source)| ((*name).to_owned(), source.contents().into())).collect()
+}
+
 /// `entry`'s parameters at their defaults, with the files that it needs.
 pub(crate) fn parameters(entry: &Entry) -> Parameters {
-    let named = || FILES.iter().filter(|(controller, ..)| *controller == entry.name);
-    let files: Files =
-        named().map(|(_, name, source)| ((*name).to_owned(), source.contents().into())).collect();
-    let mut parameters = Parameters::defaults(entry.parameters).with_files(files);
-    for (_, name, _) in named() {
+    let files = files(entry.name);
+    let mut parameters = Parameters::defaults(entry.parameters).with_files(files.clone());
+    for name in files.keys() {
         parameters.set(name, name).expect("a file that was read");
     }
     parameters

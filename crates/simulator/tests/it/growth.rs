@@ -2,7 +2,8 @@
 //!
 //! The path has a delay and nothing else. A round is one RTT; what counts is what leaves in it.
 
-use congestion::{Parameters, Registry, Start};
+use crate::files;
+use congestion::{Registry, Start};
 use serde_json::json;
 use std::collections::VecDeque;
 use transport::{AckFrame, Application, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
@@ -54,6 +55,8 @@ const fn promise(controller: &'static str, start: Growth, later: Growth, because
 }
 
 const PROMISES: &[Promise] = &[
+    promise("astraea", ANY, ANY, "what its network says, every 20 ms"),
+    promise("aurora", ANY, ANY, "what its network says, twice a round"),
     promise(
         "bbr",
         times(2.89),
@@ -71,6 +74,7 @@ const PROMISES: &[Promise] = &[
     ),
     promise("cubic", times(2.0), times(1.5), "RFC 9438 4.2: the target is at most 1.5 windows"),
     promise("dctcp", times(2.0), plus(1.0), "RFC 8257: grows as RFC 5681"),
+    promise("farc", ANY, ANY, "what its network estimates"),
     promise(
         "fillp",
         times(2.89),
@@ -90,6 +94,7 @@ const PROMISES: &[Promise] = &[
         times(1.5),
         "1460 bytes for each ACK of 1350; half of what is acknowledged",
     ),
+    promise("indigo", ANY, ANY, "may double every 10 ms"),
     promise("koho", times(1.25), times(1.25), "a quarter of a packet per ACK"),
     promise("ledbat", plus(1.0), plus(1.0), "RFC 6817 2.4.2: one packet per RTT at a gain of 1"),
     promise(
@@ -99,12 +104,15 @@ const PROMISES: &[Promise] = &[
         "gain 1 / ceil(2 * 60 ms / 100 ms), in slow start per packet",
     ),
     promise("libutp-ledbat", plus(3000.0 / 1424.0), plus(3000.0 / 1424.0), "3000 bytes per RTT"),
+    promise("muses", ANY, ANY, "may double every 10 ms"),
     promise(
         "nada",
         times(1.5),
         times(1.5),
         "RFC 8698: at most half above the received rate, which is that of a round before",
     ),
+    promise("neural", ANY, ANY, "what its network says"),
+    promise("orca", ANY, ANY, "four times as much every 20 ms, if its network says so"),
     promise(
         "pcc",
         times(2.0),
@@ -114,6 +122,7 @@ const PROMISES: &[Promise] = &[
     promise("pcc-experimental", times(2.0), times(2.0), "as PCC"),
     promise("prague", times(2.0), times(1.5), "grows as CUBIC or slower"),
     promise("proteus", times(2.0), times(2.0), "as PCC"),
+    promise("remy", ANY, ANY, "what its table says of its signals"),
     promise("reno", times(2.0), plus(1.0), "RFC 5681 3.1"),
     promise(
         "scream",
@@ -129,6 +138,8 @@ const PROMISES: &[Promise] = &[
     ),
     promise("sourdough", times(1.0), times(1.0), "a fixed window"),
     promise("sprout", ANY, ANY, "sends what a forecast says, whatever was sent before"),
+    promise("teams-bwe", ANY, ANY, "what its network estimates"),
+    promise("ten-tms", ANY, ANY, "what its network estimates"),
     promise("unresponsive", times(1.0), times(1.0), "the rate of its line"),
     promise("vegas", times(2.0), plus(1.0), "Linux: doubles every round, then one packet"),
     promise("verus", times(2.0), ANY, "slow start doubles; then windows are looked up in the delay profile"),
@@ -159,7 +170,7 @@ fn ends(controller: &str) -> (Sender, Receiver) {
         initial_window_bytes: u64::from(config.initial_window * config.payload_bytes),
         seed: 1,
     };
-    let parameters = Parameters::defaults(entry.parameters);
+    let parameters = files::parameters(entry);
     let receiver =
         Receiver::new(&config, entry.build_receiver(&parameters, &start).expect("nothing is missing"));
     let application = Application::new(ApplicationSpec::Greedy, start.now, config.payload_bytes, 1);

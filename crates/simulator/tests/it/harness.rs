@@ -1,6 +1,7 @@
 //! Builds run specifications, runs them, and reads back statistics and time series.
 #![allow(clippy::disallowed_methods, reason = "runs write their files to a temporary directory")]
 
+use crate::files::files;
 use congestion::Registry;
 use measure::RunMeter;
 use recorder::Recorder;
@@ -112,7 +113,16 @@ pub(crate) fn record(spec: &Value, directory: &Path) -> Value {
 }
 
 fn read(spec: &Value) -> RunSpec {
-    serde_json::from_value(spec.clone()).expect("a valid specification")
+    with_files(serde_json::from_value(spec.clone()).expect("a valid specification"))
+}
+
+/// The same run with the files that its controllers need.
+pub(crate) fn with_files(mut spec: RunSpec) -> RunSpec {
+    for flow in &mut spec.flows {
+        flow.files = files(&flow.controller);
+        flow.parameters.extend(flow.files.keys().map(|name| (name.clone(), name.clone())));
+    }
+    spec
 }
 
 fn observed<O: Observer>(spec: &RunSpec, observer: O) -> (Value, O) {

@@ -6,6 +6,8 @@ mod ccperf_metrics;
 mod delay_based;
 mod determinism;
 mod ecn;
+#[path = "../../../congestion/tests/it/files.rs"]
+mod files;
 mod fillp;
 mod gcc;
 mod gquic;

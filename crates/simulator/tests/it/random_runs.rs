@@ -1,5 +1,6 @@
 //! Any path, any transport, any application, any controller: runs end, count consistently, and never stall the clock.
 
+use crate::harness::with_files;
 use measure::RunMeter;
 use proptest::prelude::*;
 use runs::{Backend, StopWhen, meter_config};
@@ -111,7 +112,7 @@ fn run_spec() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn any_run_ends_and_counts_consistently(value in run_spec()) {
-        let spec: runs::RunSpec = serde_json::from_value(value.clone()).expect("a valid specification");
+        let spec = with_files(serde_json::from_value(value.clone()).expect("a valid specification"));
         // Asked every 16,384 events: a run that stalls the clock would be asked for ever.
         let asked = Cell::new(0);
         let stop = || {
