@@ -119,8 +119,12 @@ def test_the_wheel_depends_on_what_it_imports(wheels: Path) -> None:
         needed = Parser().parsestr(archive.read(metadata).decode()).get_all("Requires-Dist", [])
         sources = {name: archive.read(name) for name in archive.namelist() if name.endswith(".py")}
     always = {re.split(r"[ <>=!~;\[]", one)[0] for one in needed if "extra ==" not in one}
-    extra = {re.split(r"[ <>=!~;\[]", one)[0] for one in needed if "extra == 'cluster'" in one.replace('"', "'")}
-    assert extra == {"distributed"}
+    extra = {
+        re.split(r"[ <>=!~;\[]", one)[0]
+        for one in needed
+        if re.search("extra == '(cluster|gym)'", one.replace('"', "'"))
+    }
+    assert extra == {"distributed", "gymnasium", "pettingzoo"}
     imported = set()
     for name, source in sources.items():
         if "pantheon_shim/modules" in name:  # run by Pantheon's Python
