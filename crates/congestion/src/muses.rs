@@ -12,7 +12,7 @@
 
 use crate::network::{Layout, Network, Tensors, largest};
 use crate::parts::{Echoed, smoothed};
-use crate::policy::{Learned, Policy};
+use crate::policy::{Learned, Policy, windows_after, with_last_action};
 use crate::{Ack, Build, Control, Entry, FieldSink, Parameter, Parameters, Sent, Start};
 use units::{Rate, Span, Time};
 
@@ -191,24 +191,13 @@ impl Policy for Muses {
             loss,
             self.window / WINDOW_UNIT,
         ];
-        self.observation = [0.0; FEATURES];
-        for (place, value) in self.observation.iter_mut().zip(scaled) {
-            *place = value as f32;
-        }
-        self.observation[scaled.len() + self.last_action] = 1.0;
+        self.observation = with_last_action(&scaled, self.last_action);
         Some(&self.observation)
     }
 
     fn act(&mut self, _now: Time, action: &[f32]) {
         self.last_action = largest(action);
-        let window = match self.last_action {
-            0 => self.window / 2.0,
-            1 => self.window - 10.0,
-            2 => self.window,
-            3 => self.window + 10.0,
-            _ => self.window * 2.0,
-        };
-        self.window = window.clamp(MIN_WINDOW, MAX_WINDOW);
+        self.window = windows_after(self.window)[self.last_action].clamp(MIN_WINDOW, MAX_WINDOW);
     }
 
     fn control(&self) -> Control {

@@ -78,6 +78,22 @@ pub fn policy(name: &str, start: &Start) -> Option<Box<dyn Policy>> {
     }
 }
 
+/// What each of Indigo's five actions makes of a window of packets: a half, 10 less, the same, 10 more, double
+/// (StanfordSNR/indigo@2601c92e, env/sender.py).
+pub fn windows_after(window: f64) -> [f64; 5] {
+    [window / 2.0, window - 10.0, window, window + 10.0, window * 2.0]
+}
+
+/// An observation of `seen` and of the last action, which has a place of its own for each choice.
+pub(crate) fn with_last_action<const N: usize>(seen: &[f64], last_action: usize) -> [f32; N] {
+    let mut observation = [0.0; N];
+    for (place, value) in observation.iter_mut().zip(seen) {
+        *place = *value as f32;
+    }
+    observation[seen.len() + last_action] = 1.0;
+    observation
+}
+
 /// A policy and the network that acts for it.
 #[derive(Debug)]
 pub(crate) struct Learned<P> {

@@ -11,7 +11,7 @@ mod sights;
 
 use crate::agent::Agent;
 use crate::network::{Network, Tensors, largest};
-use crate::policy::{Learned, Policy};
+use crate::policy::{Learned, Policy, windows_after};
 use crate::steps::{StepValues, Steps};
 use crate::{
     Ack, Build, Control, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, STEP_FIELDS, Sent, Start,
@@ -162,13 +162,7 @@ impl Neural {
                 self.rate_mbps = (self.rate_mbps * factor).clamp(LEAST_MBPS, self.description.most_mbps);
             }
             Action::CwndMult2(size) => self.set_window(self.window_packets * libm::exp2(size * value)),
-            Action::Indigo5 => self.set_window(match value as usize {
-                0 => self.window_packets / 2.0,
-                1 => self.window_packets - 10.0,
-                2 => self.window_packets,
-                3 => self.window_packets + 10.0,
-                _ => self.window_packets * 2.0,
-            }),
+            Action::Indigo5 => self.set_window(windows_after(self.window_packets)[(value as usize).min(4)]),
         }
     }
 

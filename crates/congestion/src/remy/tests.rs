@@ -1,4 +1,4 @@
-//! The runtime and its files. What original tables say is tested in `tests/it` with `LEARNED_WEIGHTS`.
+//! The runtime and its files. What original tables say is tested in `crates/train/tests/real` with `LEARNED_WEIGHTS`.
 
 use super::*;
 use crate::testing::Driver;

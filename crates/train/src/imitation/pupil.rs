@@ -2,7 +2,7 @@
 
 use super::Scheme;
 use super::lstm::{Episode, Memory, Model, largest};
-use congestion::{Ack, Control, Controller, Ecn, FieldSink, Loss, Policy, Sent, Timeout};
+use congestion::{Ack, Control, Controller, Ecn, FieldSink, Loss, Policy, Sent, Timeout, windows_after};
 use std::sync::{Arc, Mutex, PoisonError};
 use units::{Span, Time};
 
@@ -11,8 +11,7 @@ const ACTIONS: usize = 5;
 /// The action whose window is nearest to `target`, the first of equal ones.
 pub(super) fn expert(scheme: &Scheme, window: f64, target: f64) -> usize {
     let [least, most] = scheme.limits;
-    let windows = [window / 2.0, window - 10.0, window, window + 10.0, window * 2.0];
-    let distances = windows.map(|window| (window.clamp(least, most) - target).abs());
+    let distances = windows_after(window).map(|window| (window.clamp(least, most) - target).abs());
     (1..ACTIONS).fold(0, |best, action| if distances[action] < distances[best] { action } else { best })
 }
 
