@@ -24,23 +24,53 @@ def export_policy(
     Raises:
         dumbbell.Error: a tensor that is not finite, or a file that cannot be written.
     """
+    target = Path(file)
     metadata = {"layers": layers} | ({} if policy is None else {"policy": policy.line()})
-    header: dict[str, object] = {"__metadata__": metadata}
+    try:
+        contents = packed(tensors, metadata)
+    except ValueError as error:
+        raise UserError(f"{file}: {error}") from None
+    part = target.with_name(f"{target.name}.part")
+    try:
+        part.write_bytes(contents)
+        part.replace(target)
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}") from None
+    return target
+
+
+def packed(tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> bytes:
+    """The contents of a safetensors file of float32.
+
+    Raises:
+        ValueError: a tensor is not finite.
+    """
+    header: dict[str, object] = {"__metadata__": dict(metadata)}
     blobs, length = [], 0
     for name, values in tensors.items():
-        blob = np.ascontiguousarray(values, dtype="<f4")
+        blob = np.asarray(values, dtype="<f4", order="C")
         if not np.isfinite(blob).all():
-            raise UserError(f"{file}: `{name}`: allowed are finite numbers")
+            raise ValueError(f"`{name}`: allowed are finite numbers")
         header[name] = {"dtype": "F32", "shape": list(blob.shape), "data_offsets": [length, length + blob.nbytes]}
         blobs.append(blob.tobytes())
         length += blob.nbytes
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % _ALIGNED)
-    target = Path(file)
-    part = target.with_name(f"{target.name}.part")
-    try:
-        part.write_bytes(b"".join([len(text).to_bytes(8, "little"), text, *blobs]))
-        part.replace(target)
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}") from None
-    return target
+    return b"".join([len(text).to_bytes(8, "little"), text, *blobs])
+
+
+def unpacked(contents: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Tensors and metadata of what `packed` wrote.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    length = int.from_bytes(contents[:8], "little")
+    header = json.loads(contents[8 : 8 + length])
+    metadata = header.pop("__metadata__")
+    data = contents[8 + length :]
+    tensors = {}
+    for name, told in header.items():
+        begin, end = told["data_offsets"]
+        tensors[name] = np.frombuffer(data[begin:end], dtype="<f4").reshape(told["shape"])
+    return tensors, metadata

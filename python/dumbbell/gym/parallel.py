@@ -11,7 +11,7 @@ from dumbbell.gym.fields import agents
 from dumbbell.gym.memory import Environments, told
 from dumbbell.gym.policy import Policy, chosen, spaces_of
 from dumbbell.gym.recorded import recorded
-from dumbbell.gym.task import Draw, Given, Rewards, Where, paths_of
+from dumbbell.gym.task import Draw, Given, Rewards, Where, paths_of, whole
 from dumbbell.library.one_run import RunResults
 
 try:
@@ -66,14 +66,12 @@ class CongestionParallelEnv(_BASE):  # type: ignore[misc]
             raise UserError("CongestionParallelEnv needs pettingzoo: pip install 'dumbbell[gym]'")
         if render_mode not in (None, "svg"):
             raise UserError(f"render_mode = `{render_mode}`: allowed is svg")
-        if isinstance(flows, bool) or not isinstance(flows, int) or flows < 1:
-            raise UserError(f"flows = {flows!r}: allowed is a whole number from 1")
         self.policy = chosen(policy, agents())
         given = Given(
             paths_of(path, grid),
             self.policy,
             reward,
-            flows,
+            whole(flows),
             background,
             background_count,
             vary or {},

@@ -54,7 +54,21 @@ class Choice:
         return {"kind": "choice", "values": [float(value) for value in self.values]}
 
 
+_STARTS = {OWN: "start_mbps", "aurora": "initial_rate"}
+"""The parameter that is the rate before the first decision."""
+
 Draw = Uniform | LogUniform | Choice | tuple[float, float]
+
+
+def whole(flows: object) -> int:
+    """How many agents share a path.
+
+    Raises:
+        UserError: something else.
+    """
+    if isinstance(flows, bool) or not isinstance(flows, int) or flows < 1:
+        raise UserError(f"flows = {flows!r}: allowed is a whole number from 1")
+    return flows
 
 
 def drawn(value: Draw, name: str) -> dict[str, Any]:
@@ -195,12 +209,16 @@ def _targets(name: str, run: dict[str, Any], given: Given) -> list[dict[str, Any
         return [{"pointer": f"/path/data/{_place(data, 'loss', name)}/probability"}]
     if name == "jitter_ms":
         return [{"pointer": f"/path/data/{_place(data, 'jitter', name)}/mean_ms"}]
-    if "start_mbps" not in run["flows"][0]["parameters"]:
-        raise UserError(f"vary = `{name}`: allowed with a policy of one's own, which starts at a rate")
+    agents = run["flows"][: given.agents]
+    start = _STARTS.get(agents[0]["scheme"])
+    if start is None:
+        raise UserError(f"vary = `{name}`: allowed with a policy of one's own or aurora, which start at a rate")
+    for agent in agents:
+        agent["parameters"].setdefault(start, "")  # a place for what is drawn
     share = {"by": ["rate_mbps"]} if name == "start_share" else {}
     return [
-        {"pointer": f"/flows/{agent}/parameters/start_mbps", "text": True, "least": 0.01} | share
-        for agent in range(given.agents)
+        {"pointer": f"/flows/{place}/parameters/{start}", "text": True, "least": 0.01} | share
+        for place in range(given.agents)
     ]
 
 

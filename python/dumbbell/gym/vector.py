@@ -13,7 +13,7 @@ from dumbbell.gym.fields import ORACLE, STEP, agents
 from dumbbell.gym.memory import Environments
 from dumbbell.gym.policy import Policy, chosen, spaces_of
 from dumbbell.gym.recorded import recorded
-from dumbbell.gym.task import Draw, Given, Rewards, Where, paths_of
+from dumbbell.gym.task import Draw, Given, Rewards, Where, paths_of, whole
 from dumbbell.library.one_run import RunResults
 
 Information = dict[str, Any]
@@ -33,6 +33,9 @@ class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     Args:
         path: what `dumbbell.run` takes as a path; of several, each episode takes one.
         num_envs: how many environments.
+        flows: agents of each environment. With several, a row is an agent: those of the first environment, then those
+            of the second, and so on; `info["due"]` says whose decision is due, as of `CongestionParallelEnv`.
+        share_reward: whether every agent of an environment gets the mean of all rewards.
         threads: threads of the core; all processors unless given. They change nothing in results.
         autoreset_mode: of Gymnasium, or its name.
         copy: whether observations, rewards and flags are copies. Without, they are the core's own memory, which the
@@ -48,6 +51,7 @@ class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         path: Where | Sequence[Where] = "default",
         *,
         num_envs: int = 1,
+        flows: int = 1,
         threads: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
@@ -61,6 +65,7 @@ class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         background_count: Draw | None = None,
         grid: str | None = None,
         transport: Mapping[str, Any] | None = None,
+        share_reward: bool = False,
         oracle: bool = True,
     ) -> None:
         self.policy = chosen(policy, agents())
@@ -75,23 +80,23 @@ class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             paths_of(path, grid),
             self.policy,
             reward,
-            1,
+            whole(flows),
             background,
             background_count,
             vary or {},
             duration_s,
             max_steps,
-            False,
+            share_reward,
             oracle,
             transport or {},
         )
         self.environments = Environments(given, num_envs, threads, MODES[mode], keeps)
         found = self.environments
-        self.num_envs, self._mode, self._copy = num_envs, mode, copy
+        self.num_envs, self.flows, self._mode, self._copy = found.rows, flows, mode, copy
         self.metadata = {"autoreset_mode": mode, "render_modes": []}
         self.single_observation_space, self.single_action_space = spaces_of(self.policy, found.inputs, found.outputs)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, found.rows)
+        self.action_space = batch_space(self.single_action_space, found.rows)
         self._discrete = not isinstance(self.single_action_space, spaces.Box)
 
     def reset(
@@ -99,25 +104,28 @@ class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     ) -> tuple[np.ndarray, Information]:
         """Begins episodes; `seed` is of the first environment, the others have the following ones, or a list of all.
 
+        Seeds and masks are of environments, not of rows.
+
         With `options={"reset_mask": ...}` (autoreset disabled), of those environments only.
         """
         mask = None if options is None else options.get("reset_mask")
+        count = self.environments.count
         if seed is None:
             first = None if self._np_random is not None else int(np.random.SeedSequence().generate_state(1)[0])
-            seeds: list[int | None] = [None if first is None else first + index for index in range(self.num_envs)]
+            seeds: list[int | None] = [None if first is None else first + index for index in range(count)]
             if first is not None:
                 super().reset(seed=first)
         elif isinstance(seed, list | tuple):
-            if len(seed) != self.num_envs:
-                raise UserError(f"seed: {len(seed)} of them: allowed are {self.num_envs}, or one number")
+            if len(seed) != count:
+                raise UserError(f"seed: {len(seed)} of them: allowed are {count}, or one number")
             seeds = list(seed)
         else:
             super().reset(seed=seed)
-            seeds = [seed + index for index in range(self.num_envs)]
+            seeds = [seed + index for index in range(count)]
         if mask is not None:
             mask = [bool(each) for each in np.asarray(mask).reshape(-1)]
-            if len(mask) != self.num_envs or not any(mask):
-                raise UserError(f"reset_mask: allowed are {self.num_envs} flags, at least one of them true")
+            if len(mask) != count or not any(mask):
+                raise UserError(f"reset_mask: allowed are {count} flags, at least one of them true")
         self.environments.reset(seeds, mask)
         return self._given(self.environments.observations), self._information()
 
@@ -125,17 +133,19 @@ class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """Decides in every environment, and runs each to its next decision."""
         found = self.environments
         found.write(slice(None), actions, self._discrete)
-        if self._mode is AutoresetMode.DISABLED and (found.terminated | found.truncated).any():
-            over = np.flatnonzero(found.terminated | found.truncated)[:5].tolist()
-            raise UserError(f"environments {over}: their episodes are over: reset them first (reset_mask)")
+        if self._mode is AutoresetMode.DISABLED:
+            over = (found.terminated | found.truncated).reshape(found.count, self.flows).all(axis=1)
+            if over.any():
+                which = np.flatnonzero(over)[:5].tolist()
+                raise UserError(f"environments {which}: their episodes are over: reset them first (reset_mask)")
         found.step()
         info = self._information()
         if found.ended.any():
-            ended = found.ended.copy()
+            ended = np.repeat(found.ended, self.flows)
             info["episode"] = {
                 "r": found.episodes[:, 0].copy(),
                 "l": found.episodes[:, 1].astype(np.int64),
-                "t": found.times.copy(),
+                "t": np.repeat(found.times, self.flows),
             }
             info["_episode"] = ended
             if self._mode is AutoresetMode.SAME_STEP:
@@ -159,10 +169,11 @@ class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def _information(self) -> Information:
         values, oracle = self._given(self.environments.values), self._given(self.environments.oracle)
         return {
+            "due": self._given(self.environments.due),
             "step": {field.name: values[:, place] for place, field in enumerate(STEP)},
             "oracle": {field.name: oracle[:, place] for place, field in enumerate(ORACLE)},
         }
 
     def run(self, index: int, sample_interval_s: float = 0.1) -> RunResults:
         """The episode of an environment up to now as a run, where actions are kept (`keeps`)."""
-        return recorded(self.environments, index, sample_interval_s)
+        return recorded(self.environments, index // self.flows, sample_interval_s)

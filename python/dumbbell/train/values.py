@@ -42,3 +42,14 @@ def span(text: str) -> tuple[float, float]:
 def whole(text: str) -> int:
     """A whole number from 0 on."""
     return 0 if text == "0" else count(text)
+
+
+def many(text: str) -> int:
+    """A whole number from 1 to a billion: `4000000`, `4e6`."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not (1.0 <= value <= 1e9 and value.is_integer()):
+        raise ArgumentTypeError(f"`{text}`: allowed is a whole number from 1 to 1e9, like 4000000 or 4e6")
+    return int(value)

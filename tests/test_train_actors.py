@@ -1,0 +1,160 @@
+"""`dumbbell train aurora` and `fair`: what is learned by trying."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dumbbell
+from conftest import Dumbbell
+
+pytest.importorskip("jax", reason="jax is not installed: `make test` does it")
+
+from dumbbell.gym.export import unpacked
+from dumbbell.train.ppo import Seen, advantages
+
+QUICK = {"networks": 8, "decisions": 40, "rate_mbps": (1.2, 1.2), "rtt_ms": (100.0, 100.0), "loss": 0.0}
+
+
+def trained(file: Path, kind: str = "aurora", **given: object) -> dict[str, object]:
+    """What the file says of its training."""
+    dumbbell.train_controller(kind, out=file, **given)
+    return json.loads(unpacked(file.read_bytes())[1]["training"])
+
+
+def test_a_training_is_the_same_for_any_number_of_jobs(tmp_path: Path) -> None:
+    for jobs in (1, 2):
+        trained(tmp_path / f"{jobs}.safetensors", jobs=jobs, steps=2000, **QUICK)
+    assert (tmp_path / "1.safetensors").read_bytes() == (tmp_path / "2.safetensors").read_bytes()
+
+
+def test_what_is_rewarded_is_learned(tmp_path: Path) -> None:
+    """A fuller link is worth more than its short queue costs: the rate grows from a third of the link's."""
+    given = QUICK | {"queue_packets": (20.0, 20.0), "start_share": (0.3, 0.3), "seed": 3}
+    first = dumbbell.train_controller("aurora", out=tmp_path / "first.safetensors", steps=500, **given)
+    last = dumbbell.train_controller("aurora", out=tmp_path / "last.safetensors", steps=40_000, **given)
+    before, after = (float(each.said.split()[-1]) for each in (first, last))
+    # all of 1.2 Mbit/s without a queue is worth 1.0 - 0.1; a third of it 0.23
+    assert before < 0.45
+    assert 0.55 < after < 0.9
+
+
+def test_a_training_goes_on_where_it_ended(tmp_path: Path) -> None:
+    file = tmp_path / "one.safetensors"
+    assert trained(file, steps=1000, **QUICK)["steps"] >= 1000
+    kept, _ = unpacked(file.read_bytes())
+    assert 2000 <= trained(file, steps=2000, resume=True, **QUICK)["steps"] < 2600
+    now, _ = unpacked(file.read_bytes())
+    # the scales of what is seen have counted on from what they had
+    assert now["memory.scale.0"][0] > kept["memory.scale.0"][0] + 800
+    assert not np.array_equal(kept["2.kernel"], now["2.kernel"])
+
+
+def test_what_was_learned_runs_as_schemes(dumbbell: Dumbbell, folder: Path) -> None:
+    quick = ("--networks", "4", "--steps", "2000")
+    dumbbell("train", "aurora", *quick, "--decisions", "40", "--out", "aurora.safetensors")
+    dumbbell("train", "fair", *quick, "--flows", "2", "--seconds", "3", "--joins-s", "1", "--out", "fair.safetensors")
+    words = ("--rate", "12mbit", "--rtt", "60ms", "--duration", "3")
+    given = ("--set", "aurora.weights=aurora.safetensors", "--set", "neural.weights=fair.safetensors")
+    dumbbell("run", "--schemes", "aurora,neural", *given, *words, "--out", "out")
+    runs = json.loads(dumbbell("show", "out", "--json").stdout)["runs"]
+    assert [run["scheme"] for run in runs] == ["aurora", "neural"]
+    assert all(run["flows"][0]["throughput_mbps"] > 0.01 for run in runs)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--steps", "0"), "`0`: allowed is a whole number from 1 to 1e9, like 4000000 or 4e6"),
+        (("--steps", "1.5"), "allowed is a whole number"),
+        (("--queue-packets", "0,3"), "allowed is a range like 10,100"),
+        (("--loss", "2"), "loss"),
+        (("--resume", "--seed", "2"), "kept.safetensors: it was trained with another seed or settings"),
+        (("--resume", "--out", "text.safetensors"), "text.safetensors: allowed is a file of this trainer"),
+        (("--resume", "--out", "cut.safetensors"), "cut.safetensors: allowed is a file of this trainer"),
+        (("--resume", "--out", "other.safetensors"), "other.safetensors: allowed is a file of this trainer"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(
+    dumbbell: Dumbbell, folder: Path, kept: bytes, arguments: tuple[str, ...], complaint: str
+) -> None:
+    (folder / "kept.safetensors").write_bytes(kept)
+    (folder / "text.safetensors").write_text("no")
+    (folder / "cut.safetensors").write_bytes(kept[:-100])
+    (folder / "other.safetensors").write_bytes(kept.replace(b'"training"', b'"trailing"'))
+    before = {file: file.read_bytes() for file in folder.iterdir()}
+    out = () if "--out" in arguments else ("--out", "kept.safetensors") if "--resume" in arguments else ("--out", "new")
+    said = dumbbell("train", "aurora", "--networks", "8", "--decisions", "40", *arguments, *out, expect=2).stderr
+    assert complaint in said
+    assert said.count("\n") == 1
+    assert {file: file.read_bytes() for file in folder.iterdir()} == before
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    file = tmp_path_factory.mktemp("kept") / "kept.safetensors"
+    trained(file, steps=500, networks=8, decisions=40)
+    return file.read_bytes()
+
+
+def test_without_jax_one_line_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "jax.py").write_text("raise ModuleNotFoundError('jax')")
+    code = "import sys; from dumbbell.cli import main; sys.exit(main(['train', 'aurora', '--out', 'a.safetensors']))"
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}
+    )
+    assert found.returncode == 2
+    assert "needs gymnasium, jax and optax: pip install 'dumbbell[train]'" in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def by_hand(row: dict[str, np.ndarray], last: float, gamma: float, lambda_: float) -> np.ndarray:
+    """The same from its definition: of each decision, the sum over those that follow it in its episode."""
+    count = len(row["value"])
+    due = [step for step in range(count) if row["counts"][step]]
+    gaps, ends = {}, {}
+    for step in due:
+        rewards, place, following = row["reward"][step], step + 1, None
+        while following is None:
+            if place == count:
+                following, ends[step] = last, None
+            elif row["fresh"][place]:
+                following, ends[step] = 0.0 if row["terminated"][place] else row["value"][place], None
+            elif row["counts"][place]:
+                following, ends[step] = row["value"][place], place
+            else:
+                rewards, place = rewards + row["reward"][place], place + 1
+        gaps[step] = rewards + gamma * following - row["value"][step]
+    found = np.zeros(count)
+    for step in due:
+        weight, at = 1.0, step
+        while at is not None:
+            found[step] += weight * gaps[at]
+            weight, at = weight * gamma * lambda_, ends[at]
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_advantages_are_what_their_definition_says(seed: int) -> None:
+    draws = np.random.default_rng(seed)
+    steps, rows = 40, 7
+    fresh = draws.random((steps, rows)) < 0.1
+    counts = (draws.random((steps, rows)) < 0.6) & ~fresh
+    value, reward = draws.normal(size=(2, steps, rows)).astype(np.float32)
+    reward[fresh] = 0.0
+    terminated = fresh & (draws.random((steps, rows)) < 0.5)
+    last = draws.normal(size=rows).astype(np.float32)
+    nothing = np.zeros(rows, np.float32)
+    seen = [
+        Seen(nothing, nothing, nothing, nothing, value[t], counts[t], fresh[t], reward[t], terminated[t])
+        for t in range(steps)
+    ]
+    better, target = advantages(seen, last, 0.9, 0.8)
+    for row in range(rows):
+        names = {"value": value, "reward": reward, "counts": counts, "fresh": fresh, "terminated": terminated}
+        expected = by_hand({name: each[:, row] for name, each in names.items()}, float(last[row]), 0.9, 0.8)
+        np.testing.assert_allclose(better[:, row], expected, atol=1e-4)
+        np.testing.assert_allclose(target[:, row], np.where(counts[:, row], expected + value[:, row], 0.0), atol=1e-4)
