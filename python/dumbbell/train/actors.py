@@ -88,12 +88,13 @@ def _fair(settings: dict[str, Any], jobs: int) -> Lessons:
         "rtt_ms": gym.LogUniform(*settings["rtt_ms"]),
         "queue_bdp": gym.LogUniform(*settings["buffer_bdp"]),
         "loss": gym.Uniform(0.0, settings["loss"], zero=0.5),
+        "jitter_ms": gym.Uniform(0.0, settings["jitter_ms"], zero=0.5),
     }
 
     def world(flows: int) -> "CongestionVectorEnv":
         joins = {f"/flows/{flow}/start_s": (0.0, settings["joins_s"]) for flow in range(1, flows)}
         return gym.CongestionVectorEnv(
-            dumbbell.make_path(rate="10mbit", rtt="50ms", queue="100p"),
+            dumbbell.make_path(rate="10mbit", rtt="50ms", queue="100p", jitter="1ms"),
             num_envs=settings["networks"],
             flows=flows,
             threads=jobs,
@@ -203,21 +204,22 @@ AURORA = _trainer(
     Setting("rtt_ms", span, (100.0, 1000.0), "LOW,HIGH", "RTTs without a queue, ms"),
     Setting("queue_packets", span, (2.0, 2982.0), "LOW,HIGH", "queues, by their logarithm"),
     Setting("loss", number, 0.05, "P", "highest probability of random loss"),
-    Setting("start_share", span, (0.3, 1.5), "LOW,HIGH", "first rates, of that of the link"),
+    Setting("start_share", span, (0.1, 5.0), "LOW,HIGH", "first rates, of that of the link"),
     Setting("gamma", number, 0.99, "G", "what the next decision's reward counts"),
 )
 FAIR = _trainer(
     "fair",
     "a network of several flows that share: windows that are worth most to all together",
     _fair,
-    Setting("steps", many, 6_000_000, "N", "decisions in all"),
+    Setting("steps", many, 8_000_000, "N", "decisions in all"),
     Setting("networks", count, 32, "N", "environments side by side, of each number of flows"),
     Setting("flows", count, 4, "N", "most flows that share a path"),
-    Setting("seconds", number, 15.0, "S", "of an episode"),
-    Setting("joins_s", number, 6.0, "S", "flows join one after another within so many seconds"),
-    Setting("rate_mbps", span, (2.0, 50.0), "LOW,HIGH", "rates of links, Mbit/s"),
-    Setting("rtt_ms", span, (10.0, 150.0), "LOW,HIGH", "RTTs without a queue, ms"),
+    Setting("seconds", number, 30.0, "S", "of an episode"),
+    Setting("joins_s", number, 10.0, "S", "flows join one after another within so many seconds"),
+    Setting("rate_mbps", span, (2.0, 100.0), "LOW,HIGH", "rates of links, Mbit/s"),
+    Setting("rtt_ms", span, (10.0, 200.0), "LOW,HIGH", "RTTs without a queue, ms"),
     Setting("buffer_bdp", span, (0.3, 5.0), "LOW,HIGH", "queues, in products of rate and RTT"),
     Setting("loss", number, 0.01, "P", "highest probability of random loss of half of the episodes"),
-    Setting("gamma", number, 0.98, "G", "what the next decision's reward counts"),
+    Setting("jitter_ms", number, 5.0, "MS", "highest mean jitter of half of the episodes"),
+    Setting("gamma", number, 0.99, "G", "what the next decision's reward counts"),
 )
