@@ -130,7 +130,7 @@ bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers,
 	$(PYTHON) benchmarks/speed.py
 	$(PYTHON) benchmarks/controllers.py --write docs/benchmarks.md
 	$(PYTHON) benchmarks/plugins.py --write docs/plugins.md
-	$(PYTHON) benchmarks/seed_california.py
+	$(PYTHON) benchmarks/seed_reports.py
 	$(PYTHON) benchmarks/emulation.py
 	$(PYTHON) benchmarks/sweep.py --write docs/benchmarks.md
 
