@@ -130,7 +130,7 @@ bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers,
 	$(PYTHON) benchmarks/speed.py
 	$(PYTHON) benchmarks/controllers.py --write docs/benchmarks.md
 	$(PYTHON) benchmarks/plugins.py --write docs/plugins.md
-	$(PYTHON) benchmarks/seed_california.py
+	$(PYTHON) benchmarks/seed_reports.py
 	$(PYTHON) benchmarks/emulation.py
 	$(PYTHON) benchmarks/sweep.py --write docs/benchmarks.md
 
@@ -143,6 +143,7 @@ fidelity: build ## Our numbers beside published ones; writes docs/fidelity.md, a
 agreement: build ## Simulated beside real packets, our controllers beside real ones; writes docs/agreement.md
 	$(PYTHON) benchmarks/agreement.py --write docs/agreement.md
 	$(PYTHON) benchmarks/agreement.py --experiment agreement-more --write docs/agreement-more.md
+	$(PYTHON) benchmarks/agreement.py --experiment agreement-learned --write docs/agreement-learned.md
 
 .PHONY: wheel
 wheel: build $(VENV)/.tests ## dist/: dumbbell as a wheel and as sources, and the programs for real packets as the wheel dumbbell-real

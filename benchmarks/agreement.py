@@ -317,6 +317,8 @@ Written by `{command}`. Every run is one flow of {duration_s:g} s
 
 {facts}
 
+{others}
+
 Verdicts: `within` the bounds of the section; `spread`: outside, but inside the ranges of {count} simulated runs, most
 with other seeds, in which packets are late at random ({late} ms on average in each direction),
 as real machines make them; `[n]`: for the reason below the tables. `late p99` is how late the emulator let packets go.
@@ -337,16 +339,22 @@ are the same.
 
 {pairs}"""
 
-TITLES = {"agreement": "Agreement", "agreement-more": "Agreement: rate-based, cellular and media schemes"}
+TITLES = {
+    "agreement": "Agreement",
+    "agreement-more": "Agreement: rate-based, cellular and media schemes",
+    "agreement-learned": "Agreement: learned schemes",
+}
 
 
 def page(title: str, command: str, duration_s: float, facts: str, backends: list[str], pairs: list[str]) -> str:
     """The document; without `pairs` it has no section about real implementations."""
+    others = ", ".join(f"[{name}]({name}.md)" for name in TITLES if TITLES[name] != title)
     text = PAGE.format(
         title=title,
         command=command,
         duration_s=duration_s,
         facts=facts,
+        others=f"Other pages: {others}.",
         count=REPETITIONS * len(LATE_MS),
         late=", ".join(f"{ms:g}" for ms in LATE_MS),
         backends="\n".join(backends),
