@@ -5,12 +5,10 @@
 //! A policy whose observations fall due with an ACK or its own timer then acts as under its network, bit for bit; what
 //! else happens in the call that made it due is told to it before it acts.
 
-use crate::policy::Policy;
+use crate::policy::{Acting, Policy};
 use crate::steps::{StepValues, Steps};
-use crate::{
-    Ack, Control, Controller, Ecn, Entry, FieldSink, Loss, Registry, STEP_FIELDS, Sent, Start, Timeout,
-};
-use units::{Span, Time};
+use crate::{Entry, Registry, STEP_FIELDS, Start};
+use units::Time;
 
 /// The agents of this crate: a policy each, under the name of its scheme and `agent-`.
 const AGENTS: &[Entry] =
@@ -96,6 +94,10 @@ impl Agent {
         self.take_values(now);
     }
 
+    pub(crate) const fn steps(&mut self) -> Option<&mut Steps> {
+        self.steps.as_mut()
+    }
+
     fn take_values(&mut self, now: Time) {
         if let Some(values) = self.policy.values() {
             self.values = *values;
@@ -104,6 +106,18 @@ impl Agent {
         {
             self.values = *steps.close(now, &self.policy.control());
         }
+    }
+}
+
+impl Acting for Agent {
+    type Policy = dyn Policy;
+
+    fn policy(&self) -> &Self::Policy {
+        &*self.policy
+    }
+
+    fn policy_mut(&mut self) -> &mut Self::Policy {
+        &mut *self.policy
     }
 
     fn ask(&mut self, now: Time) {
@@ -117,68 +131,8 @@ impl Agent {
             self.take_values(now);
         }
     }
-}
 
-impl Controller for Agent {
     fn agent(&mut self) -> Option<&mut Agent> {
         Some(self)
-    }
-
-    fn on_established(&mut self, now: Time, rtt: Span) {
-        self.policy.on_established(now, rtt);
-        self.ask(now);
-    }
-
-    fn on_sent(&mut self, event: &Sent) {
-        if let Some(steps) = &mut self.steps {
-            steps.on_sent(event);
-        }
-        self.policy.on_sent(event);
-        self.ask(event.now);
-    }
-
-    fn on_ack(&mut self, event: &Ack<'_>) {
-        if let Some(steps) = &mut self.steps {
-            steps.on_ack(event);
-        }
-        self.policy.on_ack(event);
-        self.ask(event.now);
-    }
-
-    fn on_loss(&mut self, event: &Loss<'_>) {
-        if let Some(steps) = &mut self.steps {
-            steps.on_loss(event);
-        }
-        self.policy.on_loss(event);
-        self.ask(event.now);
-    }
-
-    fn on_timeout(&mut self, event: &Timeout) {
-        if let Some(steps) = &mut self.steps {
-            steps.on_timeout(event);
-        }
-        self.policy.on_timeout(event);
-        self.ask(event.now);
-    }
-
-    fn on_ecn(&mut self, event: &Ecn) {
-        if let Some(steps) = &mut self.steps {
-            steps.on_ecn(event);
-        }
-        self.policy.on_ecn(event);
-        self.ask(event.now);
-    }
-
-    fn on_wake(&mut self, now: Time) {
-        self.policy.on_wake(now);
-        self.ask(now);
-    }
-
-    fn control(&self) -> Control {
-        self.policy.control()
-    }
-
-    fn fields(&self, sink: &mut dyn FieldSink) {
-        self.policy.fields(sink);
     }
 }

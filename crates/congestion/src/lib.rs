@@ -62,7 +62,7 @@ pub use controller::{
 };
 pub use neural::{SIGHTS, Sight};
 pub use parameters::{File, Files, Parameter, ParameterKind, Parameters, Value};
-pub use policy::{Policy, policy, windows_after};
+pub use policy::{Acting, Policy, policy, windows_after};
 pub use receiver::{Arrived, ReceiverHalf};
 pub use registry::{Build, BuildClosure, BuildFallible, BuildReceiver, Entry, Registry};
 pub use steps::{STEP_FIELDS, StepField, StepValues, step_field};

@@ -4,9 +4,9 @@
 //! means, so that what was learned there acts here as it did.
 
 use crate::network::Network;
-use crate::steps::StepValues;
+use crate::steps::{StepValues, Steps};
 use crate::{
-    Ack, Control, Controller, Ecn, FieldSink, Loss, Parameters, Sent, Start, Timeout, indigo, muses,
+    Ack, Agent, Control, Controller, Ecn, FieldSink, Loss, Parameters, Sent, Start, Timeout, indigo, muses,
 };
 use core::fmt::Debug;
 use units::{Span, Time};
@@ -94,6 +94,94 @@ pub(crate) fn with_last_action<const N: usize>(seen: &[f64], last_action: usize)
     observation
 }
 
+/// A policy and whoever acts for it: a network, a trainer, somebody outside. What acts is a controller.
+pub trait Acting: Debug + Send {
+    /// What is acted for.
+    type Policy: Policy + ?Sized;
+
+    /// The policy.
+    fn policy(&self) -> &Self::Policy;
+
+    /// The policy, to be told what happened.
+    fn policy_mut(&mut self) -> &mut Self::Policy;
+
+    /// Acts if it is time to; called after every event.
+    fn ask(&mut self, now: Time);
+
+    /// As of [`Controller`]. An agent counts events, each before the policy is told.
+    fn agent(&mut self) -> Option<&mut Agent> {
+        None
+    }
+}
+
+fn steps(acting: &mut impl Acting) -> Option<&mut Steps> {
+    acting.agent()?.steps()
+}
+
+impl<A: Acting> Controller for A {
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        self.policy_mut().on_established(now, rtt);
+        self.ask(now);
+    }
+
+    fn on_sent(&mut self, event: &Sent) {
+        if let Some(steps) = steps(self) {
+            steps.on_sent(event);
+        }
+        self.policy_mut().on_sent(event);
+        self.ask(event.now);
+    }
+
+    fn on_ack(&mut self, event: &Ack<'_>) {
+        if let Some(steps) = steps(self) {
+            steps.on_ack(event);
+        }
+        self.policy_mut().on_ack(event);
+        self.ask(event.now);
+    }
+
+    fn on_loss(&mut self, event: &Loss<'_>) {
+        if let Some(steps) = steps(self) {
+            steps.on_loss(event);
+        }
+        self.policy_mut().on_loss(event);
+        self.ask(event.now);
+    }
+
+    fn on_timeout(&mut self, event: &Timeout) {
+        if let Some(steps) = steps(self) {
+            steps.on_timeout(event);
+        }
+        self.policy_mut().on_timeout(event);
+        self.ask(event.now);
+    }
+
+    fn on_ecn(&mut self, event: &Ecn) {
+        if let Some(steps) = steps(self) {
+            steps.on_ecn(event);
+        }
+        self.policy_mut().on_ecn(event);
+        self.ask(event.now);
+    }
+
+    fn on_wake(&mut self, now: Time) {
+        self.policy_mut().on_wake(now);
+        self.ask(now);
+    }
+
+    fn agent(&mut self) -> Option<&mut Agent> {
+        Acting::agent(self)
+    }
+
+    fn control(&self) -> Control {
+        self.policy().control()
+    }
+
+    fn fields(&self, sink: &mut dyn FieldSink) {
+        self.policy().fields(sink);
+    }
+}
+
 /// A policy and the network that acts for it.
 #[derive(Debug)]
 pub(crate) struct Learned<P> {
@@ -101,56 +189,21 @@ pub(crate) struct Learned<P> {
     pub(crate) network: Network,
 }
 
-impl<P: Policy> Learned<P> {
-    fn act(&mut self, now: Time) {
+impl<P: Policy> Acting for Learned<P> {
+    type Policy = P;
+
+    fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    fn policy_mut(&mut self) -> &mut P {
+        &mut self.policy
+    }
+
+    fn ask(&mut self, now: Time) {
         if let Some(observation) = self.policy.observation(now) {
             let action = self.network.step(observation);
             self.policy.act(now, action);
         }
-    }
-}
-
-impl<P: Policy> Controller for Learned<P> {
-    fn on_established(&mut self, now: Time, rtt: Span) {
-        self.policy.on_established(now, rtt);
-        self.act(now);
-    }
-
-    fn on_sent(&mut self, event: &Sent) {
-        self.policy.on_sent(event);
-        self.act(event.now);
-    }
-
-    fn on_ack(&mut self, event: &Ack<'_>) {
-        self.policy.on_ack(event);
-        self.act(event.now);
-    }
-
-    fn on_loss(&mut self, event: &Loss<'_>) {
-        self.policy.on_loss(event);
-        self.act(event.now);
-    }
-
-    fn on_timeout(&mut self, event: &Timeout) {
-        self.policy.on_timeout(event);
-        self.act(event.now);
-    }
-
-    fn on_ecn(&mut self, event: &Ecn) {
-        self.policy.on_ecn(event);
-        self.act(event.now);
-    }
-
-    fn on_wake(&mut self, now: Time) {
-        self.policy.on_wake(now);
-        self.act(now);
-    }
-
-    fn control(&self) -> Control {
-        self.policy.control()
-    }
-
-    fn fields(&self, sink: &mut dyn FieldSink) {
-        self.policy.fields(sink);
     }
 }

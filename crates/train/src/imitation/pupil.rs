@@ -2,9 +2,9 @@
 
 use super::Scheme;
 use super::lstm::{Episode, Memory, Model, largest};
-use congestion::{Ack, Control, Controller, Ecn, FieldSink, Loss, Policy, Sent, Timeout, windows_after};
+use congestion::{Acting, Policy, windows_after};
 use std::sync::{Arc, Mutex, PoisonError};
-use units::{Span, Time};
+use units::Time;
 
 const ACTIONS: usize = 5;
 
@@ -57,8 +57,20 @@ impl Pupil {
         });
         Self { scheme, policy, target, learned, steps, notes, seen }
     }
+}
 
-    fn act(&mut self, now: Time) {
+impl Acting for Pupil {
+    type Policy = dyn Policy;
+
+    fn policy(&self) -> &Self::Policy {
+        &*self.policy
+    }
+
+    fn policy_mut(&mut self) -> &mut Self::Policy {
+        &mut *self.policy
+    }
+
+    fn ask(&mut self, now: Time) {
         let Some(observation) = self.policy.observation(now) else { return };
         self.seen.copy_from_slice(observation);
         let window = f64::from(self.seen[self.scheme.window]) * self.scheme.window_unit;
@@ -76,51 +88,6 @@ impl Pupil {
             notes.episode.labels.push(label as u8);
             notes.agreed += usize::from(chosen == label);
         }
-    }
-}
-
-impl Controller for Pupil {
-    fn on_established(&mut self, now: Time, rtt: Span) {
-        self.policy.on_established(now, rtt);
-        self.act(now);
-    }
-
-    fn on_sent(&mut self, event: &Sent) {
-        self.policy.on_sent(event);
-        self.act(event.now);
-    }
-
-    fn on_ack(&mut self, event: &Ack<'_>) {
-        self.policy.on_ack(event);
-        self.act(event.now);
-    }
-
-    fn on_loss(&mut self, event: &Loss<'_>) {
-        self.policy.on_loss(event);
-        self.act(event.now);
-    }
-
-    fn on_timeout(&mut self, event: &Timeout) {
-        self.policy.on_timeout(event);
-        self.act(event.now);
-    }
-
-    fn on_ecn(&mut self, event: &Ecn) {
-        self.policy.on_ecn(event);
-        self.act(event.now);
-    }
-
-    fn on_wake(&mut self, now: Time) {
-        self.policy.on_wake(now);
-        self.act(now);
-    }
-
-    fn control(&self) -> Control {
-        self.policy.control()
-    }
-
-    fn fields(&self, sink: &mut dyn FieldSink) {
-        self.policy.fields(sink);
     }
 }
 
