@@ -22,28 +22,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import paths
+
 COMMAND = [sys.executable, "-m", "dumbbell"]
 PATIENCE_S = 300.0
 GONE_WITHIN_S = 10.0
-
-PATH = """
-[[data]]
-kind = "link"
-rate_mbps = 10.0
-queue = { kind = "droptail", packets = 30 }
-
-[[data]]
-kind = "loss"
-probability = 0.001
-
-[[data]]
-kind = "delay"
-delay_ms = 10.0
-
-[[ack]]
-kind = "delay"
-delay_ms = 10.0
-"""
 
 TIMES = ("sim_wall_s", "started_at", "ended_at", "emulation", "init_us")
 """What of a run's statistics says when and how fast it was made."""
@@ -148,7 +131,7 @@ def _nothing_unfinished(folder: Path) -> None:
 
 
 def _paths(folder: Path) -> None:
-    (folder / "lab.toml").write_text(PATH)
+    (folder / "lab.toml").write_text(paths.path_text(loss=0.001))
 
 
 def _with_results(folder: Path) -> None:
