@@ -1,5 +1,6 @@
 """Captures of packets for tests: a writer of pcap and pcapng, and a sniffer on an interface."""
 
+import random
 import socket
 import struct
 import threading
@@ -12,6 +13,9 @@ from pathlib import Path
 ETHERNET, RAW, SLL, SLL2, LOOPBACK = 1, 101, 113, 276, 0
 Packet = tuple[int, bytes]
 """Time since 1970 in ns, and the IP datagram (or the frame)."""
+START_NS = 1_700_000_000_123_456_789
+MSS = 1448
+MS = 1_000_000
 
 
 def write_pcap(
@@ -117,6 +121,38 @@ def udp(payload: bytes, from_a: bool, version: int = 4, ce: bool = False) -> byt
     ports = (1000, 2000) if from_a else (2000, 1000)
     body = struct.pack("!HHHH", *ports, len(payload) + 8, 0) + payload
     return ip_header(17, len(body), from_a, version, 0, ce) + body
+
+
+def transfer(place_ns: int, count: int = 20, version: int = 4, jumbo: int = 1) -> list[Packet]:
+    """A TCP transfer over a path of 40 ms each way, seen at a place that data passes so long after it was sent."""
+    back_ns = 80 * MS - place_ns
+    stamp = lambda at_ns: at_ns // MS + 1  # noqa: E731
+    found = [
+        (place_ns, Tcp(True, 0, syn=True, mss=1460, stamps=(1, 0))),
+        (back_ns, Tcp(False, 500, 1, syn=True, mss=1460, stamps=(7, 1))),
+    ]
+    for number in range(count):
+        sent_ns = (80 + number) * MS
+        first = 1 + number * MSS * jumbo
+        found.append((sent_ns + place_ns, Tcp(True, first, 501, MSS * jumbo, stamps=(stamp(sent_ns), 7))))
+        ack = Tcp(False, 501, first + MSS * jumbo, stamps=(8 + number, stamp(sent_ns)))
+        found.append((sent_ns + back_ns, ack))
+    return sorted((START_NS + at_ns, tcp(segment, version)) for at_ns, segment in found)
+
+
+def quic(count: int, place_ns: int, spin_ns: int) -> list[Packet]:
+    """A QUIC connection that nobody can decrypt: a handshake, and datagrams of which some bits spin."""
+    rng = random.Random(7)
+    long_header = bytes([0xC3, 0, 0, 0, 1]) + rng.randbytes(1195)
+    found = [
+        (place_ns, udp(long_header, True)),
+        (80 * MS - place_ns, udp(bytes([0xC3, 0, 0, 0, 1]) + bytes(60), False)),
+    ]
+    for number in range(count):
+        at_ns = (80 + number) * MS
+        first = 0x40 | 0x20 * (at_ns // spin_ns % 2)
+        found.append((at_ns + place_ns, udp(bytes([first]) + rng.randbytes(1199), True)))
+    return [(START_NS + at_ns, data) for at_ns, data in sorted(found)]
 
 
 @contextmanager

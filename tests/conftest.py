@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import dumbbell as package
+import paths
 from forks import Forks
 
 # How long an example takes says something about the machine's other work only.
@@ -32,44 +33,6 @@ PATIENCE_S = 100.0
 
 PROGRESS = re.compile(r"\b\d+ (?:s|min) gone\b")
 """A line that says how far a command is."""
-
-SMALL_PATH = """
-title = "10 Mbit/s, 20 ms, 30 packets"
-
-[[data]]
-kind = "link"
-rate_mbps = 10.0
-queue = { kind = "droptail", packets = 30 }
-
-[[data]]
-kind = "delay"
-delay_ms = 10.0
-
-[[ack]]
-kind = "delay"
-delay_ms = 10.0
-"""
-
-LOSSY_PATH = """
-overhead_bytes = 36
-
-[[data]]
-kind = "link"
-rate_mbps = 4.0
-queue = { kind = "droptail", packets = 20 }
-
-[[data]]
-kind = "loss"
-probability = 0.02
-
-[[data]]
-kind = "delay"
-delay_ms = 15.0
-
-[[ack]]
-kind = "delay"
-delay_ms = 15.0
-"""
 
 Dumbbell = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -138,8 +101,8 @@ def forks() -> Iterator[Forks]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """An empty directory with two small paths in it; commands run there."""
-    (tmp_path / "small.toml").write_text(SMALL_PATH)
-    (tmp_path / "lossy.toml").write_text(LOSSY_PATH)
+    (tmp_path / "small.toml").write_text(paths.SMALL)
+    (tmp_path / "lossy.toml").write_text(paths.LOSSY)
     return tmp_path
 
 

@@ -7,12 +7,8 @@ else is a finding, and so is anything but a new `out` in its folder, or an `out`
 import json
 import os
 import random
-import re
 import shlex
 import shutil
-import struct
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,56 +22,10 @@ from dumbbell.ccperf.experiment import ccperf_plan
 from dumbbell.errors import UserError
 from dumbbell.experiment import Overrides, check, pin, resolve
 from dumbbell.parser import command_parser
-
-MOST_EVENTS, MOST_PACKETS, LONGEST_S = 200_000, 50_000, 60.0
-"""What a simulation of an input may cost: events in all, packets at a time, simulated seconds."""
-
-SMALL = """
-[[data]]
-kind = "link"
-rate_mbps = 10.0
-queue = { kind = "droptail", packets = 30 }
-
-[[data]]
-kind = "delay"
-delay_ms = 10.0
-
-[[ack]]
-kind = "delay"
-delay_ms = 10.0
-"""
-
-
-@dataclass(frozen=True)
-class Target:
-    """Something that reads what people give it.
-
-    `valid` makes valid inputs in a folder of its own; `give` gives one input to dumbbell, in an empty folder.
-    """
-
-    name: str
-    valid: Callable[[Path], list[bytes]]
-    give: Callable[[bytes, Path], object]
-
-
-def _simulate(specification: dict[str, Any]) -> None:
-    """A run, for as long as it is worth."""
-
-    def at_most(key: str, most: float) -> None:
-        given = specification.get(key, most)
-        if isinstance(given, int | float) and not given <= most:
-            specification[key] = most
-
-    at_most("duration_s", LONGEST_S)
-    at_most("most_packets", MOST_PACKETS)
-    seconds = specification.get("duration_s")
-    at_most("most_events_per_s", int(MOST_EVENTS / max(seconds, 1.0)) if isinstance(seconds, int | float) else 1)
-    try:
-        dumbbell.simulate(specification)
-    except dumbbell.Error as error:
-        if not re.match("most_(events_per_s|packets) = ", str(error)):
-            raise
-
+from fuzz_given import Target, joined, parted, results, simulate, written
+from fuzz_learned import LEARNED
+from fuzz_logs import LOGS
+from paths import SMALL
 
 # Files of schemes, paths and experiments.
 
@@ -85,19 +35,14 @@ def _toml_of(items: Any) -> list[bytes]:  # noqa: ANN401 (an index of any kind)
     return [text for text in texts if len(text) < 20_000]
 
 
-def _written(content: bytes, file: Path) -> Path:
-    file.write_bytes(content)
-    return file
-
-
 def _give_path(content: bytes, folder: Path) -> None:
-    path = parse_path(read_toml(_written(content, folder / "given.toml")))
+    path = parse_path(read_toml(written(content, folder / "given.toml")))
     plan = Plan(name="fuzz", schemes=["reno"], paths=[path.name], own_paths={path.name: path}, duration_s=0.5)
     _resolved(plan)
 
 
 def _give_scheme(content: bytes, folder: Path) -> None:
-    scheme = parse_scheme(read_toml(_written(content, folder / "given.toml")))
+    scheme = parse_scheme(read_toml(written(content, folder / "given.toml")))
     if scheme.is_outside:
         return  # its code would be loaded: tests/test_plugins.py has that
     plan = Plan(name="fuzz", schemes=[scheme.name], paths=["default"], own_schemes={scheme.name: scheme})
@@ -105,7 +50,7 @@ def _give_scheme(content: bytes, folder: Path) -> None:
 
 
 def _give_experiment(content: bytes, folder: Path) -> None:
-    plan = parse_plan(read_toml(_written(content, folder / "given.toml")))
+    plan = parse_plan(read_toml(written(content, folder / "given.toml")))
     if not any(scheme.is_outside for scheme in plan.own_schemes.values()):
         _resolved(plan, runs=2)
 
@@ -119,7 +64,7 @@ def _resolved(plan: Plan, runs: int = 1) -> None:
         assert len(Path(run.directory).parts) == 4, run.directory
         assert ".." not in Path(run.directory).parts, run.directory
         if experiment.backend == "sim":
-            _simulate(experiment.specification(run))
+            simulate(experiment.specification(run))
 
 
 def dumbbell_toml(table: dict[str, Any]) -> str:
@@ -144,9 +89,6 @@ def _experiments(_: Path) -> list[bytes]:
     return [text.encode() for text in (own.to_toml(), head + mixes, head + flows, head + grid, *short)]
 
 
-# Other tools' files.
-
-
 def _traces(_: Path) -> list[bytes]:
     draw = random.Random(1)
     ours = "".join(f"{time}\n" for time in sorted(draw.randint(1, 400) for _ in range(300)))
@@ -154,84 +96,8 @@ def _traces(_: Path) -> list[bytes]:
 
 
 def _give_trace(content: bytes, folder: Path) -> None:
-    file = _written(content, folder / "given.up")
-    _simulate(dumbbell.specification("reno", file, duration=0.5))
-
-
-def _results(folder: Path) -> Path:
-    """A results directory with two short runs."""
-    (folder / "small.toml").write_text(SMALL)
-    kept = folder / "results"
-    if not kept.exists():
-        dumbbell.run(schemes="reno", path=folder / "small.toml", duration=0.3, runs=2, log="full", out=kept, jobs=1)
-    return kept
-
-
-MARK = b"\n---- %s ----\n"
-"""What stands before a file, where an input is several."""
-
-
-def _joined(files: dict[str, bytes]) -> bytes:
-    return b"".join(MARK % name.encode() + content for name, content in files.items())
-
-
-def _parted(content: bytes, names: list[str], folder: Path) -> None:
-    """Writes the files of an input into a folder, as far as they are still there."""
-    folder.mkdir(parents=True)
-    starts = [(content.find(MARK % name.encode()), name) for name in names]
-    there = sorted(start for start in starts if start[0] >= 0)
-    ends = [start for start, _ in there[1:]] + [len(content)]
-    for (start, name), end in zip(there, ends, strict=False):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content[start + len(MARK % name.encode()) : end])
-
-
-PANTHEON = [
-    "pantheon_metadata.json",
-    *(f"reno_{kind}_run{run}.log" for run in (1, 2) for kind in ("datalink", "acklink", "stats")),
-]
-
-
-def _pantheon(folder: Path) -> list[bytes]:
-    dumbbell.export_pantheon(_results(folder), folder / "pantheon")
-    files = {name: (folder / "pantheon" / name).read_bytes() for name in PANTHEON}
-    short = {name: b"".join(content.splitlines(keepends=True)[:60]) for name, content in files.items()}
-    return [_joined(short)] + [_joined(short | {name: files[name]}) for name in PANTHEON[:3]]
-
-
-def _give_pantheon(content: bytes, folder: Path) -> None:
-    _parted(content, PANTHEON, folder / "given")
-    dumbbell.import_pantheon(folder / "given", folder / "out")
-
-
-def _mahimahi(folder: Path) -> list[bytes]:
-    dumbbell.export_pantheon(_results(folder), folder / "mahimahi")
-    lines = (folder / "mahimahi" / PANTHEON[1]).read_bytes().splitlines(keepends=True)
-    whole = [re.sub(rb"(\d+)\.\d+", rb"\1", line).removesuffix(b" 1\n") + b"\n" for line in lines[1:]]
-    return [b"".join([HEAD, *whole]), b"".join([HEAD, *whole[:20]])]
-
-
-HEAD = b"# mahimahi mm-link (Uplink) [12mbps.trace]\n# init timestamp: 1514764800123\n# base timestamp: 0\n"
-"""What a log of mm-link begins with."""
-
-
-def _give_mahimahi(content: bytes, folder: Path) -> None:
-    dumbbell.import_mahimahi(_written(content, folder / "given.log"), folder / "out")
-
-
-def _qlogs(folder: Path) -> list[bytes]:
-    made = []
-    for draft in ("0.3", "quic-13"):
-        files, *_ = dumbbell.export_qlog(_results(folder), folder / f"qlog-{draft}", draft=draft)
-        for file in files:
-            lines = file.read_bytes().splitlines(keepends=True)
-            made += [b"".join(lines[:count]) for count in (20, 200)]
-    return made
-
-
-def _give_qlog(content: bytes, folder: Path) -> None:
-    suffix = ".sqlog" if b"\x1e" in content[:9] else ".qlog"
-    dumbbell.import_qlog(_written(content, folder / f"given{suffix}"), folder / "out")
+    file = written(content, folder / "given.up")
+    simulate(dumbbell.specification("reno", file, duration=0.5))
 
 
 # Command lines, specifications, names.
@@ -342,7 +208,7 @@ def _give_specification(content: bytes, _: Path) -> None:
         flows = given.get("flows")
         if isinstance(flows, list) and any(isinstance(flow, dict) and {"plugin", "python"} & {*flow} for flow in flows):
             return
-        _simulate(given)
+        simulate(given)
     else:
         try:
             _core.check_run(os.fsdecode(content).encode("utf-8", "replace").decode(), "sim")
@@ -374,55 +240,17 @@ def _give_name(content: bytes, _: Path) -> None:
 
 
 def _stored(folder: Path) -> list[bytes]:
-    kept = _results(folder)
-    return [_joined({name: (kept / name).read_bytes() for name in STORED})]
+    kept = results(folder)
+    return [joined({name: (kept / name).read_bytes() for name in STORED})]
 
 
 STORED = ["experiment.toml", "environment.json", "runs/small/reno/1/stats.json", "runs/small/reno/2/stats.json"]
 
 
 def _give_results(content: bytes, folder: Path) -> None:
-    _parted(content, STORED, folder / "given")
-    results = dumbbell.open(folder / "given")
-    json.dumps(results.as_json())
+    parted(content, STORED, folder / "given")
+    json.dumps(dumbbell.open(folder / "given").as_json())
     shutil.rmtree(folder / "given")
-
-
-def _rules(_: Path) -> list[bytes]:
-    """Tables: ours, thinned out, and one as Remy writes it: a tree of two leaves."""
-    span = [{"from": [0, 0, 0, 0], "to": [163840, 163840, 1.5, 163840]}]
-    span += [{"from": [0, 0, 1.5, 0], "to": [163840, 163840, 163840, 163840]}]
-    action = {"window_increment": 60, "window_multiple": 0.01, "intersend_ms": 0.292}
-    ours = {"format": "dumbbell remy 1", "training": {}, "rules": [each | action for each in span]}
-
-    def field(number: int, content: bytes) -> bytes:
-        return bytes(
-            [number << 3 & 0x7F | 2 | (0x80 if number > 15 else 0), *([number >> 4] if number > 15 else [])]
-        ) + (bytes([len(content)]) + content)
-
-    def double(number: int, value: float) -> bytes:
-        return bytes([number << 3 & 0x7F | 1 | 0x80, number >> 4]) + struct.pack("<d", value)
-
-    def leaf(low: float, high: float) -> bytes:
-        does = bytes([31 << 3 & 0x7F | 0x80, 1, 120]) + double(32, 0.01) + double(33, 0.292)
-        return field(1, field(11, double(23, low)) + field(12, double(23, high))) + field(3, does)
-
-    theirs = field(1, b"") + field(2, leaf(0.0, 1.5)) + field(2, leaf(1.5, 163840.0))
-    return [json.dumps(ours).encode(), theirs]
-
-
-def _give_rules(content: bytes, folder: Path) -> None:
-    """A table of rules, checked and followed for a while."""
-    file = folder.parent / f"{folder.name}.rules"
-    file.write_bytes(content)
-    try:
-        flow = {"scheme": "tao", "controller": "remy", "parameters": {"table": str(file)}}
-        flow |= {"transport": {"profile": "datagram"}}
-        path = {"data": [{"kind": "link", "rate_mbps": 5.0}, {"kind": "delay", "delay_ms": 5.0}], "ack": []}
-        _core.check_parameters("remy", flow["parameters"])
-        _simulate({"seed": 1, "duration_s": 0.2, "log": "none", "path": path, "flows": [flow]})
-    finally:
-        file.unlink()
 
 
 TARGETS = {
@@ -432,15 +260,13 @@ TARGETS = {
         Target("scheme", lambda _: _toml_of(catalog.schemes()), _give_scheme),
         Target("experiment", _experiments, _give_experiment),
         Target("trace", _traces, _give_trace),
-        Target("pantheon", _pantheon, _give_pantheon),
-        Target("mahimahi", _mahimahi, _give_mahimahi),
-        Target("qlog", _qlogs, _give_qlog),
         Target("ccperf", lambda _: [CCPERF.encode()], _give_ccperf),
         Target("words", lambda _: [words.encode() for words in WORDS], _give_words),
         Target("specification", _specifications, _give_specification),
         Target("names", _names, _give_name),
-        Target("rules", _rules, _give_rules),
         Target("results", _stored, _give_results),
+        *LOGS,
+        *LEARNED,
     )
 }
-"""Everything that is fuzzed, by name. A new target is a line here."""
+"""Everything that is fuzzed, by name. A new target is a line here, in `LOGS` or in `LEARNED`."""

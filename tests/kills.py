@@ -22,28 +22,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import paths
+
 COMMAND = [sys.executable, "-m", "dumbbell"]
 PATIENCE_S = 300.0
 GONE_WITHIN_S = 10.0
-
-PATH = """
-[[data]]
-kind = "link"
-rate_mbps = 10.0
-queue = { kind = "droptail", packets = 30 }
-
-[[data]]
-kind = "loss"
-probability = 0.001
-
-[[data]]
-kind = "delay"
-delay_ms = 10.0
-
-[[ack]]
-kind = "delay"
-delay_ms = 10.0
-"""
 
 TIMES = ("sim_wall_s", "started_at", "ended_at", "emulation", "init_us")
 """What of a run's statistics says when and how fast it was made."""
@@ -69,7 +52,9 @@ class Subject:
     again: tuple[str, ...]
     parts: Callable[[Path], Contents]
     prepare: Callable[[Path], None] = lambda _: None
-    check: Callable[[Path], None] = lambda _: None
+    check: Callable[[Path], object] = lambda _: None
+    begun: tuple[str, ...] = ("out/experiment.toml", "out/benchmark.json")
+    """Of these files one is there once there is something to continue."""
 
 
 @dataclass
@@ -147,8 +132,20 @@ def _nothing_unfinished(folder: Path) -> None:
         raise Lost(f"left behind: {', '.join(left)}")
 
 
+def _table(folder: Path) -> Contents:
+    """What was learned: the file is there completely or not at all."""
+    file = folder / "learned.json"
+    if not file.exists():
+        return {}
+    try:
+        json.loads(file.read_text())
+    except ValueError as error:
+        raise Lost(f"{file}: {error}") from None
+    return {file.name: _digest(file.read_bytes())}
+
+
 def _paths(folder: Path) -> None:
-    (folder / "lab.toml").write_text(PATH)
+    (folder / "lab.toml").write_text(paths.path_text(loss=0.001))
 
 
 def _with_results(folder: Path) -> None:
@@ -170,6 +167,8 @@ def _all_or_nothing(folder: Path) -> None:
 _SIMULATED = ("run", "--schemes", "reno,cubic", "--path", "lab.toml", "--jobs", "2")
 _LONG = (*_SIMULATED, "--duration", "20", "--runs", "12", "--out", "out")
 _REAL = ("run", "--backend", "emu", "--schemes", "reno", "--path", "lab.toml", "--duration", "0.5", "--runs", "4")
+_TRAINED = ("train", "remy", "--networks", "2", "--packets", "1000", "--rules", "20", "--link-mbps", "10,20")
+_EPOCHS = (*_TRAINED, "--on-ms", "500", "--epochs", "3", "--jobs", "2", "--out", "learned.json")
 _QUICK = ("benchmark", "--schemes", "reno", "--quick", "--only", "steady_state_single_flow", "--out", "out")
 
 SUBJECTS = {
@@ -193,6 +192,7 @@ SUBJECTS = {
             _all_or_nothing,
         ),
         Subject("benchmark", _QUICK, (*_QUICK, "--resume"), _run_files, _paths),
+        Subject("train", _EPOCHS, (*_EPOCHS, "--resume"), _table, check=_table, begun=("learned.json",)),
     )
 }
 
@@ -258,7 +258,7 @@ class Victim:
         return in_time
 
     def _has_results(self) -> bool:
-        return (self.place / "out" / "experiment.toml").exists() or (self.place / "out" / "benchmark.json").exists()
+        return any((self.place / name).exists() for name in self.subject.begun)
 
     def _check_gone(self, session: int) -> None:
         deadline = time.monotonic() + GONE_WITHIN_S

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND, SMALL_PATH, Dumbbell
+from conftest import COMMAND, Dumbbell
+from paths import SMALL
 
 MOST_BYTES = 2 << 30
 """Memory that the commands here get by with."""
@@ -42,7 +43,7 @@ RUN = ("run", "--schemes", "reno", "--duration", "1", "--out", "out", "--path")
     [
         ("title = 'nothing'", "path: data, ack: no element, so nothing takes time: needed is a link or a delay"),
         (
-            SMALL_PATH + "[[data]]\nkind = 'duplicate'\nprobability = 1.0\n" * 60,
+            SMALL + "[[data]]\nkind = 'duplicate'\nprobability = 1.0\n" * 60,
             "bad.toml: path `bad`: data: 60 elements of kind duplicate: allowed are at most 8",
         ),
         (
@@ -114,7 +115,7 @@ def test_files_that_never_end(refused: Callable[..., str], folder: Path, words: 
 
 
 def test_a_run_whose_time_stands_still_is_stopped_by_name(dumbbell: Dumbbell, folder: Path) -> None:
-    zero = SMALL_PATH.replace("10.0", "0.0").replace("rate_mbps = 0.0", "rate_mbps = 1000000.0")
+    zero = SMALL.replace("10.0", "0.0").replace("rate_mbps = 0.0", "rate_mbps = 1000000.0")
     (folder / "zero.toml").write_text(zero)
     budget = ("--set", "most_events_per_s=100000")
     done = dumbbell(*RUN, "zero.toml", *budget, expect=1)
@@ -128,7 +129,7 @@ def test_a_run_whose_time_stands_still_is_stopped_by_name(dumbbell: Dumbbell, fo
 
 
 def test_a_run_that_fills_the_memory_is_stopped_by_name(dumbbell: Dumbbell, folder: Path) -> None:
-    slow = SMALL_PATH.replace('queue = { kind = "droptail", packets = 30 }', "").replace("= 10.0", "= 0.01", 1)
+    slow = SMALL.replace('queue = { kind = "droptail", packets = 30 }', "").replace("= 10.0", "= 0.01", 1)
     (folder / "slow.toml").write_text(slow)
     (folder / "flood.toml").write_text('controller = "unresponsive"\ntransport = { profile = "datagram" }')
     scheme = ("--schemes", "flood.toml", "--set", "most_packets=20000")

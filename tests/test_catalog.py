@@ -216,10 +216,18 @@ def test_any_text_is_a_mix_or_refused(text: str) -> None:
     assert refused is not None or all(name and count >= 1 for name, count in parse_mix(text))
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
-    max_leaves=8,
+# Not `st.recursive`, which reads the source of its lambda again as the test runs, and warns of another line where this
+# file was edited since pytest began.
+JSON: st.SearchStrategy[object] = st.deferred(
+    lambda: (
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False)
+        | st.text(max_size=5)
+        | st.lists(JSON, max_size=3)
+        | st.dictionaries(NAMES, JSON, max_size=3)
+    )
 )
 KEYS = st.sampled_from(["name", "schemes", "paths", "runs", "duration_s", "flow", "scheme", "path", "log", "other"])
 

@@ -10,22 +10,13 @@ import pytest
 import dumbbell as package
 from conftest import Dumbbell
 from dumbbell.figures import spans_widely
+from paths import path_text
 
-VARYING = """
-[[data]]
-kind = "link"
-rate_mbps = 4.0
-queue = { kind = "codel", packets = 200, ecn = true }
-schedule = [{ at_s = 1.5, rate_mbps = 12.0 }, { at_s = 3.0, rate_mbps = 4.0 }]
-
-[[data]]
-kind = "delay"
-delay_ms = 10.0
-
-[[ack]]
-kind = "delay"
-delay_ms = 10.0
-"""
+VARYING = path_text(
+    4.0,
+    link='queue = { kind = "codel", packets = 200, ecn = true }\n'
+    "schedule = [{ at_s = 1.5, rate_mbps = 12.0 }, { at_s = 3.0, rate_mbps = 4.0 }]",
+)
 
 
 @pytest.fixture

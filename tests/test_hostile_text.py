@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
-from conftest import COMMAND, SMALL_PATH, Dumbbell
+from conftest import COMMAND, Dumbbell
 from dumbbell import Error
 from dumbbell.json_text import BadJson, parse_json
 from dumbbell.progress import Piece, Progress
+from paths import SMALL
 
 DIGITS = "9" * 5000
 DEEP = "[" * 3000 + "]" * 3000
@@ -48,7 +49,7 @@ def test_experiments_of_long_numbers_deep_nesting_and_empty_names(
 
 
 def test_paths_and_schemes_of_long_numbers(dumbbell: Dumbbell, folder: Path) -> None:
-    (folder / "path.toml").write_text(SMALL_PATH.replace("10.0", DIGITS))
+    (folder / "path.toml").write_text(SMALL.replace("10.0", DIGITS))
     (folder / "scheme.toml").write_text(f"controller = 'copa'\n[parameters]\ndelta = {DIGITS}\n")
     for options in (("--schemes", "reno", "--path", "path.toml"), ("--schemes", "scheme.toml")):
         done = dumbbell("run", *options, "--out", "out", expect=2)

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE_S, PROGRESS, SMALL_PATH, Dumbbell, checked, show
+from conftest import PATIENCE_S, PROGRESS, Dumbbell, checked, show
 from forks import Forks
+from paths import SMALL
 
 Start = Callable[..., subprocess.Popen[str]]
 
@@ -34,7 +35,7 @@ OF_PYTHON = re.compile(r"init_import_site|<frozen runpy>|<frozen site>")
 def results(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results of runs, and a folder of logs."""
     folder = tmp_path_factory.mktemp("results")
-    (folder / "small.toml").write_text(SMALL_PATH)
+    (folder / "small.toml").write_text(SMALL)
     run = ("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--runs", "4", "--duration", "10", "--out", "made")
     for words in (run, ("export", "pantheon", "made", "--out", "logs")):
         checked(forks.run([*words], folder, PATIENCE_S), 0)

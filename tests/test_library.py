@@ -16,7 +16,8 @@ import polars
 import pytest
 
 import dumbbell
-from conftest import COMMAND, SMALL_PATH
+from conftest import COMMAND
+from paths import SMALL
 
 COMMANDS = Path(dumbbell.__file__).parent / "commands"
 
@@ -24,7 +25,7 @@ COMMANDS = Path(dumbbell.__file__).parent / "commands"
 @pytest.fixture(scope="module")
 def lab() -> dumbbell.PathModel:
     """10 Mbit/s, 20 ms, 30 packets."""
-    return dumbbell.PathModel.from_toml(f'name = "lab"\n{SMALL_PATH}')
+    return dumbbell.PathModel.from_toml(f'name = "lab"\n{SMALL}')
 
 
 @pytest.fixture(scope="module")

@@ -5,22 +5,7 @@ import sys
 from pathlib import Path
 
 from conftest import COMMAND, Dumbbell
-
-FAST = """
-[[data]]
-kind = "link"
-rate_mbps = 100.0
-queue = { kind = "droptail", packets = 300 }
-
-[[data]]
-kind = "delay"
-delay_ms = 20.0
-
-[[ack]]
-kind = "delay"
-delay_ms = 20.0
-"""
-
+from paths import path_text
 
 APART = """
 import resource, subprocess, sys
@@ -41,7 +26,7 @@ def test_the_report_of_a_long_run_takes_no_more_memory_than_that_of_a_short_one(
     dumbbell: Dumbbell, folder: Path
 ) -> None:
     # An hour at 100 Mbit/s took 1.95 GB: every packet was in memory, several times.
-    (folder / "fast.toml").write_text(FAST)
+    (folder / "fast.toml").write_text(path_text(100.0, 20.0, 'queue = { kind = "droptail", packets = 300 }'))
     taken = {}
     for seconds in (60, 600):
         out = f"out{seconds}"

@@ -13,8 +13,8 @@ import pyarrow.parquet
 import pytest
 
 import dumbbell
-from conftest import SMALL_PATH
 from dumbbell import Table
+from paths import SMALL
 
 KINDS = {"name": "text", "count": "integer", "size": "number"}
 ROWS: list[list[object]] = [["a", 1, 0.5], ["b", None, 1.5], ["a", 3, None], [None, 4, 2.5]]
@@ -24,7 +24,7 @@ ROWS: list[list[object]] = [["a", 1, 0.5], ["b", None, 1.5], ["a", 3, None], [No
 def results(tmp_path_factory: pytest.TempPathFactory) -> dumbbell.Results:
     """Two flows of two schemes on a small path."""
     folder = tmp_path_factory.mktemp("tables")
-    (folder / "small.toml").write_text(SMALL_PATH)
+    (folder / "small.toml").write_text(SMALL)
     return dumbbell.run(mixes="cubic+reno", path=folder / "small.toml", duration=2, jobs=1, out=folder / "out")
 
 

@@ -1,8 +1,6 @@
 """iperf3's JSON and logs of ss as results: of real transfers on loopback, by hand, and damaged."""
 
 import json
-import math
-import random
 import socket
 import subprocess
 import time
@@ -13,7 +11,7 @@ from typing import Any
 import pytest
 
 from conftest import Dumbbell, show
-from forks import Forks
+from transfer_logs import REPORT, SS_LOG, events, ss_lines
 
 
 def free_port() -> int:
@@ -100,22 +98,6 @@ def test_a_udp_transfer_of_iperf3(dumbbell: Dumbbell, folder: Path) -> None:
     assert (flow["retransmissions"], flow["mean_srtt_ms"]) == (None, None)
 
 
-def interval(begin: float, end: float, count: int, **more: float) -> dict[str, Any]:
-    part = {"socket": 5, "start": begin, "end": end, "bytes": count, "omitted": False, "sender": True} | more
-    return {"streams": [part], "sum": {}}
-
-
-REPORT: dict[str, Any] = {
-    "start": {"version": "iperf 3.18", "connected": [{"socket": 5}], "test_start": {"protocol": "TCP", "reverse": 0}},
-    "intervals": [
-        interval(0, 1, 1_000_000, retransmits=2, rtt=20_000, snd_cwnd=10_000),
-        interval(1, 2, 3_000_000, retransmits=5, rtt=40_000, snd_cwnd=30_000),
-        interval(2, 4, 4_000_000, retransmits=0, rtt=60_000, snd_cwnd=50_000),
-    ],
-    "end": {"streams": [{"sender": {"socket": 5, "bytes": 8_000_000}, "receiver": {"socket": 5, "bytes": 7_500_000}}]},
-}
-
-
 def test_numbers_of_a_report_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "a.json").write_text(json.dumps(REPORT))
     (flow,) = imported(dumbbell, "iperf3", "a.json")["flows"]
@@ -125,8 +107,7 @@ def test_numbers_of_a_report_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
     assert flow["mean_srtt_ms"] == pytest.approx((20 + 2 * 40) / 3)
     assert flow["mean_cwnd_bytes"] == pytest.approx((10_000 + 2 * 30_000) / 3)
     # The same as lines of events.
-    events = [("start", REPORT["start"]), *(("interval", each) for each in REPORT["intervals"]), ("end", REPORT["end"])]
-    (folder / "b.json").write_text("".join(json.dumps({"event": name, "data": data}) + "\n" for name, data in events))
+    (folder / "b.json").write_text(events())
     assert imported(dumbbell, "iperf3", "b.json")["flows"][0]["goodput_mbps"] == 15.0
     # Without the receiver's word nothing is known of what arrived.
     (folder / "c.json").write_text(json.dumps(REPORT | {"end": {"streams": []}}))
@@ -167,22 +148,6 @@ def test_a_bad_report_is_one_line(dumbbell: Dumbbell, folder: Path, content: str
     (folder / "all/good.json").write_text(json.dumps(REPORT))
     dumbbell("import", "iperf3", "all", "--out", "some", expect=1)
     assert [run["status"] for run in show(dumbbell, "some", expect=1)["runs"]] == ["failed", "done"]
-
-
-def ss_lines(stamp: str, acked: int, retrans: str = "", more: str = "") -> str:
-    return (
-        f"{stamp}\nState Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n"
-        f"ESTAB 0      99        10.0.0.1:5000     10.0.0.2:6000\n"
-        f"\t cubic rto:204 rtt:{20 + acked / 1e6}/2.5 mss:1000 pmtu:1500 cwnd:10 ssthresh:7 bytes_sent:{acked} "
-        f"bytes_acked:{acked} send 4Mbps pacing_rate 4.8Mbps delivery_rate 950Kbps {more} {retrans} minrtt:20\n"
-    )
-
-
-SS_LOG = (
-    ss_lines("1700000000.5", 1_000_000, "retrans:0/3")
-    + ss_lines("1700000001.5", 2_000_000, "retrans:1/10", "unacked:8 sacked:2 lost:1")
-    + ss_lines("1700000004.5", 5_000_000, "retrans:0/10")
-)
 
 
 @pytest.mark.parametrize(
@@ -256,29 +221,3 @@ def test_a_log_of_ss_of_a_real_transfer(dumbbell: Dumbbell, folder: Path) -> Non
     assert flow["mean_srtt_ms"] > 0
     # The last line may have been written before the end.
     assert 0 <= flow["retransmissions"] <= said["end"]["sum_sent"]["retransmits"]
-
-
-def test_no_mutated_log_does_more_than_be_refused(dumbbell: Dumbbell, forks: Forks, folder: Path) -> None:
-    rng = random.Random(21)
-    originals = {"iperf3": json.dumps(REPORT).encode(), "ss": SS_LOG.encode()}
-    for turn in range(120):
-        kind = ("iperf3", "ss")[turn % 2]
-        content = bytearray(originals[kind])
-        for _ in range(rng.choice((1, 2, 20))):
-            content[rng.randrange(len(content))] = rng.choice(
-                (0, 255, *b'0123456789-.eE"{}[]:,\n ', rng.randrange(256))
-            )
-        if turn % 5 == 0:
-            content = content[: rng.randrange(len(content))]
-        (folder / "x.json").write_bytes(content)
-        done = forks.run(["import", kind, "x.json", "--out", f"out{turn}"], folder, 30)
-        assert done.returncode in (0, 2), done.stderr
-        assert "Traceback" not in done.stderr, done.stderr
-        if done.returncode == 2:
-            assert done.stderr.count("\n") == 1, done.stderr
-            assert "x.json" in done.stderr
-        else:
-            for run in show(dumbbell, f"out{turn}")["runs"]:
-                for flow in run["flows"]:
-                    numbers = [value for value in flow.values() if isinstance(value, float)]
-                    assert all(map(math.isfinite, numbers)), flow

@@ -30,6 +30,7 @@ from dumbbell.webrtc.samples import Record, Writer, values
 from dumbbell.webrtc.trace import Trace
 from dumbbell.webrtc.trials import Expected, controller, expected, parse, unknown
 from dumbbell.webrtc.validity import Conduct
+from paths import path_text
 
 SCREAM = "WebRTC-Bwe-ScreamV2/mode:always/"
 L4S = SCREAM + "WebRTC-RFC8888CongestionControlFeedback/Enabled,offer:true/"
@@ -408,20 +409,7 @@ def _browser() -> None:
             pytest.skip(f"no real packets here: {check['name']}: {check['found']}")
 
 
-CALL_PATH = """
-[[data]]
-kind = "link"
-rate_mbps = 4.0
-queue = { kind = "droptail", bytes = 100000 }
-
-[[data]]
-kind = "delay"
-delay_ms = 20.0
-
-[[ack]]
-kind = "delay"
-delay_ms = 20.0
-"""
+CALL_PATH = path_text(4.0, 20.0, 'queue = { kind = "droptail", bytes = 100000 }')
 
 
 def descendants(mark: str) -> list[str]:

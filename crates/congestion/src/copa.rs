@@ -40,7 +40,7 @@ const SLOWEST: Rate = Rate::from_bps(1);
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "copa",
-    summary: "Copa by the paper (NSDI 2018), with switches for what the published code's oscillation needs",
+    summary: "Copa of the paper (NSDI 2018) and two rules for its velocity, with a switch for each",
     parameters: &[
         Parameter::number(
             "delta",

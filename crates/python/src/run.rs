@@ -101,8 +101,8 @@ pub(crate) fn simulate(
     let loaded = Loaded::for_run(py, &mut spec)?;
     let report = interruptible(py, &loaded, |python| {
         let recorder = Recorder::create(directory.as_deref(), &spec)?;
-        let (report, recorder) = simulated(&spec, &loaded, python, recorder, watch)?;
-        recorder.finish().map(|()| report)
+        let (report, kept) = simulated(&spec, &loaded, python, (Some(recorder), None), watch)?;
+        kept.0.map_or(Ok(()), Recorder::finish).map(|()| report)
     })?;
     serde_json::to_string(&report).map_err(text)
 }
@@ -120,30 +120,35 @@ pub(crate) fn simulate_in_memory(
 ) -> PyResult<InMemory> {
     let mut spec = parse(specification)?;
     let loaded = Loaded::for_run(py, &mut spec)?;
-    let (report, memory) =
-        interruptible(py, &loaded, |python| simulated(&spec, &loaded, python, Memory::new(&spec), watch))?;
+    let (report, kept) = interruptible(py, &loaded, |python| {
+        simulated(&spec, &loaded, python, (None, Some(Memory::new(&spec))), watch)
+    })?;
+    let memory = kept.1.unwrap_or_default();
     let packets = (spec.log != LogLevel::None).then(|| memory.packets.into());
     Ok((serde_json::to_string(&report).map_err(text)?, packets, memory.flows.into(), memory.links.into()))
 }
 
-/// Simulates a run that `observer` observes and `watch` may watch.
-fn simulated<O: Observer>(
+/// Where a run is kept: in files, in memory. Not two types of one parameter, for each would be a simulator of its own to compile.
+type Kept = (Option<Recorder>, Option<Memory>);
+
+/// Simulates a run that is kept and that `watch` may watch.
+fn simulated(
     spec: &RunSpec,
     loaded: &Loaded,
     python: &Interpreter,
-    observer: O,
+    kept: Kept,
     watch: Option<Py<PyAny>>,
-) -> Result<(Report, O), String> {
+) -> Result<(Report, Kept), String> {
     let simulation = Simulation::new(spec, &loaded.registry)?;
     let meter = RunMeter::new(meter_config(spec, Backend::Simulation));
     let live = watch.map(|watch| Live::new(move |moment: &Moment| python.call(&watch, moment)));
-    let mut observers = ((meter, observer), live, python.stop_when_interrupted());
+    let mut observers = ((meter, kept), live, python.stop_when_interrupted());
     let started = Instant::now();
     let totals = simulation.run(&mut observers)?;
     let sim_wall_s = Some(started.elapsed().as_secs_f64());
-    let ((meter, observer), ..) = observers;
+    let ((meter, kept), ..) = observers;
     let report = Report { stats: totals.stats(meter)?, sim_wall_s, events: totals.events, emulation: None };
-    Ok((report, observer))
+    Ok((report, kept))
 }
 
 /// Executes a run with real packets and returns its statistics as JSON; with a directory, its logs are written there.

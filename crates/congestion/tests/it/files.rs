@@ -45,7 +45,6 @@ const FILES: &[(&str, &str, Source)] = &[
         "weights",
         Source::Shipped(include_bytes!("../../../../python/dumbbell/catalog/weights/orca/orca.safetensors")),
     ),
-    ("neural", "weights", Source::Shipped(include_bytes!("neural.safetensors"))),
     ("muses", "weights", Source::MadeUp("dense", &[("0.kernel", &[11, 5]), ("0.bias", &[5])])),
     (
         "remy",

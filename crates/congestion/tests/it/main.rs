@@ -40,6 +40,13 @@ fn drawn_parameters(entry: &Entry, draws: &[u8]) -> Parameters {
     parameters
 }
 
+/// Controllers that take these `steps`. Sprout, which works out a forecast for each of the many ticks of a long pause, takes
+/// nine tenths of all the time here: it gets every eighth sequence.
+fn takers(steps: &[Step]) -> Vec<Entry> {
+    let all = steps.len().is_multiple_of(8);
+    Registry::builtin().iter().filter(|entry| all || entry.name != "sprout").cloned().collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -51,10 +58,10 @@ proptest! {
         live in any::<bool>(),
     ) {
         let flow = Flow { mss_bytes, clock_offset, live };
-        for entry in Registry::builtin().iter() {
-            let parameters = files::parameters(entry);
-            let first = run(entry, &parameters, flow, &steps);
-            let second = run(entry, &parameters, flow, &steps);
+        for entry in takers(&steps) {
+            let parameters = files::parameters(&entry);
+            let first = run(&entry, &parameters, flow, &steps);
+            let second = run(&entry, &parameters, flow, &steps);
             prop_assert!(first == second, "{} does not repeat itself", entry.name);
         }
     }
@@ -66,8 +73,8 @@ proptest! {
         live in any::<bool>(),
     ) {
         let flow = Flow { mss_bytes: 1448, clock_offset: Span::ZERO, live };
-        for entry in Registry::builtin().iter() {
-            run(entry, &drawn_parameters(entry, &draws), flow, &steps);
+        for entry in takers(&steps) {
+            run(&entry, &drawn_parameters(&entry, &draws), flow, &steps);
         }
     }
 }

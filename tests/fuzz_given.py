@@ -1,0 +1,77 @@
+"""What is given to dumbbell when it is fuzzed: targets, simulations that end, inputs that are several files."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dumbbell
+from paths import SMALL
+
+MOST_EVENTS, MOST_PACKETS, LONGEST_S = 200_000, 50_000, 60.0
+"""What a simulation of an input may cost: events in all, packets at a time, simulated seconds."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something that reads what people give it.
+
+    `valid` makes valid inputs in a folder of its own; `give` gives one input to dumbbell, in an empty folder.
+    """
+
+    name: str
+    valid: Callable[[Path], list[bytes]]
+    give: Callable[[bytes, Path], object]
+
+
+def simulate(specification: dict[str, Any]) -> None:
+    """A run, for as long as it is worth."""
+
+    def at_most(key: str, most: float) -> None:
+        given = specification.get(key, most)
+        if isinstance(given, int | float) and not given <= most:
+            specification[key] = most
+
+    at_most("duration_s", LONGEST_S)
+    at_most("most_packets", MOST_PACKETS)
+    seconds = specification.get("duration_s")
+    at_most("most_events_per_s", int(MOST_EVENTS / max(seconds, 1.0)) if isinstance(seconds, int | float) else 1)
+    try:
+        dumbbell.simulate(specification)
+    except dumbbell.Error as error:
+        if not re.match("most_(events_per_s|packets) = ", str(error)):
+            raise
+
+
+def written(content: bytes, file: Path) -> Path:
+    file.write_bytes(content)
+    return file
+
+
+def results(folder: Path) -> Path:
+    """A results directory with two short runs."""
+    (folder / "small.toml").write_text(SMALL)
+    kept = folder / "results"
+    if not kept.exists():
+        dumbbell.run(schemes="reno", path=folder / "small.toml", duration=0.3, runs=2, log="full", out=kept, jobs=1)
+    return kept
+
+
+MARK = b"\n---- %s ----\n"
+"""What stands before a file, where an input is several."""
+
+
+def joined(files: dict[str, bytes]) -> bytes:
+    return b"".join(MARK % name.encode() + content for name, content in files.items())
+
+
+def parted(content: bytes, names: list[str], folder: Path) -> None:
+    """Writes the files of an input into a folder, as far as they are still there."""
+    folder.mkdir(parents=True)
+    starts = [(content.find(MARK % name.encode()), name) for name in names]
+    there = sorted(start for start in starts if start[0] >= 0)
+    ends = [start for start, _ in there[1:]] + [len(content)]
+    for (start, name), end in zip(there, ends, strict=False):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content[start + len(MARK % name.encode()) : end])

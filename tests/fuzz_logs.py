@@ -1,0 +1,119 @@
+"""Logs of other tools: what is fuzzed of them, and the valid ones."""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import dumbbell
+from captures import ETHERNET, MS, RAW, SLL2, framed, quic, transfer, write_pcap, write_pcapng
+from fuzz_given import Target, joined, parted, results, written
+from transfer_logs import REPORT, SS_LOG, events
+
+PANTHEON = [
+    "pantheon_metadata.json",
+    *(f"reno_{kind}_run{run}.log" for run in (1, 2) for kind in ("datalink", "acklink", "stats")),
+]
+
+
+def _pantheon(folder: Path) -> list[bytes]:
+    dumbbell.export_pantheon(results(folder), folder / "pantheon")
+    files = {name: (folder / "pantheon" / name).read_bytes() for name in PANTHEON}
+    short = {name: b"".join(content.splitlines(keepends=True)[:60]) for name, content in files.items()}
+    return [joined(short)] + [joined(short | {name: files[name]}) for name in PANTHEON[:3]]
+
+
+def _give_pantheon(content: bytes, folder: Path) -> None:
+    parted(content, PANTHEON, folder / "given")
+    dumbbell.import_pantheon(folder / "given", folder / "out")
+
+
+def _mahimahi(folder: Path) -> list[bytes]:
+    dumbbell.export_pantheon(results(folder), folder / "mahimahi")
+    lines = (folder / "mahimahi" / PANTHEON[1]).read_bytes().splitlines(keepends=True)
+    whole = [re.sub(rb"(\d+)\.\d+", rb"\1", line).removesuffix(b" 1\n") + b"\n" for line in lines[1:]]
+    return [b"".join([HEAD, *whole]), b"".join([HEAD, *whole[:20]])]
+
+
+HEAD = b"# mahimahi mm-link (Uplink) [12mbps.trace]\n# init timestamp: 1514764800123\n# base timestamp: 0\n"
+"""What a log of mm-link begins with."""
+
+
+def _give_mahimahi(content: bytes, folder: Path) -> None:
+    dumbbell.import_mahimahi(written(content, folder / "given.log"), folder / "out")
+
+
+def _qlogs(folder: Path) -> list[bytes]:
+    made = []
+    for draft in ("0.3", "quic-13"):
+        files, *_ = dumbbell.export_qlog(results(folder), folder / f"qlog-{draft}", draft=draft)
+        for file in files:
+            lines = file.read_bytes().splitlines(keepends=True)
+            made += [b"".join(lines[:count]) for count in (20, 200)]
+    return made
+
+
+def _give_qlog(content: bytes, folder: Path) -> None:
+    suffix = ".sqlog" if b"\x1e" in content[:9] else ".qlog"
+    dumbbell.import_qlog(written(content, folder / f"given{suffix}"), folder / "out")
+
+
+def _captures(folder: Path) -> list[bytes]:
+    """A capture of every form; one end, and both."""
+    forms = ((write_pcap, ETHERNET, transfer(0)), (write_pcapng, SLL2, transfer(0, version=6)))
+    forms += ((write_pcap, RAW, quic(30, 0, 10 * MS)), (write_pcap, RAW, transfer(20 * MS)))
+    made = []
+    for writer, link, packets in forms:
+        file = writer(folder / "made.pcap", [(at_ns, framed(data, link)) for at_ns, data in packets], link)
+        made.append(file.read_bytes())
+    return [*made, joined(dict(zip(ENDS, (made[0], made[3]), strict=True)))]
+
+
+ENDS = ["sender.pcap", "receiver.pcap"]
+
+
+def _give_capture(content: bytes, folder: Path) -> None:
+    parted(content, ENDS, folder / "given")
+    sender, receiver = (folder / "given" / name for name in ENDS)
+    if sender.exists() and receiver.exists():
+        _read(lambda: dumbbell.import_pcap(sender, folder / "out", receiver=receiver))
+    else:
+        file = written(content, folder / "given.pcap")
+        _read(lambda: dumbbell.import_pcap(file, folder / "out"))
+
+
+def _reports(_: Path) -> list[bytes]:
+    return [json.dumps(REPORT).encode(), events().encode()]
+
+
+def _give_report(content: bytes, folder: Path) -> None:
+    _read(lambda: dumbbell.import_iperf3(written(content, folder / "given.json"), folder / "out"))
+
+
+def _give_ss(content: bytes, folder: Path) -> None:
+    _read(lambda: dumbbell.import_ss(written(content, folder / "given.log"), folder / "out"))
+
+
+def _read(give: Callable[[], dumbbell.Results]) -> None:
+    """What is refused is named, what is read is measured."""
+    try:
+        read = give()
+    except dumbbell.Error as error:
+        if "given" not in str(error):
+            raise AssertionError("the file is not named") from error
+        raise
+    for run in read.as_json()["runs"]:
+        for flow in run.get("flows", []):
+            wrong = [name for name, value in flow.items() if isinstance(value, float) and not math.isfinite(value)]
+            assert not wrong, wrong
+
+
+LOGS = (
+    Target("pantheon", _pantheon, _give_pantheon),
+    Target("mahimahi", _mahimahi, _give_mahimahi),
+    Target("qlog", _qlogs, _give_qlog),
+    Target("pcap", _captures, _give_capture),
+    Target("iperf3", _reports, _give_report),
+    Target("ss", lambda _: [SS_LOG.encode()], _give_ss),
+)

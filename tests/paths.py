@@ -1,0 +1,30 @@
+"""The paths that tests run over, as files: one link with its queue, a delay in each direction, perhaps loss."""
+
+
+def path_text(
+    rate_mbps: float = 10.0,
+    delay_ms: float = 10.0,
+    link: str = 'queue = { kind = "droptail", packets = 30 }',
+    loss: float | None = None,
+    head: str = "",
+) -> str:
+    """A path's table. `head` stands before it, `link` has the other lines of the link."""
+    lost = "" if loss is None else f'\n[[data]]\nkind = "loss"\nprobability = {loss}\n'
+    return f"""{head}
+[[data]]
+kind = "link"
+rate_mbps = {rate_mbps}
+{link}
+{lost}
+[[data]]
+kind = "delay"
+delay_ms = {delay_ms}
+
+[[ack]]
+kind = "delay"
+delay_ms = {delay_ms}
+"""
+
+
+SMALL = path_text(head='title = "10 Mbit/s, 20 ms, 30 packets"\n')
+LOSSY = path_text(4.0, 15.0, 'queue = { kind = "droptail", packets = 20 }', loss=0.02, head="overhead_bytes = 36\n")
