@@ -45,12 +45,29 @@ const FILES: &[(&str, &str, Source)] = &[
         "weights",
         Source::Shipped(include_bytes!("../../../../python/dumbbell/catalog/weights/orca/orca.safetensors")),
     ),
-    ("neural", "weights", Source::Shipped(include_bytes!("neural.safetensors"))),
     ("muses", "weights", Source::MadeUp("dense", &[("0.kernel", &[11, 5]), ("0.bias", &[5])])),
     (
         "remy",
         "table",
         Source::Shipped(include_bytes!("../../../../python/dumbbell/catalog/weights/tao/tao-10x.json")),
+    ),
+    (
+        "sage",
+        "weights",
+        Source::MadeUp(
+            "dense layer_norm:0.00001 tanh gru dense",
+            &[
+                ("0.kernel", &[69, 8]),
+                ("0.bias", &[8]),
+                ("1.gain", &[8]),
+                ("1.offset", &[8]),
+                ("3.input", &[8, 24]),
+                ("3.hidden", &[8, 24]),
+                ("3.bias", &[24]),
+                ("4.kernel", &[8, 1]),
+                ("4.bias", &[1]),
+            ],
+        ),
     ),
     (
         "farc",
