@@ -61,7 +61,6 @@ def test_orcas_actor_is_that_of_the_checkpoint_byte_for_byte() -> None:
     ],
 )
 def test_the_estimators_are_those_of_their_onnx_files(name: str, file: str) -> None:
-    pytest.importorskip("onnx", reason="onnx is not installed: pip install onnx")
     model = published(file).read_bytes()
     network = script().NAMES[name](model)
     assert script().safetensors(network) == (WEIGHTS / name / f"{name}.safetensors").read_bytes()
