@@ -1,9 +1,9 @@
 """Converts published networks into the weight files of the catalog, once: `weights.py NAME PUBLISHED OUT.safetensors`.
 
-`NAME` is `orca` (the data file of its TensorFlow checkpoint), `teams-bwe`, `ten-tms` or `farc` (ONNX). Needs numpy, and
-for ONNX `pip install onnx`; neither is needed to run dumbbell. No number is changed, with three exceptions: what
-comes before the first layer is written as one normalisation, matrices stored by their outputs are turned, and the two
-paths of `farc`, which see different inputs, become one network of both, with zeros between them.
+`NAME` is `orca` (the data file of its TensorFlow checkpoint), `teams-bwe`, `ten-tms` or `farc` (ONNX). Needs numpy, as
+running dumbbell does not. No number is changed, with three exceptions: what comes before the first layer is written as
+one normalisation, matrices stored by their outputs are turned, and the two paths of `farc`, which see different inputs,
+become one network of both, with zeros between them.
 """
 
 import json
@@ -41,15 +41,55 @@ def orca(data: bytes) -> Network:
     }
 
 
+def varint(message: bytes, at: int) -> tuple[int, int]:
+    """The number that begins at a byte, and the byte behind it."""
+    value = shift = 0
+    while message[at] >= 128:
+        value |= (message[at] & 127) << shift
+        at, shift = at + 1, shift + 7
+    return value | message[at] << shift, at + 1
+
+
+def parts(message: bytes, wanted: int) -> list[Any]:
+    """What a Protocol Buffers message has in one of its fields: numbers, or bytes."""
+    found, at = [], 0
+    while at < len(message):
+        key, at = varint(message, at)
+        number, wire = divmod(key, 8)
+        if wire == 0:
+            value, at = varint(message, at)
+        else:
+            length, at = varint(message, at) if wire == 2 else ({1: 8, 5: 4}[wire], at)
+            value, at = message[at : at + length], at + length
+        if number == wanted:
+            found.append(value)
+    return found
+
+
+def tensor(message: bytes) -> Array | None:
+    """A TensorProto (onnx/onnx@v1.16.0, `onnx.proto`) of floats: dims 1, data_type 2, float_data 4, raw_data 9."""
+    if parts(message, 2) != [1]:
+        return None
+    shape: list[int] = []
+    for dims in parts(message, 1):
+        at = 0
+        while isinstance(dims, bytes) and at < len(dims):
+            size, at = varint(dims, at)
+            shape.append(size)
+        if isinstance(dims, int):
+            shape.append(dims)
+    data = b"".join(parts(message, 9) or parts(message, 4))
+    return np.frombuffer(data, "<f4").reshape(shape)
+
+
 def constants(model: bytes) -> list[Array]:
     """The floating-point constants of an ONNX graph: its initialisers, then those among its nodes, in their order."""
-    import onnx
-    from onnx import numpy_helper
-
-    graph = onnx.load_from_string(model).graph
-    found = [numpy_helper.to_array(item) for item in graph.initializer]
-    found += [numpy_helper.to_array(node.attribute[0].t) for node in graph.node if node.op_type == "Constant"]
-    return [item for item in found if item.dtype == np.float32]
+    (graph,) = parts(model, 7)
+    found = [tensor(item) for item in parts(graph, 5)]
+    for node in parts(graph, 1):
+        if parts(node, 4) == [b"Constant"]:
+            found += [tensor(item) for attribute in parts(node, 5) for item in parts(attribute, 5)]
+    return [item for item in found if item is not None]
 
 
 def teams_bwe(model: bytes) -> Network:

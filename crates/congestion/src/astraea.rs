@@ -13,9 +13,9 @@
 
 use crate::network::{Layout, Network, Tensors};
 use crate::parts::{Answer, Queried};
-use crate::policy::{Learned, Policy};
+use crate::policy::{Learned, Policy, remember};
 use crate::{Ack, Build, Control, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout};
-use units::{Rate, Span, Time};
+use units::{Span, Time};
 
 /// Steps that the network sees, and what it sees of each.
 const HISTORY: usize = 5;
@@ -141,7 +141,7 @@ impl Astraea {
             seen.min_rtt_s / RTT_UNIT_S,
             per_max(seen.loss),
             seen.packets_out / self.window,
-            per_max(self.socket.pacing(self.window)).min(CLIP),
+            per_max(self.socket.pacing_rate(self.window)).min(CLIP),
             seen.retransmitted / retransmitted,
         ]
     }
@@ -179,10 +179,7 @@ impl Policy for Astraea {
         self.next = now + self.step;
         let seen = self.socket.ask(now);
         let features = self.features(&seen);
-        self.observation.copy_within(FEATURES.., 0);
-        for (place, feature) in self.observation[INPUTS - FEATURES..].iter_mut().zip(features) {
-            *place = feature as f32;
-        }
+        remember(&mut self.observation, &features);
         Some(&self.observation)
     }
 
@@ -198,9 +195,8 @@ impl Policy for Astraea {
     }
 
     fn control(&self) -> Control {
-        let pacing = self.socket.pacing(self.window);
         Control {
-            pacing: (pacing > 0.0).then(|| Rate::from_bps_f64((8.0 * pacing).max(1.0))),
+            pacing: self.socket.paced(self.window),
             wake_at: self.next,
             ..Control::window((self.window * self.mss_bytes) as u64)
         }
@@ -217,6 +213,7 @@ impl Policy for Astraea {
 mod tests {
     use super::*;
     use crate::File;
+    use crate::parts::State;
 
     fn policy(server: &str) -> Astraea {
         let mut parameters = Parameters::defaults(ENTRY.parameters);
@@ -236,6 +233,12 @@ mod tests {
         min_rtt_s: 0.02,
         packets_out: 82.0,
         retransmitted: 8.2,
+        newest_rate: 6e6,
+        sent_bytes: 0.0,
+        delivered_bytes: 0.0,
+        rttvar_s: 0.0,
+        missing: 0.0,
+        state: State::Open,
     };
 
     #[test]

@@ -5,48 +5,37 @@
 //! How it sees and is used: [`crate::estimator`]. Its two paths are named after short and long intervals, but split the inputs by
 //! feature, within the queueing delay.
 
-use crate::estimator::{AUDIO_SHARE, Estimator, INITIAL_RATE, MAX_RATE, MIN_RATE, Told, WEIGHTS, network};
-use crate::{Build, Entry};
+use crate::Entry;
+use crate::estimator::{Estimates, entry};
 
-/// The estimate, and one more that is not used.
-const OUTPUTS: usize = 2;
 const UNIT_BPS: f64 = 1e5;
 
-fn bps(outputs: &[f32]) -> f64 {
-    UNIT_BPS * f64::from(outputs[0])
+struct Farc;
+
+impl Estimates for Farc {
+    const NAME: &'static str = "farc";
+    const SUMMARY: &'static str = "FARC (streaming-university/FARC@97de652c)";
+    /// The estimate, and one more that is not used.
+    const OUTPUTS: usize = 2;
+    // Its mask leaves out which packets are audio.
+    const SEES_AUDIO: bool = false;
+
+    fn bps(outputs: &[f32]) -> f64 {
+        UNIT_BPS * f64::from(outputs[0])
+    }
 }
 
 /// Registry entry.
-pub(crate) const ENTRY: Entry = Entry {
-    name: "farc",
-    summary: "FARC (streaming-university/FARC@97de652c)",
-    parameters: &[WEIGHTS, INITIAL_RATE, MIN_RATE, MAX_RATE, AUDIO_SHARE],
-    receiver: Some(|parameters, _start| {
-        Ok(Box::new(Estimator::new(parameters, network(parameters, OUTPUTS)?, bps)))
-    }),
-    build: Build::Fallible(|parameters, _start| {
-        network(parameters, OUTPUTS)?;
-        Ok(Box::new(Told::new(parameters)))
-    }),
-};
+pub(crate) const ENTRY: Entry = entry::<Farc>();
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Parameters;
-    use crate::network::vectors;
-
-    const WEIGHTS: &[u8] = include_bytes!("../../../python/dumbbell/catalog/weights/farc/farc.safetensors");
+    use crate::estimator::tests::assert_vectors;
 
     #[test]
     fn the_published_network_says_what_it_said_elsewhere() {
-        let mut parameters =
-            Parameters::defaults(ENTRY.parameters).with_files([("w".to_owned(), WEIGHTS.into())].into());
-        parameters.set("weights", "w").unwrap();
-        let mut network = network(&parameters, OUTPUTS).unwrap();
-        for (expected, input) in vectors(include_str!("farc/vectors.csv")) {
-            let found = bps(network.step(&input));
-            assert!((found - expected).abs() < 1e-5 * expected, "{found} {expected}");
-        }
+        let weights = include_bytes!("../../../python/dumbbell/catalog/weights/farc/farc.safetensors");
+        assert_vectors::<Farc>(weights, include_str!("farc/vectors.csv"));
     }
 }

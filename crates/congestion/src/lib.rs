@@ -44,6 +44,7 @@ mod pcc_experimental;
 mod prague;
 mod proteus;
 mod reno;
+mod sage;
 mod scream;
 mod scream_v1;
 mod sourdough;

@@ -6,14 +6,15 @@
 //! the largest delivery rate, losses, RTT samples per packet of window, the length of the step, and by how much the RTT
 //! exceeds its minimum. Its answer `a` sets the window to `trunc(100 * 4^a)` percent of what it was when it was read.
 //!
-//! The program also writes that window as the most that CUBIC may grow to (`clamped`). Taken by its word this leaves CUBIC
-//! nothing to do but to reduce, and since packets are truncated a window of 7 never becomes 8 at 105 %: a flow that begins at
-//! 4 Mbit/s stays there. The paper's CUBIC grows between the writes, which is the default here.
+//! The window that is written is no limit: CUBIC goes on from it with the next ACK (in the kernel's patch `TCP_CWND` sets the
+//! window alone; the limit, which the program never writes, is `TCP_CWND_CAP`).
 //!
-//! A step is 20 ms of sleep, a wait for an RTT sample, and a wait for the agent, which looks every 10 ms.
+//! A step is 20 ms of sleep, a wait for an RTT sample, which is looked for every 2 ms, and 10 ms until the answer: program and
+//! agent look for each other's message every 10 ms, the program at those times because looking spoils the message in its place
+//! (`strtok_r`), whereupon it takes the longer of its two naps.
 //!
-//! The first slow start is CUBIC's, 10 % faster with each step; the agent acts from its end on. It then sees nine steps that
-//! were not (`first_history`), and cuts: the first three answers of a clean full rate multiply to 9 %.
+//! The first slow start is CUBIC's, 10 % faster with each look that finds a sample; the agent acts from its end on. It then
+//! sees nine steps that were not (`first_history`), and cuts: the first three answers of a clean full rate multiply to 9 %.
 //!
 //! Not here: the program stops after 1000 steps to evaluate itself.
 
@@ -21,11 +22,11 @@ use crate::agent::Agent;
 use crate::cubic::Cubic;
 use crate::network::{Network, Tensors};
 use crate::parts::{Answer, Queried};
-use crate::policy::{Learned, Policy};
+use crate::policy::{Learned, Policy, remember};
 use crate::{
     Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
 };
-use units::{Rate, Span, Time};
+use units::{Span, Time};
 
 /// Steps that the network sees, and what it sees of each.
 const HISTORY: usize = 10;
@@ -36,7 +37,9 @@ const MAX_PACING_RATIO: f64 = 10.0;
 const LOSS_WEIGHT: f64 = 5.0;
 /// RTT over its minimum up to which there is no delay.
 const DELAY_MARGIN: f64 = 1.25;
-/// Growth per step before the first slow start has ended.
+/// Between two looks for an RTT sample.
+const LOOK: Span = Span::from_ms(2);
+/// Growth per look before the first slow start has ended.
 const START_FACTOR: f64 = 1.1;
 /// Smallest window, packets.
 const MIN_WINDOW: f64 = 4.0;
@@ -45,21 +48,14 @@ const MAX_WINDOW: f64 = 1e7;
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::needed_file("weights", "The network: safetensors of 70 inputs and one output."),
-    Parameter::number("step_ms", "ms", 20.0, (1.0, 1000.0), "Sleep between two questions."),
-    Parameter::number(
-        "poll_ms",
-        "ms",
-        10.0,
-        (0.0, 1000.0),
-        "How often the agent looks whether there is a question; 0 answers at once.",
-    ),
+    Parameter::number("step_ms", "ms", 20.0, (1.0, 1000.0), "Sleep between an answer and the next question."),
+    Parameter::number("answer_ms", "ms", 10.0, (0.0, 1000.0), "From a question to its answer."),
     Parameter::choice(
         "first_history",
         "zeros",
         &["zeros", "filled"],
         "What the network sees in the place of steps that were not: zeros, or the first step.",
     ),
-    Parameter::flag("clamped", false, "What is written is also the most that CUBIC may grow to."),
     Parameter::flag("paced", true, "One window per smoothed RTT, without Linux's gains."),
 ];
 
@@ -88,11 +84,9 @@ pub(crate) const ENTRY: Entry = Entry {
 /// What the program is doing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
-    /// Until then.
+    /// Until it looks for an RTT sample.
     Asleep(Time),
-    /// For an RTT sample.
-    Waiting,
-    /// The agent will look then; the window was this when it was read.
+    /// Until the answer; the window was this when it was read.
     Asked { until: Time, window: f64 },
 }
 
@@ -100,14 +94,10 @@ enum Phase {
 #[derive(Debug)]
 pub(crate) struct Orca {
     step: Span,
-    poll: Span,
+    answer: Span,
     is_filled: bool,
-    is_clamped: bool,
     is_paced: bool,
     cubic: Cubic,
-    /// Most packets that CUBIC may grow to.
-    clamp: f64,
-    start: Time,
     socket: Queried,
     phase: Phase,
     /// Whether the first slow start has ended.
@@ -126,13 +116,10 @@ impl Orca {
         let span = |name| Span::from_secs_f64(parameters.number(name) / 1e3);
         Self {
             step: span("step_ms"),
-            poll: span("poll_ms"),
+            answer: span("answer_ms"),
             is_filled: parameters.choice("first_history") == "filled",
-            is_clamped: parameters.flag("clamped"),
             is_paced: parameters.flag("paced"),
             cubic: Cubic::linux(start),
-            clamp: MAX_WINDOW,
-            start: start.now,
             socket: Queried::new(start.now, start.mss_bytes),
             phase: Phase::Asleep(start.now + span("step_ms")),
             is_acting: false,
@@ -150,7 +137,7 @@ impl Orca {
         let stretch = if seen.srtt_s > 0.0 { seen.min_rtt_s / seen.srtt_s } else { 0.0 };
         [
             per_max(seen.rate),
-            per_max(self.socket.pacing(window)).min(MAX_PACING_RATIO),
+            per_max(self.socket.pacing_rate(window)).min(MAX_PACING_RATIO),
             LOSS_WEIGHT * per_max(seen.loss),
             seen.rtt_samples / window,
             seen.elapsed_s,
@@ -160,49 +147,31 @@ impl Orca {
     }
 
     fn remember(&mut self, features: [f64; FEATURES]) {
-        let row = features.map(|feature| feature as f32);
-        if self.is_filled && !self.is_begun {
-            self.observation.as_chunks_mut().0.fill(row);
-        } else {
-            self.observation.copy_within(FEATURES.., 0);
-            self.observation[INPUTS - FEATURES..].copy_from_slice(&row);
-        }
+        let times = if self.is_filled && !self.is_begun { HISTORY } else { 1 };
+        (0..times).for_each(|_| remember(&mut self.observation, &features));
         self.is_begun = true;
     }
 
-    /// The next time at which the agent looks.
-    fn next_poll(&self, now: Time) -> Time {
-        if self.poll.is_zero() {
-            return now;
-        }
-        let polls = (now - self.start).as_ns().div_ceil(self.poll.as_ns());
-        self.start + self.poll * polls
+    fn set_window(&mut self, packets: f64) {
+        self.cubic.set_window(packets.trunc().clamp(MIN_WINDOW, MAX_WINDOW));
     }
 
-    fn set_window(&mut self, now: Time, packets: f64) {
-        let window = packets.clamp(MIN_WINDOW, MAX_WINDOW);
-        if self.is_clamped {
-            self.clamp = window;
-        }
-        self.cubic.set_window(window);
-        self.phase = Phase::Asleep(now + self.step);
-    }
-
-    /// An RTT sample is there, and the program awake.
-    fn query(&mut self, now: Time) {
+    /// The program looks for an RTT sample.
+    fn look(&mut self, now: Time) {
         let window = self.cubic.window();
+        self.phase = Phase::Asleep(now + LOOK);
+        if !self.socket.has_sample() {
+            return;
+        }
+        let seen = self.socket.ask(now);
         if !self.is_acting && self.cubic.ssthresh() >= window {
-            self.socket.ask(now);
-            // Slow start goes on growing until the next step: nothing clamps it yet.
-            self.cubic.set_window((START_FACTOR * window).trunc().clamp(1.0, MAX_WINDOW));
-            self.phase = Phase::Asleep(now + self.step);
+            self.set_window(START_FACTOR * window);
             return;
         }
         self.is_acting = true;
-        let seen = self.socket.ask(now);
         let features = self.features(&seen);
         self.remember(features);
-        self.phase = Phase::Asked { until: self.next_poll(now), window };
+        self.phase = Phase::Asked { until: now + self.answer, window };
     }
 }
 
@@ -222,9 +191,6 @@ impl Policy for Orca {
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.socket.on_ack(ack);
         self.cubic.on_ack(ack);
-        if self.cubic.window() > self.clamp {
-            self.cubic.set_window(self.clamp);
-        }
     }
 
     fn on_loss(&mut self, event: &Loss<'_>) {
@@ -243,10 +209,7 @@ impl Policy for Orca {
 
     fn observation(&mut self, now: Time) -> Option<&[f32]> {
         if matches!(self.phase, Phase::Asleep(until) if now >= until) {
-            self.phase = Phase::Waiting;
-        }
-        if self.phase == Phase::Waiting && self.socket.has_sample() {
-            self.query(now);
+            self.look(now);
         }
         let is_due = matches!(self.phase, Phase::Asked { until, .. } if now >= until);
         is_due.then_some(self.observation.as_slice())
@@ -255,18 +218,14 @@ impl Policy for Orca {
     fn act(&mut self, now: Time, action: &[f32]) {
         let Phase::Asked { window, .. } = self.phase else { return };
         self.percent = (100.0 * libm::pow(4.0, f64::from(action[0]))).trunc();
-        self.set_window(now, (self.percent * window / 100.0).trunc());
+        self.set_window(self.percent * window / 100.0);
+        self.phase = Phase::Asleep(now + self.step);
     }
 
     fn control(&self) -> Control {
-        let pacing = self.socket.pacing(self.cubic.window());
-        let is_paced = self.is_paced && pacing > 0.0;
-        let wake_at = match self.phase {
-            Phase::Asleep(until) | Phase::Asked { until, .. } => until,
-            Phase::Waiting => Time::NEVER,
-        };
+        let (Phase::Asleep(wake_at) | Phase::Asked { until: wake_at, .. }) = self.phase;
         Control {
-            pacing: is_paced.then(|| Rate::from_bps_f64((8.0 * pacing).max(1.0))),
+            pacing: if self.is_paced { self.socket.paced(self.cubic.window()) } else { None },
             wake_at,
             ..self.cubic.control()
         }

@@ -94,6 +94,15 @@ pub(crate) fn with_last_action<const N: usize>(seen: &[f64], last_action: usize)
     observation
 }
 
+/// Puts a step at the end of an observation of several, of which the first is forgotten.
+pub(crate) fn remember(observation: &mut [f32], step: &[f64]) {
+    observation.copy_within(step.len().., 0);
+    let last = observation.len() - step.len();
+    for (place, value) in observation[last..].iter_mut().zip(step) {
+        *place = *value as f32;
+    }
+}
+
 /// A policy and whoever acts for it: a network, a trainer, somebody outside. What acts is a controller.
 pub trait Acting: Debug + Send {
     /// What is acted for.

@@ -157,6 +157,7 @@ const BUILTIN: &[Entry] = &[
     crate::proteus::ENTRY,
     crate::remy::ENTRY,
     crate::reno::ENTRY,
+    crate::sage::ENTRY,
     crate::scream::ENTRY,
     crate::scream_v1::ENTRY,
     crate::sourdough::ENTRY,

@@ -6,8 +6,8 @@
 //! - rates count whole datagrams, and the encoder gets the share of the estimate that is payload;
 //! - the delay of the first packet counts as 200 ms, and others by how much they differ from it: the scalings of the published
 //!   networks end at 200 ms for the smallest delay seen, and their unit is taken off delays;
-//! - no packet is audio, but 42 % count as such (`audio_share`): that is the mean which the baseline's scaling takes off, and
-//!   without audio it sees calls unlike those that it has learned from;
+//! - our encoder sends no audio, and no packet counts as such; in the calls of the challenge 42 % are audio, which is the mean
+//!   that the baseline's scaling takes off (`audio_share`);
 //! - an interval without packets has zeros but for the smallest delay seen;
 //! - packets leave at 2.5 times the encoder's rate, as libwebrtc M150 paces (`modules/congestion_controller/goog_cc`).
 //!
@@ -16,38 +16,63 @@
 mod received;
 
 use crate::network::{Network, Tensors};
-use crate::{Ack, Arrived, Control, Controller, FieldSink, Parameter, Parameters, ReceiverHalf};
+use crate::{
+    Ack, Arrived, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, ReceiverHalf,
+};
 use received::Received;
 use units::{Rate, Span, Time};
 
 /// Features, and intervals of each.
 const FEATURES: usize = 15;
 const INTERVALS: usize = 10;
-pub(crate) const INPUTS: usize = FEATURES * INTERVALS;
+const INPUTS: usize = FEATURES * INTERVALS;
 /// Between two decisions.
 const STEP: Span = Span::from_ms(60);
 /// Pacing rate over the encoder's.
 const PACING_FACTOR: f64 = 2.5;
 
-pub(crate) const WEIGHTS: Parameter =
-    Parameter::needed_file("weights", "The network: safetensors of 150 inputs.");
-pub(crate) const INITIAL_RATE: Parameter =
-    Parameter::number("initial_rate_mbps", "Mbit/s", 0.3, (0.01, 1e5), "Rate before the first estimate.");
-pub(crate) const MIN_RATE: Parameter =
-    Parameter::number("min_rate_mbps", "Mbit/s", 0.01, (0.001, 1e5), "Lowest rate.");
-pub(crate) const MAX_RATE: Parameter =
-    Parameter::number("max_rate_mbps", "Mbit/s", 8.0, (0.001, 1e5), "Highest rate.");
+const PARAMETERS: &[Parameter] = &[
+    Parameter::needed_file("weights", "The network: safetensors of 150 inputs."),
+    Parameter::number("initial_rate_mbps", "Mbit/s", 0.3, (0.01, 1e5), "Rate before the first estimate."),
+    Parameter::number("min_rate_mbps", "Mbit/s", 0.01, (0.001, 1e5), "Lowest rate."),
+    Parameter::number("max_rate_mbps", "Mbit/s", 8.0, (0.001, 1e5), "Highest rate."),
+    Parameter::number("audio_share", "", 0.0, (0.0, 1.0), "Share of packets that count as audio."),
+];
 
-pub(crate) const AUDIO_SHARE: Parameter =
-    Parameter::number("audio_share", "", 0.42, (0.0, 1.0), "Share of packets that count as audio.");
+/// What tells one estimator from another.
+pub(crate) trait Estimates {
+    const NAME: &'static str;
+    const SUMMARY: &'static str;
+    /// Of the network.
+    const OUTPUTS: usize;
+    /// Whether it sees which packets are audio.
+    const SEES_AUDIO: bool = true;
 
-/// The network that the parameter `weights` names, with so many outputs.
-///
-/// # Errors
-/// One line naming the file and what is wrong with it.
-pub(crate) fn network(parameters: &Parameters, outputs: usize) -> Result<Network, String> {
+    /// What the network's outputs mean, bit/s.
+    fn bps(outputs: &[f32]) -> f64;
+}
+
+/// Its registry entry.
+pub(crate) const fn entry<E: Estimates>() -> Entry {
+    Entry {
+        name: E::NAME,
+        summary: E::SUMMARY,
+        parameters: if E::SEES_AUDIO { PARAMETERS } else { PARAMETERS.split_at(PARAMETERS.len() - 1).0 },
+        receiver: Some(|parameters, _start| {
+            let audio = if E::SEES_AUDIO { parameters.number("audio_share") } else { 0.0 };
+            let (network, received) = (network::<E>(parameters)?, Received::new(audio));
+            Ok(Box::new(Estimator { network, bps: E::bps, received, next: Time::NEVER }))
+        }),
+        build: Build::Fallible(|parameters, _start| {
+            network::<E>(parameters)?;
+            Ok(Box::new(Told::new(parameters)))
+        }),
+    }
+}
+
+fn network<E: Estimates>(parameters: &Parameters) -> Result<Network, String> {
     let file = parameters.needed_file("weights", "a file with the estimator's network")?;
-    Network::new(&Tensors::read("weights", file, &[])?, INPUTS, outputs)
+    Network::new(&Tensors::read("weights", file, &[])?, INPUTS, E::OUTPUTS)
 }
 
 /// What an ACK says: the estimate in bit/s, and which share of a datagram is payload.
@@ -72,19 +97,12 @@ impl Report {
 
 /// The receiver: sees packets, estimates.
 #[derive(Debug)]
-pub(crate) struct Estimator {
+struct Estimator {
     network: Network,
     /// What the network's outputs mean, bit/s.
     bps: fn(&[f32]) -> f64,
     received: Received,
     next: Time,
-}
-
-impl Estimator {
-    pub(crate) fn new(parameters: &Parameters, network: Network, bps: fn(&[f32]) -> f64) -> Self {
-        let received = Received::new(parameters.number("audio_share"));
-        Self { network, bps, received, next: Time::NEVER }
-    }
 }
 
 impl ReceiverHalf for Estimator {
@@ -113,7 +131,7 @@ impl ReceiverHalf for Estimator {
 
 /// The sender: does as it is told.
 #[derive(Debug)]
-pub(crate) struct Told {
+struct Told {
     min_bps: f64,
     max_bps: f64,
     /// The newest estimate, bit/s; `None` before the first.
@@ -123,7 +141,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    pub(crate) fn new(parameters: &Parameters) -> Self {
+    fn new(parameters: &Parameters) -> Self {
         let max_bps = parameters.number("max_rate_mbps") * 1e6;
         let min_bps = (parameters.number("min_rate_mbps") * 1e6).min(max_bps);
         let rate = (parameters.number("initial_rate_mbps") * 1e6).clamp(min_bps, max_bps);
@@ -155,4 +173,4 @@ impl Controller for Told {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,5 +1,18 @@
 use super::*;
+use crate::network::vectors;
 use crate::testing::MSS_BYTES;
+
+/// The network of `weights` says what was computed elsewhere, estimate and inputs line by line.
+pub(crate) fn assert_vectors<E: Estimates>(weights: &[u8], lines: &str) {
+    let files = [("w".to_owned(), weights.into())].into();
+    let mut parameters = Parameters::defaults(PARAMETERS).with_files(files);
+    parameters.set("weights", "w").unwrap();
+    let mut network = network::<E>(&parameters).unwrap();
+    for (expected, input) in vectors(lines) {
+        let found = E::bps(network.step(&input));
+        assert!((found - expected).abs() < 1e-5 * expected, "{found} {expected}");
+    }
+}
 
 fn arrive(received: &mut Received, ms: u64, number: u64, delay_ms: u64) {
     let now = Time::ZERO + Span::from_ms(ms);

@@ -62,21 +62,37 @@ fn percent_and_window_are_truncated_with_at_least_four_packets() {
     assert_eq!(after(5.0, -1.0), (25.0, 4.0));
 }
 
-#[test]
-fn a_clamped_cubic_does_not_grow_beyond_what_was_written() {
+fn driver() -> Driver {
     let files = [("w".to_owned(), WEIGHTS.into())].into();
-    let mut parameters = Parameters::defaults(ENTRY.parameters).with_files(files);
-    parameters.set("weights", "w").unwrap();
-    parameters.set("clamped", "true").unwrap();
-    let mut driver = Driver::new(&crate::cubic::ENTRY, &[]);
-    let start = Start { now: Time::ZERO, mss_bytes: MSS_BYTES, initial_window_bytes: 10_000, seed: 1 };
-    driver.controller = ENTRY.build(&parameters, &start).unwrap();
+    Driver::with_files(&ENTRY, &[("weights", "w")], files)
+}
+
+#[test]
+fn in_slow_start_each_look_that_finds_a_sample_adds_a_tenth() {
+    let mut driver = driver();
     driver.ack(1);
-    // 20 ms have passed long ago: the window is read, and grows by a tenth.
-    assert_eq!(driver.control().window_bytes, 12_000, "11 by slow start, then 10 % more, truncated");
+    // 20 ms have passed long ago.
+    assert_eq!(driver.control().window_bytes, 12_000, "11 by slow start, then a tenth more, truncated");
+    assert_eq!(driver.control().wake_at, driver.now + LOOK);
+    driver.ack(1);
+    assert_eq!(driver.control().window_bytes, 13_000, "it has not looked");
+    driver.now += LOOK;
+    driver.controller.on_wake(driver.now);
+    assert_eq!(driver.control().window_bytes, 14_000, "14.3");
+    driver.now += LOOK;
+    driver.controller.on_wake(driver.now);
+    assert_eq!(driver.control().window_bytes, 14_000, "no sample, nothing done");
+    assert_eq!(driver.control().wake_at, driver.now + LOOK);
     driver.lose(1, true);
-    assert!(driver.field("acting") < 1.0);
-    // The threshold is the window now; the agent acts once the window has grown beyond it.
+    assert!(driver.field("acting") < 1.0, "the threshold is the window now");
+}
+
+#[test]
+fn the_answer_comes_after_ten_milliseconds_and_is_no_limit() {
+    let mut driver = driver();
+    driver.ack(1);
+    driver.lose(1, true);
+    // The agent acts once the window has grown beyond the threshold.
     let mut acks = 0;
     while driver.field("acting") < 1.0 {
         driver.now += Span::from_ms(50);
@@ -84,11 +100,15 @@ fn a_clamped_cubic_does_not_grow_beyond_what_was_written() {
         acks += 1;
         assert!(acks < 100);
     }
-    // It has answered at once, for this is a moment at which it looks.
+    let (asked, read) = (driver.now, driver.control().window_bytes);
+    assert_eq!(driver.control().wake_at, asked + Span::from_ms(10));
+    driver.now += Span::from_ms(10);
+    driver.controller.on_wake(driver.now);
     let written = driver.control().window_bytes;
-    assert!(written >= 4000);
-    (0..50).for_each(|_| driver.ack(1));
-    assert_eq!(driver.control().window_bytes, written, "no growth before the next write");
+    assert_eq!(written, ((driver.field("percent") * read as f64 / 1e5).trunc() as u64).max(4) * 1000);
+    assert_eq!(driver.control().wake_at, driver.now + Span::from_ms(20));
+    (0..500).for_each(|_| driver.ack(1));
+    assert!(driver.control().window_bytes > written, "CUBIC goes on");
     driver.timeout(false);
     assert_eq!(driver.control().window_bytes, 1000);
     assert!(driver.control().pacing.is_some());
@@ -107,7 +127,7 @@ fn features_are_those_of_the_socket() {
         srtt_s: 0.04,
         min_rtt_s: 0.02,
         packets_out: 80.0,
-        retransmitted: 0.0,
+        ..Answer::default()
     };
     policy.max_rate = 2e6;
     let found = policy.features(&seen);
@@ -115,14 +135,4 @@ fn features_are_those_of_the_socket() {
     policy.max_rate = 0.0;
     let none = policy.features(&Answer { rate: 0.0, srtt_s: 0.0, ..seen });
     assert_eq!(none[..3], [0.0; 3]);
-}
-
-#[test]
-fn the_agent_looks_every_ten_milliseconds() {
-    let policy = policy(&[]);
-    let at = |us: u64| Time::ZERO + Span::from_us(us);
-    assert_eq!(
-        [1, 10_000, 10_001, 29_000].map(|us| policy.next_poll(at(us))),
-        [10_000, 10_000, 20_000, 30_000].map(at)
-    );
 }

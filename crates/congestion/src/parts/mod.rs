@@ -28,6 +28,8 @@ pub(crate) use monitor_timed::{Interval, MonitorTimed, Plan, Round, RttSample};
 pub(crate) use monitored::{IntervalScheme, Monitored, WirePacket};
 pub(crate) use pack::{Pack, PackHalf, interval_message, kbps};
 pub(crate) use quantised::quantised;
+#[cfg(test)]
+pub(crate) use queried::State;
 pub(crate) use queried::{Answer, Queried};
 pub(crate) use queuing_delay::QueuingDelay;
 pub(crate) use rounds::Rounds;

@@ -1,7 +1,10 @@
 //! What a program asks a socket for from time to time: sums since it last asked, and the present state.
 
 use crate::{Ack, Loss, Sent};
-use units::{Span, Time};
+use units::{Rate, Span, Time};
+
+/// Of IPv4 and of TCP with timestamps.
+const HEADER_BYTES: f64 = 52.0;
 
 /// The socket's side: counts.
 #[derive(Clone, Copy, Debug)]
@@ -11,35 +14,61 @@ pub(crate) struct Queried {
     /// Of delivery-rate samples, bytes/s.
     rate_sum: f64,
     rate_samples: u64,
+    /// The newest one that the application did not limit.
+    newest_rate: f64,
     /// Of RTT samples, s.
     rtt_sum: f64,
     rtt_samples: u64,
+    sent_bytes: u64,
+    delivered_bytes: u64,
     lost_bytes: u64,
     srtt: Span,
+    rttvar: Span,
     min_rtt: Option<Span>,
     in_flight_bytes: u64,
     /// Retransmissions under way, packets.
     retransmitted: u64,
+    /// Packets that were lost, and neither they nor what was sent in their place has arrived.
+    missing: u64,
+    state: State,
+}
+
+/// Linux's states of congestion control, by its numbers. Not told apart from `Open` is one in which ACKs come out of order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum State {
+    #[default]
+    Open = 0,
+    Recovery = 3,
+    Loss = 4,
 }
 
 /// The program's side: what one question is answered.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Answer {
     /// Since the last question, s.
     pub(crate) elapsed_s: f64,
     /// Mean delivery rate, bytes/s; 0 without a sample.
     pub(crate) rate: f64,
+    /// Newest delivery rate, bytes/s.
+    pub(crate) newest_rate: f64,
+    /// Bytes sent and delivered since the last question.
+    pub(crate) sent_bytes: f64,
+    pub(crate) delivered_bytes: f64,
     /// Mean RTT, s, if there was a sample, and the number of samples.
     pub(crate) rtt_s: Option<f64>,
     pub(crate) rtt_samples: f64,
     /// Bytes lost per second.
     pub(crate) loss: f64,
-    /// Smoothed and smallest RTT, s.
+    /// Smoothed RTT, its variation, and smallest RTT, s.
     pub(crate) srtt_s: f64,
+    pub(crate) rttvar_s: f64,
     pub(crate) min_rtt_s: f64,
     /// Packets in flight, and retransmissions among them.
     pub(crate) packets_out: f64,
     pub(crate) retransmitted: f64,
+    /// Packets that were lost and have not arrived since.
+    pub(crate) missing: f64,
+    pub(crate) state: State,
 }
 
 impl Queried {
@@ -49,18 +78,25 @@ impl Queried {
             since: now,
             rate_sum: 0.0,
             rate_samples: 0,
+            newest_rate: 0.0,
             rtt_sum: 0.0,
             rtt_samples: 0,
+            sent_bytes: 0,
+            delivered_bytes: 0,
             lost_bytes: 0,
             srtt: Span::ZERO,
+            rttvar: Span::ZERO,
             min_rtt: None,
             in_flight_bytes: 0,
             retransmitted: 0,
+            missing: 0,
+            state: State::Open,
         }
     }
 
     pub(crate) fn on_sent(&mut self, event: &Sent) {
         self.in_flight_bytes = event.in_flight_bytes;
+        self.sent_bytes += u64::from(event.bytes);
         self.retransmitted += u64::from(event.retransmission);
     }
 
@@ -68,8 +104,12 @@ impl Queried {
         if let Some(sample) = &ack.rate
             && !sample.interval.is_zero()
         {
-            self.rate_sum += sample.delivered_bytes as f64 / sample.interval.as_secs_f64();
+            let rate = sample.delivered_bytes as f64 / sample.interval.as_secs_f64();
+            self.rate_sum += rate;
             self.rate_samples += 1;
+            if !sample.app_limited || rate >= self.newest_rate {
+                self.newest_rate = rate;
+            }
         }
         if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
             self.rtt_sum += rtt.as_secs_f64();
@@ -77,27 +117,46 @@ impl Queried {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         }
         let retransmitted = ack.packets.iter().filter(|packet| packet.retransmission).count() as u64;
+        let found = ack.packets.iter().filter(|packet| packet.retransmission || packet.was_lost).count();
         self.retransmitted = self.retransmitted.saturating_sub(retransmitted);
-        self.srtt = ack.srtt;
+        self.missing = self.missing.saturating_sub(found as u64);
+        self.delivered_bytes += ack.acked_bytes;
+        (self.srtt, self.rttvar) = (ack.srtt, ack.rttvar);
         self.in_flight_bytes = ack.in_flight_bytes;
+        self.state = match self.state {
+            _ if !ack.in_recovery => State::Open,
+            State::Loss => State::Loss,
+            State::Open | State::Recovery => State::Recovery,
+        };
     }
 
     pub(crate) fn on_loss(&mut self, loss: &Loss<'_>) {
         self.lost_bytes += loss.lost_bytes;
         let retransmitted = loss.packets.iter().filter(|packet| packet.retransmission).count() as u64;
         self.retransmitted = self.retransmitted.saturating_sub(retransmitted);
+        self.missing += loss.packets.len() as u64 - retransmitted;
         self.in_flight_bytes = loss.in_flight_bytes;
+        if self.state == State::Open {
+            self.state = State::Recovery;
+        }
     }
 
     /// Everything outstanding is lost.
-    pub(crate) const fn on_timeout(&mut self) {
+    pub(crate) fn on_timeout(&mut self) {
         self.lost_bytes += self.in_flight_bytes;
+        self.missing += (self.packets_out() as u64).saturating_sub(self.retransmitted);
+        self.state = State::Loss;
         (self.in_flight_bytes, self.retransmitted) = (0, 0);
     }
 
     /// Whether there was an RTT sample since the last question.
     pub(crate) const fn has_sample(&self) -> bool {
         self.rtt_samples > 0
+    }
+
+    /// Whether something was delivered since the last question.
+    pub(crate) const fn has_delivered(&self) -> bool {
+        self.delivered_bytes > 0
     }
 
     /// Packets in flight.
@@ -113,6 +172,17 @@ impl Queried {
         window.max(self.packets_out()) * self.mss_bytes / self.srtt.as_secs_f64()
     }
 
+    /// The same as a rate, once it is known.
+    pub(crate) fn paced(&self, window: f64) -> Option<Rate> {
+        let pacing = self.pacing(window);
+        (pacing > 0.0).then(|| Rate::from_bps_f64((8.0 * pacing).max(1.0)))
+    }
+
+    /// The same as the socket tells it: of whole packets, as Linux counts them.
+    pub(crate) fn pacing_rate(&self, window: f64) -> f64 {
+        self.pacing(window) * (self.mss_bytes + HEADER_BYTES) / self.mss_bytes
+    }
+
     /// The answer; counting begins anew.
     pub(crate) fn ask(&mut self, now: Time) -> Answer {
         let elapsed_s = (now - self.since).as_secs_f64();
@@ -121,15 +191,21 @@ impl Queried {
         let answer = Answer {
             elapsed_s,
             rate: per(self.rate_sum, self.rate_samples),
+            newest_rate: self.newest_rate,
+            sent_bytes: self.sent_bytes as f64,
+            delivered_bytes: self.delivered_bytes as f64,
             rtt_s: (self.rtt_samples > 0).then(|| per(self.rtt_sum, self.rtt_samples)),
             rtt_samples: self.rtt_samples as f64,
             loss: if elapsed_s > 0.0 { self.lost_bytes as f64 / elapsed_s } else { 0.0 },
             srtt_s: self.srtt.as_secs_f64(),
+            rttvar_s: self.rttvar.as_secs_f64(),
             min_rtt_s,
             packets_out: self.packets_out(),
             retransmitted: self.retransmitted as f64,
+            missing: self.missing as f64,
+            state: self.state,
         };
-        (self.since, self.lost_bytes) = (now, 0);
+        (self.since, self.sent_bytes, self.delivered_bytes, self.lost_bytes) = (now, 0, 0, 0);
         (self.rate_sum, self.rate_samples, self.rtt_sum, self.rtt_samples) = (0.0, 0, 0.0, 0);
         answer
     }

@@ -52,6 +52,24 @@ const FILES: &[(&str, &str, Source)] = &[
         Source::Shipped(include_bytes!("../../../../python/dumbbell/catalog/weights/tao/tao-10x.json")),
     ),
     (
+        "sage",
+        "weights",
+        Source::MadeUp(
+            "dense layer_norm:0.00001 tanh gru dense",
+            &[
+                ("0.kernel", &[69, 8]),
+                ("0.bias", &[8]),
+                ("1.gain", &[8]),
+                ("1.offset", &[8]),
+                ("3.input", &[8, 24]),
+                ("3.hidden", &[8, 24]),
+                ("3.bias", &[24]),
+                ("4.kernel", &[8, 1]),
+                ("4.bias", &[1]),
+            ],
+        ),
+    ),
+    (
         "farc",
         "weights",
         Source::Shipped(include_bytes!("../../../../python/dumbbell/catalog/weights/farc/farc.safetensors")),

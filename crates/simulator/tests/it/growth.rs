@@ -124,6 +124,7 @@ const PROMISES: &[Promise] = &[
     promise("proteus", times(2.0), times(2.0), "as PCC"),
     promise("remy", ANY, ANY, "what its table says of its signals"),
     promise("reno", times(2.0), plus(1.0), "RFC 5681 3.1"),
+    promise("sage", ANY, ANY, "four times as much every 10 ms, if its network says so"),
     promise(
         "scream",
         Growth { factor: 1.025, packets: 1.5625 },
