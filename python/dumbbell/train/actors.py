@@ -88,13 +88,12 @@ def _fair(settings: dict[str, Any], jobs: int) -> Lessons:
         "rtt_ms": gym.LogUniform(*settings["rtt_ms"]),
         "queue_bdp": gym.LogUniform(*settings["buffer_bdp"]),
         "loss": gym.Uniform(0.0, settings["loss"], zero=0.5),
-        "jitter_ms": gym.Uniform(0.0, settings["jitter_ms"], zero=0.5),
     }
 
     def world(flows: int) -> "CongestionVectorEnv":
         joins = {f"/flows/{flow}/start_s": (0.0, settings["joins_s"]) for flow in range(1, flows)}
         return gym.CongestionVectorEnv(
-            dumbbell.make_path(rate="10mbit", rtt="50ms", queue="100p", jitter="1ms"),
+            dumbbell.make_path(rate="10mbit", rtt="50ms", queue="100p"),
             num_envs=settings["networks"],
             flows=flows,
             threads=jobs,
@@ -204,7 +203,7 @@ AURORA = _trainer(
     Setting("rtt_ms", span, (100.0, 1000.0), "LOW,HIGH", "RTTs without a queue, ms"),
     Setting("queue_packets", span, (2.0, 2982.0), "LOW,HIGH", "queues, by their logarithm"),
     Setting("loss", number, 0.05, "P", "highest probability of random loss"),
-    Setting("start_share", span, (0.1, 5.0), "LOW,HIGH", "first rates, of that of the link"),
+    Setting("start_share", span, (0.3, 1.5), "LOW,HIGH", "first rates, of that of the link"),
     Setting("gamma", number, 0.99, "G", "what the next decision's reward counts"),
 )
 FAIR = _trainer(
@@ -220,6 +219,5 @@ FAIR = _trainer(
     Setting("rtt_ms", span, (10.0, 200.0), "LOW,HIGH", "RTTs without a queue, ms"),
     Setting("buffer_bdp", span, (0.3, 5.0), "LOW,HIGH", "queues, in products of rate and RTT"),
     Setting("loss", number, 0.01, "P", "highest probability of random loss of half of the episodes"),
-    Setting("jitter_ms", number, 5.0, "MS", "highest mean jitter of half of the episodes"),
     Setting("gamma", number, 0.99, "G", "what the next decision's reward counts"),
 )
