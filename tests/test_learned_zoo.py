@@ -3,9 +3,11 @@
 import hashlib
 import importlib.util
 import json
+import math
 import os
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -64,6 +66,68 @@ def test_the_estimators_are_those_of_their_onnx_files(name: str, file: str) -> N
     model = published(file).read_bytes()
     network = script().NAMES[name](model)
     assert script().safetensors(network) == (WEIGHTS / name / f"{name}.safetensors").read_bytes()
+
+
+def bundle(index: bytes) -> dict[str, tuple[int, int]]:
+    """First byte and length of each tensor in the index of a TensorFlow checkpoint, a table of LevelDB's form."""
+    varint, parts = script().varint, script().parts
+
+    def block(first: int, length: int) -> Iterator[tuple[bytes, bytes]]:
+        restarts = 4 * int.from_bytes(index[first + length - 4 : first + length], "little")
+        at, end, key = first, first + length - 4 - restarts, b""
+        while at < end:
+            shared, at = varint(index, at)
+            added, at = varint(index, at)
+            size, at = varint(index, at)
+            key, at = key[:shared] + index[at : at + added], at + added
+            yield key, index[at : at + size]
+            at += size
+
+    handles, at = [], len(index) - 48
+    for _ in range(4):
+        value, at = varint(index, at)
+        handles.append(value)
+    found = {}
+    for _, handle in block(*handles[2:]):
+        first, behind = varint(handle, 0)
+        for name, entry in block(first, varint(handle, behind)[0]):
+            found[name.decode()] = (sum(parts(entry, 4)), sum(parts(entry, 5)))
+    return found
+
+
+def test_sages_tensors_lie_where_the_published_index_says() -> None:
+    found = bundle(published("sage/ckpt-1.index").read_bytes())
+    encoder, module = "{}/_proprio_encoder/_network/_layers/{}", "3/_module/_layers/{}"
+    names = {"3.input": "1/_w_i", "3.hidden": "1/_w_h", "3.bias": "1/b"}
+    dense = {0: encoder.format(0, 0), 4: encoder.format(2, 0), 7: module.format("0/_layers/0")}
+    dense |= {
+        9 + 6 * block + 2 * layer: module.format(f"{1 + block}/_layer/_layers/{layer}")
+        for block in (0, 1)
+        for layer in (0, 1)
+    }
+    dense |= {21: "4/_loc_layer", 23: "4/_logit_layer"}
+    norm = {
+        1: encoder.format(0, 1),
+        5: encoder.format(2, 1),
+        13: module.format("1/_layer_norm"),
+        19: module.format("2/_layer_norm"),
+    }
+    names |= {
+        f"{at}.{ours}": f"{name}/{theirs}"
+        for at, name in dense.items()
+        for ours, theirs in (("kernel", "w"), ("bias", "b"))
+    }
+    names |= {
+        f"{at}.{ours}": f"{name}/{theirs}"
+        for at, name in norm.items()
+        for ours, theirs in (("gain", "scale"), ("offset", "offset"))
+    }
+    source = (ROOT / "crates/congestion/src/sage.rs").read_text()
+    layout = re.findall(r'\("([\w.]+)", &\[([\d, ]+)\], ([\d_]+)\)', source)
+    assert {name for name, _, _ in layout} == set(names)
+    for name, shape, first in layout:
+        length = 4 * math.prod(int(size) for size in shape.split(","))
+        assert found[f"policy/_layers/{names[name]}/.ATTRIBUTES/VARIABLE_VALUE"] == (int(first), length), name
 
 
 TEXTS = {"LICENSE", "NOTICE"}
