@@ -14,6 +14,8 @@ REPORT := report
 CARGO := cargo
 # The folder of a Pantheon run's logs (CONTRIBUTING.md): reported too, and read by the tests that need real ones.
 export PANTHEON_LOGS LEARNED_WEIGHTS
+# The profile of the module. A clean checkout that is only tested saves the minutes of link-time optimization with `no-lto`.
+export DUMBBELL_PROFILE ?= release
 # The real programs stand apart: QUIC's own build takes minutes, so it is built once, as it is used.
 PROGRAMS := kernel quic
 OTHERS := $(PROGRAMS:%=--exclude %)
@@ -43,7 +45,7 @@ $(VENV)/.tests: requirements-test.lock scripts/bootstrap.sh $(VENV)/.python
 build: $(VENV)/.built $(VENV)/.programs ## Build everything; the command is .venv/bin/dumbbell
 
 $(VENV)/.built: pyproject.toml $(RUST_SOURCES) $(VENV)/.python | crates
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --locked --quiet
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --profile $(DUMBBELL_PROFILE) --locked --quiet
 	@touch $@
 
 # Rust's packages and Python's are fetched at the same time. To list what the module stands on cargo fetches it; `cargo
@@ -56,7 +58,7 @@ $(VENV)/.real: scripts/bootstrap.sh $(VENV)/.python | compiler
 	@scripts/bootstrap.sh real $(VENV)
 	@touch $@
 
-$(VENV)/.programs: $(VENV)/.real $(PROGRAM_SOURCES)
+$(VENV)/.programs: $(VENV)/.real $(PROGRAM_SOURCES) | $(VENV)/.built # which may be in the same folder of Cargo's
 	$(CARGO) build --profile no-lto --locked --quiet $(PROGRAMS:%=-p %)
 	install -m 755 $(PROGRAMS:%=target/no-lto/dumbbell-%) $(VENV)/bin/
 	cd programs/utp && $(GO) build -trimpath -o $(CURDIR)/$(VENV)/bin/dumbbell-utp .
@@ -84,10 +86,15 @@ check-python: $(VENV)/.tests
 
 .PHONY: test
 test: ## Everything that has to pass: check, and the tests of Rust, of the programs and of Python
-	@$(MAKE) --no-print-directory check build
+	@$(MAKE) --no-print-directory check build rust-tests
 	@$(MAKE) --no-print-directory test-rust
 	@$(MAKE) --no-print-directory test-programs
 	@$(MAKE) --no-print-directory test-python
+
+# Compiled while the programs are, which leave a processor idle at times; after the other tests, which lock the same folder.
+.PHONY: rust-tests
+rust-tests: check-rust
+	$(CARGO) test --workspace $(OTHERS) --test '*' --no-run --locked --quiet
 
 .PHONY: test-rust
 test-rust: ## Property, scripted, simulated-network and real-packet tests of the crates

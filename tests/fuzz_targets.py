@@ -269,4 +269,4 @@ TARGETS = {
         *LEARNED,
     )
 }
-"""Everything that is fuzzed, by name. A new target is a line here."""
+"""Everything that is fuzzed, by name. A new target is a line here, in `LOGS` or in `LEARNED`."""

@@ -47,7 +47,8 @@ def _wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)  # maturin cannot build twice at a time
         if not list(folder.glob("*.whl")):
             maturin = Path(sys.executable).with_name("maturin")
-            build = [maturin, "build", "--release", "--locked", "--quiet", "--out", folder]
+            profile = os.environ.get("DUMBBELL_PROFILE", "release")
+            build = [maturin, "build", "--profile", profile, "--locked", "--quiet", "--out", folder]
             subprocess.run(list(map(str, build)), cwd=ROOT, check=True)
     return folder
 
