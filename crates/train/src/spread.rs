@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 
-/// How long results are waited for between two looks at `watch`.
+/// How long a result is waited for before the next look at `watch`; there is one after each result, too.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// `work` of every number below `count`, by at most `jobs` threads. One piece should take less than a second: a thread
@@ -38,7 +38,10 @@ pub fn spread<T: Send>(
         let mut collect = || {
             loop {
                 match receiver.recv_timeout(LOOK_EVERY) {
-                    Ok((number, result)) => results[number] = Some(result?),
+                    Ok((number, result)) => {
+                        results[number] = Some(result?);
+                        watch.look()?;
+                    }
                     Err(RecvTimeoutError::Timeout) => watch.look()?,
                     Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 }
@@ -83,6 +86,13 @@ mod tests {
             assert_eq!(found, (0..100).map(|number| number * number).collect::<Vec<_>>());
         }
         assert_eq!(spread(3, 0, &patient, Ok).unwrap(), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn who_watches_ends_it_however_fast_results_come() {
+        let impatient = Patience(Cell::new(5));
+        assert_eq!(spread(2, 1 << 24, &impatient, |_| Ok(())).unwrap_err(), "stopped");
+        assert_eq!(impatient.0.get(), 0);
     }
 
     #[test]

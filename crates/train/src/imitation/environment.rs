@@ -129,7 +129,7 @@ impl Environment {
         let notes = Shared::default();
         let registry = registry(scheme, settings, target, learned, &notes)?;
         let mut arrivals = Arrivals::default();
-        simulator::simulate(&spec, &registry, &mut arrivals)?;
+        simulator::Simulation::new(&spec, &registry)?.run(&mut arrivals)?;
         drop(registry);
         let Notes { episode, agreed } =
             core::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));

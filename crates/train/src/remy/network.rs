@@ -117,7 +117,7 @@ impl Network {
         let spec = self.spec(trial)?;
         let simulation = simulator::Simulation::new(&spec, &registry(table, trial.usage)?)?;
         let mut counts = Counts(vec![Count::default(); self.senders]);
-        if simulation.run_any(&mut counts).is_err() {
+        if simulation.run(&mut counts).is_err() {
             return Ok(Outcome { utility: WORST, throughput: 0.0, delay_ms: f64::INFINITY });
         }
         let shares_ms = shares_ms(&spec, &self.application());
