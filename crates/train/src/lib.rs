@@ -4,7 +4,6 @@
 //! what it starts from, says when its time is over, and keeps what it reports. Work is spread over threads in a way
 //! that what comes out does not depend on how many they are.
 
-mod delivered;
 pub mod imitation;
 mod job;
 pub mod remy;

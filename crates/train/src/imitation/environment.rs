@@ -4,10 +4,9 @@ use super::Scheme;
 use super::lstm::{Episode, Model};
 use super::pupil::{Notes, Pupil, Shared};
 use super::settings::{Drawn, Settings};
-use crate::delivered::Delivered;
 use congestion::{Build, Entry, Registry, policy};
-use record::Record;
-use runs::RunSpec;
+use record::{Event, Record};
+use runs::{Observer, RunSpec};
 use serde_json::{Value, json};
 use std::sync::{Arc, PoisonError};
 use units::Rng;
@@ -130,8 +129,7 @@ impl Environment {
         let notes = Shared::default();
         let registry = registry(scheme, settings, target, learned, &notes)?;
         let mut arrivals = Arrivals::default();
-        let mut arrive = |record: &Record| arrivals.0.push(record.one_way_delay_ns);
-        simulator::Simulation::new(&spec, &registry)?.run(&mut Delivered(&mut arrive))?;
+        simulator::Simulation::new(&spec, &registry)?.run(&mut arrivals)?;
         drop(registry);
         let Notes { episode, agreed } =
             core::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));
@@ -166,6 +164,14 @@ fn registry(
 /// One-way delays of what arrived, ns.
 #[derive(Default)]
 struct Arrivals(Vec<i64>);
+
+impl Observer for Arrivals {
+    fn record(&mut self, record: &Record) {
+        if record.event == Event::Deliver {
+            self.0.push(record.one_way_delay_ns);
+        }
+    }
+}
 
 impl Arrivals {
     fn utility(&mut self, link_packets: f64) -> f64 {

@@ -5,11 +5,10 @@
 //! 10,000 bits.
 
 use super::usage::{Tracker, Usage};
-use crate::delivered::Delivered;
 use congestion::remy::{Remy, Shell, Table};
 use congestion::{Build, Entry, Registry};
-use record::Record;
-use runs::RunSpec;
+use record::{Event, Record};
+use runs::{Observer, RunSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -117,17 +116,13 @@ impl Network {
     pub fn judge(&self, table: &Arc<Table>, trial: &Trial<'_>) -> Result<Outcome, String> {
         let spec = self.spec(trial)?;
         let simulation = simulator::Simulation::new(&spec, &registry(table, trial.usage)?)?;
-        let mut counts = vec![Count::default(); self.senders];
-        let mut count = |record: &Record| {
-            let count = &mut counts[record.flow as usize - 1];
-            count.packets += 1;
-            count.delay_ns += record.one_way_delay_ns as u64;
-        };
-        if simulation.run(&mut Delivered(&mut count)).is_err() {
+        let mut counts = Counts(vec![Count::default(); self.senders]);
+        if simulation.run(&mut counts).is_err() {
             return Ok(Outcome { utility: WORST, throughput: 0.0, delay_ms: f64::INFINITY });
         }
         let shares_ms = shares_ms(&spec, &self.application());
         let outcomes: Vec<Outcome> = counts
+            .0
             .iter()
             .zip(shares_ms)
             .map(|(count, share_ms)| self.outcome(trial.delta, count, share_ms))
@@ -208,4 +203,17 @@ fn shares_ms(spec: &RunSpec, application: &ApplicationSpec) -> Vec<f64> {
 struct Count {
     packets: u64,
     delay_ns: u64,
+}
+
+struct Counts(Vec<Count>);
+
+impl Observer for Counts {
+    #[inline]
+    fn record(&mut self, record: &Record) {
+        if record.event == Event::Deliver {
+            let count = &mut self.0[record.flow as usize - 1];
+            count.packets += 1;
+            count.delay_ns += record.one_way_delay_ns as u64;
+        }
+    }
 }
