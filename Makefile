@@ -136,6 +136,7 @@ bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers,
 	@scripts/bootstrap.sh bench $(VENV)
 	$(PYTHON) benchmarks/speed.py
 	$(PYTHON) benchmarks/controllers.py --write docs/benchmarks.md
+	$(PYTHON) benchmarks/inference.py --write docs/benchmarks.md
 	$(PYTHON) benchmarks/plugins.py --write docs/plugins.md
 	$(PYTHON) benchmarks/seed_reports.py
 	$(PYTHON) benchmarks/emulation.py

@@ -1,5 +1,7 @@
 """What every built-in scheme's controller costs: ns per ACK, and of receiver-side halves per packet and feedback.
 
+Learned ones decide seldom: see inference.py.
+
 Usage: python benchmarks/controllers.py [--write docs/benchmarks.md] [--runner FILE] [SCHEME...]. The measuring is done
 by `crates/simulator/examples/controller_cost`; `--runner` is that program if it is built already. With `--write` the
 table takes its place in the document. Exit status 1 if a controller costs more than it may.
@@ -27,23 +29,38 @@ ROOT = Path(__file__).resolve().parent.parent
 BOUND_NS = 1000.0  # per ACK, or per packet where an ACK is a report about many
 REPORT_PACKETS = 5.0  # from here on it is
 TICKS = {"sprout": (0.020, 0.01)}  # controllers whose work is done by a clock: its period in s, the share it may use
+FILES = ("weights", "table")  # parameters that name files
+LEARNED = ("aurora", "astraea", "indigo", "muses")  # what needs a network of the user's where none is shipped
 
 Figures = dict[str, Any]
 
 
+def told(scheme: Any) -> dict[str, Any]:  # noqa: ANN401 (a scheme of the catalog)
+    """A scheme as the core is told, with the application it brings."""
+    named = [name for name in FILES if name in scheme.parameters]
+    files = {name: str((Path(scheme.folder) / scheme.parameters[name]).resolve()) for name in named}
+    return {
+        "scheme": scheme.name,
+        "controller": scheme.controller,
+        "parameters": scheme.parameters | files,
+        "transport": scheme.transport,
+        "application": scheme.application,
+    }
+
+
+def learned() -> list[dict[str, Any]]:
+    """The schemes that come with a network."""
+    return [told(scheme) for scheme in catalog.schemes() if "weights" in scheme.parameters]
+
+
 def flows(names: list[str]) -> list[dict[str, Any]]:
-    """The built-in schemes (those of `names`, if any) as the core is told, with the applications they bring."""
-    return [
-        {
-            "scheme": scheme.name,
-            "controller": scheme.controller,
-            "parameters": scheme.parameters,
-            "transport": scheme.transport,
-            "application": scheme.application,
-        }
+    """The built-in schemes (those of `names`, if any) without a network of their own or of the user's."""
+    unlearned = [
+        scheme
         for scheme in catalog.schemes()
-        if scheme.kind == "core" and (not names or scheme.name in names)
+        if scheme.kind == "core" and scheme.controller not in LEARNED and "weights" not in scheme.parameters
     ]
+    return [told(scheme) for scheme in unlearned if not names or scheme.name in names]
 
 
 def build() -> Path:

@@ -1,6 +1,7 @@
-"""Decision steps per second of environments, side by side: dumbbell.gym, ns-3 behind a bridge, an event loop in Python.
+"""Decision steps per second of environments, side by side: dumbbell.gym, ns-3 behind a bridge, simulators in Python.
 
-Usage: python benchmarks/gym.py [--seconds S] [--write docs/gym.md]. Needs the extra `gym`; g++ and libns3-dev for ns-3.
+Usage: python benchmarks/gym.py [--seconds S] [--pcc-rl DIR] [--write docs/gym.md]. Needs the extra `gym`; g++ and
+libns3-dev for ns-3; for PCC-RL's own simulator a clone of PCCproject/PCC-RL@64bea6ee in DIR.
 Each is measured in turn for about S seconds, three times; the median counts. CPU time is that of all threads
 and, of ns-3, of both processes, so that other work on the machine does not count.
 """
@@ -8,8 +9,12 @@ and, of ns-3, of both processes, so that other work on the machine does not coun
 from __future__ import annotations
 
 import argparse
+import contextlib
 import heapq
+import importlib
+import io
 import os
+import platform
 import random
 import resource
 import shutil
@@ -20,28 +25,36 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import gymnasium
 import numpy as np
 from blocks import replace_block
 from speed import NS3_MODULES, ROOT
 
 import dumbbell
 from dumbbell import gym
+from dumbbell.results.environment import environment
 
-COUNT = 256
-"""Environments side by side."""
+COUNT, MORE = 64, (256, 1024)
+"""Environments side by side; so many are tried besides: their memory does not fit the cache of a core."""
+
+LINK = "12 Mbit/s, steps of 10 ms"
+NS3 = "the same in ns-3 3.37 behind a bridge"
+RANGES = "Aurora's ranges, 9/10 of the link"
+LOOP = "the same in Python, event by event"
+ORIGINAL = "the same in PCC-RL's own simulator"
+DRIVEN = "Aurora's ranges, at random"
 
 Measured = tuple[int, float, float]
 """Steps, CPU seconds, wall seconds."""
 
 
-def vector(
-    path: dumbbell.PathModel, actions: Callable[[np.random.Generator], np.ndarray], seconds: float, **given: object
-) -> Measured:
-    """Steps of many environments, resets included."""
-    many = gym.CongestionVectorEnv(path, num_envs=COUNT, copy=False, **given)  # type: ignore[arg-type]
+def vector(path: dumbbell.PathModel, size: float, seconds: float, count: int = COUNT, **given: object) -> Measured:
+    """Steps of many environments, resets included; actions are between -`size` and `size`."""
+    many = gym.CongestionVectorEnv(path, num_envs=count, copy=False, **given)  # type: ignore[arg-type]
     draws = np.random.default_rng(1)
-    taken = [actions(draws) for _ in range(32)]
+    taken = [size * draws.uniform(-1, 1, (count, 1)) for _ in range(32)]
     many.reset(seed=1)
     for step in range(50):
         many.step(taken[step % len(taken)])
@@ -49,7 +62,7 @@ def vector(
     while time.process_time() - cpu < seconds:
         for each in taken:
             many.step(each)
-        steps += len(taken) * COUNT
+        steps += len(taken) * count
     return steps, time.process_time() - cpu, time.perf_counter() - wall
 
 
@@ -58,12 +71,10 @@ TEN_MS = gym.Policy(
 )
 
 
-def link_of_12_mbit(seconds: float, threads: int = 1) -> Measured:
+def link_of_12_mbit(seconds: float, count: int = COUNT) -> Measured:
     """12 Mbit/s, 60 ms, 60 packets, a step every 10 ms, a window that wanders about the BDP."""
     path = dumbbell.make_path(rate="12mbit", rtt="60ms", queue="60p")
-    return vector(
-        path, lambda draws: draws.uniform(-1, 1, (COUNT, 1)), seconds, policy=TEN_MS, threads=threads, duration_s=30
-    )
+    return vector(path, 1.0, seconds, count, policy=TEN_MS, threads=1, duration_s=30)
 
 
 def aurora_ranges(seconds: float, share: tuple[float, float], size: float, threads: int = 1) -> Measured:
@@ -78,7 +89,7 @@ def aurora_ranges(seconds: float, share: tuple[float, float], size: float, threa
     }
     return vector(
         path,
-        lambda draws: size * draws.uniform(-1, 1, (COUNT, 1)),
+        size,
         seconds,
         policy="like-aurora",
         vary=vary,
@@ -169,6 +180,45 @@ def python_loop(seconds: float, share: tuple[float, float], size: float) -> Meas
     return steps, time.process_time() - cpu, time.perf_counter() - wall
 
 
+def imported(clone: Path) -> Any:  # noqa: ANN401 (whatever is in the clone)
+    """PCC-RL's own simulator. What it calls `gym` is gymnasium today; as far as it goes nothing else has changed."""
+    names = ("", ".spaces", ".utils", ".utils.seeding", ".envs", ".envs.registration")
+    ours = {f"gym{name}": sys.modules.get(f"gym{name}") for name in names}
+    sys.modules.update({f"gym{name}": importlib.import_module(f"gymnasium{name}") for name in names})
+    sys.path.insert(0, str(clone / "src" / "gym"))
+    try:
+        return importlib.import_module("network_sim")
+    except ModuleNotFoundError as error:
+        sys.exit(f"--pcc-rl {clone}: {error}: allowed is a clone of PCCproject/PCC-RL@64bea6ee")
+    finally:
+        sys.path.pop(0)
+        for name, module in ours.items():
+            sys.modules.pop(name) if module is None else sys.modules.__setitem__(name, module)
+
+
+def pcc_rl(simulator: Any, seconds: float, share: tuple[float, float], size: float) -> Measured:  # noqa: ANN401
+    """Episodes of 400 steps, its own number, in PCC-RL's simulator with its own ranges and the given first rate."""
+    random.seed(1)
+    with contextlib.redirect_stdout(io.StringIO()), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        simulated = simulator.SimulatedNetworkEnv()
+        create = simulated.create_new_links_and_senders
+
+        def created() -> None:
+            create()
+            sender = simulated.senders[0]
+            sender.rate = sender.starting_rate = random.uniform(*share) * simulated.links[0].bw
+
+        simulated.create_new_links_and_senders = created
+        steps, wall, cpu = 0, time.perf_counter(), time.process_time()
+        while time.process_time() - cpu < seconds:
+            simulated.reset()
+            over = False
+            while not over and time.process_time() - cpu < seconds:
+                _, _, over, _ = simulated.step(np.array([size * random.uniform(-1, 1)]))
+                steps += 1
+        return steps, time.process_time() - cpu, time.perf_counter() - wall
+
+
 def bridge(program: Path, seconds: float) -> Measured:
     """ns-3 on the link of 12 Mbit/s, a line of text each way per step."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -208,46 +258,61 @@ HOLDS, DRIVES = ((0.9, 0.9), 0.0), ((0.3, 1.5), 1.0)
 """An agent that holds nine tenths of the link; one that starts as Aurora's training does and acts at random."""
 
 
+def table(rounds: list[dict[str, Measured]], threads: str) -> list[str]:
+    """Medians of the rounds, and how many times as fast one is as another."""
+    rows, core, wall = [], {}, {}
+    for name in rounds[0]:
+        core[name] = statistics.median(steps / cpu for steps, cpu, _ in (each[name] for each in rounds))
+        wall[name] = statistics.median(steps / taken for steps, _, taken in (each[name] for each in rounds))
+        rows.append(f"| {name} | {core[name]:,.0f} | {1e6 / core[name]:.2f} | {wall[name]:,.0f} |")
+    ratios = [f"Against the loop in Python: {core[RANGES] / core[LOOP]:.0f} times as many steps per CPU second."]
+    if ORIGINAL in core:
+        ratios.append(
+            f"Against PCC-RL's own simulator: {core[RANGES] / core[ORIGINAL]:.0f} times per CPU second, "
+            f"{core[DRIVEN] / core[f'{ORIGINAL}, at random']:.0f} times at random, and "
+            f"{wall[threads] / wall[ORIGINAL]:.0f} times as many steps per second on all threads as it on its one."
+        )
+    if NS3 in core:
+        ratios.append(f"Against ns-3: {core[LINK] / core[NS3]:.0f} times.")
+    titles = ["| | steps per CPU second | CPU per step, us | steps per second |", "|---|---:|---:|---:|"]
+    return [*titles, *rows, "", " ".join(ratios)]
+
+
+def versions() -> str:
+    """What the figures are of."""
+    model = environment([])["cpu"]
+    return (
+        f"{model}, {len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.1f} as it began; "
+        f"Python {platform.python_version()}, numpy {np.__version__}, gymnasium {gymnasium.__version__}."
+    )
+
+
 def main() -> None:
     """Measures everything and prints or writes the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--pcc-rl", type=Path, metavar="DIR", help="a clone of PCCproject/PCC-RL@64bea6ee")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
-    seconds, cores = options.seconds, len(os.sched_getaffinity(0))
+    seconds, cores, of = options.seconds, len(os.sched_getaffinity(0)), versions()
+    original = None if options.pcc_rl is None else imported(options.pcc_rl.resolve())
+    threads = f"the same on {cores} threads"
     with tempfile.TemporaryDirectory(prefix="dumbbell-") as folder:
         program = built_bridge(Path(folder))
-        measured: dict[str, Callable[[], Measured]] = {
-            "12 Mbit/s, steps of 10 ms": lambda: link_of_12_mbit(seconds),
-            "the same in ns-3 3.37 behind a bridge": lambda: bridge(program or Path(), seconds),
-            "Aurora's ranges, 9/10 of the link": lambda: aurora_ranges(seconds, *HOLDS),
-            f"the same on {cores} threads": lambda: aurora_ranges(seconds, *HOLDS, threads=cores),
-            "the same in Python, event by event": lambda: python_loop(seconds, *HOLDS),
-            "Aurora's ranges, at random": lambda: aurora_ranges(seconds, *DRIVES),
-        }
-        if program is None:
-            del measured["the same in ns-3 3.37 behind a bridge"]
+        measured: dict[str, Callable[[], Measured]] = {LINK: lambda: link_of_12_mbit(seconds)}
+        for count in MORE:
+            measured[f"the same, {count} environments"] = lambda count=count: link_of_12_mbit(seconds, count)
+        if program is not None:
+            measured[NS3] = lambda: bridge(program, seconds)
+        measured[RANGES] = lambda: aurora_ranges(seconds, *HOLDS)
+        measured[threads] = lambda: aurora_ranges(seconds, *HOLDS, threads=cores)
+        measured[LOOP] = lambda: python_loop(seconds, *HOLDS)
+        measured[DRIVEN] = lambda: aurora_ranges(seconds, *DRIVES)
+        if original is not None:
+            measured[ORIGINAL] = lambda: pcc_rl(original, seconds, *HOLDS)
+            measured[f"{ORIGINAL}, at random"] = lambda: pcc_rl(original, seconds, *DRIVES)
         rounds = [{name: measure() for name, measure in measured.items()} for _ in range(3)]
-    rows, per_core = [], {}
-    for name in measured:
-        per_core[name] = statistics.median(steps / cpu for steps, cpu, _ in (each[name] for each in rounds))
-        wall = statistics.median(steps / taken for steps, _, taken in (each[name] for each in rounds))
-        rows.append(f"| {name} | {per_core[name]:,.0f} | {1e6 / per_core[name]:.2f} | {wall:,.0f} |")
-    names = list(measured)
-    first = per_core[names[0]]
-    python = per_core["Aurora's ranges, 9/10 of the link"] / per_core["the same in Python, event by event"]
-    lines = [
-        "| | steps per CPU second | CPU per step, us | steps per second |",
-        "|---|---:|---:|---:|",
-        *rows,
-        "",
-        f"Against the loop in Python: {python:.0f} times as many steps per CPU second."
-        + (
-            f" Against ns-3: {first / per_core['the same in ns-3 3.37 behind a bridge']:.0f} times."
-            if program is not None
-            else ""
-        ),
-    ]
+    lines = [*table(rounds, threads), "", of]
     if options.write:
         replace_block(options.write, "gym", "\n".join(lines))
     else:

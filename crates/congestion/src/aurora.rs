@@ -15,6 +15,7 @@
 
 use crate::agent::Agent;
 use crate::network::{Layout, Network, Tensors};
+use crate::parts::Halves;
 use crate::policy::{Learned, Policy};
 use crate::{Ack, Build, Control, Entry, FieldSink, Parameter, Parameters, Sent, Start};
 use units::{Rate, Span, Time};
@@ -111,25 +112,10 @@ struct Interval {
     /// When the first and the last ACK came.
     acked: Option<(Time, Time)>,
     /// RTTs in the order of their arrival, s.
-    rtts: Vec<f64>,
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+    rtts: Halves,
 }
 
 impl Interval {
-    /// Mean RTT, s.
-    fn rtt(&self) -> Option<f64> {
-        (!self.rtts.is_empty()).then(|| mean(&self.rtts))
-    }
-
-    /// Mean RTT of its second half less that of the first, s.
-    fn rtt_growth(&self) -> f64 {
-        let (first, second) = self.rtts.split_at(self.rtts.len() / 2);
-        if first.is_empty() { 0.0 } else { mean(second) - mean(first) }
-    }
-
     /// bit/s; all but one packet of `mss_bytes`, for it takes two to make a time.
     fn receive_rate(&self, now: Time, mss_bytes: u64, is_whole: bool) -> f64 {
         let time = if is_whole {
@@ -187,7 +173,7 @@ impl Aurora {
                 sent_bytes: 0,
                 acked_bytes: 0,
                 acked: None,
-                rtts: Vec::with_capacity(4096),
+                rtts: Halves::new(),
             },
             ended: 0,
             min_rtt: None,
@@ -207,12 +193,12 @@ impl Aurora {
     /// RTT growth per second, RTT over its minimum, sending over receive rate: of the interval that ends.
     fn features(&mut self, now: Time) -> [f64; FEATURES] {
         let seconds = (now - self.interval.start).as_secs_f64();
-        let rtt = self.interval.rtt();
+        let rtt = self.interval.rtts.mean();
         self.min_rtt = match (self.min_rtt, rtt.filter(|rtt| *rtt > 0.0)) {
             (Some(least), Some(rtt)) => Some(least.min(rtt)),
             (least, rtt) => least.or(rtt),
         };
-        let inflation = if seconds > 0.0 { self.interval.rtt_growth() / seconds } else { 0.0 };
+        let inflation = if seconds > 0.0 { self.interval.rtts.growth() / seconds } else { 0.0 };
         let ratio = self.min_rtt.map_or(1.0, |least| rtt.unwrap_or(0.0) / least);
         let sent_bits = 8.0 * self.interval.sent_bytes as f64;
         let sent = match (self.is_undivided, seconds > 0.0) {
@@ -254,7 +240,9 @@ impl Policy for Aurora {
         let (first, _) = *interval.acked.get_or_insert((ack.now, ack.now));
         interval.acked = Some((first, ack.now));
         interval.acked_bytes += ack.acked_bytes;
-        interval.rtts.extend(ack.packets.iter().map(|packet| (ack.now - packet.sent_at).as_secs_f64()));
+        for packet in ack.packets {
+            interval.rtts.push((ack.now - packet.sent_at).as_secs_f64());
+        }
     }
 
     fn observation(&mut self, now: Time) -> Option<&[f32]> {
@@ -267,7 +255,7 @@ impl Policy for Aurora {
             *place = feature as f32;
         }
         self.ended += 1;
-        if let Some(rtt) = self.interval.rtt() {
+        if let Some(rtt) = self.interval.rtts.mean() {
             self.rtt = Span::from_secs_f64(rtt);
         }
         self.begin(now);

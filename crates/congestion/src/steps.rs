@@ -3,7 +3,7 @@
 //! A step holds the events after the decision before it, up to and with the one that ends it. Where no ACK came, what
 //! ACKs tell (RTTs, delays, delivery rates) keeps its last value, and `acks` is 0. Sizes are of payload; rates count it.
 
-use crate::parts::WindowedMin;
+use crate::parts::{Halves, WindowedMin};
 use crate::{Ack, Control, Ecn, Loss, Sent, Timeout};
 use units::{Rate, Span, Time};
 
@@ -107,9 +107,8 @@ pub type StepValues = [f64; STEP_FIELDS.len()];
 pub(crate) struct Steps {
     began: Time,
     values: StepValues,
-    rtt_sum_ms: f64,
     owd_sum_ms: f64,
-    rtts_ms: Vec<f32>,
+    rtts_ms: Halves,
     first_arrival: Option<Time>,
     last_arrival: Time,
     last_sent: Option<Time>,
@@ -125,9 +124,8 @@ impl Steps {
         Self {
             began: start,
             values: [0.0; STEP_FIELDS.len()],
-            rtt_sum_ms: 0.0,
             owd_sum_ms: 0.0,
-            rtts_ms: Vec::with_capacity(256),
+            rtts_ms: Halves::new(),
             first_arrival: None,
             last_arrival: Time::ZERO,
             last_sent: None,
@@ -157,8 +155,7 @@ impl Steps {
 
     /// Mean RTT so far, or of the last step in which ACKs came.
     pub(crate) fn mean_rtt(&self) -> Option<Span> {
-        let acked = self.rtts_ms.len();
-        let mean = if acked > 0 { self.rtt_sum_ms / acked as f64 } else { self.get(StepField::RttMean) };
+        let mean = self.rtts_ms.mean().unwrap_or_else(|| self.get(StepField::RttMean));
         (mean > 0.0).then(|| Span::from_secs_f64(mean / 1e3))
     }
 
@@ -180,15 +177,14 @@ impl Steps {
         if ack.packets.is_empty() {
             return;
         }
-        if self.rtts_ms.is_empty() {
+        if self.rtts_ms.count() == 0 {
             *self.at(StepField::RttLeast) = f64::INFINITY;
         }
         for packet in ack.packets {
             let (rtt_ms, owd_ms) =
                 ((ack.now - packet.sent_at).as_ms_f64(), packet.one_way_delay_ns() as f64 / 1e6);
-            self.rtt_sum_ms += rtt_ms;
             self.owd_sum_ms += owd_ms;
-            self.rtts_ms.push(rtt_ms as f32);
+            self.rtts_ms.push(rtt_ms);
             self.standing.set_length((ack.srtt / 2).as_ns());
             self.standing.push(ack.now.as_ns(), rtt_ms);
             let least = self.get(StepField::RttLeast).min(rtt_ms);
@@ -267,7 +263,7 @@ impl Steps {
         for place in counted {
             *self.at(place) = 0.0;
         }
-        (self.rtt_sum_ms, self.owd_sum_ms) = (0.0, 0.0);
+        self.owd_sum_ms = 0.0;
         self.rtts_ms.clear();
         self.first_arrival = None;
     }
@@ -287,14 +283,14 @@ impl Steps {
         *self.at(StepField::SendRate) = mbps(sent, seconds);
         *self.at(StepField::AckRate) = mbps(acked, seconds);
         *self.at(StepField::LossRatio) = if lost > 0.0 { lost / (lost + acked) } else { 0.0 };
-        let count = self.rtts_ms.len();
-        if count > 0 {
-            *self.at(StepField::RttMean) = self.rtt_sum_ms / count as f64;
+        let count = self.rtts_ms.count();
+        if let Some(mean) = self.rtts_ms.mean() {
+            *self.at(StepField::RttMean) = mean;
             *self.at(StepField::OwdMean) = self.owd_sum_ms / count as f64;
             let standing = self.standing.get().unwrap_or_default();
             *self.at(StepField::RttStanding) = standing;
         }
-        let change = self.change_ms();
+        let change = self.rtts_ms.growth();
         *self.at(StepField::RttChange) = change;
         *self.at(StepField::RttSlope) = change / 1e3 / seconds;
         if let Some(first) = self.first_arrival.filter(|first| *first < self.last_arrival) {
@@ -305,15 +301,6 @@ impl Steps {
         self.began = now;
         self.is_closed = true;
         &self.values
-    }
-
-    fn change_ms(&self) -> f64 {
-        let half = self.rtts_ms.len() / 2;
-        if half == 0 {
-            return 0.0;
-        }
-        let mean = |rtts: &[f32]| rtts.iter().map(|rtt| f64::from(*rtt)).sum::<f64>() / rtts.len() as f64;
-        mean(&self.rtts_ms[half..]) - mean(&self.rtts_ms[..half])
     }
 }
 

@@ -73,6 +73,12 @@ impl Delay {
     pub(crate) fn constant(&self) -> Option<Span> {
         (self.tick.is_zero() && self.store.packets() == 0).then_some(self.span)
     }
+
+    /// The packet that leaves next, if that is known.
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&Packet> {
+        self.store.front()
+    }
 }
 
 impl Element for Delay {

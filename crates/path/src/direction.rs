@@ -237,7 +237,8 @@ impl Direction {
         self.ready.pop_front()
     }
 
-    /// A packet that will soon leave, if a link that works ahead has one: a hint, for what follows may drop or hold it.
+    /// A packet that will soon leave, if an element has one of which it knows that: a hint, for what follows may drop or
+    /// hold it.
     #[inline]
     pub fn soon_to_leave(&self) -> Option<&Packet> {
         self.stages.iter().rev().find_map(Stage::front)

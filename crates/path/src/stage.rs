@@ -75,10 +75,14 @@ macro_rules! define {
 element_kinds!(define);
 
 impl Stage {
-    /// The packet that leaves next, if that is known: of a link that works ahead.
+    /// The packet that leaves next, if that is known: of a link that works ahead, and of a delay.
     #[inline]
     pub(crate) fn front(&self) -> Option<&Packet> {
-        if let Self::Express(link) = self { link.front() } else { None }
+        match self {
+            Self::Express(link) => link.front(),
+            Self::Delay(delay) => delay.front(),
+            _ => None,
+        }
     }
 
     /// The delay that all packets have, if this is such an element and keeps nothing yet.

@@ -108,6 +108,13 @@ impl Store {
         }
     }
 
+    /// The packet that leaves next, where order is kept.
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&Packet> {
+        let Self::Ordered(line) = self else { return None };
+        line.packets.front().map(|(_, packet)| packet)
+    }
+
     /// When the next packet leaves.
     #[inline]
     pub(crate) fn due(&self) -> Time {

@@ -1,4 +1,5 @@
-//! Memory that is asked for before it is needed: with a thousand flows, what an event touches is rarely in a fast cache.
+//! Memory that is asked for before it is needed: with a thousand flows, or a hundred simulations that take turns, what an event
+//! touches is rarely in a fast cache.
 #![allow(unsafe_code, reason = "a prefetch takes a pointer")]
 
 /// Bytes that a processor fetches at once.

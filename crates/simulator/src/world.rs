@@ -456,17 +456,19 @@ impl World {
         self.directions[direction].advance(now, &mut tap);
         self.budget.spend(self.directions[direction].take_steps());
         self.plan(direction);
-        if self.flows.len() >= CROWD {
-            self.prepare(direction);
-        }
+        self.prepare(direction);
     }
 
-    /// Fetches what the next packet to leave will touch.
+    /// Fetches what the next packet to leave will touch: what it carries, which was last touched as it entered the path,
+    /// and of many flows its own.
     #[inline]
     fn prepare(&self, direction: usize) {
         let Some(packet) = self.directions[direction].soon_to_leave() else { return };
-        let flow = &self.flows[packet.flow as usize];
         self.contents.prefetch(packet.token);
+        if self.flows.len() < CROWD {
+            return;
+        }
+        let flow = &self.flows[packet.flow as usize];
         match Handle::of(packet.token) {
             Handle::Data(_) => prefetch(&flow.receiver),
             Handle::Ack(_) => prefetch(&flow.sender),

@@ -1,13 +1,14 @@
 //! Prints what controllers cost: `controller_cost FLOWS.json`, a list of flows as in a run's specification. Each runs
 //! once in a small closed loop; what its controller was told is then told to fresh instances again and again. The fastest
-//! repetition counts, so that other work on the machine does not, less the same with a controller that does nothing.
+//! repetition counts, so that other work on the machine does not, less the same with a controller that does nothing. Each
+//! call is also timed by itself: most of those of a learned controller do little, and some decide.
 #![allow(clippy::disallowed_methods, reason = "a command reads its arguments and files")]
 #![allow(clippy::print_stdout, reason = "its output is the figures")]
 
 mod closed_loop;
 mod tape;
 
-use congestion::{Controller, Parameters, ReceiverHalf, Start};
+use congestion::{Controller, Files, ParameterKind, Parameters, ReceiverHalf, Start};
 use runs::FlowSpec;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -32,7 +33,7 @@ struct Scheme {
 impl Scheme {
     fn of(flow: &FlowSpec) -> Result<Self, String> {
         let entry = entry(flow).map_err(|error| format!("{}: {error}", flow.scheme))?;
-        let mut parameters = Parameters::defaults(entry.parameters);
+        let mut parameters = Parameters::defaults(entry.parameters).with_files(files(&entry, flow)?);
         for (name, text) in &flow.parameters {
             parameters.set(name, text)?;
         }
@@ -54,6 +55,17 @@ impl Scheme {
     fn half(&self) -> Option<Box<dyn ReceiverHalf>> {
         self.entry.build_receiver(&self.parameters, &self.start).expect("checked when the scheme was read")
     }
+}
+
+/// The files that the flow's parameters name.
+fn files(entry: &congestion::Entry, flow: &FlowSpec) -> Result<Files, String> {
+    let declared = entry.parameters.iter().filter(|parameter| parameter.kind == ParameterKind::File);
+    let named = declared.filter_map(|parameter| flow.parameters.get(parameter.name));
+    let read = |name: &String| {
+        let contents = std::fs::read(name).map_err(|error| format!("{name}: {error}"))?;
+        Ok((name.clone(), contents.into()))
+    };
+    named.map(read).collect()
 }
 
 /// The flow's controller: a built-in one, or that of a library.
@@ -99,7 +111,34 @@ fn measure(flow: &FlowSpec) -> Result<Value, String> {
         "ns_per_packet": nanoseconds(busy, idle, tape.packets_sent()),
         "replay_ns_per_ack": nanoseconds(idle, Duration::ZERO, tape.acks()),
         "half": measure_half(&scheme, &open(&half_tape)),
+        "decisions": decisions(&scheme, &tape, &open(&half_tape)),
     }))
+}
+
+/// Calls that cost at least half as much as a dear one, of the controller and its half: how many they are in a second, and
+/// how long they take. Of a learned controller those are the calls in which it decides. Dear is the call that one a second is
+/// dearer than: the first ones find cold caches.
+fn decisions(scheme: &Scheme, tape: &Tape, half_tape: &HalfTape) -> Value {
+    let mut least = vec![];
+    for _ in 0..REPETITIONS {
+        let mut times = vec![];
+        tape.replay_timed(scheme.controller().as_mut(), &mut times);
+        if let Some(mut half) = scheme.half() {
+            half_tape.replay_timed(half.as_mut(), &mut times);
+        }
+        least.resize(times.len(), u64::MAX);
+        for (least, time) in least.iter_mut().zip(&times) {
+            *least = (*least).min(*time);
+        }
+    }
+    least.sort_unstable();
+    let Some(dear) = least.iter().rev().nth(DURATION_S as usize).copied() else { return Value::Null };
+    let from = least.partition_point(|time| *time < dear / 2);
+    json!({
+        "per_s": (least.len() - from) as f64 / DURATION_S,
+        "median_ns": least[from.midpoint(least.len())],
+        "dear_ns": dear,
+    })
 }
 
 /// Figures of the receiver-side half; null without one.

@@ -69,10 +69,23 @@ impl Tape {
 
     /// Makes every recorded call of `controller`, and says how long that took.
     pub(crate) fn replay(&self, controller: &mut dyn Controller) -> Duration {
+        let start = now();
+        self.tell(controller, || ());
+        start.elapsed()
+    }
+
+    /// Makes every recorded call of `controller`, and appends how long each took, ns.
+    pub(crate) fn replay_timed(&self, controller: &mut dyn Controller, times: &mut Vec<u64>) {
+        times.reserve(self.calls.len());
+        let mut last = now();
+        self.tell(controller, || last = note(last, times));
+    }
+
+    /// Makes every recorded call of `controller`; `told` is called after each.
+    fn tell(&self, controller: &mut dyn Controller, mut told: impl FnMut()) {
         let (mut sent, mut acks, mut losses) = (self.sent.iter(), self.acks.iter(), self.losses.iter());
         let (mut packets, mut feedback) = (self.packets.as_slice(), self.feedback.as_slice());
         let mut latest = None;
-        let start = now();
         for call in &self.calls {
             match call {
                 Call::Established(now, rtt) => controller.on_established(*now, *rtt),
@@ -106,9 +119,16 @@ impl Tape {
                     black_box(controller.control());
                 }
             }
+            told();
         }
-        start.elapsed()
     }
+}
+
+/// Appends the time since `last`, ns, and says when that was.
+fn note(last: Instant, times: &mut Vec<u64>) -> Instant {
+    let at = now();
+    times.push((at - last).as_nanos() as u64);
+    at
 }
 
 /// Cuts the first `count` items off `rest`.
@@ -246,6 +266,21 @@ enum HalfCall {
     Feedback(Time),
 }
 
+impl HalfCall {
+    /// Makes the call of `half`, followed by the question for its timer, as the transport does.
+    fn tell(&self, half: &mut dyn ReceiverHalf, feedback: &mut Vec<u8>) {
+        match self {
+            Self::Packet(event) => half.on_packet(event),
+            Self::Feedback(now) => {
+                feedback.clear();
+                half.write_feedback(*now, feedback);
+                black_box((&feedback, half.padding_bytes()));
+            }
+        }
+        black_box(half.next_timer());
+    }
+}
+
 /// All calls of one receiver-side half, in order.
 #[derive(Debug, Default)]
 pub(crate) struct HalfTape {
@@ -265,28 +300,30 @@ impl HalfTape {
         PerCall { packets, feedback: self.calls.len() - packets }
     }
 
-    /// Makes every recorded call of `half`, each followed by the question for its timer, as the transport does. The clock
-    /// is read only where packets and feedback take turns.
+    /// Makes every recorded call of `half`. The clock is read only where packets and feedback take turns.
     pub(crate) fn replay(&self, half: &mut dyn ReceiverHalf) -> PerCall<Duration> {
         let (mut spent, mut feedback) = (PerCall::<Duration>::default(), Vec::with_capacity(4096));
         let is_packet = |call: &HalfCall| matches!(call, HalfCall::Packet(_));
         for calls in self.calls.chunk_by(|one, next| is_packet(one) == is_packet(next)) {
             let start = now();
             for call in calls {
-                match call {
-                    HalfCall::Packet(event) => half.on_packet(event),
-                    HalfCall::Feedback(now) => {
-                        feedback.clear();
-                        half.write_feedback(*now, &mut feedback);
-                        black_box((&feedback, half.padding_bytes()));
-                    }
-                }
-                black_box(half.next_timer());
+                call.tell(half, &mut feedback);
             }
             let spent = if is_packet(&calls[0]) { &mut spent.packets } else { &mut spent.feedback };
             *spent += start.elapsed();
         }
         spent
+    }
+
+    /// Makes every recorded call of `half`, and appends how long each took, ns.
+    pub(crate) fn replay_timed(&self, half: &mut dyn ReceiverHalf, times: &mut Vec<u64>) {
+        let mut feedback = Vec::with_capacity(4096);
+        times.reserve(self.calls.len());
+        let mut last = now();
+        for call in &self.calls {
+            call.tell(half, &mut feedback);
+            last = note(last, times);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Behaviour of controllers, queues and the whole simulator in runs under virtual time.
 
+mod allocations;
 mod aqm;
 mod bbr3;
 mod ccperf_metrics;

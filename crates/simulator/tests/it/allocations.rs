@@ -1,0 +1,228 @@
+//! Controllers that a network or a table decides for take no memory while they run, once their lists have grown to what a
+//! flow needs.
+//!
+//! A greedy flow goes over 12 Mbit/s, 60 ms and a queue of 60 packets, and loses packets besides. What is asked of the
+//! allocator is counted in the calls of the controller and of its half at the receiver only.
+#![allow(unsafe_code, reason = "an allocator that counts")]
+
+use crate::files;
+use congestion::{
+    Ack, Arrived, Control, Controller, Ecn, FieldSink, Frame, Loss, Message, ParameterKind, ReceiverHalf,
+    Registry, Sent, Start, Timeout,
+};
+use serde_json::json;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use transport::{AckFrame, Application, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
+use units::{Rate, Rng, Span, Time};
+
+const RATE: Rate = Rate::from_bps(12_000_000);
+const ONE_WAY: Span = Span::from_ms(30);
+const QUEUE: Span = Span::from_ms(60);
+const LOSS: f64 = 0.002;
+const WARM_UP: Time = Time::from_ns(20_000_000_000);
+const END: Time = Time::from_ns(40_000_000_000);
+
+thread_local! {
+    static ASKED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The system's, with a count of what this thread asked for.
+struct Counting;
+
+fn count() {
+    ASKED.with(|asked| asked.set(asked.get() + 1));
+}
+
+// SAFETY: every call is passed on as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: as of this call.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: as of this call.
+        unsafe { System.dealloc(place, layout) }
+    }
+
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: as of this call.
+        unsafe { System.realloc(place, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+thread_local! {
+    /// What controllers and halves asked for since this was last set to 0.
+    static TAKEN: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Does what a controller or its half does, and counts.
+fn counted<T>(work: impl FnOnce() -> T) -> T {
+    let before = ASKED.get();
+    let done = work();
+    TAKEN.set(TAKEN.get() + ASKED.get() - before);
+    done
+}
+
+#[derive(Debug)]
+struct Watched<T>(T);
+
+impl Controller for Watched<Box<dyn Controller>> {
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        counted(|| self.0.on_established(now, rtt));
+    }
+
+    fn on_sent(&mut self, event: &Sent) {
+        counted(|| self.0.on_sent(event));
+    }
+
+    fn on_ack(&mut self, event: &Ack<'_>) {
+        counted(|| self.0.on_ack(event));
+    }
+
+    fn on_loss(&mut self, event: &Loss<'_>) {
+        counted(|| self.0.on_loss(event));
+    }
+
+    fn on_timeout(&mut self, event: &Timeout) {
+        counted(|| self.0.on_timeout(event));
+    }
+
+    fn on_ecn(&mut self, event: &Ecn) {
+        counted(|| self.0.on_ecn(event));
+    }
+
+    fn on_wake(&mut self, now: Time) {
+        counted(|| self.0.on_wake(now));
+    }
+
+    fn on_frame(&mut self, event: &Frame) {
+        counted(|| self.0.on_frame(event));
+    }
+
+    fn message(&mut self, event: &Sent) -> Message {
+        counted(|| self.0.message(event))
+    }
+
+    fn control(&self) -> Control {
+        counted(|| self.0.control())
+    }
+
+    fn fields(&self, sink: &mut dyn FieldSink) {
+        self.0.fields(sink);
+    }
+}
+
+impl ReceiverHalf for Watched<Box<dyn ReceiverHalf>> {
+    fn on_packet(&mut self, event: &Arrived) {
+        counted(|| self.0.on_packet(event));
+    }
+
+    fn next_timer(&self) -> Time {
+        self.0.next_timer()
+    }
+
+    fn write_feedback(&mut self, now: Time, feedback: &mut Vec<u8>) {
+        // The frame is the driver's; a new one in this test.
+        feedback.reserve(65_536);
+        counted(|| self.0.write_feedback(now, feedback));
+    }
+
+    fn padding_bytes(&self) -> u32 {
+        self.0.padding_bytes()
+    }
+}
+
+/// Packets that a flow of the controller has delivered, and what it took from the allocator since the warm-up.
+fn run(controller: &str) -> (u64, u64) {
+    let registry = Registry::builtin();
+    let entry = registry.find(controller).expect("a registered controller");
+    let transport = if entry.receiver.is_some() {
+        json!({"profile": "datagram", "ack_every": 1_000_000, "ack_delay_ms": 10_000.0, "ack_on_gap": false,
+               "ack_ranges": 1024, "packet_threshold": 3})
+    } else {
+        json!({"profile": "datagram", "ack_ranges": 64, "packet_threshold": 3})
+    };
+    let config = Config::from_json(&transport).expect("a valid transport");
+    let start = Start {
+        now: Time::ZERO,
+        mss_bytes: config.payload_bytes,
+        initial_window_bytes: u64::from(config.initial_window * config.payload_bytes),
+        seed: 1,
+    };
+    let parameters = files::parameters(entry);
+    let half = entry.build_receiver(&parameters, &start).expect("nothing is missing");
+    let mut receiver = Receiver::new(&config, half.map(|half| Box::new(Watched(half)) as Box<_>));
+    let inner = entry.build(&parameters, &start).expect("nothing is missing");
+    let application = Application::new(ApplicationSpec::Greedy, start.now, config.payload_bytes, 1);
+    let mut sender = Sender::new(&config, Box::new(Watched(inner)), application, start.now, END);
+
+    let mut is_warm = false;
+    let (mut data, mut acks) = (VecDeque::<(Time, Data)>::new(), VecDeque::<(Time, AckFrame)>::new());
+    let (mut packet, mut frame) = (Data::default(), AckFrame::default());
+    let (mut now, mut free_at, mut rng) = (Time::ZERO, Time::ZERO, Rng::new(1, "loss"));
+    loop {
+        let data_at = data.front().map_or(Time::NEVER, |(at, _)| *at);
+        let ack_at = acks.front().map_or(Time::NEVER, |(at, _)| *at);
+        now = now.max(data_at.min(ack_at).min(sender.next_timer()).min(receiver.next_timer()));
+        if now >= END {
+            return (receiver.stats().packets, TAKEN.get());
+        }
+        if now >= WARM_UP && !std::mem::replace(&mut is_warm, true) {
+            TAKEN.set(0);
+        }
+        if data_at <= now {
+            let (_, packet) = data.pop_front().expect("a packet is due");
+            receiver.on_data(now, &packet, EcnCounts::default());
+        } else if ack_at <= now {
+            let (_, frame) = acks.pop_front().expect("an ACK is due");
+            sender.on_ack(now, &frame);
+        } else {
+            sender.on_timer(now);
+        }
+        while receiver.poll_ack(now, &mut frame) {
+            acks.push_back((now + ONE_WAY, std::mem::take(&mut frame)));
+        }
+        while sender.poll_transmit(now, &mut packet) {
+            let begins = free_at.max(now);
+            if begins - now <= QUEUE && !rng.chance(LOSS) {
+                free_at = begins + RATE.time_for(u64::from(packet.datagram_bytes));
+                data.push_back((free_at + ONE_WAY, packet));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_count_sees_an_allocation() {
+    let before = ASKED.get();
+    let list = std::hint::black_box(vec![0_u8; 100]);
+    assert_eq!((ASKED.get() - before, list.len()), (1, 100));
+}
+
+#[test]
+fn learned_controllers_take_no_memory_once_they_run() {
+    let registry = Registry::builtin();
+    let is_learned = |parameters: &[congestion::Parameter]| {
+        parameters.iter().any(|parameter| parameter.kind == ParameterKind::File && parameter.is_needed)
+    };
+    let learned: Vec<&str> =
+        registry.iter().filter(|entry| is_learned(entry.parameters)).map(|entry| entry.name).collect();
+    assert!(learned.len() >= 8, "{learned:?}");
+    let mut found = vec![];
+    for name in learned {
+        let (packets, taken) = run(name);
+        assert!(packets > 50, "{name}: {packets} packets arrived");
+        if taken > 0 {
+            found.push(format!("{name}: {taken} allocations, {packets} packets"));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
