@@ -46,15 +46,22 @@ LOOP = "the same in Python, event by event"
 ORIGINAL = "the same in PCC-RL's own simulator"
 DRIVEN = "Aurora's ranges, at random"
 
+THERE = 256
+"""Actions before they are taken back."""
+
 Measured = tuple[int, float, float]
 """Steps, CPU seconds, wall seconds."""
 
 
 def vector(path: dumbbell.PathModel, size: float, seconds: float, count: int = COUNT, **given: object) -> Measured:
-    """Steps of many environments, resets included; actions are between -`size` and `size`."""
+    """Steps of many environments, resets included; actions are between -`size` and `size`.
+
+    Each action is taken back later, so that no window or rate drifts away from where its flow began.
+    """
     many = gym.CongestionVectorEnv(path, num_envs=count, copy=False, **given)  # type: ignore[arg-type]
     draws = np.random.default_rng(1)
-    taken = [size * draws.uniform(-1, 1, (count, 1)) for _ in range(32)]
+    there = [size * draws.uniform(-1, 1, (count, 1)) for _ in range(THERE)]
+    taken = [*there, *(-action for action in there)]
     many.reset(seed=1)
     for step in range(50):
         many.step(taken[step % len(taken)])
@@ -226,10 +233,12 @@ def bridge(program: Path, seconds: float) -> Measured:
     assert process.stdin is not None
     assert process.stdout is not None
     draws = random.Random(1)
+    there = [draws.uniform(-1, 1) for _ in range(THERE)]
+    taken_back = [*there, *(-action for action in there)]
     steps, wall, cpu = 0, time.perf_counter(), time.process_time()
     while time.perf_counter() - wall < seconds:
         process.stdout.readline()
-        process.stdin.write(f"{2 ** (0.05 * draws.uniform(-1, 1))}\n")
+        process.stdin.write(f"{2 ** (0.05 * taken_back[steps % len(taken_back)])}\n")
         process.stdin.flush()
         steps += 1
     taken = time.perf_counter() - wall
