@@ -102,3 +102,12 @@ def test_what_was_shipped_says_how_it_was_trained() -> None:
         training = json.loads(header["__metadata__"]["training"])
         assert (training["seed"], training["iteration"]) == (1, training["settings"]["iterations"])
         assert header["__metadata__"]["layers"] == "lstm:1 dense"
+
+
+def test_a_handshake_that_is_lost_is_repeated(dumbbell: Dumbbell) -> None:
+    # A third of the openers is lost, or their answers are.
+    words = ("--rate", "5mbit", "--rtt", "40ms", "--loss", "30%", "--runs", "12", "--duration", "6")
+    dumbbell("run", "--schemes", "indigo", *words, "--out", "out")
+    runs = json.loads(dumbbell("show", "out", "--json").stdout)["runs"]
+    assert len(runs) == 12
+    assert min(run["flows"][0]["throughput_mbps"] for run in runs) > 0.1

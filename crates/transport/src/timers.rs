@@ -142,8 +142,12 @@ impl Timers {
         from + length.min(self.max.max(self.initial))
     }
 
-    /// When the timer expires while packets are outstanding.
-    pub(crate) fn expiry(&self, rtt: &RttEstimator) -> Time {
+    /// When the timer expires while packets are outstanding. Whoever has no timer repeats the opener all the same, at even
+    /// times, as programs do (StanfordSNR/indigo@2601c92e, `env/receiver.py`: after each second without an answer).
+    pub(crate) fn expiry(&self, rtt: &RttEstimator, is_established: bool) -> Time {
+        if self.kind == TimerKind::None && !is_established {
+            return self.last_sent + self.initial;
+        }
         let timeout = self.timeout_at(rtt);
         self.probe_at(rtt, timeout).unwrap_or(timeout)
     }
@@ -195,24 +199,37 @@ mod tests {
         let config = Config { tail_loss_probe: false, ..Config::tcp() };
         let mut timers = Timers::new(&config, at(0));
         acknowledge(&mut timers, &config, 50, false);
-        assert_eq!(timers.expiry(&rtt_100_ms()), at(300));
+        assert_eq!(timers.expiry(&rtt_100_ms(), true), at(300));
         // Nor, with the impatient timer, one that completes nothing.
         let config = Config { timer_restart: TimerRestart::FirstPartial, ..config };
         let mut timers = Timers::new(&config, at(0));
         acknowledge(&mut timers, &config, 50, true);
-        assert_eq!(timers.expiry(&rtt_100_ms()), at(300));
+        assert_eq!(timers.expiry(&rtt_100_ms(), true), at(300));
         let advance = Advance { completed_bytes: 1, ..Advance::default() };
         timers.on_ack(at(60), false, &advance, &mut Recovery::new(&config));
-        assert_eq!(timers.expiry(&rtt_100_ms()), at(360));
+        assert_eq!(timers.expiry(&rtt_100_ms(), true), at(360));
     }
 
     #[test]
     fn without_a_connection_every_expiry_repeats_the_opener() {
         let mut timers = Timers::new(&Config::tcp(), at(0));
         let rtt = RttEstimator::new(&Config::tcp());
-        assert_eq!(timers.expiry(&rtt), at(1000));
+        assert_eq!(timers.expiry(&rtt, false), at(1000));
         assert_eq!(timers.on_expiry(at(1000), &rtt, false), Expiry::Probe);
-        assert_eq!((timers.expiry(&rtt), timers.counts()), (at(3000), (0, 1)));
+        assert_eq!((timers.expiry(&rtt, false), timers.counts()), (at(3000), (0, 1)));
+    }
+
+    #[test]
+    fn without_a_timer_the_opener_is_repeated_at_even_times_and_nothing_else_is() {
+        let mut timers = Timers::new(&Config::datagram(), at(0));
+        let rtt = RttEstimator::new(&Config::datagram());
+        timers.on_sent(at(10), true);
+        for again in [1010, 2010, 3010] {
+            assert_eq!(timers.expiry(&rtt, false), at(again));
+            assert_eq!(timers.on_expiry(at(again), &rtt, false), Expiry::Probe);
+            timers.on_sent(at(again), false);
+        }
+        assert_eq!(timers.expiry(&rtt, true), Time::NEVER);
     }
 
     #[test]
@@ -221,15 +238,15 @@ mod tests {
         let mut timers = Timers::new(&config, at(0));
         timers.on_sent(at(0), true);
         // First sample 100 ms: variation 50 ms, 4 x 50 = 200: RTO = 300 ms; it doubles on expiry.
-        assert_eq!(timers.expiry(&rtt_100_ms()), at(300));
+        assert_eq!(timers.expiry(&rtt_100_ms(), true), at(300));
         assert_eq!(timers.on_expiry(at(300), &rtt_100_ms(), true), Expiry::LoseAll);
-        assert_eq!(timers.expiry(&rtt_100_ms()), at(300 + 600));
+        assert_eq!(timers.expiry(&rtt_100_ms(), true), at(300 + 600));
         assert!(!timers.is_backed_off());
         timers.on_expiry(at(900), &rtt_100_ms(), true);
         assert!(timers.is_backed_off());
         assert_eq!(timers.counts(), (2, 0));
         acknowledge(&mut timers, &config, 1000, true);
-        assert_eq!(timers.expiry(&rtt_100_ms()), at(1300));
+        assert_eq!(timers.expiry(&rtt_100_ms(), true), at(1300));
     }
 
     #[test]
@@ -241,15 +258,15 @@ mod tests {
             ..Config::tcp()
         };
         let timers = Timers::new(&config, at(0));
-        assert_eq!(timers.expiry(&rtt_100_ms()), at(1000));
+        assert_eq!(timers.expiry(&rtt_100_ms(), true), at(1000));
     }
 
     #[test]
     fn a_tail_loss_probe_comes_once_before_the_timeout() {
         let mut timers = Timers::new(&Config { ack_delay_ms: 0.0, ..Config::tcp() }, at(0));
-        assert_eq!(timers.expiry(&rtt_100_ms()), at(200));
+        assert_eq!(timers.expiry(&rtt_100_ms(), true), at(200));
         assert_eq!(timers.on_expiry(at(200), &rtt_100_ms(), true), Expiry::Probe);
-        assert_eq!(timers.expiry(&rtt_100_ms()), at(500));
+        assert_eq!(timers.expiry(&rtt_100_ms(), true), at(500));
         assert_eq!(timers.on_expiry(at(500), &rtt_100_ms(), true), Expiry::LoseAll);
     }
 
@@ -257,17 +274,17 @@ mod tests {
     fn quic_probes_and_backs_off() {
         let mut timers = Timers::new(&Config::quic(), at(0));
         // srtt 100 + 4 x 50 + max ack delay 25 ms
-        assert_eq!(timers.expiry(&rtt_100_ms()), at(325));
+        assert_eq!(timers.expiry(&rtt_100_ms(), true), at(325));
         assert_eq!(timers.on_expiry(at(325), &rtt_100_ms(), true), Expiry::Probe);
-        assert_eq!(timers.expiry(&rtt_100_ms()), at(325 + 650));
+        assert_eq!(timers.expiry(&rtt_100_ms(), true), at(325 + 650));
     }
 
     #[test]
     fn silence_is_a_fixed_time_that_never_backs_off() {
         let config = Config { timer: TimerKind::Silence, timeout_initial_ms: 2000.0, ..Config::datagram() };
         let mut timers = Timers::new(&config, at(0));
-        assert_eq!(timers.expiry(&rtt_100_ms()), at(2000));
+        assert_eq!(timers.expiry(&rtt_100_ms(), true), at(2000));
         assert_eq!(timers.on_expiry(at(2000), &rtt_100_ms(), true), Expiry::LoseAll);
-        assert_eq!(timers.expiry(&rtt_100_ms()), at(4000));
+        assert_eq!(timers.expiry(&rtt_100_ms(), true), at(4000));
     }
 }

@@ -15,7 +15,7 @@ impl Sender {
             next = next.min(self.keepalive.at());
         }
         if self.is_waiting() {
-            next = next.min(self.timers.expiry(&self.rtt));
+            next = next.min(self.timers.expiry(&self.rtt, self.established));
         }
         if !self.started {
             next = next.min(self.start);
@@ -34,7 +34,7 @@ impl Sender {
             self.detect_losses(now, 0, &Advance::default());
             self.refresh_control();
         }
-        if self.is_waiting() && self.timers.expiry(&self.rtt) <= now {
+        if self.is_waiting() && self.timers.expiry(&self.rtt, self.established) <= now {
             self.integrate_to(now);
             match self.timers.on_expiry(now, &self.rtt, self.established) {
                 Expiry::Probe => self.probes = 1,
