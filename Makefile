@@ -19,6 +19,8 @@ export DUMBBELL_PROFILE ?= release
 # The real programs stand apart: QUIC's own build takes minutes, so it is built once, as it is used.
 PROGRAMS := kernel quic
 OTHERS := $(PROGRAMS:%=--exclude %)
+# The module has no tests of its own in Rust; with it the others would be compiled again, for what it asks of their dependencies.
+TESTED := $(OTHERS) --exclude python
 RUST_SOURCES := $(shell find crates $(PROGRAMS:%=-path crates/% -prune -o) \( -name '*.rs' -o -name Cargo.toml \) -print) \
 	Cargo.toml Cargo.lock
 PROGRAM_SOURCES := $(shell find $(PROGRAMS:%=crates/%) kernel programs -type f) Cargo.lock
@@ -76,7 +78,7 @@ check: check-rust check-python ## After every edit: formatting, lints and types 
 check-rust: compiler
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace $(OTHERS) --all-targets --locked --quiet -- -D warnings
-	$(CARGO) test --workspace $(OTHERS) --exclude python --lib --locked --quiet
+	$(CARGO) test --workspace $(TESTED) --lib --locked --quiet
 
 .PHONY: check-python
 check-python: $(VENV)/.tests
@@ -94,12 +96,12 @@ test: ## Everything that has to pass: check, and the tests of Rust, of the progr
 # Compiled while the programs are, which leave a processor idle at times; after the other tests, which lock the same folder.
 .PHONY: rust-tests
 rust-tests: check-rust
-	$(CARGO) test --workspace $(OTHERS) --test '*' --no-run --locked --quiet
+	$(CARGO) test --workspace $(TESTED) --test '*' --no-run --locked --quiet
 
 .PHONY: test-rust
 test-rust: ## Property, scripted, simulated-network and real-packet tests of the crates
-	$(CARGO) test --workspace $(OTHERS) --test '*' --locked --quiet
-	env -u MAKEFLAGS -u MFLAGS $(CARGO) test --workspace $(OTHERS) --doc --locked --quiet
+	$(CARGO) test --workspace $(TESTED) --test '*' --locked --quiet
+	env -u MAKEFLAGS -u MFLAGS $(CARGO) test --workspace $(TESTED) --doc --locked --quiet
 
 .PHONY: test-programs
 test-programs: $(VENV)/.programs ## Lints and tests of dumbbell-kernel, dumbbell-quic and dumbbell-utp
@@ -110,7 +112,7 @@ test-programs: $(VENV)/.programs ## Lints and tests of dumbbell-kernel, dumbbell
 .PHONY: test-python
 test-python: build $(VENV)/.tests ## Tests of the command line, the results and the report; those in real time by themselves
 	$(PYTEST) --numprocesses=auto --dist=worksteal -m "not slow and not real"
-	$(PYTEST) --numprocesses=3 --maxschedchunk=1 -m "real and not slow" # they mostly wait
+	$(PYTEST) --numprocesses=4 --maxschedchunk=1 -m "real and not slow" # they mostly wait
 
 # No file, no socket, no clock: what a browser runs too. Debian's compiler, for it comes with the sources of std.
 WASM := units specification record congestion transport path measure runs simulator
@@ -143,8 +145,9 @@ bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers,
 	$(PYTHON) benchmarks/sweep.py --write docs/benchmarks.md
 
 .PHONY: fidelity
-fidelity: build ## Our numbers beside published ones; writes docs/fidelity.md, and str0m in docs/schemes/webrtc.md
-	$(PYTHON) benchmarks/fidelity.py --write docs/fidelity.md
+fidelity: build ## Our numbers beside published ones; writes docs/fidelity.md, results/fidelity.html and parts of docs/schemes
+	$(PYTHON) benchmarks/fidelity --write docs/fidelity.md --html results/fidelity.html
+	$(PYTHON) benchmarks/trust.py --write
 	$(PYTHON) benchmarks/str0m.py --write docs/schemes/webrtc.md
 
 .PHONY: agreement

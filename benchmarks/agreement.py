@@ -46,6 +46,16 @@ REASONS: dict[tuple[str, str], str] = {  # (scheme, path or "" for all): why the
         "path (4.5 ms apart on average) is a matter of microseconds: the window ended a packet train apart, and the "
         "queue of that overshoot is the 95th percentile of a short run."
     ),
+    ("fillp-sheep", "steady-12mbps"): (
+        "FillP-Sheep counts whole packets from one PACK to the next and keeps the largest of 21 counts, so 20 ms "
+        "against 0.89 ms per packet decide about the queue. A real timer fires some 20 us late, and the next PACK "
+        "counts from there. With `--set fillp-sheep.pack_floor_ms=20.03` the simulator has 54 instead of 70 ms, with "
+        "20.06 45; four more runs with real packets had 58 to 61."
+    ),
+    ("bbr3", "lossy-50mbps"): (
+        "Chance: which of the probes meets a random loss. Four more runs with real packets had 43 to 57 ms, and of the "
+        "simulated ones that without any jitter (`--exact`) has 36."
+    ),
 }
 
 REAL_REASONS: dict[tuple[str, str], str] = {  # (real implementation, path or "" for all): why it differs from ours
@@ -73,12 +83,6 @@ REAL_REASONS: dict[tuple[str, str], str] = {  # (real implementation, path or ""
     ("quic-cubic", "mexico-cellular"): (
         "The queue holds 130 packets whatever their size, and quiche's are smaller: 1280 bytes on average, ours 1499, "
         "so a full queue is 15 % shorter."
-    ),
-    ("libutp", "india-aws-india"): (
-        "Both ramp alike for 18 s, until the queue overflows. A lost packet stops libutp within a round trip, and its "
-        "repair releases 297 packets within 10 ms, of which 97 are lost (`packets.parquet`); libutp is silent for a "
-        "second and starts over from one packet. Ours goes on sending while it repairs, loses two packets and keeps "
-        "half of its window."
     ),
     ("quic-cubic", "lossy-50mbps"): (
         "quiche takes a reduction back when less than a fifth of the window was lost (`ROLLBACK_THRESHOLD_PERCENT` in "

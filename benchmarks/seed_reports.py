@@ -1,7 +1,7 @@
-"""Two of Pantheon's reports of 2018 beside ours, and how long three runs of every scheme take.
+"""Two of Pantheon's reports of 2018 and two figures of its paper beside ours; what three runs of every scheme take.
 
-Usage: python benchmarks/seed_reports.py [--tables]. Runs the experiments `seed-california` and `seed-colombia` and
-writes their tables into the pages of these names; where LEARNED_WEIGHTS names a folder with the files that the learned
+Usage: python benchmarks/seed_reports.py [--tables]. Runs the experiments of `PAGES` and
+writes their tables into those pages; where LEARNED_WEIGHTS names a folder with the files that the learned
 schemes ran with, those too. Then runs every built-in scheme 3 x 30 s on the smooth path of the first, each by a command
 of its own, and writes the wall-clock times into docs/benchmarks.md, but for `--tables`. Takes about three minutes. Exit
 status 1 if a run fails or a scheme takes more than a minute.
@@ -24,14 +24,27 @@ from typing import Any
 from blocks import replace_block
 
 from dumbbell import catalog
-from dumbbell.results.environment import cpus, environment
+from dumbbell.figures import Replicated, replication_figure, styles
+from dumbbell.figures.svg import for_print
+from dumbbell.figures.typeset import figure_as
+from dumbbell.machine.description import cpus
+from dumbbell.results.environment import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 SPEED_PAGE = DOCS / "benchmarks.md"
 EXPERIMENT = "seed-california"
+PAPER_PAGE = DOCS / "papers" / "pantheon.md"
+PAGES = {
+    EXPERIMENT: DOCS / "seed-california.md",
+    "seed-brazil": DOCS / "seed-brazil.md",
+    "replication-nepal": PAPER_PAGE,
+    "replication-mexico": PAPER_PAGE,
+}
 SPEED_PATH = "seed-smooth"
 ALLOWED_S = 60.0
+RUNS = "10"
+"""Ours beside published means of three: schemes that now and then leave a path are not told by three of ours."""
 
 METRICS = (("throughput_mbps", 1.0, 2), ("delay_p95_ms", 1.0, 1), ("loss_rate", 100.0, 2))
 HEADINGS = ("Mbit/s", "p95 ms", "loss %")
@@ -53,7 +66,7 @@ ORIGINALS = {
         Original("TaoVA-100x", "tao-gcc2017", "table", "remy/RemyCC-2014-100x.dna"),
         Original("Indigo", "indigo", "weights", "indigo/indigo-2x256-sep2017.data"),
     ),
-    "seed-colombia": (
+    "seed-brazil": (
         Original("Muses-25", "muses", "weights", "indigo/muses-25.data", ("muses.transport.payload_bytes=2764",)),
         Original("Muses-25", "muses", "weights", "indigo/muses-25.data"),
     ),
@@ -79,26 +92,62 @@ def field(figure: dict[str, float | None] | None, factor: float, digits: int) ->
     return text if low is None or high is None else f"{text} [{low * factor:.{digits}f}, {high * factor:.{digits}f}]"
 
 
+def error_field(metric: str, error: float | None) -> str:
+    """Relative, in percent; of a loss rate in points."""
+    if error is None:
+        return "-"
+    return f"{error * 100:+.2f}" if metric == "loss_rate" else f"{error * 100:+.0f} %"
+
+
+def replication(error: dict[str, Any]) -> str:
+    """Pantheon's replication error in a sentence."""
+    parts = f"throughput {error['throughput'] * 100:.1f} %, delay {error['delay'] * 100:.1f} %"
+    return f"Replication error: {error['error'] * 100:.1f} % ({parts}) over {len(error['schemes'])} schemes."
+
+
 def beside(content: dict[str, Any]) -> str:
     """A table for each path."""
     parts = []
     experiment = content["experiment"]
+    errors = {each["path"]: each for each in content["published"]["replication"]}
     for path in experiment["paths"]:
-        head = [f"{heading} {side}" for heading in HEADINGS for side in ("ours", "published")]
+        head = [f"{heading} {side}" for heading in HEADINGS for side in ("ours", "published", "error")]
         lines = [f"| scheme | {' | '.join(head)} |", "|---" * (1 + len(head)) + "|"]
         for row in content["published"]["rows"]:
             if row["path"] != path:
                 continue
             name = f"`{row['scheme']}` ({row['title']})" if row["scheme"] else row["title"]
-            figures = [
-                field(row[side][metric], factor, digits)
-                for metric, factor, digits in METRICS
-                for side in ("ours", "published")
-            ]
+            name += f", not counted: {row['uncounted']}" * bool(row["uncounted"])
+            figures = []
+            for metric, factor, digits in METRICS:
+                sides = [field(row[side][metric], factor, digits) for side in ("ours", "published")]
+                figures += [*sides, error_field(metric, row["error"][metric])]
             lines.append(f"| {name} | {' | '.join(figures)} |")
         title = experiment["path"][path]["title"]
-        parts.append(f"### {path}: {title}\n\n" + "\n".join(lines))
+        parts.append(f"### {path}: {title}\n\n" + "\n".join([*lines, "", replication(errors[path])]))
     return "\n\n".join([f"{written()} Published: {content['published']['source']}.", *parts])
+
+
+def draw(content: dict[str, Any]) -> None:
+    """Published and our points of every path that counts, into `docs/images/`."""
+    for found in content["published"]["replication"]:
+        path = found["path"]
+        rows = [
+            row for row in content["published"]["rows"] if row["path"] == path and row["scheme"] in found["schemes"]
+        ]
+        known = {scheme.name: scheme for scheme in catalog.schemes()}
+        looks = styles((row["scheme"], known[row["scheme"]].color, known[row["scheme"]].marker) for row in rows)
+        points = [
+            Replicated(row["title"], looks[row["scheme"]], point(row["published"]), point(row["ours"])) for row in rows
+        ]
+        title = f"{content['experiment']['path'][path]['title']}: {found['error']:.1%} off"
+        drawing = for_print(replication_figure("calibration", title, points))
+        (DOCS / "images" / f"replication-{path}.png").write_bytes(figure_as("png", drawing))
+
+
+def point(side: dict[str, Any]) -> tuple[float, float]:
+    """Delay (ms) and throughput (Mbit/s) of one side of a row."""
+    return side["delay_p95_ms"]["mean"], side["throughput_mbps"]["mean"]
 
 
 def written() -> str:
@@ -114,7 +163,7 @@ def originals(experiment: str, folder: Path, scratch: Path) -> str:
         sets = [f"{original.scheme}.{original.parameter}={folder / original.file}", *original.changes]
         settings = [word for each in sets for word in ("--set", each)]
         out = str(scratch / f"original-{number}")
-        content = run(experiment, "--schemes", original.scheme, *settings, "--out", out)
+        content = run(experiment, "--schemes", original.scheme, *settings, "--runs", RUNS, "--out", out)
         published = {row["title"]: row["published"] for row in content["published"]["rows"]}[original.title]
         for path in content["experiment"]["paths"]:
             found = [each["network"] for each in content["runs"] if each["path"] == path]
@@ -135,7 +184,8 @@ def speeds(scratch: Path) -> list[tuple[str, float]]:
     found = []
     for schemes in [*names, ",".join(names)]:
         start = time.perf_counter()
-        run(EXPERIMENT, "--schemes", schemes, "--path", SPEED_PATH, "--out", str(scratch / f"speed-{len(found)}"))
+        chosen = ("--schemes", schemes, "--path", SPEED_PATH, "--runs", "3")
+        run(EXPERIMENT, *chosen, "--out", str(scratch / f"speed-{len(found)}"))
         found.append((schemes if "," not in schemes else "all in one command", time.perf_counter() - start))
         print(f"{found[-1][0]}: {found[-1][1]:.2f} s", file=sys.stderr)
     return found
@@ -146,10 +196,10 @@ def speed_table(found: list[tuple[str, float]]) -> str:
     machine = environment([])
     slowest = max(found[:-1], key=lambda one: one[1])
     lines = [
-        f"`python benchmarks/seed_california.py`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}, {machine['cpu']}, "
+        f"`python benchmarks/seed_reports.py`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}, {machine['cpu']}, "
         f"{cpus()} processors: wall-clock time of",
-        f"`dumbbell run {EXPERIMENT} --schemes NAME --path {SPEED_PATH}`: three runs of 30 s with packet logs and time",
-        "series, start of the command included, with whatever else the machine had to do. Allowed are "
+        f"`dumbbell run {EXPERIMENT} --schemes NAME --path {SPEED_PATH} --runs 3`: three runs of 30 s with packet logs",
+        "and time series, start of the command included, with whatever else the machine had to do. Allowed are "
         f"{ALLOWED_S:g} s per scheme; the slowest is `{slowest[0]}` with {slowest[1]:.1f} s.",
         "",
         "| scheme | s |",
@@ -161,16 +211,18 @@ def speed_table(found: list[tuple[str, float]]) -> str:
 
 def main() -> None:
     """Run everything and write all blocks."""
-    parser = argparse.ArgumentParser(description="Two of Pantheon's reports of 2018 beside ours.")
+    parser = argparse.ArgumentParser(description="Pantheon's published numbers beside ours.")
     parser.add_argument("--tables", action="store_true", help="leave the wall-clock times alone")
     only_tables = parser.parse_args().tables
     weights = os.environ.get("LEARNED_WEIGHTS")
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
-        for experiment in ORIGINALS:
-            page = DOCS / f"{experiment}.md"
-            content = run(experiment, "--out", str(scratch / experiment))
+        for experiment, page in PAGES.items():
+            content = run(experiment, "--runs", RUNS, "--out", str(scratch / experiment))
             replace_block(page, experiment, beside(content))
+            draw(content)
+            if experiment not in ORIGINALS:
+                continue
             if weights:
                 (scratch / f"{experiment}-originals").mkdir()
                 text = originals(experiment, Path(weights), scratch / f"{experiment}-originals")
@@ -183,7 +235,7 @@ def main() -> None:
     replace_block(SPEED_PAGE, "seed-california", speed_table(found))
     slow = [f"{scheme} ({seconds:.1f} s)" for scheme, seconds in found[:-1] if seconds > ALLOWED_S]
     if slow:
-        sys.exit(f"seed_california: more than {ALLOWED_S:g} s: {', '.join(slow)}")
+        sys.exit(f"seed_reports: more than {ALLOWED_S:g} s: {', '.join(slow)}")
 
 
 if __name__ == "__main__":

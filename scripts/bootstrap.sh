@@ -36,6 +36,19 @@ apt_optional() { # a scheme more where it is to be had, no reason to stop where 
         echo "$1 could not be installed: schemes that need it cannot run here" >&2
 }
 
+apt_dormant() { # packages whose services must not begin to run on this machine
+    local policy=/usr/sbin/policy-rc.d
+    if [[ -e $policy ]]; then
+        apt "$@"
+        return
+    fi
+    printf '#!/bin/sh\nexit 101\n' | "${sudo[@]}" install -m 755 /dev/stdin "$policy"
+    trap '"${sudo[@]}" rm -f /usr/sbin/policy-rc.d' EXIT
+    apt "$@"
+    trap - EXIT
+    "${sudo[@]}" rm -f "$policy"
+}
+
 pip() { # file of requirements
     echo "installing $1 in $venv" >&2
     [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
@@ -73,6 +86,8 @@ real() {
 
 tests() {
     apt iproute2 iputils-ping                      # the tests look into namespaces with them
+    apt openssh-client nftables conntrack          # the tests make two machines, and the Internet between them
+    apt_dormant openssh-server
     pip requirements-test.lock
 }
 

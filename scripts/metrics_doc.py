@@ -42,6 +42,25 @@ counts in the intervals in all of which it is active: from its start until it st
 arrived, or the run ends. A mean of nothing is null. A run whose numbers contradict each other (one flow with a Jain
 index other than 1, flows that do not sum to their aggregate) fails.
 
+## Delays between two clocks
+
+Metrics marked "one-way" are the time from one end of a path to the other. In simulation and emulation both ends have
+one clock. Between two machines they have two, and how far those are apart cannot be known from the packets alone: only
+the sum of both directions' delays can, not how it is shared between them. Statistics of such runs have a key `clocks`:
+
+- `uncertainty_ms`, `[low, high]`: the true one-way delay of the data direction is what is stated plus `low` to `high`;
+  that of the return direction is what is stated minus as much.
+- `reverse`: numbers of the flows whose data goes the other way.
+- `residual_us`: to how much differences of one-way delays over time are exact.
+- `offset_ms`, `skew_ppm`, `method`, `steps`: how far the clocks were apart, how fast that changed, how it was found,
+  and steps of a clock during the run.
+- `explained`: why delays can be below zero, in sentences. A report quotes it where a run has such.
+
+Behind a one-way delay then stands `clocks low to high`, where the true one lies: in tables of `show` and of reports, in
+`show --csv` (`NAME_clocks_low`, `NAME_clocks_high`), in `diff`, and in the numbers of figures. Behind a mean it is the
+mean of the runs' intervals: what the clocks leave open is the same in every run of a path, and does not become less
+with more of them. Differences (self-inflicted delay) and round-trip times have no such interval.
+
 ## Over several runs
 
 Tables have means over the runs of a scheme on a path. Behind a mean stands, of
@@ -59,6 +78,22 @@ Tables have means over the runs of a scheme on a path. Behind a mean stands, of
 
 `dumbbell._core.harm(solo, with, more_is_better)` is the harm that a competitor does to a victim by any of these metrics
 (Ware et al. 2019).
+
+## Beside published numbers
+
+Where an experiment has [published numbers](seed-california.md#published-numbers-in-an-experiment), the object
+`published` of `dumbbell show DIR --json` has `error` in each row: (ours - published) / published of `throughput_mbps`
+and `delay_p95_ms`, null where the published number is not above zero; of `loss_rate` the difference ours - published.
+Under `replication`, of each path, is the replication error, by which Pantheon says how far an emulated path is from the
+real one (Yan et al., USENIX ATC 2018, section 5). Of the n `schemes` that have throughput t and delay d on both sides:
+
+    throughput = sum |t_ours - t_published| / t_published / n
+    delay      = sum |d_ours - d_published| / d_published / n
+    error      = (throughput + delay) / 2
+
+t and d are means over the runs, of all flows together. Losses are not in it, nor a row that says in `uncounted` why it
+is none to compare with. Reports and `dumbbell show` have the same numbers in percent; in Python it is
+`Results.replications()`.
 
 What a log does not tell is null, never zero: an imported log of one end has round-trip times (`rtt_...`) and no one-way
 delays, and a log of totals (iperf3, `ss`) has neither records nor what is computed from them.
@@ -89,6 +124,7 @@ def section(level: str, metrics: list[dict[str, Any]], labels: list[dict[str, st
     for metric in metrics:
         if metric["level"] == level:
             convention = metric["convention"] + (", sampled" if metric["sampled"] else "")
+            convention += ", one-way" if metric["one_way"] in ("data", "return") else ""
             rest = (metric["unit"], convention, cell(metric["formula"]), cell(metric["source"]))
             lines.append(f"| `{metric['name']}` | {' | '.join(rest)} |")
     meanings = [f"`{label['name']}` ({cell(label['meaning'])})" for label in labels if label["level"] == level]

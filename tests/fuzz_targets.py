@@ -14,6 +14,7 @@ from typing import Any
 
 import dumbbell
 from dumbbell import _core, catalog
+from dumbbell.calibrate.target import Asked, read_target
 from dumbbell.catalog.path import parse_path
 from dumbbell.catalog.plan import Plan, parse_plan
 from dumbbell.catalog.scheme import parse_scheme
@@ -22,12 +23,23 @@ from dumbbell.ccperf.experiment import ccperf_plan
 from dumbbell.errors import UserError
 from dumbbell.experiment import Overrides, check, pin, resolve
 from dumbbell.parser import command_parser
+from dumbbell.results.campaign import HEARTBEAT
 from fuzz_given import Target, joined, parted, results, simulate, written
 from fuzz_learned import LEARNED
 from fuzz_logs import LOGS
+from fuzz_remote import REMOTE
 from paths import SMALL
 
-# Files of schemes, paths and experiments.
+# Files of schemes, paths and experiments, and tables to calibrate to.
+
+TABLE = """scheme,level,number,runs,throughput_mbps,throughput_mbps_low,throughput_mbps_high,delay_p95_ms,loss_rate
+cubic,network,0,3,11.6,11.2,11.9,57.9,0.004
+vegas,flow,1,,11.6,,,26.1,
+"""
+
+
+def _give_table(content: bytes, folder: Path) -> None:
+    read_target(str(written(content, folder / "given.csv")), Asked())
 
 
 def _toml_of(items: Any) -> list[bytes]:  # noqa: ANN401 (an index of any kind)
@@ -186,6 +198,8 @@ def _every_element() -> list[dict[str, Any]]:
         {"kind": "jitter", "distribution": "normal", "mean_ms": 2.0, "deviation_ms": 1.0},
         {"kind": "aggregate", "slot_ms": 1.0, "max_packets": 8},
         {"kind": "slotted", "slot_ms": 1.0},
+        {"kind": "granted", "request_ms": 2.0, "grant_ms": 1.0, "spread_ms": 0.5, "grant_bytes": 9000},
+        {"kind": "shared", "rate_mbps": 30.0, "least_mbps": 9.0, "full_bytes": 30000},
         {"kind": "loss", "probability": 0.01},
         {"kind": "gilbert-elliott", "p": 0.01, "r": 0.2},
         {"kind": "reorder", "probability": 0.1, "gap": 3},
@@ -241,10 +255,30 @@ def _give_name(content: bytes, _: Path) -> None:
 
 def _stored(folder: Path) -> list[bytes]:
     kept = results(folder)
-    return [joined({name: (kept / name).read_bytes() for name in STORED})]
+    files = {name: (kept / name).read_bytes() for name in STORED if name != HEARTBEAT}
+    first = json.loads(files[STORED[-1]]) | {"clocks": CLOCKS}
+    return [
+        joined(files | {STORED[-1]: json.dumps(first, indent=1).encode(), HEARTBEAT: json.dumps(CAMPAIGN).encode()})
+    ]
 
 
-STORED = ["experiment.toml", "environment.json", "runs/small/reno/1/stats.json", "runs/small/reno/2/stats.json"]
+STORED = [
+    "experiment.toml",
+    "environment.json",
+    HEARTBEAT,
+    "runs/small/reno/1/stats.json",
+    "runs/small/reno/2/stats.json",
+]
+CLOCKS = {"uncertainty_ms": [-1.0, 3.0], "residual_us": 12.5, "steps": [], "explained": ["so"], "reverse": [1]}
+CAMPAIGN = {
+    "state": "running",
+    "began_at": "2026-11-02T09:30:00Z",
+    "every_s": 3600.0,
+    "rounds": 2,
+    "last": {"run": "reno on small, run 1", "status": "done", "ended_at": "2026-11-02T09:31:00Z"},
+    "missed": ["round 2"],
+    "process": 7,
+}
 
 
 def _give_results(content: bytes, folder: Path) -> None:
@@ -264,9 +298,11 @@ TARGETS = {
         Target("words", lambda _: [words.encode() for words in WORDS], _give_words),
         Target("specification", _specifications, _give_specification),
         Target("names", _names, _give_name),
+        Target("table", lambda _: [TABLE.encode()], _give_table),
         Target("results", _stored, _give_results),
         *LOGS,
         *LEARNED,
+        *REMOTE,
     )
 }
-"""Everything that is fuzzed, by name. A new target is a line here, in `LOGS` or in `LEARNED`."""
+"""Everything that is fuzzed, by name. A new target is a line here, in `LOGS`, `LEARNED` or `REMOTE`."""

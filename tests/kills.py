@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,6 +56,12 @@ class Subject:
     check: Callable[[Path], object] = lambda _: None
     begun: tuple[str, ...] = ("out/experiment.toml", "out/benchmark.json")
     """Of these files one is there once there is something to continue."""
+    made: "Callable[[Subject, Path, random.Random], Victim] | None" = None
+    """What makes a victim of it, if not `Victim` itself."""
+
+    def victim(self, folder: Path, draw: random.Random) -> "Victim":
+        """A victim of this subject, in a folder of its own."""
+        return (self.made or Victim)(self, folder, draw)
 
 
 @dataclass
@@ -144,6 +151,27 @@ def _table(folder: Path) -> Contents:
     return {file.name: _digest(file.read_bytes())}
 
 
+def _found(folder: Path) -> Contents:
+    """What was tried is kept, and the path is there completely or not at all, the same each time."""
+    kept = {}
+    journal = folder / "found.calibration" / "evaluations.jsonl"
+    if journal.exists():
+        whole = journal.read_bytes().rpartition(b"\n")[0]
+        kept = {_digest(line): "whole" for line in whole.splitlines()}
+    file = folder / "found.toml"
+    if file.exists():
+        try:
+            kept[file.name] = str(tomllib.loads(file.read_text())["data"])
+        except ValueError as error:
+            raise Lost(f"{file}: {error}") from None
+    return kept
+
+
+def _with_table(folder: Path) -> None:
+    text = "scheme,throughput_mbps,delay_p95_ms\nreno,9.6,60\nvegas,9.5,25\n"
+    (folder / "table.csv").write_text(text)
+
+
 def _paths(folder: Path) -> None:
     (folder / "lab.toml").write_text(paths.path_text(loss=0.001))
 
@@ -164,9 +192,17 @@ def _all_or_nothing(folder: Path) -> None:
         raise Lost(f"{folder / 'out'}: is there, but not completely: {sorted(_run_files(folder / 'out'))}")
 
 
+def _between_two_machines(subject: Subject, folder: Path, draw: random.Random) -> "Victim":
+    from remote.kills import RemoteVictim
+
+    return RemoteVictim(subject, folder, draw)
+
+
+_SEARCH = ("calibrate", "table.csv", "--out", "found.toml", "--models", "queue", "--folds", "2", "--jobs", "2")
 _SIMULATED = ("run", "--schemes", "reno,cubic", "--path", "lab.toml", "--jobs", "2")
 _LONG = (*_SIMULATED, "--duration", "20", "--runs", "12", "--out", "out")
 _REAL = ("run", "--backend", "emu", "--schemes", "reno", "--path", "lab.toml", "--duration", "0.5", "--runs", "4")
+_REMOTE = ("run", "--backend", "remote:10.2.0.2:2222", "--schemes", "copa,kernel-cubic,iperf3", "--duration", "1")
 _TRAINED = ("train", "remy", "--networks", "2", "--packets", "1000", "--rules", "20", "--link-mbps", "10,20")
 _EPOCHS = (*_TRAINED, "--on-ms", "500", "--epochs", "3", "--jobs", "2", "--out", "learned.json")
 _QUICK = ("benchmark", "--schemes", "reno", "--quick", "--only", "steady_state_single_flow", "--out", "out")
@@ -192,6 +228,14 @@ SUBJECTS = {
             _all_or_nothing,
         ),
         Subject("benchmark", _QUICK, (*_QUICK, "--resume"), _run_files, _paths),
+        Subject(
+            "remote",
+            (*_REMOTE, "--out", "out"),
+            (*_REMOTE, "--out", "out", "--resume"),
+            lambda folder: _run_files(folder, bits=False),
+            made=_between_two_machines,
+        ),
+        Subject("calibrate", _SEARCH, (*_SEARCH, "--resume"), _found, _with_table, begun=("found.calibration",)),
         Subject("train", _EPOCHS, (*_EPOCHS, "--resume"), _table, check=_table, begun=("learned.json",)),
     )
 }
@@ -199,6 +243,13 @@ SUBJECTS = {
 
 class Victim:
     """A subject in a folder of its own: killed and continued as often as one likes."""
+
+    of_others = 0.25
+    """How often it is one of the command's processes that is killed first."""
+    goes_on_s = 0.3
+    """So long at most the command then goes on before it is killed too."""
+    said = ""
+    """What there is to say of the last kill."""
 
     def __init__(self, subject: Subject, folder: Path, draw: random.Random) -> None:
         """Prepares, and runs the command once without a kill: how long it takes, and what comes out."""
@@ -209,7 +260,7 @@ class Victim:
         reference = folder / "reference"
         shutil.copytree(self.prepared, reference)
         started = time.monotonic()
-        _run(reference, subject.words)
+        self.run(reference, subject.words)
         self.takes_s = time.monotonic() - started
         self.expected = subject.parts(reference)
         self.number = 0
@@ -228,26 +279,20 @@ class Victim:
         """
         words = self.subject.again if self._has_results() else self.subject.words
         before = _settled_files(self.place)
-        process = subprocess.Popen(
-            [*COMMAND, *words],
-            cwd=self.place,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        time.sleep(self.draw.uniform(0.0, self.takes_s))
-        others = [pid for pid in _of_session(process.pid) if pid != process.pid]
-        chosen = self.draw.choice(others) if others and self.draw.random() < 0.25 else process.pid
+        process = self.start(words)
+        time.sleep(self.draw.uniform(0.0, self.lasts_s()))
+        others = self.others(process.pid)
+        chosen = self.draw.choice(others) if others and self.draw.random() < self.of_others else process.pid
         in_time = process.poll() is None
         with contextlib.suppress(ProcessLookupError):
             os.kill(chosen, signal.SIGKILL)
         if chosen != process.pid:
             # the command goes on without it, or ends; either way it says so
-            time.sleep(self.draw.uniform(0.0, 0.3))
+            time.sleep(self.draw.uniform(0.0, self.goes_on_s))
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        self._check_gone(process.pid)
+        self.check_gone(process.pid)
         after = _settled_files(self.place)
         changed = [file for file, digest in before.items() if after.get(file) != digest]
         if changed and self.subject.name != "import":
@@ -260,7 +305,34 @@ class Victim:
     def _has_results(self) -> bool:
         return any((self.place / name).exists() for name in self.subject.begun)
 
-    def _check_gone(self, session: int) -> None:
+    def run(self, folder: Path, words: Iterable[str]) -> None:
+        """Runs a command to its good end."""
+        _run(folder, words)
+
+    def start(self, words: Iterable[str]) -> "subprocess.Popen[bytes]":
+        """Starts the command that is killed, in a session of its own."""
+        return subprocess.Popen(
+            [*COMMAND, *words],
+            cwd=self.place,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def lasts_s(self) -> float:
+        """How long it takes what is left, about."""
+        return self.takes_s
+
+    def others(self, process: int) -> list[int]:
+        """Whom a kill may hit beside the command itself."""
+        return [pid for pid in _of_session(process) if pid != process]
+
+    def check_gone(self, session: int) -> None:
+        """Waits until nothing of the command is left.
+
+        Raises:
+            Lost: something stays.
+        """
         deadline = time.monotonic() + GONE_WITHIN_S
         while left := _of_session(session):
             if time.monotonic() > deadline:
@@ -270,10 +342,13 @@ class Victim:
                 raise Lost(f"{self.subject.name}: processes stay behind: {words}")
             time.sleep(0.05)
 
+    def close(self) -> None:
+        """Lets go what was made for it."""
+
     def finish(self) -> None:
         """Continues to the end, compares with what comes out undisturbed, and begins afresh."""
         if self._is_to_be_continued():
-            _run(self.place, self.subject.again if self._has_results() else self.subject.words)
+            self.run(self.place, self.subject.again if self._has_results() else self.subject.words)
         self.compare()
         self.place = self._afresh()
 
@@ -313,20 +388,23 @@ def kill_all(names: Iterable[str], kills: int, seed: int, folder: Path, say: Cal
         Lost: something was lost, changed or left behind.
     """
     tally = Tally()
-    victims = []
-    for name in names:
-        (folder / name).mkdir()
-        victims.append(Victim(SUBJECTS[name], folder / name, random.Random(f"{seed} {name}")))
-    while tally.in_time < kills:
-        victim = victims[tally.kills % len(victims)]
-        in_time = victim.kill()
-        tally.kills += 1
-        tally.in_time += in_time
-        name = victim.subject.name
-        tally.by_subject[name] = tally.by_subject.get(name, 0) + in_time
-        say(f"kill {tally.in_time} of {kills}: {name}{'' if in_time else ' had ended before'}")
-    for victim in victims:
-        victim.finish()
+    with contextlib.ExitStack() as made:
+        victims = []
+        for name in names:
+            (folder / name).mkdir()
+            victims.append(SUBJECTS[name].victim(folder / name, random.Random(f"{seed} {name}")))
+            made.callback(victims[-1].close)
+        while tally.in_time < kills:
+            victim = victims[tally.kills % len(victims)]
+            in_time = victim.kill()
+            tally.kills += 1
+            tally.in_time += in_time
+            name = victim.subject.name
+            tally.by_subject[name] = tally.by_subject.get(name, 0) + in_time
+            said = f"{victim.said}{'' if in_time else ' had ended before'}"
+            say(f"kill {tally.in_time} of {kills}: {name}{said}")
+        for victim in victims:
+            victim.finish()
     return tally
 
 

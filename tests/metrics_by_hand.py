@@ -74,6 +74,8 @@ def corrected(flow: Flow) -> Values:
     for name in ("mean", "p95"):
         delay = values[f"owd_{name}_ms"]
         values[f"self_inflicted_delay_{name}_ms"] = None if delay is None else delay - least
+    whole = scaled(mean(us(flow.delivered.delay)), 1e-3)
+    values["queueing_delay_mean_ms"] = None if whole is None else whole - least
     return values
 
 

@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -162,6 +163,47 @@ def network_metrics(run: Run) -> Values:
     )
 
 
+JAIN_WINDOW = ns(0.1)
+
+
+def jain_windows(run: Run) -> Values:
+    """In windows of time, of the flows that something arrived of, and of those that are active in the whole window."""
+    arrived = sorted(
+        (int(time), number, int(size))
+        for number, flow in enumerate(run.flows)
+        for time, size in zip(flow.delivered.time, flow.delivered.size, strict=True)
+    )
+    seen: list[dict[int, int]] = []
+    begin = -JAIN_WINDOW
+    for time, number, size in arrived:
+        if time >= begin + JAIN_WINDOW:
+            begin = time
+            seen.append({})
+        seen[-1][number] = seen[-1].get(number, 0) + size
+    closed = [list(window.values()) for window in seen[:-1]]
+    of_seen = [jain([*map(float, now)]) for before, now in pairwise(closed) if len(before) == len(now)]
+    of_active = []
+    for first in range(0, run.end - JAIN_WINDOW + 1, JAIN_WINDOW):
+        window = (first, first + JAIN_WINDOW)
+        active = [flow for flow in run.flows if flow.active[0] <= window[0] and window[1] <= flow.active[1]]
+        amounts = [
+            sum(
+                int(size)
+                for time, size in zip(flow.delivered.time, flow.delivered.size, strict=True)
+                if window[0] <= time < window[1]
+            )
+            for flow in active
+        ]
+        if sum(amounts):
+            of_active.append(jain([*map(float, amounts)]))
+    values: Values = {}
+    for rule, found in (("seen", of_seen), ("active", of_active)):
+        known = np.array([index for index in found if index is not None])
+        values[f"jain_{rule}_p50"] = float(np.median(known)) if len(known) else None
+        values[f"jain_{rule}_p05"] = nearest_rank(known, 0.05) if len(known) else None
+    return values
+
+
 def fairness(run: Run) -> Values:
     """Over the time in which all flows are active, which ends with the first transfer that is complete."""
     first = max(max(flow.active[0] for flow in run.flows), run.warmup)
@@ -170,7 +212,8 @@ def fairness(run: Run) -> Values:
     bins = [(begin, begin + bin_ns) for begin in range(first, last - bin_ns + 1, bin_ns)]
     indices = [jain([flow.rate(flow.stream.fresh, each) for flow in run.flows]) for each in bins]
     whole = [within(flow.stream.fresh, first, last) for flow in run.flows]
-    return {"jain_index": jain(whole), "jain_index_mean": mean([index for index in indices if index is not None])}
+    found = {"jain_index": jain(whole), "jain_index_mean": mean([index for index in indices if index is not None])}
+    return found | jain_windows(run)
 
 
 def means(run: Run) -> Values:

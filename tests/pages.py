@@ -4,7 +4,7 @@ Comments directly before a block say what else holds for it:
 
     <!-- file: NAME -->             the block is this file, which later blocks find
     <!-- given: NAME -->            a file of the reader's own, which `GIVEN` makes
-    <!-- run shorter: OPTIONS -->   its `dumbbell run`, `benchmark` and `train` get these options behind all others
+    <!-- run shorter: OPTIONS -->   these stand behind all other options of its `dumbbell run`, `train`, ...
     <!-- not run: REASON -->        it is not run
 
 A block is a shell's if it says `sh` or nothing. Commands with real packets are run apart from the others.
@@ -40,7 +40,7 @@ PATIENCE_S = 300.0
 _BLOCK = re.compile(r"((?:^<!-- [^\n]* -->\n+)*)^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"^<!-- (file|given|run shorter|not run): ([^\n]*) -->$", re.MULTILINE)
 _REAL = re.compile(r"--backend emu|\bdumbbell emulate\b|\bdumbbell kernel\b|\bdumbbell-(?:kernel|quic|utp)\b")
-_LONG = re.compile(r"^(dumbbell (?:run|benchmark|train) .*?)(\s+# .*)?$", re.MULTILINE)
+_LONG = re.compile(r"^(dumbbell (?:run|benchmark|train|calibrate) .*?)(\s+# .*)?$", re.MULTILINE)
 _INSTALLED = re.compile(r"pip install ([\w ,-]+)")
 
 REFUSING = """

@@ -176,27 +176,31 @@ def test_the_two_experiments_have_every_built_in_controller_and_real_ones_stand_
     reasons = [*agreement.REASONS, *agreement.REAL_REASONS]
     assert {path for _, path in reasons} <= {"", *plan.paths}
     learned = catalog.experiments().find("agreement-learned")
-    assert {scheme for scheme, _ in reasons} <= {*plan.schemes, *real.schemes, *learned.schemes}
+    assert {scheme for scheme, _ in reasons} <= {*plan.schemes, *more.schemes, *real.schemes, *learned.schemes}
 
 
 @pytest.mark.real
 def test_learned_schemes_do_with_real_packets_what_they_do_in_simulation(dumbbell: Dumbbell) -> None:
     # A window of its own, a window over CUBIC, rules with pacing, a half at the receiver: the ways in which a decision
-    # becomes packets. With packets that are late by 0.01 to 0.3 ms at random, simulated runs of 12 s on this path are
-    # up to 18 % and 10 ms apart (docs/agreement-learned.md); shorter ones, on a busy machine, may a little more.
+    # becomes packets. On a busy machine packets are late by 0.1 ms and more. Then 3 in 10 simulated runs of `tao-100x`
+    # have 4.2 Mbit/s and the others 10.6, and with real packets 1 in 30 had 4.7.
     schemes = ["indigo", "orca", "tao-100x", "ten-tms"]
     chosen = ["--schemes", ",".join(schemes), "--path", "steady-12mbps", "--duration", "4"]
-    sides = []
-    for backend in ("sim", "emu"):
-        dumbbell("run", "agreement-learned", *chosen, "--backend", backend, "--out", backend)
-        runs = {run["scheme"]: run for run in show(dumbbell, backend)["runs"]}
-        sides.append({scheme: agreement.only_flow(runs[scheme]) for scheme in schemes})
+    sides = {}
+    for name, more in (("sim", ()), ("late", ("--runs", "20", "--set", "host_jitter_us=100")), ("emu", ())):
+        backend = "emu" if name == "emu" else "sim"
+        dumbbell("run", "agreement-learned", *chosen, *more, "--backend", backend, "--out", name)
+        runs = show(dumbbell, name)["runs"]
+        sides[name] = {scheme: [run for run in runs if run["scheme"] == scheme] for scheme in schemes}
     bounds = agreement.Bounds(throughput=0.2, p95=0.2, p95_ms=20.0)
-    simulated, real = sides
+    simulated, real = (
+        {scheme: agreement.only_flow(sides[name][scheme][0]) for scheme in schemes} for name in ("sim", "emu")
+    )
     assert {
         scheme: (simulated[scheme], real[scheme])
         for scheme in schemes
-        if real[scheme].status == "done" and not bounds.hold(simulated[scheme], real[scheme])
+        if real[scheme].status == "done"
+        and not bounds.hold(simulated[scheme], real[scheme], agreement.spread(sides["late"][scheme]))
     } == {}
     assert all(real[scheme].status in ("done", "degraded") for scheme in schemes)
 

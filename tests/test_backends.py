@@ -90,23 +90,25 @@ def test_its_wording_and_capabilities_reach_reports_and_refusals(played: Executo
     path = PathModel("p", "")
     assert path_sentence(path, played).startswith("Played: p: ")
     assert figure_title(played, "p", 1, 30.0, 1, 0.0, True).startswith("play of p\n")
-    assert backends.forms(lambda can: can.real_packets) == ["emu", "played:WHERE"]
+    assert backends.forms(lambda can: can.real_packets) == ["emu", "remote:HOST", "played:WHERE"]
     assert backends.choose_jobs(played, None, 8) == 2
     with pytest.raises(UserError, match="--jobs 3: allowed with --backend played:globe is 2"):
         backends.choose_jobs(played, 3, 8)
-    with pytest.raises(UserError, match="runs with --backend emu, played:WHERE only"):
+    with pytest.raises(UserError, match="runs with --backend emu, remote:HOST, played:WHERE only"):
         check(resolve(catalog.experiments().find("quick"), Overrides(schemes=("kernel-cubic",))))
 
 
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("simm", "unknown backend `simm` (did you mean `sim`?): allowed are emu, sim"),
-        ("", "unknown backend ``: allowed are emu, sim"),
+        ("simm", "unknown backend `simm` (did you mean `sim`?): allowed are emu, remote:HOST, sim"),
+        ("", "unknown backend ``: allowed are emu, remote:HOST, sim"),
         ("sim:here", "backend `sim:here`: allowed is sim"),
         ("remote", "backend `remote`: allowed is remote:HOST"),
-        ("remote:host", "backend `remote:host` is not available in this version: allowed are emu, sim"),
-        ("import", "backend `import` marks imported results, which cannot be run again: allowed are emu, sim"),
+        (
+            "import",
+            "backend `import` marks imported results, which cannot be run again: allowed are emu, remote:HOST, sim",
+        ),
     ],
 )
 def test_refusals(text: str, line: str) -> None:
@@ -120,3 +122,10 @@ def test_what_is_imported_is_known_but_not_executed() -> None:
     assert not isinstance(backends.find("import"), Executor)
     assert not backends.find("import").capabilities.executes
     assert path_sentence(PathModel("p", "A path"), backends.find("import")) == "Imported results: p, A path."
+
+
+def test_nothing_is_said_of_a_network_that_nobody_knows() -> None:
+    path = PathModel("to-host", "this machine and host")
+    assert (
+        path_sentence(path, backends.find("remote:host")) == "Tested over the network: to-host, this machine and host."
+    )

@@ -54,6 +54,11 @@ def test_a_cluster_gives_the_same_bytes_as_this_machine(cluster: str, dumbbell: 
     assert len(logs) == 4
     for log in logs:
         assert (folder / "here" / log).read_bytes() == (folder / "there" / log).read_bytes()
+    (folder / "table.csv").write_text("scheme,throughput_mbps,delay_p95_ms\nreno,9.6,60\nvegas,9.5,25\n")
+    search = ["calibrate", "table.csv", "--models", "queue", "--folds", "0", "--evaluations", "9", "--duration", "2"]
+    dumbbell(*search, "--out", "found.toml")
+    dumbbell(*search, "--out", "found-there.toml", "--name", "found", "--cluster", cluster)
+    assert (folder / "found.toml").read_text() == (folder / "found-there.toml").read_text()
 
 
 def test_what_is_no_cluster_is_refused_in_one_line(dumbbell: Dumbbell) -> None:

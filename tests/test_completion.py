@@ -119,7 +119,8 @@ def test_the_commit_is_the_checkouts_or_the_builds(
 
 
 def test_the_version_names_commit_and_features(dumbbell: Dumbbell) -> None:
-    pattern = r"dumbbell (\S+) \((commit [0-9a-f]{12}\+?|commit not recorded); backends emu, sim; helpers [\w, -]+\)\n"
+    pattern = r"dumbbell (\S+) \((commit [0-9a-f]{12}\+?|commit not recorded); "
+    pattern += r"backends emu, remote:HOST, sim; helpers [\w, -]+\)\n"
     match = re.fullmatch(pattern, dumbbell("--version").stdout)
     assert match is not None
     assert match[1] == __version__

@@ -289,6 +289,9 @@ def test_emulate_says_where_the_other_end_is_and_what_to_type(
     assert alone[2] == f"dumbbell: try `ping {found[1]}`; `exit` ends it"
     assert f"`iperf3 -s` where you started this, in another terminal, and `iperf3 -c {found[1]}` here" in alone[3]
     assert alone[4:] == ["dumbbell: no packet has passed"]
+    # This machine's IPv6 looked for routers and groups through the path within a second.
+    waited = dumbbell_afresh(*words, "--", "sleep", "2").stderr.splitlines()
+    assert waited[-1] == "dumbbell: no packet has passed"
     served = dumbbell_afresh(*words, "--server", "sleep 1", "--", "true").stderr.splitlines()
     assert served[1] == "dumbbell: the other end, 10.77.0.2 (DUMBBELL_PEER), runs `sleep 1`"
     assert "try `ping" not in served[2]

@@ -45,9 +45,10 @@ def test_every_kind_is_a_file_with_its_numbers_beside_it(dumbbell: Dumbbell, res
     assert listed == [kind["kind"] for kind in package.figure_kinds()]
     folder = results.parent
     for kind in listed:
-        if kind == "media":
+        if kind in ("media", "over-time", "by-hour", "sweep", "grid", "pairs"):  # of live sources, campaigns, grids
             continue
-        of = ["--path", "varying"] + ([] if kind in ("means", "runs") else ["--scheme", "bbr"])
+        of = [] if kind == "normalised" else ["--path", "varying"]
+        of += [] if kind in ("means", "runs", "ellipses", "jain-cdf", "normalised") else ["--scheme", "bbr"]
         done = dumbbell("figure", results, kind, *of, "--out", f"{kind}.svg")
         assert done.stdout.split() == [f"{kind}.csv", f"{kind}.svg"]
         assert ElementTree.parse(folder / f"{kind}.svg").getroot().tag.endswith("svg")

@@ -132,7 +132,7 @@ def test_repetitions_on_a_path_without_chance_start_at_different_times(dumbbell:
 
 
 def test_without_the_spread_the_table_says_that_the_runs_are_identical(dumbbell: Dumbbell, folder: Path) -> None:
-    printed = dumbbell(*QUIET, "--runs", "3", "--set", "repetition_spread_ms=0", "--out", "same").stdout
+    printed = dumbbell(*QUIET, "--runs", "3", "--exact", "--out", "same").stdout
     assert len(set(throughputs(folder, "same"))) == 1
     assert "3, identical" in printed
     assert "3, identical" in dumbbell("show", "same").stdout

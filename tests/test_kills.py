@@ -10,6 +10,7 @@ import kills
 from conftest import Dumbbell
 from dumbbell.machine.emulation import checks
 from dumbbell.results.files import write_atomically
+from remote import bed
 
 
 def _killed(folder: Path, count: int, *names: str) -> kills.Tally:
@@ -29,10 +30,18 @@ def test_a_few_kills_of_real_packets(tmp_path: Path) -> None:
     _killed(tmp_path, 2, "emu")
 
 
+@pytest.mark.real
+@pytest.mark.slow
+def test_a_few_kills_between_two_machines(tmp_path: Path) -> None:
+    _need_two_machines()
+    _killed(tmp_path, 1, "remote")
+
+
 @pytest.mark.slow
 @pytest.mark.real
 def test_a_hundred_kills(tmp_path: Path) -> None:
     _need_namespaces()
+    _need_two_machines()
     tally = _killed(tmp_path, 100, *kills.SUBJECTS)
     assert min(tally.by_subject.values()) >= 10
 
@@ -41,6 +50,12 @@ def _need_namespaces() -> None:
     wrong = [check["name"] for check in checks() if not check["good"]]
     if wrong:
         pytest.skip(f"no real packets here: {', '.join(wrong)}")
+
+
+def _need_two_machines() -> None:
+    reason = bed.why_not()
+    if reason is not None:
+        pytest.skip(f"no two machines here: {reason}")
 
 
 def test_what_is_lost_is_noticed(tmp_path: Path) -> None:

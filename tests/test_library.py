@@ -179,7 +179,7 @@ def test_bad_input_is_one_line_that_names_it(
             "copa on lab, run 1: figure `media`: nothing of it was recorded",
         ),
         (lambda: dumbbell.compare(results, results, ["delay"]), "unknown metric `delay`"),
-        (lambda: dumbbell.specification("kernel-cubic"), "runs with --backend emu only"),
+        (lambda: dumbbell.specification("kernel-cubic"), "runs with --backend emu, remote:HOST only"),
         (lambda: dumbbell.specification("cubic", mix="cubic+reno"), "a specification is of one run"),
         (lambda: dumbbell.simulate({}), "`seed`"),
         (lambda: dumbbell.simulate(dumbbell.specification("cubic") | {"sede": 1}), "unknown"),

@@ -146,7 +146,7 @@ NOT_AT_LINKS = ("reverse", "policer", "video-both-ways")
 
 NOT_IN_THE_LOG = {
     *("flow", "scheme", "start_s", "stop_s", "link", "direction", "invalid_reason", "convergence_delta"),
-    *("convergence_window_s", "sample_interval_s", "utilization"),
+    *("convergence_window_s", "jain_window_s", "sample_interval_s", "utilization"),
     *("media", "media.frames_written", "media.frames_skipped"),
     *(f"rtt_{name}_ms" for name in ("min", "mean", "p50", "p95", "p99")),  # of what one end alone saw
 }

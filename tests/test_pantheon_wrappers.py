@@ -183,8 +183,8 @@ def test_configurations_of_the_first_years(tmp_path: Path) -> None:
     [
         (("--pantheon-dir", ".", "--schemes", "reno"), ["--pantheon-dir .", "is no Pantheon checkout", "src/wrappers"]),
         (("--schemes", "pantheon-plan"), ["unknown scheme `pantheon-plan`", "`pantheon-plain`", "pantheon-backward"]),
-        (("--schemes", "pantheon-plain"), ["`pantheon-plain` is a real program", "--backend emu only"]),
-        (("--mix", "reno+pantheon-plain"), ["`pantheon-plain` is a real program", "--backend emu only"]),
+        (("--schemes", "pantheon-plain"), ["`pantheon-plain` is a real program", "--backend emu, remote:HOST only"]),
+        (("--mix", "reno+pantheon-plain"), ["`pantheon-plain` is a real program", "--backend emu, remote:HOST only"]),
     ],
 )
 def test_bad_names(dumbbell: Dumbbell, checkout: Path, arguments: tuple[str, ...], parts: list[str]) -> None:

@@ -69,7 +69,7 @@ def test_an_example_does_what_the_built_in_controller_does(
     dumbbell: Dumbbell, folder: Path, libraries: dict[str, Path], language: str
 ) -> None:
     plugin = libraries["aimd"] if language == "C" else AIMD_CLASS
-    dumbbell("run", "--plugin", str(plugin), "--schemes", "reno", *QUICK)
+    dumbbell("run", "--plugin", str(plugin), "--schemes", "reno", "--exact", *QUICK)
     first, second = show(dumbbell, "out")["runs"]
     assert (first["scheme"], second["scheme"]) == ("reno", "aimd")
     assert (first["status"], second["status"]) == ("done", "done")

@@ -244,3 +244,12 @@ def test_late_runs_say_that_they_are_repeated(tmp_path: Path, monkeypatch: pytes
         ("attempt 3 of 3 begins, the one before was late: p99 of lateness 2 ms", False),
         ("attempt 3 of 3: in time", None),
     ]
+
+
+def test_a_run_between_two_machines_takes_longer_than_it_lasts(dumbbell: Dumbbell) -> None:
+    words = ("run", "--backend", "remote:host", "--schemes", "cubic", "--flows", "2", "--duration", "7", "--dry-run")
+    told = json.loads(dumbbell(*words, "--json").stdout)
+    assert 11.0 < told["cells"][0]["seconds"] < 20.0
+    ports = dumbbell(*words, "--udp-ports", "40000-40001", expect=2).stderr
+    assert "--udp-ports 40000-40001: 2 flows need 3 ports" in ports
+    assert "takes" in dumbbell(*words, "--udp-ports", "40000-40002").stdout

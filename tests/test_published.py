@@ -62,6 +62,11 @@ def test_ours_stand_beside_the_published_numbers(dumbbell: Dumbbell) -> None:
         values = [run["network"][metric] for run in runs]
         assert row["ours"][metric] == {"mean": sum(values) / 2, "low": min(values), "high": max(values)}
     assert row["runs"] == 2
+    ours = {metric: row["ours"][metric]["mean"] for metric in row["ours"]}
+    assert row["error"]["throughput_mbps"] == pytest.approx(ours["throughput_mbps"] / 7.25 - 1)
+    assert row["error"]["loss_rate"] == pytest.approx(ours["loss_rate"] - 0.0125)
+    assert row["error"]["delay_p95_ms"] is None, "a share of a negative delay says nothing"
+    assert content["replication"] == [], "no scheme has throughput and delay on both sides"
 
     # neither ran: nothing of ours is invented
     for title in ("Learned", "TCP Cubic"):
@@ -71,8 +76,34 @@ def test_ours_stand_beside_the_published_numbers(dumbbell: Dumbbell) -> None:
         assert text.count("beside published: Somebody, 2018") == 2
         line = next(line for line in text.split("Ours on small")[1].splitlines() if line.startswith("reno"))
         assert "7.25 (6.50 to 8.00)" in line
-        assert line.endswith("1.25")
+        errors = [f"{row['error']['throughput_mbps'] * 100:+.0f}", "-", f"{row['error']['loss_rate'] * 100:+.2f}"]
+        assert line.split("1.25 ")[-1].strip() == " / ".join(errors)
         assert text.count("Learned") == 1, "a row with a path is of that path only"
+
+
+def test_the_replication_error_is_pantheons(dumbbell: Dumbbell, plan: Path, folder: Path) -> None:
+    counted = PUBLISHED.replace("delay_p95_ms = -3.5", "delay_p95_ms = 50.0")
+    plan.write_text(PLAN + counted)
+    dumbbell("run", plan, "--out", "out")
+    content = show(dumbbell, "out")["published"]
+    for found in content["replication"]:
+        (row,) = [row for row in content["rows"] if row["path"] == found["path"] and row["scheme"] == "reno"]
+        throughput, delay = abs(row["error"]["throughput_mbps"]), abs(row["error"]["delay_p95_ms"])
+        assert (found["throughput"], found["delay"]) == (throughput, delay)
+        assert found["error"] == pytest.approx((throughput + delay) / 2)
+        assert found["schemes"] == ["reno"]
+    assert [found["path"] for found in content["replication"]] == ["small", "lossy"]
+    dumbbell("report", "out", "--html")
+    expected = f"{content['replication'][0]['error'] * 100:.1f} %"
+    assert f"Replication error: {expected}" in (folder / "out/report.html").read_text()
+    assert f"replication error: {expected}" in dumbbell("show", "out").stdout
+
+    # a row that says why it does not count is shown and left out
+    plan.write_text(PLAN + counted.replace('scheme = "reno"', 'scheme = "reno"\nuncounted = "of another year"', 1))
+    printed = dumbbell("run", plan, "--out", "apart").stdout
+    assert show(dumbbell, "apart")["published"]["replication"] == []
+    assert printed.count("not counted: of another year") == 2
+    assert "replication error" not in printed
 
 
 def test_the_resolved_experiment_keeps_them(dumbbell: Dumbbell, plan: Path, folder: Path) -> None:

@@ -12,9 +12,11 @@ const help = `dumbbell-utp: bulk data over uTP (libutp)
 
 usage:
   dumbbell-utp receive PORT
-  dumbbell-utp send IP PORT DURATION [--target-ms N]
+  dumbbell-utp send IP PORT DURATION [--target-ms N] [--seed N]
 
 DURATION is in seconds. --target-ms sets the queueing delay that libutp aims at, 1 to 10000 (its own default: 100).
+--seed is given to the C library, whose rand() is where libutp takes the connection's first number from (default: 1, what C
+has without a seed, and so every program that gives none).
 `
 
 type receiveCommand struct {
@@ -26,6 +28,8 @@ type sendCommand struct {
 	duration time.Duration
 	// Zero: libutp's own.
 	target time.Duration
+	// Of the C library's rand().
+	seed uint32
 }
 
 type helpCommand struct{}
@@ -60,25 +64,27 @@ func parseReceive(words []string) (any, error) {
 
 func parseSend(words []string) (any, error) {
 	var places []string
-	var target time.Duration
+	// With their limits.
+	options := map[string][2]float64{"--target-ms": {1, 10_000}, "--seed": {0, math.MaxUint32}}
+	given := map[string]float64{"--seed": 1}
 	for i := 0; i < len(words); i++ {
-		if words[i] != "--target-ms" {
+		limits, isOption := options[words[i]]
+		if !isOption {
 			places = append(places, words[i])
 			continue
 		}
-		i++
-		word := ""
-		if i < len(words) {
+		name, word := words[i], ""
+		if i++; i < len(words) {
 			word = words[i]
 		}
-		milliseconds, err := parseNumber("--target-ms", word, 1, 10_000)
+		value, err := parseNumber(name, word, limits[0], limits[1])
 		if err != nil {
 			return nil, err
 		}
-		target = time.Duration(milliseconds * float64(time.Millisecond))
+		given[name] = value
 	}
 	if len(places) != 3 {
-		return nil, fmt.Errorf("send: %d arguments; allowed: send IP PORT DURATION [--target-ms N]", len(places))
+		return nil, fmt.Errorf("send: %d arguments; allowed: send IP PORT DURATION [--target-ms N] [--seed N]", len(places))
 	}
 	address, err := netip.ParseAddr(places[0])
 	if err != nil || !address.Is4() {
@@ -95,7 +101,8 @@ func parseSend(words []string) (any, error) {
 	return sendCommand{
 		peer:     netip.AddrPortFrom(address, port),
 		duration: time.Duration(seconds * float64(time.Second)),
-		target:   target,
+		target:   time.Duration(given["--target-ms"] * float64(time.Millisecond)),
+		seed:     uint32(given["--seed"]),
 	}, nil
 }
 

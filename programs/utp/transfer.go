@@ -54,6 +54,7 @@ func receive(ctx context.Context, port uint16) (int64, error) {
 // send connects, writes as fast as the connection takes it for the duration, and waits until all has arrived. It returns the
 // bytes written.
 func send(ctx context.Context, command sendCommand) (int64, error) {
+	seedRandom(command.seed)
 	socket, err := newSocket(":0")
 	if err != nil {
 		return 0, fmt.Errorf("cannot open a socket: %w", err)

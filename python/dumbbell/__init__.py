@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dumbbell.execution.trust import Untrusted
     from dumbbell.experiment import Experiment, Run
     from dumbbell.library.benchmarks import BenchmarkResults, run_benchmark
+    from dumbbell.library.calibrating import CalibratedPath, calibrate_path
     from dumbbell.library.doctor import Check, doctor
     from dumbbell.library.emulating import emulate
     from dumbbell.library.exchange import (
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         schemes,
         settings,
     )
+    from dumbbell.library.measuring import MeasuredPath, measure_path
     from dumbbell.library.metrics import check_metrics
     from dumbbell.library.one_run import RunResults
     from dumbbell.library.preview import Preview, preview, preview_benchmark
@@ -65,6 +67,8 @@ if TYPE_CHECKING:
     from dumbbell.library.running import Interrupted, run, simulate, specification
     from dumbbell.library.tables import Table
     from dumbbell.machine.bpf import bpf_loader
+    from dumbbell.remote.check import check_remote
+    from dumbbell.remote.install import Installed, install_remote
     from dumbbell.results.shares import Share, shares
     from dumbbell.results.summary import Repetitions, bounds_legend
     from dumbbell.results.transfers import Transfers
@@ -76,6 +80,7 @@ __version__ = version()
 
 _PLACES = {
     "BenchmarkResults": "library.benchmarks",
+    "CalibratedPath": "library.calibrating",
     "CcperfTable": "ccperf.tables",
     "Check": "library.doctor",
     "Difference": "vectors",
@@ -83,6 +88,7 @@ _PLACES = {
     "Figure": "library.figures",
     "FlowPlan": "catalog.flows",
     "Installation": "library.installation",
+    "Installed": "remote.install",
     "Interrupted": "library.running",
     "Outcome": "execution.pool",
     "PathModel": "catalog.path",
@@ -100,10 +106,12 @@ _PLACES = {
     "Untrusted": "execution.trust",
     "bounds_legend": "results.summary",
     "bpf_loader": "machine.bpf",
+    "calibrate_path": "library.calibrating",
     "ccperf_plan": "ccperf.experiment",
     "ccperf_tables": "ccperf.tables",
     "check_figure_files": "library.figures",
     "check_metrics": "library.metrics",
+    "check_remote": "remote.check",
     "check_vectors": "vectors",
     "compare": "library.reading",
     "doctor": "library.doctor",
@@ -119,9 +127,12 @@ _PLACES = {
     "import_qlog": "library.exchange",
     "figure_kinds": "library.figures",
     "import_ss": "library.exchange",
+    "install_remote": "remote.install",
     "installation": "library.installation",
     "listing": "library.listing",
     "make_path": "catalog.one_line",
+    "MeasuredPath": "library.measuring",
+    "measure_path": "library.measuring",
     "metrics": "library.listing",
     "missing": "catalog.available",
     "open": "library.reading",
@@ -147,6 +158,7 @@ _PLACES = {
 
 __all__ = [
     "BenchmarkResults",
+    "CalibratedPath",
     "CcperfTable",
     "Check",
     "Difference",
@@ -155,7 +167,9 @@ __all__ = [
     "Figure",
     "FlowPlan",
     "Installation",
+    "Installed",
     "Interrupted",
+    "MeasuredPath",
     "Outcome",
     "PathModel",
     "Plan",
@@ -173,10 +187,12 @@ __all__ = [
     "__version__",
     "bounds_legend",
     "bpf_loader",
+    "calibrate_path",
     "ccperf_plan",
     "ccperf_tables",
     "check_figure_files",
     "check_metrics",
+    "check_remote",
     "check_vectors",
     "compare",
     "doctor",
@@ -192,9 +208,11 @@ __all__ = [
     "import_pcap",
     "import_qlog",
     "import_ss",
+    "install_remote",
     "installation",
     "listing",
     "make_path",
+    "measure_path",
     "metrics",
     "missing",
     "open",

@@ -76,6 +76,58 @@ def metrics() -> str:
 def labels() -> str:
     """JSON: the keys of statistics that are no metrics, with `name`, `level`, `meaning`."""
 
+class RemoteSide:
+    """This machine's side of a run between two. Requests and answers are JSON."""
+
+    def open(self, request: str) -> str:
+        """Opens sockets; their ports."""
+
+    def meet(self, request: str) -> str:
+        """Finds the other side."""
+
+    def ask(self, seconds: float, per_s: float) -> str:
+        """Asks the other side for the time; the exchanges."""
+
+    def probe(self, request: str) -> str:
+        """Sends bursts of packets and listens to those of the other side; what was sent and what came."""
+
+    def run(self, specification: str, plan: str, ready: Callable[[], int]) -> None:
+        """Does this side's part; `ready` says when to begin, ns of this machine's clock."""
+
+    def finish(self) -> bytes:
+        """What this side knows of its run."""
+
+    def stop(self) -> None:
+        """Ends whatever goes on."""
+
+class Turn:
+    """The right to run with real packets on this machine; given back with the object."""
+
+def take_turn(within_s: float, stopped: Callable[[], bool], waits: Callable[..., None]) -> Turn:
+    """Waits until it is this process's turn, so long at most, or until `stopped()`.
+
+    `waits` is told who has it: `waits(process, since_s)`, or nothing where that is not known.
+    """
+
+def join_sides(
+    specification: str,
+    local_sends: bool,
+    local: bytes,
+    remote: bytes,
+    references: str = "[]",
+    directory: str | PathLike[str] | None = None,
+) -> str:
+    """Makes one run of what its two sides report; statistics as JSON."""
+
+def clock_offset(exchanges: str) -> tuple[int, int]:
+    """How far the other clock is ahead by the exchange with the shortest round trip, and that round trip, ns."""
+
+def clock_ns() -> int:
+    """The clock that sides go by, ns."""
+
+def distort_clock(text: str) -> None:
+    """Makes the clock of this process wrong: `offset=37ms,drift=100ppm,step=+20ms@5s`."""
+
 def check_path(table: str) -> None:
     """Refuses a path (JSON) that cannot be built."""
 
@@ -210,6 +262,13 @@ def series(packets: Source, bin_s: float = 0.5) -> str:
     the least and the largest one-way delay of the data packets that arrived, null if none did.
     """
 
+def jain_series(packets: Source, options: str) -> str:
+    """JSON: Jain's index of a packet log in windows of time.
+
+    Options: `window_s`, `rule` (`seen_in_bucket` or `scheduled_active`), `duration_s` and `flows` as for `transfers`.
+    In the answer `window_s`, `rule`, and by window that has an index `time_s` (its end) and `index`.
+    """
+
 def transfers(packets: Source, options: str) -> str:
     """JSON: what the flows of a packet log transferred per interval, at both ends, as iperf reports it.
 
@@ -287,6 +346,13 @@ def difference(
 
 def holm(probabilities: list[float]) -> list[float]:
     """Probabilities of tests made at once, adjusted for their number."""
+
+def normalised(flows: str, legacy: bool, most_mbps: float = 120.0) -> str:
+    """JSON: for each scheme `throughput` as a share of the largest in its experiment, and `queueing_delay_ms`.
+
+    A flow of `flows` has `experiment`, `scheme`, `throughput_mbps`, `queueing_delay_ms` and `owd_min_ms`; those of
+    `most_mbps` or more are left out. `legacy`: with the published denominators.
+    """
 
 def jain_index(rates: list[list[float]]) -> list[float | None]:
     """Jain's index of each list of rates; None where nothing moved."""

@@ -41,12 +41,16 @@ def _path(arguments: "argparse.Namespace") -> Any:  # noqa: ANN401 (as each comm
 def _run(arguments: "argparse.Namespace") -> int:
     import dumbbell
     from dumbbell.commands.run import dry_run, run
+    from dumbbell.library.running import OF_NETWORKS
 
     values = ("backend", "runs", "duration", "flows", "interval", "warmup", "seed", "log", "trust")
     same = ("experiment", "schemes", *values, "pantheon_dir")
     given = {name: getattr(arguments, name) for name in same} | {"path": _path(arguments)}
     given |= {"mixes": arguments.mix, "cells": arguments.cell, "settings": arguments.set}
-    given |= {"plugins": arguments.plugin}
+    given |= {"plugins": arguments.plugin} | {name: getattr(arguments, name) for name in OF_NETWORKS}
+    campaign = ("every", "lasts", "disk_quota", "bandwidth_cap", "data_cap")
+    given |= {name: getattr(arguments, name) for name in campaign}
+    given |= {"random_order": arguments.random_order or None, "exact": arguments.exact}
     how = _execution(arguments)
     as_json = how.pop("json")
     if arguments.dry_run:
@@ -86,6 +90,49 @@ def _kernel(arguments: "argparse.Namespace") -> int:
     return kernel(arguments.action, [*flags, *named])
 
 
+def _remote(arguments: "argparse.Namespace") -> int:
+    if arguments.action == "serve":
+        from dumbbell.remote.serve import serve
+
+        serve(arguments.own)
+    from dumbbell.commands.remote import check, install
+
+    if arguments.action == "check":
+        return check(arguments.host, arguments.json)
+    return install(arguments.host, arguments.wheel, arguments.offline)
+
+
+def _measure_path(arguments: "argparse.Namespace") -> int:
+    from dumbbell.commands.path import path
+
+    same = ("name", "ntp", "remote_address", "bandwidth_cap", "data_cap")
+    given = {name: value for name in same if (value := getattr(arguments, name)) is not None}
+    given |= {"duration": arguments.duration, "udp_ports": arguments.udp_ports}
+    return path(arguments.host, given, arguments.out, arguments.json)
+
+
+def _calibrate(arguments: "argparse.Namespace") -> int:
+    from dumbbell.commands.calibrate import calibrate
+
+    of_target = ("path", "schemes", "runs", "duration", "flows", "interval", "overhead_bytes")
+    of_search = (
+        "name",
+        "models",
+        "folds",
+        "evaluations",
+        "equal_weights",
+        "minutes",
+        "seed",
+        "jobs",
+        "cluster",
+        "resume",
+    )
+    given = {name: getattr(arguments, name) for name in (*of_target, *of_search)} | {
+        "stands_for": dict(arguments.stands_for)
+    }
+    return calibrate(arguments.target, given, arguments.out, arguments.json)
+
+
 def _dispatch(arguments: "argparse.Namespace") -> int:
     match arguments.command:
         case "run":
@@ -100,6 +147,12 @@ def _dispatch(arguments: "argparse.Namespace") -> int:
             return _emulate(arguments)
         case "kernel":
             return _kernel(arguments)
+        case "remote":
+            return _remote(arguments)
+        case "path":
+            return _measure_path(arguments)
+        case "calibrate":
+            return _calibrate(arguments)
         case "plugin":
             from dumbbell.commands.plugin import print_include
 
@@ -112,7 +165,8 @@ def _dispatch(arguments: "argparse.Namespace") -> int:
             from dumbbell.commands.figure import figure
 
             of = (arguments.path, arguments.scheme, arguments.run)
-            return figure(arguments.directory, arguments.kind, of, arguments.out, arguments.data)
+            files = (arguments.out, arguments.data)
+            return figure(arguments.directory, arguments.kind, of, *files, arguments.beside, arguments.legacy)
         case "show":
             from dumbbell.commands.show import show
 

@@ -8,7 +8,23 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dumbbell.errors import UserError, nearest
-from dumbbell.option_values import Choice, Suggestion, count, duration, minutes, names, seconds, seed
+from dumbbell.option_values import (
+    Choice,
+    Suggestion,
+    bandwidth,
+    campaign_time,
+    count,
+    duration,
+    fold_count,
+    minutes,
+    names,
+    packet_bytes,
+    pair,
+    ports,
+    seconds,
+    seed,
+    size,
+)
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -101,7 +117,7 @@ def command_parser(whole: bool = False) -> argparse.ArgumentParser:
 
 def _run(run: argparse.ArgumentParser) -> None:
     from dumbbell import backends
-    from dumbbell.catalog.settings import LOGS, Settings
+    from dumbbell.catalog.settings import LOGS, SIDES, TUNNELS, Settings
 
     add = run.add_argument
     made = {backend.form: backend.wording.brief for backend in backends.executing()}
@@ -120,6 +136,11 @@ def _run(run: argparse.ArgumentParser) -> None:
     add("--warmup", type=seconds, metavar="S", help="time that the corrected metrics leave out")
     add("--seed", type=seed, metavar="N")
     add("--log", type=Choice(*LOGS), metavar="|".join(LOGS), help="packet log")
+    add(
+        "--exact",
+        action="store_true",
+        help="hosts answer in no time, flows start when they are told, in repetitions too",
+    )
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="copa.delta=0.1, reno.transport.ack_every=1")
     add("--cell", type=names, default=(), metavar="C[,C2]", help="only these cells: paths as they are named in results")
     add(
@@ -129,7 +150,39 @@ def _run(run: argparse.ArgumentParser) -> None:
         help="a Pantheon checkout: its wrappers become schemes pantheon-NAME",
     )
     add("--trust", action="store_true", help="the experiment of a results directory may execute its programs")
+    network = run.add_argument_group("between two machines, with --backend remote:HOST")
+    add = network.add_argument
+    add("--sender", type=Choice(*SIDES), metavar="|".join(SIDES), help="where data leaves; default: local")
+    told = "around what is not ours, around all packets, or around all as Pantheon's; default: auto"
+    add("--tunnel", type=Choice(*TUNNELS), metavar="|".join(TUNNELS), help=told)
+    add("--ntp", metavar="HOST", help="a server that both machines compare their clocks with")
+    add("--remote-address", metavar="ADDRESS", help="where datagrams to the other machine go, if not where ssh goes")
+    add("--udp-ports", metavar="FROM-TO", help="those that a firewall lets pass")
+    _campaign(run)
     _execution_options(run, "results/EXPERIMENT-TIME", "also go to this database, which may hold many")
+
+
+def _campaign(parser: argparse.ArgumentParser) -> None:
+    """When runs are made, and what they may use up."""
+    from dumbbell.catalog.settings import POLITE_BYTES, POLITE_MBPS
+
+    add = parser.add_argument_group("campaigns, and what runs may use up").add_argument
+    add("--every", type=campaign_time, metavar="1h", help="one run of each scheme at a time, again and again")
+    add("--for", dest="lasts", type=campaign_time, metavar="7d", help="how long, with --every")
+    add("--random-order", action="store_true", help="the schemes of each round in an order that is drawn anew")
+    add("--disk-quota", type=size, metavar="10GB", help="no run begins that could exceed it; default: what is free")
+    add(
+        "--bandwidth-cap",
+        type=bandwidth,
+        metavar="20mbit",
+        help=f"over a network: most of a run, averaged over 1 s; default: {POLITE_MBPS:g}mbit",
+    )
+    add(
+        "--data-cap",
+        type=size,
+        metavar="5GB",
+        help=f"over a network: most of all runs together; default: {POLITE_BYTES / 1e9:g}GB",
+    )
 
 
 def _plugin_option(parser: argparse.ArgumentParser) -> None:
@@ -289,6 +342,8 @@ def _figure(parser: argparse.ArgumentParser) -> None:
     add("--path", metavar="P", help="of which path, where there are several")
     add("--scheme", metavar="S", help="of a run: of which scheme or mix, where there are several")
     add("--run", type=count, metavar="N", help="of a run: which repetition (1)")
+    add("--beside", type=Path, action="append", default=[], metavar="DIR", help="normalised: these results, too")
+    add("--legacy", action="store_true", help="normalised: with the denominators of the Copa reproduction")
 
 
 def _list(parser: argparse.ArgumentParser) -> None:
@@ -334,6 +389,76 @@ def _diff(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true")
 
 
+def _remote(remote: argparse.ArgumentParser) -> None:
+    from dumbbell.remote.host import FORM
+
+    actions = remote.add_subparsers(dest="action", required=True, metavar="check|install", parser_class=_Parser)
+    check = actions.add_parser("check", help="what runs with another machine need, and whether it is there")
+    install = actions.add_parser("install", help="put this dumbbell there, over ssh")
+    for action in (check, install):
+        action.add_argument("host", metavar="HOST", help=FORM)
+    check.add_argument("--json", action="store_true")
+    add = install.add_argument
+    add("--from", dest="wheel", type=Path, metavar="WHEEL", help="default: one is made of the dumbbell that runs")
+    add("--offline", action="store_true", help="also send what it depends on, as it is installed here")
+    serve = actions.add_parser(
+        "serve", help="an agent on standard input and output: what other machines start over ssh"
+    )
+    serve.add_argument("--own", action="store_true", help=argparse.SUPPRESS)
+
+
+def _measured_path(parser: argparse.ArgumentParser) -> None:
+    from dumbbell.pathfinding.plan import DATA_CAP_BYTES, DURATION_S, QUICK_S
+
+    add = parser.add_argument
+    add("host", metavar="HOST", help="[user@]HOST[:PORT], where dumbbell is installed and ssh leads to")
+    add("--out", type=Path, metavar="FILE.toml", help="write the path there, for --path")
+    add("--name", metavar="NAME", help="of the path; default: to-HOST")
+    time = parser.add_mutually_exclusive_group()
+    time.add_argument("--duration", type=duration, default=DURATION_S, metavar="S", help="about; default: 5min")
+    time.add_argument("--quick", dest="duration", action="store_const", const=QUICK_S, help="about one minute")
+    cap = "most that may be sent, like 20mbit: the path is not filled then"
+    add("--bandwidth-cap", type=bandwidth, metavar="RATE", help=cap)
+    told = f"most that may be sent in all, like 200MB; default: {DATA_CAP_BYTES // 10**6}MB"
+    add("--data-cap", type=size, default=DATA_CAP_BYTES, metavar="SIZE", help=told)
+    add("--ntp", metavar="HOST", help="a server that both machines compare their clocks with")
+    add("--remote-address", metavar="ADDRESS", help="where datagrams to the other machine go, if not where ssh goes")
+    add("--udp-ports", type=ports, metavar="FROM-TO", help="those that a firewall lets pass")
+    add("--json", action="store_true", help="everything, for programs")
+
+
+def _calibrate(parser: argparse.ArgumentParser) -> None:
+    from dumbbell.calibrate import EVALUATIONS, FOLDS
+
+    add = parser.add_argument
+    add("target", metavar="TARGET", help="a results directory, a table (.csv), or an experiment with published numbers")
+    add("--out", type=Path, metavar="PATH.toml", required=True, help="the path file; its journal is beside it")
+    add("--name", metavar="NAME", help="of the path; default: that of the file")
+    add("--path", metavar="P", help="which one, where TARGET has several")
+    add("--schemes", type=names, default=(), metavar="A,B", help="only these of TARGET")
+    told = "a scheme of TARGET, and ours that simulates it; repeatable"
+    add("--as", dest="stands_for", action="append", type=pair, default=[], metavar="NAME=OURS", help=told)
+    add("--models", type=names, default=(), metavar="A,B", help="only these of the ladder, as `queue,loss`")
+    told = f"groups of schemes, each held out once; 0: none; default: {FOLDS}"
+    add("--folds", type=fold_count, default=FOLDS, metavar="N", help=told)
+    told = f"most paths that a search tries; default: {EVALUATIONS}"
+    add("--evaluations", type=count, default=EVALUATIONS, metavar="N", help=told)
+    told = "minimise Pantheon's error as it is, whatever the runs of a scheme differ by"
+    add("--equal-weights", action="store_true", help=told)
+    add("--minutes", type=minutes, metavar="M", help="how long, about; default: until all searches have ended")
+    add("--runs", type=count, metavar="N", help="simulated repetitions on each path that is tried; default: TARGET's")
+    add("--duration", type=duration, metavar="S", help="of a run; default: TARGET's")
+    add("--flows", type=count, metavar="N", help="flows of the same scheme in each run; default: TARGET's")
+    add("--interval", type=seconds, metavar="S", help="time between the starts of flows")
+    told = "what the path adds to each datagram; default: TARGET's"
+    add("--overhead", dest="overhead_bytes", type=packet_bytes, metavar="BYTES", help=told)
+    add("--seed", type=seed, default=1, metavar="N")
+    add("--jobs", type=count, metavar="N", help="processes; default: one per processor")
+    add("--cluster", metavar="tcp://HOST:PORT", help="a Dask scheduler whose workers execute the runs")
+    add("--resume", action="store_true", help="go on with what was tried before")
+    add("--json", action="store_true", help="everything, for programs")
+
+
 def _plugin(plugin: argparse.ArgumentParser) -> None:
     actions = plugin.add_subparsers(dest="action", required=True, metavar="include", parser_class=_Parser)
     actions.add_parser("include", help="print the folder that has dumbbell.h")
@@ -362,6 +487,9 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "train": ("make a learned controller anew", _train),
     "diff": ("compare two results directories", _diff),
     "kernel": ("our controllers in the kernel, loaded to stay", _kernel),
+    "remote": ("runs with another machine: check and install", _remote),
+    "path": ("measure the network to another machine", _measured_path),
+    "calibrate": ("find the path under which schemes behave as measured", _calibrate),
     "plugin": ("what controllers of your own need", _plugin),
     "completion": ("print what makes a shell complete these words", _completion),
     "doctor": ("check the installation", _doctor),

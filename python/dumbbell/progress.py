@@ -20,6 +20,9 @@ T = TypeVar("T")
 PLAIN_LINE_EVERY_S = 1.8
 """Nothing is silent for more than two seconds."""
 
+SELDOM_LINE_EVERY_S = 300.0
+"""While hours are waited, it has been said until when."""
+
 FIRST_LINE_AFTER_S = 1.5
 REWRITE_EVERY_S = 0.2
 LOOK_EVERY_S = 0.1
@@ -165,6 +168,7 @@ class Progress:
         self._stages: dict[str, Stage] = {}
         self._current: Stage | None = None
         self._doing = ""
+        self._seldom = self._said_once = False
         self._started = started_s(clock())
         self._terminal = sys.stderr.isatty()
         self._said = self._started if self._terminal else self._started + FIRST_LINE_AFTER_S - PLAIN_LINE_EVERY_S
@@ -186,17 +190,19 @@ class Progress:
             stage = self._stages[noun] = Stage(self, noun, pieces, workers, start_s)
             return stage
 
-    def doing(self, what: str) -> None:
-        """What is being done now that has no pieces."""
+    def doing(self, what: str, seldom: bool = False) -> None:
+        """What is being done now that has no pieces; of what lasts for hours a plain line is said `seldom`."""
         with self.speaking:
             self._current = None
             self._doing = what
+            self._seldom, self._said_once = seldom, False
             self._show()
 
     def at(self, stage: Stage, label: str = "") -> None:
         """A stage goes on."""
         self._current = stage
         self._doing = label
+        self._seldom = False
         self._show()
 
     def line(self, text: str) -> None:
@@ -223,9 +229,10 @@ class Progress:
 
     def _show(self) -> None:
         now = self.clock()
-        if self._over.is_set() or now - self._said < (REWRITE_EVERY_S if self._terminal else PLAIN_LINE_EVERY_S):
+        plain_s = SELDOM_LINE_EVERY_S if self._seldom and self._said_once else PLAIN_LINE_EVERY_S
+        if self._over.is_set() or now - self._said < (REWRITE_EVERY_S if self._terminal else plain_s):
             return
-        self._said = now
+        self._said, self._said_once = now, True
         text = self._text(now)
         if self._terminal:
             width = shutil.get_terminal_size().columns - 1
@@ -259,4 +266,9 @@ def span(seconds: float) -> str:
     if whole < 120:
         return f"{whole} s"
     minutes, seconds_left = divmod(whole, 60)
-    return f"{minutes} min {seconds_left} s" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+    if minutes < 120:
+        return f"{minutes} min {seconds_left} s" if seconds_left else f"{minutes} min"
+    hours, minutes_left = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes_left} min" if minutes_left else f"{hours} h"
+    return f"{hours // 24} d {hours % 24} h" if hours % 24 else f"{hours // 24} d"

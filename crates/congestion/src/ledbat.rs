@@ -9,6 +9,11 @@
 //! - Slow start, which the RFC permits without describing it, is off unless asked for; then the window doubles per RTT
 //!   until the queueing delay exceeds three quarters of the target (LEDBAT++'s rule) or a packet is lost.
 //!
+//! `quirk_kernel_module` makes of it the Linux module TCP-LEDBAT as it was from 2017 to January 2020, with which a widely
+//! quoted benchmark was made (silviov/TCP-LEDBAT@4e30e77, `src/tcp_ledbat.c`). Two mistakes: what moves the window is the
+//! remainder of a division by one, so the delay rule never does; and "no ACK for more than a round trip" compares jiffies
+//! with microseconds the wrong way round, so that every ACK but the first sets the window to one segment.
+//!
 //! Expected: alone, the target as standing queue if the buffer allows it, else halving on loss; reaches the target with
 //! a time constant of the target queue in packets, counted in RTTs; a late-comer takes the incumbents' queue for base
 //! delay and starves them (known defect).
@@ -64,6 +69,11 @@ pub(crate) const ENTRY: Entry = Entry {
             "The smallest of this many delays is the current one (RFC 6817 2.5: at least 4).",
         ),
         Parameter::flag("slow_start", false, "Double per RTT at first, until the queue shows or a loss."),
+        Parameter::flag(
+            "quirk_kernel_module",
+            false,
+            "The module TCP-LEDBAT of 2017: one segment from the second ACK on.",
+        ),
     ],
     receiver: None,
     build: Build::Function(|parameters, start| Box::new(Ledbat::new(parameters, start))),
@@ -82,13 +92,20 @@ struct Ledbat {
     /// Packets; 0 without slow start.
     ssthresh: f64,
     queuing_delay: QueuingDelay,
+    /// Whether it has the module's mistakes, and whether an ACK has come.
+    is_module: bool,
+    has_acks: bool,
 }
 
 impl Ledbat {
     fn new(parameters: &Parameters, start: &Start) -> Self {
         let min_cwnd = parameters.number("min_cwnd");
-        let mut window = Window::from_bytes(0, start.mss_bytes);
-        window.packets = parameters.number("init_cwnd").max(min_cwnd);
+        let is_module = parameters.flag("quirk_kernel_module");
+        let mut window = Window::from_bytes(start.initial_window_bytes, start.mss_bytes);
+        // The module leaves the first window to the kernel.
+        if !is_module {
+            window.packets = parameters.number("init_cwnd").max(min_cwnd);
+        }
         Self {
             target_ns: parameters.number("target_ms") * 1e6,
             gain: parameters.number("gain"),
@@ -97,6 +114,8 @@ impl Ledbat {
             window,
             ssthresh: if parameters.flag("slow_start") { f64::INFINITY } else { 0.0 },
             queuing_delay: QueuingDelay::new(parameters),
+            is_module,
+            has_acks: false,
         }
     }
 
@@ -116,6 +135,12 @@ impl Controller for Ledbat {
     fn on_ack(&mut self, ack: &Ack<'_>) {
         for packet in ack.packets {
             self.queuing_delay.add(ack.now, packet.one_way_delay_ns());
+        }
+        if self.is_module {
+            if std::mem::replace(&mut self.has_acks, true) {
+                self.window.packets = 1.0;
+            }
+            return;
         }
         let delay_ns = self.queuing_delay.ns();
         let acked = self.window.in_packets(ack.growth_bytes);
@@ -288,6 +313,16 @@ mod tests {
         driver.in_flight_packets = 0.0;
         driver.ack(1);
         assert_eq!(driver.field("cwnd"), 2.0);
+    }
+
+    #[test]
+    fn the_kernel_module_of_2017_knows_one_segment_from_its_second_ack_on() {
+        let mut driver = Driver::new(&ENTRY, &[("quirk_kernel_module", "on")]);
+        assert_eq!(driver.control().window_bytes, 10_000, "the transport's first window");
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), 10.0);
+        (0..100).for_each(|_| driver.ack(1));
+        assert_eq!((driver.field("cwnd"), driver.field("queuing_delay")), (1.0, 0.0));
     }
 
     #[test]

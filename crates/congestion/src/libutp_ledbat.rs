@@ -14,8 +14,8 @@
 //!   one packet it opens again. The controller keeps that timer itself (`max(srtt + 4 * rttvar, 1 s)`, doubling) and
 //!   leaves timeouts of outstanding packets to the transport;
 //! - CE marks, which libutp does not know, count as loss;
-//! - not applicable: retransmission limits per selective ACK, MTU search, the peer's receive window, connection death
-//!   after four timeouts (transport).
+//! - not applicable: what is sent again and when (transport), MTU search, the peer's receive window, connection death after
+//!   four timeouts.
 //!
 //! Expected: alone with a buffer above 100 ms, the link's rate at about 100 ms of queue; else halving; start-up gains
 //! 3000 bytes per RTT; never more than 1 MiB per RTT.

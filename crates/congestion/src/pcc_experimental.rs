@@ -11,7 +11,9 @@
 //!   probe it is compared with next, and the sign of that difference decides what follows;
 //! - the latency term counts bytes where it should count packets, so an RTT that grows by 2 % within an interval
 //!   outweighs any throughput;
-//! - an interval's duration ends with its last departure;
+//! - an interval's length is fixed when it begins, by the smoothed RTT of that moment, and its duration ends with its last
+//!   departure;
+//! - the rate is spaced by whole packets, the utility counts their payload;
 //! - going back to PROBING divides by 1.02 or 0.98, whatever the steps had added up to.
 //!
 //! Expected: the class of Vivace-latency with a floor of 2 Mi bit/s and a faster start.
@@ -81,7 +83,7 @@ pub(crate) const ENTRY: Entry = Entry {
             "bytes",
             44,
             (0, 500),
-            "Headers that the rate pays for per packet.",
+            "Headers that pacing pays for per packet; the utility counts payload alone.",
         ),
         Parameter::flag(
             "bytes_quirk",
@@ -116,7 +118,6 @@ struct PccExperimental {
     latency_coefficient: f64,
     loss_coefficient: f64,
     inflation_exit: f64,
-    header_bytes: u64,
     payload_share: f64,
     bytes_quirk: bool,
     rng: Rng,
@@ -136,7 +137,6 @@ struct PccExperimental {
 
 impl PccExperimental {
     fn new(parameters: &Parameters, start: &Start) -> Self {
-        let header_bytes = parameters.integer("header_bytes") as u64;
         let payload_bytes = f64::from(start.mss_bytes.max(1));
         let probe = parameters.number("probe") as f32;
         let rule = StepRule {
@@ -154,8 +154,7 @@ impl PccExperimental {
             latency_coefficient: parameters.number("latency_coefficient"),
             loss_coefficient: parameters.number("loss_coefficient"),
             inflation_exit: parameters.number("inflation_exit"),
-            header_bytes,
-            payload_share: payload_bytes / (payload_bytes + header_bytes as f64),
+            payload_share: payload_bytes / (payload_bytes + parameters.number("header_bytes")),
             bytes_quirk: parameters.flag("bytes_quirk"),
             rng: Rng::new(start.seed, "pcc-experimental"),
             mode: Mode::Starting,
@@ -304,14 +303,12 @@ fn rounded(inflation: f64) -> f64 {
 
 impl Controller for PccExperimental {
     fn on_sent(&mut self, sent: &Sent) {
-        let is_over = self
-            .monitor
-            .current()
-            .is_none_or(|current| !self.srtt.is_zero() && sent.now - current.first_sent_at > self.interval());
+        let is_over =
+            self.monitor.current().is_none_or(|current| !self.srtt.is_zero() && sent.now > current.plan.end);
         if self.monitor.useful() == 0 || is_over {
             self.open(sent.now);
         }
-        self.monitor.on_sent(sent.now, sent.number, u64::from(sent.bytes) + self.header_bytes);
+        self.monitor.on_sent(sent.now, sent.number, u64::from(sent.bytes));
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
@@ -327,14 +324,14 @@ impl Controller for PccExperimental {
         }
         for packet in ack.packets.iter().filter(|packet| !packet.was_lost) {
             let sample = RttSample { number: packet.number, rtt, is_reliable: true };
-            self.monitor.on_acked(u64::from(packet.bytes) + self.header_bytes, sample);
+            self.monitor.on_acked(u64::from(packet.bytes), sample);
         }
         self.conclude(ack.now);
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         for packet in loss.packets {
-            self.monitor.on_lost(packet.number, u64::from(packet.bytes) + self.header_bytes);
+            self.monitor.on_lost(packet.number, u64::from(packet.bytes));
         }
         self.conclude(loss.now);
     }

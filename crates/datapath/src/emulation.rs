@@ -21,7 +21,7 @@ pub(crate) const DEVICE: &str = "dumbbell0";
 pub(crate) struct End {
     pub(crate) namespace: Namespace,
     pub(crate) address: Ipv4Addr,
-    tun: Arc<Tun>,
+    pub(crate) tun: Arc<Tun>,
 }
 
 /// Both ends of a flow; data of ordinary flows goes from left to right.
@@ -49,6 +49,17 @@ impl End {
         Ok(Self { namespace, address: device.address, tun: Arc::new(tun) })
     }
 
+    /// Packets that its device lost in silence.
+    fn dropped(&mut self) -> Result<u64, String> {
+        let tun = Arc::get_mut(&mut self.tun).ok_or("a device is still in use")?;
+        tun.dropped().map_err(|error| error.to_string())
+    }
+
+    /// The same, and those that sockets behind it had no room for.
+    pub(crate) fn lost(&mut self) -> Result<u64, String> {
+        Ok(self.dropped()? + self.namespace.dropped_at_sockets()?)
+    }
+
     /// An end in the namespace of the calling thread.
     pub(crate) fn here(device: &TunConfig) -> Result<Self, String> {
         let namespace = Namespace::current().map_err(|error| format!("/proc: {error}"))?;
@@ -72,12 +83,7 @@ impl Pair {
 
     /// Packets that the devices lost in silence, in all.
     pub(crate) fn dropped(&mut self) -> Result<u64, String> {
-        let mut sum = 0;
-        for end in [&mut self.left, &mut self.right] {
-            let tun = Arc::get_mut(&mut end.tun).ok_or("a device is still in use")?;
-            sum += tun.dropped().map_err(|error| error.to_string())?;
-        }
-        Ok(sum)
+        Ok(self.left.dropped()? + self.right.dropped()?)
     }
 
     /// Packets that sockets at either end had no room for.

@@ -3,14 +3,17 @@
 
 use crate::emulation::{End, Pair, joined};
 use crate::inspect::Reading;
+use crate::scheduling::{Watched, Who};
 use congestion::Registry;
 use endpoint::{
-    FlowReport, Journal, Offset, ReceiverReport, SenderReport, Session, Urgency, be_punctual, receive_tcp,
-    receive_udp, send_tcp, send_udp,
+    Correction, FlowReport, Journal, ReceiverReport, SenderReport, Session, Urgency, Wire, be_punctual,
+    receive_tcp, receive_udp, send_tcp, send_udp,
 };
+use nix::unistd::gettid;
 use runs::{Ends, FlowSpec, RunSpec};
 use std::net::{SocketAddrV4, TcpListener, UdpSocket};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 /// Port of every flow: each has namespaces of its own. Some programs know no other.
@@ -67,6 +70,8 @@ impl Sockets {
 pub(crate) struct FlowThreads<'scope> {
     sender: ScopedJoinHandle<'scope, Result<SenderReport, String>>,
     receiver: ScopedJoinHandle<'scope, Result<ReceiverReport, String>>,
+    /// What both have of the processors.
+    pub(crate) watched: [Watched; 2],
 }
 
 impl FlowThreads<'_> {
@@ -77,7 +82,7 @@ impl FlowThreads<'_> {
     pub(crate) fn join(self) -> Result<FlowReport, String> {
         let (sent, received) = (joined(self.sender), joined(self.receiver));
         // Both have gone by the same clock.
-        Ok(FlowReport::of((sent?, Offset::ZERO), (received?, Offset::ZERO)))
+        Ok(FlowReport::of((sent?, Correction::NONE), (received?, Correction::NONE)))
     }
 }
 
@@ -93,16 +98,21 @@ pub(crate) fn start<'scope, 'env>(
 ) -> Result<Option<FlowThreads<'scope>>, String> {
     let flow = &spec.flows[index];
     let label = |end| format!("flow {} ({}) {end}", index + 1, flow.scheme);
+    let tasks = [0; 2].map(|_| Arc::new(AtomicI32::new(0)));
+    let watched = tasks.clone().map(|task| Watched::new(Who::Thread(task), 0));
+    let [near_task, far_task] = tasks;
     let threads = match (sockets, &flow.kernel) {
         (Sockets::Udp { sender: near, receiver: far }, _) => {
             let Ends { config, sender, receiver } = spec.ends(index, registry)?;
             // The path between the ends logs packets; what the receiver finds out shows in them.
             let journal = Journal::of(index, spec.log);
-            let send = move || send_udp(spec, index, sender, &near, session, journal);
-            let receive = move || receive_udp(&config, receiver, &far, session, Journal::default());
+            let send = move || send_udp(spec, index, sender, (&near, Wire::plain()), session, journal);
+            let receive =
+                move || receive_udp(&config, receiver, (&far, Wire::plain()), session, Journal::default());
             FlowThreads {
-                sender: spawn(scope, session.stop, label("sender"), send)?,
-                receiver: spawn(scope, session.stop, label("receiver"), receive)?,
+                sender: spawn(scope, session.stop, (label("sender"), near_task), send)?,
+                receiver: spawn(scope, session.stop, (label("receiver"), far_task), receive)?,
+                watched,
             }
         }
         (Sockets::Tcp { listener }, Some(kernel)) => {
@@ -114,8 +124,9 @@ pub(crate) fn start<'scope, 'env>(
             };
             let receive = move || receive_tcp(flow, &listener, session);
             FlowThreads {
-                sender: spawn(scope, session.stop, label("sender"), send)?,
-                receiver: spawn(scope, session.stop, label("receiver"), receive)?,
+                sender: spawn(scope, session.stop, (label("sender"), near_task), send)?,
+                receiver: spawn(scope, session.stop, (label("receiver"), far_task), receive)?,
+                watched,
             }
         }
         _ => return Ok(None),
@@ -126,13 +137,14 @@ pub(crate) fn start<'scope, 'env>(
 fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     stop: &'scope AtomicBool,
-    label: String,
+    (label, task): (String, Arc<AtomicI32>),
     work: impl FnOnce() -> Result<T, String> + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, Result<T, String>>, String> {
     thread::Builder::new()
         .name(label.clone())
         .spawn_scoped(scope, move || {
             be_punctual(Urgency::End);
+            task.store(gettid().as_raw(), Ordering::Relaxed);
             let result = work().map_err(|error| format!("{label}: {error}"));
             if result.is_err() {
                 stop.store(true, Ordering::Relaxed);

@@ -102,11 +102,17 @@ const SYSCTLS: [(&str, &str); 6] = [
     ("net/ipv4/ping_group_range", "0 2147483647"),
 ];
 
+/// Writes a sysctl of the calling thread's namespace. One that is not there (of a kernel without IPv6) needs nothing.
+pub(crate) fn set(name: &str, value: &str) -> io::Result<()> {
+    match std::fs::write(format!("/proc/sys/{name}"), value) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
 fn settle() -> io::Result<()> {
     for (name, value) in SYSCTLS {
-        match std::fs::write(format!("/proc/sys/{name}"), value) {
-            // A kernel without IPv6 has nothing to turn off.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        match set(name, value) {
             // Group numbers that a user namespace does not map cannot be named; only ping needs them.
             Err(_) if name.ends_with("ping_group_range") => {}
             result => result?,

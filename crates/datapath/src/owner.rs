@@ -11,8 +11,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Environment variable that tells whose a process is: `SPACE.PID.START.NUMBER`, the PID namespace of the owner, its process
-/// number there and its start time.
+/// Environment variable that tells whose a process is: `SPACE.CLOCK.PID.START.NUMBER`, the PID namespace of the owner and its
+/// time namespace, its process number and its start time there.
 const OWNER: &str = "DUMBBELL_OWNER";
 /// Marks what cannot be told whose it is: nobody takes it for left behind.
 const NOWHERE: u64 = 0;
@@ -32,7 +32,8 @@ impl Owner {
         let number = RUNS.fetch_add(1, Ordering::Relaxed);
         let pid = std::process::id();
         let start = start_time(pid).unwrap_or_default();
-        Self { mark: format!("{}.{pid}.{start}.{number}", numbering().unwrap_or(NOWHERE)) }
+        let (space, clock) = numbering().unwrap_or((NOWHERE, NOWHERE));
+        Self { mark: format!("{space}.{clock}.{pid}.{start}.{number}") }
     }
 
     /// The mark, which is fit to name a file.
@@ -56,7 +57,7 @@ impl Owner {
 }
 
 /// Ends what runs of dumbbell that were killed have left behind, and removes their private directories; returns how many
-/// processes that were. What runs in other PID namespaces own is theirs: from here nobody can see whether they live.
+/// processes that were. What runs in other PID or time namespaces own is theirs: from here nobody can see whether they live.
 pub fn clean_up() -> usize {
     let ended = marked_processes().filter(|(_, mark)| is_orphaned(mark)).map(|(pid, _)| end(pid)).count();
     scratch::remove_orphaned(is_orphaned);
@@ -66,9 +67,9 @@ pub fn clean_up() -> usize {
 /// Whether the owner that a mark names has certainly ended. What is no mark names nobody.
 fn is_orphaned(mark: &str) -> bool {
     let Ok(numbers) = mark.split('.').map(str::parse).collect::<Result<Vec<u64>, _>>() else { return false };
-    let [space, pid, start, _] = numbers[..] else { return false };
+    let [space, clock, pid, start, _] = numbers[..] else { return false };
     let Ok(pid) = i32::try_from(pid) else { return false };
-    if pid == 0 || numbering() != Some(space) {
+    if pid == 0 || numbering() != Some((space, clock)) {
         return false;
     }
     match start_time(pid.unsigned_abs()) {
@@ -78,12 +79,13 @@ fn is_orphaned(mark: &str) -> bool {
     }
 }
 
-/// The PID namespace of this process, if it is the one whose processes `/proc` lists: else numbers found there are not those
-/// that signals go to.
-fn numbering() -> Option<u64> {
+/// The PID and the time namespace of this process, if `/proc` lists its processes: else numbers found there are not those
+/// that signals go to. When a process started is another time in another time namespace (Linux v6.12, fs/proc/array.c).
+fn numbering() -> Option<(u64, u64)> {
     let own = fs::read_link("/proc/self").ok()?;
     (own == Path::new(&std::process::id().to_string())).then_some(())?;
-    Some(fs::metadata("/proc/self/ns/pid").ok()?.ino())
+    let clock = fs::metadata("/proc/self/ns/time").map_or(NOWHERE, |found| found.ino());
+    Some((fs::metadata("/proc/self/ns/pid").ok()?.ino(), clock))
 }
 
 fn end(pid: i32) {
@@ -131,7 +133,8 @@ mod tests {
 
     #[test]
     fn what_a_dead_owner_left_is_ended() {
-        let mut orphan = marked(&format!("{}.{NOBODY}.0.1", numbering().unwrap()));
+        let (space, clock) = numbering().unwrap();
+        let mut orphan = marked(&format!("{space}.{clock}.{NOBODY}.0.1"));
         // A program has its environment a moment after it was started. Whoever else cleans up then may be first.
         let status = loop {
             clean_up();
@@ -144,14 +147,16 @@ mod tests {
     }
 
     #[test]
-    fn what_a_run_in_another_pid_namespace_owns_is_left_alone() {
-        let mut theirs = marked(&format!("{}.{NOBODY}.0.1", numbering().unwrap() + 1));
-        let mut unknown = marked(&format!("{NOWHERE}.{NOBODY}.0.1"));
+    fn what_a_run_in_another_pid_or_time_namespace_owns_is_left_alone() {
+        let (space, clock) = numbering().unwrap();
+        let mut theirs = marked(&format!("{}.{clock}.{NOBODY}.0.1", space + 1));
+        let mut otherwise = marked(&format!("{space}.{}.{NOBODY}.0.1", clock + 1));
+        let mut unknown = marked(&format!("{NOWHERE}.{NOWHERE}.{NOBODY}.0.1"));
         let asked = Instant::now();
         while asked.elapsed() < Duration::from_millis(200) {
             clean_up();
         }
-        for child in [&mut theirs, &mut unknown] {
+        for child in [&mut theirs, &mut otherwise, &mut unknown] {
             assert!(child.try_wait().unwrap().is_none());
             child.kill().unwrap();
             child.wait().unwrap();
@@ -163,9 +168,9 @@ mod tests {
         let owner = Owner::next();
         assert!(!is_orphaned(&owner.mark));
         let mut parts: Vec<&str> = owner.mark.split('.').collect();
-        parts[2] = "1";
+        parts[3] = "1";
         assert!(is_orphaned(&parts.join(".")));
-        for text in ["", "dbus", "1.2.3", "1.2.3.4.5", "a.b.c.d", "-1.1.1.1", "0.0.0.0"] {
+        for text in ["", "dbus", "1.2.3.4", "1.2.3.4.5.6", "a.b.c.d.e", "-1.1.1.1.1", "0.0.0.0.0"] {
             assert!(!is_orphaned(text), "{text}");
         }
     }

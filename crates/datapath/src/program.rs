@@ -2,6 +2,8 @@
 
 use crate::namespace::Namespace;
 use crate::owner::Owner;
+use crate::scheduling::{Watched, Who};
+use endpoint::be_punctual_as_program;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -41,6 +43,8 @@ pub(crate) struct Program {
     tail: Arc<Mutex<Tail>>,
     readers: Vec<JoinHandle<()>>,
     status: Option<ExitStatus>,
+    /// What it has of the processors.
+    pub(crate) watched: Watched,
 }
 
 /// What to start, and where.
@@ -54,6 +58,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) owner: &'a Owner,
     /// Text that the caller will wait for in the output.
     pub(crate) awaited: Option<String>,
+    /// How many programs the run has.
+    pub(crate) programs: usize,
 }
 
 impl Program {
@@ -73,6 +79,7 @@ impl Program {
             .stderr(Stdio::piped());
         launch.owner.mark(&mut command);
         move_into(&mut command, launch.namespace);
+        hurry(&mut command);
         let mut child = command
             .spawn()
             .map_err(|error| format!("{}: cannot start `{}`: {error}", launch.label, launch.words[0]))?;
@@ -86,7 +93,8 @@ impl Program {
             let tail = Arc::clone(&tail);
             thread::spawn(move || drain(stream, &tail))
         });
-        Ok(Self { label: launch.label, readers: readers.collect(), child, tail, status: None })
+        let watched = Watched::new(Who::Program(child.id() as i32), launch.programs);
+        Ok(Self { label: launch.label, readers: readers.collect(), child, tail, status: None, watched })
     }
 
     /// How it ended, if it has.
@@ -189,6 +197,17 @@ pub(crate) fn move_into(command: &mut Command, namespace: &Namespace) {
                 return Err(std::io::Error::other("the parent has ended"));
             }
         }
+        Ok(())
+    };
+    // SAFETY: see above.
+    unsafe { command.pre_exec(prepare) };
+}
+
+/// Makes the child start with real-time priority.
+#[allow(unsafe_code, reason = "between fork and exec only system calls are made, no memory is allocated")]
+fn hurry(command: &mut Command) {
+    let prepare = || {
+        be_punctual_as_program();
         Ok(())
     };
     // SAFETY: see above.

@@ -5,10 +5,12 @@ use crate::flow::{PORT, ends};
 use crate::owner::Owner;
 use crate::program::{Launch, Program, describe, is_listening};
 use crate::program_samples::{ProgramSample, read_samples};
+use crate::scheduling::EndReport;
 use endpoint::Clock;
 use runs::{FlowSpec, ProgramSpec, Readiness, RunSpec, Side};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,12 +22,12 @@ const MARGIN_S: f64 = 5.0;
 const READY_POLL: Duration = Duration::from_millis(20);
 
 /// What a program did.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProgramReport {
     /// Flow number, from 1.
     pub flow: usize,
     /// `sender` or `receiver`.
-    pub side: &'static str,
+    pub side: String,
     /// The command.
     pub command: Vec<String>,
     /// How it ended before it was told to, if it did.
@@ -34,10 +36,28 @@ pub struct ProgramReport {
     pub output: Vec<String>,
 }
 
-/// The end of a flow of programs that listens.
-fn listener<'a>(flow: &FlowSpec, program: &ProgramSpec, pair: &'a Pair) -> &'a End {
-    let (sender, receiver) = ends(flow, pair);
-    if program.first == Side::Sender { sender } else { receiver }
+/// The ends of a flow of programs that are on this machine, and where the one is that listens.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EndsHere<'a> {
+    pub(crate) sender: Option<&'a End>,
+    pub(crate) receiver: Option<&'a End>,
+    pub(crate) listener: Ipv4Addr,
+}
+
+impl<'a> EndsHere<'a> {
+    /// Both.
+    pub(crate) fn of_pair(flow: &FlowSpec, program: &ProgramSpec, pair: &'a Pair) -> Self {
+        let (sender, receiver) = ends(flow, pair);
+        let listener = if program.first == Side::Sender { sender.address } else { receiver.address };
+        Self { sender: Some(sender), receiver: Some(receiver), listener }
+    }
+
+    const fn of(self, side: Side) -> Option<&'a End> {
+        match side {
+            Side::Sender => self.sender,
+            Side::Receiver => self.receiver,
+        }
+    }
 }
 
 /// Where the programs of a flow run, and their commands: the sender's, the receiver's.
@@ -45,23 +65,26 @@ fn listener<'a>(flow: &FlowSpec, program: &ProgramSpec, pair: &'a Pair) -> &'a E
 struct Place<'a> {
     index: usize,
     flow: &'a FlowSpec,
-    pair: &'a Pair,
+    ends: EndsHere<'a>,
     owner: &'a Owner,
     directory: &'a Path,
+    /// How many programs the run has.
+    programs: usize,
     commands: [Vec<String>; 2],
     /// Where the sides write samples, if they do.
     samples: [PathBuf; 2],
 }
 
 impl Place<'_> {
-    fn launch(&self, side: Side, awaited: Option<String>) -> Result<Program, String> {
-        let (sender, receiver) = ends(self.flow, self.pair);
-        let (words, end, name) = match side {
-            Side::Sender => (&self.commands[0], sender, "sender"),
-            Side::Receiver => (&self.commands[1], receiver, "receiver"),
+    /// Starts a side if it is here.
+    fn launch(&self, side: Side, awaited: Option<String>) -> Result<Option<Program>, String> {
+        let Some(end) = self.ends.of(side) else { return Ok(None) };
+        let (words, name) = match side {
+            Side::Sender => (&self.commands[0], "sender"),
+            Side::Receiver => (&self.commands[1], "receiver"),
         };
         let none = BTreeMap::new();
-        Program::start(Launch {
+        let launch = Launch {
             label: format!("flow {} ({}) {name}", self.index + 1, self.flow.scheme),
             words,
             environment: self.flow.program.as_ref().map_or(&none, |program| &program.environment),
@@ -69,20 +92,24 @@ impl Place<'_> {
             directory: self.directory,
             owner: self.owner,
             awaited,
-        })
+            programs: self.programs,
+        };
+        Program::start(launch).map(Some)
     }
 }
 
-/// A flow of two programs.
+/// A flow of two programs, as far as they are on this machine.
 #[derive(Debug)]
 pub(crate) struct ProgramFlow<'a> {
     place: Place<'a>,
     spec: &'a ProgramSpec,
-    first: Program,
+    first: Option<Program>,
     /// When the first side was started.
     begun: Instant,
     readiness: Readiness,
     second: Option<Program>,
+    /// Whether the second side was started, if it is here.
+    has_second: bool,
     start: Time,
     stop: Time,
 }
@@ -95,20 +122,20 @@ impl<'a> ProgramFlow<'a> {
     pub(crate) fn start(
         spec: &'a RunSpec,
         index: usize,
-        pair: &'a Pair,
+        ends: impl FnOnce(&FlowSpec, &ProgramSpec) -> EndsHere<'a>,
         owner: &'a Owner,
         directory: &'a Path,
     ) -> Result<Option<Self>, String> {
         let flow = &spec.flows[index];
         let Some(program) = &flow.program else { return Ok(None) };
+        let ends = ends(flow, program);
         let (start, stop) = (flow.start(), flow.stop(spec.duration()));
-        let listener = listener(flow, program, pair);
         let length_s = (stop - start).as_secs_f64();
         let samples =
             ["sender", "receiver"].map(|side| directory.join(format!("flow-{}-{side}.samples", index + 1)));
         let values = |samples: &Path| {
             [
-                ("ip", listener.address.to_string()),
+                ("ip", ends.listener.to_string()),
                 ("port", PORT.to_string()),
                 ("duration", format!("{}", (length_s + MARGIN_S).ceil())),
                 ("duration_s", format!("{length_s}")),
@@ -124,7 +151,8 @@ impl<'a> ProgramFlow<'a> {
         let commands = [words(&program.sender, &samples[0])?, words(&program.receiver, &samples[1])?];
         let readiness = program.readiness()?;
         let awaited = if let Readiness::Output(text) = &readiness { Some(text.clone()) } else { None };
-        let place = Place { index, flow, pair, owner, directory, commands, samples };
+        let programs = 2 * spec.flows.iter().filter(|flow| flow.program.is_some()).count();
+        let place = Place { index, flow, ends, owner, directory, programs, commands, samples };
         let first = place.launch(program.first, awaited)?;
         Ok(Some(Self {
             spec: program,
@@ -132,6 +160,7 @@ impl<'a> ProgramFlow<'a> {
             begun: Instant::now(),
             readiness,
             second: None,
+            has_second: false,
             start,
             stop,
             place,
@@ -144,17 +173,17 @@ impl<'a> ProgramFlow<'a> {
     /// One line: a program that ends or does not get ready, with its last output.
     pub(crate) fn wait_until_ready(&mut self, stop: &dyn Fn() -> bool) -> Result<(), String> {
         let timeout = Duration::from_secs_f64(self.spec.ready_timeout_s);
-        let listener = listener(self.place.flow, self.spec, self.place.pair);
+        let (Some(first), Some(end)) = (&mut self.first, self.place.ends.of(self.spec.first)) else {
+            return Ok(());
+        };
         loop {
-            if let Some(status) = self.first.ended() {
-                self.first.finish_output();
-                return Err(self
-                    .first
-                    .failure(&format!("ended before it was ready, with {}", describe(status))));
+            if let Some(status) = first.ended() {
+                first.finish_output();
+                return Err(first.failure(&format!("ended before it was ready, with {}", describe(status))));
             }
             let ready = match &self.readiness {
-                Readiness::Listening => listener.namespace.run(|| Ok(is_listening(PORT)))?,
-                Readiness::Output(_) => self.first.has_printed_awaited(),
+                Readiness::Listening => end.namespace.run(|| Ok(is_listening(PORT)))?,
+                Readiness::Output(_) => first.has_printed_awaited(),
                 Readiness::After(seconds) => self.begun.elapsed().as_secs_f64() >= *seconds,
             };
             if ready {
@@ -163,11 +192,12 @@ impl<'a> ProgramFlow<'a> {
             let waits = !matches!(self.readiness, Readiness::After(_));
             if waits && self.begun.elapsed() > timeout {
                 let what = format!("not ready ({}) after {} s", self.spec.ready, self.spec.ready_timeout_s);
-                return Err(self.first.failure(&what));
+                return Err(first.failure(&what));
             }
             if stop() {
                 return Err("stopped".to_owned());
             }
+            first.watched.look(false);
             thread::sleep(READY_POLL);
         }
     }
@@ -181,11 +211,13 @@ impl<'a> ProgramFlow<'a> {
             self.end();
             return Ok(());
         }
-        if now >= self.start && self.second.is_none() {
+        if now >= self.start && !self.has_second {
             let side = if self.spec.first == Side::Sender { Side::Receiver } else { Side::Sender };
-            self.second = Some(self.place.launch(side, None)?);
+            self.has_second = true;
+            self.second = self.place.launch(side, None)?;
         }
-        for program in self.second.iter_mut().chain([&mut self.first]) {
+        for program in self.second.iter_mut().chain(&mut self.first) {
+            program.watched.look(now >= self.start);
             if let Some(status) = program.ended().filter(|status| !status.success()) {
                 program.finish_output();
                 return Err(program.failure(&format!("ended early, with {}", describe(status))));
@@ -196,7 +228,7 @@ impl<'a> ProgramFlow<'a> {
 
     /// Ends both sides, the one that connected before the one that listens.
     pub(crate) fn end(&mut self) {
-        for program in self.second.iter_mut().chain([&mut self.first]) {
+        for program in self.second.iter_mut().chain(&mut self.first) {
             program.end();
         }
     }
@@ -218,29 +250,39 @@ impl<'a> ProgramFlow<'a> {
 
     /// Why the run must not be used, if a side says so.
     pub(crate) fn objection(&mut self) -> Option<String> {
-        self.second.iter_mut().chain([&mut self.first]).find_map(Program::objection)
+        self.second.iter_mut().chain(&mut self.first).find_map(Program::objection)
     }
 
     /// Why the flow counts as failed although nothing was delivered.
     pub(crate) fn silence(&self) -> String {
-        let programs = self.second.iter().chain([&self.first]);
+        let programs = self.second.iter().chain(&self.first);
         let told: Vec<String> = programs.map(|program| program.failure("sent no data")).collect();
         told.join("; ")
     }
 
+    /// What both had of the processors.
+    pub(crate) fn ends(&mut self) -> Vec<EndReport> {
+        let flow = self.place.index + 1;
+        self.sides().into_iter().filter_map(|(program, side)| program.watched.report(flow, side)).collect()
+    }
+
+    /// The programs that were started, each with its side.
+    fn sides(&mut self) -> Vec<(&mut Program, &'static str)> {
+        let sides =
+            if self.spec.first == Side::Sender { ["sender", "receiver"] } else { ["receiver", "sender"] };
+        let programs = [self.first.as_mut(), self.second.as_mut()];
+        programs.into_iter().zip(sides).filter_map(|(program, side)| Some((program?, side))).collect()
+    }
+
     /// What both programs did.
     pub(crate) fn reports(&mut self) -> Vec<ProgramReport> {
-        let Place { index, commands, .. } = &self.place;
-        let first_is_sender = self.spec.first == Side::Sender;
-        let first = (&mut self.first, first_is_sender);
-        let programs =
-            [first].into_iter().chain(self.second.iter_mut().map(|second| (second, !first_is_sender)));
-        let reports = programs.map(|(program, is_sender)| {
+        let (flow, commands) = (self.place.index + 1, self.place.commands.clone());
+        let reports = self.sides().into_iter().map(|(program, side)| {
             program.finish_output();
             ProgramReport {
-                flow: index + 1,
-                side: if is_sender { "sender" } else { "receiver" },
-                command: commands[usize::from(!is_sender)].clone(),
+                flow,
+                side: side.to_owned(),
+                command: commands[usize::from(side == "receiver")].clone(),
                 ended: program.ended().map(describe),
                 output: program.output(),
             }

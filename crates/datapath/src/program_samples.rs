@@ -1,20 +1,27 @@
 //! What programs write about themselves: a file with a line of JSON for each value of a time series. The run's
 //! `flows.parquet` gets them.
 
-use endpoint::Clock;
-use serde::Deserialize;
+use endpoint::{Clock, Correction};
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::Path;
 use units::Time;
 
 /// A value that a program saw at some time of the run.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ProgramSample {
     pub(crate) at: Time,
     pub(crate) field: String,
     pub(crate) unit: String,
     pub(crate) value: f64,
+}
+
+impl ProgramSample {
+    /// With the time of the run's own clock.
+    pub(crate) fn corrected(self, correction: &Correction) -> Self {
+        Self { at: correction.time_of(self.at), ..self }
+    }
 }
 
 /// A line as it is written.

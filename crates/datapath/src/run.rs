@@ -5,15 +5,16 @@ use crate::flow::{self, FlowThreads, Sockets, readings};
 use crate::lane::{Gauges, LaneReport};
 use crate::lateness::{Lateness, LatenessReport, stalled};
 use crate::owner::{Owner, clean_up};
-use crate::program_flow::{ProgramFlow, ProgramReport};
+use crate::program_flow::{EndsHere, ProgramFlow, ProgramReport};
 use crate::program_samples::ProgramSample;
+use crate::scheduling::EndReport;
 use crate::scratch::Scratch;
+use crate::telling::{Delivered, tell_flows};
 use crate::turn::Turn;
 use congestion::Registry;
-use endpoint::{Clock, ClockedLog, FlowReport, MOST_FLOWS, Session, merged, monotonic_ns};
+use endpoint::{Clock, ClockedLog, FlowReport, MOST_FLOWS, Session, Watchful, merged, monotonic_ns};
 use measure::Sample;
 use path::LinkTally;
-use record::Event;
 use runs::{Backend, CapacityMeter, LogLevel, Observer, RunSpec, Totals, link_counters, tell};
 use serde::Serialize;
 use std::path::Path;
@@ -45,6 +46,8 @@ pub struct EmulationReport {
     pub degraded: Option<String>,
     /// Why it must not be used, if so.
     pub invalid: Option<String>,
+    /// What the ends of flows had of the processors.
+    pub ends: Vec<EndReport>,
     /// What the programs of the run did.
     pub programs: Vec<ProgramReport>,
 }
@@ -99,6 +102,7 @@ struct Outcome {
     lanes: [LaneReport; 2],
     flows: Vec<Option<FlowReport>>,
     programs: Vec<ProgramReport>,
+    ends: Vec<EndReport>,
     /// For flows of programs: what to say if nothing was delivered.
     silences: Vec<Option<String>>,
     /// What the programs of each flow have written about themselves.
@@ -136,11 +140,16 @@ fn with_pairs(
     stop: &dyn Fn() -> bool,
 ) -> Result<Outcome, String> {
     let spec = planned.spec;
+    // Who lowers programs that spin has to come before them.
+    let _watchful = spec.flows.iter().any(|flow| flow.program.is_some()).then(Watchful::begin);
     let indexed = || spec.flows.iter().zip(pairs).enumerate();
     let sockets: Vec<Sockets> =
         indexed().map(|(_, (flow, pair))| Sockets::open(flow, pair)).collect::<Result<_, _>>()?;
     // Programs that are dropped are ended: whatever goes wrong from here on, none is left.
-    let programs = indexed().map(|(index, (_, pair))| ProgramFlow::start(spec, index, pair, owner, scratch));
+    let programs = indexed().map(|(index, (_, pair))| {
+        let ends = |flow: &_, program: &_| EndsHere::of_pair(flow, program, pair);
+        ProgramFlow::start(spec, index, ends, owner, scratch)
+    });
     let mut programs: Vec<Option<ProgramFlow<'_>>> = programs.collect::<Result<_, _>>()?;
     programs.iter_mut().flatten().try_for_each(|program| program.wait_until_ready(stop))?;
     let traffic = spec.flows.iter().map(|flow| {
@@ -156,6 +165,7 @@ fn with_pairs(
     for program in &mut programs {
         outcome.samples.push(program.as_ref().map_or(Ok(Vec::new()), |program| program.samples(clock))?);
         outcome.objections.extend(program.as_mut().and_then(ProgramFlow::objection));
+        outcome.ends.extend(program.iter_mut().flat_map(ProgramFlow::ends));
         outcome.programs.extend(program.iter_mut().flat_map(ProgramFlow::reports));
         outcome.silences.push(program.as_ref().map(ProgramFlow::silence));
     }
@@ -195,8 +205,9 @@ fn with_programs(
                 .collect::<Result<_, _>>()?;
             Ok((lanes, flows))
         })();
-        let watched = match &started {
-            Ok(_) => watch(session, programs, stop),
+        let mut started = started;
+        let watched = match &mut started {
+            Ok((_, flows)) => watch(session, programs, flows, stop),
             Err(error) => Err(String::clone(error)),
         };
         if watched.is_err() {
@@ -204,9 +215,13 @@ fn with_programs(
         }
         let ([data, ack], flows) = started?;
         let lanes = (joined(data), joined(ack));
-        let mut reports = Vec::new();
+        let (mut reports, mut ends) = (Vec::new(), Vec::new());
         let mut failure = watched.err();
-        for threads in flows {
+        for (index, mut threads) in flows.into_iter().enumerate() {
+            let watched = threads.iter_mut().flat_map(|threads| threads.watched.iter_mut());
+            ends.extend(
+                watched.zip(["sender", "receiver"]).filter_map(|(end, side)| end.report(index + 1, side)),
+            );
             reports.push(threads.map(FlowThreads::join).transpose().unwrap_or_else(|error| {
                 failure.get_or_insert(error);
                 None
@@ -219,6 +234,7 @@ fn with_programs(
                 lanes,
                 flows: reports,
                 programs: Vec::new(),
+                ends,
                 silences: Vec::new(),
                 samples: Vec::new(),
                 objections: Vec::new(),
@@ -233,6 +249,7 @@ fn with_programs(
 fn watch(
     session: Session<'_>,
     programs: &mut [Option<ProgramFlow<'_>>],
+    flows: &mut [Option<FlowThreads<'_>>],
     stop: &dyn Fn() -> bool,
 ) -> Result<(), String> {
     loop {
@@ -243,6 +260,8 @@ fn watch(
         for program in programs.iter_mut().flatten() {
             program.step(now)?;
         }
+        let ours = flows.iter_mut().flatten().flat_map(|threads| &mut threads.watched);
+        ours.for_each(|end| end.look(true));
         if stop() {
             return Err("stopped".to_owned());
         }
@@ -256,6 +275,7 @@ fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Re
         lanes: [data, ack],
         flows,
         programs,
+        ends,
         silences,
         samples,
         objections,
@@ -277,37 +297,17 @@ fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Re
         let of_lanes = [&data.log, &ack.log].map(ClockedLog::from);
         of_lanes.into_iter().chain(flows.iter().flatten().flat_map(FlowReport::logs))
     };
-    // Payload bytes, by flow.
-    let mut delivered = vec![0; spec.flows.len()];
+    let mut delivered = Delivered::of(spec);
     for record in merged(logs()) {
         while let Some((data, ack)) = due.next_if(|(data, _)| data.0.as_ns() <= record.time_ns) {
             sample(observer, data, &ack.1);
         }
-        if record.event == Event::Deliver {
-            delivered[record.flow as usize - 1] += u64::from(record.data_bytes);
-        }
+        delivered.count(&record);
         observer.record(&record);
     }
     due.for_each(|(data, ack)| sample(observer, data, &ack.1));
-    for (bytes, silence) in delivered.into_iter().zip(silences) {
-        // Handshakes carry nothing: a program that only connects is silent too.
-        if let Some(silence) = silence.filter(|_| bytes == 0) {
-            return Err(silence);
-        }
-    }
-    for (index, flow) in flows.iter().enumerate() {
-        if let Some(flow) = flow {
-            flow.tell_samples(observer, index as u32 + 1);
-            for frame in flow.frames() {
-                tell::decoded_frame(observer, index as u32 + 1, frame);
-            }
-        }
-    }
-    for (index, samples) in samples.iter().enumerate() {
-        for ProgramSample { at, field, unit, value } in samples {
-            observer.flow_value(*at, index as u32 + 1, field, unit, *value);
-        }
-    }
+    delivered.require(silences)?;
+    tell_flows(&flows, &samples, observer);
     for ((at, data), (_, ack)) in samples_of_links() {
         for (links, name) in [(data, "data"), (ack, "ack")] {
             for link in links {
@@ -339,13 +339,20 @@ fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Re
     let emulation = EmulationReport {
         degraded: lateness_us
             .degraded()
-            .or_else(|| ends_latest.and_then(|latest| stalled(latest, spec.path.base_rtt()))),
+            .or_else(|| ends_latest.and_then(|latest| stalled(latest, spec.path.base_rtt())))
+            .or_else(|| {
+                let mut starved = ends.iter().filter_map(|end| {
+                    end.degraded(&spec.flows[end.flow - 1].scheme, lateness_us.bound.unsigned_abs())
+                });
+                starved.next()
+            }),
         ends_latest_us: ends_latest.map(|latest| (latest.as_ns() / 1000) as i64),
         lateness_us,
         real_time: data.real_time && ack.real_time,
         tx_dropped,
         socket_dropped,
         invalid,
+        ends,
         programs,
     };
     Ok(Emulated { totals, emulation })

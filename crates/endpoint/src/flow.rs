@@ -1,9 +1,11 @@
 //! Both ends of a flow of a run: each at work in a thread of its own, or on a machine of its own; and what they know
 //! after it.
 
-use crate::clock::Offset;
+use crate::clock::Correction;
+use crate::guard::{Guarded, Wire};
 use crate::journal::Journal;
 use crate::live_tcp::{Milestone, StreamedFrame, decoded};
+use crate::log::EventLog;
 use crate::merge::ClockedLog;
 use crate::samples::Samples;
 use crate::session::Session;
@@ -13,6 +15,7 @@ use crate::udp_receiver::run_receiver;
 use crate::udp_sender::run_sender;
 use measure::{FlowState, SenderCounters};
 use runs::{FlowSpec, Observer, RunSpec, media_counters, sender_counters};
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{SocketAddrV4, TcpListener, UdpSocket};
 use std::thread;
@@ -24,24 +27,50 @@ use units::{Span, Time};
 const POLL: Duration = Duration::from_millis(2);
 
 /// What the sending end of a flow knows after a run, by its own clock.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct SenderReport {
     counters: SenderCounters,
     samples: Samples,
     journal: Journal,
     /// Frames written to a stream that cannot carry marks.
     frames: Vec<StreamedFrame>,
+    guarded: Guarded,
 }
 
 /// What the receiving end of a flow knows after a run, by its own clock.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ReceiverReport {
     media: ReceivedMedia,
     journal: Journal,
+    guarded: Guarded,
+}
+
+impl SenderReport {
+    /// Its logs, by its own clock.
+    pub fn logs(&self) -> impl Iterator<Item = &EventLog> {
+        self.journal.logs()
+    }
+
+    /// What it did not take for its peer's.
+    pub const fn guarded(&self) -> Guarded {
+        self.guarded
+    }
+}
+
+impl ReceiverReport {
+    /// Its logs, by its own clock.
+    pub fn logs(&self) -> impl Iterator<Item = &EventLog> {
+        self.journal.logs()
+    }
+
+    /// What it did not take for its peer's.
+    pub const fn guarded(&self) -> Guarded {
+        self.guarded
+    }
 }
 
 /// What a receiving end knows of a live source.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 enum ReceivedMedia {
     /// What it decoded.
     Frames(Vec<DecodedFrame>),
@@ -49,7 +78,7 @@ enum ReceivedMedia {
     Stream(Vec<Milestone>),
 }
 
-/// Sends flow number `index` (from 0) of `spec` by our transport over a connected socket, until the session is over.
+/// Sends flow number `index` (from 0) of `spec` by our transport over `socket`, until the session is over.
 ///
 /// # Errors
 /// One line: what the socket refused.
@@ -57,14 +86,15 @@ pub fn send_udp(
     spec: &RunSpec,
     index: usize,
     mut sender: Sender,
-    socket: &UdpSocket,
+    (socket, mut wire): (&UdpSocket, Wire),
     session: Session<'_>,
     mut journal: Journal,
 ) -> Result<SenderReport, String> {
     let mut samples = Samples::every(Span::from_secs_f64(spec.sample_interval_s));
-    run_sender(socket, &mut sender, session, &mut samples, &mut journal).map_err(|error| sending(&error))?;
+    run_sender(socket, &mut wire, &mut sender, session, &mut samples, &mut journal)
+        .map_err(|error| sending(&error))?;
     let counters = sender_counters(spec, index, &sender);
-    Ok(SenderReport { counters, samples, journal, frames: Vec::new() })
+    Ok(SenderReport { counters, samples, journal, frames: Vec::new(), guarded: wire.guarded() })
 }
 
 /// Receives what [`send_udp`] sends at the other end, until the session is over. A socket without a peer takes the
@@ -75,13 +105,14 @@ pub fn send_udp(
 pub fn receive_udp(
     config: &Config,
     mut receiver: Receiver,
-    socket: &UdpSocket,
+    (socket, mut wire): (&UdpSocket, Wire),
     session: Session<'_>,
     mut journal: Journal,
 ) -> Result<ReceiverReport, String> {
-    run_receiver(socket, &mut receiver, config, session, &mut journal).map_err(|error| receiving(&error))?;
+    run_receiver(socket, &mut wire, &mut receiver, config, session, &mut journal)
+        .map_err(|error| receiving(&error))?;
     let frames = std::iter::from_fn(|| receiver.take_frame()).collect();
-    Ok(ReceiverReport { media: ReceivedMedia::Frames(frames), journal })
+    Ok(ReceiverReport { media: ReceivedMedia::Frames(frames), journal, guarded: wire.guarded() })
 }
 
 /// Sends flow number `index` (from 0) of `spec` by the kernel's TCP to `address`, with that congestion control, from the
@@ -111,7 +142,8 @@ pub fn send_tcp(
         .map_err(|error| sending(&error))?;
     let media = outcome.encoder.map(|stats| media_counters(flow, &stats));
     let counters = outcome.counters(index, media);
-    Ok(SenderReport { counters, samples, journal: Journal::default(), frames: outcome.frames })
+    let (journal, guarded) = (Journal::default(), Guarded::default());
+    Ok(SenderReport { counters, samples, journal, frames: outcome.frames, guarded })
 }
 
 /// Receives what [`send_tcp`] sends at the other end, until that ends or the session is over.
@@ -127,7 +159,8 @@ pub fn receive_tcp(
     let mut arrived = Vec::new();
     run_tcp_receiver(listener, session, is_live.then_some(&mut arrived))
         .map_err(|error| receiving(&error))?;
-    Ok(ReceiverReport { media: ReceivedMedia::Stream(arrived), journal: Journal::default() })
+    let (journal, guarded) = (Journal::default(), Guarded::default());
+    Ok(ReceiverReport { media: ReceivedMedia::Stream(arrived), journal, guarded })
 }
 
 fn sending(error: &io::Error) -> String {
@@ -145,14 +178,14 @@ pub struct FlowReport {
     samples: Samples,
     frames: Vec<DecodedFrame>,
     /// Of the sending and the receiving end, each by the clock beside it.
-    journals: [(Journal, Offset); 2],
+    journals: [(Journal, Correction); 2],
 }
 
 impl FlowReport {
-    /// What the two ends have reported, given how far the clock of each is from the run's own.
-    pub fn of(sent: (SenderReport, Offset), received: (ReceiverReport, Offset)) -> Self {
-        let (SenderReport { mut counters, samples, journal: sending, frames }, at_sender) = sent;
-        let (ReceiverReport { media, journal: receiving }, at_receiver) = received;
+    /// What the two ends have reported, given what corrects the clock of each.
+    pub fn of(sent: (SenderReport, Correction), received: (ReceiverReport, Correction)) -> Self {
+        let (SenderReport { mut counters, samples, journal: sending, frames, .. }, at_sender) = sent;
+        let (ReceiverReport { media, journal: receiving, .. }, at_receiver) = received;
         let mut frames = match media {
             ReceivedMedia::Frames(frames) => frames,
             ReceivedMedia::Stream(arrived) => decoded(&frames, &arrived),
@@ -162,7 +195,8 @@ impl FlowReport {
             frame.decoded_at = at_receiver.time_of(frame.decoded_at);
         }
         counters.completed = counters.completed.map(|at| at_sender.time_of(at));
-        Self { counters, samples, frames, journals: [(sending, at_sender), (receiving, at_receiver)] }
+        let journals = [(sending, at_sender), (receiving, at_receiver)];
+        Self { counters, samples, frames, journals }
     }
 
     /// What the sender counted.
@@ -177,7 +211,9 @@ impl FlowReport {
 
     /// The logs of both ends, for [`crate::merged`].
     pub fn logs(&self) -> impl Iterator<Item = ClockedLog<'_>> {
-        self.journals.iter().map(|(journal, offset)| ClockedLog { log: journal.log(), offset: *offset })
+        self.journals
+            .iter()
+            .flat_map(|(journal, correction)| journal.logs().map(move |log| ClockedLog { log, correction }))
     }
 
     /// The state of the sender at `at` of its clock, if it was sampled then.
@@ -192,8 +228,8 @@ impl FlowReport {
 
     /// Tells the samples of flow number `flow` (from 1), with the sender's state after every event in full logs.
     pub fn tell_samples(&self, observer: &mut dyn Observer, flow: u32) {
-        let [(journal, offset), _] = &self.journals;
-        self.samples.tell(journal.states(), *offset, observer, flow);
+        let [(journal, correction), _] = &self.journals;
+        self.samples.tell(journal.states(), correction, observer, flow);
     }
 }
 
@@ -214,14 +250,17 @@ mod tests {
             samples: Samples::every(Span::from_ms(100)),
             journal: Journal::default(),
             frames: vec![StreamedFrame { end: 1000, mark }],
+            guarded: Guarded::default(),
         };
         let arrived = vec![Milestone { at: at(5150), bytes: 1000 }];
-        let received = ReceiverReport { media: ReceivedMedia::Stream(arrived), journal: Journal::default() };
-        let (late, early) = (Offset::from_ns(7_000_000), Offset::from_ns(-5_000_000_000));
-        let report = FlowReport::of((sent, late), (received, early));
+        let (media, journal) = (ReceivedMedia::Stream(arrived), Journal::default());
+        let received = ReceiverReport { media, journal, guarded: Guarded::default() };
+        let (late, early) = (Correction::constant(7_000_000), Correction::constant(-5_000_000_000));
+        let report = FlowReport::of((sent, late.clone()), (received, early.clone()));
         assert_eq!(report.counters().completed, Some(at(907)));
         let [frame] = report.frames() else { panic!("one frame") };
         assert_eq!((frame.mark.captured_at, frame.decoded_at), (at(107), at(150)));
-        assert_eq!(report.logs().map(|clocked| clocked.offset).collect::<Vec<_>>(), [late, early]);
+        let corrections: Vec<_> = report.logs().map(|clocked| clocked.correction).collect();
+        assert_eq!(corrections, [&late, &late, &early, &early]);
     }
 }

@@ -7,18 +7,24 @@ use crate::session::Session;
 use congestion::FieldSink;
 use record::Event;
 use runs::{Changes, LogLevel, verdicts};
+use serde::{Deserialize, Serialize};
 use transport::{AckFrame, Data, EcnCounts, Sender};
 use units::Time;
 
 /// The events of one end: a sender's verdicts on its packets and, for full logs, its state after every event; packets as
 /// they leave and arrive only where nothing between the ends logs them.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Journal {
     /// Number of the flow, from 0.
     flow: u32,
     level: LogLevel,
     logs_packets: bool,
+    /// What is added to each data packet of our transport on its way.
+    overhead_bytes: u32,
     log: EventLog,
+    /// Packets that have come in: the kernel dates them back to when they did.
+    arrivals: EventLog,
+    #[serde(skip)]
     changes: Changes,
     states: Rows,
 }
@@ -29,15 +35,16 @@ impl Journal {
         Self { flow: index as u32, level, ..Self::default() }
     }
 
-    /// The same with packets: for ends with no emulated path between them.
+    /// The same with packets, so many bytes longer than our transport makes them: for ends with no emulated path between
+    /// them.
     #[must_use]
-    pub fn with_packets(self) -> Self {
-        Self { logs_packets: true, ..self }
+    pub fn with_packets(self, overhead_bytes: u32) -> Self {
+        Self { logs_packets: true, overhead_bytes, ..self }
     }
 
-    /// The events.
-    pub const fn log(&self) -> &EventLog {
-        &self.log
+    /// The events, as two logs.
+    pub(crate) fn logs(&self) -> impl Iterator<Item = &EventLog> {
+        [&self.log, &self.arrivals].into_iter()
     }
 
     /// The sender's state after every event, in full logs.
@@ -49,7 +56,13 @@ impl Journal {
     #[inline]
     pub(crate) fn data_left(&mut self, data: &Data) {
         if self.logs_packets {
-            self.log.event(data.sent_at, Event::Send, self.flow, data.number, data.datagram_bytes);
+            self.log.event(
+                data.sent_at,
+                Event::Send,
+                self.flow,
+                data.number,
+                data.datagram_bytes + self.overhead_bytes,
+            );
             self.log.detail(data.sent_at, data.application_bytes());
         }
     }
@@ -60,11 +73,12 @@ impl Journal {
         if !self.logs_packets {
             return;
         }
+        let size_bytes = data.datagram_bytes + self.overhead_bytes;
         if ecn.ce > 0 {
-            self.log.event(at, Event::Mark, self.flow, data.number, data.datagram_bytes);
+            self.arrivals.event(at, Event::Mark, self.flow, data.number, size_bytes);
         }
-        self.log.event(at, Event::Deliver, self.flow, data.number, data.datagram_bytes);
-        self.log.detail_of_other(new_bytes);
+        self.arrivals.event(at, Event::Deliver, self.flow, data.number, size_bytes);
+        self.arrivals.detail_of_other(new_bytes);
     }
 
     /// An ACK leaves in a UDP payload of so many bytes.
@@ -81,8 +95,8 @@ impl Journal {
     pub(crate) fn ack_arrived(&mut self, at: Time, frame: &AckFrame, payload_bytes: usize) {
         if self.logs_packets {
             let size_bytes = payload_bytes as u32 + IP_UDP_BYTES;
-            self.log.event(at, Event::AckDeliver, self.flow, frame.number, size_bytes);
-            self.log.detail_of_other(0);
+            self.arrivals.event(at, Event::AckDeliver, self.flow, frame.number, size_bytes);
+            self.arrivals.detail_of_other(0);
         }
     }
 

@@ -7,13 +7,17 @@
 
 mod clock;
 mod codec;
+mod distortion;
+mod envelope;
 mod flow;
+mod guard;
 mod journal;
 mod live_tcp;
 mod log;
 mod merge;
 mod pace;
 mod samples;
+mod seal;
 mod session;
 mod socket;
 mod sys;
@@ -27,16 +31,22 @@ mod udp_receiver;
 mod udp_sender;
 mod urgency;
 
-pub use clock::{Clock, Offset, monotonic_ns};
-pub use codec::{DataFields, data_fields};
+pub use clock::{Clock, Correction, Stretch, monotonic_ns};
+pub use codec::{DataFields, IP_UDP_BYTES, data_fields};
+pub use distortion::{Distortion, distort};
+pub use envelope::{ENVELOPE_BYTES, HEAD_BYTES, Opened, close_envelope, open_envelope, word};
 pub use flow::{FlowReport, ReceiverReport, SenderReport, receive_tcp, receive_udp, send_tcp, send_udp};
+pub use guard::{Guard, Guarded, Wire, is_greeting};
 pub use journal::Journal;
 pub use log::{EventLog, MOST_FLOWS};
 pub use merge::{ClockedLog, merged};
 pub use pace::Pace;
+pub use seal::{Key, Kind, Seal, TAG_BYTES, Window};
 pub use session::Session;
+pub use socket::{Datagram, Inbox, Outbox, prepare, prepare_for_network};
+pub use sys::{BATCH, Refusal, dropped_at, keep_refusals, set_hops, set_type_of_service, take_refusal};
 pub use timer::Waiter;
-pub use urgency::{Urgency, be_punctual};
+pub use urgency::{Urgency, Watchful, be_punctual, be_punctual_as_program, set_punctual};
 
 use units::Span;
 

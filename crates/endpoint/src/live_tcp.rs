@@ -2,11 +2,12 @@
 //! itself carries no marks: the sending end notes where frames end in it, the receiving end how far it has come.
 
 use crate::tcp_info::TcpInfo;
+use serde::{Deserialize, Serialize};
 use transport::{Application, DecodedFrame, FrameMark, MEDIA_SHARE};
 use units::Time;
 
 /// A frame in a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StreamedFrame {
     /// Offset behind its last byte.
     pub(crate) end: u64,
@@ -15,7 +16,7 @@ pub(crate) struct StreamedFrame {
 }
 
 /// How many bytes of a stream had arrived at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Milestone {
     /// By the clock of the receiving end.
     pub(crate) at: Time,

@@ -1,6 +1,8 @@
 //! What happened to packets, in 16 bytes an event while the run lasts.
 
 use record::{Event, Record};
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::ser::{Serialize, Serializer};
 use units::Time;
 
 /// One event, or the detail that follows it.
@@ -130,6 +132,65 @@ impl EventLog {
     }
 }
 
+/// As the bytes of its entries.
+impl Serialize for EventLog {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut bytes = Vec::with_capacity(16 * self.blocks.iter().map(Vec::len).sum::<usize>());
+        for entry in self.blocks.iter().flatten() {
+            bytes.extend_from_slice(&entry.time_ns.to_le_bytes());
+            bytes.extend_from_slice(&entry.word.to_le_bytes());
+        }
+        serializer.serialize_bytes(&bytes)
+    }
+}
+
+impl<'de> Deserialize<'de> for EventLog {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = deserializer.deserialize_bytes(Bytes)?;
+        let mut log = Self::default();
+        let (entries, rest) = bytes.as_chunks::<16>();
+        let mut may_detail = false;
+        for entry in entries {
+            let (time, word) = entry.split_at(8);
+            let number =
+                |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+            let entry = Entry { time_ns: number(time), word: number(word) };
+            let is_detail = entry.word as u8 == DETAIL;
+            if is_detail && !may_detail || !is_detail && usize::from(entry.word as u8) >= Event::ALL.len() {
+                return Err(Error::custom("no log of events"));
+            }
+            if is_detail {
+                log.has_open_arrivals |= entry.time_ns == ELSEWHERE;
+            } else {
+                log.events += 1;
+                log.last_ns = entry.time_ns;
+            }
+            may_detail = !is_detail;
+            log.push(entry);
+        }
+        if rest.is_empty() { Ok(log) } else { Err(Error::custom("a log of events is cut off")) }
+    }
+}
+
+/// Reads bytes, however they are kept.
+struct Bytes;
+
+impl serde::de::Visitor<'_> for Bytes {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("the bytes of a log of events")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+        Ok(bytes.to_vec())
+    }
+
+    fn visit_byte_buf<E: Error>(self, bytes: Vec<u8>) -> Result<Vec<u8>, E> {
+        Ok(bytes)
+    }
+}
+
 const fn is_arrival(event: Event) -> bool {
     matches!(event, Event::Deliver | Event::AckDeliver)
 }
@@ -181,5 +242,36 @@ mod tests {
         let open: Vec<(bool, i64)> =
             log.events().map(|logged| (logged.is_open, logged.record.one_way_delay_ns)).collect();
         assert_eq!(open, [(false, 0), (true, 0)]);
+    }
+
+    #[test]
+    fn a_log_is_the_same_on_the_other_machine_and_what_is_none_is_refused() {
+        let mut log = EventLog::default();
+        log.event(at(5), Event::Send, 0, 7, 1500);
+        log.detail(at(5), 1448);
+        log.event(at(9), Event::AckDeliver, 0, 3, 52);
+        log.detail_of_other(0);
+        let sent = rmp_serde::to_vec(&log).unwrap();
+        let received: EventLog = rmp_serde::from_slice(&sent).unwrap();
+        let records = |log: &EventLog| log.events().map(|logged| logged.record).collect::<Vec<_>>();
+        assert_eq!((records(&received), received.len()), (records(&log), 2));
+        assert!(received.has_open_arrivals() && received.last_ns == 9000);
+        // A detail of nothing, an event that there is not, half an entry.
+        let entry = |code: u8| [vec![0; 8], vec![code], vec![0; 7]].concat();
+        for wrong in [entry(DETAIL), entry(99), vec![0; 15]] {
+            let bytes = rmp_serde::to_vec(serde_bytes(&wrong)).unwrap();
+            assert!(rmp_serde::from_slice::<EventLog>(&bytes).is_err());
+        }
+    }
+
+    /// Bytes that are kept as bytes, not as a list of numbers.
+    fn serde_bytes(bytes: &[u8]) -> &impl Serialize {
+        struct Raw(Vec<u8>);
+        impl Serialize for Raw {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_bytes(&self.0)
+            }
+        }
+        Box::leak(Box::new(Raw(bytes.to_vec())))
     }
 }

@@ -1,6 +1,6 @@
 //! The logs of a run in one order.
 
-use crate::clock::Offset;
+use crate::clock::Correction;
 use crate::log::{EventLog, Logged};
 use core::iter::Peekable;
 use record::{Event, Record};
@@ -12,24 +12,26 @@ pub struct ClockedLog<'a> {
     /// The events.
     pub log: &'a EventLog,
     /// What to add to their times.
-    pub offset: Offset,
+    pub correction: &'a Correction,
 }
 
 impl<'a> From<&'a EventLog> for ClockedLog<'a> {
     /// A log of the run's own clock.
     fn from(log: &'a EventLog) -> Self {
-        Self { log, offset: Offset::ZERO }
+        static OWN: Correction = Correction::NONE;
+        Self { log, correction: &OWN }
     }
 }
 
 /// The records of all logs in order of time; those of earlier logs come first where times are equal.
 ///
-/// A packet that one log has seen leave and another one arrive gets its one-way delay here, negative where the offsets
-/// are wrong by more than the delay. What has arrived without leaving belongs to no packet of the run, and is left out.
+/// A packet that one log has seen leave and another one arrive gets its one-way delay here, negative where the
+/// corrections are wrong by more than the delay. Where a clock was set back, times stand still until they are later. What has arrived without leaving belongs to no packet of the run, and is left out.
 pub fn merged<'a>(logs: impl IntoIterator<Item = ClockedLog<'a>>) -> impl Iterator<Item = Record> + 'a {
     let logs: Vec<ClockedLog<'a>> = logs.into_iter().filter(|log| !log.log.is_empty()).collect();
     let departures = Departures::of(&logs);
     let mut logs: Vec<_> = logs.iter().map(|log| events(*log).peekable()).collect();
+    let mut latest_ns = 0;
     core::iter::from_fn(move || {
         loop {
             // The first of several least.
@@ -38,7 +40,8 @@ pub fn merged<'a>(logs: impl IntoIterator<Item = ClockedLog<'a>>) -> impl Iterat
                 logs.iter_mut().filter_map(|log| Some((time(log)?, log))).min_by_key(|(at_ns, _)| *at_ns);
             let (at_ns, logged) = next.and_then(|(_, log)| log.next())?;
             let mut record = logged.record;
-            record.time_ns = at_ns.max(0) as u64;
+            latest_ns = at_ns.max(latest_ns);
+            record.time_ns = latest_ns as u64;
             if logged.is_open {
                 let Some(left_ns) = departures.find(&record) else { continue };
                 record.one_way_delay_ns = at_ns - left_ns;
@@ -49,8 +52,8 @@ pub fn merged<'a>(logs: impl IntoIterator<Item = ClockedLog<'a>>) -> impl Iterat
 }
 
 /// The events of a log, each with its time on the run's own clock, ns.
-fn events(ClockedLog { log, offset }: ClockedLog<'_>) -> impl Iterator<Item = (i64, Logged)> + '_ {
-    log.events().map(move |logged| (offset.ns_of(Time::from_ns(logged.record.time_ns)), logged))
+fn events(ClockedLog { log, correction }: ClockedLog<'_>) -> impl Iterator<Item = (i64, Logged)> + '_ {
+    log.events().map(move |logged| (correction.ns_of(Time::from_ns(logged.record.time_ns)), logged))
 }
 
 /// A packet that no log has seen leave.
@@ -100,6 +103,7 @@ impl Departures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Stretch;
     use proptest::collection::vec;
     use proptest::prelude::*;
 
@@ -107,8 +111,9 @@ mod tests {
         Time::from_ns(us * 1000)
     }
 
+    /// With a correction that lives as long as the test.
     fn shifted(log: &EventLog, us: i64) -> ClockedLog<'_> {
-        ClockedLog { log, offset: Offset::from_ns(us * 1000) }
+        ClockedLog { log, correction: Box::leak(Box::new(Correction::constant(us * 1000))) }
     }
 
     fn short(records: impl Iterator<Item = Record>) -> Vec<(u64, Event, i64)> {
@@ -165,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_offset_shows_as_negative_delay_and_time_begins_with_zero() {
+    fn a_wrong_correction_shows_as_negative_delay_and_time_begins_with_zero() {
         let (sender, receiver) = two_ends(0);
         let records = short(merged([shifted(&sender, 0), shifted(&receiver, -130)]));
         let expected = [
@@ -175,6 +180,28 @@ mod tests {
             (150, Event::AckDeliver, 160),
         ];
         assert_eq!(records, expected);
+    }
+
+    #[test]
+    fn times_stand_still_where_a_clock_was_set_back_and_delays_do_not_care() {
+        let (sender, receiver) = two_ends(0);
+        // What the receiver has after 120 us is said to have been 60 us earlier: the sender was set back before.
+        let back = Stretch { from_ns: 115_000, add_ns: -60_000, rate: 0.0 };
+        let stretches = vec![Stretch { from_ns: 0, add_ns: 0, rate: 0.0 }, back];
+        let mut early = EventLog::default();
+        early.event(at(110), Event::AckSend, 0, 1, 52);
+        early.event(at(120), Event::AckSend, 0, 2, 52);
+        let correction = Correction::of(stretches);
+        let logs = [
+            ClockedLog::from(&sender),
+            ClockedLog::from(&receiver),
+            ClockedLog { log: &early, correction: &correction },
+        ];
+        let records: Vec<_> = merged(logs).collect();
+        assert_eq!(records.len(), 6);
+        assert!(records.is_sorted_by_key(|record| record.time_ns), "{records:?}");
+        let arrived = records.iter().find(|record| record.event == Event::Deliver).unwrap();
+        assert_eq!((arrived.time_ns, arrived.one_way_delay_ns), (120_000, 20_000));
     }
 
     #[test]

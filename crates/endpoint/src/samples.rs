@@ -1,13 +1,15 @@
 //! Time series of a flow, kept by the thread that runs it until the run is over.
 
-use crate::clock::Offset;
+use crate::clock::Correction;
 use congestion::FieldSink;
 use measure::FlowState;
-use runs::{Observer, tell};
+use runs::Observer;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use units::{Span, Time};
 
 /// Values of a flow's state, those of one time beside each other.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Rows {
     rows: Vec<Sample>,
     /// Time of the fields being put.
@@ -15,11 +17,11 @@ pub(crate) struct Rows {
 }
 
 /// One value at one time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Sample {
     at: Time,
-    name: &'static str,
-    unit: &'static str,
+    name: Cow<'static, str>,
+    unit: Cow<'static, str>,
     value: f64,
 }
 
@@ -31,23 +33,26 @@ impl Rows {
     }
 
     /// Tells these and `others` in order of time, these first where times are equal.
-    fn tell(&self, others: &Self, offset: Offset, observer: &mut dyn Observer, flow: u32) {
+    fn tell(&self, others: &Self, correction: &Correction, observer: &mut dyn Observer, flow: u32) {
         let mut rows: Vec<&Sample> = self.rows.iter().chain(&others.rows).collect();
         rows.sort_by_key(|row| row.at);
         for Sample { at, name, unit, value } in rows {
-            tell::flow_fields(observer, offset.time_of(*at), flow, |sink| sink.put(name, unit, *value));
+            // What has no value yet is left out.
+            if value.is_finite() {
+                observer.flow_value(correction.time_of(*at), flow, name, unit, *value);
+            }
         }
     }
 }
 
 impl FieldSink for Rows {
     fn put(&mut self, name: &'static str, unit: &'static str, value: f64) {
-        self.rows.push(Sample { at: self.at, name, unit, value });
+        self.rows.push(Sample { at: self.at, name: name.into(), unit: unit.into(), value });
     }
 }
 
 /// Samples of one flow on the grid of the sample interval, as the simulator takes them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Samples {
     interval: Span,
     next: Time,
@@ -99,9 +104,15 @@ impl Samples {
         Some(FlowState { in_flight_bytes: value("in_flight")? as u64, srtt })
     }
 
-    /// Tells everything, with the `changes` between samples; `offset` is that of the clock they go by.
-    pub(crate) fn tell(&self, changes: &Rows, offset: Offset, observer: &mut dyn Observer, flow: u32) {
-        self.taken.tell(changes, offset, observer, flow);
+    /// Tells everything, with the `changes` between samples; `correction` is that of the clock they go by.
+    pub(crate) fn tell(
+        &self,
+        changes: &Rows,
+        correction: &Correction,
+        observer: &mut dyn Observer,
+        flow: u32,
+    ) {
+        self.taken.tell(changes, correction, observer, flow);
     }
 }
 

@@ -3,22 +3,33 @@
 
 use std::io;
 use std::mem::{size_of, zeroed};
-use std::net::{TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
 
 /// Most datagrams of one call.
-pub(crate) const BATCH: usize = 32;
+pub const BATCH: usize = 32;
 
-/// Room for one control message with the IP header's type of service, aligned as the kernel wants it.
-type Control = [u64; 3];
+/// Room for control messages with the IP header's type of service and a time stamp, aligned as the kernel wants it.
+type Control = [u64; 8];
 
 /// One received datagram.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
     /// Bytes that are in the buffer.
     pub(crate) length: usize,
     /// Type of service of its IP header; zero unless the socket reports it.
     pub(crate) tos: u8,
+    /// Who sent it.
+    pub(crate) source: SocketAddrV4,
+    /// When the kernel took it in, ns of the wall clock, if the socket reports it.
+    pub(crate) realtime_ns: Option<u64>,
+}
+
+impl Default for Received {
+    fn default() -> Self {
+        let source = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
+        Self { length: 0, tos: 0, source, realtime_ns: None }
+    }
 }
 
 /// Receives what is there, up to [`BATCH`] datagrams, each into its `slot_bytes` of `buffer`; longer ones are cut.
@@ -31,7 +42,9 @@ pub(crate) fn receive_batch(
 ) -> io::Result<usize> {
     // SAFETY: all-zero bytes are valid values of these plain C structures.
     let (mut headers, mut slices): ([libc::mmsghdr; BATCH], [libc::iovec; BATCH]) = unsafe { zeroed() };
-    let mut controls: [Control; BATCH] = [[0; 3]; BATCH];
+    let mut controls: [Control; BATCH] = [[0; 8]; BATCH];
+    // SAFETY: as above.
+    let mut sources: [libc::sockaddr_in; BATCH] = unsafe { zeroed() };
     let mut slots = 0;
     for (index, slot) in buffer.chunks_exact_mut(slot_bytes).take(BATCH).enumerate() {
         slices[index] = libc::iovec { iov_base: slot.as_mut_ptr().cast(), iov_len: slot_bytes };
@@ -40,6 +53,8 @@ pub(crate) fn receive_batch(
         header.msg_iovlen = 1;
         header.msg_control = controls[index].as_mut_ptr().cast();
         header.msg_controllen = size_of::<Control>();
+        header.msg_name = (&raw mut sources[index]).cast();
+        header.msg_namelen = size_of::<libc::sockaddr_in>() as libc::socklen_t;
         slots += 1;
     }
     // SAFETY: the first `slots` headers point to buffers of the stated lengths, which live until the call returns.
@@ -56,35 +71,50 @@ pub(crate) fn receive_batch(
         let error = io::Error::last_os_error();
         return if error.kind() == io::ErrorKind::WouldBlock { Ok(0) } else { Err(error) };
     }
-    for (header, received) in headers[..count as usize].iter().zip(received) {
-        received.length = header.msg_len as usize;
-        received.tos = type_of_service(&header.msg_hdr);
+    for ((header, source), received) in headers[..count as usize].iter().zip(&sources).zip(received) {
+        let address = Ipv4Addr::from_bits(u32::from_be(source.sin_addr.s_addr));
+        *received = Received {
+            length: header.msg_len as usize,
+            source: SocketAddrV4::new(address, u16::from_be(source.sin_port)),
+            ..Received::default()
+        };
+        read_control(&header.msg_hdr, received);
     }
     Ok(count as usize)
 }
 
-fn type_of_service(header: &libc::msghdr) -> u8 {
-    // SAFETY: the kernel has filled the control buffer and set its length; the data of an IP_TOS message is one byte.
+/// What the kernel tells beside a datagram.
+fn read_control(header: &libc::msghdr, received: &mut Received) {
+    // SAFETY: the kernel has filled the control buffer and set its length; the data of an IP_TOS message is one byte, that
+    // of SCM_TIMESTAMPNS a timespec.
     unsafe {
-        let message = libc::CMSG_FIRSTHDR(header);
-        if !message.is_null()
-            && (*message).cmsg_level == libc::IPPROTO_IP
-            && (*message).cmsg_type == libc::IP_TOS
-        {
-            return *libc::CMSG_DATA(message);
+        let mut message = libc::CMSG_FIRSTHDR(header);
+        while !message.is_null() {
+            let data = libc::CMSG_DATA(message);
+            match ((*message).cmsg_level, (*message).cmsg_type) {
+                (libc::IPPROTO_IP, libc::IP_TOS) => received.tos = *data,
+                (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => {
+                    let time = data.cast::<libc::timespec>().read_unaligned();
+                    received.realtime_ns = Some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64);
+                }
+                _ => {}
+            }
+            message = libc::CMSG_NXTHDR(header, message);
         }
     }
-    0
 }
 
 /// Sends datagrams that lie one after the other in `bytes`, number `i` ending at `ends[i]`, up to [`BATCH`] of them;
-/// `begin` is where the first one begins. Returns how many the socket took, zero if it is full.
+/// `begin` is where the first one begins; `to` is for sockets without a peer. Returns how many the socket took, zero if it
+/// is full.
 pub(crate) fn send_batch(
     socket: &UdpSocket,
     bytes: &[u8],
     begin: usize,
     ends: &[usize],
+    to: Option<SocketAddrV4>,
 ) -> io::Result<usize> {
+    let mut name = to.map(c_address);
     // SAFETY: all-zero bytes are valid values of these plain C structures.
     let (mut headers, mut slices): ([libc::mmsghdr; BATCH], [libc::iovec; BATCH]) = unsafe { zeroed() };
     let (mut begin, mut datagrams) = (begin, 0);
@@ -94,6 +124,10 @@ pub(crate) fn send_batch(
             libc::iovec { iov_base: datagram.as_ptr().cast_mut().cast(), iov_len: datagram.len() };
         headers[index].msg_hdr.msg_iov = &raw mut slices[index];
         headers[index].msg_hdr.msg_iovlen = 1;
+        if let Some(name) = &mut name {
+            headers[index].msg_hdr.msg_name = (&raw mut *name).cast();
+            headers[index].msg_hdr.msg_namelen = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+        }
         begin = *end;
         datagrams += 1;
     }
@@ -107,6 +141,119 @@ pub(crate) fn send_batch(
     // A full queue of the device is as good a reason to wait as a full socket.
     let full = error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(libc::ENOBUFS);
     if full { Ok(0) } else { Err(error) }
+}
+
+fn c_address(address: SocketAddrV4) -> libc::sockaddr_in {
+    libc::sockaddr_in {
+        sin_family: libc::AF_INET as libc::sa_family_t,
+        sin_port: address.port().to_be(),
+        sin_addr: libc::in_addr { s_addr: address.ip().to_bits().to_be() },
+        sin_zero: [0; 8],
+    }
+}
+
+/// Sets an option of a socket that is an int.
+pub(crate) fn set_option(socket: &UdpSocket, level: i32, name: i32, value: i32) -> io::Result<()> {
+    // SAFETY: the option is one int.
+    let done = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            (&raw const value).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Datagrams that had no room in the socket's buffer; 0 where the kernel does not tell (before Linux 4.12).
+pub fn dropped_at(socket: &UdpSocket) -> u64 {
+    /// Position of the drops among what `SO_MEMINFO` tells (`linux/sock_diag.h`).
+    const DROPS: usize = 8;
+    let mut told = [0_u32; DROPS + 1];
+    let mut length = size_of_val(&told) as libc::socklen_t;
+    // SAFETY: buffer and length are valid for the call, and the kernel writes no more than `length` bytes.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            told.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if result == 0 { u64::from(told[DROPS]) } else { 0 }
+}
+
+/// What a router said about a datagram that it did not pass on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The router.
+    pub router: Ipv4Addr,
+    /// The UDP payload of the datagram, as far as it was returned.
+    pub payload: Vec<u8>,
+}
+
+/// Lets the socket keep what routers say about its datagrams, for [`take_refusal`], or not.
+///
+/// # Errors
+/// What the system refused.
+pub fn keep_refusals(socket: &UdpSocket, keep: bool) -> io::Result<()> {
+    set_option(socket, libc::IPPROTO_IP, libc::IP_RECVERR, i32::from(keep))
+}
+
+/// The hops that the next datagrams may take.
+///
+/// # Errors
+/// What the system refused.
+pub fn set_hops(socket: &UdpSocket, hops: u8) -> io::Result<()> {
+    set_option(socket, libc::IPPROTO_IP, libc::IP_TTL, i32::from(hops))
+}
+
+/// The type of service of the next datagrams.
+///
+/// # Errors
+/// What the system refused.
+pub fn set_type_of_service(socket: &UdpSocket, tos: u8) -> io::Result<()> {
+    set_option(socket, libc::IPPROTO_IP, libc::IP_TOS, i32::from(tos))
+}
+
+/// What a router has said, if one has (ip(7), `IP_RECVERR`).
+pub fn take_refusal(socket: &UdpSocket) -> Option<Refusal> {
+    let mut payload = vec![0; 2048];
+    let mut control = [0_u64; 64];
+    let mut slice = libc::iovec { iov_base: payload.as_mut_ptr().cast(), iov_len: payload.len() };
+    // SAFETY: all-zero bytes are a valid header; it points to buffers of the stated lengths that outlive the call; a message
+    // of IP_RECVERR is an error structure with the address of the router behind it.
+    unsafe {
+        let mut header: libc::msghdr = zeroed();
+        header.msg_iov = &raw mut slice;
+        header.msg_iovlen = 1;
+        header.msg_control = control.as_mut_ptr().cast();
+        header.msg_controllen = size_of_val(&control);
+        let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+        let length = libc::recvmsg(socket.as_raw_fd(), &raw mut header, flags);
+        payload.truncate(usize::try_from(length).ok()?);
+        let mut message = libc::CMSG_FIRSTHDR(&raw const header);
+        while !message.is_null() {
+            if (*message).cmsg_level == libc::IPPROTO_IP && (*message).cmsg_type == libc::IP_RECVERR {
+                let data = libc::CMSG_DATA(message);
+                // The data of a message is aligned like its header, but nothing says so to the compiler.
+                let (error, router): (libc::sock_extended_err, libc::sockaddr_in) = (
+                    std::ptr::read_unaligned(data.cast()),
+                    std::ptr::read_unaligned(data.add(size_of::<libc::sock_extended_err>()).cast()),
+                );
+                if error.ee_origin == libc::SO_EE_ORIGIN_ICMP {
+                    let router = Ipv4Addr::from_bits(u32::from_be(router.sin_addr.s_addr));
+                    return Some(Refusal { router, payload });
+                }
+            }
+            message = libc::CMSG_NXTHDR(&raw const header, message);
+        }
+    }
+    // The system's own word, about a packet that is too long, say.
+    Some(Refusal { router: Ipv4Addr::UNSPECIFIED, payload })
 }
 
 /// Fills `buffer` with what `TCP_INFO` says; returns how much that is.

@@ -1,6 +1,7 @@
 //! Both ends of a flow over loopback, in two threads.
 
 use crate::clock::Clock;
+use crate::guard::Wire;
 use crate::journal::Journal;
 use crate::live_tcp::{Milestone, decoded};
 use crate::samples::Samples;
@@ -68,8 +69,10 @@ fn run_both(
     let session = Session { clock: Clock::start(), end: until, stop: &stop };
     let (mut sending, mut receiving) = (Journal::default(), Journal::default());
     thread::scope(|scope| {
-        scope.spawn(|| run_receiver(&far, &mut receiver, config, session, &mut receiving).unwrap());
-        run_sender(&near, &mut sender, session, &mut samples, &mut sending).unwrap();
+        scope.spawn(|| {
+            run_receiver(&far, &mut Wire::plain(), &mut receiver, config, session, &mut receiving).unwrap();
+        });
+        run_sender(&near, &mut Wire::plain(), &mut sender, session, &mut samples, &mut sending).unwrap();
     });
     let frames = std::iter::from_fn(|| receiver.take_frame()).collect();
     Transfer {
@@ -155,7 +158,8 @@ fn a_stop_ends_both_ends_soon() {
     thread::scope(|scope| {
         let receiving = scope.spawn(|| {
             let mut receiver = Receiver::new(&config, None);
-            run_receiver(&far, &mut receiver, &config, session, &mut Journal::default()).unwrap();
+            run_receiver(&far, &mut Wire::plain(), &mut receiver, &config, session, &mut Journal::default())
+                .unwrap();
             *receiver.stats()
         });
         thread::sleep(Duration::from_millis(20));

@@ -1,8 +1,10 @@
 //! The receiving end of our transport over UDP.
 
 use crate::codec::{DATA_HEAD_BYTES, ack_datagram_bytes, decode_data, encode_ack};
+use crate::guard::Wire;
 use crate::journal::Journal;
 use crate::pace::Pace;
+use crate::seal::Kind;
 use crate::session::Session;
 use crate::socket::{Inbox, Outbox, ecn_counts, prepare};
 use crate::sys::BATCH;
@@ -21,6 +23,7 @@ use units::Time;
 /// What the socket refused.
 pub(crate) fn run_receiver(
     socket: &UdpSocket,
+    wire: &mut Wire,
     receiver: &mut Receiver,
     config: &Config,
     session: Session<'_>,
@@ -30,8 +33,8 @@ pub(crate) fn run_receiver(
     prepare(socket, EcnMode::Off, config.ecn != EcnMode::Off)?;
     let mut waiter = Waiter::new(clock)?;
     waiter.watch(socket, 0, EpollFlags::EPOLLIN)?;
-    let mut connected = socket.peer_addr().is_ok();
-    let (mut inbox, mut outbox) = (Inbox::new(DATA_HEAD_BYTES), Outbox::default());
+    let mut connected = wire.peer().is_some() || socket.peer_addr().is_ok();
+    let (mut inbox, mut outbox) = (Inbox::new(DATA_HEAD_BYTES + wire.overhead_bytes()), Outbox::default());
     let mut frame = AckFrame::default();
     let (mut readable, mut blocked) = (false, false);
     let (mut pace, mut handled) = (Pace::new(clock.now()), 0);
@@ -45,25 +48,32 @@ pub(crate) fn run_receiver(
         if now >= end {
             break;
         }
-        let mut acknowledge = |receiver: &mut Receiver, outbox: &mut Outbox, journal: &mut Journal| {
-            if receiver.poll_ack(now, &mut frame) {
-                let size = ack_datagram_bytes(config, &frame);
-                let payload_bytes = outbox.push(|bytes| encode_ack(&frame, size, bytes));
-                journal.ack_left(now, &frame, payload_bytes);
-            }
-        };
-        for (datagram, tos) in inbox.datagrams(count) {
-            if let Some(data) = decode_data(datagram) {
-                let ecn = ecn_counts(tos);
+        let mut acknowledge =
+            |wire: &mut Wire, receiver: &mut Receiver, outbox: &mut Outbox, journal: &mut Journal| {
+                if receiver.poll_ack(now, &mut frame) {
+                    let size = ack_datagram_bytes(config, &frame);
+                    let encode = |bytes: &mut Vec<u8>| encode_ack(&frame, size, bytes);
+                    let payload_bytes = wire.push(outbox, now, Kind::Ack, frame.number, usize::MAX, encode);
+                    journal.ack_left(now, &frame, payload_bytes);
+                }
+            };
+        for datagram in inbox.datagrams(count) {
+            let Some(data) = decode_data(wire.body(datagram.bytes)) else {
+                wire.take_other(datagram);
+                continue;
+            };
+            if wire.accepts(Kind::Data, data.number, &datagram, DATA_HEAD_BYTES) {
+                let ecn = ecn_counts(datagram.tos);
                 let new_bytes = receiver.on_data(now, &data, ecn);
-                journal.data_arrived(now, &data, ecn, new_bytes);
-                acknowledge(receiver, &mut outbox, journal);
+                journal.data_arrived(datagram.arrived(clock, now), &data, ecn, new_bytes);
+                acknowledge(wire, receiver, &mut outbox, journal);
             }
         }
         if !blocked {
-            acknowledge(receiver, &mut outbox, journal);
+            acknowledge(wire, receiver, &mut outbox, journal);
+            wire.keep_open(now, &mut outbox);
         }
-        let was_blocked = std::mem::replace(&mut blocked, !outbox.flush(socket)?);
+        let was_blocked = std::mem::replace(&mut blocked, !outbox.flush(socket, wire.peer())?);
         if blocked != was_blocked {
             let events = if blocked { EpollFlags::EPOLLOUT } else { EpollFlags::EPOLLIN };
             waiter.change(socket, 0, events)?;

@@ -1,9 +1,11 @@
 //! The sending end of our transport over UDP.
 
-use crate::codec::{decode_ack, encode_data};
+use crate::codec::{DATA_HEAD_BYTES, decode_ack, encode_data};
+use crate::guard::Wire;
 use crate::journal::Journal;
 use crate::pace::Pace;
 use crate::samples::Samples;
+use crate::seal::Kind;
 use crate::session::Session;
 use crate::socket::{Inbox, Outbox, prepare};
 use crate::sys::BATCH;
@@ -22,12 +24,13 @@ const ACK_SLOT_BYTES: usize = 16 << 10;
 /// few at a time, within what a wake-up is late anyway, and the timer slack keeps the rate.
 const SHORTEST_WAIT: Span = Span::from_us(100);
 
-/// Runs `sender` on a connected socket until the session is over.
+/// Runs `sender` on a socket until the session is over.
 ///
 /// # Errors
 /// What the socket refused.
 pub(crate) fn run_sender(
     socket: &UdpSocket,
+    wire: &mut Wire,
     sender: &mut Sender,
     session: Session<'_>,
     samples: &mut Samples,
@@ -50,14 +53,16 @@ pub(crate) fn run_sender(
         }
         // Before anything that happens now, which is no earlier than the sample's time.
         samples.take_due(now, |sink| journal.sample(sender, sink));
-        for (datagram, _) in inbox.datagrams(count) {
-            if decode_ack(datagram, &mut frame).is_some() {
-                journal.ack_arrived(now, &frame, datagram.len());
+        for datagram in inbox.datagrams(count) {
+            if decode_ack(wire.body(datagram.bytes), &mut frame).is_none() {
+                wire.take_other(datagram);
+            } else if wire.accepts(Kind::Ack, frame.number, &datagram, usize::MAX) {
+                journal.ack_arrived(datagram.arrived(clock, now), &frame, datagram.bytes.len());
                 sender.on_ack(now, &frame);
                 let at = journal.time(session, now);
                 journal.verdicts(at, sender);
                 journal.state(at, "in_flight", sender);
-                fill(&mut outbox, sender, now, journal);
+                fill(&mut outbox, wire, sender, now, journal);
                 journal.state(at, "", sender);
             }
         }
@@ -65,9 +70,10 @@ pub(crate) fn run_sender(
         let at = journal.time(session, now);
         journal.verdicts(at, sender);
         // A full batch: there may be more to send at once.
-        let more = fill(&mut outbox, sender, now, journal);
+        let more = fill(&mut outbox, wire, sender, now, journal);
         journal.state(at, "", sender);
-        let was_blocked = std::mem::replace(&mut blocked, !outbox.flush(socket)?);
+        wire.keep_open(now, &mut outbox);
+        let was_blocked = std::mem::replace(&mut blocked, !outbox.flush(socket, wire.peer())?);
         if blocked != was_blocked {
             let writable = if blocked { EpollFlags::EPOLLOUT } else { EpollFlags::empty() };
             waiter.change(socket, 0, EpollFlags::EPOLLIN | writable)?;
@@ -94,14 +100,14 @@ pub(crate) fn run_sender(
 }
 
 /// Takes from the sender what may leave now, up to a full batch; returns whether it was cut off there.
-fn fill(outbox: &mut Outbox, sender: &mut Sender, now: Time, journal: &mut Journal) -> bool {
+fn fill(outbox: &mut Outbox, wire: &mut Wire, sender: &mut Sender, now: Time, journal: &mut Journal) -> bool {
     let mut data = Data::default();
     while !outbox.is_full() {
         if !sender.poll_transmit(now, &mut data) {
             return false;
         }
         journal.data_left(&data);
-        outbox.push(|bytes| encode_data(&data, bytes));
+        wire.push(outbox, now, Kind::Data, data.number, DATA_HEAD_BYTES, |bytes| encode_data(&data, bytes));
     }
     true
 }

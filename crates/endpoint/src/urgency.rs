@@ -1,26 +1,93 @@
 //! Which threads of a run the scheduler prefers.
-#![allow(
-    unsafe_code,
-    reason = "two system calls on the calling thread; the structure they read outlives them"
-)]
+#![allow(unsafe_code, reason = "system calls on numbers and on structures that outlive them")]
 
 /// Who goes first among the threads of an emulated run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
-    /// The ends of flows.
-    End = 1,
-    /// The path between them.
-    Path = 2,
+    /// Programs: one that spins keeps nobody else of the run from its work.
+    Program = 1,
+    /// Our own ends of flows.
+    End = 2,
+    /// The path between them, and who watches over programs.
+    Path = 3,
+}
+
+/// Most processor time that a task of a program may take at its priority without ever waiting, s: then the kernel ends it.
+/// It is for when nobody is left who would have lowered it before.
+const SPIN_LIMIT_S: u64 = 10;
+/// What a program without real-time priority has over ordinary ones.
+const NICE: libc::c_int = -20;
+
+fn schedule(task: libc::pid_t, policy: libc::c_int, priority: libc::c_int) -> bool {
+    let parameters = libc::sched_param { sched_priority: priority };
+    // SAFETY: the structure outlives the call.
+    unsafe { libc::sched_setscheduler(task, policy, &raw const parameters) == 0 }
 }
 
 /// Asks the scheduler to let the calling thread run as soon as it has something to do, and timers to be exact; returns
 /// whether the scheduler agreed, which takes privilege. The threads of a run sleep most of the time, so this costs others
 /// little, and keeps a run punctual on a machine that does something else as well.
 pub fn be_punctual(urgency: Urgency) -> bool {
-    let parameters = libc::sched_param { sched_priority: urgency as libc::c_int };
-    // SAFETY: zero names the calling thread; the structure outlives the call; the other call takes numbers only.
+    // SAFETY: takes numbers only.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+    schedule(0, libc::SCHED_FIFO, urgency as libc::c_int)
+}
+
+/// The same for a program that is about to take the calling process's place, and for all that it starts; they take turns with
+/// each other. Nothing changes without privilege. Makes system calls only: may be called between fork and exec.
+pub fn be_punctual_as_program() {
+    if schedule(0, libc::SCHED_RR, Urgency::Program as libc::c_int) {
+        let limit = SPIN_LIMIT_S * 1_000_000;
+        let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
+        // SAFETY: the structure outlives the call.
+        unsafe { libc::setrlimit(libc::RLIMIT_RTTIME, &raw const limit) };
+    }
+}
+
+/// Takes the priority of [`be_punctual_as_program`] from `task` (a thread), which keeps the first place among ordinary ones, or
+/// gives it back. One that has chosen another priority itself is left alone.
+pub fn set_punctual(task: i32, punctual: bool) {
+    let who = task.unsigned_abs();
+    // SAFETY: these take numbers only.
     unsafe {
-        libc::prctl(libc::PR_SET_TIMERSLACK, 1);
-        libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) == 0
+        match libc::sched_getscheduler(task) {
+            libc::SCHED_RR if !punctual => {
+                schedule(task, libc::SCHED_OTHER, 0);
+                libc::setpriority(libc::PRIO_PROCESS, who, NICE);
+            }
+            // What was lowered is known by its place, which its threads and children have from it.
+            libc::SCHED_OTHER if punctual && libc::getpriority(libc::PRIO_PROCESS, who) == NICE => {
+                schedule(task, libc::SCHED_RR, Urgency::Program as libc::c_int);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The calling thread is as punctual as the path until this is dropped; threads and processes that it starts are not.
+#[derive(Debug)]
+pub struct Watchful {
+    /// What was asked for before, and its priority.
+    before: (libc::c_int, libc::c_int),
+}
+
+impl Watchful {
+    /// From now on.
+    pub fn begin() -> Self {
+        let mut parameters = libc::sched_param { sched_priority: 0 };
+        // SAFETY: the structure outlives the call.
+        let policy = unsafe {
+            libc::sched_getparam(0, &raw mut parameters);
+            libc::sched_getscheduler(0)
+        };
+        schedule(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, Urgency::Path as libc::c_int);
+        Self { before: (policy, parameters.sched_priority) }
+    }
+}
+
+impl Drop for Watchful {
+    fn drop(&mut self) {
+        let (policy, priority) = self.before;
+        schedule(0, policy, priority);
     }
 }

@@ -40,7 +40,7 @@ mod tests {
     fn an_unknown_name_lists_the_known_ones() {
         assert_eq!(
             find("vegas").expect_err("no such name"),
-            "vegas: no such controller; allowed: bpf_copa_delay, bpf_ledbat, bpf_vegas"
+            "vegas: no such controller; allowed: bpf_copa_delay, bpf_ledbat, bpf_ledbat_2017, bpf_vegas"
         );
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn report(json: bool) -> String {
             None => "not registered",
         };
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{:<12}{state:<28}{}", controller.name, controller.summary);
+        let _ = writeln!(text, "{:<17}{state:<28}{}", controller.name, controller.summary);
         text
     })
 }

@@ -58,6 +58,7 @@ pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[
         tells_payload: meter.payload_seen || meter.flows.iter().all(|flow| flow.delivered.packets == 0),
     };
     let jain = meter.fairness.clone().finish(scope.end_ns, &mut meter.flows);
+    let [jain_seen, jain_active] = meter.jain.clone().map(|windows| windows.finish(scope.end_ns));
     meter.flows.sort_by_key(|flow| flow.info.flow);
     let mut totals = Sums::default();
     let measured = measured_span(&meter.flows, &scope);
@@ -116,6 +117,11 @@ pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[
         owd_p99_ms: owd.map(|owd| us_to_ms(owd.p99_us)),
         jain_index: jain.overall,
         jain_index_mean: jain.mean,
+        jain_seen_p50: jain_seen.median(),
+        jain_seen_p05: jain_seen.p05(),
+        jain_active_p50: jain_active.median(),
+        jain_active_p05: jain_active.p05(),
+        jain_window_s: jain_active.window_s,
         utilization: links.first().and_then(|link| link.utilization),
         ccperf: ccperf::network(&measured_flows, &meter.sampling, told),
         convergence_time_s: meter
@@ -180,6 +186,7 @@ fn flow_stats(
         owd_p99_ms: owd.map(|owd| us_to_ms(owd.p99_us)),
         self_inflicted_delay_p95_ms: owd.and_then(|owd| above_min(owd.p95_us as f64)),
         self_inflicted_delay_mean_ms: owd.and_then(|owd| above_min(owd.mean_us)),
+        queueing_delay_mean_ms: whole.map(|whole| (whole.mean_us - whole.min_us as f64) / 1_000.0),
         packets_sent: Some(flow.sent.packets),
         packets_delivered: Some(flow.delivered.packets),
         packets_dropped: scope.tells_drops.then_some(flow.dropped_packets),

@@ -1,6 +1,6 @@
 //! What a meter is told besides the records.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use units::{Rate, Span, Time};
 
 /// One flow as it was planned.
@@ -53,6 +53,8 @@ pub struct MeterConfig {
     pub warmup: Span,
     /// Interval of Jain's index over time; zero means 500 ms.
     pub bin: Span,
+    /// Length of the windows of Jain's index by [`ActiveRule`](crate::ActiveRule); zero means 100 ms.
+    pub jain_window: Span,
     /// Interval between samples; zero without any.
     pub sample_interval: Span,
     /// How far from its fair share a flow may be, as a fraction of it, and count as converged; zero means 0.2.
@@ -107,7 +109,7 @@ pub enum Delay {
 }
 
 /// What a sender or a receiver stated in totals about a flow, in a log without records of packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// Payload that arrived, bytes, and the time in which it did.
     pub payload: Option<(u64, Span)>,
@@ -193,7 +195,7 @@ pub struct LinkCounters {
 }
 
 /// What one sender counted over a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderCounters {
     /// Number of the flow.
     pub flow: u32,
@@ -232,7 +234,7 @@ pub struct SenderCounters {
 }
 
 /// What the encoder of a live source counted over a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MediaCounters {
     /// Frames written.
     pub frames: u64,

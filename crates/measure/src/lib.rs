@@ -25,10 +25,12 @@ mod flow_table;
 mod histogram;
 mod inputs;
 mod interval;
+mod jain;
 mod ledger;
 mod media;
 mod meter;
 mod moments;
+mod normalised;
 mod pages;
 mod response;
 mod sampling;
@@ -39,15 +41,17 @@ mod stats;
 mod tally;
 mod untold;
 
-pub use definitions::{Better, Convention, Definition, LABELS, Label, Level, metrics};
+pub use definitions::{Better, Convention, Definition, LABELS, Label, Level, OneWay, metrics};
 pub use histogram::{DelayHistogram, DelaySummary};
 pub use inputs::{
     Delay, FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, Read, Sample,
     SenderCounters, Tells, Told,
 };
 pub use interval::{IntervalMeter, TransferRow, Transfers, View};
+pub use jain::{ActiveRule, JainMeter, JainSeries};
 pub use media::FrameDelivery;
 pub use meter::RunMeter;
+pub use normalised::{Denominators, FlowOfRun, MOST_MBPS, Normalised, normalised};
 pub use series::{FlowSeries, Series, SeriesMeter};
 pub use stated::StatedStates;
 pub use stats::{

@@ -5,6 +5,7 @@ use crate::finish;
 use crate::flow_meter::FlowMeter;
 use crate::flow_table::FlowTable;
 use crate::inputs::{FlowInfo, LinkCounters, MeterConfig, Read, Sample, SenderCounters, Tells};
+use crate::jain::{ActiveRule, JainWindows};
 use crate::media::FrameDelivery;
 use crate::sampling::Sampling;
 use crate::stated::{StatedSpan, StatedStates};
@@ -21,6 +22,8 @@ pub struct RunMeter {
     awaited: Vec<FlowInfo>,
     table: FlowTable,
     pub(crate) fairness: Fairness,
+    /// Jain's index in windows, by each rule; flows in the order of `flows`.
+    pub(crate) jain: [JainWindows; 2],
     pub(crate) sampling: Sampling,
     pub(crate) tells_reads: bool,
     senders_view: bool,
@@ -54,6 +57,13 @@ impl RunMeter {
                 flows.push(FlowMeter::new(info, warmup_ns));
             }
         }
+        let jain = [ActiveRule::SeenInBucket, ActiveRule::ScheduledActive].map(|rule| {
+            let mut windows = JainWindows::new(config.jain_window, rule);
+            for flow in &flows {
+                windows.plan(flow.info.start, flow.info.stop);
+            }
+            windows
+        });
         let from_ns = flows.iter().map(|flow| flow.from_ns).fold(warmup_ns, u64::max);
         let to_ns = flows.iter().map(|flow| flow.to_ns).fold(u64::MAX, u64::min);
         Self {
@@ -61,6 +71,7 @@ impl RunMeter {
             awaited,
             table,
             fairness: Fairness::new(config.bin, from_ns, to_ns),
+            jain,
             sampling: Sampling::new(config.sample_interval, config.convergence_delta, config.last_change),
             tells_reads: config.tells_reads,
             senders_view: config.senders_view,
@@ -172,6 +183,9 @@ impl RunMeter {
         if record.time_ns >= self.fairness.bin_end_ns {
             self.fairness.advance(record.time_ns, &mut self.flows);
         }
+        for windows in &mut self.jain {
+            windows.deliver(position, record.time_ns, record.size_bytes);
+        }
         let flow = &mut self.flows[position];
         flow.bin_bytes += u64::from(share_bytes);
         flow.deliver(record);
@@ -187,6 +201,9 @@ impl RunMeter {
         if !was_done && self.flows[position].samples.done_ns.is_some() {
             // A transfer that is complete is not active any more.
             self.fairness.end_after(time_ns);
+            for windows in &mut self.jain {
+                windows.stop(position, time_ns);
+            }
         }
     }
 
@@ -223,6 +240,9 @@ impl RunMeter {
     fn insert(&mut self, info: FlowInfo) -> usize {
         let position = self.flows.len();
         self.table.insert(info.flow, position);
+        for windows in &mut self.jain {
+            windows.plan(info.start, info.stop);
+        }
         self.flows.push(FlowMeter::new(info, self.warmup_ns));
         position
     }

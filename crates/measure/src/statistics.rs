@@ -16,6 +16,15 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[middle - 1], upper) })
 }
 
+/// Percentile by nearest rank as Pantheon's: of n sorted values number `percent / 100 (n - 1)` from 0, halves to even;
+/// `None` of nothing.
+pub fn nearest_rank(values: &[f64], percent: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = percent / 100.0 * sorted.len().saturating_sub(1) as f64;
+    sorted.get(place.round_ties_even() as usize).copied()
+}
+
 /// Sample standard deviation (divisor `n - 1`); `None` of fewer than two values.
 pub fn sample_standard_deviation(values: &[f64]) -> Option<f64> {
     sample_variance(values).map(f64::sqrt)

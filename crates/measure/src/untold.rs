@@ -30,7 +30,7 @@ pub(crate) fn take_out(stats: &mut RunStats, tells: Tells) {
         network_without_arrivals(network);
     }
     if !tells.flows {
-        (network.jain_index, network.jain_index_mean) = (None, None);
+        without_jain(network);
     }
     if !tells.sendings || !tells.arrivals {
         (network.loss_rate, network.packet_loss_rate) = (None, None);
@@ -52,6 +52,7 @@ fn delays_of_flow(flow: &mut FlowStats, delay: Delay) {
     }
     if delay != Delay::AboveSmallest {
         (flow.self_inflicted_delay_p95_ms, flow.self_inflicted_delay_mean_ms) = (None, None);
+        flow.queueing_delay_mean_ms = None;
     }
     flow.delay_p95_ms = None;
     (flow.owd_min_ms, flow.owd_mean_ms) = (None, None);
@@ -74,9 +75,16 @@ fn without_arrivals(flow: &mut FlowStats) {
 
 fn network_without_arrivals(network: &mut NetworkStats) {
     (network.throughput_mbps, network.goodput_mbps, network.duration_s) = (None, None, None);
-    (network.capacity_utilization, network.jain_index, network.jain_index_mean) = (None, None, None);
+    network.capacity_utilization = None;
+    without_jain(network);
     network.ccperf = CcperfNetwork::default();
     network.convergence_time_s = None;
+}
+
+fn without_jain(network: &mut NetworkStats) {
+    (network.jain_index, network.jain_index_mean) = (None, None);
+    (network.jain_seen_p50, network.jain_seen_p05) = (None, None);
+    (network.jain_active_p50, network.jain_active_p05) = (None, None);
 }
 
 /// Of the return direction one end sees what arrives there, without knowing when it was sent or how much was.

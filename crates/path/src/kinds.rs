@@ -12,6 +12,8 @@ macro_rules! element_kinds {
             "poisson" => Poisson(crate::poisson::PoissonSpec),
             /// Delivery opportunities of a rate that wanders and stops.
             "cellular" => Cellular(crate::cellular::CellularSpec),
+            /// A rate that goes by what waits.
+            "shared" => Shared(crate::shared::SharedSpec),
             /// Token bucket with a queue.
             "shaper" => Shaper(crate::shaper::ShaperSpec),
             /// Token bucket without a queue.
@@ -24,6 +26,8 @@ macro_rules! element_kinds {
             "aggregate" => Aggregate(crate::aggregate::AggregateSpec),
             /// Bursty deliveries.
             "slotted" => Slotted(crate::slotted::SlottedSpec),
+            /// Grants that have to be asked for.
+            "granted" => Granted(crate::granted::GrantedSpec),
             /// Independent, periodic or listed loss.
             "loss" => Loss(crate::loss::LossSpec),
             /// Bursty loss.

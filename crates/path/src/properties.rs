@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use units::Time;
 
 /// Elements that keep the order of packets.
-const ORDERED: [&str; 19] = [
+const ORDERED: [&str; 21] = [
     r#"{"kind": "link", "rate_mbps": 10, "queue": {"kind": "droptail", "packets": 10}}"#,
     r#"{"kind": "link", "rate_mbps": 4, "device_packets": 1, "framing_bytes": 2,
         "queue": {"kind": "droptail", "bytes": 9000},
@@ -20,6 +20,9 @@ const ORDERED: [&str; 19] = [
     r#"{"kind": "poisson", "rate_mbps": 8, "opportunity_bytes": 700}"#,
     r#"{"kind": "cellular", "mean_mbps": 4, "outage_escape_per_s": 20, "queue": {"kind": "droptail", "packets": 15},
         "schedule": [{"at_s": 0.04, "mean_mbps": 9, "reversion_per_s": 3}]}"#,
+    r#"{"kind": "shared", "rate_mbps": 9, "least_mbps": 3, "full_bytes": 9000, "queue": {"kind": "droptail", "packets": 9},
+        "schedule": [{"at_s": 0.03, "least_mbps": 8}],
+        "walk": {"interval_ms": 4, "rate_mbps": {"corr": 0.2, "std": 2, "min": 8, "max": 15}}}"#,
     r#"{"kind": "shaper", "rate_mbps": 6, "burst_bytes": 5000, "queue": {"kind": "droptail", "packets": 20},
         "schedule": [{"at_s": 0.04, "rate_mbps": 2, "burst_bytes": 900}]}"#,
     r#"{"kind": "shaper", "rate_mbps": 6, "burst_bytes": 5000, "deficit": true}"#,
@@ -28,6 +31,8 @@ const ORDERED: [&str; 19] = [
     r#"{"kind": "jitter", "distribution": "pareto", "mean_ms": 2, "deviation_ms": 3}"#,
     r#"{"kind": "aggregate", "slot_ms": 5, "max_packets": 6, "schedule": [{"at_s": 0.02, "slot_ms": 1}]}"#,
     r#"{"kind": "slotted", "slot_ms": 4, "schedule": [{"at_s": 0.03, "slot_ms": 1}]}"#,
+    r#"{"kind": "granted", "request_ms": 7, "grant_ms": 3, "spread_ms": 5, "grant_bytes": 4000,
+        "schedule": [{"at_s": 0.03, "grant_ms": 1}]}"#,
     r#"{"kind": "gilbert-elliott", "p": 0.1, "r": 0.4}"#,
     r#"{"kind": "netem", "delay_ms": 4, "limit_packets": 30, "rate_mbps": 9, "burst_bytes": 4000}"#,
     r#"{"kind": "link", "rate_mbps": 5, "queue": {"kind": "droptail", "packets": 9},

@@ -145,7 +145,9 @@ mod tests {
             {"kind": "trace", "even": {"lines": 9, "period_ms": 4.5}}, {"kind": "poisson", "rate_mbps": 1},
             {"kind": "shaper", "rate_mbps": 1, "burst_bytes": 9}, {"kind": "jitter", "distribution": "uniform",
             "mean_ms": 1, "deviation_ms": 1}, {"kind": "policer", "rate_mbps": 1, "burst_bytes": 9, "action": "mark"},
-            {"kind": "aggregate", "slot_ms": 1}, {"kind": "slotted", "slot_ms": 1}, {"kind": "gilbert-elliott", "p": 0.1, "r": 0.2},
+            {"kind": "aggregate", "slot_ms": 1}, {"kind": "slotted", "slot_ms": 1},
+            {"kind": "granted", "request_ms": 5, "grant_ms": 4}, {"kind": "shared", "rate_mbps": 3, "least_mbps": 1, "full_bytes": 9},
+            {"kind": "gilbert-elliott", "p": 0.1, "r": 0.2},
             {"kind": "reorder", "probability": 0.1, "gap": 3}, {"kind": "duplicate", "probability": 0.1},
             {"kind": "link", "rate_mbps": 3, "schedule": [{"at_s": 1, "rate_mbps": 2, "queue": {}}]}]"#;
         let elements: Vec<ElementSpec> = serde_json::from_str(json).unwrap();

@@ -190,6 +190,7 @@ mod tests {
             (r#"{"kind": "shaper", "rate_mbps": 1, "burst_bytes": 0}"#, "burst_bytes = 0: must be from 1"),
             (r#"{"kind": "policer", "rate_mbps": 0, "burst_bytes": 1}"#, "rate_mbps = 0: must be above 0"),
             (r#"{"kind": "aggregate", "slot_ms": 0}"#, "slot_ms = 0: must be above 0"),
+            (r#"{"kind": "granted", "request_ms": 0, "grant_ms": 1}"#, "request_ms = 0: must be above 0"),
             (r#"{"kind": "slotted", "slot_ms": 0}"#, "slot_ms = 0: must be at least 0.001"),
             (
                 r#"{"kind": "aggregate", "slot_ms": 1, "max_packets": 0}"#,

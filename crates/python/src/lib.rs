@@ -12,11 +12,13 @@ mod exchange;
 mod interpreter;
 mod logs;
 mod outside;
+mod remote;
 mod run;
 mod source;
 mod table;
 mod thinning;
 mod train;
+mod turn;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -65,11 +67,13 @@ mod _core {
     };
     #[pymodule_export]
     use crate::logs::{
-        confidence_interval, delay_points, difference, harm, holm, jain_index, labels, measure_log, metrics,
-        samples, series, transfers,
+        confidence_interval, delay_points, difference, harm, holm, jain_index, jain_series, labels,
+        measure_log, metrics, normalised, samples, series, transfers,
     };
     #[pymodule_export]
     use crate::outside::{describe_plugin, guard_process};
+    #[pymodule_export]
+    use crate::remote::{RemoteSide, clock_ns, clock_offset, distort_clock, join_sides};
     #[pymodule_export]
     use crate::run::{
         check_emulation, check_path, check_run, clean_up, describe_path, emulate, emulate_shell,
@@ -81,6 +85,8 @@ mod _core {
     use crate::table::{Table, View};
     #[pymodule_export]
     use crate::train::{train_controller, trainers};
+    #[pymodule_export]
+    use crate::turn::{HeldTurn, take_turn};
     #[pymodule_export]
     use crate::{Error, commit, version};
 }

@@ -4,7 +4,10 @@ use crate::columns::Series;
 use crate::source::Source;
 use crate::thinning::{Extent, Thinning};
 use crate::{error, text};
-use measure::{FlowInfo, IntervalMeter, MeterConfig, RunMeter, SeriesMeter, Tells, statistics};
+use measure::{
+    ActiveRule, Denominators, FlowInfo, FlowOfRun, IntervalMeter, JainMeter, MeterConfig, RunMeter,
+    SeriesMeter, Tells, statistics,
+};
 use packetlog::{Key, PacketLogReader, Sample, SampleReader, SampleTable};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -136,6 +139,41 @@ pub(crate) fn series(py: Python<'_>, packets: Source, bin_s: f64) -> PyResult<St
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct JainOptions {
+    window_s: f64,
+    rule: ActiveRule,
+    #[serde(default)]
+    duration_s: f64,
+    #[serde(default)]
+    flows: Vec<PlannedFlow>,
+}
+
+/// Jain's index in windows of time, of the flows that a rule counts, as JSON.
+#[pyfunction]
+pub(crate) fn jain_series(py: Python<'_>, packets: Source, options: &str) -> PyResult<String> {
+    let options: JainOptions = serde_json::from_str(options).map_err(text)?;
+    if !(1e-6..=1e6).contains(&options.window_s) {
+        return Err(error(format!(
+            "window_s = {}: allowed is a number from 0.000001 to 1000000",
+            options.window_s
+        )));
+    }
+    let flows: Vec<_> = options
+        .flows
+        .into_iter()
+        .map(FlowInfo::from)
+        .map(|flow| (flow.flow, flow.start, flow.stop))
+        .collect();
+    let mut meter = JainMeter::new(Span::from_secs_f64(options.window_s), options.rule, &flows);
+    let found = py.detach(|| {
+        packets.records(|record| meter.record(record))?;
+        Ok(meter.finish(Span::from_secs_f64(options.duration_s)))
+    });
+    serde_json::to_string(&found.map_err(error)?).map_err(text)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct TransferOptions {
     interval_s: f64,
     #[serde(default)]
@@ -253,6 +291,15 @@ pub(crate) fn difference(
 #[expect(clippy::needless_pass_by_value, reason = "what Python's lists become")]
 pub(crate) fn holm(probabilities: Vec<f64>) -> Vec<f64> {
     statistics::holm(&probabilities)
+}
+
+/// Normalised throughput and queueing delay of each scheme over many experiments: JSON in, JSON out.
+#[pyfunction]
+#[pyo3(signature = (flows, legacy, most_mbps=measure::MOST_MBPS))]
+pub(crate) fn normalised(flows: &str, legacy: bool, most_mbps: f64) -> PyResult<String> {
+    let flows: Vec<FlowOfRun> = serde_json::from_str(flows).map_err(text)?;
+    let denominators = if legacy { Denominators::Legacy } else { Denominators::Own };
+    serde_json::to_string(&measure::normalised(&flows, most_mbps, denominators)).map_err(text)
 }
 
 /// Jain's index of each list of rates; none where nothing moved.

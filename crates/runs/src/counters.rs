@@ -26,6 +26,7 @@ pub fn meter_config(spec: &RunSpec, backend: Backend) -> MeterConfig {
         duration: spec.duration(),
         warmup: Span::from_secs_f64(spec.warmup_s),
         bin: BIN,
+        jain_window: Span::from_secs_f64(spec.jain_window_s),
         sample_interval: Span::from_secs_f64(spec.sample_interval_s),
         convergence_delta: spec.convergence_delta,
         last_change: last_change(spec),

@@ -113,6 +113,9 @@ pub struct RunSpec {
     /// How far from its fair share a flow may be, as a fraction of it, and count as converged.
     #[serde(default = "default_convergence_delta")]
     pub convergence_delta: f64,
+    /// Length of the windows of Jain's index over time, s.
+    #[serde(default = "default_jain_window")]
+    pub jain_window_s: f64,
     /// What goes into the packet log.
     #[serde(default)]
     pub log: LogLevel,
@@ -142,6 +145,10 @@ const fn default_sample_interval() -> f64 {
 
 const fn default_convergence_delta() -> f64 {
     0.2
+}
+
+const fn default_jain_window() -> f64 {
+    0.1
 }
 
 const fn default_most_events() -> u64 {
@@ -191,6 +198,12 @@ impl RunSpec {
         let delta = self.convergence_delta;
         if !(delta > 0.0 && delta < 1.0) {
             return Err(format!("convergence_delta = {delta}: must be above 0 and below 1"));
+        }
+        if !(LEAST_INTERVAL_S..=1e6).contains(&self.jain_window_s) {
+            return Err(format!(
+                "jain_window_s = {}: allowed is {LEAST_INTERVAL_S} to 1000000",
+                self.jain_window_s
+            ));
         }
         self.path.validate()?;
         if self.flows.is_empty() {
@@ -302,7 +315,7 @@ impl RunSpec {
         let receiver = Receiver::new(&config, half).with_seed(&config, seed);
         let controller = entry.build(&parameters, &start)?;
         let (from, to) = (flow.start(), flow.stop(self.duration()));
-        let sender = Sender::new(&config, controller, application, from, to);
+        let sender = Sender::new(&config, controller, application, from, to).with_seed(&config, seed);
         Ok(Ends { config, sender, receiver })
     }
 

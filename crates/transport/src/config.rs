@@ -28,6 +28,19 @@ pub enum LossDetection {
     /// Segments acknowledged above it by sequence (RFC 6675). A lost retransmission is found by a timeout alone, and RTTs
     /// are those of segments that were sent once and acknowledged in order.
     Sequence,
+    /// Segments acknowledged above it by their 16-bit number, from a mark on that the first number may keep out of reach
+    /// (libutp).
+    Utp,
+    /// Time since it was sent alone, whatever else arrives: `time_threshold` RTTs and four variations (UDT as
+    /// PCCproject/PCC-Uspace@30c2cfe has it, `src/core/core.cpp`).
+    Age,
+}
+
+impl LossDetection {
+    /// Whether ACKs say how far all of the data arrived, and losses are holes in that.
+    pub(crate) const fn is_cumulative(self) -> bool {
+        matches!(self, Self::Sequence | Self::Utp)
+    }
 }
 
 /// Which ACKs restart the retransmission timer.
@@ -89,7 +102,7 @@ pub enum EcnMode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Name of the profile the other values started from: `linux-like` (also called `tcp`), `ns3-compat`, `quic` or
+    /// Name of the profile the other values started from: `linux-like` (also called `tcp`), `linux-offload`, `ns3-compat`, `quic` or
     /// `datagram`.
     pub profile: String,
     /// Payload bytes of a full packet: the segment size that windows and rates count.
@@ -106,6 +119,8 @@ pub struct Config {
     pub reliable: bool,
     /// One round trip of connection set-up before data.
     pub handshake: bool,
+    /// The opener is repeated after this time without an answer; 0: when the timer says so.
+    pub handshake_repeat_ms: f64,
     /// An ACK at the latest after this many packets.
     pub ack_every: u32,
     /// An ACK at the latest after this time.
@@ -116,11 +131,17 @@ pub struct Config {
     pub ack_ranges: usize,
     /// Selective acknowledgement; off: only what is complete up to the first hole is acknowledged.
     pub sack: bool,
+    /// Packets above the first missing one, and the one behind it, that an ACK can name (uTP: a mask of 30); those beyond
+    /// are acknowledged when it has arrived. 0: any number.
+    pub sack_packets: u32,
     /// What tells that a packet was lost.
     pub loss_detection: LossDetection,
+    /// With `utp`: the number that the connection's first packet has; none: drawn for each run.
+    pub first_number: Option<u16>,
     /// Packets acknowledged above one that counts as lost.
     pub packet_threshold: u64,
-    /// Lost after this multiple of the RTT once something later is acknowledged; 0 turns it off.
+    /// Lost after this multiple of the RTT once something later is acknowledged; 0 turns it off. By age: whether or not
+    /// something is.
     pub time_threshold: f64,
     /// An episode whose losses all turn out to have arrived is undone.
     pub undo: bool,
@@ -144,6 +165,8 @@ pub struct Config {
     pub timeout_max_ms: f64,
     /// Where `timeout_min_ms` applies.
     pub timeout_floor: RtoFloor,
+    /// The timer is looked at this often and expires at the next look; 0: at its time.
+    pub timeout_check_ms: f64,
     /// With `rto`: one probe after two RTTs before the timeout itself (RFC 8985 7).
     pub tail_loss_probe: bool,
     /// What limits sending during a loss episode.
@@ -161,10 +184,17 @@ pub struct Config {
     pub window_rounding: WindowRounding,
     /// For controllers without a pacing rate: pace at this multiple of window / srtt; 0 sends unpaced.
     pub pacing_gain: f64,
+    /// Segmentation offload: what leaves in this time at the pacing rate leaves at once; 0: packets leave one by one.
+    pub burst_ms: f64,
+    /// Most payload bytes of such a burst.
+    pub burst_bytes: u64,
     /// Quirk of genericCC: the ACK that opens a full window releases the next packet one pacing gap later.
     pub quirk_pace_after_block: bool,
     /// Quirk of Remy and genericCC: a change of the pacing rate holds for the packet that waits already.
     pub quirk_pace_by_latest: bool,
+    /// Quirk of Linux before 4.13 without the `fq` queueing discipline: nobody keeps to a controller's pacing rate, its window
+    /// alone counts (Linux v4.11, `net/ipv4/tcp_bbr.c`, whose first comment asks for `fq`).
+    pub quirk_unpaced: bool,
     /// One packet leaves regardless of the window after this time without any event; 0 turns it off.
     pub keepalive_ms: f64,
     /// ECN codepoint of data packets.
@@ -178,7 +208,9 @@ pub struct Config {
 pub(crate) const MAX_PAYLOAD_BYTES: u32 = 65_000;
 
 /// Names of the profiles.
-const PROFILES: [&str; 5] = ["linux-like", "tcp", "ns3-compat", "quic", "datagram"];
+const PROFILES: [&str; 6] = ["linux-like", "tcp", "linux-offload", "ns3-compat", "quic", "datagram"];
+/// Most bytes that Linux hands to a card at once: 64 KiB less 320 of headers (`GSO_MAX_SIZE`, `MAX_TCP_HEADER`).
+const OFFLOAD_BYTES: u64 = 65_215;
 
 impl Config {
     /// Linux-like TCP: SACK, delayed ACKs, RACK-like time threshold, tail loss probe, PRR, IW10, timestamps.
@@ -192,12 +224,15 @@ impl Config {
             ack_option_bytes: 0,
             reliable: true,
             handshake: true,
+            handshake_repeat_ms: 0.0,
             ack_every: 2,
             ack_delay_ms: 40.0,
             ack_on_gap: true,
             ack_ranges: 4,
             sack: true,
+            sack_packets: 0,
             loss_detection: LossDetection::Packet,
+            first_number: None,
             packet_threshold: 3,
             time_threshold: 1.25,
             undo: true,
@@ -211,6 +246,7 @@ impl Config {
             timeout_min_ms: 200.0,
             timeout_max_ms: 120_000.0,
             timeout_floor: RtoFloor::Variation,
+            timeout_check_ms: 0.0,
             tail_loss_probe: true,
             recovery: Reduction::Prr,
             initial_window: 10,
@@ -220,12 +256,21 @@ impl Config {
             receive_window_bytes: 0,
             window_rounding: WindowRounding::Down,
             pacing_gain: 0.0,
+            burst_ms: 0.0,
+            burst_bytes: OFFLOAD_BYTES,
             quirk_pace_after_block: false,
             quirk_pace_by_latest: false,
+            quirk_unpaced: false,
             keepalive_ms: 0.0,
             ecn: EcnMode::Off,
             receiver: Conduct::Honest,
         }
+    }
+
+    /// The same on a host with segmentation offload, in bursts of what leaves in 1 ms (Linux v5.15, `net/ipv4/tcp_output.c`,
+    /// `tcp_tso_autosize`: `sk_pacing_shift` 10).
+    pub fn linux_offload() -> Self {
+        Self { profile: "linux-offload".to_owned(), burst_ms: 1.0, ..Self::tcp() }
     }
 
     /// TCP as ns-3.41 (`src/internet/model/tcp-socket-base.cc`) models it with ccperf's settings (docs/ccperf.md): RFC 6675
@@ -288,6 +333,7 @@ impl Config {
             ack_range_bytes: 0,
             reliable: false,
             handshake: false,
+            handshake_repeat_ms: 0.0,
             ack_every: 1,
             ack_delay_ms: 0.0,
             ack_ranges: 1,
@@ -309,6 +355,7 @@ impl Config {
         let profile = given.get("profile").map_or(Some("tcp"), serde_json::Value::as_str);
         let base = match profile {
             Some("linux-like" | "tcp") => Self::tcp(),
+            Some("linux-offload") => Self::linux_offload(),
             Some("ns3-compat") => Self::ns3_compat(),
             Some("quic") => Self::quic(),
             Some("datagram") => Self::datagram(),
@@ -335,6 +382,8 @@ impl Config {
             }
         };
         check("payload_bytes", f64::from(self.payload_bytes), 1.0, f64::from(MAX_PAYLOAD_BYTES))?;
+        check("burst_ms", self.burst_ms, 0.0, 1000.0)?;
+        check("burst_bytes", self.burst_bytes as f64, f64::from(self.payload_bytes), 1e9)?;
         check("header_bytes", f64::from(self.header_bytes), 0.0, 500.0)?;
         check("ack_bytes", f64::from(self.ack_bytes), 1.0, 65_000.0)?;
         check("ack_every", f64::from(self.ack_every), 1.0, 1e6)?;
@@ -342,17 +391,25 @@ impl Config {
         check("ack_ranges", self.ack_ranges as f64, 1.0, 1024.0)?;
         check("packet_threshold", self.packet_threshold as f64, 1.0, 1e6)?;
         check("time_threshold", self.time_threshold, 0.0, 100.0)?;
+        check("handshake_repeat_ms", self.handshake_repeat_ms, 0.0, 600_000.0)?;
         check("timeout_initial_ms", self.timeout_initial_ms, 1.0, 600_000.0)?;
         check("timeout_min_ms", self.timeout_min_ms, 0.0, 600_000.0)?;
         check("timeout_max_ms", self.timeout_max_ms, self.timeout_min_ms.max(1.0), 6_000_000.0)?;
         check("initial_window", f64::from(self.initial_window), 1.0, 100_000.0)?;
         check("max_window_bytes", self.max_window_bytes as f64, f64::from(self.payload_bytes), f64::MAX)?;
         check("timestamp_ms", self.timestamp_ms, 0.0, 1000.0)?;
-        if self.loss_detection == LossDetection::Sequence
+        check("timeout_check_ms", self.timeout_check_ms, 0.0, 600_000.0)?;
+        check("sack_packets", f64::from(self.sack_packets), 0.0, 1e6)?;
+        if self.loss_detection.is_cumulative()
             && !(self.reliable && self.sack && self.timer == TimerKind::Rto)
         {
             let allowed = "allowed with reliable = true, sack = true and timer = \"rto\"";
-            return Err(format!("transport.loss_detection = \"sequence\": {allowed}"));
+            let rule = if self.loss_detection == LossDetection::Utp { "utp" } else { "sequence" };
+            return Err(format!("transport.loss_detection = \"{rule}\": {allowed}"));
+        }
+        if self.loss_detection == LossDetection::Age && !(self.sack && self.time_threshold > 0.0) {
+            let allowed = "allowed with sack = true and time_threshold above 0";
+            return Err(format!("transport.loss_detection = \"age\": {allowed}"));
         }
         if self.send_buffer_bytes > 0 {
             if !self.reliable {
@@ -413,11 +470,15 @@ mod tests {
         assert_eq!(refusal(json!({"ack_every": 0})), "transport.ack_every = 0: allowed is 1 to 1000000");
         assert_eq!(
             refusal(json!({"profile": "sctp"})),
-            "transport.profile = \"sctp\": allowed are linux-like, tcp, ns3-compat, quic, datagram"
+            "transport.profile = \"sctp\": allowed are linux-like, tcp, linux-offload, ns3-compat, quic, datagram"
         );
         assert_eq!(
             refusal(json!({"profile": "datagram", "loss_detection": "sequence"})),
             "transport.loss_detection = \"sequence\": allowed with reliable = true, sack = true and timer = \"rto\""
+        );
+        assert_eq!(
+            refusal(json!({"loss_detection": "age", "time_threshold": 0.0})),
+            "transport.loss_detection = \"age\": allowed with sack = true and time_threshold above 0"
         );
         assert_eq!(
             refusal(json!({"send_buffer_bytes": 1447})),

@@ -1,6 +1,6 @@
 //! What is in flight, and the sender's word on each packet: acknowledged or lost.
 
-use crate::config::{Config, LossDetection};
+use crate::config::Config;
 use crate::packets::{Fate, SentPacket, SentPackets};
 use crate::rate::Newest;
 use crate::wire::{AckFrame, MAX_ARRIVALS, Part};
@@ -61,7 +61,7 @@ impl Flight {
             bytes: 0,
             largest_acked: None,
             next_ack: 0,
-            cumulative: !config.sack || config.loss_detection == LossDetection::Sequence,
+            cumulative: !config.sack || config.loss_detection.is_cumulative(),
             acked: Vec::with_capacity(8),
             lost: Vec::new(),
             verdicts: Vec::with_capacity(8),
@@ -254,6 +254,11 @@ impl Flight {
             packet.fate = Fate::Acked;
             self.bytes -= u64::from(packet.outstanding_bytes());
         }
+    }
+
+    /// Retires all packets before `number`.
+    pub(crate) fn retire_below(&mut self, number: u64) {
+        (self.base()..number).for_each(|earlier| self.retire(earlier));
     }
 
     /// Declares one packet lost; returns whether it was in flight.

@@ -1,6 +1,7 @@
 //! What the receiver of a live source can decode, and when.
 
 use crate::wire::FrameMark;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::Time;
 
@@ -8,7 +9,7 @@ use units::Time;
 const MAX_PENDING: usize = 1024;
 
 /// A frame that could be decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecodedFrame {
     /// The frame.
     pub mark: FrameMark,

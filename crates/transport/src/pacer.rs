@@ -19,6 +19,8 @@ pub(crate) struct Pacer {
     restarts_when_blocked: bool,
     /// Quirk of Remy and genericCC: see [`Pacer::adjust`].
     adjusts: bool,
+    /// Quirk of Linux without pacing: see [`Config::quirk_unpaced`].
+    ignores: bool,
     /// What the next packet's distance is counted from, and the bytes that went then; with `adjusts` only.
     last: Option<(Time, u32)>,
 }
@@ -32,6 +34,7 @@ impl Pacer {
             waiting: false,
             restarts_when_blocked: config.quirk_pace_after_block,
             adjusts: config.quirk_pace_by_latest,
+            ignores: config.quirk_unpaced,
             last: None,
         }
     }
@@ -53,6 +56,9 @@ impl Pacer {
     /// The controller's pacing rate, or the transport's own for controllers without one.
     #[inline]
     pub(crate) fn rate(&self, control: &Control, window_bytes: u64, srtt: Option<Span>) -> Option<Rate> {
+        if self.ignores && control.window_bytes != u64::MAX {
+            return None;
+        }
         if control.pacing.is_some() || self.gain == 0.0 || control.window_bytes == u64::MAX {
             return control.pacing;
         }
@@ -129,6 +135,18 @@ mod tests {
             sent += 1;
         }
         assert_eq!(sent, 3);
+    }
+
+    #[test]
+    fn without_pacing_the_window_alone_counts() {
+        let rate = |window_bytes: u64| {
+            let pacer = Pacer::new(Time::ZERO, &Config { quirk_unpaced: true, ..Config::tcp() });
+            let control = Control { pacing: Some(Rate::from_mbps(12.0)), ..Control::window(window_bytes) };
+            pacer.rate(&control, window_bytes, None)
+        };
+        assert_eq!(rate(30_000), None);
+        // Without a window either nothing would hold the flow.
+        assert_eq!(rate(u64::MAX), Some(Rate::from_mbps(12.0)));
     }
 
     /// Sends whatever may leave at `now`; returns how many packets that were.

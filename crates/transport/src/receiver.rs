@@ -31,7 +31,8 @@ pub struct Receiver {
     ack_delay: Span,
     ack_on_gap: bool,
     ack_ranges: usize,
-    sack: bool,
+    /// Stream bytes from the first missing one on that an ACK can speak of; `u64::MAX`: of all.
+    reach_bytes: u64,
     reliable: bool,
     packets: RangeSet,
     /// Below it nothing is worth acknowledging any more.
@@ -41,7 +42,7 @@ pub struct Receiver {
     next_offset: u64,
     largest: Option<u64>,
     arrivals: Arrivals,
-    /// Arrivals of packets beyond the first hole, kept back while selective acknowledgement is off.
+    /// Arrivals of packets beyond the first hole, kept while an ACK cannot speak of all that has arrived.
     withheld: Vec<(Data, Time)>,
     unacked: u32,
     first_unacked_at: Time,
@@ -64,7 +65,11 @@ impl Receiver {
             ack_delay: config.ack_delay(),
             ack_on_gap: config.ack_on_gap,
             ack_ranges: config.ack_ranges,
-            sack: config.sack,
+            reach_bytes: match config.sack_packets {
+                _ if !config.sack => 0,
+                0 => u64::MAX,
+                packets => (u64::from(packets) + 1) * u64::from(config.payload_bytes),
+            },
             reliable: config.reliable,
             packets: RangeSet::default(),
             least_unacked: 0,
@@ -168,7 +173,7 @@ impl Receiver {
         }
         self.last_arrival_at = now;
         self.unacked += 1;
-        if self.sack {
+        if self.tells_all() {
             if self.arrivals.len() < MAX_ARRIVALS {
                 self.arrivals.push(Arrival { number: data.number, at: now });
             }
@@ -184,6 +189,19 @@ impl Receiver {
             }
             !complete
         });
+    }
+
+    /// Whether an ACK can speak of everything that has arrived.
+    const fn tells_all(&self) -> bool {
+        self.reach_bytes == u64::MAX
+    }
+
+    /// Lists again what has arrived beyond the first hole and within reach, as a mask in every ACK does.
+    fn list_reachable(&mut self) {
+        let reach = self.next_offset + self.reach_bytes;
+        let is_reachable = |(data, _): &&(Data, Time)| data.offset + u64::from(data.payload_bytes) <= reach;
+        let reachable = self.withheld.iter().filter(is_reachable);
+        self.arrivals.extend(reachable.map(|(data, at)| Arrival { number: data.number, at: *at }));
     }
 
     /// When [`Receiver::poll_ack`] wants to be called without a packet arriving.
@@ -206,8 +224,11 @@ impl Receiver {
         frame.clear();
         frame.largest = largest;
         frame.delay = if self.unacked == 0 { Span::ZERO } else { now - self.last_arrival_at };
+        if !self.tells_all() {
+            self.list_reachable();
+        }
         core::mem::swap(&mut frame.arrivals, &mut self.arrivals);
-        if self.sack {
+        if self.tells_all() {
             for range in self.packets.descending_from(self.least_unacked).take(self.ack_ranges) {
                 frame.ranges.push(range);
             }

@@ -142,6 +142,7 @@ impl Stream {
     /// Packet `number` of a reliable stream was lost: what it carried is sent again before everything else.
     pub(crate) fn resend_first(&mut self, number: u64, packet: &SentPacket) {
         if packet.payload_bytes > 0 && !packet.filler {
+            self.resend.retain(|load| load.number != number);
             self.resend.push_front(Load::again(number, packet));
         }
     }

@@ -26,9 +26,14 @@ pub(crate) enum Expiry {
 pub(crate) struct Timers {
     kind: TimerKind,
     initial: Span,
+    /// Between two openers; zero where the timer decides.
+    opener: Span,
     min: Span,
     max: Span,
     floor: RtoFloor,
+    /// How often it is looked at, from the flow's start on; zero: always.
+    check: Span,
+    start: Time,
     restart: TimerRestart,
     tail_loss_probe: bool,
     max_ack_delay: Span,
@@ -46,9 +51,12 @@ impl Timers {
         Self {
             kind: config.timer,
             initial: ms(config.timeout_initial_ms),
+            opener: ms(config.handshake_repeat_ms),
             min: ms(config.timeout_min_ms),
             max: ms(config.timeout_max_ms),
             floor: config.timeout_floor,
+            check: ms(config.timeout_check_ms),
+            start: now,
             restart: config.timer_restart,
             tail_loss_probe: config.tail_loss_probe,
             max_ack_delay: config.ack_delay(),
@@ -139,12 +147,20 @@ impl Timers {
             TimerKind::Rto if self.probe_done => self.last_sent,
             TimerKind::Rto | TimerKind::Silence => self.started,
         };
-        from + length.min(self.max.max(self.initial))
+        let at = from + length.min(self.max.max(self.initial));
+        if self.check.is_zero() || at == Time::NEVER {
+            return at;
+        }
+        let waited = (at - self.start).as_ns().next_multiple_of(self.check.as_ns());
+        self.start + Span::from_ns(waited)
     }
 
     /// When the timer expires while packets are outstanding. Whoever has no timer repeats the opener all the same, at even
     /// times, as programs do (StanfordSNR/indigo@2601c92e, `env/receiver.py`: after each second without an answer).
     pub(crate) fn expiry(&self, rtt: &RttEstimator, is_established: bool) -> Time {
+        if !is_established && !self.opener.is_zero() {
+            return self.last_sent + self.opener;
+        }
         if self.kind == TimerKind::None && !is_established {
             return self.last_sent + self.initial;
         }
@@ -277,6 +293,18 @@ mod tests {
         assert_eq!(timers.expiry(&rtt_100_ms(), true), at(325));
         assert_eq!(timers.on_expiry(at(325), &rtt_100_ms(), true), Expiry::Probe);
         assert_eq!(timers.expiry(&rtt_100_ms(), true), at(325 + 650));
+    }
+
+    #[test]
+    fn an_opener_is_repeated_at_its_own_time_whatever_the_timer() {
+        let silence = Config { timer: TimerKind::Silence, timeout_initial_ms: 2000.0, ..Config::datagram() };
+        let mut timers = Timers::new(&Config { handshake_repeat_ms: 200.0, ..silence }, at(0));
+        let rtt = RttEstimator::new(&Config::datagram());
+        for ms in [200, 400, 600] {
+            assert_eq!(timers.expiry(&rtt, false), at(ms));
+            assert_eq!(timers.on_expiry(at(ms), &rtt, false), Expiry::Probe);
+        }
+        assert_eq!(timers.expiry(&rtt, true), at(600 + 2000));
     }
 
     #[test]

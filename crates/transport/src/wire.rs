@@ -2,11 +2,12 @@
 
 use crate::ranges::Range;
 use congestion::Message;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use units::{Span, Time};
 
 /// Which frame a packet belongs to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrameMark {
     /// Frame number, from 1; 0: the packet belongs to no frame.
     pub number: u32,

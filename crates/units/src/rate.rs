@@ -2,12 +2,13 @@
 
 use crate::Span;
 use core::fmt;
+use serde::{Deserialize, Serialize};
 
 /// Bits times nanoseconds per second: the scale of `bytes * 8 / rate` in nanoseconds.
 const BYTE_NS: u64 = 8 * 1_000_000_000;
 
 /// A data rate in bit/s; zero means "nothing passes".
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Rate(u64);
 
 impl Rate {

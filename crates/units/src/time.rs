@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
+use serde::{Deserialize, Serialize};
 
 /// Nanoseconds in one second.
 const NS_PER_S: f64 = 1e9;
@@ -12,12 +13,12 @@ fn nearest(value: f64) -> u64 {
 }
 
 /// A point in time: nanoseconds since the start of the run.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(transparent)]
 pub struct Time(u64);
 
 /// A length of time: nanoseconds, never negative.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Span(u64);
 
 impl Time {

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dumbbell import _core
 from dumbbell.backends.protocol import Capabilities, Note, Wording
 from dumbbell.errors import one_line
+from dumbbell.execution.turn import whose_turn
 
 if TYPE_CHECKING:
     from dumbbell.experiment import Experiment
@@ -81,7 +81,7 @@ class Emulator:
 
         def waits(others: bool, process: int | None = None, since_s: int | None = None) -> None:
             if others:
-                note(f"waiting for another run{_named(process, since_s)}", True)
+                note(f"waiting for another run{whose_turn(process, since_s)}", True)
             else:
                 note(f"attempt {attempt} of {ATTEMPTS} begins", False)
 
@@ -106,13 +106,6 @@ class Emulator:
 
 _SAID = {"done": "in time", "degraded": "late", "invalid": "invalid"}
 """Statuses in a person's words."""
-
-
-def _named(process: int | None, since_s: int | None) -> str:
-    """Which run of this machine it is, as far as that is known."""
-    if process is None or since_s is None:
-        return ""
-    return f" (pid {process}, since {time.strftime('%H:%M:%S', time.localtime(since_s))})"
 
 
 def _verdict(emulation: dict[str, Any]) -> tuple[str, str | None]:

@@ -16,7 +16,7 @@ class Capabilities:
     One that `executes` makes runs from specifications: they have seeds and can be made again. Others were made
     elsewhere. A `repeatable` one makes the same packets from the same seed. `real_packets` pass in real time, and can
     be those of real programs and kernels. `max_jobs` runs can go on at once, `None`: any number. The workers of a
-    `cluster` can execute its runs.
+    `cluster` can execute its runs. Its packets pass a `shared_link`, which others use, and which caps protect.
     """
 
     executes: bool = True
@@ -24,6 +24,7 @@ class Capabilities:
     real_packets: bool = False
     max_jobs: int | None = None
     cluster: bool = False
+    shared_link: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,100 @@
 """Real packets between this machine and another one over the network between them."""
 
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from dumbbell.backends.protocol import Capabilities, Wording
+from dumbbell import _core
+from dumbbell.backends.protocol import Capabilities, Note, Wording
+from dumbbell.errors import UserError
+
+if TYPE_CHECKING:
+    from dumbbell.experiment import Experiment
+    from dumbbell.remote.host import Host
+
+KEY = "remote"
+"""The table of a run specification that has what only this backend reads."""
 
 
 @dataclass(frozen=True)
 class Remote:
-    """Runs with the host `argument`. The name is taken; this version does not execute them."""
+    """Runs with the host `argument`, `[user@]HOST[:PORT]`, where dumbbell is installed and ssh leads to."""
 
     form: ClassVar = "remote:HOST"
-    refusal: ClassVar = "is not available in this version"
-    capabilities: ClassVar = Capabilities(real_packets=True, max_jobs=1)
-    wording: ClassVar = Wording(test="test over the network", tested="Tested over the network")
+    refusal: ClassVar = ""
+    capabilities: ClassVar = Capabilities(real_packets=True, max_jobs=1, shared_link=True)
+    wording: ClassVar = Wording(
+        test="test over the network",
+        tested="Tested over the network",
+        brief="real packets to and from another machine",
+        note="Backend remote: real packets passed the network between two machines. One-way delays come with the "
+        "interval that the true ones lie in: nobody can know from its two ends how much longer one way of a path is.",
+    )
     argument: str = ""
+
+    @property
+    def host(self) -> "Host":
+        """The other machine.
+
+        Raises:
+            UserError: the argument names none.
+        """
+        from dumbbell.remote.host import read_host
+
+        return read_host(self.argument)
+
+    def check(self, specification: str) -> None:
+        """Asks what the emulator is asked: there is no path of ours, but packets are as real."""
+        table = json.loads(specification)
+        ports = table.pop(KEY, {}).get("udp_ports")
+        needed = len(table["flows"]) + 1
+        if ports and ports[1] - ports[0] + 1 < needed:
+            said = "a flow needs" if needed == 2 else f"{needed - 1} flows need"
+            raise UserError(f"--udp-ports {ports[0]}-{ports[1]}: {said} {needed} ports")
+        _core.check_run(json.dumps(table), "emu")
+
+    @contextmanager
+    def prepared(self, experiment: "Experiment") -> Iterator[None]:
+        """Asks the other side whether it can do its part, and keeps the controllers in BPF registered here."""
+        from dumbbell.machine.bpf import bpf_controllers, held
+        from dumbbell.remote.able import require_able
+
+        require_able(self.host, experiment)
+        self.clean_up()
+        sends_here = experiment.sender != "remote"
+        with held(bpf_controllers(experiment.schemes.values()) if sends_here else []):
+            yield
+
+    def environment(self, experiment: "Experiment") -> dict[str, Any]:
+        """What both machines are."""
+        from dumbbell.remote.able import machines
+        from dumbbell.results.environment import emulation_environment
+
+        return emulation_environment(experiment.schemes.values()) | {"machines": machines(self.host)}
+
+    def enter(self) -> str | None:
+        """Needs nothing: agents gain what rights they need themselves."""
+        return None
+
+    def run_one(self, specification: str, directory: Path, note: Note) -> dict[str, Any]:
+        """One run between the two machines."""
+        from dumbbell.remote.pair import Options, Pair
+
+        table = json.loads(specification)
+        options = Options(**table.pop(KEY, {}))
+        try:
+            with Pair(self.host, options) as pair:
+                statistics = pair.run(table, directory, note)
+        except UserError as error:
+            raise _core.Error(str(error)) from None
+        return {"sim_wall_s": None} | statistics
+
+    def clean_up(self) -> None:
+        """Ends what the programs of a run that was cut short had started here; agents end theirs themselves."""
+        _core.clean_up()
 
 
 BACKEND = Remote

@@ -126,6 +126,14 @@ def qlen_bdp(cell: Cell, value: TomlTable) -> Cell:
 
 
 @axis
+def queue_bytes(cell: Cell, value: TomlTable) -> Cell:
+    """Length of the bottleneck's queue in bytes."""
+    queue = dict(cell.bottleneck.get("queue", {"kind": "droptail"}))
+    queue.pop("packets", None)
+    return cell.with_bottleneck(queue=queue | {"bytes": value.integer("queue_bytes", least=1)})
+
+
+@axis
 def qdisc(cell: Cell, value: TomlTable) -> Cell:
     """Queue discipline of the bottleneck, with its standard's constants and the present limit in packets."""
     name = value.text("qdisc", choices=NAMES)
@@ -142,9 +150,23 @@ def loss(cell: Cell, value: TomlTable) -> Cell:
 
 
 @axis
+def loss_before(cell: Cell, value: TomlTable) -> Cell:
+    """Probability with which a data packet is lost at random before the path, as netem does it; 0 adds nothing."""
+    probability = value.number("loss_before", least=0.0, most=1.0)
+    return cell.with_element({"kind": "loss", "probability": probability}, before=True) if probability else cell
+
+
+@axis
 def ack_loss(cell: Cell, value: TomlTable) -> Cell:
     """Probability with which an ACK is lost at random."""
     return _loss(cell, value.number("ack_loss", least=0.0, most=1.0), "ack")
+
+
+@axis
+def loss_both_ways(cell: Cell, value: TomlTable) -> Cell:
+    """Probability with which a packet is lost at random in either direction, drawn for each."""
+    probability = value.number("loss_both_ways", least=0.0, most=1.0)
+    return _loss(_loss(cell, probability, "data"), probability, "ack")
 
 
 def _loss(cell: Cell, probability: float, direction: str) -> Cell:
@@ -279,3 +301,31 @@ def transport(cell: Cell, value: TomlTable) -> Cell:
     """Keys of the transport of the flows under test that differ, such as a receiver that lies."""
     changes = value.table("transport").raw
     return cell.with_ours(lambda flow: replace(flow, transport=flow.transport | changes))
+
+
+SCHEDULES = ("symmetric", "original")
+
+
+@axis
+def staircase(cell: Cell, value: TomlTable) -> Cell:
+    """Ours join one by one, `apart_s` apart, and leave again, the last that came first (the Copa paper, figure 4).
+
+    Of N flows number i from 0 ends at `apart_s` (2 N - i): it lasts 2 `apart_s` (N - i)
+    (nadinelyab/Copa_Reproduction@72499f0, jain_full_experiment.py). In the `original` schedule it lasts
+    2 `apart_s` (N - i - 1) + 1 s (venkatarun95/CopaEvaluation@a7492d9, experiment-dynamic.sh).
+    """
+    table = value.table("staircase")
+    count = table.integer("flows", least=1, most=MOST_FLOWS)
+    apart_s = table.number("apart_s", least=1e-3)
+    schedule = table.text("schedule", "symmetric", choices=SCHEDULES)
+    table.finish()
+    ours = [flow for flow in cell.flows if not flow.scheme]
+    if len(ours) != 1:
+        raise table.fail("flows", count, f"only one flow under test to begin with, not {len(ours)}")
+    steps = []
+    for index in range(count):
+        left = count - index
+        lasts_s = 2 * apart_s * left if schedule == "symmetric" else 2 * apart_s * (left - 1) + 1.0
+        start_s = ours[0].start_s + index * apart_s
+        steps.append(replace(ours[0], start_s=start_s, stop_s=start_s + lasts_s))
+    return replace(cell, flows=(*steps, *(flow for flow in cell.flows if flow.scheme)))

@@ -66,11 +66,11 @@ class Cell:
         data[self._link().element] = self.bottleneck | changes
         return replace(self, path=replace(self.path, data=data))
 
-    def with_element(self, element: dict[str, Any], direction: str = "data") -> "Cell":
-        """With an element behind the links of a direction, before its delay."""
+    def with_element(self, element: dict[str, Any], direction: str = "data", before: bool = False) -> "Cell":
+        """With an element behind the links of a direction, before its delay; with `before` in front of all."""
         elements = list(self.path.data if direction == "data" else self.path.ack)
         links = [link.element for link in self.path.describe().links if link.direction == direction]
-        elements.insert(max(links, default=-1) + 1, element)
+        elements.insert(0 if before else max(links, default=-1) + 1, element)
         if direction == "data":
             return replace(self, path=replace(self.path, data=elements))
         return replace(self, path=replace(self.path, ack=elements))

@@ -81,6 +81,8 @@ class Plan(Settings):
 
 def parse_plan(table: TomlTable) -> Plan:
     """An experiment from its file."""
+    if table.has("runs") and table.has("every_s"):
+        raise table.fail("runs", table.raw["runs"], "none beside `every_s`: a schedule says how many there are")
     own_schemes = _own(table.table("scheme"), parse_scheme)
     own_paths = _own(table.table("path"), parse_path)
     cells = {name: _cell(table.table("cell").table(name), own_paths) for name in table.table("cell").raw}

@@ -42,16 +42,20 @@ class Mean:
 
 @dataclass(frozen=True)
 class Row:
-    """One published scheme. Without `scheme` we have none, or do not run it; without `path` it is of every path."""
+    """One published scheme. Without `scheme` we have none, or do not run it; without `path` it is of every path.
+
+    `uncounted` says why it is not part of the replication error.
+    """
 
     scheme: str = ""
     title: str = ""
     path: str = ""
+    uncounted: str = ""
     means: dict[str, Mean] = field(default_factory=dict)
 
     def table(self) -> dict[str, Any]:
         """As in an experiment file, under `[[published]]`."""
-        names = {"scheme": self.scheme, "title": self.title, "path": self.path}
+        names = {"scheme": self.scheme, "title": self.title, "path": self.path, "uncounted": self.uncounted}
         means = {name: mean.table() for name, mean in self.means.items()}
         return {key: value for key, value in names.items() if value} | means
 
@@ -85,6 +89,7 @@ def _row(table: TomlTable) -> Row:
         scheme=table.text("scheme", ""),
         title=table.text("title", ""),
         path=table.text("path", ""),
+        uncounted=table.text("uncounted", ""),
         means={name: _mean(table, name) for name in METRICS if table.has(name)},
     )
     table.finish()

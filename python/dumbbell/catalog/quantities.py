@@ -18,13 +18,14 @@ RATES = {f"{prefix}bit": factor for prefix, factor in (_PREFIXES | _BINARY).item
 TIMES = {unit: Decimal(ms) for unit, ms in (("", "1"), ("us", "0.001"), ("ms", "1"), ("s", "1000"), ("sec", "1000"))}
 """Milliseconds in each unit of a delay; a bare number is in ms, as mahimahi's mm-delay has it."""
 
-BYTES = {"b": 1, "kb": 10**3, "mb": 10**6, "kib": 2**10, "mib": 2**20}
+BYTES = {"b": 1} | {f"{prefix}b": factor for prefix, factor in (_PREFIXES | _BINARY).items() if prefix}
 """Bytes in each unit of a size."""
 
 MOST_RATE = Decimal(10**12)
 MOST_MS = Decimal(10**6)
 MOST_BDP = Decimal(1000)
 MOST_LIMIT = Decimal(10**9)
+MOST_BYTES = 10**15
 
 
 def _parts(text: str, option: str, allowed: str) -> tuple[Decimal, str]:
@@ -98,6 +99,22 @@ def queue_length(text: str, option: str) -> tuple[Decimal, str]:
     if counts != "bdp" and number != int(number):
         raise UserError(f"{option} `{text}`: allowed is a whole number of {counts}")
     return number, counts
+
+
+def size_bytes(text: str, option: str) -> int:
+    """A size, bytes: `10GB`, `500MB`, `2GiB`.
+
+    Raises:
+        UserError: it is none, or out of bounds.
+    """
+    allowed = "a size with its unit, like 500MB, 10GB or 2GiB"
+    number, unit = _parts(text, option, allowed)
+    if unit not in BYTES:
+        raise UserError(f"{option} `{text}`{nearest(unit, BYTES) if unit else ''}: allowed is {allowed}")
+    size = int(number * BYTES[unit])
+    if not 1 <= size <= MOST_BYTES:
+        raise UserError(f"{option} `{text}`: allowed is 1B to 1000TB")
+    return size
 
 
 def short(number: Decimal) -> str:

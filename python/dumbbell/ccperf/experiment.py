@@ -63,6 +63,7 @@ def ccperf_plan(command: str | Sequence[str] | argparse.Namespace) -> Plan:
         paths=[path.name],
         duration_s=duration_s,
         warmup_s=0.0,
+        host_jitter_us=0.0,
         seed=whole("--seed", arguments.seed),
         cells={path.name: Cell(path, tuple(flows), given, path.name)},
         own_schemes=schemes,

@@ -4,21 +4,29 @@ import sys
 from dataclasses import asdict
 
 import dumbbell
+from dumbbell.errors import printable
 from dumbbell.json_text import to_json
 
 
 def doctor(as_json: bool) -> int:
     """Prints every check; 0 if all are good that are needed, 1 if not."""
     checks = dumbbell.doctor()
+    return print_checks(
+        checks, as_json, "What is marked -- is missing for real packets only; simulation works without it."
+    )
+
+
+def print_checks(checks: list[dumbbell.Check], as_json: bool, about_others: str) -> int:
+    """Prints checks, and `about_others` where one is not good that is not needed; 0 if all are good that are."""
     if as_json:
         sys.stdout.write(to_json({"checks": [asdict(check) for check in checks]}))
     else:
         for check in checks:
-            print(f"{_mark(check)}  {check.name}: {check.found}")
+            print(f"{_mark(check)}  {check.name}: {printable(check.found)}")
             if not check.good and check.fix:
-                print(f"     fix: {check.fix}")
+                print(f"     fix: {printable(check.fix)}")
         if any(not check.good and not check.needed for check in checks):
-            print("What is marked -- is missing for real packets only; simulation works without it.")
+            print(about_others)
     return 0 if all(check.good or not check.needed for check in checks) else 1
 
 

@@ -1,5 +1,6 @@
 """`dumbbell figure`: one figure of results as a file, and the numbers that it shows."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import dumbbell
@@ -12,6 +13,8 @@ def figure(
     of: tuple[str | None, str | None, int | None],
     out: Path | None,
     data: Path | None,
+    beside: Sequence[Path] = (),
+    legacy: bool = False,
 ) -> int:
     """Writes a figure of the run or path that `of` (path, scheme, run) names; without a kind lists the kinds."""
     results = dumbbell.open(directory)
@@ -22,7 +25,7 @@ def figure(
     out = out or Path(f"{kind}.svg")
     data = data or out.with_suffix(".csv")
     dumbbell.check_figure_files(out, data)
-    drawn = results.figure(kind, *of)
+    drawn = results.figure(kind, *of, beside=beside, legacy=legacy)
     for file in (drawn.data.save(data), drawn.save(out)):
         print(file)
     return 0

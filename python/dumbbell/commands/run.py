@@ -75,13 +75,15 @@ def tell_outcome(directory: Path, outcome: dumbbell.Outcome | None) -> int:
         return 0
     tell_failures(outcome)
     print(printable(f"results: {directory}"), file=sys.stderr)
-    return 1 if outcome.failed or outcome.unrecorded else 0
+    return 1 if outcome.failed or outcome.unrecorded or outcome.missed else 0
 
 
 def tell_failures(outcome: dumbbell.Outcome) -> None:
     """Lists what failed, is degraded, or is not in a database."""
     _list_runs("failed", outcome.failed)
     _list_runs("are degraded and stay out of averages", outcome.degraded)
+    for missed in outcome.missed:
+        print(printable(f"missed: {missed}"), file=sys.stderr)
     for failure in outcome.unrecorded:
         print(f"not all runs are in the database, the same command with --resume adds them: {failure}", file=sys.stderr)
 

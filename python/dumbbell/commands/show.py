@@ -84,6 +84,7 @@ def show(
     elif metrics:
         _print_metrics(results, metrics, sort)
     else:
+        _print_campaign(results)
         print_summary(results, sort)
     if not as_json:
         _list_bad(results, sys.stderr if as_csv else sys.stdout)
@@ -96,6 +97,13 @@ def _print_json(results: dumbbell.Results, transfers: list[dumbbell.Transfers | 
         for run, found in zip(content["runs"], transfers, strict=True):
             run["transfers"] = found and asdict(found)
     sys.stdout.write(to_json(content))
+
+
+def _print_campaign(results: dumbbell.Results) -> None:
+    """Where a campaign stands, unless it is over and whole."""
+    campaign = results.campaign
+    if campaign and (campaign["state"] != "done" or campaign["missed"]):
+        print(f"{printable(campaign['in_words'])}\n")
 
 
 def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
@@ -135,7 +143,8 @@ def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...], sort: st
 
 def _print_legend(gathered: list[dumbbell.Repetitions]) -> None:
     """What stands behind the means, if anything does."""
-    if legend := dumbbell.bounds_legend(max((group.good for group in gathered), default=0)):
+    clocks = any(group.shifts for group in gathered)
+    if legend := dumbbell.bounds_legend(max((group.good for group in gathered), default=0), clocks):
         print(legend)
 
 
@@ -173,15 +182,33 @@ def _print_media(gathered: list[dumbbell.Repetitions]) -> None:
                 found = group.estimate(("flow", flow, f"media.{metric}"))
                 # a mean of counts is no whole number
                 shown = max(digits, 1) if found and found.count > 1 else digits
-                values.append(number(found.mean * factor if found else None, shown))
+                values.append(_media_value(found, factor, shown))
             rows.append([group.path, group.scheme, str(flow), *values])
     _print_part("Media", ("path", "scheme", "flow"), MEDIA, rows)
+
+
+class _Timed(Protocol):
+    """A mean, and what clocks leave open."""
+
+    @property
+    def mean(self) -> float: ...
+    @property
+    def clocks(self) -> tuple[float, float] | None: ...
+
+
+def _media_value(found: _Timed | None, factor: float, digits: int) -> str:
+    """A mean; of a delay between two clocks also where the true one lies."""
+    if found is None or found.clocks is None:
+        return number(found.mean * factor if found else None, digits)
+    low, high = (number(value * factor, digits) for value in found.clocks)
+    return f"{number(found.mean * factor, digits)} clocks {low} to {high}"
 
 
 def _print_published(results: dumbbell.Results) -> None:
     """Our means beside the published ones, each with its smallest and largest run; nothing if nothing is published."""
     rows = results.published()
-    head = ["scheme", *(f"{title}{side}" for title, *_ in SHOWN for side in ("", ", published"))]
+    replications = {each.path: each for each in results.replications()}
+    head = ["scheme", *(f"{title}{side}" for title, *_ in SHOWN for side in ("", ", published")), "errors %"]
     for path in dict.fromkeys(row.path for row in rows):
         table = [
             [
@@ -191,12 +218,25 @@ def _print_published(results: dumbbell.Results) -> None:
                     for _, metric, factor, digits in SHOWN
                     for side in (row.ours, row.published)
                 ),
+                _errors(row.error, row.uncounted),
             ]
             for row in rows
             if row.path == path
         ]
         source = printable(results.experiment.published.source)
         print(f"\nOurs on {path} beside published: {source}\n{columns(head, table)}")
+        if (found := replications.get(path)) is not None:
+            parts = f"throughput {found.throughput * 100:.1f} %, delay {found.delay * 100:.1f} %"
+            print(f"replication error: {found.error * 100:.1f} % ({parts}) over {len(found.schemes)} schemes")
+
+
+def _errors(errors: dict[str, float | None], uncounted: str) -> str:
+    """Relative errors of throughput and delay, and the difference of the losses in points; why they do not count."""
+    known = [errors["throughput_mbps"], errors["delay_p95_ms"]]
+    texts = ["-" if each is None else f"{each * 100:+.0f}" for each in known]
+    loss = errors["loss_rate"]
+    texts.append("-" if loss is None else f"{loss * 100:+.2f}")
+    return " / ".join(texts) + f" (not counted: {uncounted})" * bool(uncounted)
 
 
 def _print_transfers(run: dumbbell.RunResults, transfers: dumbbell.Transfers | None) -> None:
@@ -265,7 +305,7 @@ def diff(first: Path, second: Path, every_metric: bool, as_json: bool) -> int:
         table.append(
             [
                 *(row["path"], row["scheme"], entity, row["metric"]),
-                *(number(side["mean"] if side else None, 4) for side in (a, b)),
+                *(_side(side) for side in (a, b)),
                 *("-" if row[key] is None else f"{row[key]:+.{digits}{kind}}" for key, digits, kind in _DIFFERENCES),
                 "-" if row["low"] is None else f"[{row['low']:+.4f}, {row['high']:+.4f}]",
                 row["verdict"],
@@ -275,6 +315,15 @@ def diff(first: Path, second: Path, every_metric: bool, as_json: bool) -> int:
     print(columns(head, table))
     print(_tests_made(rows))
     return 0
+
+
+def _side(side: dict[str, Any] | None) -> str:
+    """A mean; of a one-way delay between two clocks also where the true one lies."""
+    mean = number(side["mean"] if side else None, 4)
+    if side is None or "clocks" not in side:
+        return mean
+    low, high = side["clocks"]
+    return f"{mean} clocks {number(low, 4)} to {number(high, 4)}"
 
 
 def _tests_made(rows: list[dict[str, Any]]) -> str:

@@ -32,6 +32,9 @@ LOGGED = {"none": 1.0, "packets": 1.7, "full": 5.0}
 REAL_RUN_S = 0.7
 """What a run with real packets takes beside its duration: namespaces, programs, and to make records of its logs."""
 
+NETWORK_RUN_S = 5.0
+"""The same between two machines: agents, greetings, how long packets may be, and two idle seconds for the clocks."""
+
 _MEASURED_S = 20.0  # of virtual time: 13,000 packets
 _MEASURED_MBPS = 8.0
 
@@ -75,8 +78,9 @@ def pieces(experiment: Experiment, runs: Iterable[Run]) -> list[Piece]:
 
 
 def _cost_s(experiment: Experiment, run: Run) -> float:
-    if backends.find(experiment.backend).capabilities.real_packets:
-        return float(experiment.duration_s) + REAL_RUN_S
+    capabilities = backends.find(experiment.backend).capabilities
+    if capabilities.real_packets:
+        return float(experiment.duration_s) + (NETWORK_RUN_S if capabilities.shared_link else REAL_RUN_S)
     specification = experiment.specification(run)
     per_packet: float = packet_s() * LOGGED.get(experiment.log, 1.0)
     return RUN_S + carried_packets(experiment.paths[run.path], specification) * per_packet + _fixed_s(specification)

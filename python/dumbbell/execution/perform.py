@@ -13,14 +13,16 @@ from pathlib import Path
 from dumbbell import backends
 from dumbbell.catalog.plan import Plan
 from dumbbell.errors import UserError, listed, printable
+from dumbbell.execution.campaign import perform_campaign
 from dumbbell.execution.cluster import require_cluster
 from dumbbell.execution.interrupts import interruptible
-from dumbbell.execution.pool import Outcome, Work, execute
+from dumbbell.execution.pool import Outcome, Tell, Work, execute
 from dumbbell.execution.trust import trusted
 from dumbbell.experiment import Experiment, Overrides, Run, check, everything, with_overrides
+from dumbbell.machine.description import cpus
 from dumbbell.progress import Progress
 from dumbbell.results import Database, Gathering, ResultsDirectory, locked, prepare, write_environment
-from dumbbell.results.environment import cpus, environment
+from dumbbell.results.environment import environment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,18 +85,26 @@ def perform(
         UserError: one cannot be run as described; nothing was run, and `hold` was not called.
     """
     backend = backends.require(experiments[0].backend)
+    is_campaign = any(experiment.every_s is not None for experiment in experiments)
+    if is_campaign and len(experiments) > 1:
+        raise UserError("`every_s`: allowed of an experiment that runs alone: there are several here")
     jobs = examine(experiments, how, progress)
     progress.doing("preparing")
     if how.database is not None:
         Database(how.database, gathers=True).close()  # before anything else is written
     with ExitStack() as held:
+        ready = held.enter_context(ExitStack())
         for experiment in experiments:
-            held.enter_context(backend.prepared(experiment))
+            ready.enter_context(backend.prepared(experiment))
         parts = held.enter_context(hold())
         made = environment(list(how.command))
         for results in parts:
             write_environment(results, made | backend.environment(results.experiment))
-        return parts, _execute_unfinished(parts, jobs, how.cluster, gathering, progress)
+        if not is_campaign:
+            return parts, _execute_unfinished(parts, jobs, how.cluster, gathering, progress)
+        ready.close()  # between rounds a machine is left alone
+        (results,) = parts
+        return parts, _execute_rounds(results, jobs, how.cluster, gathering, progress)
 
 
 def examine(experiments: Sequence[Experiment], how: Execution, progress: Progress | None = None) -> int:
@@ -154,6 +164,19 @@ def _execute_unfinished(
     if todo < total:
         progress.line(f"{total - todo} of {total} runs are finished already")
     return execute(work, jobs, progress, cluster, gathering)
+
+
+def _execute_rounds(
+    results: ResultsDirectory, jobs: int, cluster: str | None, gathering: Gathering | None, progress: Progress
+) -> Outcome:
+    """Executes the rounds of a campaign. The machine is made ready for each anew, and let go of after it."""
+    experiment = results.experiment
+
+    def make(runs: list[Run], tell: Tell) -> Outcome:
+        with backends.require(experiment.backend).prepared(experiment):
+            return execute([Work(results, runs)], jobs, progress, cluster, gathering, tell)
+
+    return perform_campaign(results, _unfinished(results, progress), make, jobs, progress)
 
 
 def _unfinished(results: ResultsDirectory, progress: Progress) -> list[Run]:

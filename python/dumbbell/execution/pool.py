@@ -5,8 +5,7 @@ import errno
 import json
 import os
 import shutil
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 from dumbbell import backends
 from dumbbell.backends import Executor
+from dumbbell.execution.budget import Budget, budgets
 from dumbbell.execution.cluster import Cluster
 from dumbbell.execution.estimate import START_S, pieces
 from dumbbell.execution.interrupts import Undisturbed
@@ -37,7 +37,9 @@ class Outcome:
     degraded: list[tuple[Run, str]] = field(default_factory=list)
     interrupted: bool = False
     full: str = ""
-    """What was said of the disk that is full, if one is: the rest was not tried."""
+    """Why the rest was not tried: what was said of the disk that is full, or what may not be used up."""
+    missed: list[str] = field(default_factory=list)
+    """Rounds of a campaign that were not made at their time, and why."""
     unrecorded: list[str] = field(default_factory=list)
 
 
@@ -49,18 +51,29 @@ class Work:
     runs: list[Run]
 
 
+Tell = Callable[[Run, dict[str, Any]], None]
+"""Is told of every run that was made, with its statistics, as soon as it is durable."""
+
+
 def execute(
-    work: list[Work], jobs: int, progress: Progress, cluster: str | None = None, gathering: Gathering | None = None
+    work: list[Work],
+    jobs: int,
+    progress: Progress,
+    cluster: str | None = None,
+    gathering: Gathering | None = None,
+    tell: Tell = lambda *_: None,
 ) -> Outcome:
     """Executes experiments of one backend on `jobs` processes, or on a Dask cluster, with no pause between them.
 
-    Ctrl-C stops at once; what is finished stays. `gathering` is a database for all of them.
+    Ctrl-C stops at once; what is finished stays. `gathering` is a database for all of them. Before a run begins that
+    could use up too much, it stops.
     """
     for part in work:
         require_beneath(part.results.directory, part.results.unfinished)
     outcome = Outcome()
     backend = backends.require(work[0].results.experiment.backend)
     todo = [(part.results, run) for part in work for run in part.runs]
+    limits = {part.results.directory: budgets(part.results) for part in work}
     recording = Recording([part.results for part in work], gathering)
     outcome.unrecorded = recording.failures
     try:
@@ -69,16 +82,24 @@ def execute(
             shutil.rmtree(part.results.unfinished, ignore_errors=True)
         pool: Pool | Cluster | None = None
         try:
-            pool = Pool(backend, min(jobs, len(todo))) if cluster is None else Cluster(cluster, backend)
+            place = work[0].results.unfinished
+            jobs = min(jobs, len(todo))
+            pool = Pool(backend, jobs, place / "last-words") if cluster is None else Cluster(cluster, backend)
             stage = progress.expect(RUNS, _pieces(work), pool.side_by_side, START_S)
-            for done, statistics, seconds in pool.map(_tasks(todo, backend), stage):
+            tasks = _Tasks(_tasks(todo, backend), todo, limits)
+            for done, statistics, seconds in pool.map(tasks, stage):
                 results, run = todo[done]
+                for budget in limits[results.directory]:
+                    budget.made(run, statistics)
                 recording.record(results, results.complete(run, statistics))
                 _note(outcome, run, statistics)
                 stage.step(done, statistics["status"], statistics["reason"], seconds)
+                tell(run, statistics)
                 if _tells_of_full_disk(statistics["reason"]):
                     outcome.interrupted, outcome.full = True, statistics["reason"]
                     break
+            else:
+                outcome.interrupted, outcome.full = bool(tasks.refusal), tasks.refusal
         except KeyboardInterrupt:
             outcome.interrupted = True
         finally:
@@ -114,6 +135,37 @@ def _note(outcome: Outcome, run: Run, statistics: dict[str, Any]) -> None:
         outcome.degraded.append((run, reason))
     else:
         outcome.failed.append((run, reason if status == "failed" else f"{status}: {reason}"))
+
+
+class _Tasks(Iterator[Task]):
+    """The runs in the order in which they begin.
+
+    Before one that could use up too much there are none for now, while others go on that may turn out to need less; and
+    none at all when they are over.
+    """
+
+    def __init__(
+        self, tasks: Iterator[Task], todo: list[tuple[ResultsDirectory, Run]], limits: dict[Path, list[Budget]]
+    ) -> None:
+        self._tasks = tasks
+        self._todo = todo
+        self._limits = limits
+        self._next: Task | None = None
+        self.refusal = ""
+        """Why the rest does not begin."""
+
+    def __next__(self) -> Task:
+        self._next = task = self._next or next(self._tasks)
+        results, run = self._todo[task.number]
+        limits = self._limits[results.directory]
+        refusal = next(filter(None, (budget.refusal(run) for budget in limits)), "")
+        if refusal:
+            self.refusal = "" if any(budget.aside for budget in limits) else refusal
+            raise StopIteration
+        for budget in limits:
+            budget.begin(run)
+        self._next = None
+        return task
 
 
 def _tasks(todo: list[tuple[ResultsDirectory, Run]], backend: Executor) -> Iterator[Task]:
@@ -161,9 +213,12 @@ class _Worker(Connected):
 class Pool:
     """Worker processes that survive each other: one that dies fails its run only, and is replaced."""
 
-    def __init__(self, backend: Executor, count: int) -> None:
+    def __init__(self, backend: Executor, count: int, folder: Path) -> None:
+        """Starts `count` processes; what they say as they end goes into `folder`."""
         self.backend = backend
-        self.folder = tempfile.TemporaryDirectory(prefix="dumbbell-")
+        self.folder = folder
+        with contextlib.suppress(OSError):  # without it runs say themselves that nothing can be written
+            folder.mkdir(parents=True, exist_ok=True)
         self.started = 0
         self.workers: list[_Worker] = []
         try:
@@ -175,7 +230,7 @@ class Pool:
 
     def _start(self) -> _Worker:
         self.started += 1
-        last_words = Path(self.folder.name) / str(self.started)
+        last_words = self.folder / str(self.started)
         return _Worker(*start_connected(serve, self.backend, last_words), last_words)
 
     @property
@@ -239,4 +294,3 @@ class Pool:
     def stop(self) -> None:
         """Ends all workers, at once."""
         end_connected(self.workers)
-        self.folder.cleanup()

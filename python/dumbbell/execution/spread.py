@@ -1,4 +1,4 @@
-"""Work that is done on several processes at once, which end with this one: the figures of reports and pages."""
+"""Work that is done on several processes at once, which end with this one: figures of reports, runs of calibrations."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -54,8 +54,8 @@ class Helpers:
             end_connected(self._helpers)
             self._helpers.clear()
 
-    def map(self, work: Callable[[T], R], tasks: Sequence[T], stage: Stage) -> list[R]:
-        """What `work` makes of each task, in their order; `stage` is told of each.
+    def map(self, work: Callable[[T], R], tasks: Sequence[T], stage: Stage | None = None) -> list[R]:
+        """What `work` makes of each task, in their order; a `stage` is told of each.
 
         Raises:
             UserError: a process died.
@@ -67,7 +67,7 @@ class Helpers:
             self._helpers.append(_Helper(*start_connected(_serve)))
         return self._gather(work, tasks, stage)
 
-    def _gather(self, work: Callable[[T], R], tasks: Sequence[T], stage: Stage) -> list[R]:
+    def _gather(self, work: Callable[[T], R], tasks: Sequence[T], stage: Stage | None) -> list[R]:
         values: dict[int, R] = {}
         rest = iter(enumerate(tasks))
 
@@ -75,7 +75,8 @@ class Helpers:
             helper.number = None
             for number, task in rest:
                 helper.number = number
-                stage.begin(number)
+                if stage is not None:
+                    stage.begin(number)
                 helper.connection.send((work, number, task))
                 return
 
@@ -89,14 +90,17 @@ class Helpers:
                     if result.problem is not None:
                         raise result.problem
                     values[result.number] = result.value
-                    stage.step(result.number, seconds=result.seconds)
+                    if stage is not None:
+                        stage.step(result.number, seconds=result.seconds)
                     hand_out(helper)
         except (EOFError, ConnectionError):
-            raise UserError("a process that draws figures was ended from outside (memory?)") from None
+            raise UserError("a process that helps was ended from outside (memory?)") from None
         return [values[number] for number in range(len(tasks))]
 
 
-def _alone(work: Callable[[T], R], number: int, task: T, stage: Stage) -> R:
+def _alone(work: Callable[[T], R], number: int, task: T, stage: Stage | None) -> R:
+    if stage is None:
+        return work(task)
     stage.begin(number)
     started = time.monotonic()
     value = work(task)

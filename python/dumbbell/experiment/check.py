@@ -9,6 +9,7 @@ from dumbbell.catalog.available import missing
 from dumbbell.catalog.colors import ALLOWED, is_color
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.errors import UserError, listed, with_hint
+from dumbbell.experiment.campaign import check_caps
 from dumbbell.experiment.model import Experiment, Run
 from dumbbell.plugins import isolated
 
@@ -20,6 +21,7 @@ def check(experiment: Experiment) -> None:
         UserError: names the file at fault and the core's reason.
     """
     backend = backends.require(experiment.backend)
+    check_caps(experiment, backend)
     for path in experiment.paths.values():
         try:
             _core.check_path(json.dumps(path.spec()))

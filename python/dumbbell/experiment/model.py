@@ -12,6 +12,7 @@ from dumbbell.catalog.published import Publication
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import Settings
 from dumbbell.errors import UserError
+from dumbbell.experiment.network import network_table
 from dumbbell.experiment.specification import specification
 from dumbbell.names import MOST_LABEL, directory_name, foreign_name, require_names
 
@@ -84,20 +85,25 @@ class Experiment(Settings):
 
     def all_runs(self) -> list[Run]:
         """Every run, in the order of execution: repetition by repetition, so that a killed experiment is balanced."""
-        labels = [*self.labels, *self.mixes]
-        if self.random_order:
-            labels.sort(key=lambda label: derive_seed(self.seed, "order", label, 0))
         return [
             Run(path, label, run, derive_seed(self.seed, path, label, run))
             for run in range(1, self.runs + 1)
             for path in self.paths
-            for label in labels
+            for label in self._order(run)
         ]
+
+    def _order(self, run: int) -> list[str]:
+        """Schemes and mixes in the order of a repetition: where it is random, one for all, in a campaign a new one."""
+        labels = [*self.labels, *self.mixes]
+        if self.random_order:
+            labels.sort(key=lambda label: derive_seed(self.seed, "order", label, 0 if self.every_s is None else run))
+        return labels
 
     def specification(self, run: Run) -> dict[str, Any]:
         """What the core is given for one run."""
         flows = self.flow_plans(run.scheme, run.path)
-        return specification(self, run.run, run.seed, self.paths[run.path], flows, self.schemes)
+        found = specification(self, run.run, run.seed, self.paths[run.path], flows, self.schemes)
+        return found | {"remote": network_table(self)} if self.capabilities.shared_link else found
 
     def outside(self, run: Run) -> list[Scheme]:
         """The schemes of a run whose controllers come from outside."""
@@ -128,6 +134,8 @@ class Experiment(Settings):
             "paths": list(self.paths),
             **self.settings(),
         }
+        if self.every_s is not None:
+            del table["runs"]  # that many follow from the schedule, which may be made longer
         if self.flow and not self.cells:
             table["flow"] = [flow.table() for flow in self.flow]
         table |= self.published.table()

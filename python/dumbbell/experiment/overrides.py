@@ -36,6 +36,10 @@ def with_overrides(plan: Plan, overrides: Overrides) -> Plan:
     """
     given = read_settings(_table(dict(overrides.settings), "the settings")) | _assigned(overrides.assignments)
     changes: dict[str, Any] = dict(given)
+    if "runs" in given and "every_s" in given:
+        raise UserError(f"`runs` = {given['runs']}: allowed without a schedule, which says how many there are")
+    if "runs" in given:  # the schedule of a file gives way: a run of a campaign can be made again by itself
+        changes |= {"every_s": None, "for_s": None}
     mixes = [parse_mix(mix) for mix in overrides.mixes]
     if overrides.schemes or overrides.mixes:
         changes |= {"schemes": list(overrides.schemes), "mixes": list(overrides.mixes)}

@@ -16,7 +16,9 @@ from dumbbell.catalog.plan import Plan, mix_label, parse_mix
 from dumbbell.catalog.published import Publication
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError, listed, nearest
+from dumbbell.experiment.campaign import completed
 from dumbbell.experiment.model import Experiment
+from dumbbell.experiment.network import over_network
 from dumbbell.experiment.overrides import Overrides, with_assignments, with_overrides
 from dumbbell.plugins.schemes import plugin_kind
 
@@ -37,7 +39,7 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
     Raises:
         UserError: an unknown name, or values that contradict each other.
     """
-    plan = with_overrides(plan, overrides)
+    plan = over_network(with_overrides(plan, overrides), overrides.paths)
     mixes = {mix_label(parts): parts for parts in _mixes(plan, overrides)}
     labels = _labels(plan)
     if not labels and not mixes:
@@ -49,7 +51,7 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
     if overrides.cells:
         paths = _only(paths, overrides.cells)
         cells = {path.name: cells[path.name] for path in paths if path.name in cells}
-    _check_runs(plan, len({*labels}) + len(mixes), len(paths))
+    _check_runs(plan, completed(plan).get("runs", plan.runs), len({*labels}) + len(mixes), len(paths))
     listed_flows = [flow for cell in cells.values() for flow in cell.flows] or list(plan.flow)
     if mixes and any(not flow.scheme for flow in listed_flows):
         raise UserError(f"{plan.file}: lists its flows: it takes --schemes, not --mix")
@@ -62,7 +64,7 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
     canonical = {name: scheme.name for name, scheme in found.items()}
     _check_names("scheme", found)
     alone = tuple(dict.fromkeys(canonical[name] for name in labels))
-    settings: dict[str, Any] = {"warmup_s": plan.duration_s / 6} | plan.settings()
+    settings: dict[str, Any] = {"warmup_s": plan.duration_s / 6} | plan.settings() | completed(plan)
     return Experiment(
         **settings,
         name=plan.name,
@@ -78,13 +80,13 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
     )
 
 
-def _check_runs(plan: Plan, schemes: int, paths: int) -> None:
+def _check_runs(plan: Plan, runs: int, schemes: int, paths: int) -> None:
     """Refuses more runs than anybody waits for: even to list them takes a while."""
-    count = plan.runs * schemes * paths
+    count = runs * schemes * paths
     if count > MOST_RUNS:
-        made = f"{plan.runs} of {schemes} schemes or mixes on {paths} paths are {count} runs"
+        made = f"{runs} of {schemes} schemes or mixes on {paths} paths are {count} runs"
         where = f"{plan.file}: " if plan.file else ""
-        raise UserError(f"{where}`runs` = {plan.runs}: {made}: allowed are at most {MOST_RUNS}")
+        raise UserError(f"{where}`runs` = {runs}: {made}: allowed are at most {MOST_RUNS}")
 
 
 def _check_names(kind: str, found: Mapping[str, Named]) -> None:

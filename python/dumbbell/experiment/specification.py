@@ -14,8 +14,14 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import Settings
 from dumbbell.errors import UserError
 
-SAME = ("duration_s", "sample_interval_s", "convergence_delta", "warmup_s", "most_events_per_s", "most_packets", "log")
+SAME = (
+    *("duration_s", "sample_interval_s", "convergence_delta", "jain_window_s", "warmup_s"),
+    *("most_events_per_s", "most_packets", "log"),
+)
 """Settings of the experiment that every run is told as they are."""
+
+HOST = "host"
+"""What the host of the senders is called among the elements of a path."""
 
 
 def specification(
@@ -26,9 +32,21 @@ def specification(
     return {
         "seed": seed,
         **{name: getattr(settings, name) for name in SAME},
-        "path": path.spec(),
+        "path": between_hosts(path.spec(), settings),
         "flows": [_flow(flow, schemes[flow.scheme], path) for flow in flows],
     }
+
+
+def between_hosts(path: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """The path with the time that a host takes to notice ACKs, on average, at its end: exponential, and in order.
+
+    A path without any element stays one, and is refused.
+    """
+    if settings.capabilities.real_packets or not settings.host_jitter_us or not (path["data"] or path["ack"]):
+        return path
+    # the last element: others keep their streams of random numbers
+    late = {"kind": "jitter", "name": HOST, "distribution": "exponential", "mean_ms": settings.host_jitter_us / 1e3}
+    return path | {"ack": [*path["ack"], late]}
 
 
 def _spread(spread_s: float, duration_s: float, seed: int, plans: list[FlowPlan]) -> list[FlowPlan]:

@@ -7,13 +7,18 @@ from dumbbell.figures.fairness import Share, fairness_figure
 from dumbbell.figures.front import pareto_front
 from dumbbell.figures.heatmap import MapAxis, heatmap_figure
 from dumbbell.figures.in_flight import OperatingPoint, Optimum, in_flight_figure
+from dumbbell.figures.jain import JainLine, jain_cdf_figure, jain_figure
 from dumbbell.figures.matrix import matrix_figure
 from dumbbell.figures.media import FlowMedia, media_figure
+from dumbbell.figures.normalised import NormalisedPoint, normalised_figure
 from dumbbell.figures.operating_point import OperatingSeries, PathChange, Points, operating_point_figure
+from dumbbell.figures.over_time import TimedAxis, TimedLine, TimedPanel, over_time_figure
 from dumbbell.figures.panels import Curve, Panel, Steps, time_figure
 from dumbbell.figures.plane import Bars, Ellipse, PlanePoint, plane_figure
 from dumbbell.figures.queues import QueueSeries, queue_figure
+from dumbbell.figures.replication import Replicated, replication_figure
 from dumbbell.figures.runs import FlowDelays, FlowRates, delay_figure, throughput_figure
+from dumbbell.figures.staircase import Step, staircase_figure
 from dumbbell.figures.state import Modes, StateLine, Variable, state_figure
 from dumbbell.figures.step import Response, step_figure
 from dumbbell.figures.strokes import Stroke, flow_stroke, scheme_strokes
@@ -36,9 +41,11 @@ __all__ = [
     "FlowDelays",
     "FlowMedia",
     "FlowRates",
+    "JainLine",
     "Limits",
     "MapAxis",
     "Modes",
+    "NormalisedPoint",
     "OperatingPoint",
     "OperatingSeries",
     "Optimum",
@@ -48,14 +55,19 @@ __all__ = [
     "Point",
     "Points",
     "QueueSeries",
+    "Replicated",
     "Response",
     "Share",
     "StateLine",
+    "Step",
     "Steps",
     "Stroke",
     "Style",
     "SweepLine",
     "SweepPanel",
+    "TimedAxis",
+    "TimedLine",
+    "TimedPanel",
     "Variable",
     "VerdictPoint",
     "WindowSeries",
@@ -72,15 +84,21 @@ __all__ = [
     "for_print",
     "heatmap_figure",
     "in_flight_figure",
+    "jain_cdf_figure",
+    "jain_figure",
     "matrix_figure",
     "media_figure",
+    "normalised_figure",
     "operating_point_figure",
+    "over_time_figure",
     "pareto_front",
     "plane_figure",
     "print_ink",
     "queue_figure",
+    "replication_figure",
     "scheme_strokes",
     "spans_widely",
+    "staircase_figure",
     "state_figure",
     "step_figure",
     "styles",

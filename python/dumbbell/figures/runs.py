@@ -33,7 +33,10 @@ class FlowRates:
 
 @dataclass(frozen=True)
 class FlowDelays:
-    """One flow's packets: when, how long each took (one way, or `round_trip`), and the percentile of the legend."""
+    """One flow's packets: when, how long each took (one way, or `round_trip`), and the percentile of the legend.
+
+    `note` is what the legend has to say of the percentile.
+    """
 
     flow: int
     name: str
@@ -41,6 +44,7 @@ class FlowDelays:
     delay_ms: NDArray[Any]
     delay_p95_ms: float | None
     round_trip: bool = False
+    note: str = ""
 
 
 def throughput_figure(
@@ -95,7 +99,7 @@ def delay_figure(name: str, flows: Sequence[FlowDelays], start_s: float = 0.0, a
         span = (*axes.get_xlim(), low, high)
         axes.add_patch(Rectangle((0, 0), 0, 0, gid="packets"))
         for flow in flows:
-            label = f"{flow.name} (95th percentile {_mean(flow.delay_p95_ms)} ms)"
+            label = f"{flow.name} (95th percentile {_mean(flow.delay_p95_ms)} ms{flow.note})"
             axes.plot([], [], ".", color=flow_color(flow.flow), markersize=8, label=label)
         logarithmic = axis is not None and axis.logarithmic
         what = "round-trip time" if any(flow.round_trip for flow in flows) else "one-way delay"

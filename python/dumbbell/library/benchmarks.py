@@ -22,9 +22,9 @@ from dumbbell.experiment import Experiment
 from dumbbell.library.results import Results
 from dumbbell.library.running import Interrupted
 from dumbbell.library.selection import Names, Schemes, listed_names
+from dumbbell.machine.description import cpus
 from dumbbell.progress import Progress
 from dumbbell.results import Gathering, ResultsDirectory, locked, prepare
-from dumbbell.results.environment import cpus
 from dumbbell.results.files import require_beneath
 
 if TYPE_CHECKING:

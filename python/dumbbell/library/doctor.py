@@ -25,7 +25,7 @@ from dumbbell.catalog.available import (
 )
 from dumbbell.errors import UserError, one_line
 from dumbbell.machine import emulation
-from dumbbell.results.environment import cpus
+from dumbbell.machine.description import cpus
 
 LEAST_FREE_BYTES = 2**30
 

@@ -1,7 +1,7 @@
 """Figures as objects that show themselves in a notebook."""
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 from dumbbell.catalog.description import Description, describe
 from dumbbell.errors import UserError, listed, nearest
 from dumbbell.figures import (
-    Curve,
-    Panel,
     Steps,
     distribution_figure,
     fairness_figure,
@@ -20,15 +18,19 @@ from dumbbell.figures import (
     operating_point_figure,
     queue_figure,
     styles,
-    time_figure,
     window_figure,
 )
 from dumbbell.figures.strokes import Stroke
 from dumbbell.figures.style import INK
-from dumbbell.library.figure_data import overview_data, run_data
+from dumbbell.library.figure_data import normalised_data, over_time_data, overview_data, run_data, staircases_data
 from dumbbell.library.tables import TABLE_FORMS, Table, check_form
-from dumbbell.report import load
-from dumbbell.report.drawing import Job, draw_job, draw_one
+from dumbbell.report import load, normalised
+from dumbbell.report.drawing import Job, draw_job, draw_one, staircase
+from dumbbell.report.normalised import Experiments
+from dumbbell.report.over_cells import ELLIPSES, OverCells, Shown
+from dumbbell.report.over_cells import KINDS as OVER_CELLS
+from dumbbell.report.over_time import KINDS as OVER_TIME
+from dumbbell.report.over_time import OverTime
 from dumbbell.report.overview import Overview
 from dumbbell.report.series import (
     Lines,
@@ -39,6 +41,8 @@ from dumbbell.report.series import (
     shares,
     window_series,
 )
+from dumbbell.report.staircase import KINDS as STAIRCASE
+from dumbbell.report.staircase import Staircases
 from dumbbell.results.files import write_atomically
 from dumbbell.results.kept import PACKETS
 from dumbbell.results.samples import RunSamples, run_samples
@@ -149,11 +153,7 @@ class _Subject:
 
 
 def _staircase(subject: _Subject) -> str:
-    samples = subject.samples
-    lines = subject.lines(samples)
-    curves = [Curve(lines[flow.flow].label, lines[flow.flow].stroke, *flow.throughput_mbps) for flow in samples.flows]
-    panel = Panel("Throughput (Mbit/s)", curves, limit=subject.capacity_mbps, height=165.0)
-    return time_figure(subject.name, [panel], subject.path.changes_s)
+    return staircase(subject.job, subject.path.changes_s)
 
 
 def _operating_point(subject: _Subject) -> str:
@@ -189,7 +189,8 @@ def _queue(subject: _Subject) -> str:
 KINDS: dict[str, tuple[str, Callable[[_Subject], str]]] = {
     "throughput": ("rates into and out of the path", lambda subject: draw_one(subject.job, "throughput")),
     "delay": ("one-way delay of every packet", lambda subject: draw_one(subject.job, "delay")),
-    "staircase": ("throughput of each flow", _staircase),
+    "staircase": ("throughput of each flow, and their mean", _staircase),
+    "jain": ("Jain's index in windows of time", lambda subject: draw_one(subject.job, "jain")),
     "operating-point": ("packets in flight, RTT and throughput", _operating_point),
     "window": ("congestion window and pacing rate", _window),
     "distribution": ("distribution of throughput and RTT", _distribution),
@@ -200,23 +201,36 @@ KINDS: dict[str, tuple[str, Callable[[_Subject], str]]] = {
 }
 """Figures of a run: what each shows, and how it is drawn."""
 
-_OF_PACKETS = ("throughput", "delay")
+_OF_PACKETS = ("throughput", "delay", "staircase", "jain")
 
-OVERVIEWS = {"means": "mean of each scheme", "runs": "every run"}
-"""Figures of all runs on a path: throughput over delay."""
+OVERVIEWS = {
+    "means": "throughput over delay: mean of each scheme",
+    "runs": "throughput over delay: every run",
+    "ellipses": ELLIPSES,
+    **STAIRCASE,
+    **{kind: f"throughput, delay and loss of {shows}" for kind, shows in OVER_TIME.items()},
+}
+"""Figures of all runs on a path; the last of campaigns."""
+
+
+ALL_PATHS = normalised.KINDS
+"""Figures of all runs on all paths."""
 
 
 def figure_kinds() -> list[dict[str, str]]:
     """The kinds of figures: `kind`, `of` (what one figure is of), `shows`."""
     overviews = [
-        {"kind": kind, "of": "path", "shows": f"throughput over delay: {OVERVIEWS[kind]}"} for kind in OVERVIEWS
+        {"kind": kind, "of": "campaign" if kind in OVER_TIME else "path", "shows": shows}
+        for kind, shows in OVERVIEWS.items()
     ]
+    overviews += [{"kind": kind, "of": "all paths", "shows": shows} for kind, shows in ALL_PATHS.items()]
+    overviews += [{"kind": kind, "of": "grid", "shows": shows} for kind, shows in OVER_CELLS.items()]
     return [*overviews, *({"kind": kind, "of": "run", "shows": shows} for kind, (shows, _) in KINDS.items())]
 
 
 def check_kind(kind: str) -> None:
     """Refuses what is no kind of figure."""
-    every = (*KINDS, *OVERVIEWS)
+    every = (*KINDS, *OVERVIEWS, *ALL_PATHS, *OVER_CELLS)
     if kind not in every:
         raise UserError(f"unknown figure `{kind}`{nearest(kind, every)}: allowed are {listed(every)}")
 
@@ -225,7 +239,7 @@ def run_figure(kind: str, run: "RunResults") -> Figure:
     """A figure of one run: `RunResults.figure`."""
     check_kind(kind)
     if kind not in KINDS:
-        raise UserError(f"figure `{kind}`: is of all runs on a path: ask their results for it")
+        raise UserError(f"figure `{kind}`: is of several runs: ask their results for it")
     shows, draw = KINDS[kind]
     if kind in _OF_PACKETS:
         run.source(PACKETS)  # refused where there is none
@@ -239,9 +253,55 @@ def run_figure(kind: str, run: "RunResults") -> Figure:
 def overview(kind: str, directory: Path, path: str) -> Figure:
     """A figure of all runs on a path: `Results.figure`."""
     name = f"d{zlib.crc32(f'{kind} {directory} {path}'.encode()):08x}"
+    if kind in OVER_TIME:
+        return _over_time(kind, directory, path, name)
+    if kind in STAIRCASE:
+        return _staircases(kind, directory, path, name)
+    if kind == "ellipses":
+        shown = OverCells(load(directory)).ellipses(name, path)
+        if not shown.drawing:
+            raise UserError(f"figure `{kind}`: none of the flows on {path} has throughput and a smoothed RTT")
+        return _shown(f"{path}: {ELLIPSES}", shown)
     found = Overview(load(directory))
     drawing = found.draw(kind, path, name)
     if not drawing:
         raise UserError(f"figure `{kind}`: none of the runs on {path} that count has throughput and one-way delay")
-    title = f"throughput over delay on {path}: {OVERVIEWS[kind]}"
-    return Figure(title, drawing, partial(overview_data, kind, found, path))
+    return Figure(f"{path}: {OVERVIEWS[kind]}", drawing, partial(overview_data, kind, found, path))
+
+
+def of_all_paths(kind: str, directories: Sequence[Path], legacy: bool) -> Figure:
+    """A figure of the runs on all paths of these directories: `Results.figure`."""
+    found = Experiments(directories, legacy)
+    drawing = found.draw(f"d{zlib.crc32(f'{kind} {directories} {legacy}'.encode()):08x}")
+    if not drawing:
+        raise UserError(f"figure `{kind}`: no run that counts has throughput and queueing delay")
+    return Figure(ALL_PATHS[kind], drawing, partial(normalised_data, found))
+
+
+def _staircases(kind: str, directory: Path, path: str, name: str) -> Figure:
+    found = Staircases(load(directory))
+    drawing = found.draw(kind, path, name)
+    if not drawing:
+        raise UserError(f"figure `{kind}`: none of the runs on {path} that count kept a packet log")
+    return Figure(f"{path}: {OVERVIEWS[kind]}", drawing, partial(staircases_data, found, path))
+
+
+def _over_time(kind: str, directory: Path, path: str, name: str) -> Figure:
+    found = OverTime(load(directory))
+    if found.model.every_s is None:
+        raise UserError(f"figure `{kind}`: is of campaigns: {directory} was made without --every")
+    drawing = found.draw(kind, path, name)
+    if not drawing:
+        raise UserError(f"figure `{kind}`: none of the runs on {path} counts")
+    return Figure(f"{path}: {OVERVIEWS[kind]}", drawing, partial(over_time_data, kind, found, path))
+
+
+def over_cells(kind: str, directory: Path, path: str | None, scheme: str | None) -> Figure:
+    """A figure of the cells of a grid: `Results.figure`."""
+    name = f"d{zlib.crc32(f'{kind} {directory} {path} {scheme}'.encode()):08x}"
+    model = load(directory)
+    return _shown(f"{model.name}: {OVER_CELLS[kind]}", OverCells(model).draw(kind, name, path, scheme))
+
+
+def _shown(title: str, shown: Shown) -> Figure:
+    return Figure(title, shown.drawing, partial(Table.of, shown.columns, shown.rows))

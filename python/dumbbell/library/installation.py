@@ -1,11 +1,15 @@
 """What is installed: version, commit, and what it can do."""
 
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from dumbbell import __version__, _core, backends, plugins
 from dumbbell.catalog.available import OWN_PROGRAMS, find_program
 from dumbbell.results.environment import git_state, short_commit
+
+COMMIT_FILE = "commit"
+"""In the metadata of a wheel that was packed on another machine: the commit, which builds in checkouts do not have."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +27,20 @@ class Installation:
 
 def installation() -> Installation:
     """What is installed here."""
-    state, built = git_state(), _core.commit()
+    state, built = git_state(), _core.commit() or packed_commit()
     commit = short_commit(built) if built else None
     if state is not None:
         commit = short_commit(state["commit"], bool(state["changed"]))
     helpers = tuple(name for name in OWN_PROGRAMS if find_program(name))
     return Installation(__version__, commit, tuple(backends.forms()), helpers)
+
+
+def packed_commit() -> str | None:
+    """The commit that `dumbbell remote install` noted in a wheel that it made."""
+    try:
+        return metadata.distribution("dumbbell").read_text(COMMIT_FILE)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def plugin_include() -> Path:

@@ -42,9 +42,11 @@ def means(groups: Sequence[Repetitions], metrics: Sequence[str] = ()) -> Table:
     """One row per path and scheme: `runs`, how many of them are `good`, and the mean of each main metric.
 
     Of other `metrics` one row per path, scheme, and whatever has one of them. Behind each mean stand its
-    bounds, and what they are: `confidence`, `range` or `equal`.
+    bounds, and what they are: `confidence`, `range` or `equal`; where runs were made with two clocks, also where the
+    true mean of a one-way delay lies.
     """
     names = metrics or MAIN_METRICS
+    timed = {metric for group in groups for _, _, metric in group.shifts}
     rows = []
     for group in groups:
         found = {("network", 0)}
@@ -52,7 +54,8 @@ def means(groups: Sequence[Repetitions], metrics: Sequence[str] = ()) -> Table:
             found = {(entity, number) for entity, number, name in group.values if name in names}
         for level, number in sorted(found, key=lambda each: (_LEVELS.index(each[0]), each[1])):
             estimates = [group.estimate((level, number, name)) for name in names]
-            values = [value for each in estimates for value in _values(each)]
+            told = zip(names, estimates, strict=True)
+            values = [value for name, each in told for value in (*_values(each), *_clocks(each, name in timed))]
             rows.append([group.path, group.scheme, group.runs, group.good, level, number, *values])
     kinds = {
         "path": "text",
@@ -63,7 +66,17 @@ def means(groups: Sequence[Repetitions], metrics: Sequence[str] = ()) -> Table:
         "number": "integer",
     }
     columns = {"": "number", "_low": "number", "_high": "number", "_bounds": "text"}
-    return Table.of(kinds | {f"{name}{end}": kind for name in names for end, kind in columns.items()}, rows)
+    clocks = {"_clocks_low": "number", "_clocks_high": "number"}
+    for name in names:
+        ends = columns | (clocks if name in timed else {})
+        kinds |= {f"{name}{end}": kind for end, kind in ends.items()}
+    return Table.of(kinds, rows)
+
+
+def _clocks(estimate: Estimate | None, timed: bool) -> tuple[float | None, ...]:
+    if not timed:
+        return ()
+    return (None, None) if estimate is None or estimate.clocks is None else estimate.clocks
 
 
 def _values(estimate: Estimate | None) -> tuple[float | str | None, ...]:

@@ -14,8 +14,8 @@ from dumbbell.experiment import Experiment
 from dumbbell.library.benchmarks import asked_benchmark, run_benchmark
 from dumbbell.library.running import asked, run
 from dumbbell.library.selection import Schemes
+from dumbbell.machine.description import cpus
 from dumbbell.progress import Progress, span
-from dumbbell.results.environment import cpus
 
 
 @dataclass(frozen=True)
@@ -80,4 +80,9 @@ def preview_benchmark(schemes: Schemes, **arguments: Any) -> Preview:  # noqa: A
 def _preview(experiments: Sequence[Experiment], jobs: int, drawing_s: float = 0.0) -> Preview:
     found = [cell for experiment in experiments for cell in cells(experiment)]
     costs = [cell.seconds for cell in found for _ in range(cell.runs)]
-    return Preview(tuple(found), len(costs), jobs, seconds_of(costs, jobs) + drawing_s, drawing_s)
+    seconds = seconds_of(costs, jobs)
+    every_s = experiments[0].every_s if len(experiments) == 1 else None
+    if every_s is not None:
+        round_s = seconds_of([cell.seconds for cell in found], jobs)
+        seconds = max(seconds, (experiments[0].runs - 1) * every_s + round_s)
+    return Preview(tuple(found), len(costs), jobs, seconds + drawing_s, drawing_s)

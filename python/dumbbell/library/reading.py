@@ -9,10 +9,10 @@ from dumbbell.errors import UserError
 from dumbbell.execution.interrupts import interruptible
 from dumbbell.library.metrics import check_metrics
 from dumbbell.library.results import Results
+from dumbbell.machine.description import cpus
 from dumbbell.progress import Progress
 from dumbbell.results import open_results
 from dumbbell.results.compare import MAIN_METRICS, compare_runs
-from dumbbell.results.environment import cpus
 
 
 def open(directory: str | PathLike[str]) -> Results:

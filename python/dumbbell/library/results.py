@@ -1,6 +1,8 @@
 """The results of an experiment: its runs and all their numbers, from a results directory."""
 
+from collections.abc import Sequence
 from functools import cached_property, partial
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +13,9 @@ from dumbbell.library.one_run import RunResults
 from dumbbell.library.selection import Names, listed_names
 from dumbbell.library.tables import Table
 from dumbbell.progress import Progress
-from dumbbell.results import ACCEPTED, ResultsDirectory
+from dumbbell.results import ACCEPTED, ResultsDirectory, campaign
 from dumbbell.results.kept import kept_files
-from dumbbell.results.published import Beside, beside, published_json
+from dumbbell.results.published import Beside, Replication, beside, published_json, replications
 from dumbbell.results.summary import Repetitions, repetitions
 from dumbbell.results.tested import tested
 
@@ -45,6 +47,11 @@ class Results:
     def environment(self) -> dict[str, Any]:
         """What the numbers depend on besides: versions, kernel, processor, settings."""
         return self._content.environment()
+
+    @property
+    def campaign(self) -> dict[str, Any] | None:
+        """Where a campaign stands, and whether it is `alive`; None of what is no campaign."""
+        return campaign.as_json(self.directory)
 
     @property
     def tested(self) -> list[str]:
@@ -121,15 +128,42 @@ class Results:
         """What was sampled of a run's links: `RunResults.links`; `Results.run` says how to choose one."""
         return self.run(path, scheme, run).links(link, field)
 
-    def figure(self, kind: str, path: str | None = None, scheme: str | None = None, run: int | None = None) -> "Figure":
-        """A figure: `means` or `runs` of all schemes on a path, or a kind of one run's (`RunResults.figure`).
+    def figure(
+        self,
+        kind: str,
+        path: str | None = None,
+        scheme: str | None = None,
+        run: int | None = None,
+        *,
+        beside: Sequence[str | PathLike[str]] = (),
+        legacy: bool = False,
+    ) -> "Figure":
+        """A figure: `means` of all schemes on a path, `sweep` over a grid, or of one run (`RunResults.figure`).
+
+        `normalised` is of all paths, each an experiment, and of those of the results directories `beside`; `legacy`: by
+        the denominators of the reproduction of the Copa paper.
 
         Raises:
             dumbbell.Error: there is no such kind, or nothing to draw.
         """
-        from dumbbell.library.figures import OVERVIEWS, check_kind, overview
+        from dumbbell.library.figures import ALL_PATHS, OVERVIEWS, check_kind, of_all_paths, over_cells, overview
+        from dumbbell.report.over_cells import KINDS as OVER_CELLS
 
         check_kind(kind)
+        if kind in ALL_PATHS:
+            if (path, scheme, run) != (None, None, None):
+                raise UserError(f"figure `{kind}`: is of all runs: give neither `path` nor `scheme` nor `run`")
+            return of_all_paths(kind, [self.directory, *map(Path, beside)], legacy)
+        if beside or legacy:
+            raise UserError(f"figure `{kind}`: `beside` and `legacy` are for {listed(ALL_PATHS)} only")
+        if kind in OVER_CELLS:
+            if run is not None:
+                raise UserError(f"figure `{kind}`: is of all runs in cells of a grid: give no run")
+            known = [(path, list(self.experiment.paths)), (scheme, [*self.experiment.labels, *self.experiment.mixes])]
+            for (given, allowed), what in zip(known, ("path", "scheme"), strict=True):
+                if given is not None:
+                    _chosen(what, given, allowed)
+            return over_cells(kind, self.directory, path, scheme)
         if kind not in OVERVIEWS:
             return self.run(path, scheme, run).figure(kind)
         if scheme is not None or run is not None:
@@ -166,11 +200,16 @@ class Results:
         """Our means beside those that the experiment says were published."""
         return beside(self.experiment, [run.statistics for run in self.runs])
 
+    def replications(self) -> list[Replication]:
+        """Pantheon's replication error on each path of which something was published (docs/metrics.md)."""
+        return replications(self.published())
+
     def as_json(self) -> dict[str, Any]:
         """The object that `dumbbell show --json` prints."""
         runs = [dict(run.statistics) for run in self.runs]
         found = {"experiment": self.experiment.table(), "environment": self.environment, "runs": runs}
-        return found | published_json(self.experiment, runs)
+        going = self.campaign
+        return found | published_json(self.experiment, runs) | ({} if going is None else {"campaign": going})
 
     def write_report(self, *, html: bool = True, pdf: bool = True) -> list[Path]:
         """Writes `report.html` and `report.pdf` into the directory; the files written."""

@@ -13,6 +13,7 @@ from dumbbell.backends.sim import BACKEND as SIMULATOR
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import Plan, mix_label
 from dumbbell.catalog.scheme import CODE, Scheme
+from dumbbell.catalog.settings import Settings
 from dumbbell.errors import UserError, one_line, with_hint
 from dumbbell.execution.perform import Execution, perform_plan
 from dumbbell.execution.pool import Outcome
@@ -54,6 +55,18 @@ def run(
     warmup: float | None = None,
     seed: int | None = None,
     log: str | None = None,
+    sender: str | None = None,
+    tunnel: str | None = None,
+    ntp: str | None = None,
+    remote_address: str | None = None,
+    udp_ports: str | None = None,
+    every: float | None = None,
+    lasts: float | None = None,
+    random_order: bool | None = None,
+    exact: bool = False,
+    disk_quota: int | None = None,
+    bandwidth_cap: float | None = None,
+    data_cap: int | None = None,
     settings: Assignments = (),
     jobs: int | None = None,
     out: str | PathLike[str] | None = None,
@@ -75,7 +88,7 @@ def run(
         path: names, TOML files, mahimahi traces, or `dumbbell.PathModel`s.
         mixes: flows of several schemes in one run, like `cubic*2+bbr`.
         cells: only these cells: paths as they are named in results.
-        backend: `sim` (virtual time) or `emu` (real packets).
+        backend: `sim` (virtual time), `emu` (real packets) or `remote:HOST` (to and from another machine).
         runs: repetitions of each scheme on each path.
         duration: of each run, s.
         flows: flows of the same scheme in each run.
@@ -83,6 +96,18 @@ def run(
         warmup: what the corrected metrics leave out at the start, s.
         seed: what every random draw follows from.
         log: `none`, `packets` or `full`: what is kept of packets.
+        sender: `local` (default) or `remote`: where data leaves, between two machines.
+        tunnel: `auto`: around what is not ours; `sealed`: around all packets; `pantheon`: as Pantheon's, around all.
+        ntp: a server that both machines compare their clocks with.
+        remote_address: where datagrams to the other machine go, if not where ssh goes.
+        udp_ports: `FROM-TO`: those that a firewall lets pass.
+        every: a campaign: one run of each scheme every so many seconds,
+        lasts: for so many seconds.
+        random_order: schemes in random order, in a campaign another one in each round.
+        exact: simulated hosts answer in no time, and flows start when they are told, in repetitions too.
+        disk_quota: bytes that the results may take: no run begins that could exceed them.
+        bandwidth_cap: most that a run over a network sends, averaged over a second, Mbit/s.
+        data_cap: most that all runs over a network send, bytes.
         settings: anything else, by name: `copa.delta`, `reno.transport.ack_every`, `warmup_s`; or texts KEY=VALUE.
         jobs: processes; one per processor unless given, one with real packets.
         out: the results directory; unless given a new one below `results`.
@@ -130,12 +155,34 @@ def asked(given: Mapping[str, Any]) -> tuple[Plan, Overrides, Execution]:
         backends.require(backend)
     values = ("runs", "duration", "flows", "interval", "warmup", "seed", "log")
     chosen = {"backend": backend} | _given(*(given[name] for name in values))
+    chosen |= {name: given[name] for name in OF_NETWORKS}
+    chosen |= {setting: given[name] for name, setting in _OF_CAMPAIGNS.items()}
+    if given["exact"]:
+        chosen |= Settings.EXACT
     named = given["schemes"], given["path"], given["mixes"], given["cells"]
     selection = select(*named, chosen, given["settings"], given["plugins"])
     plan = selection.of(chosen_plan(given["experiment"], selection.overrides, how.out if how.resume else None))
+    used = backends.require(backend or plan.backend)
+    for name in OF_NETWORKS:
+        if given[name] is not None and not used.capabilities.shared_link:
+            option = name.replace("_", "-")
+            raise UserError(f"--{option}: allowed with --backend remote:HOST only, not {backend or plan.backend}")
     if given["pantheon_dir"] is not None:
         plan = with_pantheon(plan, selection.overrides, Path(given["pantheon_dir"]))
     return plan, selection.overrides, how
+
+
+OF_NETWORKS = ("sender", "tunnel", "ntp", "remote_address", "udp_ports")
+"""Arguments of `run` that are settings of runs between two machines."""
+_OF_CAMPAIGNS = {
+    "every": "every_s",
+    "lasts": "for_s",
+    "random_order": "random_order",
+    "disk_quota": "disk_quota_bytes",
+    "bandwidth_cap": "bandwidth_cap_mbps",
+    "data_cap": "data_cap_bytes",
+}
+"""Arguments of `run` by the settings that they are."""
 
 
 def _given(

@@ -1,1 +1,1 @@
-"""What real packets need of this machine: its permissions, and controllers in its kernel."""
+"""This machine: what it is, what it had to do, what real packets need of it, and controllers in its kernel."""

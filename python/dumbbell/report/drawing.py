@@ -17,27 +17,38 @@ from dumbbell.figures import (
     FlowDelays,
     FlowMedia,
     FlowRates,
+    JainLine,
     Panel,
+    Step,
+    Steps,
     Stroke,
     Style,
     WindowSeries,
     delay_axis,
     delay_figure,
+    jain_figure,
     media_figure,
     queue_figure,
+    staircase_figure,
     state_figure,
     throughput_figure,
     time_figure,
     window_figure,
 )
 from dumbbell.figures.style import INK
+from dumbbell.machine.description import cpus
 from dumbbell.progress import Piece, Progress, Stage
 from dumbbell.report.model import ReportModel, RunEntry
+from dumbbell.report.over_time import KINDS as OVER_TIME
+from dumbbell.report.over_time import OverTime
 from dumbbell.report.overview import Overview
 from dumbbell.report.series import flow_label, flow_labels, numbered_lines, queue_of
 from dumbbell.report.source import Rates, delays, rates
+from dumbbell.report.staircase import KINDS as STAIRCASE
+from dumbbell.report.staircase import Staircases
 from dumbbell.report.state import state_of
-from dumbbell.results.environment import cpus
+from dumbbell.results.clocks import Clocks, clocks_of, clocks_text
+from dumbbell.results.jain import RULES, WINDOW_S, is_staircase, jain_series
 from dumbbell.results.kept import FLOWS, LINKS, PACKETS, Source, kept_files
 from dumbbell.results.samples import (
     NOTHING,
@@ -52,6 +63,8 @@ from dumbbell.results.samples import (
 BIN_S = 0.5  # Pantheon's
 _STEADY = 0.005  # of a capacity: less is not worth a step
 NO_LOG = "the run kept no packet log and no samples"
+
+_LATE_S = 1e-6  # times are rounded
 
 _RUN_S, _RANGE = 0.3, 0.15
 _BYTES_PER_S = 12e6
@@ -71,6 +84,8 @@ class RunFigures:
 
 SHOWN = {
     "throughput": "Throughput over time",
+    "staircase": "Throughput of each flow, and their mean, over time",
+    "jain": "Jain's index over time",
     "delay": "One-way delay of every packet over time",
     "queue": "Queue, drops and marks at the bottleneck over time",
     "window": "Congestion window and pacing rate over time",
@@ -79,6 +94,9 @@ SHOWN = {
     "media": "Encoder rate, decoded bitrate and the delay of every frame over time",
 }
 """What the figures of a run show, in order."""
+
+OF_STAIRCASES = ("staircase", "jain")
+"""Those that a report has only where flows join one by one and leave again."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +107,10 @@ class Figures:
     styles: Mapping[str, Style]
     means: dict[str, str] = field(default_factory=dict)
     every_run: dict[str, str] = field(default_factory=dict)
+    over_time: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Of campaigns, by path and kind."""
+    staircase: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Where flows join and leave, by path and kind."""
     runs: dict[str, RunFigures] = field(default_factory=dict)
 
 
@@ -109,8 +131,10 @@ class Job:
     labels: Mapping[int, str]
     link_capacity_mbps: float | None
     log_capacity_mbps: float | None
+    jain_window_s: float = WINDOW_S
     delay_axis: DelayAxis | None = None
     rates: Rates | None = None
+    clocks: Clocks | None = None
 
     def label(self, flow: int) -> str:
         """What a flow is called, also one that only the log has."""
@@ -119,7 +143,7 @@ class Job:
 
 def draw(model: ReportModel, jobs: int | None = None, progress: Progress | None = None) -> Figures:
     """Draws every figure on `jobs` processors (all of them if None)."""
-    overview = Overview(model)
+    overview, over_time, staircases = Overview(model), OverTime(model), Staircases(model)
     figures = Figures(overview, model.styles)
     tasks = {}
     for index, run in enumerate(model.runs):
@@ -138,6 +162,10 @@ def draw(model: ReportModel, jobs: int | None = None, progress: Progress | None 
     for index, path in enumerate(model.paths):
         figures.means[path.name] = overview.draw("means", path.name, f"p{index}m")
         figures.every_run[path.name] = overview.draw("runs", path.name, f"p{index}a")
+        timed = {kind: over_time.draw(kind, path.name, f"p{index}{kind[0]}t") for kind in OVER_TIME}
+        figures.over_time[path.name] = {kind: drawing for kind, drawing in timed.items() if drawing}
+        kinds = STAIRCASE if staircases.wanted(path.name) else {}
+        figures.staircase[path.name] = {kind: staircases.draw(kind, path.name, f"p{index}{kind[0]}s") for kind in kinds}
     with Helpers(workers) as helpers:
         found = helpers.map(_rates, list(tasks.values()), ranges)
         tasks = _on_one_axis(runs, tasks, found)
@@ -193,6 +221,8 @@ def draw_job(name: str, run: Mapping[str, Any], kept: Mapping[str, Source], titl
         labels=flow_labels({flow["flow"]: title(flow.get("scheme", "")) for flow in flows}),
         link_capacity_mbps=links[0].get("capacity_mbps") if links else None,
         log_capacity_mbps=run["network"].get("capacity_mbps"),
+        jain_window_s=run["network"].get("jain_window_s") or WINDOW_S,
+        clocks=clocks_of(run),
     )
 
 
@@ -230,7 +260,8 @@ def draw_run(job: Job) -> RunFigures:
     """The figures of a run. An unreadable log is a reason, not an error: the other runs matter."""
     logs = _Logs(job)
     try:
-        drawings = {kind: _DRAWN[kind](job, logs) for kind in SHOWN}
+        kinds = [kind for kind in SHOWN if kind not in OF_STAIRCASES or is_staircase(job.flows)]
+        drawings = {kind: _DRAWN[kind](job, logs) for kind in kinds}
     except _core.Error as error:
         return RunFigures(problem=str(error).replace(f"{_folder(job)}/", ""))
     shown = {kind: drawing for kind, drawing in drawings.items() if drawing}
@@ -238,7 +269,7 @@ def draw_run(job: Job) -> RunFigures:
 
 
 def draw_one(job: Job, kind: str) -> str:
-    """One figure of a run, of a kind in `SHOWN`; nothing if nothing of it was recorded.
+    """One figure of a run, of a kind in `SHOWN`, also where a report leaves it out; nothing if nothing was recorded.
 
     Raises:
         _core.Error: what the run kept is damaged.
@@ -270,6 +301,51 @@ def _throughput(job: Job, logs: _Logs) -> str:
     return throughput_figure(f"{job.name}t", lines, series.bin_s, capacity, mean_capacity)
 
 
+def staircase(job: Job, changes_s: Sequence[float] = ()) -> str:
+    """The rates of all flows and their mean, with a line at each change of the path; nothing without a packet log."""
+    if job.packets is None:
+        return ""
+    found = stairs(job)
+    time_s = numpy.array(found.time_s)
+    lines = numbered_lines(job.labels)
+    steps = [Step(lines[flow].label, lines[flow].stroke, rate) for flow, rate in found.mbps.items() if flow in lines]
+    capacity = Steps([0.0], [job.link_capacity_mbps]) if job.link_capacity_mbps else None
+    return staircase_figure(f"{job.name}a", time_s, steps, capacity, changes_s)
+
+
+@dataclass(frozen=True)
+class Stairs:
+    """Rate on the path of each flow by the end of the interval (s since the start of the run); NaN where not active."""
+
+    time_s: NDArray[Any]
+    mbps: dict[int, NDArray[Any]]
+
+
+def stairs(job: Job) -> Stairs:
+    """What the figure `staircase` shows. A flow is active in the intervals that its planned time covers."""
+    assert job.packets is not None
+    width_s = job.jain_window_s
+    found = rates(job.packets, width_s)
+    count = max((len(values) for values in found.egress.values()), default=0)
+    time_s = found.start_s + width_s * numpy.arange(1, count + 1)
+    mbps = {}
+    for flow in job.flows:
+        values = numpy.array(found.egress.get(flow["flow"], numpy.zeros(count)), dtype=float)
+        active = (time_s - width_s >= flow["start_s"] - _LATE_S) & (time_s <= flow["stop_s"] + _LATE_S)
+        mbps[flow["flow"]] = numpy.where(active, values, numpy.nan)
+    return Stairs(time_s, mbps)
+
+
+def _jain(job: Job, _logs: _Logs) -> str:
+    """Jain's index by both rules; nothing without a packet log."""
+    if job.packets is None:
+        return ""
+    series = {rule: jain_series(job.packets, job.flows, rule, job.jain_window_s) for rule in RULES}
+    return jain_figure(
+        f"{job.name}j", [JainLine(RULES[rule], each.index, each.time_s) for rule, each in series.items()]
+    )
+
+
 def shown_capacity(job: Job) -> list[float]:
     """The capacity in the figure of the throughput, per bin, Mbit/s."""
     return _capacity(job, _Logs(job))
@@ -294,8 +370,17 @@ def _delay(job: Job, logs: _Logs) -> str:
         found = metrics.get(flow, {})
         rtt_ms, p95_ms = found.get("rtt_p95_ms"), found.get("delay_p95_ms")
         shown, label = p95_ms if rtt_ms is None else rtt_ms, job.label(flow)
-        clouds.append(FlowDelays(flow, label, *points.get(flow, NOTHING), shown, round_trip=rtt_ms is not None))
+        note = "" if rtt_ms is not None or p95_ms is None else _clocks(job, flow, p95_ms)
+        round_trip = rtt_ms is not None
+        clouds.append(FlowDelays(flow, label, *points.get(flow, NOTHING), shown, round_trip=round_trip, note=note))
     return delay_figure(f"{job.name}d", clouds, logs.start_s, job.delay_axis)
+
+
+def _clocks(job: Job, flow: int, p95_ms: float) -> str:
+    """What the clocks leave open of a flow's delay, behind it."""
+    interval = None if job.clocks is None else job.clocks.interval("flow", flow, "delay_p95_ms", p95_ms)
+    text = clocks_text(interval, "{:.2f}".format)
+    return f", {text}" if text else ""
 
 
 def _offered(link: LinkSamples | None, bins: int, series: Rates) -> list[float]:
@@ -396,6 +481,8 @@ def _edges(begin_s: float, end_s: float) -> NDArray[Any]:
 
 _DRAWN: dict[str, Callable[[Job, _Logs], str]] = {
     "throughput": _throughput,
+    "staircase": lambda job, _: staircase(job),
+    "jain": _jain,
     "delay": _delay,
     "queue": _queue,
     "window": _window,

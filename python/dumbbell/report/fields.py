@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Field:
-    """One field: its text, a smaller second line, and what sorting goes by.
+    """One field: its text, smaller lines below it, and what sorting goes by.
 
     A `best` one is the best of those it is compared with; a `bad` one must not be overlooked; `link` is where its text
     leads to; where `scheme` is given, its marker stands in front of the text. `hover` is told when it is pointed at.

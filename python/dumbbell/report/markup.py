@@ -72,7 +72,7 @@ def _field(field: Field, index: int, table: Table, scheme: Callable[[str], str])
         content = tag("a", content, href=field.link)
     if field.best:
         content = tag("b", content)
-    note = tag("small", breakable(field.note)) if field.note else ""
+    note = "".join(tag("small", breakable(line)) for line in field.note.splitlines())
     sort = None if field.sort is None else repr(field.sort)
     if index == 0:
         return tag("th", content, note, scope="row", data_sort=sort, title=field.hover or None)

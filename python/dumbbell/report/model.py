@@ -23,7 +23,9 @@ from dumbbell.interchange.pantheon_stats import RunTimes
 from dumbbell.report.environment import Record, records
 from dumbbell.report.wording import path_sentence
 from dumbbell.results import ResultsDirectory, open_results
+from dumbbell.results.clocks import Clocks, Interval, clocks_of
 from dumbbell.results.kept import PACKETS, RUN_FILES, kept_files
+from dumbbell.results.numbers import flat
 from dumbbell.results.published import Beside, beside
 from dumbbell.results.transfers import Transfers, measure_transfers
 
@@ -100,6 +102,28 @@ class RunEntry:
         """Whether its numbers count."""
         return self.status == _GOOD
 
+    @cached_property
+    def clocks(self) -> Clocks | None:
+        """What is known of the clocks of its ends, if it had two."""
+        return clocks_of(self.content)
+
+    def interval(self, level: str, number: int, metric: str) -> Interval | None:
+        """Where the true value of a one-way delay lies that two clocks measured; `None` of everything else."""
+        if self.clocks is None:
+            return None
+        entity = self.network if level == "network" else next(flow for flow in self.flows if flow["flow"] == number)
+        value = dict(flat(entity)).get(metric)
+        return None if value is None else self.clocks.interval(level, number, metric, value)
+
+    @property
+    def negative_delays(self) -> str:
+        """Why some of its one-way delays are below zero, as far as its clocks tell; empty if none is."""
+        least = min((flow["owd_min_ms"] for flow in self.flows if flow.get("owd_min_ms") is not None), default=0.0)
+        if self.clocks is None or least >= 0.0:
+            return ""
+        why = " ".join(self.clocks.explained) or "nothing was recorded that would explain them."
+        return f"One-way delays below zero (the smallest is {least:.3f} ms): {why}"
+
     @property
     def flows(self) -> list[dict[str, Any]]:
         """The metrics of its flows."""
@@ -148,6 +172,8 @@ class ReportModel:
     schemes: tuple[SchemeEntry, ...]
     paths: tuple[PathEntry, ...]
     runs: tuple[RunEntry, ...] = field(repr=False)
+    every_s: float | None = None
+    """Of a campaign: the time between its rounds."""
     published_source: str = ""
     published: tuple[Beside, ...] = ()
 
@@ -206,6 +232,7 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
         schemes=tuple(_scheme(label, experiment) for label in labels),
         paths=tuple(_path(path, backend) for path in experiment.paths.values()),
         runs=runs,
+        every_s=experiment.every_s,
         published_source=experiment.published.source,
         published=tuple(beside(experiment, (run.content for run in runs))),
     )

@@ -97,11 +97,24 @@ class Overview:
             parts.append(f"No scheme beats those on the thin line in both throughput and delay (Pareto front){names}.")
         if self.bars(path):
             parts.append(f"Bars: {self.bars(path)}.")
+        parts += self._clocks(path)
         if self.wide:
             others = len(self.model.paths) > 1
             because = f", since the delays on {_listed(self.wide)} span more than a factor of four" if others else ""
             parts.append(f"The delay axis is logarithmic{' on every path' if others else ''}{because}.")
         return " ".join(parts)
+
+    def _clocks(self, path: str) -> list[str]:
+        """How far the delays may be off that two clocks measured."""
+        shifts = [
+            (mean.delay_ms.clocks[0] - mean.delay_ms.mean, mean.delay_ms.clocks[1] - mean.delay_ms.mean)
+            for mean in self.means[path]
+            if mean.delay_ms.clocks
+        ]
+        if not shifts:
+            return []
+        low, high = min(low for low, _ in shifts), max(high for _, high in shifts)
+        return [f"Delays are as the clocks state them: the true ones lie {low:+.2f} to {high:+.2f} ms from there."]
 
     def bars(self, path: str) -> str:
         """What the bars of the means are."""

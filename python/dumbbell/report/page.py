@@ -1,6 +1,6 @@
 """The report as one HTML file that asks for nothing else."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
@@ -9,8 +9,12 @@ from dumbbell.report.drawing import SHOWN, Figures
 from dumbbell.report.fields import Table
 from dumbbell.report.markup import details, link, scroll, table_markup, tag, text, text_field
 from dumbbell.report.model import PathEntry, ReportModel, RunEntry
+from dumbbell.report.over_time import CAPTION, OverTime
+from dumbbell.report.over_time import IN_WORDS as OVER_TIME_WORDS
 from dumbbell.report.published import published_tables
 from dumbbell.report.source import definitions
+from dumbbell.report.staircase import CAPTION as STAIRCASE_CAPTION
+from dumbbell.report.staircase import KINDS as STAIRCASE
 from dumbbell.report.tables import PathTables, run_flows, run_links, run_media, run_totals
 from dumbbell.report.texts import (
     RunList,
@@ -122,7 +126,10 @@ class ReportPage:
         shown = (tag("figure", for_page(drawing, words), class_=wide) for drawing, words in drawings if drawing)
         yield tag("div", *shown, class_="pair")
         yield tag("p", text(self.figures.overview.caption(path.name)), class_="note")
-        for heading, table in [*published_tables(self.model, path.name), *tables.all()]:
+        yield from self._more(self.figures.over_time[path.name], OVER_TIME_WORDS, CAPTION)
+        yield from self._more(self.figures.staircase[path.name], STAIRCASE, STAIRCASE_CAPTION)
+        shown_tables = [*published_tables(self.model, path.name), *tables.all()]
+        for heading, table in [*shown_tables, *OverTime(self.model).tables(path.name)]:
             yield tag("h3", heading)
             yield tag("p", text(table.caption), class_="note")
             yield self._table(table, f"{heading}, {path.heading}", sortable=True)
@@ -132,6 +139,13 @@ class ReportPage:
                 yield tag("p", text(kind_sentence(scheme)), class_="note")
             for run in self.model.of(path.name, scheme.name):
                 yield tag("section", "\n".join(self._run(run)), class_="run", id=self.anchors[run.folder])
+
+    def _more(self, drawings: Mapping[str, str], words: Mapping[str, str], caption: str) -> Iterator[str]:
+        """Figures of a path that not every experiment has, by kind; `words` say what each shows."""
+        if drawings:
+            shown = (tag("figure", for_page(drawing, words[kind])) for kind, drawing in drawings.items() if drawing)
+            yield tag("div", *shown, class_="pair")
+            yield tag("p", text(caption), class_="note")
 
     def _scheme(self, name: str) -> str:
         title = text(self.model.scheme_title(name))
@@ -150,6 +164,8 @@ class ReportPage:
             yield tag("p", text(f"{run.status.capitalize()}: {run.reason}"), class_="bad")
         if run.remark:
             yield tag("p", text(f"Counted here; Pantheon's analysis would drop it: {run.remark}"), class_="note")
+        if run.negative_delays:
+            yield tag("p", text(run.negative_delays), class_="note")
         statistics = statistics_text(run.times, run.content, self.model.generated_at)
         yield tag("p", "Pantheon convention:" if run.flows else "When:", class_="note")
         yield tag("div", tag("pre", text(statistics)), tag("dl", *self._facts(run), class_="facts"), class_="pair")

@@ -24,6 +24,8 @@ _QUEUES = {
 
 def path_words(path: PathModel) -> str:
     """The data direction, the delay, and what ACKs meet besides it; every setting is in the experiment's file."""
+    if not path.data and not path.ack:
+        return "the network between them as it was"
     rates = {(link.direction, link.element): link.rate_mbps for link in describe(path.spec()).links}
     data, ack = (
         [

@@ -10,8 +10,12 @@ from dumbbell.figures.typeset import typeset
 from dumbbell.report.drawing import SHOWN, Figures
 from dumbbell.report.fields import Field, Table
 from dumbbell.report.model import PathEntry, ReportModel, RunEntry
+from dumbbell.report.over_time import CAPTION, OverTime
+from dumbbell.report.over_time import IN_WORDS as OVER_TIME_WORDS
 from dumbbell.report.published import published_tables
 from dumbbell.report.source import definitions
+from dumbbell.report.staircase import CAPTION as STAIRCASE_CAPTION
+from dumbbell.report.staircase import KINDS as STAIRCASE
 from dumbbell.report.summaries import summary_tables
 from dumbbell.report.tables import PathTables, run_flows, run_links, run_media, run_totals
 from dumbbell.report.texts import (
@@ -59,6 +63,8 @@ def _write_figures(model: ReportModel, figures: Figures, folder: Path) -> None:
     for index, path in enumerate(model.paths):
         drawings[f"path{index}mean"] = figures.means[path.name]
         drawings[f"path{index}every"] = figures.every_run[path.name]
+        for more in (figures.over_time, figures.staircase):
+            drawings |= {f"path{index}{kind}": drawing for kind, drawing in more[path.name].items()}
     for index, run in enumerate(model.runs):
         for name, drawing in figures.runs[run.folder].drawings.items():
             drawings[f"run{index}{name}"] = drawing
@@ -119,7 +125,7 @@ def _path(
     model: ReportModel, figures: Figures, path: PathEntry, index: int, swatches: dict[str, str]
 ) -> dict[str, Any]:
     tables = PathTables(model, path.name)
-    shown = [*published_tables(model, path.name), *tables.all()]
+    shown = [*published_tables(model, path.name), *tables.all(), *OverTime(model).tables(path.name)]
     numbers = {run.folder: number for number, run in enumerate(model.runs)}
     return {
         "name": path.name,
@@ -133,6 +139,20 @@ def _path(
         ]
         if figures.means[path.name]
         else [],
+        "more": [
+            {
+                "caption": caption,
+                "figures": [
+                    {"file": f"path{index}{kind}.svg", "alt": words[kind]}
+                    for kind, drawing in found[path.name].items()
+                    if drawing
+                ],
+            }
+            for found, words, caption in (
+                (figures.over_time, OVER_TIME_WORDS, CAPTION),
+                (figures.staircase, STAIRCASE, STAIRCASE_CAPTION),
+            )
+        ],
         "tables": [
             {"heading": heading, "wide": _columns(table) > _WIDEST, **_table(table, swatches)}
             for heading, table in shown
@@ -145,7 +165,7 @@ def _columns(table: Table) -> float:
     """How wide a table is, in columns of ten letters."""
     widths = []
     for column in zip(*table.rows, strict=True):
-        widths.append(max(len(text) for field in column for text in (field.text, field.note)) / 10)
+        widths.append(max(len(text) for field in column for text in (field.text, *field.note.splitlines())) / 10)
     return sum(max(width, 0.5) for width in widths)
 
 
@@ -183,6 +203,7 @@ def _run(model: ReportModel, figures: Figures, run: RunEntry, name: str) -> dict
         "short": len(run.flows) <= _FEW_FLOWS,
         "failure": "" if run.good else f"{run.status.capitalize()}: {run.reason}",
         "remark": f"Counted here; Pantheon's analysis would drop it: {run.remark}" if run.remark else "",
+        "negative": run.negative_delays,
         "statistics": statistics_text(run.times, run.content, model.generated_at),
         "facts": facts,
         "command": run.command,

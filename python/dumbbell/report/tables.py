@@ -8,7 +8,9 @@ from typing import Any
 from dumbbell.digits import decimal
 from dumbbell.report.fields import Field, Table
 from dumbbell.report.model import ReportModel, RunEntry
+from dumbbell.report.network import network_rows
 from dumbbell.report.wording import NO_DATA
+from dumbbell.results.clocks import Interval, clocks_text
 from dumbbell.results.shares import Share, flow_names, flow_schemes, shares
 from dumbbell.results.summary import Estimate, Repetitions, bounds_legend, repetitions
 from dumbbell.results.transfers import SUM
@@ -28,9 +30,10 @@ class ShownMetric:
         """The value as text."""
         return decimal(value * self.factor, self.decimals if decimals is None else decimals)
 
-    def single(self, value: float | None) -> Field:
-        """The field of one value."""
-        return Field(NO_DATA) if value is None else Field(self.number(value), sort=value)
+    def single(self, value: float | None, interval: Interval | None = None) -> Field:
+        """The field of one value; `interval` is where the clocks say that the true one lies."""
+        note = clocks_text(interval, self.number)
+        return Field(NO_DATA) if value is None else Field(self.number(value), note, sort=value)
 
     def mean(self, estimate: Estimate | None) -> Field:
         """The field of a mean, and where it lies."""
@@ -38,7 +41,7 @@ class ShownMetric:
             return Field("N/A")
         whole = self.decimals == 0 and estimate.count > 1 and estimate.bounds != "equal"
         decimals = 1 if whole else self.decimals  # a mean of counts is no count
-        note = estimate.bounds_text(lambda value: self.number(value, decimals))
+        note = "\n".join(estimate.bounds_lines(lambda value: self.number(value, decimals)))
         return Field(self.number(estimate.mean, decimals), note, estimate.mean)
 
 
@@ -80,6 +83,8 @@ SHARED = (
 FAIRNESS = (
     ShownMetric("jain_index", "Jain index", 1.0, 3, "fairness"),
     ShownMetric("jain_index_mean", "Jain index, mean of bins", 1.0, 3, "fairness"),
+    ShownMetric("jain_seen_p50", "Jain index, median of windows", 1.0, 3, "fairness"),
+    ShownMetric("jain_active_p50", "the same, idle flows included", 1.0, 3, "fairness"),
 )
 LINK = (
     ShownMetric("capacity_mbps", "capacity (Mbit/s)", 1.0, 2, _LINK),
@@ -318,24 +323,25 @@ class PathTables:
             lost = run.emulation["tx_dropped"] + run.emulation.get("socket_dropped", 0)
             made = run.content.get("attempts", 1)
             end = run.emulation.get("ends_latest_us")
-            numbers.append(Field(NO_DATA) if end is None else Field(f"{end:,}", sort=end))
+            waits = [each["wait_p99_us"] for each in run.emulation.get("ends", ())]
+            numbers += [
+                Field(NO_DATA) if value is None else Field(f"{value:,}", sort=value)
+                for value in (end, max(waits, default=None))
+            ]
             others = [Field(f"{value:,}", sort=value) for value in (lost, made)]
             priority = run.emulation.get("real_time")
             others.append(Field(NO_DATA if priority is None else "yes" if priority else "no"))
             rows.append((self._scheme(run.scheme), number, Field(run.status), *numbers, *others))
         caption = (
             "Microseconds between the moment at which the path let a packet go and the moment at which it went; beside "
-            "it how late a sending end of ours or of the kernel's woke up at most. A run whose 99th percentile exceeds "
-            "the bound (1 ms, or a twentieth of the base RTT if that is more), or whose end stood still for 20 ms (a "
-            "quarter of the base RTT if that is more), is made again, then counts as degraded; one that lost packets "
-            "in a device or socket, outside the path, is invalid. Neither enters averages."
+            "it how late a sending end of ours or of the kernel's woke up at most, and the 99th percentile of what an "
+            "end, programs included, waited for a processor. A run one of whose 99th percentiles exceeds the bound "
+            "(1 ms, or a twentieth of the base RTT if that is more), one of whose ends stood still for 20 ms (a "
+            "quarter of the base RTT if that is more) or had too little of a processor, is made again, then counts as "
+            "degraded; one that lost packets in a device or socket, outside the path, is invalid. Neither enters "
+            "averages."
         )
-        if any(run.emulation and run.emulation.get("programs") for run in self.runs):
-            caption += (
-                " Programs are not watched: one that shared its processors with other work was slower than its "
-                "controller, and its run is not marked."
-            )
-        groups = (("", 3), ("", 1), ("lateness (\u00b5s)", 7), ("", 3))
+        groups = (("", 3), ("", 1), ("lateness (\u00b5s)", 8), ("", 3))
         columns = (
             "packets",
             "median",
@@ -345,6 +351,7 @@ class PathTables:
             "most",
             "bound",
             "sending end, most",
+            "wait of an end, 99th",
             "lost outside the path",
             "attempts",
             "real-time priority",
@@ -356,7 +363,8 @@ class PathTables:
 
     def _caption(self, rules: str) -> str:
         """The rules of the numbers, and what stands behind the means."""
-        return f"{rules} {bounds_legend(max((group.good for group in self.by_scheme), default=0))}".strip()
+        clocks = any(group.shifts for group in self.by_scheme)
+        return f"{rules} {bounds_legend(max((group.good for group in self.by_scheme), default=0), clocks)}".strip()
 
     def _scheme(self, name: str) -> Field:
         return Field(self.model.scheme_title(name), scheme=name)
@@ -372,6 +380,11 @@ def _runs_field(group: Repetitions) -> Field:
     return Field(str(group.good), note, group.good)
 
 
+def _of_flow(run: RunEntry, flow: Mapping[str, Any], metric: ShownMetric) -> Field:
+    """A metric of one flow of a run, with what its clocks leave open."""
+    return metric.single(flow.get(metric.key), run.interval("flow", flow["flow"], metric.key))
+
+
 def run_flows(model: ReportModel, run: RunEntry) -> Table:
     """The flows of one run in the corrected convention, and their senders' counters."""
     metrics = _of_rows(run.flows, (*CORRECTED, *SENDER))
@@ -379,11 +392,16 @@ def run_flows(model: ReportModel, run: RunEntry) -> Table:
         (
             Field(str(flow["flow"]), sort=flow["flow"]),
             Field(model.scheme_title(flow.get("scheme") or run.scheme)),
-            *(metric.single(flow.get(metric.key)) for metric in metrics),
+            *(_of_flow(run, flow, metric) for metric in metrics),
         )
         for flow in run.flows
     )
     return Table("", groups(2, metrics), ("flow", "scheme", *(metric.heading for metric in metrics)), rows, 2)
+
+
+def _named(media: Mapping[str, Any]) -> dict[str, Any]:
+    """What a live source has, by the names of its metrics."""
+    return {f"media.{name}": value for name, value in media.items()}
 
 
 def run_media(model: ReportModel, run: RunEntry) -> Table | None:
@@ -392,7 +410,7 @@ def run_media(model: ReportModel, run: RunEntry) -> Table | None:
         (
             Field(str(flow["flow"]), sort=flow["flow"]),
             Field(model.scheme_title(flow.get("scheme") or run.scheme)),
-            *(metric.single(flow["media"].get(metric.key.removeprefix("media."))) for metric in MEDIA),
+            *(_of_flow(run, {"flow": flow["flow"]} | _named(flow["media"]), metric) for metric in MEDIA),
         )
         for flow in run.flows
         if flow.get("media")
@@ -424,4 +442,10 @@ def run_totals(run: RunEntry) -> list[tuple[str, str]]:
     if len(run.flows) > 1:
         shown += [(metric, metric.heading, "") for metric in FAIRNESS]
     values = [(metric, name, unit, run.network.get(metric.key)) for metric, name, unit in shown]
-    return [(name, f"{metric.number(value)}{unit}") for metric, name, unit, value in values if value is not None]
+    found = []
+    for metric, name, unit, value in values:
+        if value is not None:
+            clocks = clocks_text(run.interval("network", 0, metric.key), metric.number)
+            found.append((name, f"{metric.number(value)}{unit}{f' ({clocks})' if clocks else ''}"))
+    found += [("clocks", run.clocks.in_words())] if run.clocks else []
+    return found + network_rows(run.content)

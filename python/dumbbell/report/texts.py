@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from dumbbell.report.model import ReportModel, RunEntry, SchemeEntry
 from dumbbell.report.tables import PathTables
 from dumbbell.report.wording import lasted, repeated
+from dumbbell.results.clocks import clocks_text
 from dumbbell.results.transfers import Transfers
 
 
@@ -107,6 +108,9 @@ def mean_in_words(tables: PathTables) -> str:
         delay = group.estimate(("network", 0, "delay_p95_ms"))
         if throughput and delay:
             title = tables.model.scheme_title(group.scheme)
-            words.append(f"{title} {throughput.mean:.2f} Mbit/s at {delay.mean:.1f} ms")
+            clocks = clocks_text(delay.clocks, "{:.1f}".format)
+            words.append(
+                f"{title} {throughput.mean:.2f} Mbit/s at {delay.mean:.1f} ms{f' ({clocks})' if clocks else ''}"
+            )
     values = "; ".join(words) or "no run has results"
     return f"Average throughput over 95th percentile one-way delay, mean of all runs by scheme: {values}"

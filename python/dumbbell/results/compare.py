@@ -96,4 +96,5 @@ def estimate_json(estimate: Estimate | None) -> dict[str, Any] | None:
     if estimate is None:
         return None
     means = {"runs": estimate.count, "mean": estimate.mean}
-    return means | {"low": estimate.low, "high": estimate.high, "bounds": estimate.bounds}
+    bounds = {"low": estimate.low, "high": estimate.high, "bounds": estimate.bounds}
+    return means | bounds | ({} if estimate.clocks is None else {"clocks": list(estimate.clocks)})

@@ -18,6 +18,7 @@ from dumbbell.errors import UserError, listed, one_line, require_text
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.json_text import read_json, to_json
 from dumbbell.names import foreign_name
+from dumbbell.results.clocks import check_clocks
 from dumbbell.results.difference import difference
 from dumbbell.results.files import is_left, write_atomically
 from dumbbell.results.whole import damage
@@ -28,6 +29,10 @@ ACCEPTED = ("done", "degraded")
 """Statuses of a run that was made as well as this machine can; only the numbers of `done` runs enter averages."""
 STATUSES = (*ACCEPTED, "invalid", "failed")
 """What can have become of a run that was made."""
+NOT_YET = "not run: its round was missed, or is still to come"
+"""That of a campaign."""
+_EXTENDED = ("runs", "for_s", "disk_quota_bytes", "data_cap_bytes")
+"""Settings that may be others when results are continued: they say how much is made, not what."""
 LEAST_FREE_BYTES = 16 * 2**20
 
 
@@ -104,7 +109,8 @@ class ResultsDirectory:
         """One run as in `show --json`."""
         statistics = self.statistics(run)
         if statistics is None:
-            statistics = unsuccessful(self.experiment.backend, "missing", MISSING)
+            why = MISSING if self.experiment.every_s is None else NOT_YET
+            statistics = unsuccessful(self.experiment.backend, "missing", why)
         return self.complete(run, statistics)
 
     def readable(self, run: Run) -> dict[str, Any]:
@@ -168,6 +174,7 @@ def _check_statistics(file: Path, content: object) -> None:
     for key in ("flows", "links"):
         if not all(isinstance(each, dict) for each in content[key]):
             raise UserError(f"{file}: `{key}`: allowed is a list of tables: not the statistics of a run")
+    check_clocks(str(file), content)
     for key in ("backend", "reason"):
         if not isinstance(content.get(key), str | None):
             raise UserError(f"{file}: `{key}`: allowed is a text: not the statistics of a run")
@@ -254,7 +261,7 @@ def _continued(directory: Path, experiment: Experiment, resume: bool) -> Experim
     if not resume:
         raise UserError(f"{directory}: has results already: add --resume to continue them, or choose another --out")
     old = open_results(directory).experiment
-    differs = difference(old.table() | {"runs": 0}, experiment.table() | {"runs": 0})
+    differs = difference(*({k: v for k, v in each.table().items() if k not in _EXTENDED} for each in (old, experiment)))
     if differs:
         raise UserError(f"{directory}: cannot resume: it has results of another experiment: {differs}")
     return experiment if experiment.runs >= old.runs else old

@@ -2,7 +2,6 @@
 
 import datetime
 import importlib.metadata
-import os
 import platform
 import subprocess
 import sys
@@ -13,21 +12,7 @@ from typing import Any
 from dumbbell import __version__, _core
 from dumbbell.catalog.available import find_program
 from dumbbell.catalog.scheme import Scheme
-
-SYSCTLS = (
-    "net.core.default_qdisc",
-    "net.core.rmem_default",
-    "net.core.rmem_max",
-    "net.core.wmem_default",
-    "net.core.wmem_max",
-    "net.ipv4.ip_forward",
-    "net.ipv4.tcp_allowed_congestion_control",
-    "net.ipv4.tcp_available_congestion_control",
-    "net.ipv4.tcp_congestion_control",
-    "net.ipv4.tcp_mem",
-    "net.ipv4.tcp_rmem",
-    "net.ipv4.tcp_wmem",
-)
+from dumbbell.machine.description import SYSCTLS, clock, network, processor, sysctls
 
 VERSION_WITHIN_S = 2.0
 
@@ -47,24 +32,18 @@ def environment(command: list[str]) -> dict[str, Any]:
         "git": git_state(),
         "python": platform.python_version(),
         "packages": {name: _package(name) for name in ("matplotlib", "numpy", "tomli-w", "typst")},
-        "kernel": f"{platform.system()} {platform.release()}",
-        "machine": platform.machine(),
-        "cpu": _cpu_model(),
-        "cpus": cpus(),
-        "cpu_governor": _read(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
-        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "sysctl": {name: _sysctl(name) for name in SYSCTLS},
+        **processor(),
+        "sysctl": sysctls(SYSCTLS),
         "byte_order": sys.byteorder,
     }
 
 
 def emulation_environment(schemes: Iterable[Scheme]) -> dict[str, Any]:
-    """What the numbers of real packets depend on besides: the kernel's TCP, offloads, the programs' versions."""
-    # results are shown around: no keys
-    settings = [file for file in sorted(Path("/proc/sys/net/ipv4").glob("tcp_*")) if "key" not in file.name]
+    """What the numbers of real packets depend on besides: clock, the kernel's network, the programs' versions."""
     needed = [name for scheme in schemes if scheme.program for name in scheme.program.requires]
     return {
-        "sysctl": {name: _sysctl(name) for name in (*SYSCTLS, *(f"net.ipv4.{file.name}" for file in settings))},
+        **clock(),
+        **network(),
         "offloads": "none: TUN devices without vnet_hdr carry single packets, checksums included",
         "programs": {name: _program_version(name) for name in dict.fromkeys(needed)},
     }
@@ -90,11 +69,6 @@ def _program_version(name: str) -> str | None:
     return lines[0].strip()[:200] or None if done.returncode == 0 else None
 
 
-def cpus() -> int:
-    """Processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def git_state() -> dict[str, Any] | None:
     """Commit, branch and changed files of the source tree that this file is in; `None` for an installed package."""
     folder = Path(__file__).parent
@@ -113,10 +87,10 @@ def short_commit(commit: str, changed: bool = False) -> str:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
+    # without optional locks, or one that is killed leaves its lock in somebody's repository
+    command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
     try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False, timeout=10
-        )
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.rstrip("\n") if done.returncode == 0 else None
@@ -126,23 +100,4 @@ def _package(name: str) -> str | None:
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-def _cpu_model() -> str | None:
-    for line in (_read(Path("/proc/cpuinfo")) or "").splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor() or None
-
-
-def _sysctl(name: str) -> str | None:
-    value = _read(Path("/proc/sys") / name.replace(".", "/"))
-    return None if value is None else " ".join(value.split())
-
-
-def _read(file: Path) -> str | None:
-    try:
-        return file.read_text(encoding="utf-8").strip()
-    except OSError:
         return None

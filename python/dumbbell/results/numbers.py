@@ -17,15 +17,16 @@ def numbers(run: dict[str, Any]) -> Iterator[tuple[str, int, str, float]]:
     entities += [("link", index, link) for index, link in enumerate(run["links"], 1)]
     labels = _labels()
     for entity, index, table in entities:
-        for name, value in _flat(table, ""):
+        for name, value in flat(table):
             if (entity, name) not in labels:
                 yield entity, index, name, value
 
 
-def _flat(table: dict[str, Any], prefix: str) -> Iterator[tuple[str, float]]:
+def flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
+    """The numbers of a table with tables in it, by name: `media.stalls`."""
     for name, value in table.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
+            yield from flat(value, f"{prefix}{name}.")
         elif isinstance(value, int | float) and not isinstance(value, bool):
             yield prefix + name, float(value)
 
@@ -39,6 +40,13 @@ def _labels() -> frozenset[tuple[str, str]]:
 def sampled_metrics() -> frozenset[tuple[str, str]]:
     """(entity, metric) of those that are computed from values per sample interval."""
     return frozenset((metric["level"], metric["name"]) for metric in json.loads(_core.metrics()) if metric["sampled"])
+
+
+@cache
+def one_way_metrics() -> dict[tuple[str, str], str]:
+    """(entity, metric) of those that are of the clocks of both ends: `data`, `return` or `difference`."""
+    found = json.loads(_core.metrics())
+    return {(metric["level"], metric["name"]): metric["one_way"] for metric in found if metric["one_way"]}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell.results.clocks import Interval
 from dumbbell.results.summary import Estimate, Repetitions
 
 MOST_SINGLE = 8
@@ -62,20 +63,22 @@ def shares(group: Repetitions) -> list[Share]:
         fair = sum(len(some) / len(flows) for some, flows in zip(own, runs, strict=True)) / len(runs)
         numbers = [index for index, each in enumerate(planned) if each == scheme]
         if same and len(numbers) == 1:
-            found.append(_single(runs, numbers[0], scheme, scheme))
+            found.append(_single(group, numbers[0], scheme, scheme))
             continue
         title = f"{scheme} ({len(numbers)} flows)" if same else f"{scheme} (all flows)"
         sums = (_estimate([_sum(some, key) for some in own]) for key in ("payload_share", "goodput_mbps"))
         found.append(Share(title, scheme, False, fair, *sums))
         if same and len(numbers) <= MOST_SINGLE:
-            found += [_single(runs, number, scheme, names[number]) for number in numbers]
+            found += [_single(group, number, scheme, names[number]) for number in numbers]
     return found if any(share.payload_share for share in found) else []
 
 
-def _single(runs: Sequence[Sequence[dict[str, Any]]], index: int, scheme: str, name: str) -> Share:
+def _single(group: Repetitions, index: int, scheme: str, name: str) -> Share:
     keys = ("payload_share", "goodput_mbps", "delay_p95_ms", "loss_rate")
-    fair = sum(1 / len(flows) for flows in runs) / len(runs)
-    return Share(name, scheme, True, fair, *(_estimate([flows[index].get(key) for flows in runs]) for key in keys))
+    fair = sum(1 / len(flows) for flows in group.flows) / len(group.flows)
+    values = ([flows[index].get(key) for flows in group.flows] for key in keys)
+    shifts = (group.shifts.get(("flow", index + 1, key), ()) for key in keys)
+    return Share(name, scheme, True, fair, *map(_estimate, values, shifts))
 
 
 def _sum(flows: Sequence[dict[str, Any]], key: str) -> float | None:
@@ -83,6 +86,6 @@ def _sum(flows: Sequence[dict[str, Any]], key: str) -> float | None:
     return sum(known) if known else None
 
 
-def _estimate(values: Sequence[float | None]) -> Estimate | None:
+def _estimate(values: Sequence[float | None], shifts: Sequence[Interval] = ()) -> Estimate | None:
     known = [value for value in values if value is not None]
-    return Estimate.of(known) if known else None
+    return Estimate.of(known, shifts) if known else None

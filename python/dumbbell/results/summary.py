@@ -1,10 +1,11 @@
 """Means over the repetitions of a run, and how far the runs are apart."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.results.clocks import LEGEND, Clocks, Interval, clocks_of, clocks_text, mean_shift
 from dumbbell.results.numbers import numbers
 
 LEVEL = 0.95
@@ -19,7 +20,8 @@ class Estimate:
 
     `confidence` is the 95 % confidence interval of the mean. Of fewer than five runs none holds (`docs/metrics.md`):
     `low` and `high` are the least and the largest run then, a `range`. Of several runs with one and the same value that
-    is `equal`. A single run has neither.
+    is `equal`. A single run has neither. `clocks` is where the true mean of one-way delays lies that were measured with
+    two clocks.
     """
 
     count: int
@@ -27,21 +29,36 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     bounds: str | None = None
+    clocks: Interval | None = None
 
     @classmethod
-    def of(cls, values: list[float]) -> "Estimate":
-        """The estimate from the values of the runs."""
+    def of(cls, values: list[float], shifts: Sequence[Interval] = ()) -> "Estimate":
+        """The estimate from the values of the runs; `shifts` are how much more of those with two clocks may be true."""
         count, mean = len(values), sum(values) / len(values)
+        shift = mean_shift(shifts, count)
+        clocks = None if shift is None else (mean + shift[0], mean + shift[1])
         if count < 2:
-            return cls(count, mean)
+            return cls(count, mean, clocks=clocks)
         low, high = min(values), max(values)
         if low == high:
-            return cls(count, low, low, high, "equal")
+            return cls(count, low, low, high, "equal", clocks)
         interval = _core.confidence_interval(values, LEVEL)
-        return cls(count, mean, low, high, "range") if interval is None else cls(count, mean, *interval, "confidence")
+        if interval is None:
+            return cls(count, mean, low, high, "range", clocks)
+        return cls(count, mean, *interval, "confidence", clocks)
 
     def bounds_text(self, number: Callable[[float], str]) -> str:
-        """`[low, high]` of an interval, `(low to high)` of a range, `(equal)`; nothing of a single run."""
+        """`[low, high]` of an interval, `(low to high)` of a range, `(equal)`; nothing of a single run.
+
+        Behind it, what the clocks leave open: `clocks low to high`.
+        """
+        return " ".join(self.bounds_lines(number))
+
+    def bounds_lines(self, number: Callable[[float], str]) -> list[str]:
+        """The same in up to two lines."""
+        return [line for line in (self._scatter_text(number), clocks_text(self.clocks, number)) if line]
+
+    def _scatter_text(self, number: Callable[[float], str]) -> str:
         if self.low is None or self.high is None:
             return ""
         if self.bounds == "equal":
@@ -50,17 +67,21 @@ class Estimate:
         return f"[{low}, {high}]" if self.bounds == "confidence" else f"({low} to {high})"
 
 
-def bounds_legend(runs: int) -> str:
-    """What stands behind means over so many runs, as sentences; nothing if that is nothing."""
+def bounds_legend(runs: int, clocks: bool = False) -> str:
+    """What stands behind means over so many runs, as sentences; nothing if that is nothing.
+
+    With `clocks`, some are of one-way delays that were measured with two clocks.
+    """
+    behind = LEGEND if clocks else ""
     if runs < 2:
-        return ""
+        return behind
     few = _core.confidence_interval([float(value) for value in range(runs)], LEVEL) is None
     meaning = (
         f"In parentheses: the range of the {runs} runs; of so few no confidence interval holds."
         if few
         else "In brackets: the 95 % confidence interval of the mean over the runs."
     )
-    return f"{meaning} Equal: all runs have this value."
+    return f"{meaning} Equal: all runs have this value. {behind}".strip()
 
 
 @dataclass
@@ -80,6 +101,10 @@ class Repetitions:
         """The same by the seeds of the runs; imported runs have none."""
         self.flows: list[list[dict[str, Any]]] = []
         """The flows of each good run."""
+        self.clocks: list[Clocks | None] = []
+        """The clocks of each good run."""
+        self.shifts: dict[MetricKey, list[Interval]] = {}
+        """How much more than stated a one-way delay may be in each of the runs with two clocks."""
 
     @property
     def identical(self) -> bool:
@@ -96,7 +121,7 @@ class Repetitions:
     def estimate(self, key: MetricKey) -> Estimate | None:
         """Mean and interval of one metric, if any run has it."""
         values = self.values.get(key)
-        return Estimate.of(values) if values else None
+        return Estimate.of(values, self.shifts.get(key, ())) if values else None
 
     def add(self, run: dict[str, Any]) -> None:
         """Counts a run, given as in `show --json`, and takes its numbers if it is good."""
@@ -106,7 +131,11 @@ class Repetitions:
             return
         self.good += 1
         self.flows.append(run["flows"])
+        clocks = clocks_of(run)
+        self.clocks.append(clocks)
         for entity, number, name, value in numbers(run):
+            if clocks is not None and (shift := clocks.shift(entity, number, name)) is not None:
+                self.shifts.setdefault((entity, number, name), []).append(shift)
             self.values.setdefault((entity, number, name), []).append(value)
             self.by_seed.setdefault((entity, number, name), {})[run["seed"]] = value
 

@@ -41,15 +41,13 @@ class Transfers:
         return [row for row in self.rows if row.view == view and row.total == total]
 
     def text(self, view: str) -> str:
-        """The rows of one view as iperf 2 prints them."""
+        """The rows of one view as iperf 2 prints them (iperf 2.0.5, `src/Locale.c`, `report_bw_format`)."""
         rows = [*self.of(view, total=False), *self.of(view, total=True)]
         decimals = 1 if round(self.interval_s * 10, 6).is_integer() else 3
-        amounts = [(_amount(row.kbytes), _amount(row.kbytes_per_s)) for row in rows]
-        wide = [max((len(pair[side]) for pair in amounts), default=0) for side in (0, 1)]
         lines = [
             f"[{SUM if row.flow is None else row.flow:>3}] {row.start_s:4.{decimals}f}-{row.end_s:4.{decimals}f} sec"
-            f"  {transferred:>{wide[0]}} KBytes  {rate:>{wide[1]}} KBytes/sec"
-            for row, (transferred, rate) in zip(rows, amounts, strict=True)
+            f"  {_amount(row.kbytes)} KBytes  {_amount(row.kbytes_per_s)} KBytes/sec"
+            for row in rows
         ]
         return "\n".join([_HEAD, *lines])
 
@@ -72,7 +70,7 @@ def measure_transfers(
 
 
 def _amount(kbytes: float) -> str:
-    """Three digits, as iperf: 5.02, 31.6, 124, 11532."""
+    """Three digits, at least four places, as iperf: 5.02, 31.6, 124, 11532."""
     for limit, decimals in ((9.995, 2), (99.95, 1)):
         if kbytes < limit:
             return f"{kbytes:4.{decimals}f}"

@@ -187,19 +187,11 @@ class World:
         """Decides, and goes on to the next decisions."""
         counts = self.env.environments.due.astype(bool) & ~self.fresh
         _, reward, terminated, truncated, _ = self.env.step(action)
-        step = Seen(
-            seen,
-            known,
-            found[0],
-            found[1],
-            found[2],
-            counts,
-            self.fresh,
-            reward.astype(np.float32),
-            self.terminated,
-        )
+        action, likelihood, value = found
+        reward = reward.astype(np.float32)
+        step = Seen(seen, known, action, likelihood, value, counts, self.fresh, reward, self.terminated)
         over = np.repeat((terminated | truncated).reshape(-1, self.env.flows).all(axis=1), self.env.flows)
-        self.fresh, self.terminated = over, terminated.astype(bool).copy()
+        self.fresh, self.terminated = over, terminated.astype(bool)
         return step
 
 
@@ -239,10 +231,10 @@ class Learner:
             steps: list[Seen] = []
             for _ in range(recipe.horizon):
                 raw.append((world.seen.copy(), world.known, ~world.fresh))
-                seen, known, found = self._ask(world)
+                seen, known, found = self._ask(*raw[-1][:2])
                 action = np.clip(found[0], -recipe.most, recipe.most)
                 steps.append(world.step(action, seen, known, found))
-            _, _, (_, _, last) = self._ask(world)
+            _, _, (_, _, last) = self._ask(world.seen, world.known)
             batches.append(self._learned_from(world, steps, np.where(world.terminated, 0.0, last)))
         whole = Batch(*(jnp.concatenate(each) for each in zip(*batches, strict=True)))
         self.key, own = jax.random.split(self.key)
@@ -252,8 +244,9 @@ class Learner:
                 self.sees.add(seen[counts])
                 self.knows.add(known[counts])
 
-    def _ask(self, world: World) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
-        seen, known = self._scaled(self.sees, world.seen), self._scaled(self.knows, world.known)
+    def _ask(self, seen: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
+        """What networks see of it, and what they answer: actions, their likelihood, values."""
+        seen, known = self._scaled(self.sees, seen), self._scaled(self.knows, known)
         self.key, own = jax.random.split(self.key)
         found = _act(self.parameters, seen, known, own)
         return seen, known, tuple(np.asarray(each) for each in found)

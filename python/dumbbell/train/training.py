@@ -7,8 +7,8 @@ from typing import Any
 
 from dumbbell.errors import UserError, nearest
 from dumbbell.execution.interrupts import interruptible
+from dumbbell.machine.description import cpus
 from dumbbell.progress import Progress
-from dumbbell.results.environment import cpus
 from dumbbell.train.job import Job, Trained
 from dumbbell.train.kinds import KINDS
 from dumbbell.train.trainer import Trainer

@@ -84,8 +84,8 @@ impl Bbr3 {
         self.on_inflight_too_high(now, (before + lost_prefix).max(0.0));
     }
 
-    /// A probe with `in_flight` packets lost too much; one reaction per probe.
-    fn on_inflight_too_high(&mut self, now: Time, in_flight: f64) {
+    /// A probe with `in_flight` packets lost too much, or was marked too often; one reaction per probe.
+    pub(super) fn on_inflight_too_high(&mut self, now: Time, in_flight: f64) {
         self.probe.prev_too_high = true;
         self.probe.is_sample = false;
         if !self.app_limited {

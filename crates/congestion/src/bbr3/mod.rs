@@ -18,12 +18,13 @@
 //!   every round, also right after a probe ended on loss, and would forget that there was a probe;
 //! - "in recovery for a full round" is Linux's test: the round that began with the first loss ends within recovery;
 //! - after a timeout the saved window comes back when as much was delivered as the timeout declared lost;
-//! - BBR does its own recovery: the transport must not apply PRR. CE marks are ignored: the draft has no ECN, Linux's
-//!   version 3 uses it below 5 ms of RTT alone.
+//! - BBR does its own recovery: the transport must not apply PRR. CE marks are ignored unless the parameter `ecn` is
+//!   on (`marks.rs`): the draft has no ECN, Linux's version 3 uses it below 5 ms of RTT alone.
 //!
 //! Expected: a lone flow gets 0.98 of the link with little queue; with shallow buffers at most about 2 % is lost.
 
 mod losses;
+mod marks;
 mod model;
 mod phases;
 mod probe_bw;
@@ -34,9 +35,11 @@ mod tests;
 
 use crate::parts::Window;
 use crate::{
-    Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameters, Sent, Start, Timeout, TimeoutKind,
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameters, Sent, Start, Timeout,
+    TimeoutKind,
 };
 use losses::Undo;
+use marks::Marks;
 use model::{ExtraAcked, Latest, MaxBandwidth, MinRtt, Sample, ShortTerm};
 use phases::ProbeRtt;
 use probe_bw::Probe;
@@ -119,6 +122,7 @@ struct Bbr3 {
     next_in_lost_range: u64,
     undo: Undo,
     in_recovery: bool,
+    marks: Marks,
     /// After a timeout, until this much has been delivered.
     timeout_until: Option<u64>,
 
@@ -173,6 +177,7 @@ impl Bbr3 {
             next_in_lost_range: u64::MAX,
             undo: Undo::default(),
             in_recovery: false,
+            marks: Marks::new(),
             timeout_until: None,
             drain_start_round: 0,
             probe: Probe::new(start.now),
@@ -234,6 +239,7 @@ impl Controller for Bbr3 {
         self.update_latest(ack);
         self.update_round();
         self.update_max_bw();
+        self.update_marks(ack);
         self.check_startup_losses(ack);
         self.adapt_short_term();
         self.update_extra_acked(ack);
@@ -246,6 +252,12 @@ impl Controller for Bbr3 {
         self.update_pacing(ack.srtt);
         self.follow_recovery(ack);
         self.update_cwnd(ack);
+    }
+
+    fn on_ecn(&mut self, ecn: &Ecn) {
+        if self.settings.ecn {
+            self.marks.on_marks(ecn.ce_packets);
+        }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {

@@ -178,16 +178,21 @@ impl Bbr3 {
             return;
         }
         let is_probing = matches!(self.state, State::Startup | State::Refill | State::Up);
+        let bounds = self.short_term;
+        let in_flight = if bounds.in_flight.is_finite() { bounds.in_flight } else { self.window.packets };
         if self.loss_in_round && !is_probing {
-            let (beta, bounds) = (self.settings.beta, self.short_term);
+            let beta = self.settings.beta;
             let bps = if bounds.bps.is_finite() { bounds.bps } else { self.max_bw.get() };
-            let in_flight = if bounds.in_flight.is_finite() { bounds.in_flight } else { self.window.packets };
             self.short_term = ShortTerm {
                 bps: self.latest.bps.max(beta * bps),
                 in_flight: self.latest.in_flight.max(beta * in_flight),
             };
         }
+        if let (Some(kept), false) = (self.marks.kept(), is_probing) {
+            self.short_term.in_flight = self.short_term.in_flight.min(kept * in_flight);
+        }
         self.loss_in_round = false;
+        self.marks.in_round = false;
     }
 
     pub(super) fn update_extra_acked(&mut self, ack: &Ack<'_>) {

@@ -28,10 +28,15 @@ impl Bbr3 {
         self.lost_ranges = 0;
         if self.state == State::Startup && !self.full_bw_reached && is_high {
             self.undo.state = Some(State::Startup);
-            self.full_bw_now = true;
-            self.full_bw_reached = true;
-            self.inflight_longterm = self.bdp(self.bps()).max(self.latest.in_flight);
+            self.leave_full_startup();
         }
+    }
+
+    /// Startup has found more than the path holds.
+    pub(super) fn leave_full_startup(&mut self) {
+        self.full_bw_now = true;
+        self.full_bw_reached = true;
+        self.inflight_longterm = self.bdp(self.bps()).max(self.latest.in_flight);
     }
 
     pub(super) fn check_startup_and_drain(&mut self, ack: &Ack<'_>) {

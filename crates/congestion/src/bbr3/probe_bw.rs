@@ -71,6 +71,7 @@ impl Bbr3 {
 
     pub(super) fn start_down(&mut self, now: Time) {
         self.loss_in_round = false;
+        self.marks.in_round = false;
         self.latest = Latest::default();
         self.probe.up_acked_per_packet = f64::INFINITY;
         // Random, for mixing and fairness: 2 to 3 s, or as many rounds as Reno takes to find the bandwidth.
@@ -161,6 +162,13 @@ impl Bbr3 {
                     return true;
                 }
             }
+        }
+        if self.marks.is_inflight_too_high() {
+            if !self.probe.is_sample {
+                return false;
+            }
+            self.on_inflight_too_high(ack.now, self.window.in_packets(ack.newest().in_flight_at_send_bytes));
+            return self.state == State::Down;
         }
         if self.inflight_longterm.is_finite() && !self.is_inflight_too_high(ack) {
             let carried = self.window.in_packets(ack.newest().in_flight_at_send_bytes);

@@ -76,6 +76,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "Window of the ACK-aggregation maximum (1 in Startup).",
     ),
     Parameter::flag("extra_acked", true, "Widen the window by the measured ACK aggregation."),
+    Parameter::flag("ecn", false, "Respond to CE marks as Linux's version 3, below 5 ms of RTT."),
     Parameter::integer("min_cwnd", "packets", 4, (1, 1000), "Smallest window."),
     Parameter::number(
         "pacing_margin",
@@ -111,6 +112,7 @@ pub(super) struct Settings {
     pub(super) probe_rtt_cwnd_gain: f64,
     pub(super) extra_acked: bool,
     pub(super) extra_acked_rounds: u64,
+    pub(super) ecn: bool,
     /// Packets.
     pub(super) min_cwnd: f64,
     pub(super) pacing_margin: f64,
@@ -141,6 +143,7 @@ impl Settings {
             probe_rtt_cwnd_gain: parameters.number("probe_rtt_cwnd_gain"),
             extra_acked: parameters.flag("extra_acked"),
             extra_acked_rounds: parameters.integer("extra_acked_rounds") as u64,
+            ecn: parameters.flag("ecn"),
             min_cwnd: parameters.number("min_cwnd"),
             pacing_margin: parameters.number("pacing_margin"),
         }

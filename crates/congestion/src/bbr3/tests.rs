@@ -56,11 +56,12 @@ fn draining(mut driver: Driver, mbps: f64) -> Driver {
 /// In Cruise at `mbps` with one BDP in flight and a window of two.
 fn cruising(driver: Driver, mbps: f64) -> Driver {
     let mut driver = draining(driver, mbps);
-    driver.in_flight_packets = 12.5 * mbps;
+    let bdp_packets = 0.125 * driver.rtt.as_ms_f64() * mbps;
+    driver.in_flight_packets = bdp_packets;
     within_round(&mut driver, 1);
     assert_eq!(state(&driver), CRUISE);
     within_round(&mut driver, 10_000);
-    near(driver.field("cwnd"), 25.0 * mbps);
+    near(driver.field("cwnd"), 2.0 * bdp_packets);
     driver
 }
 
@@ -597,4 +598,63 @@ fn an_acknowledgement_of_nothing_changes_nothing() {
     let before = driver.control();
     driver.ack(0);
     assert_eq!(driver.control(), before);
+}
+
+/// A driver that responds to marks, on a path of `rtt_ms`.
+fn marked_driver(rtt_ms: u64) -> Driver {
+    let mut driver = driver_with(&[("ecn", "on"), ("probe_rtt_interval_s", "100")]);
+    driver.rtt = Span::from_ms(rtt_ms);
+    driver
+}
+
+/// Startup with ever more bandwidth, every packet marked: the state after each round.
+fn marked_startup(mut driver: Driver) -> Vec<f64> {
+    driver.in_flight_packets = 100_000.0;
+    [10.0, 20.0, 40.0, 80.0]
+        .iter()
+        .map(|mbps| {
+            driver.mark(true);
+            round(&mut driver, *mbps);
+            state(&driver)
+        })
+        .collect()
+}
+
+#[test]
+fn two_marked_rounds_end_startup_on_short_paths_alone() {
+    // The smallest RTT is known from the second round on.
+    assert_eq!(marked_startup(marked_driver(5)), [STARTUP, STARTUP, DRAIN, DRAIN]);
+    assert_eq!(marked_startup(marked_driver(6)), [STARTUP; 4]);
+    assert_eq!(marked_startup(driver()), [STARTUP; 4]);
+}
+
+#[test]
+fn a_marked_round_takes_a_third_of_alpha_from_the_bound_outside_of_probes() {
+    let mut driver = cruising(marked_driver(4), 100.0);
+    round(&mut driver, 100.0);
+    assert_eq!(driver.field("inflight_shortterm"), 0.0);
+    let window = driver.field("cwnd");
+    // No round on the way here had marks.
+    let rounds = driver.field("round_count") as u32;
+    driver.mark(true);
+    round(&mut driver, 100.0);
+    let clean = (0..rounds).fold(1.0, |alpha, _| alpha * 15.0 / 16.0);
+    let alpha = clean + (1.0 - clean) / 16.0;
+    let bound = driver.field("inflight_shortterm");
+    near(bound, window * (1.0 - alpha / 3.0));
+    round(&mut driver, 100.0);
+    assert_eq!(driver.field("inflight_shortterm"), bound, "a round without marks");
+    refill(&mut driver);
+    assert_eq!(driver.field("inflight_shortterm"), 0.0, "probes know no short-term bound");
+}
+
+#[test]
+fn a_probe_ends_where_more_than_half_of_a_round_was_marked() {
+    let mut driver = probing(marked_driver(4), 100.0);
+    round(&mut driver, 110.0);
+    assert_eq!(state(&driver), UP);
+    driver.mark(true);
+    round(&mut driver, 110.0);
+    assert_eq!(state(&driver), DOWN);
+    assert!(driver.field("inflight_longterm") > 0.0);
 }

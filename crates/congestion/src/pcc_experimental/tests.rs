@@ -193,3 +193,33 @@ fn steps_are_bounded_and_stop_at_the_floor() {
     scheme.decide(&[outcome(1.995, 100.0), outcome(2.205, 1.0), outcome(1.995, 100.0), outcome(2.205, 1.0)]);
     assert_eq!(scheme.rate, 2.0);
 }
+
+/// PCCproject/PCC-Uspace@cd43e34, `src/pcc/pcc_monitor_interval_queue.cpp`: an interval's end is set when it begins. Were it
+/// 1.5 of the RTT of the moment, a queue that grows would lengthen the interval that fills it.
+#[test]
+fn an_interval_keeps_the_length_it_began_with() {
+    let mut scheme = scheme(&[]);
+    let send = |scheme: &mut PccExperimental, number: u64, ms: u64| {
+        let now = Time::ZERO + Span::from_ms(ms);
+        scheme.on_sent(&Sent {
+            now,
+            number,
+            bytes: 1456,
+            in_flight_bytes: 1456,
+            retransmission: false,
+            filler: false,
+        });
+        scheme
+            .monitor
+            .current()
+            .map(|current| (current.first_sent_at.as_ns() / 1_000_000, current.sent_bytes))
+    };
+    scheme.srtt = Span::from_ms(100);
+    // Payload alone is counted.
+    assert_eq!(send(&mut scheme, 0, 0), Some((0, 1456)));
+    scheme.srtt = Span::from_ms(400);
+    assert_eq!(send(&mut scheme, 1, 150), Some((0, 2912)));
+    assert_eq!(send(&mut scheme, 2, 151), Some((151, 1456)));
+    scheme.srtt = Span::from_ms(20);
+    assert_eq!(send(&mut scheme, 3, 700), Some((151, 2912)), "600 ms, not 30");
+}

@@ -27,6 +27,13 @@ fn missing() -> Option<String> {
     Some(format!("{}: {}: {}", miss.name, miss.found, miss.fix))
 }
 
+/// The same, or why nothing here may have real-time priority.
+fn no_priority() -> Option<String> {
+    let is_root =
+        std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    missing().or_else(|| (!is_root).then(|| "real-time priority takes root".to_owned()))
+}
+
 /// Runs it, with its files in `directory` if there is one; its statistics too.
 fn record(spec: &RunSpec, directory: Option<&Path>) -> Result<(Emulated, Value), String> {
     let meter = RunMeter::new(meter_config(spec, Backend::Emulation));
@@ -465,5 +472,9 @@ fn main() -> ExitCode {
     ];
     // It looks for processes, and leaves one that whoever runs next would end.
     let alone = needs::tests![a_killed_run_takes_its_programs_with_it_or_the_next_one_ends_them];
-    needs::run_apart(AT_ONCE, vec![(missing, tests)], vec![(missing, alone)])
+    let urgent = needs::tests![
+        programs::programs_that_spin_disturb_neither_the_path_nor_other_flows,
+        programs::the_run_of_a_program_without_a_processor_is_degraded_with_the_figure,
+    ];
+    needs::run_apart(AT_ONCE, vec![(missing, tests)], vec![(missing, alone), (no_priority, urgent)])
 }

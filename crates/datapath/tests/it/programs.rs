@@ -1,6 +1,6 @@
 //! What becomes of programs: their output, their verdict on the run, and what they start themselves.
 
-use crate::{UDP_RECEIVER, delay, emulate, program, record, spec};
+use crate::{UDP_RECEIVER, core, delay, emulate, link, number, program, record, spec};
 use runs::RunSpec;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -68,4 +68,63 @@ pub(crate) fn ending_a_program_ends_what_it_has_started() {
         run.join().unwrap().unwrap();
     });
     assert_eq!(wait_for(0), 0);
+}
+
+/// Sends a packet every 2 ms, and never sleeps between them.
+const SPINNING_SENDER: &str = "import socket, sys, time\n\
+    s, at = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), time.monotonic()\n\
+    while True:\n\
+    \x20   if time.monotonic() >= at: s.sendto(bytes(1000), (sys.argv[1], int(sys.argv[2]))); at += 0.002";
+
+/// Asks its socket all the time whether something is there.
+const SPINNING_RECEIVER: &str = "import socket, sys\n\
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
+    s.bind(('0.0.0.0', int(sys.argv[1]))); s.setblocking(False)\n\
+    while True:\n\
+    \x20   try: s.recv(2000)\n\
+    \x20   except BlockingIOError: pass";
+
+/// What the run of `report` says of an end.
+fn end<'a>(report: &'a Value, flow: u64, side: &str) -> &'a Value {
+    let ends = report["emulation"]["ends"].as_array().unwrap();
+    ends.iter().find(|end| end["flow"] == flow && end["side"] == side).unwrap()
+}
+
+pub(crate) fn programs_that_spin_disturb_neither_the_path_nor_other_flows() {
+    let path = json!({"data": [link(10.0, 50), delay(10.0)], "ack": [delay(10.0)]});
+    let flows = json!([core("cubic"), program(SPINNING_SENDER, SPINNING_RECEIVER)]);
+    let report = emulate(&spec(&path, &flows, 3.0)).unwrap();
+    for side in ["sender", "receiver"] {
+        let spinning = end(&report, 2, side);
+        // As many as processors, on small machines: without limit nothing else would run there.
+        assert!(number(spinning, "lowered_s") > 0.8 * number(spinning, "watched_s"), "{spinning}");
+        assert_eq!(number(end(&report, 1, side), "lowered_s"), 0.0);
+    }
+    let emulation = &report["emulation"];
+    let late = &emulation["lateness_us"];
+    assert!(number(late, "p99") <= number(late, "bound"), "{emulation}");
+    assert!(number(emulation, "ends_latest_us") < 20_000.0, "{emulation}");
+}
+
+pub(crate) fn the_run_of_a_program_without_a_processor_is_degraded_with_the_figure() {
+    // The sender has one processor alone, and more than half of that is somebody else's who goes first.
+    let hog = "import os, time\n\
+        os.sched_setaffinity(0, [0]); os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))\n\
+        while True:\n\
+        \x20   begun = time.monotonic()\n\
+        \x20   while time.monotonic() < begun + 0.03: pass\n\
+        \x20   time.sleep(0.02)";
+    let sender = "import os, socket, sys, time\n\
+        os.sched_setaffinity(0, [0])\n\
+        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
+        while True: s.sendto(bytes(1000), (sys.argv[1], int(sys.argv[2]))); time.sleep(0.005)";
+    let mut hog = std::process::Command::new("python3").args(["-c", hog]).spawn().unwrap();
+    let report = emulate(&alone(&program(sender, UDP_RECEIVER), 2.0));
+    hog.kill().unwrap();
+    hog.wait().unwrap();
+    let report = report.unwrap();
+    let reason = report["emulation"]["degraded"].as_str().unwrap_or_default();
+    assert!(reason.starts_with("flow 1 (made-up) sender waited for a processor: p99 "), "{report}");
+    assert!(number(end(&report, 1, "sender"), "wait_p99_us") > 2_000.0, "{report}");
+    assert!(number(end(&report, 1, "receiver"), "wait_p99_us") < 2_000.0, "{report}");
 }

@@ -24,7 +24,7 @@ pub(crate) use data::{DATA_HEAD_BYTES, decode_data, encode_data};
 pub use data::{DataFields, data_fields};
 
 /// IP and UDP headers, bytes.
-pub(crate) const IP_UDP_BYTES: u32 = 28;
+pub const IP_UDP_BYTES: u32 = 28;
 
 const KIND_MASK: u8 = 0xf0;
 const DATA: u8 = 0xd0;

@@ -4,7 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 use congestion::Registry;
-use endpoint::{Clock, FlowReport, Journal, Offset, Session, merged, monotonic_ns, receive_udp, send_udp};
+use endpoint::{
+    Clock, Correction, FlowReport, Journal, Session, Wire, merged, monotonic_ns, receive_udp, send_udp,
+};
 use measure::RunMeter;
 use record::{Event, Record};
 use runs::{Backend, Ends, RunSpec, meter_config};
@@ -37,13 +39,14 @@ fn transfer(spec: &RunSpec) -> FlowReport {
     let here = Session { clock: Clock::starting_at(start_ns), end, stop: &stop };
     let there =
         Session { clock: Clock::starting_at(start_ns - AHEAD.as_ns()), end: end + AHEAD, stop: &stop };
-    let journal = || Journal::of(0, spec.log).with_packets();
+    let journal = || Journal::of(0, spec.log).with_packets(0);
     let Ends { config, sender, receiver } = spec.ends(0, &Registry::builtin()).unwrap();
     thread::scope(|scope| {
-        let receiving = scope.spawn(|| receive_udp(&config, receiver, &far, there, journal()).unwrap());
-        let sent = send_udp(spec, 0, sender, &near, here, journal()).unwrap();
-        let behind = Offset::from_ns(-(AHEAD.as_ns() as i64));
-        FlowReport::of((sent, Offset::ZERO), (receiving.join().unwrap(), behind))
+        let receiving =
+            scope.spawn(|| receive_udp(&config, receiver, (&far, Wire::plain()), there, journal()).unwrap());
+        let sent = send_udp(spec, 0, sender, (&near, Wire::plain()), here, journal()).unwrap();
+        let behind = Correction::constant(-(AHEAD.as_ns() as i64));
+        FlowReport::of((sent, Correction::NONE), (receiving.join().unwrap(), behind))
     })
 }
 

@@ -49,3 +49,10 @@ pub(crate) fn losses_at_a_short_queue_do_not_stop_anyone() {
         assert!(sent.rate_mbps > 12.0 && (1..3500).contains(&sent.retransmissions), "{sent:?}");
     }
 }
+
+pub(crate) fn the_module_of_2017_waits_for_a_delayed_ack_with_every_segment() {
+    let _hold = Hold::start(&["bpf_ledbat_2017"]);
+    // A segment per 40 ms is 0.29 Mbit/s; the first are acknowledged at once.
+    let [module] = send_all(["bpf_ledbat_2017"], 20, 100_000, 3.0);
+    assert!((0.2..0.7).contains(&module.rate_mbps), "{module:?}");
+}

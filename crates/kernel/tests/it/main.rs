@@ -17,6 +17,7 @@ fn main() -> ExitCode {
     let tests = needs::tests![
         behaviour::delay_based_controllers_keep_the_queue_short_where_reno_fills_it,
         behaviour::losses_at_a_short_queue_do_not_stop_anyone,
+        behaviour::the_module_of_2017_waits_for_a_delayed_ack_with_every_segment,
         registration::a_held_controller_carries_data_in_a_new_namespace_and_is_gone_afterwards,
         registration::a_killed_hold_leaves_nothing_registered,
         registration::two_holds_share_a_registration_until_the_last_one_ends,

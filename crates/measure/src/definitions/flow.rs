@@ -3,6 +3,7 @@
 use super::Better::{Less, More, Neutral};
 use super::Convention::{Ccperf, Corrected, Counter, Pantheon};
 use super::Level::Flow;
+use super::OneWay::{Data, Difference, Return};
 use super::{CCPERF, Definition, OWN, PANTHEON, RFC5166, RFC7679, RFC7680, RFC9743};
 
 const RFC8868: &str = "after RFC 8868 (evaluation of interactive media)";
@@ -33,7 +34,7 @@ pub(super) const METRICS: &[Definition] = &[
         Pantheon,
         "of the n sorted one-way delays of all delivered packets, the one at index round(0.95 (n - 1)), halves to even",
         PANTHEON,
-    ),
+    ).across(Data),
     Flow.metric(
         "loss_rate",
         "",
@@ -43,7 +44,7 @@ pub(super) const METRICS: &[Definition] = &[
         PANTHEON,
     ),
     Flow.metric("acklink.throughput_mbps", "Mbit/s", Neutral, Pantheon, "throughput_mbps of the return direction", PANTHEON),
-    Flow.metric("acklink.delay_p95_ms", "ms", Less, Pantheon, "delay_p95_ms of the return direction", PANTHEON),
+    Flow.metric("acklink.delay_p95_ms", "ms", Less, Pantheon, "delay_p95_ms of the return direction", PANTHEON).across(Return),
     Flow.metric("acklink.loss_rate", "", Less, Pantheon, "loss_rate of the return direction", PANTHEON),
     Flow.metric(
         "goodput_mbps",
@@ -78,13 +79,22 @@ pub(super) const METRICS: &[Definition] = &[
         Corrected,
         "mean one-way delay of the packets delivered from max(start, warm-up) to min(stop, end)",
         RFC7679,
-    ),
-    Flow.metric("owd_min_ms", "ms", Less, Corrected, "smallest one-way delay of the whole run", RFC7679),
-    Flow.metric("owd_p50_ms", "ms", Less, Corrected, "median of the delays of owd_mean_ms", RFC7679),
-    Flow.metric("owd_p95_ms", "ms", Less, Corrected, "95th percentile of the delays of owd_mean_ms", RFC7679),
-    Flow.metric("owd_p99_ms", "ms", Less, Corrected, "99th percentile of the delays of owd_mean_ms", RFC7679),
-    Flow.metric("self_inflicted_delay_p95_ms", "ms", Less, Corrected, "owd_p95_ms - owd_min_ms", OWN),
-    Flow.metric("self_inflicted_delay_mean_ms", "ms", Less, Corrected, "owd_mean_ms - owd_min_ms", OWN),
+    ).across(Data),
+    Flow.metric("owd_min_ms", "ms", Less, Corrected, "smallest one-way delay of the whole run", RFC7679).across(Data),
+    Flow.metric("owd_p50_ms", "ms", Less, Corrected, "median of the delays of owd_mean_ms", RFC7679).across(Data),
+    Flow.metric("owd_p95_ms", "ms", Less, Corrected, "95th percentile of the delays of owd_mean_ms", RFC7679).across(Data),
+    Flow.metric("owd_p99_ms", "ms", Less, Corrected, "99th percentile of the delays of owd_mean_ms", RFC7679).across(Data),
+    Flow.metric("self_inflicted_delay_p95_ms", "ms", Less, Corrected, "owd_p95_ms - owd_min_ms", OWN).across(Difference),
+    Flow.metric("self_inflicted_delay_mean_ms", "ms", Less, Corrected, "owd_mean_ms - owd_min_ms", OWN).across(Difference),
+    Flow.metric(
+        "queueing_delay_mean_ms",
+        "ms",
+        Less,
+        Counter,
+        "mean - smallest one-way delay of all delivered packets of the whole log",
+        "nadinelyab/Copa_Reproduction@72499f0, avg_delay.py",
+    )
+    .across(Difference),
     Flow.metric(
         "rtt_min_ms",
         "ms",
@@ -179,7 +189,7 @@ pub(super) const METRICS: &[Definition] = &[
     Flow.metric("cov_in_flight_l4", "", Less, Ccperf, "sample standard deviation / mean of the bytes in flight at the ends of the samples", CCPERF).sampled(),
     Flow.metric("flow_completion_time_l4", "s", Less, Ccperf, "start of the flow to the acknowledgement of the last byte of a finite transfer, null if that never came; of other flows the time until they stop", CCPERF),
     Flow.metric("mean_idt_ewma_l4", "ms", Neutral, Ccperf, "mean over the ends of the samples of the smoothed time between arrivals of new payload (gain 1/8)", CCPERF).sampled(),
-    Flow.metric("mean_one_way_delay_l7", "ms", Less, Ccperf, "mean over the bytes read within T of the time from the application's write to the application's read, in order; written when the sending socket takes it (transport key send_buffer_bytes)", CCPERF),
+    Flow.metric("mean_one_way_delay_l7", "ms", Less, Ccperf, "mean over the bytes read within T of the time from the application's write to the application's read, in order; written when the sending socket takes it (transport key send_buffer_bytes)", CCPERF).across(Data),
     Flow.metric("mean_recovery_time_l4", "ms", Less, Ccperf, "mean length of those of loss_episodes that are over; null without any", CCPERF),
     Flow.metric("total_retransmissions_l4", "segments", Neutral, Ccperf, "retransmissions", CCPERF),
     Flow.metric("total_rtos_l4", "", Less, Ccperf, "timeouts", CCPERF),
@@ -211,9 +221,9 @@ pub(super) const METRICS: &[Definition] = &[
         Corrected,
         "median of the times from capture to decoding",
         RFC8868,
-    ),
-    Flow.metric("media.frame_delay_p95_ms", "ms", Less, Corrected, "95th percentile of the same times", RFC8868),
-    Flow.metric("media.frame_delay_p99_ms", "ms", Less, Corrected, "99th percentile of the same times", RFC8868),
+    ).across(Data),
+    Flow.metric("media.frame_delay_p95_ms", "ms", Less, Corrected, "95th percentile of the same times", RFC8868).across(Data),
+    Flow.metric("media.frame_delay_p99_ms", "ms", Less, Corrected, "99th percentile of the same times", RFC8868).across(Data),
     Flow.metric(
         "media.stalls",
         "",

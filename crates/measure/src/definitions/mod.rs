@@ -44,6 +44,18 @@ pub enum Better {
     Neutral,
 }
 
+/// How a metric depends on the clocks of both ends: what left by one clock arrives by the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OneWay {
+    /// A one-way delay of the data direction: as far off as the clocks are apart.
+    Data,
+    /// A one-way delay of the return direction: as far off, the other way round.
+    Return,
+    /// A difference of one-way delays: what the clocks are apart is in both.
+    Difference,
+}
+
 /// Definition of one metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Definition {
@@ -63,6 +75,8 @@ pub struct Definition {
     pub source: &'static str,
     /// Whether it is computed from values per sample interval, and so depends on its length.
     pub sampled: bool,
+    /// How it depends on the clocks of both ends; `None` if it is of one clock.
+    pub one_way: Option<OneWay>,
 }
 
 /// A key of the statistics that names or dates something and is no metric.
@@ -98,7 +112,17 @@ impl Level {
         formula: &'static str,
         source: &'static str,
     ) -> Definition {
-        Definition { name, unit, better, convention, level: self, formula, source, sampled: false }
+        Definition {
+            name,
+            unit,
+            better,
+            convention,
+            level: self,
+            formula,
+            source,
+            sampled: false,
+            one_way: None,
+        }
     }
 }
 
@@ -106,6 +130,11 @@ impl Definition {
     /// The same, computed from values per sample interval.
     const fn sampled(self) -> Self {
         Self { sampled: true, ..self }
+    }
+
+    /// The same, of the clocks of both ends.
+    const fn across(self, one_way: OneWay) -> Self {
+        Self { one_way: Some(one_way), ..self }
     }
 }
 
@@ -131,6 +160,11 @@ pub const LABELS: &[Label] = &[
         name: "sample_interval_s",
         level: Network,
         meaning: "length of the sample intervals that sampled metrics are computed from, s; null without samples",
+    },
+    Label {
+        name: "jain_window_s",
+        level: Network,
+        meaning: "length of the windows of jain_seen_p50 and its like, s",
     },
     Label {
         name: "convergence_delta",

@@ -3,9 +3,11 @@
 use super::Better::{Less, More, Neutral};
 use super::Convention::{Ccperf, Corrected, Counter, Pantheon};
 use super::Level::Network;
+use super::OneWay::{Data, Return};
 use super::{CCPERF, Definition, OWN, PANTHEON, RFC5166, RFC7679, RFC7680, RFC7928};
 
 const VALIDITY: &str = "Pantheon, src/analysis/plot.py";
+const JAIN_WINDOWS: &str = "Jain, Chiu, Hawe 1984; windows and flows as nadinelyab/Copa_Reproduction@72499f0, jain_full_experiment.py";
 const JAIN: &str = "Jain, Chiu, Hawe 1984; over time as ccperf";
 
 /// In the order of the JSON.
@@ -26,7 +28,7 @@ pub(super) const METRICS: &[Definition] = &[
         "bits sent of all flows / (last - first sending over all flows)",
         PANTHEON,
     ),
-    Network.metric("delay_p95_ms", "ms", Less, Pantheon, "delay_p95_ms over the packets of all flows", PANTHEON),
+    Network.metric("delay_p95_ms", "ms", Less, Pantheon, "delay_p95_ms over the packets of all flows", PANTHEON).across(Data),
     Network.metric("loss_rate", "", Less, Pantheon, "1 - bytes delivered / bytes sent over all flows", PANTHEON),
     Network.metric(
         "capacity_mbps",
@@ -54,7 +56,7 @@ pub(super) const METRICS: &[Definition] = &[
         "throughput_mbps of the return direction",
         PANTHEON,
     ),
-    Network.metric("acklink.delay_p95_ms", "ms", Less, Pantheon, "delay_p95_ms of the return direction", PANTHEON),
+    Network.metric("acklink.delay_p95_ms", "ms", Less, Pantheon, "delay_p95_ms of the return direction", PANTHEON).across(Return),
     Network.metric("acklink.loss_rate", "", Less, Pantheon, "loss_rate of the return direction", PANTHEON),
     Network.metric(
         "goodput_mbps",
@@ -72,9 +74,9 @@ pub(super) const METRICS: &[Definition] = &[
         "the flows' lost packets / (their lost + delivered packets), each counted as in the flow's packet_loss_rate",
         RFC7680,
     ),
-    Network.metric("owd_p50_ms", "ms", Less, Corrected, "median over the packets of all flows' owd_mean_ms", RFC7679),
-    Network.metric("owd_p95_ms", "ms", Less, Corrected, "95th percentile over the same packets", RFC7679),
-    Network.metric("owd_p99_ms", "ms", Less, Corrected, "99th percentile over the same packets", RFC7679),
+    Network.metric("owd_p50_ms", "ms", Less, Corrected, "median over the packets of all flows' owd_mean_ms", RFC7679).across(Data),
+    Network.metric("owd_p95_ms", "ms", Less, Corrected, "95th percentile over the same packets", RFC7679).across(Data),
+    Network.metric("owd_p99_ms", "ms", Less, Corrected, "99th percentile over the same packets", RFC7679).across(Data),
     Network.metric(
         "jain_index",
         "",
@@ -92,6 +94,27 @@ pub(super) const METRICS: &[Definition] = &[
         "mean of jain_index over the whole bins (500 ms unless set, from its beginning) of that time in which anything was delivered",
         JAIN,
     ),
+    Network.metric(
+        "jain_seen_p50",
+        "",
+        More,
+        Counter,
+        "median over windows of (sum x)^2 / (n sum x^2), x = bytes on the path delivered in the window to each of the n flows that got any; a \
+         window of jain_window_s begins with the first delivery after the one before; those with another n than the one before, and the last, are \
+         left out. Hides starvation: a flow that gets nothing is not counted",
+        JAIN_WINDOWS,
+    ),
+    Network.metric("jain_seen_p05", "", More, Counter, "5th percentile (nearest rank) over the same windows", JAIN_WINDOWS),
+    Network.metric(
+        "jain_active_p50",
+        "",
+        More,
+        Counter,
+        "median over windows of the same index, of the n flows whose planned time (to their last byte, if they end) covers the whole window, with or without \
+         a delivery; windows begin at multiples of jain_window_s; those in which nothing was delivered are left out",
+        "Jain, Chiu, Hawe 1984",
+    ),
+    Network.metric("jain_active_p05", "", More, Counter, "5th percentile (nearest rank) over the same windows", "Jain, Chiu, Hawe 1984"),
     Network.metric(
         "utilization",
         "",

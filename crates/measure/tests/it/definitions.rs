@@ -1,7 +1,7 @@
 //! Every key of the statistics is defined, and everything defined is a key.
 
 use measure::{
-    Better, Convention, FlowFacts, FlowInfo, LABELS, Level, LinkCounters, MediaCounters, MeterConfig,
+    Better, Convention, FlowFacts, FlowInfo, LABELS, Level, LinkCounters, MediaCounters, MeterConfig, OneWay,
     RunMeter, SenderCounters, metrics,
 };
 use record::{Event, Record};
@@ -71,4 +71,22 @@ fn a_definition_says_its_rules_level_and_direction_in_json() {
     let json = serde_json::to_value(metric).expect("JSON");
     assert_eq!((&json["convention"], &json["level"]), (&"corrected".into(), &"flow".into()));
     assert_eq!((metric.better, &json["better"]), (Better::More, &"more".into()));
+}
+
+#[test]
+fn what_is_of_two_clocks_is_known() {
+    // Every metric whose words say so; those that are sent and received by one clock are not.
+    for metric in metrics() {
+        let expected = match metric.name {
+            name if name.starts_with("self_inflicted") || name == "queueing_delay_mean_ms" => {
+                Some(OneWay::Difference)
+            }
+            "acklink.delay_p95_ms" => Some(OneWay::Return),
+            name if name == "delay_p95_ms" || name.starts_with("owd_") => Some(OneWay::Data),
+            name if name.starts_with("media.frame_delay") || name.contains("one_way") => Some(OneWay::Data),
+            _ => None,
+        };
+        assert_eq!(metric.one_way, expected, "{}", metric.name);
+        assert!(metric.one_way.is_none() || metric.unit == "ms", "{}", metric.name);
+    }
 }

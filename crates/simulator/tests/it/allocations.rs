@@ -5,16 +5,15 @@
 //! allocator is counted in the calls of the controller and of its half at the receiver only.
 #![allow(unsafe_code, reason = "an allocator that counts")]
 
-use crate::files;
+use crate::harness::ends;
 use congestion::{
     Ack, Arrived, Control, Controller, Ecn, FieldSink, Frame, Loss, Message, ParameterKind, ReceiverHalf,
-    Registry, Sent, Start, Timeout,
+    Registry, Sent, Timeout,
 };
-use serde_json::json;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::VecDeque;
-use transport::{AckFrame, Application, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
+use transport::{AckFrame, Data, EcnCounts};
 use units::{Rate, Rng, Span, Time};
 
 const RATE: Rate = Rate::from_bps(12_000_000);
@@ -142,27 +141,8 @@ impl ReceiverHalf for Watched<Box<dyn ReceiverHalf>> {
 
 /// Packets that a flow of the controller has delivered, and what it took from the allocator since the warm-up.
 fn run(controller: &str) -> (u64, u64) {
-    let registry = Registry::builtin();
-    let entry = registry.find(controller).expect("a registered controller");
-    let transport = if entry.receiver.is_some() {
-        json!({"profile": "datagram", "ack_every": 1_000_000, "ack_delay_ms": 10_000.0, "ack_on_gap": false,
-               "ack_ranges": 1024, "packet_threshold": 3})
-    } else {
-        json!({"profile": "datagram", "ack_ranges": 64, "packet_threshold": 3})
-    };
-    let config = Config::from_json(&transport).expect("a valid transport");
-    let start = Start {
-        now: Time::ZERO,
-        mss_bytes: config.payload_bytes,
-        initial_window_bytes: u64::from(config.initial_window * config.payload_bytes),
-        seed: 1,
-    };
-    let parameters = files::parameters(entry);
-    let half = entry.build_receiver(&parameters, &start).expect("nothing is missing");
-    let mut receiver = Receiver::new(&config, half.map(|half| Box::new(Watched(half)) as Box<_>));
-    let inner = entry.build(&parameters, &start).expect("nothing is missing");
-    let application = Application::new(ApplicationSpec::Greedy, start.now, config.payload_bytes, 1);
-    let mut sender = Sender::new(&config, Box::new(Watched(inner)), application, start.now, END);
+    let (mut sender, mut receiver) =
+        ends(controller, END, |controller| Box::new(Watched(controller)), |half| Box::new(Watched(half)));
 
     let mut is_warm = false;
     let (mut data, mut acks) = (VecDeque::<(Time, Data)>::new(), VecDeque::<(Time, AckFrame)>::new());

@@ -2,11 +2,10 @@
 //!
 //! The path has a delay and nothing else. A round is one RTT; what counts is what leaves in it.
 
-use crate::files;
-use congestion::{Registry, Start};
-use serde_json::json;
+use crate::harness::ends;
+use congestion::Registry;
 use std::collections::VecDeque;
-use transport::{AckFrame, Application, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
+use transport::{AckFrame, Data, EcnCounts};
 use units::{Span, Time};
 
 const RTT: Span = Span::from_ms(100);
@@ -154,35 +153,10 @@ struct Rounds {
     lost_in: Option<usize>,
 }
 
-/// The ends of a greedy flow with one ACK per packet or, for schemes with a half at the receiver, when that wants it.
-fn ends(controller: &str) -> (Sender, Receiver) {
-    let registry = Registry::builtin();
-    let entry = registry.find(controller).expect("a registered controller");
-    let transport = if entry.receiver.is_some() {
-        json!({"profile": "datagram", "ack_every": 1_000_000, "ack_delay_ms": 10_000.0, "ack_on_gap": false,
-               "ack_ranges": 1024, "packet_threshold": 3})
-    } else {
-        json!({"profile": "datagram", "ack_ranges": 64, "packet_threshold": 3})
-    };
-    let config = Config::from_json(&transport).expect("a valid transport");
-    let start = Start {
-        now: Time::ZERO,
-        mss_bytes: config.payload_bytes,
-        initial_window_bytes: u64::from(config.initial_window * config.payload_bytes),
-        seed: 1,
-    };
-    let parameters = files::parameters(entry);
-    let receiver =
-        Receiver::new(&config, entry.build_receiver(&parameters, &start).expect("nothing is missing"));
-    let application = Application::new(ApplicationSpec::Greedy, start.now, config.payload_bytes, 1);
-    let (controller, stop) =
-        (entry.build(&parameters, &start).expect("nothing is missing"), start.now + RTT * ROUNDS as u64);
-    (Sender::new(&config, controller, application, start.now, stop), receiver)
-}
-
 /// Runs a flow until it has sent enough; with `with_loss` one packet of it is lost.
 fn rounds(controller: &str, with_loss: bool) -> Rounds {
-    let (mut sender, mut receiver) = ends(controller);
+    let stop = Time::ZERO + RTT * ROUNDS as u64;
+    let (mut sender, mut receiver) = ends(controller, stop, |controller| controller, |half| half);
     let (mut data, mut acks) = (VecDeque::<(Time, Data)>::new(), VecDeque::<(Time, AckFrame)>::new());
     let (mut now, mut packet, mut frame) = (Time::ZERO, Data::default(), AckFrame::default());
     let mut rounds = Rounds { sent: vec![0; ROUNDS], lost_in: None };

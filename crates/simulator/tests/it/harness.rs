@@ -1,14 +1,16 @@
 //! Builds run specifications, runs them, and reads back statistics and time series.
 #![allow(clippy::disallowed_methods, reason = "runs write their files to a temporary directory")]
 
-use crate::files::files;
-use congestion::Registry;
+use crate::files::{files, parameters};
+use congestion::{Controller, ReceiverHalf, Registry, Start};
 use measure::RunMeter;
 use recorder::Recorder;
 use runs::{Backend, Memory, Observer, RunSpec, SampleColumns, meter_config};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use transport::{Application, ApplicationSpec, Config, Receiver, Sender};
+use units::Time;
 
 /// IP datagram of a full TCP segment of 1448 bytes.
 pub(crate) const PACKET_BYTES: f64 = 1500.0;
@@ -167,4 +169,35 @@ pub(crate) fn datagram_flow(controller: &str) -> Value {
 pub(crate) fn spec(path: Value, flows: Vec<Value>, seconds: f64) -> Value {
     json!({"seed": 1, "duration_s": seconds, "sample_interval_s": 0.01, "warmup_s": 0.0, "log": "none",
            "path": path, "flows": flows})
+}
+
+/// The ends of a greedy flow until `stop`, with one ACK per packet or, for schemes with a half at the receiver, when that
+/// wants it. `watch` and `watch_half` may put something around the controller and its half.
+pub(crate) fn ends(
+    controller: &str,
+    stop: Time,
+    watch: impl FnOnce(Box<dyn Controller>) -> Box<dyn Controller>,
+    watch_half: impl FnOnce(Box<dyn ReceiverHalf>) -> Box<dyn ReceiverHalf>,
+) -> (Sender, Receiver) {
+    let registry = Registry::builtin();
+    let entry = registry.find(controller).expect("a registered controller");
+    let transport = if entry.receiver.is_some() {
+        json!({"profile": "datagram", "ack_every": 1_000_000, "ack_delay_ms": 10_000.0, "ack_on_gap": false,
+               "ack_ranges": 1024, "packet_threshold": 3})
+    } else {
+        json!({"profile": "datagram", "ack_ranges": 64, "packet_threshold": 3})
+    };
+    let config = Config::from_json(&transport).expect("a valid transport");
+    let start = Start {
+        now: Time::ZERO,
+        mss_bytes: config.payload_bytes,
+        initial_window_bytes: u64::from(config.initial_window * config.payload_bytes),
+        seed: 1,
+    };
+    let parameters = parameters(entry);
+    let half = entry.build_receiver(&parameters, &start).expect("nothing is missing");
+    let receiver = Receiver::new(&config, half.map(watch_half));
+    let built = entry.build(&parameters, &start).expect("nothing is missing");
+    let application = Application::new(ApplicationSpec::Greedy, start.now, config.payload_bytes, 1);
+    (Sender::new(&config, watch(built), application, start.now, stop), receiver)
 }

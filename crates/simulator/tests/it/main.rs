@@ -16,6 +16,7 @@ mod growth;
 mod harness;
 mod koho_family;
 mod ledbat_plus_plus;
+mod libutp;
 mod media_window;
 mod misbehaving;
 mod ns3_compat;

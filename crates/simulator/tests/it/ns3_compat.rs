@@ -145,3 +145,52 @@ fn one_change_to_experiment_15_does_what_it_does_in_ns3() {
     near("goodput with a window of 4", outcome.flow(1, "goodput_mbps"), 93.8, 0.02 * 93.8);
     near("episodes with a window of 4", outcome.flow(1, "loss_episodes"), 1.0, 0.0);
 }
+
+/// The network table that ccperf prints under #15 is of another experiment: its 27.72 Mbit/s and 251.80 segments in flight are
+/// those of five NewReno flows from AWS Korea to China, its entropy and product rather those of six, and its Jain's index
+/// of 0.91 that of the whole run, not the mean over samples. Each within the range of twenty seeds.
+#[test]
+fn the_table_under_experiment_15_is_of_five_or_six_flows_from_korea_to_china() {
+    let ranges = |flows: u32| {
+        let mut path = india();
+        for link in ["data", "ack"] {
+            for element in path[link].as_array_mut().expect("a list") {
+                if element["rate_mbps"] == json!(100.42) {
+                    element["rate_mbps"] = json!(77.72);
+                }
+                if element["kind"] == json!("delay") {
+                    element["delay_ms"] = json!(51.0);
+                }
+            }
+        }
+        path["data"][1]["queue"]["packets"] = json!(94);
+        path["data"]
+            .as_array_mut()
+            .expect("a list")
+            .insert(2, json!({"kind": "loss", "probability": 0.0006}));
+        let flow = json!({"scheme": "reno", "controller": "reno", "transport": {"profile": "ns3-compat"},
+                          "parameters": {"reduce_from": "flight", "increase": "truncated"}});
+        let runs: Vec<Outcome> = (1..=20)
+            .map(|seed| {
+                run(&json!({"seed": seed, "duration_s": 15.0, "sample_interval_s": 0.1, "warmup_s": 0.0,
+                            "log": "none", "path": path, "flows": vec![&flow; flows as usize]}))
+            })
+            .collect();
+        move |metric: &str| {
+            let values = || runs.iter().map(|outcome| outcome.network(metric));
+            values().fold(f64::INFINITY, f64::min)..values().fold(0.0, f64::max)
+        }
+    };
+    let (five, six) = (ranges(5), ranges(6));
+    for (metric, published) in
+        [("mean_agg_throughput_l4", 27.72), ("mean_agg_in_flight_l4", 251.80), ("jain_index", 0.91)]
+    {
+        assert!(five(metric).contains(&published), "{metric}: {:?}, published {published}", five(metric));
+    }
+    let entropy = six("mean_entropy_fairness_throughput_l4");
+    assert!(entropy.contains(&1.61), "{entropy:?}, published 1.61");
+    // No sampled mean reaches the printed 0.91.
+    for sampled in [five("mean_jains_fairness_throughput_l4"), six("mean_jains_fairness_throughput_l4")] {
+        assert!(sampled.end < 0.905, "{sampled:?}");
+    }
+}

@@ -149,3 +149,72 @@ fn two_flows_share_the_link() {
         assert!(jain >= least, "{name}: {jain:.3} ({one:.1} and {other:.1} Mbit/s)");
     }
 }
+
+/// Two models of the program, written apart from each other, and ours: 1.2 to 2.5, and 1.6 to 2.8 % of loss from 20 to 60 s
+/// with a deep buffer. (The first of the models had said 4.9 to 6.2 %; that is what comes of counting from 10 s on, while
+/// the start's overshoot still goes.) Here the median of three seeds, 1 to 3 %.
+#[test]
+fn pcc_with_the_papers_utility_settles_at_little_loss() {
+    let lost = |from: f64| {
+        let mut losses: Vec<f64> = (1..=3)
+            .map(|seed| {
+                let mut spec = spec(path(DEEP, None), vec![pcc("paper")], 60.0);
+                (spec["seed"], spec["warmup_s"]) = (json!(seed), json!(from));
+                100.0 * run(&spec).flow(1, "packet_loss_rate")
+            })
+            .collect();
+        losses.sort_by(f64::total_cmp);
+        losses[1]
+    };
+    let (settled, with_overshoot) = (lost(20.0), lost(10.0));
+    assert!((1.0..3.0).contains(&settled), "{settled:.1} %");
+    assert!((4.0..11.0).contains(&with_overshoot), "{with_overshoot:.1} % from 10 s on");
+}
+
+/// From 5 % of loss on the LTE binary gives all probes the worst one's, which only a smaller rate can improve on: ours stays
+/// at 0.5 to 5.6 Mbit/s of 40, a second model of the binary at 0.5 to 1.8. The worst of four intervals has more than
+/// the 5.5 % from which the utility falls with the rate (0.9 X^-0.1 = 11.35 L).
+#[test]
+fn vivace_lte_falls_to_its_floor_where_one_packet_in_twenty_is_lost() {
+    let path = path(ONE_BDP, Some(json!({"kind": "loss", "probability": 0.05})));
+    let outcomes: Vec<Outcome> = (1..=3).map(|seed| run_seed(&vivace_lte(), &path, seed)).collect();
+    let throughput = median(&outcomes, "throughput_mbps");
+    assert!(throughput < 2.0, "{throughput:.1} Mbit/s");
+}
+
+/// The utility grows with the rate as long as `11.35 L < 0.9 X^-0.1`: at 100 Mbit/s up to 5.0 % of loss. That is so where
+/// every 20th packet is lost and an interval knows its loss; it goes on to 6 %, near the limit steps are small. At
+/// random an interval of 250 packets knows 5 % to 1.4 points, and probes that differ by 5 % of rate differ by less: the
+/// same loss then leaves a quarter to a half. Loss from 10 s on, after the start, whose short intervals tell even less.
+#[test]
+fn vivace_tolerates_five_percent_of_loss_that_its_intervals_can_measure() {
+    let goodput = |loss: Value| {
+        let mut goodputs: Vec<f64> = (1..=3)
+            .map(|seed| {
+                let mut path = path(375_000, Some(loss.clone()));
+                path["data"][0]["rate_mbps"] = json!(100.0);
+                path["data"][2]["delay_ms"] = json!(15.0);
+                path["ack"][0]["delay_ms"] = json!(15.0);
+                let mut spec = spec(path, vec![vivace("900")], 60.0);
+                (spec["seed"], spec["warmup_s"]) = (json!(seed), json!(20.0));
+                run(&spec).flow(1, "goodput_mbps")
+            })
+            .collect();
+        goodputs.sort_by(f64::total_cmp);
+        goodputs[1]
+    };
+    let every = |packets: u32| {
+        goodput(
+            json!({"kind": "loss", "every": 1_000_000_000, "schedule": [{"at_s": 10.0, "every": packets}]}),
+        )
+    };
+    let random = |probability: f64| {
+        goodput(
+            json!({"kind": "loss", "probability": 0.0, "schedule": [{"at_s": 10.0, "probability": probability}]}),
+        )
+    };
+    let [five, eight, by_chance] = [every(20), every(12), random(0.05)];
+    assert!(five > 80.0, "every 20th lost: {five:.1} Mbit/s");
+    assert!(eight < 60.0, "every 12th lost: {eight:.1} Mbit/s");
+    assert!((15.0..65.0).contains(&by_chance), "5 % at random: {by_chance:.1} Mbit/s");
+}

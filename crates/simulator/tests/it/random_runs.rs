@@ -65,22 +65,29 @@ fn receiver() -> impl Strategy<Value = Value> {
 }
 
 fn transport() -> impl Strategy<Value = Value> {
-    let profile = prop::sample::select(vec!["tcp", "ns3-compat", "quic", "datagram"]);
+    let profile = prop::sample::select(vec!["tcp", "ns3-compat", "utp", "quic", "datagram"]);
     let timer = prop::sample::select(vec!["rto", "pto", "silence"]);
     let recovery = prop::sample::select(vec!["prr", "prr-ns3", "immediate"]);
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (profile, timer, recovery, switches, 1u32..4, 1u64..6, prop::sample::select(vec![0.0, 50.0]), receiver()).prop_map(
         |(profile, timer, recovery, (sack, limited, handshake, reliable, tlp), every, threshold, keepalive, receiver)| {
             // Losses by sequence need all of TCP.
-            let ns3 = profile == "ns3-compat";
-            let (timer, sack, reliable) = if ns3 { ("rto", true, true) } else { (timer, sack, reliable) };
-            json!({"profile": profile, "timer": timer, "recovery": recovery, "sack": sack,
+            let by_segment = profile == "ns3-compat" || profile == "utp";
+            let (timer, sack, reliable) = if by_segment { ("rto", true, true) } else { (timer, sack, reliable) };
+            let mut transport = json!({"profile": profile, "timer": timer, "recovery": recovery, "sack": sack,
                    "limited_transmit": limited, "handshake": handshake, "reliable": reliable || !sack,
                    "tail_loss_probe": tlp, "ack_every": every, "ack_delay_ms": 25.0, "packet_threshold": threshold,
                    "keepalive_ms": keepalive, "receiver": receiver, "timeout_initial_ms": 1000.0,
                    // Where nothing takes time and a queue of one packet drops the rest, windows that follow what is in
                    // flight (SCReAM's below 10 ms of RTT) know no end: millions of packets a second leave, and are lost.
-                   "max_window_bytes": 500_000})
+                   "max_window_bytes": 500_000});
+            if profile == "utp" {
+                transport["profile"] = json!("tcp");
+                transport["loss_detection"] = json!("utp");
+                transport["sack_packets"] = json!(if tlp { 30 } else { 0 });
+                transport["timeout_check_ms"] = json!(if limited { 500.0 } else { 0.0 });
+            }
+            transport
         },
     )
 }

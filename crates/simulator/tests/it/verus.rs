@@ -54,6 +54,22 @@ fn a_smaller_r_means_less_delay() {
     assert!(two < 0.75 * four && four < 0.85 * six, "{two:.0}, {four:.0}, {six:.0} ms");
 }
 
+/// Where the p95 queue of the first test comes from: R bounds the ratio of the delay to its minimum (40 ms and one packet's
+/// transmission), so the queue is R - 1 of these, and 3 to 10 % more, since the delay that is held to the bound is a round
+/// trip of up to 250 ms old. `40 to 200 ms` is the bound itself: 5 times 40.
+#[test]
+fn the_queue_is_r_less_one_round_trips_and_a_little_more() {
+    for r in [5.0, 5.5, 6.0] {
+        let flow = verus(&json!({"r": r.to_string()}));
+        let mut spec = spec(dumbbell(12.0, 40.0, 300), vec![flow], 60.0);
+        spec["warmup_s"] = json!(5.0);
+        let outcome = run(&spec);
+        let queue = outcome.flow(1, "owd_p95_ms") - outcome.flow(1, "owd_min_ms");
+        let bound = (r - 1.0) * (40.0 + 1442.0 * 8.0 / 12e3);
+        assert!((1.03..1.1).contains(&(queue / bound)), "R = {r}: {queue:.0} ms, the bound {bound:.0}");
+    }
+}
+
 /// docs/derivations.md, Verus: losses count once per loss phase, so 2 % at random leave more than half of the link.
 #[test]
 fn random_loss_costs_less_than_half_of_the_link() {

@@ -111,3 +111,41 @@ fn reno_overshoots_on_the_india_path_as_ns3_does() {
     let goodput = outcome.flow(1, "goodput_mbps");
     assert!((86.5..=89.0).contains(&goodput), "{goodput:.2} Mbit/s");
 }
+
+/// Jain's index of twenty flows with 15, 30, ... 300 ms of base RTT over a link with 300 ms of buffer; packets are late by
+/// `jitter_ms` on average.
+fn jain_of_twenty_rtts(controller: &str, rate_mbps: f64, seconds: f64, jitter_ms: f64) -> f64 {
+    let flows = (1..=20)
+        .map(|step| {
+            let mut flow = flow(controller);
+            flow["rtt_ms"] = json!(15.0 * f64::from(step));
+            flow
+        })
+        .collect();
+    let queue = bdp_packets(rate_mbps, 300.0) as u64;
+    let mut path = dumbbell(rate_mbps, 0.0, queue);
+    if jitter_ms > 0.0 {
+        let jitter = json!({"kind": "jitter", "distribution": "exponential", "mean_ms": jitter_ms, "preserve_order": false});
+        path["data"].as_array_mut().expect("a list").insert(0, jitter);
+    }
+    let outcome = run(&spec(path, flows, seconds));
+    let goodputs: Vec<f64> = (1..=20).map(|flow| outcome.flow(flow, "goodput_mbps")).collect();
+    let sum: f64 = goodputs.iter().sum();
+    sum * sum / (20.0 * goodputs.iter().map(|goodput| goodput * goodput).sum::<f64>())
+}
+
+/// Arun et al., NSDI 2018, figure 6: 0.37 for NewReno and 0.12 for CUBIC with 100 Mbit/s, 300 ms of buffer, 100 s. NewReno's
+/// comes out; CUBIC's does not, nor does Linux's own CUBIC give it: over real packets and 12 Mbit/s (300 packets, 60 s)
+/// that has 0.95. Without any jitter the figure is one of phase effects, so packets are late by 20 us here, as those of
+/// hosts are at least.
+#[test]
+fn twenty_rtts_are_as_unequal_as_published_for_reno_and_as_equal_as_the_kernels_for_cubic() {
+    let reno = jain_of_twenty_rtts("reno", 100.0, 100.0, 0.02);
+    assert!((reno - 0.37).abs() < 0.15, "Reno: {reno:.2}, published 0.37");
+    let cubic = jain_of_twenty_rtts("cubic", 100.0, 100.0, 0.02);
+    assert!(cubic > 0.7, "CUBIC: {cubic:.2}, published 0.12");
+    let slow = jain_of_twenty_rtts("cubic", 12.0, 60.0, 0.02);
+    assert!((slow - 0.95).abs() < 0.07, "CUBIC at 12 Mbit/s: {slow:.2}, the kernel's 0.95");
+    let even = jain_of_twenty_rtts("cubic", 12.0, 60.0, 0.0);
+    assert!(even < 0.7, "CUBIC at 12 Mbit/s, nothing ever late: {even:.2}");
+}

@@ -1,24 +1,28 @@
-//! Loss detection: which packets are lost, by one of three rules.
+//! Loss detection: which packets are lost, by one of four rules.
 //!
 //! Each rule marks packets in the [`Flight`] and says whether that begins a loss episode.
 
+mod by_age;
 mod by_sequence;
 mod duplicates;
 mod persistent;
 mod scoreboard;
 mod thresholds;
+mod utp;
 
 use crate::advance::Advance;
 use crate::config::{Config, LossDetection, Reduction};
 use crate::flight::Flight;
 use crate::recovery::{Episode, Onset};
 use crate::rtt::RttEstimator;
+use by_age::ByAge;
 use by_sequence::BySequence;
 use congestion::AckedPacket;
 use duplicates::Duplicates;
 pub(crate) use persistent::lasts_longer_than;
 use thresholds::Thresholds;
-use units::Time;
+use units::{Rng, Span, Time};
+use utp::Utp;
 
 #[derive(Debug)]
 enum Rule {
@@ -28,6 +32,10 @@ enum Rule {
     Duplicates(Duplicates),
     /// Selective acknowledgement by sequence: RFC 6675 as ns-3 follows it. Larger than the others, and seldom used.
     BySequence(Box<BySequence>),
+    /// Selective acknowledgement by segment number, as libutp follows it.
+    Utp(Box<Utp>),
+    /// Time since a packet was sent: PCC's UDT.
+    ByAge(ByAge),
 }
 
 /// The loss detector of one flow.
@@ -39,9 +47,16 @@ pub(crate) struct LossDetector {
 }
 
 impl LossDetector {
-    pub(crate) fn new(config: &Config) -> Self {
+    /// `seed` is for what is left to chance.
+    pub(crate) fn new(config: &Config, seed: u64) -> Self {
         let rule = match config.loss_detection {
             LossDetection::Sequence => Rule::BySequence(Box::new(BySequence::new(config.packet_threshold))),
+            LossDetection::Utp => {
+                let draw = || Rng::new(seed, "first-number").next_u64() as u16;
+                let first = config.first_number.unwrap_or_else(draw);
+                Rule::Utp(Box::new(Utp::new(config.packet_threshold, first)))
+            }
+            LossDetection::Age => Rule::ByAge(ByAge::new(config.time_threshold)),
             LossDetection::Packet if config.sack => {
                 Rule::Thresholds(Thresholds::new(config.packet_threshold, config.time_threshold))
             }
@@ -54,9 +69,19 @@ impl LossDetector {
 
     /// The payload from `offset` on leaves in packet `number`.
     #[inline]
-    pub(crate) fn on_sent(&mut self, offset: u64, payload_bytes: u32, number: u64) {
-        if let Rule::BySequence(rule) = &mut self.rule {
-            rule.on_sent(offset, payload_bytes, number);
+    pub(crate) fn on_sent(
+        &mut self,
+        now: Time,
+        rtt: &RttEstimator,
+        offset: u64,
+        payload_bytes: u32,
+        number: u64,
+    ) {
+        match &mut self.rule {
+            Rule::BySequence(rule) => rule.on_sent(offset, payload_bytes, number),
+            Rule::Utp(rule) => rule.on_sent(offset, payload_bytes, number),
+            Rule::ByAge(rule) => rule.on_sent(now, rtt),
+            Rule::Thresholds(_) | Rule::Duplicates(_) => {}
         }
     }
 
@@ -65,6 +90,7 @@ impl LossDetector {
     pub(crate) fn advance(&mut self, flight: &mut Flight, complete: u64) -> Advance {
         match &mut self.rule {
             Rule::BySequence(rule) => rule.advance(flight, complete),
+            Rule::Utp(rule) => rule.advance(flight, complete),
             _ if self.sums_packets => Advance::of_packets(flight, complete),
             _ => Advance::default(),
         }
@@ -74,6 +100,7 @@ impl LossDetector {
     pub(crate) const fn on_duplicate(&mut self, flight: &Flight, episode: &Episode) -> bool {
         match &mut self.rule {
             Rule::Duplicates(rule) if flight.bytes() > 0 => rule.on_duplicate() && !episode.is_active(),
+            Rule::Utp(_) => true,
             _ => false,
         }
     }
@@ -100,6 +127,8 @@ impl LossDetector {
             Rule::Thresholds(rule) => rule.detect(now, flight, rtt),
             Rule::Duplicates(rule) => rule.detect(flight, episode),
             Rule::BySequence(rule) => rule.detect(flight, episode, advance),
+            Rule::Utp(rule) => rule.detect(flight),
+            Rule::ByAge(rule) => rule.detect(now, flight, rtt),
         }
     }
 
@@ -126,10 +155,21 @@ impl LossDetector {
         matches!(&self.rule, Rule::BySequence(rule) if rule.wants_head(episode, advance))
     }
 
+    /// Lost packets whose payload leaves before everything else, whatever the window says, lowest first. Of these one may
+    /// be declared lost only now, without a sign of congestion.
+    #[inline]
+    pub(crate) fn again(&self, flight: &mut Flight) -> &[u64] {
+        if let Rule::Utp(rule) = &self.rule { rule.again(flight) } else { &[] }
+    }
+
     /// The timer has declared everything in flight lost; returns whether that is sent again in order.
     pub(crate) fn on_timeout(&mut self) -> bool {
         match &mut self.rule {
             Rule::Thresholds(rule) => {
+                rule.on_timeout();
+                false
+            }
+            Rule::ByAge(rule) => {
                 rule.on_timeout();
                 false
             }
@@ -142,13 +182,30 @@ impl LossDetector {
                 rule.on_timeout();
                 true
             }
+            Rule::Utp(rule) => {
+                rule.on_timeout();
+                true
+            }
         }
     }
 
     /// When time alone makes the next packet lost.
     #[inline]
     pub(crate) const fn next_timer(&self) -> Time {
-        if let Rule::Thresholds(rule) = &self.rule { rule.next_timer() } else { Time::NEVER }
+        match &self.rule {
+            Rule::Thresholds(rule) => rule.next_timer(),
+            Rule::ByAge(rule) => rule.next_timer(),
+            Rule::Duplicates(_) | Rule::BySequence(_) | Rule::Utp(_) => Time::NEVER,
+        }
+    }
+
+    /// For how long after its departure a lost packet is remembered, in case it arrives after all.
+    #[inline]
+    pub(crate) fn memory(&self, rtt: &RttEstimator) -> Span {
+        match &self.rule {
+            Rule::ByAge(rule) => rule.limit(rtt) * 2,
+            _ => rtt.smoothed() * 2 + rtt.variation() * 4,
+        }
     }
 
     /// Bytes that have left the flight though no ACK says which.
@@ -180,7 +237,9 @@ impl LossDetector {
         match &self.rule {
             Rule::BySequence(_) if has_sent_payload => Some(flight.get(advance.timed?)?.sent_at),
             Rule::BySequence(_) => Some(newest.sent_at),
-            Rule::Thresholds(_) | Rule::Duplicates(_) => is_largest.then_some(newest.sent_at),
+            Rule::Thresholds(_) | Rule::Duplicates(_) | Rule::Utp(_) | Rule::ByAge(_) => {
+                is_largest.then_some(newest.sent_at)
+            }
         }
     }
 }
@@ -201,10 +260,15 @@ mod tests {
         Config::ns3_compat()
     }
 
+    fn by_age() -> Config {
+        Config { loss_detection: LossDetection::Age, time_threshold: 2.0, ..Config::tcp() }
+    }
+
     /// A detector, and ten segments of 1000 bytes that were sent every millisecond.
     fn start(config: &Config) -> (LossDetector, Flight) {
-        let mut detector = LossDetector::new(config);
-        (0..10).for_each(|number| detector.on_sent(number * 1000, 1000, number));
+        let mut detector = LossDetector::new(config, 1);
+        let rtt = RttEstimator::new(config);
+        (0..10).for_each(|number| detector.on_sent(Time::ZERO, &rtt, number * 1000, 1000, number));
         (detector, Flight::of_test(config))
     }
 
@@ -219,7 +283,7 @@ mod tests {
 
     #[test]
     fn the_newest_packet_is_timed_unless_a_later_one_was_acknowledged_before() {
-        for config in [by_packet(), by_duplicates()] {
+        for config in [by_packet(), by_duplicates(), by_age()] {
             assert_eq!(timed(&config, true, Some(0), true), Some(3));
             assert_eq!(timed(&config, false, Some(0), true), None);
         }
@@ -256,7 +320,7 @@ mod tests {
         let mut third = |episode: &Episode| (0..3).map(|_| detector.on_duplicate(&flight, episode)).last();
         assert_eq!(third(&episode), Some(false), "the episode goes on");
         assert_eq!(detector.departed_bytes(), 3 * u64::from(by_duplicates().payload_bytes));
-        for config in [by_packet(), by_sequence()] {
+        for config in [by_packet(), by_sequence(), by_age()] {
             let (mut detector, flight) = start(&config);
             assert!((0..9).all(|_| !detector.on_duplicate(&flight, &Episode::new(true))));
             assert_eq!(detector.departed_bytes(), 0);
@@ -265,8 +329,9 @@ mod tests {
 
     #[test]
     fn after_a_timeout_all_is_sent_again_in_order_unless_packets_are_known_one_by_one() {
-        let again = [by_packet(), by_duplicates(), by_sequence()].map(|config| start(&config).0.on_timeout());
-        assert_eq!(again, [false, true, true]);
+        let again = [by_packet(), by_duplicates(), by_sequence(), by_age()]
+            .map(|config| start(&config).0.on_timeout());
+        assert_eq!(again, [false, true, true, false]);
     }
 
     #[test]

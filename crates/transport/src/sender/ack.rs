@@ -43,6 +43,8 @@ impl Sender {
         let rate = arrived.and_then(|arrived| self.sample_rate(now, acknowledged.delivered_bytes, &arrived));
         self.note_completion(now, frame.next_offset, acknowledged.application_bytes);
         if self.is_opener(&acknowledged, &newest) {
+            // Openers before it said the same: one that was lost is no hole that anything has to wait for.
+            self.flight.retire_below(newest.number);
             self.on_established(now, rtt);
             return self.conclude(now, &advance);
         }
@@ -71,6 +73,7 @@ impl Sender {
         if self.detector.wants_head(self.recovery.episode(), &advance) {
             self.probes = self.probes.max(1);
         }
+        self.repeat_at_once();
         self.conclude(now, &advance);
     }
 
@@ -78,7 +81,7 @@ impl Sender {
     fn conclude(&mut self, now: Time, advance: &Advance) {
         let is_progress = self.detector.is_progress(advance, self.stream.complete());
         self.timers.on_ack(now, is_progress, advance, &mut self.recovery);
-        self.flight.forget(now - (self.rtt.smoothed() * 2 + self.rtt.variation() * 4));
+        self.flight.forget(now - self.detector.memory(&self.rtt));
         if self.blocked
             && self.pacer.restarts_when_blocked()
             && let Some(rate) = self.pacing_rate()
@@ -95,7 +98,25 @@ impl Sender {
         if self.detector.on_duplicate(&self.flight, self.recovery.episode()) {
             self.detect_losses(now, in_flight_before_bytes, &Advance::default());
             self.refresh_control();
+            self.repeat_at_once();
         }
+    }
+
+    /// What the detector wants sent again whatever the window says leaves before everything else.
+    #[inline]
+    fn repeat_at_once(&mut self) {
+        let before = self.flight.bytes();
+        let again = self.detector.again(&mut self.flight);
+        if again.is_empty() {
+            return;
+        }
+        for number in again.iter().rev() {
+            if let Some(packet) = self.flight.get(*number) {
+                self.stream.resend_first(*number, packet);
+            }
+        }
+        self.probes = self.probes.max(again.len() as u32);
+        self.sampler.on_lost(before - self.flight.bytes());
     }
 
     /// The RTT of the packet that the detector times, if the ACK has one.

@@ -7,6 +7,7 @@ mod stats;
 mod transmit;
 
 use crate::application::Application;
+use crate::bursts::Bursts;
 use crate::config::{Config, EcnMode, WindowRounding};
 use crate::encoder::EncoderStats;
 use crate::flight::{Flight, Verdict};
@@ -42,6 +43,7 @@ pub struct Sender {
     sampler: RateSampler,
     rounds: Rounds,
     pacer: Pacer,
+    bursts: Bursts,
     timers: Timers,
     keepalive: Keepalive,
     integrals: Integrals,
@@ -86,12 +88,13 @@ impl Sender {
             controller,
             stream: Stream::new(config, application),
             flight: Flight::new(config),
-            detector: LossDetector::new(config),
+            detector: LossDetector::new(config, 0),
             recovery: Recovery::new(config),
             rtt: RttEstimator::new(config),
             sampler: RateSampler::default(),
             rounds: Rounds::default(),
             pacer: Pacer::new(start, config),
+            bursts: Bursts::new(config),
             timers: Timers::new(config, start),
             keepalive: Keepalive::new(config, start),
             integrals: Integrals::new(start, stop),
@@ -110,6 +113,12 @@ impl Sender {
             established: !config.handshake,
             blocked: false,
         }
+    }
+
+    /// The same with the seed for what the transport leaves to chance.
+    #[must_use]
+    pub fn with_seed(self, config: &Config, seed: u64) -> Self {
+        Self { detector: LossDetector::new(config, seed), ..self }
     }
 
     /// Under a real clock a driver comes late: the pacer makes up for at most `slack` of that. Zero by default.

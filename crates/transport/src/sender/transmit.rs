@@ -1,6 +1,7 @@
 //! What may leave now.
 
 use super::Sender;
+use crate::bursts::Offer;
 use crate::config::{MAX_PAYLOAD_BYTES, WindowRounding};
 use crate::packets::{Fate, SentPacket};
 use crate::stream::{Load, Stream};
@@ -40,14 +41,40 @@ impl Sender {
             self.pacer.adjust(rate);
         }
         let next = payload.filter(|_| !self.blocked).or_else(|| self.filler(now, rate.is_some()));
-        let waits = next.is_some() && !forced && rate.is_some() && self.pacer.next() > now;
+        let waits = next.is_some()
+            && !forced
+            && rate.is_some()
+            && self.pacer.next() > now
+            && !self.bursts.goes_on(now);
         let Some(next) = next.filter(|_| !waits) else {
             self.pacer.set_waiting(waits);
             return false;
         };
+        if !(self.bursts.is_off() || forced || next.filler || self.burst_admits(now, rate)) {
+            self.blocked = true;
+            self.rounds.note_window_limited();
+            self.pacer.set_waiting(false);
+            return false;
+        }
         self.probes = self.probes.saturating_sub(1);
         self.transmit(now, &next, rate, data);
         true
+    }
+
+    /// Whether the next packet belongs to a burst that has begun, or begins one.
+    fn burst_admits(&mut self, now: Time, pacing: Option<Rate>) -> bool {
+        if self.bursts.goes_on(now) {
+            return true;
+        }
+        let offer = Offer {
+            pacing,
+            window_bytes: self.window_bytes(),
+            in_flight_bytes: self.flight.bytes(),
+            srtt: self.rtt.known(),
+            oldest_sent_at: self.flight.get(self.flight.base()).map(|oldest| oldest.sent_at),
+            may_wait: !self.recovery.episode().is_active(),
+        };
+        self.bursts.begins(now, &offer)
     }
 
     /// Captures whatever frames of a live source are due.
@@ -144,6 +171,7 @@ impl Sender {
         }
         let retransmission = self.stream.on_sent(next);
         self.recovery.on_sent(next.payload_bytes);
+        self.bursts.sent(now, next.payload_bytes);
         self.send(now, next, retransmission, data);
     }
 
@@ -168,7 +196,7 @@ impl Sender {
         });
         self.rounds.note_in_flight(in_flight_bytes);
         if payload_bytes > 0 && !filler {
-            self.detector.on_sent(offset, payload_bytes, number);
+            self.detector.on_sent(now, &self.rtt, offset, payload_bytes, number);
         }
         self.timers.on_sent(now, was_idle);
         self.keepalive.restart(now);

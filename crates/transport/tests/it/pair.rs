@@ -41,6 +41,15 @@ fn a_lost_opener_is_repeated_after_the_initial_timeout() {
 }
 
 #[test]
+fn data_does_not_wait_for_an_opener_that_was_lost() {
+    let config = Config { handshake: true, limited_transmit: false, ..tcp() };
+    let mut pair = Pair::new(&config, fixed(500));
+    pair.drop = vec![0];
+    pair.run_to(3000);
+    assert_eq!((pair.delivered, pair.sender.stats().packets_lost), (500 * SEGMENT, 0));
+}
+
+#[test]
 fn an_opener_that_is_sent_again_is_no_retransmission() {
     let mut pair = Pair::new(&Config { handshake: true, ..tcp() }, fixed(5));
     pair.drop = vec![0];
@@ -251,6 +260,21 @@ fn pacing_spreads_a_window_over_a_round_trip() {
     // Window 10..20 over 100 ms: no more than a few packets per 10 ms once there is an RTT sample.
     let busiest = (100..190).step_by(10).map(|ms| pair.sent_between(ms, ms + 10).len()).max();
     assert!(busiest.is_some_and(|busiest| (1..=4).contains(&busiest)), "{busiest:?}");
+}
+
+#[test]
+fn with_segmentation_offload_a_paced_window_leaves_in_bursts_and_no_slower() {
+    let [single, bursts] = [0.0, 20.0].map(|burst_ms| {
+        let config = Config { pacing_gain: 1.0, burst_ms, ..tcp() };
+        let mut pair = Pair::new(&config, ApplicationSpec::Greedy);
+        pair.run_to(600);
+        let per_ms = (400..500).map(|ms| pair.sent_between(ms, ms + 1).len());
+        (per_ms.clone().filter(|sent| *sent > 0).count(), per_ms.sum::<usize>())
+    });
+    assert!(single.0 > 60, "{single:?}");
+    // A fifth of the window at a time, and what ACKs let go meanwhile.
+    assert!(bursts.0 < 20, "{bursts:?}");
+    assert!(bursts.1 * 10 > single.1 * 9, "{bursts:?}, one by one {single:?}");
 }
 
 #[test]

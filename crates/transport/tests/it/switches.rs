@@ -212,3 +212,80 @@ fn an_option_costs_its_own_bytes_once() {
     let sizes: Vec<u32> = (1..=4).map(|ranges| AckSize::new(&config).of(&frame(ranges))).collect();
     assert_eq!(sizes, [52, 64, 72, 80]);
 }
+
+/// libutp's rule for a connection with that first number.
+fn utp(first_number: u16) -> Config {
+    let first_number = Some(first_number);
+    Config {
+        loss_detection: LossDetection::Utp,
+        first_number,
+        initial_window: 60,
+        tail_loss_probe: false,
+        ..tcp()
+    }
+}
+
+#[test]
+fn libutp_repairs_at_once_or_by_a_timeout_as_the_first_number_has_it() {
+    for (first_number, timeouts) in [(9158, 0), (40_000, 1)] {
+        let mut pair = Pair::new(&utp(first_number), ApplicationSpec::Fixed { bytes: 60 * SEGMENT });
+        pair.drop = vec![2];
+        pair.run_to(3000);
+        assert_eq!(
+            (pair.delivered, pair.sender.stats().timeouts),
+            (60 * SEGMENT, timeouts),
+            "{first_number}"
+        );
+        assert_eq!(resent(&pair)[0], 2);
+    }
+}
+
+#[test]
+fn what_an_ack_cannot_name_stays_in_flight_until_the_hole_is_filled() {
+    let in_flight_before_repair = |sack_packets: u32| {
+        let config = Config { sack_packets, ..utp(40_000) };
+        let mut pair = Pair::new(&config, ApplicationSpec::Fixed { bytes: 60 * SEGMENT });
+        pair.drop = vec![2];
+        pair.run_to(150);
+        pair.sender.in_flight_bytes() / SEGMENT
+    };
+    // Of 57 behind the hole 30 are named, or all.
+    assert_eq!((in_flight_before_repair(30), in_flight_before_repair(0)), (1 + 27, 1));
+}
+
+#[test]
+fn a_lost_ack_with_a_mask_says_nothing_that_the_next_does_not() {
+    let mut pair = Pair::new(&Config { sack_packets: 30, ..utp(9158) }, ApplicationSpec::Greedy);
+    pair.drop = vec![2];
+    // All that name the hole but two.
+    pair.drop_acks = (2..30).collect();
+    pair.run_to(150);
+    assert_eq!(resent(&pair), [2]);
+}
+
+#[test]
+fn a_timer_that_is_looked_at_now_and_then_expires_at_the_next_look() {
+    let timeout_at = |timeout_check_ms: f64| {
+        let mut pair = Pair::new(
+            &Config { timeout_check_ms, ..utp(40_000) },
+            ApplicationSpec::Fixed { bytes: 10 * SEGMENT },
+        );
+        pair.drop = vec![2];
+        pair.run_to(3000);
+        let again = pair.sent.iter().find(|(_, data)| data.retransmission).expect("one").0;
+        again.as_ns() / 1_000_000
+    };
+    // RTT 100 ms, 200 ms of RTO's floor on top, after the last ACK at 100 ms.
+    assert_eq!((timeout_at(0.0), timeout_at(500.0)), (400, 500));
+}
+
+#[test]
+fn libutp_finds_a_lost_retransmission_by_the_timeout_alone() {
+    // ACKs of what is sent later put the timeout off, until what a mask can name ends.
+    for (sack_packets, timeouts) in [(30, 1), (0, 0)] {
+        let retransmission =
+            |sent: &[Data]| sent.iter().find(|data| data.retransmission).expect("one").number;
+        let (pair, _) = losing(&Config { sack_packets, ..utp(9158) }, retransmission);
+        assert_eq!((pair.sender.stats().timeouts, resent(&pair)[0]), (timeouts, 2), "{sack_packets}");
+    }
+}

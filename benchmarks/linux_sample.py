@@ -1,0 +1,56 @@
+"""The running kernel's CUBIC and BBR over cells of `linux-grid`, beside the published figures.
+
+Usage: python benchmarks/linux_sample.py results/linux-grid-real [--write docs/papers/linux-grid.md].
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from pathlib import Path
+
+from blocks import replace_block
+
+from dumbbell.results import open_results
+
+sys.path.append(str(Path(__file__).resolve().parent / "fidelity"))
+from checks.r11_linux_grid import measured, published
+from measured import Runs
+
+
+def table(directory: Path) -> str:
+    """The cells in which the machine kept up, with the difference in points of utilisation."""
+    ours, theirs = measured(Runs.of(directory)), published()
+    shared = [key for key in theirs if key in ours]
+    lines = [
+        "| controller | buffer kB | Mbit/s | RTT ms | published % | here % | points |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for key in shared:
+        cca, buffer, rate, rtt = key
+        off = ours[key] - theirs[key]
+        lines.append(f"| {cca} | {buffer} | {rate} | {rtt} | {theirs[key]:.1f} | {ours[key]:.1f} | {off:+.1f} |")
+    errors = [abs(ours[key] - theirs[key]) for key in shared]
+    kernel = open_results(directory).environment()["kernel"]
+    summary = (
+        f"{kernel}: {len(shared)} runs of 60 s, the median {statistics.median(errors):.1f} points off, "
+        f"the largest {max(errors):.1f}."
+    )
+    return "\n".join([summary, "", *lines])
+
+
+def main() -> None:
+    """Prints the table or puts it into the page."""
+    parser = argparse.ArgumentParser(description="The running kernel over cells of linux-grid.")
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--write", type=Path)
+    given = parser.parse_args()
+    text = table(given.directory)
+    if given.write:
+        replace_block(given.write, "linux-grid-real", text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,313 @@
+//! Which changes of the floors were steps of a clock.
+//!
+//! A step moves both directions by the same amount with opposite signs, so the floor of the round trip stays; a route that
+//! changes moves it.
+
+use crate::levels::{SUPPORT, Stretch};
+use crate::series::{Dot, SIGN, Series};
+use crate::sharp::plausible;
+use crate::skew::Level;
+
+/// Smallest change of a floor that is looked at, ns.
+pub(crate) const SMALLEST_NS: f64 = 150e3;
+/// Stretches of one floor that lie between two sides of a step, at most: what happened between was hidden by a queue.
+const HIDDEN: usize = 3;
+
+/// theta grew by `by`. Times are of the local clock after the series' origin, ns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Jump {
+    /// Packets that were at the local end between these may have met either clock.
+    pub(crate) from: f64,
+    pub(crate) until: f64,
+    /// When it happened at the earliest and at the latest.
+    pub(crate) window: (f64, f64),
+    pub(crate) by: f64,
+    /// `by` may be off by this.
+    pub(crate) error: f64,
+    /// The round trip may have changed by this, as far as was seen so far.
+    pub(crate) trip_error: f64,
+    /// Longer than any delay of the path: nothing but a clock can have done it.
+    pub(crate) certain: bool,
+}
+
+impl Jump {
+    /// After `last`, when a packet was too early for the new clock, and before `first`, when one was too early for the old
+    /// one. Where theta fell it is the backward packet that was too early for the new clock and the forward one for the
+    /// old: both were at the remote end up to a round trip (`trip`) away.
+    pub(crate) fn between(
+        last: f64,
+        first: f64,
+        by: f64,
+        (error, trip_error): (f64, f64),
+        trip: f64,
+    ) -> Self {
+        let window = if by > 0.0 { (last, first) } else { (last - trip, first + trip) };
+        let window = (window.0.min(window.1), window.0.max(window.1));
+        if last < first {
+            Self { from: last, until: first, window, by, error, trip_error, certain: false }
+        } else {
+            Self { from: first - 1.0, until: last + 1.0, window, by, error, trip_error, certain: false }
+        }
+    }
+}
+
+/// Both, in order of time; those that are closer than `near` (ns) are one.
+pub(crate) fn merged(jumps: &[Jump], more: &[Jump], near: f64) -> Vec<Jump> {
+    let mut all = jumps.to_vec();
+    for new in more {
+        match all.iter_mut().find(|old| new.from < old.until + near && old.from < new.until + near) {
+            Some(old) => {
+                old.from = old.from.min(new.from);
+                old.until = old.until.max(new.until);
+                old.window = (old.window.0.min(new.window.0), old.window.1.max(new.window.1));
+                old.by += new.by;
+                old.error = old.error.max(new.error);
+                old.trip_error = old.trip_error.max(new.trip_error);
+                old.certain |= new.certain;
+            }
+            None => all.push(*new),
+        }
+    }
+    all.sort_by(|a, b| a.from.total_cmp(&b.from));
+    all
+}
+
+/// A floor that changed for good while theta did not, ns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shift {
+    pub(crate) at: f64,
+    pub(crate) by: [f64; 2],
+}
+
+/// Neighbouring stretches with the same floor in one direction.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    from: usize,
+    until: usize,
+    /// Of the direction that makes the run, and the smallest of the other one; means of what is near them.
+    floor: f64,
+    other: f64,
+}
+
+/// Steps, in order of time.
+pub(crate) fn jumps(series: &Series, level: &Level) -> Vec<Jump> {
+    let mut found: Vec<Jump> = Vec::new();
+    for d in [1, 0] {
+        let runs = runs(level, d);
+        let mut explained = vec![false; runs.len()];
+        for reach in 1..=HIDDEN {
+            for left in 0..runs.len().saturating_sub(reach) {
+                let right = left + reach;
+                if explained[left + 1..=right].contains(&true)
+                    || !opposite(&runs[left], &runs[right], level.cap)
+                {
+                    continue;
+                }
+                for index in left..right {
+                    explained[index + 1] = true;
+                    let (a, b) = (&runs[index], &runs[index + 1]);
+                    let own = b.floor - a.floor;
+                    let by = SIGN[d] * if reach == 1 { (own - (b.other - a.other)) / 2.0 } else { own };
+                    found.push(placed(series, level, a, b, by));
+                }
+            }
+        }
+    }
+    found.sort_by(|a, b| a.from.total_cmp(&b.from));
+    // both directions saw it
+    found.dedup_by(|later, kept| later.from < kept.until + level.windows.width);
+    if !found.is_empty() {
+        let fine = series.windows(series.fine_count(), level.skew);
+        found.retain(|jump| plausible(series, &fine, jump));
+    }
+    found
+}
+
+fn opposite(a: &Run, b: &Run, cap: f64) -> bool {
+    let (own, other) = (b.floor - a.floor, b.other - a.other);
+    let least = SMALLEST_NS.max(3.0 * cap);
+    own.abs() > least && other.abs() > least && (own + other).abs() <= 2.0 * cap
+}
+
+fn runs(level: &Level, d: usize) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for each in level.stretches.iter().filter(|each| each.near[d] >= SUPPORT) {
+        let (Some(floor), Some(other)) = (middle(level, each, d), middle(level, each, 1 - d)) else {
+            continue;
+        };
+        match runs.last_mut() {
+            Some(run) if (run.floor - floor).abs() <= level.cap => {
+                run.until = each.until;
+                run.other = run.other.min(other);
+            }
+            _ => runs.push(Run { from: each.from, until: each.until, floor, other }),
+        }
+    }
+    runs
+}
+
+/// Mean of what is near a stretch's floor: the floor itself depends on how many packets there were.
+fn middle(level: &Level, stretch: &Stretch, d: usize) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for dot in near(level, stretch, d) {
+        sum += dot.y;
+        count += 1.0;
+    }
+    (count > 0.0).then(|| sum / count)
+}
+
+/// By how much each of the `jumps`, which are taken out of what `level` is of, was larger, ns: what the calmer direction still
+/// shows, if that is not more than the jump may be off by.
+///
+/// Least squares over what is near floors: one slope, an intercept for each stretch, and the jumps. A jump between two
+/// stretches is what their floors differ by.
+pub(crate) fn corrections(level: &Level, jumps: &[Jump]) -> Vec<f64> {
+    let calm = |d: usize| level.stretches.iter().map(|each| each.near[d]).sum::<usize>();
+    let d = usize::from(calm(1) >= calm(0));
+    let size = jumps.len() + 1;
+    let mut squares = vec![vec![0.0; size + 1]; size];
+    for each in level.stretches.iter().filter(|each| each.near[d] >= SUPPORT) {
+        let rows: Vec<Vec<f64>> = near(level, each, d)
+            .map(|dot| {
+                let after =
+                    |jump: &Jump| if dot.t > f64::midpoint(jump.from, jump.until) { 1.0 } else { 0.0 };
+                let mut row = vec![dot.t / 1e9];
+                row.extend(jumps.iter().map(after));
+                row.push(dot.y);
+                row
+            })
+            .collect();
+        let mean: Vec<f64> =
+            (0..=size).map(|k| rows.iter().map(|row| row[k]).sum::<f64>() / rows.len() as f64).collect();
+        for row in &rows {
+            for (i, line) in squares.iter_mut().enumerate() {
+                for (k, cell) in line.iter_mut().enumerate() {
+                    *cell += (row[i] - mean[i]) * (row[k] - mean[k]);
+                }
+            }
+        }
+    }
+    let within = solved(squares);
+    let sized = |(jump, within): (&Jump, &Option<f64>)| {
+        let by = SIGN[d] * within.or_else(|| between(level, jump, d)).unwrap_or(0.0);
+        if by.abs() <= jump.error { by } else { 0.0 }
+    };
+    jumps.iter().zip(&within[1..]).map(sized).collect()
+}
+
+/// What is near a stretch's floor.
+fn near<'a>(level: &'a Level, stretch: &Stretch, d: usize) -> impl Iterator<Item = &'a Dot> {
+    let top = stretch.floor[d].unwrap_or(f64::NEG_INFINITY) + level.cap;
+    level.windows.floors[d][stretch.from..stretch.until].iter().flatten().filter(move |dot| dot.y <= top)
+}
+
+/// Gaussian elimination; none for what the equations do not say.
+fn solved(mut lines: Vec<Vec<f64>>) -> Vec<Option<f64>> {
+    let size = lines.len();
+    let mut leads: Vec<Option<usize>> = vec![None; size];
+    let mut used = vec![false; size];
+    for column in 0..size {
+        let free = (0..size).filter(|line| !used[*line]);
+        let Some(best) = free.max_by(|a, b| lines[*a][column].abs().total_cmp(&lines[*b][column].abs()))
+        else {
+            break;
+        };
+        // fewer than two windows on either side
+        if lines[best][column].abs() < 1.0 {
+            continue;
+        }
+        used[best] = true;
+        leads[column] = Some(best);
+        let lead = lines[best].clone();
+        for (index, line) in lines.iter_mut().enumerate() {
+            if index != best {
+                let factor = line[column] / lead[column];
+                line.iter_mut().zip(&lead).for_each(|(cell, lead)| *cell -= factor * lead);
+            }
+        }
+    }
+    (0..size).map(|column| leads[column].map(|line| lines[line][size] / lines[line][column])).collect()
+}
+
+/// What floors differ by from the stretch before a jump to the one after it.
+fn between(level: &Level, jump: &Jump, d: usize) -> Option<f64> {
+    let width = level.windows.width;
+    let mut supported = level.stretches.iter().filter(|each| each.near[d] >= SUPPORT);
+    let left = supported.clone().rfind(|each| each.until as f64 * width <= jump.until + width)?;
+    let right = supported.find(|each| each.from as f64 * width >= jump.from - width)?;
+    // what is further away is of something else
+    let far = |at: f64, edge: usize| (at / width - edge as f64).abs() > SUPPORT as f64;
+    if far(jump.from, left.until) || far(jump.until, right.from) {
+        return None;
+    }
+    Some(middle(level, right, d)? - middle(level, left, d)?)
+}
+
+/// Whether the floor of the round trip changed at a jump that is taken out: then it was no step. A larger change than the
+/// jump can have hidden is of something else.
+pub(crate) fn path_changed(level: &Level, jump: &Jump) -> bool {
+    if jump.certain {
+        return false;
+    }
+    let width = level.windows.width;
+    let (end, start) = ((jump.from / width).floor() as usize, (jump.until / width).ceil() as usize);
+    let (Some(left), Some(right)) = (
+        level.stretches.iter().rfind(|each| each.from < end),
+        level.stretches.iter().find(|each| each.until > start),
+    ) else {
+        return false;
+    };
+    let sides = [(left.from, left.until.min(end)), (right.from.max(start), right.until)];
+    let trip = |(from, until): (usize, usize)| {
+        Some(level_of(level, from, until, 0)? + level_of(level, from, until, 1)?)
+    };
+    let changed = trip(sides[1]).zip(trip(sides[0])).map_or(0.0, |(after, before)| (after - before).abs());
+    changed > level.cap && changed <= 2.0 * jump.trip_error
+}
+
+/// Mean of what is near the floor of some windows, if that is enough.
+fn level_of(level: &Level, from: usize, until: usize, d: usize) -> Option<f64> {
+    let values = || level.windows.floors[d][from..until.max(from)].iter().flatten().map(|dot| dot.y);
+    let floor = values().min_by(f64::total_cmp)?;
+    let near: Vec<f64> = values().filter(|y| *y <= floor + level.cap).collect();
+    (near.len() >= SUPPORT).then(|| near.iter().sum::<f64>() / near.len() as f64)
+}
+
+/// When it happened: after every packet too early for the new clock, before every one too early for the old one.
+fn placed(series: &Series, level: &Level, a: &Run, b: &Run, by: f64) -> Jump {
+    let width = level.windows.width;
+    let (from, until) = ((a.until as f64 - 1.0) * width, (b.from as f64 + 1.0) * width);
+    let slack = (by.abs() / 3.0).min(2.0 * level.cap);
+    let (mut last, mut first) = (from, until);
+    for d in [0, 1] {
+        let rises = SIGN[d] * by > 0.0;
+        let of = |stretch: &&Stretch| stretch.floor[d];
+        let side = |from: usize, until: usize| {
+            let inside = level.stretches.iter().filter(|each| each.from >= from && each.until <= until);
+            inside.filter_map(|each| of(&each)).fold(f64::INFINITY, f64::min)
+        };
+        let limit = if rises { side(b.from, b.until) } else { side(a.from, a.until) } - slack;
+        let inside = series.dots[d].iter().filter(|dot| dot.t >= from && dot.t <= until);
+        let mut early = inside.filter(|dot| dot.y - SIGN[d] * level.skew * dot.t < limit).map(|dot| dot.t);
+        if rises {
+            last = early.next_back().unwrap_or(last).max(last);
+        } else {
+            first = early.next().unwrap_or(first).min(first);
+        }
+    }
+    let trip = series.trip() + a.floor.max(b.floor) + a.other.max(b.other);
+    Jump::between(last, first, by, (4.0 * level.cap, 4.0 * level.cap), trip.max(0.0))
+}
+
+/// Changes of floors that were none of the `jumps`.
+pub(crate) fn shifts(level: &Level) -> Vec<Shift> {
+    let supported: Vec<&Stretch> = level.stretches.iter().filter(|each| each.supported()).collect();
+    let least = SMALLEST_NS.max(3.0 * level.cap);
+    let shift = |pair: &[&Stretch]| {
+        let by = [0, 1].map(|d| Some(middle(level, pair[1], d)? - middle(level, pair[0], d)?));
+        let by = [by[0]?, by[1]?];
+        let at = f64::midpoint(pair[0].until as f64, pair[1].from as f64) * level.windows.width;
+        (by[0].abs() > least || by[1].abs() > least).then_some(Shift { at, by })
+    };
+    supported.windows(2).filter_map(shift).collect()
+}

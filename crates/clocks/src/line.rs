@@ -1,0 +1,48 @@
+//! Lines with one slope.
+
+use crate::SKEW_LIMIT;
+use crate::series::Dot;
+
+/// Least squares with one slope and an intercept per group.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    tt: f64,
+    ty: f64,
+    yy: f64,
+    /// Values less intercepts.
+    free: f64,
+}
+
+impl Line {
+    /// One more group.
+    pub(crate) fn group<'a>(&mut self, dots: impl Iterator<Item = &'a Dot> + Clone) {
+        let count = dots.clone().count() as f64;
+        if count < 2.0 {
+            return;
+        }
+        let t = dots.clone().map(|dot| dot.t).sum::<f64>() / count;
+        let y = dots.clone().map(|dot| dot.y).sum::<f64>() / count;
+        for dot in dots {
+            self.tt += (dot.t - t) * (dot.t - t);
+            self.ty += (dot.t - t) * (dot.y - y);
+            self.yy += (dot.y - y) * (dot.y - y);
+        }
+        self.free += count - 1.0;
+    }
+
+    /// None where no group says anything.
+    pub(crate) fn slope(&self) -> Option<f64> {
+        (self.tt > 0.0).then(|| self.ty / self.tt)
+    }
+
+    /// Standard deviation about the lines.
+    pub(crate) fn scatter(&self) -> f64 {
+        let rest = self.yy - self.slope().map_or(0.0, |slope| slope * self.ty);
+        (rest.max(0.0) / (self.free - 1.0).max(1.0)).sqrt()
+    }
+
+    /// Standard error of the slope.
+    pub(crate) fn error(&self) -> f64 {
+        if self.tt > 0.0 { self.scatter() / self.tt.sqrt() } else { SKEW_LIMIT }
+    }
+}

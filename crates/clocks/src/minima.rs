@@ -1,0 +1,131 @@
+//! The smallest apparent delay of every short stretch of time, kept as packets come.
+
+use crate::Point;
+
+/// Stretches kept at most: when there would be more, pairs of them become one.
+const CELLS: usize = 1 << 14;
+/// Width of a stretch in the beginning, ns.
+const FIRST_WIDTH_NS: i64 = 1 << 20;
+/// Times and apparent delays further from zero than this (36 years, ns) are no clock's: sums of a few stay in an `i64`.
+pub(crate) const FURTHEST_NS: i64 = 1 << 60;
+
+/// The packet of one direction with the smallest apparent delay in each of at most 16384 stretches of time.
+///
+/// One pass, bounded memory, any order: what is far above the floor says nothing about a clock, so millions of packets
+/// may pass through here and need not be kept.
+#[derive(Clone, Debug)]
+pub struct Minima {
+    width_ns: i64,
+    /// Number of the first cell: `at_ns / width_ns`, rounded down.
+    first: i64,
+    cells: Vec<Option<Point>>,
+    packets: u64,
+    beyond: bool,
+}
+
+impl Default for Minima {
+    fn default() -> Self {
+        Self { width_ns: FIRST_WIDTH_NS, first: 0, cells: Vec::new(), packets: 0, beyond: false }
+    }
+}
+
+impl Minima {
+    /// One more packet.
+    pub fn push(&mut self, point: Point) {
+        if !within(point.at_ns) || !within(point.apparent_ns) {
+            self.beyond = true;
+            return;
+        }
+        self.packets += 1;
+        let mut cell = point.at_ns.div_euclid(self.width_ns);
+        if self.cells.is_empty() {
+            self.first = cell;
+        }
+        while cell.max(self.last()) - cell.min(self.first) >= CELLS as i64 {
+            self.widen();
+            cell = point.at_ns.div_euclid(self.width_ns);
+        }
+        if cell < self.first {
+            let missing = (self.first - cell) as usize;
+            self.cells.splice(0..0, std::iter::repeat_n(None, missing));
+            self.first = cell;
+        }
+        let index = (cell - self.first) as usize;
+        if index >= self.cells.len() {
+            self.cells.resize(index + 1, None);
+        }
+        keep(&mut self.cells[index], point);
+    }
+
+    /// Packets so far.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Whether a time or an apparent delay was further from zero than 36 years.
+    pub(crate) fn beyond(&self) -> bool {
+        self.beyond
+    }
+
+    /// The packets kept, in order of time.
+    pub(crate) fn points(&self) -> impl Iterator<Item = Point> + '_ {
+        self.cells.iter().flatten().copied()
+    }
+
+    fn last(&self) -> i64 {
+        self.first + (self.cells.len() as i64 - 1).max(0)
+    }
+
+    fn widen(&mut self) {
+        let first = self.first.div_euclid(2);
+        let mut cells = vec![None; (self.last().div_euclid(2) - first + 1) as usize];
+        for (offset, point) in self.cells.iter().enumerate() {
+            if let Some(point) = *point {
+                keep(&mut cells[((self.first + offset as i64).div_euclid(2) - first) as usize], point);
+            }
+        }
+        self.cells = cells;
+        self.first = first;
+        self.width_ns *= 2;
+    }
+}
+
+impl Extend<Point> for Minima {
+    fn extend<I: IntoIterator<Item = Point>>(&mut self, points: I) {
+        for point in points {
+            self.push(point);
+        }
+    }
+}
+
+fn keep(cell: &mut Option<Point>, point: Point) {
+    if cell.is_none_or(|kept| point.apparent_ns < kept.apparent_ns) {
+        *cell = Some(point);
+    }
+}
+
+pub(crate) fn within(ns: i64) -> bool {
+    (-FURTHEST_NS..=FURTHEST_NS).contains(&ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_the_smallest_of_each_stretch_in_any_order() {
+        let points: Vec<Point> = (0..400_000_i64)
+            .map(|n| Point { at_ns: (n * 7919 % 400_000) * 1_000_000, apparent_ns: n % 1000 })
+            .collect();
+        let mut minima = Minima::default();
+        minima.extend(points.iter().copied());
+        assert_eq!(minima.packets(), 400_000);
+        let kept: Vec<Point> = minima.points().collect();
+        assert!(kept.len() <= CELLS && kept.len() > CELLS / 4, "{}", kept.len());
+        assert!(kept.is_sorted_by_key(|point| point.at_ns));
+        for point in points {
+            let cell = point.at_ns.div_euclid(minima.width_ns) - minima.first;
+            assert!(minima.cells[cell as usize].is_some_and(|kept| kept.apparent_ns <= point.apparent_ns));
+        }
+    }
+}

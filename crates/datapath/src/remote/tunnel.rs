@@ -1,0 +1,313 @@
+//! A tunnel for the packets of a flow: what its end sends leaves in datagrams, what comes in datagrams reaches its end, and
+//! both are logged.
+
+use super::port::SLOT_BYTES;
+use crate::inspect::{Arrived, Content, Inspector, Reading, Sighting, mark_congestion};
+use crate::tun::Tun;
+use endpoint::{
+    BATCH, Datagram, EventLog, Guard, Guarded, Inbox, Kind, Outbox, Pace, Session, Urgency, Waiter,
+    be_punctual, monotonic_ns, set_type_of_service,
+};
+use endpoint::{ENVELOPE_BYTES, IP_UDP_BYTES, Opened, close_envelope, is_greeting, open_envelope, word};
+use nix::sys::epoll::EpollFlags;
+use record::Event;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use units::{Span, Time};
+
+/// How long a busy tunnel sleeps, as a network card collects packets.
+const QUANTUM: Span = Span::from_us(50);
+/// Longest time without a look at the stop flag.
+const PATIENCE: Span = Span::from_ms(50);
+/// Silence after which a greeting keeps the way open.
+const SILENCE: Span = Span::from_secs(10);
+/// Bytes of Pantheon's packet number (StanfordSNR/pantheon-tunnel@f866d3f, `src/packet/tunnelshell.cc`).
+const UID_BYTES: usize = 8;
+/// ECN codepoints of the two lowest bits of a type of service.
+const ECN_BITS: u8 = 0b11;
+const CE: u8 = 0b11;
+
+/// What is around a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encapsulation {
+    /// Number, time stamp and tag.
+    Sealed,
+    /// Number alone, nothing authentic: as Pantheon's tunnel does it.
+    Pantheon,
+}
+
+impl Encapsulation {
+    /// Bytes that it adds to a packet, headers of IP and UDP among them.
+    pub(super) const fn overhead_bytes(self) -> u32 {
+        let own = match self {
+            Self::Sealed => ENVELOPE_BYTES,
+            Self::Pantheon => UID_BYTES,
+        };
+        IP_UDP_BYTES + own as u32
+    }
+}
+
+/// What a tunnel of one side leaves behind.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct TunnelReport {
+    /// What left this side, and what arrived at it.
+    pub(super) logs: [EventLog; 2],
+    pub(super) guarded: Guarded,
+    /// Packets that the device of the end refused.
+    pub(super) refused: u64,
+}
+
+/// A tunnel's side.
+#[derive(Debug)]
+pub(super) struct Tunnel {
+    pub(super) socket: UdpSocket,
+    pub(super) guard: Guard,
+    pub(super) tun: Arc<Tun>,
+    pub(super) encapsulation: Encapsulation,
+    /// Number of the flow, from 0.
+    pub(super) flow: u32,
+    /// How what leaves here and what arrives is to be read.
+    pub(super) outgoing: Reading,
+    pub(super) incoming: Reading,
+    /// Datagrams that the socket has sent, of all kinds.
+    pub(super) sent: u64,
+    /// Counts bytes, with those of others.
+    pub(super) sent_bytes: Arc<AtomicU64>,
+}
+
+/// A tunnel at work.
+struct Worker {
+    tunnel: Tunnel,
+    session_clock: endpoint::Clock,
+    inspectors: [Inspector; 2],
+    arrived: Arrived,
+    report: TunnelReport,
+    outbox: Outbox,
+    packet: Vec<u8>,
+    /// Packets that left and arrived.
+    left: u64,
+    came: u64,
+    tos: u8,
+    /// Length of the packet that waits until those before it, of another codepoint, have been sent.
+    held: Option<usize>,
+    last_sent: Time,
+}
+
+impl Tunnel {
+    /// Works until the session is over.
+    ///
+    /// # Errors
+    /// What device or socket refused.
+    pub(super) fn run(self, session: Session<'_>) -> io::Result<TunnelReport> {
+        be_punctual(Urgency::Path);
+        let worker = Worker {
+            session_clock: session.clock,
+            inspectors: [Inspector::new(self.outgoing), Inspector::new(self.incoming)],
+            arrived: Arrived::default(),
+            report: TunnelReport::default(),
+            outbox: Outbox::default(),
+            packet: vec![0; 1 << 16],
+            left: 0,
+            came: 0,
+            tos: 0,
+            held: None,
+            last_sent: session.clock.now(),
+            tunnel: self,
+        };
+        worker.run(session)
+    }
+}
+
+/// What the descriptors are called.
+const DEVICE: u64 = 0;
+const SOCKET: u64 = 1;
+
+impl Worker {
+    fn run(mut self, session: Session<'_>) -> io::Result<TunnelReport> {
+        let mut waiter = Waiter::new(session.clock)?;
+        let tun = Arc::clone(&self.tunnel.tun);
+        waiter.watch(&*tun, DEVICE, EpollFlags::EPOLLIN)?;
+        waiter.watch(&self.tunnel.socket, SOCKET, EpollFlags::EPOLLIN)?;
+        let mut inbox = Inbox::new(SLOT_BYTES);
+        let mut pace = Pace::new(session.clock.now());
+        let mut is_blocked = false;
+        // Of the device and of the socket.
+        let mut readable = [false; 2];
+        loop {
+            let now = session.clock.now();
+            if session.is_over(now) {
+                break;
+            }
+            let more = (readable[0] && !is_blocked) || readable[1];
+            let mut ready = |number: u64, events: EpollFlags| {
+                readable[number as usize] |= !(events & !EpollFlags::EPOLLOUT).is_empty();
+            };
+            if pace.is_busy(now, self.left + self.came) {
+                waiter.sleep(if more { now } else { now + QUANTUM }, &mut ready)?;
+            } else {
+                waiter.wait(if more { now } else { session.end.min(now + PATIENCE) }, &mut ready)?;
+            }
+            if readable[1] {
+                let count = inbox.receive(&self.tunnel.socket)?;
+                readable[1] = count == BATCH;
+                let now = session.clock.now();
+                for datagram in inbox.datagrams(count) {
+                    self.arrive(datagram, now.min(session.end));
+                }
+            }
+            if readable[0] && !is_blocked {
+                readable[0] = self.depart(&tun, session)?;
+            }
+            self.keep_open(session.clock.now());
+            let was_blocked = std::mem::replace(&mut is_blocked, !self.flush()?);
+            if is_blocked != was_blocked {
+                let writable = if is_blocked { EpollFlags::EPOLLOUT } else { EpollFlags::empty() };
+                waiter.change(&self.tunnel.socket, SOCKET, EpollFlags::EPOLLIN | writable)?;
+            }
+        }
+        self.report.guarded = self.tunnel.guard.guarded();
+        Ok(self.report)
+    }
+
+    fn flush(&mut self) -> io::Result<bool> {
+        self.outbox.flush(&self.tunnel.socket, Some(self.tunnel.guard.peer()))
+    }
+
+    /// Takes what the end has sent, at most a batch; whether there may be more.
+    fn depart(&mut self, tun: &Tun, session: Session<'_>) -> io::Result<bool> {
+        while !self.outbox.is_full() {
+            let held = self.held.take();
+            let length = if held.is_some() { held } else { tun.receive(&mut self.packet)? };
+            let Some(length) = length else { return Ok(false) };
+            let now = session.clock.now();
+            if now >= session.end {
+                return Ok(false);
+            }
+            let tos = self.packet.get(1).copied().unwrap_or(0) & ECN_BITS;
+            if tos != self.tos {
+                // The mark of the packet is that of its datagram (RFC 6040, normal mode); those before keep theirs.
+                if !self.flush()? {
+                    self.held = Some(length);
+                    return Ok(true);
+                }
+                set_type_of_service(&self.tunnel.socket, tos)?;
+                self.tos = tos;
+            }
+            self.leave(now, length);
+        }
+        Ok(true)
+    }
+
+    #[inline]
+    fn leave(&mut self, now: Time, length: usize) {
+        let Self { tunnel, outbox, packet, report, inspectors: [outgoing, _], .. } = self;
+        let id = self.left;
+        self.left += 1;
+        let packet = &packet[..length];
+        let sighting = outgoing.inspect(packet);
+        let number = number(tunnel.outgoing, &sighting, id);
+        let size_bytes = length as u32 + tunnel.encapsulation.overhead_bytes();
+        let is_data = tunnel.outgoing != Reading::Acks;
+        let event = if is_data { Event::Send } else { Event::AckSend };
+        report.logs[0].event(now, event, tunnel.flow, number, size_bytes);
+        if is_data {
+            report.logs[0].detail(now, payload_bytes(&sighting, length));
+        }
+        self.last_sent = now;
+        let length = match tunnel.encapsulation {
+            Encapsulation::Sealed => outbox.push(|bytes| {
+                close_envelope(&tunnel.guard, Kind::Packet, id, monotonic_ns(), packet, bytes);
+            }),
+            Encapsulation::Pantheon => outbox.push(|bytes| {
+                bytes.extend_from_slice(&id.to_le_bytes());
+                bytes.extend_from_slice(packet);
+            }),
+        };
+        tunnel.sent_bytes.fetch_add(length as u64, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn arrive(&mut self, mut datagram: Datagram<'_>, now: Time) {
+        let at = datagram.arrived(self.session_clock, now);
+        let (marked, source) = (datagram.tos & ECN_BITS == CE, datagram.source);
+        let guard = &mut self.tunnel.guard;
+        if self.tunnel.encapsulation == Encapsulation::Pantheon
+            && source == guard.peer()
+            && !is_greeting(datagram.bytes)
+        {
+            if datagram.bytes.len() > UID_BYTES {
+                let (uid, packet) = datagram.bytes.split_at_mut(UID_BYTES);
+                let id = word(uid, 0);
+                self.hand_over(at, id, packet, marked);
+            }
+            return;
+        }
+        match open_envelope(guard, &mut datagram) {
+            Some(Opened { kind: Kind::Packet, number, body, .. }) => self.hand_over(at, number, body, marked),
+            Some(Opened { kind: Kind::Hello, body, .. }) if body.first() == Some(&0) => {
+                self.greet(at);
+            }
+            _ => {}
+        }
+    }
+
+    fn hand_over(&mut self, at: Time, id: u64, packet: &mut [u8], marked: bool) {
+        let Self { tunnel, report, inspectors: [_, incoming], arrived, .. } = self;
+        self.came += 1;
+        let sighting = incoming.inspect(packet);
+        let number = number(tunnel.incoming, &sighting, id);
+        let size_bytes = packet.len() as u32 + tunnel.encapsulation.overhead_bytes();
+        let log = &mut report.logs[1];
+        let is_data = tunnel.incoming != Reading::Acks;
+        if marked && packet.get(1).is_some_and(|tos| tos & ECN_BITS != 0) {
+            mark_congestion(packet);
+            let event = if is_data { Event::Mark } else { Event::AckMark };
+            log.event(at, event, tunnel.flow, number, size_bytes);
+        }
+        let event = if is_data { Event::Deliver } else { Event::AckDeliver };
+        log.event(at, event, tunnel.flow, number, size_bytes);
+        let content = match sighting.content {
+            Content::Opaque { .. } if is_data => {
+                Content::Opaque { payload_bytes: payload_bytes(&sighting, packet.len()) }
+            }
+            content => content,
+        };
+        log.detail_of_other(if is_data { arrived.take(content) } else { 0 });
+        if tunnel.tun.send(packet).is_err() {
+            report.refused += 1;
+        }
+    }
+
+    fn greet(&mut self, now: Time) {
+        let number = self.tunnel.sent;
+        self.tunnel.sent += 1;
+        self.last_sent = now;
+        let guard = &self.tunnel.guard;
+        self.outbox.push(|bytes| close_envelope(guard, Kind::Hello, number, monotonic_ns(), &[1], bytes));
+    }
+
+    fn keep_open(&mut self, now: Time) {
+        if now >= self.last_sent + SILENCE && !self.outbox.is_full() {
+            self.greet(now);
+        }
+    }
+}
+
+/// The number of a packet in the log: the sender's own where our transport made it, else that of the tunnel.
+fn number(reading: Reading, sighting: &Sighting, id: u64) -> u64 {
+    if matches!(reading, Reading::Ours { .. }) { sighting.number } else { id }
+}
+
+/// Payload of one packet, be it a fragment of a datagram or a whole one.
+fn payload_bytes(sighting: &Sighting, length: usize) -> u32 {
+    match sighting.content {
+        Content::Opaque { .. } if sighting.fragments > 1 => {
+            let headers = IP_UDP_BYTES - if sighting.fragment == 0 { 0 } else { 8 };
+            (length as u32).saturating_sub(headers)
+        }
+        content => content.payload_bytes(),
+    }
+}

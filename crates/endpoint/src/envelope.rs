@@ -1,0 +1,70 @@
+//! What is around everything that two sides say to each other.
+
+use crate::guard::Guard;
+use crate::seal::{Kind, TAG_BYTES};
+use crate::socket::Datagram;
+
+/// Bytes before the content: number with kind, and time stamp.
+pub const HEAD_BYTES: usize = 16;
+/// What an envelope adds to its content.
+pub const ENVELOPE_BYTES: usize = HEAD_BYTES + TAG_BYTES;
+/// What an envelope holds.
+#[derive(Debug)]
+pub struct Opened<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// Its number among those of its kind.
+    pub number: u64,
+    /// When it was sent, by its sender's clock.
+    pub stamp_ns: u64,
+    /// Its content.
+    pub body: &'a mut [u8],
+}
+
+/// Appends an envelope to `bytes`.
+#[inline]
+pub fn close_envelope(
+    guard: &Guard,
+    kind: Kind,
+    number: u64,
+    stamp_ns: u64,
+    body: &[u8],
+    bytes: &mut Vec<u8>,
+) {
+    let begin = bytes.len();
+    bytes.extend_from_slice(&((kind as u64) << 56 | number).to_le_bytes());
+    bytes.extend_from_slice(&stamp_ns.to_le_bytes());
+    bytes.extend_from_slice(body);
+    let (head, body) = bytes[begin..].split_at_mut(HEAD_BYTES);
+    let tag = guard.close(kind, number, head, body);
+    bytes.extend_from_slice(&tag);
+}
+
+/// Opens an envelope; `None` if the peer has not made it, or not now.
+#[inline]
+pub fn open_envelope<'a>(guard: &mut Guard, datagram: &'a mut Datagram<'_>) -> Option<Opened<'a>> {
+    let source = datagram.source;
+    let length = datagram.bytes.len();
+    let kind = kind(datagram.bytes);
+    let (Some(kind), true) = (kind, length >= ENVELOPE_BYTES) else {
+        guard.count_forged();
+        return None;
+    };
+    let (head, rest) = datagram.bytes.split_at_mut(HEAD_BYTES);
+    let (body, tag) = rest.split_at_mut(length - ENVELOPE_BYTES);
+    let number = word(head, 0) & !(0xff << 56);
+    guard.open((kind, number), head, body, tag, source).then(|| {
+        let stamp_ns = word(head, 8);
+        Opened { kind, number, stamp_ns, body }
+    })
+}
+
+fn kind(bytes: &[u8]) -> Option<Kind> {
+    let kinds = [Kind::Packet, Kind::Hello, Kind::Ask, Kind::Answer];
+    bytes.get(7).and_then(|code| kinds.into_iter().find(|kind| *kind as u8 == *code))
+}
+
+/// The eight bytes at `at` as a number; zero where there are none.
+pub fn word(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
+}

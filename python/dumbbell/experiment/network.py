@@ -1,0 +1,63 @@
+"""The path of runs between two machines: the network, of which nobody knows in advance what it is."""
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from dumbbell import backends
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.plan import Plan
+from dumbbell.errors import UserError
+from dumbbell.remote.host import read_host
+
+if TYPE_CHECKING:
+    from dumbbell.catalog.settings import Settings
+
+OVERHEAD_BYTES = 60
+"""What our tunnel adds to a packet; schemes choose their packets so that it fits."""
+
+_SAME = ("sender", "tunnel", "ntp", "remote_address", "bandwidth_cap_mbps")
+
+
+def over_network(plan: Plan, paths: tuple[str, ...]) -> Plan:
+    """The plan on the network to the other machine, if its backend has one; `paths` are what the command line gives.
+
+    Raises:
+        UserError: it is made for certain paths.
+    """
+    if not plan.capabilities.shared_link:
+        return plan
+    backend = backends.require(plan.backend)
+    name = network_name(backend.argument)
+    if any(path != name for path in paths):
+        raise UserError(f"--path: with --backend {plan.backend} the path is the network between the machines")
+    if plan.grid or plan.cells:
+        raise UserError(
+            f"{plan.file or plan.name}: has cells, which are paths of ours: allowed with --backend sim or emu"
+        )
+    path = PathModel(
+        name=name,
+        title=f"this machine and {backend.argument}",
+        provenance="the network between the two machines, as it was",
+        overhead_bytes=OVERHEAD_BYTES,
+        file=plan.backend,
+    )
+    return replace(plan, paths=[name], own_paths={name: path})
+
+
+def network_name(host: str) -> str:
+    """What the network to a machine, `[user@]HOST[:PORT]`, is called in results.
+
+    Raises:
+        UserError: no machine is named like that.
+    """
+    return "to-" + (re.sub(r"[^a-z0-9]+", "-", read_host(host).name.lower()).strip("-") or "host")
+
+
+def network_table(settings: "Settings") -> dict[str, Any]:
+    """What a run specification has for the backend alone."""
+    found = {name: value for name in _SAME if (value := getattr(settings, name, None)) is not None}
+    if settings.udp_ports is not None:
+        first, _, last = settings.udp_ports.partition("-")
+        found["udp_ports"] = [int(first), int(last)]
+    return found

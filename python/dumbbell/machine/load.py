@@ -1,0 +1,155 @@
+"""What a machine had to do: counters of the kernel before and after a run, and whether it was the bottleneck."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dumbbell.machine.description import read
+from dumbbell.machine.interfaces import up
+
+MOST_BUSY = 0.95
+"""A processor that is busy for more of its time was the bottleneck, not the path."""
+
+MOST_STEAL = 0.05
+"""A machine whose host took more than this share of its processors' time was not there when packets were due."""
+
+_INTERFACE = (
+    "rx_bytes",
+    "rx_packets",
+    "rx_errors",
+    "rx_dropped",
+    "rx_missed_errors",
+    "tx_bytes",
+    "tx_packets",
+    "tx_errors",
+    "tx_dropped",
+    "tx_fifo_errors",
+)
+_UDP = ("InDatagrams", "OutDatagrams", "NoPorts", "InErrors", "RcvbufErrors", "SndbufErrors", "MemErrors")
+_TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+_IDLE = ("idle", "iowait")
+_SYSTEM, _PROCESSES = Path("/sys"), Path("/proc")
+
+Counters = dict[str, Any]
+
+
+def counters() -> Counters:
+    """The kernel's counters since it started; those of this process's network namespace. What is not there is absent.
+
+    `interfaces` by name, `udp` over IPv4 and IPv6 together, `softnet` (packets that waited for a processor: `dropped`
+    ones found no place), `cpu` and each `cpuN` in ticks.
+    """
+    found: Counters = {
+        "interfaces": _interfaces(),
+        "udp": _udp(),
+        "softnet": _softnet(),
+        "cpu": _processors(),
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def difference(before: Counters, after: Counters) -> Counters:
+    """What happened between both: counts, and of the processors the share that was `busy`, and what others took.
+
+    `busiest` is that of the one processor that was busy most. What is not known of both, or was set back, is absent.
+    """
+    found: Counters = {}
+    for key in ("udp", "softnet"):
+        found[key] = _grown(before.get(key, {}), after.get(key, {}))
+    names = [name for name in after.get("interfaces", {}) if name in before.get("interfaces", {})]
+    pairs = {name: (before["interfaces"][name], after["interfaces"][name]) for name in names}
+    found["interfaces"] = {name: _grown(*pair) for name, pair in pairs.items()}
+    ticks = before.get("cpu", {}), after.get("cpu", {})
+    each = {name: _grown(ticks[0][name], ticks[1][name]) for name in ticks[1] if name in ticks[0]}
+    found["cpu"] = _shares(each)
+    return {key: value for key, value in found.items() if value}
+
+
+def overload(
+    differences: Mapping[str, Counters],
+    duration_s: float,
+    drops: Mapping[str, int],
+    load: Mapping[str, float] | None = None,
+) -> str | None:
+    """Why a run of so many seconds counts as degraded, with the figure; `None` if no machine was its bottleneck.
+
+    Args:
+        differences: those of `difference`, by side (`local`, `remote`).
+        duration_s: of the run.
+        drops: packets that were lost by our own making, by where.
+        load: by side the busy share of what carries the packets, where it was measured; without it that of all of the
+            machine's processors.
+    """
+    found = (_reasons(side, counted, (load or {}).get(side)) for side, counted in differences.items())
+    ours = [f"{count:,} packets were lost {where}" for where, count in drops.items() if count]
+    reasons = [*ours, *(reason for side in found for reason in side)]
+    return f"{reasons[0]} in {duration_s:.10g} s: not the path was the bottleneck" if reasons else None
+
+
+def _reasons(side: str, counted: Counters, load: float | None) -> Iterable[str]:
+    """What makes a side the bottleneck, worst first."""
+    udp, cpu = counted.get("udp", {}), counted.get("cpu", {})
+    for name, buffer in (("RcvbufErrors", "receive"), ("SndbufErrors", "send")):
+        if udp.get(name):
+            yield f"{side}: UDP {buffer} buffers overflowed {udp[name]:,} times"
+    if counted.get("softnet", {}).get("dropped"):
+        yield f"{side}: {counted['softnet']['dropped']:,} packets found no place to wait for a processor"
+    busy = cpu.get("busy") if load is None else load
+    if busy is not None and busy > MOST_BUSY:
+        yield f"{side}: processors were {busy:.1%} busy (most: {MOST_BUSY:.0%})"
+    if cpu.get("steal", 0.0) > MOST_STEAL:
+        yield f"{side}: others took {cpu['steal']:.1%} of the processors' time (most: {MOST_STEAL:.0%})"
+
+
+def _grown(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
+    return {name: after[name] - before[name] for name in after if name in before and after[name] >= before[name]}
+
+
+def _shares(ticks: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
+    shares = {name: share for name, each in ticks.items() if (share := _busy(each)) is not None}
+    if "cpu" not in shares:
+        return {}
+    whole = ticks["cpu"]
+    found = {"busy": shares.pop("cpu")}
+    if "steal" in whole:
+        found["steal"] = round(whole["steal"] / sum(whole.values()), 4)
+    return found | ({"busiest": max(shares.values())} if shares else {})
+
+
+def _busy(ticks: Mapping[str, int]) -> float | None:
+    """The share of the time in which a processor worked, for whomever."""
+    total = sum(ticks.values())
+    idle = sum(ticks.get(name, 0) for name in _IDLE)
+    return round(1.0 - idle / total, 4) if total else None
+
+
+def _interfaces() -> dict[str, dict[str, int]]:
+    found = {}
+    for entry in up(_SYSTEM / "class/net"):
+        values = {name: read(entry / "statistics" / name) for name in _INTERFACE}
+        found[entry.name] = {name: int(value) for name, value in values.items() if value is not None}
+    return {name: values for name, values in found.items() if values}
+
+
+def _udp() -> dict[str, int]:
+    """The counters of UDP, both families."""
+    rows = [line.split() for line in (read(_PROCESSES / "net/snmp") or "").splitlines() if line.startswith("Udp:")]
+    found = dict(zip(rows[0][1:], map(int, rows[1][1:]), strict=True)) if len(rows) == 2 else {}
+    found = {name: value for name, value in found.items() if name in _UDP}
+    for line in (read(_PROCESSES / "net/snmp6") or "").splitlines():
+        name, _, value = line.partition(" ")
+        if name.startswith("Udp6") and name.removeprefix("Udp6") in _UDP:
+            found[name.removeprefix("Udp6")] = found.get(name.removeprefix("Udp6"), 0) + int(value)
+    return found
+
+
+def _softnet() -> dict[str, int]:
+    """Per processor a row of hexadecimal numbers; the first three are processed, dropped, squeezed."""
+    rows = [line.split() for line in (read(_PROCESSES / "net/softnet_stat") or "").splitlines()]
+    names = ("processed", "dropped", "squeezed")
+    return {name: sum(int(row[place], 16) for row in rows) for place, name in enumerate(names)} if rows else {}
+
+
+def _processors() -> dict[str, dict[str, int]]:
+    rows = [line.split() for line in (read(_PROCESSES / "stat") or "").splitlines() if line.startswith("cpu")]
+    return {row[0]: dict(zip(_TICKS, map(int, row[1:]), strict=False)) for row in rows}

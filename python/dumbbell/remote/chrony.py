@@ -1,0 +1,73 @@
+"""The time as this machine's chronyd knows it, where one runs."""
+
+import math
+import shutil
+import subprocess
+import time
+
+from dumbbell import _core
+from dumbbell.errors import UserError, one_line, printable
+from dumbbell.remote.sntp import MOST_ROOT_S, Known
+
+PATIENCE_S = 3.0
+_COLUMNS = 14
+_READINGS = 9
+
+
+def tracking() -> Known | None:
+    """What `chronyc -c tracking` says; None where there is no chrony or it follows nothing.
+
+    Raises:
+        UserError: its answer is not understood.
+    """
+    program = shutil.which("chronyc")
+    if program is None:
+        return None
+    try:
+        words = [program, "-n", "-c", "tracking"]
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE_S)
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError) as error:
+        raise UserError(f"chronyc: {one_line(error)}") from None
+    if done.returncode != 0:
+        return None  # nobody runs that it could ask
+    slow_s, error_s, synchronised = understood(done.stdout)
+    if not synchronised:
+        return None
+    at_ns, ahead_ns, between_ns = wall_clock_ahead()
+    return Known(at_ns, ahead_ns + round(slow_s * 1e9), math.ceil(error_s * 1e9) + between_ns)
+
+
+def understood(text: str) -> tuple[float, float, bool]:
+    """By how much the wall clock is slow of NTP's time, how far off that may be (s), whether chronyd follows a source.
+
+    The columns (mlichvar/chrony@d0b2486, `client.c`, process_cmd_tracking): name and address of the source, stratum,
+    time of its last word, system time, last and mean offset, frequency, its residual and skew, root delay, root
+    dispersion, interval, leap status. print_report there says in words that a positive system time is slow. The bound
+    is that of chronyc(1), tracking.
+
+    Raises:
+        UserError: the text is something else.
+    """
+    columns = text.strip().split(",")
+    try:
+        if len(columns) != _COLUMNS:
+            raise ValueError
+        stratum = int(columns[2])
+        slow_s, delay_s, dispersion_s = (float(columns[number]) for number in (4, 10, 11))
+    except ValueError:
+        raise UserError(f"chronyc: `{printable(text.strip()[:80])}` is no report of tracking") from None
+    error_s = dispersion_s + delay_s / 2
+    follows = columns[13] != "Not synchronised" and 0 < stratum < 16 and error_s <= MOST_ROOT_S
+    return slow_s, error_s, follows
+
+
+def wall_clock_ahead() -> tuple[int, int, int]:
+    """How far the wall clock is ahead of the clock of runs: when, by how much, and off by at most so much, ns."""
+    readings = []
+    for _ in range(_READINGS):
+        before_ns = _core.clock_ns()
+        wall_ns = time.time_ns()
+        after_ns = _core.clock_ns()
+        readings.append((after_ns - before_ns, (before_ns + after_ns) // 2, wall_ns))
+    between_ns, at_ns, wall_ns = min(readings)
+    return at_ns, wall_ns - at_ns, between_ns

@@ -1,0 +1,270 @@
+"""An agent at work, as the process that coordinates a run sees it: on this machine a child, on another one over ssh."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import IO, Any, Self
+
+from dumbbell import __version__
+from dumbbell.errors import UserError, one_line, printable
+from dumbbell.remote.host import Host
+from dumbbell.remote.messages import SILENCE_S, Beats, Message, Messages, Noise, Silence, framed
+from dumbbell.remote.ssh import ssh_command, why_ssh_failed
+
+GREETED_WITHIN_S = 30.0
+"""So long an agent may take to start: name look-up, ssh, a slow machine's Python."""
+GONE_WITHIN_S = 20.0
+"""So long an agent may take to end what it has started."""
+_LOCAL = [sys.executable, "-P", "-m", "dumbbell", "remote", "serve", "--own"]
+_LAST_WORDS = 200
+"""Lines of stderr that are kept."""
+
+Answer = tuple[Message, bytes]
+Told = Callable[[Message], None]
+
+
+class LinkLost(UserError):
+    """The agent cannot be asked any more; the line says why."""
+
+
+class Refused(UserError):
+    """The agent's own reason why it did not do what it was asked for."""
+
+
+class Agent:
+    """A process that carries out commands: the far end of a connection, or, without a host, a child of this machine.
+
+    Use it with `with`: afterwards nothing of it is left here, and nothing there within seconds. Questions may come from
+    several threads and are answered in order.
+    """
+
+    def __init__(self, host: Host | None = None, told: Told | None = None, any_version: bool = False) -> None:
+        """Starts it and waits for what it says of itself (`hello`).
+
+        `told` is called, from a thread, with what the agent tells without being asked. `any_version`: an agent of
+        another version is no error, but `other_version`.
+
+        Raises:
+            LinkLost: it could not be started, in one line.
+        """
+        self.name = str(host) if host else "this machine"
+        self._host = host
+        self._told = told
+        self._waiting: deque[Future[Answer]] = deque()
+        self._asking = threading.Lock()
+        """Held while a question is written, which may take its time: answers come in the order of questions."""
+        self._knowing = threading.Lock()
+        """Held while it is looked at who waits, and whether the agent is lost."""
+        self._lost: str | None = None
+        self._over = False
+        self._greeted = False
+        try:
+            self._process = subprocess.Popen(
+                ssh_command(host) if host else _LOCAL,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C is for us; we end it
+            )
+        except OSError as error:
+            raise LinkLost(f"{self.name}: cannot start {'ssh' if host else 'an agent'}: {one_line(error)}") from None
+        source, sink, errors = self._process.stdout, self._process.stdin, self._process.stderr
+        assert source is not None
+        assert sink is not None
+        assert errors is not None
+        self._pipes: tuple[IO[bytes], ...] = (sink, source, errors)
+        self._messages = Messages(source.fileno(), sink.fileno())
+        self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
+        self._threads = [threading.Thread(target=self._keep_last_words, args=(errors,), daemon=True)]
+        self._threads[0].start()
+        self._beats: Beats | None = None
+        try:
+            self._greet()
+            self._greeted = True
+            self._beats = Beats(self._messages, {"do": "beat"})
+            self._threads.append(threading.Thread(target=self._read, name=f"link {self.name}", daemon=True))
+            self._threads[1].start()
+            self.hello = self.ask("hello")[0]
+            self.other_version = self._other_version()
+            if self.other_version and not any_version:
+                raise LinkLost(f"{self.name}: has {self.other_version}{self._mend()}")
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def lost(self) -> str | None:
+        """Why the agent cannot be asked any more; `None` while it can."""
+        return self._lost
+
+    def ask(self, do: str, payload: bytes = b"", **arguments: Any) -> Answer:  # noqa: ANN401 (any JSON value)
+        """What the agent answers to a command: an object, and bytes.
+
+        Raises:
+            Refused: the agent's reason.
+            LinkLost: it is gone.
+        """
+        return self.begin(do, payload, **arguments).result()
+
+    def begin(self, do: str, payload: bytes = b"", **arguments: Any) -> "Future[Answer]":  # noqa: ANN401 (as `ask`)
+        """Gives a command; its `result()` is the answer, when it has come, or raises as `ask` does."""
+        future: Future[Answer] = Future()
+        head = framed({"do": do} | arguments, payload)
+        with self._asking:
+            with self._knowing:
+                if self._lost is not None:
+                    raise LinkLost(self._lost)
+                self._waiting.append(future)
+            try:
+                self._messages.write(head, payload)
+            except OSError:
+                pass  # the thread that reads says why
+            except BaseException:  # Ctrl-C: half a question can be followed by nothing
+                self._kill()
+                raise
+        return future
+
+    def say(self, **what: Any) -> None:  # noqa: ANN401 (any JSON value)
+        """Says something to the command at work."""
+        with contextlib.suppress(OSError):
+            self._messages.send({"do": "say"} | what)
+
+    def stop(self) -> None:
+        """Tells the agent to end the command that it carries out, which is then answered as it ends."""
+        with contextlib.suppress(OSError):
+            self._messages.send({"do": "stop"})
+
+    def close(self) -> None:
+        """Ends the agent with all that it started. Afterwards no process of it is left here."""
+        if self._beats is not None:
+            self._beats.stop()
+        self._lose(f"{self.name}: the link was closed")
+        if not self._messages.finish(within_s=1.0):
+            self._kill()  # nobody reads what is being written
+            self._messages.finish(GONE_WITHIN_S)
+        with contextlib.suppress(OSError):
+            self._pipes[0].close()  # the end of its input asks it to end
+        try:
+            self._process.wait(GONE_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self._kill()
+            self._process.wait()
+        self._over = True
+        for thread, pipe in zip(self._threads, reversed(self._pipes), strict=False):
+            thread.join(2.0)
+            if not thread.is_alive():  # a connection that ssh shares may hold stderr for longer
+                pipe.close()
+
+    def _greet(self) -> None:
+        try:
+            self._messages.skip_to_greeting(GREETED_WITHIN_S)
+        except EOFError:
+            raise LinkLost(f"{self.name}: {self._why_ended()}") from None
+        except Silence:
+            self._kill()
+            fix = f": does `ssh {self._host.name} true` work?" if self._host else ""
+            raise LinkLost(f"{self.name}: no answer within {GREETED_WITHIN_S:.0f} s{fix}") from None
+        except Noise as error:
+            self._kill()  # it does not listen
+            raise LinkLost(f"{self.name}: {error}{self._mend()}") from None
+
+    def _other_version(self) -> str | None:
+        """Both versions, if they differ: numbers of two programs are not those of one."""
+        from dumbbell.library.installation import installation
+
+        ours = installation()
+        theirs = (self.hello.get("version"), self.hello.get("commit"))
+        commits = {str(commit).removesuffix("+") for commit in (ours.commit, theirs[1]) if commit}
+        same_commit = len(commits) < 2  # not every build knows its own
+        if theirs[0] == __version__ and same_commit:
+            return None
+        return f"dumbbell {_named(*theirs)}, this machine has {_named(__version__, ours.commit)}"
+
+    def _mend(self) -> str:
+        return f": `dumbbell remote install {self._host}`" if self._host else ""
+
+    def _read(self) -> None:
+        """Gives answers to who waits for them, until the agent is gone."""
+        try:
+            while True:
+                message, payload = self._messages.receive(waiting=self._require_open)
+                if "ok" in message or "error" in message:
+                    self._give(message, payload)
+                elif "tell" in message and self._told is not None:
+                    self._told(message["tell"])
+        except EOFError:
+            self._lose(f"{self.name}: {self._why_ended()}")
+        except Silence:
+            self._lose(f"{self.name}: has sent nothing for {SILENCE_S:.0f} s: the connection was lost")
+        except Exception as error:  # noise, or of who is told
+            self._lose(f"{self.name}: {one_line(error)}")
+        finally:
+            if not self._over:
+                self._kill()  # or who is writing to it would wait for ever
+
+    def _require_open(self) -> None:
+        if self._over:
+            raise EOFError
+
+    def _kill(self) -> None:
+        """Ends the process and what is in its session, here; not twice, for the number may be another's by then."""
+        if self._process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _give(self, message: Message, payload: bytes) -> None:
+        with self._knowing:
+            if self._lost is not None:
+                return
+            if not self._waiting:
+                raise Noise("answered what it was not asked")
+            future = self._waiting.popleft()
+        if "error" in message:
+            future.set_exception(Refused(f"{self.name}: {printable(str(message['error']))}"))
+        elif isinstance(message["ok"], dict):
+            future.set_result((message["ok"], payload))
+        else:
+            future.set_exception(LinkLost(f"{self.name}: its answer is no object"))
+
+    def _lose(self, why: str) -> None:
+        """Nobody waits any longer."""
+        with self._knowing:
+            self._lost = self._lost or why
+            while self._waiting:
+                self._waiting.popleft().set_exception(LinkLost(self._lost))
+
+    def _keep_last_words(self, errors: IO[bytes]) -> None:
+        for line in iter(lambda: errors.readline(4096), b""):
+            self._last_words.append(line.decode(errors="replace"))
+
+    def _why_ended(self) -> str:
+        """Why its output ended."""
+        status: int | None = None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            status = self._process.wait(GONE_WITHIN_S)
+        self._threads[0].join(1.0)  # somebody else may hold stderr open
+        said = "".join(self._last_words)
+        if self._host and not (status is not None and status < 0):
+            if self._greeted and not said.strip():
+                return "its agent was killed, or the connection was closed"
+            return why_ssh_failed(self._host, status, said)
+        last = (said.strip().splitlines() or [""])[-1]
+        what = "the ssh to it" if self._host else "its agent"
+        ended = f"{what} ended by signal {-status}" if status and status < 0 else f"{what} ended with status {status}"
+        return f"{ended}: {printable(last)}" if last else ended
+
+
+def _named(version: object, commit: object) -> str:
+    return f"{version} ({commit})" if commit else str(version)

@@ -1,0 +1,194 @@
+"""What passes between an agent and who asks it: JSON objects with bytes behind them, each way over one pipe.
+
+The agent begins with the line `GREETING`; what a login shell printed before it is skipped. After it, both ways: the
+length of a JSON object (4 bytes, the most significant first), the object, and as many bytes as its key `bytes` says.
+"""
+
+import contextlib
+import errno
+import json
+import os
+import select
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from dumbbell.errors import UserError, printable
+from dumbbell.json_text import BadJson, parse_json
+
+PROTOCOL = 1
+GREETING = b"dumbbell-remote %d\n" % PROTOCOL
+BEAT_S = 2.0
+"""Between two beats, each way."""
+SILENCE_S = 15.0
+"""After so long without a byte the other side counts as gone."""
+MOST_OBJECT = 64 * 2**20
+"""Bytes of the longest JSON object."""
+MOST_BYTES = 4 * 2**30
+"""Bytes of the longest payload."""
+MOST_NOISE = 64 * 2**10
+"""Bytes that may come before the greeting."""
+_CHUNK = 2**20
+
+Message = dict[str, Any]
+
+
+class Noise(UserError):
+    """The other side sent what is no message."""
+
+
+class Silence(UserError):
+    """The other side has sent nothing for too long."""
+
+
+def framed(message: Message, payload: bytes | memoryview = b"") -> bytes:
+    """A message as it is written, up to its payload.
+
+    Raises:
+        UserError: it is too long.
+    """
+    if payload:
+        message = message | {"bytes": len(payload)}
+    text = json.dumps(message, separators=(",", ":")).encode()
+    if len(text) > MOST_OBJECT or len(payload) > MOST_BYTES:
+        raise UserError(f"a message of {len(text)} and {len(payload)} bytes is longer than allowed")
+    return len(text).to_bytes(4, "big") + text
+
+
+class Messages:
+    """Both directions of a connection: `send` from any thread, `receive` from one."""
+
+    def __init__(self, source: int, sink: int) -> None:
+        """Reads from the descriptor `source` and writes to `sink`, both of which stay the caller's."""
+        self._source = source
+        self._sink = sink
+        self._writing = threading.Lock()
+        self._kept = b""
+        self._finished = False
+        self.heard_s = time.monotonic()
+        """When the last byte came, by the monotonic clock."""
+
+    def send(self, message: Message, payload: bytes | memoryview = b"") -> None:
+        """Writes a message; waits where the other side does not read.
+
+        Raises:
+            UserError: it is too long; nothing was written.
+            OSError: nobody reads any more.
+        """
+        self.write(framed(message, payload), payload)
+
+    def write(self, head: bytes, payload: bytes | memoryview = b"") -> None:
+        """Writes what `framed` made of a message, and its payload."""
+        with self._writing:
+            if self._finished:
+                raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+            self._write(head)
+            self._write(payload)
+
+    def finish(self, within_s: float) -> bool:
+        """Nothing more is written: the sink may be closed. False where a message is stuck in it for so long."""
+        if not self._writing.acquire(timeout=within_s):
+            return False
+        self._finished = True
+        self._writing.release()
+        return True
+
+    def greet(self) -> None:
+        """Writes the line that an agent begins with."""
+        self._write(GREETING)
+
+    def skip_to_greeting(self, within_s: float) -> None:
+        """Reads what a login shell printed, and the greeting.
+
+        Raises:
+            Noise: another protocol, or more than a login shell prints.
+            Silence: it did not come in time.
+            EOFError: the end came first.
+        """
+        name, _, _ = GREETING.partition(b" ")
+        deadline_s = time.monotonic() + within_s
+        while True:
+            found = self._kept.find(name + b" ")
+            end = self._kept.find(b"\n", found)
+            if found >= 0 and end >= 0:
+                line, self._kept = self._kept[found : end + 1], self._kept[end + 1 :]
+                if line != GREETING:
+                    spoken = printable(line[len(name) :].decode(errors="replace").strip())
+                    raise Noise(f"speaks version {spoken} of the protocol, this side version {PROTOCOL}")
+                return
+            if len(self._kept) > MOST_NOISE:
+                begin = printable(self._kept[:60].decode(errors="replace"))
+                raise Noise(f"does not answer as dumbbell does, but with `{begin}...`")
+            self._kept += self._read(_CHUNK, max(0.0, deadline_s - time.monotonic()))
+
+    def receive(self, silence_s: float = SILENCE_S, waiting: Callable[[], None] | None = None) -> tuple[Message, bytes]:
+        """The next message and its payload. `waiting` is called about every second in which nothing comes.
+
+        Raises:
+            Noise: what came is no message.
+            Silence: nothing came for so long.
+            EOFError: the other side has ended.
+        """
+        length = int.from_bytes(self._exactly(4, silence_s, waiting), "big")
+        if not 2 <= length <= MOST_OBJECT:
+            raise Noise(f"sent a message of {length} bytes: allowed are 2 to {MOST_OBJECT}")
+        text = self._exactly(length, silence_s, waiting)
+        try:
+            message = parse_json(text.decode())
+        except (BadJson, UnicodeDecodeError):
+            message = None
+        if not isinstance(message, dict):
+            raise Noise(f"sent what is no message: `{printable(bytes(text[:60]).decode(errors='replace'))}`")
+        behind = message.pop("bytes", 0)
+        if type(behind) is not int or not 0 <= behind <= MOST_BYTES:
+            raise Noise(f"sent a message with `bytes` = {printable(repr(behind)[:60])}: allowed are 0 to {MOST_BYTES}")
+        return message, bytes(self._exactly(behind, silence_s, waiting))
+
+    def _exactly(self, count: int, silence_s: float, waiting: Callable[[], None] | None) -> bytearray:
+        parts = bytearray(self._kept[:count])
+        self._kept = self._kept[count:]
+        while len(parts) < count:
+            try:
+                parts += self._read(min(_CHUNK, count - len(parts)), 1.0)
+            except Silence:
+                if time.monotonic() - self.heard_s > silence_s:
+                    raise
+                if waiting is not None:
+                    waiting()
+        return parts
+
+    def _read(self, most: int, within_s: float) -> bytes:
+        """At least one byte."""
+        poll = select.poll()  # `select` knows no descriptors above 1023
+        poll.register(self._source, select.POLLIN)
+        if not poll.poll(within_s * 1000):
+            raise Silence(f"has sent nothing for {time.monotonic() - self.heard_s:.0f} s")
+        part = os.read(self._source, most)
+        if not part:
+            raise EOFError
+        self.heard_s = time.monotonic()
+        return part
+
+    def _write(self, content: bytes | memoryview) -> None:
+        left = memoryview(content)
+        while left:
+            left = left[os.write(self._sink, left[:_CHUNK]) :]
+
+
+class Beats:
+    """Sends `message` every `BEAT_S` from a thread of its own until it is stopped or nobody reads."""
+
+    def __init__(self, messages: Messages, message: Message) -> None:
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._send, args=(messages, message), name="beats", daemon=True)
+        self._thread.start()
+
+    def _send(self, messages: Messages, message: Message) -> None:
+        with contextlib.suppress(OSError):
+            while not self._stopped.wait(BEAT_S):
+                messages.send(message)
+
+    def stop(self) -> None:
+        """No more; does not wait for one that is being written."""
+        self._stopped.set()

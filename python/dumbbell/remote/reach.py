@@ -1,0 +1,86 @@
+"""Whether UDP passes between two agents: each in turn opens a socket, and the other one sends to it.
+
+A socket is open for seconds, and nothing that it hears counts but the token that came over the link.
+"""
+
+import hmac
+import secrets
+import socket
+import time
+
+from dumbbell import Error
+from dumbbell.errors import UserError, one_line
+from dumbbell.remote.link import Agent
+from dumbbell.remote.messages import Message
+from dumbbell.remote.serve import Reply, State
+
+OPEN_S = 2.0
+"""So long a socket is open."""
+COPIES, EVERY_S = 5, 0.1
+"""So many datagrams are sent, so far apart."""
+
+
+def listen(state: State, _message: Message, _payload: bytes) -> Reply:
+    """Opens a socket; its port."""
+    peer = socket.socket(_family(), socket.SOCK_DGRAM)
+    state.held.callback(peer.close)
+    peer.bind(("", 0))
+    state.kept["reach"] = peer
+    return {"port": peer.getsockname()[1]}, b""
+
+
+def heard(state: State, message: Message, _payload: bytes) -> Reply:
+    """Waits for a datagram with the token; from where it came, as far as one did. The socket is closed then."""
+    token = str(message["token"]).encode()
+    deadline_s = time.monotonic() + OPEN_S
+    with state.kept.pop("reach") as peer:
+        while (left_s := deadline_s - time.monotonic()) > 0 and not state.stopping.is_set():
+            peer.settimeout(min(left_s, 0.5))
+            try:
+                content, where = peer.recvfrom(2048)
+            except TimeoutError:
+                continue
+            if hmac.compare_digest(content, token):
+                return {"from": [_plain(where[0]), where[1]]}, b""
+    return {"from": None}, b""
+
+
+def speak(state: State, message: Message, _payload: bytes) -> Reply:
+    """Sends the token to an address, several times."""
+    token, where = str(message["token"]).encode(), (str(message["address"]), int(message["port"]))
+    try:
+        found = socket.getaddrinfo(*where, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(found[0], socket.SOCK_DGRAM) as peer:
+            for _ in range(COPIES):
+                peer.sendto(token, found[4])
+                if state.stopping.wait(EVERY_S):
+                    break
+    except OSError as error:
+        raise UserError(f"cannot send to {where[0]}: {one_line(error)}") from None
+    return {}, b""
+
+
+def passes(sender: Agent, receiver: Agent, address: str) -> str | None:
+    """Sends from one agent to the address of the other one: why it does not arrive, or None if it does."""
+    token = secrets.token_hex(16)
+    port = receiver.ask("listen")[0]["port"]
+    hearing = receiver.begin("heard", token=token)
+    try:
+        sender.ask("speak", token=token, address=address, port=port)
+    except Error as error:
+        hearing.result()
+        return one_line(error)
+    return None if hearing.result()[0]["from"] else f"nothing arrives at {address} (tried port {port})"
+
+
+def _family() -> int:
+    """IPv6 sockets hear IPv4 too, where there is IPv6."""
+    try:
+        socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).close()
+    except OSError:
+        return socket.AF_INET
+    return socket.AF_INET6
+
+
+def _plain(address: str) -> str:
+    return address.removeprefix("::ffff:")

@@ -1,0 +1,92 @@
+"""How an agent of another machine is started through its ssh, and what ssh means when it fails."""
+
+import re
+import subprocess
+from collections.abc import Mapping
+from typing import Any
+
+from dumbbell.errors import printable
+from dumbbell.remote.host import Host
+
+OPTIONS = ("-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
+"""No terminal and no question; ssh ends when the other machine has not answered for 15 s. The rest is the user's."""
+
+FOLDER = ".local/share/dumbbell/remote"
+"""Where `dumbbell remote install` puts dumbbell, below the home directory there."""
+
+SERVE = (
+    "exec sh -c '"
+    f'own="$HOME/{FOLDER}/bin/dumbbell"; '
+    'if [ -x "$own" ]; then exec "$own" remote serve; fi; '
+    "exec dumbbell remote serve'"
+)
+"""The one command that is executed there, by whatever login shell: nothing of a file or a user enters it."""
+
+NOT_FOUND = 127
+"""Exit status of a shell that did not find the command."""
+OF_SSH = 255
+"""Exit status of ssh where ssh itself failed."""
+
+
+def ssh_command(host: Host, command: str = SERVE) -> list[str]:
+    """The words that execute a command, which is a constant of this package, on the other machine."""
+    return ["ssh", *OPTIONS, *host.ssh_words(), command]
+
+
+def addresses(host: Host, hello: Mapping[str, Any]) -> list[str]:
+    """Where the other machine may be reached beside ssh, the likeliest first.
+
+    That is where ssh connects to, by the user's configuration of it, and then where the machine itself sees that it was
+    connected to, which its agent says in `hello`.
+    """
+    found = subprocess.run(["ssh", "-G", *host.ssh_words()], capture_output=True, text=True, check=False)
+    names = [line.partition(" ")[2] for line in found.stdout.splitlines() if line.startswith("hostname ")]
+    return list(dict.fromkeys([*(names or [host.name]), *filter(None, [(hello.get("ssh") or {}).get("server")])]))
+
+
+_FAILURES: tuple[tuple[str, str], ...] = (
+    (r"REMOTE HOST IDENTIFICATION HAS CHANGED", "its host key is not the one that is known here{where}: {changed}"),
+    (r"Host key verification failed", "its host key is not known here: `ssh {words}` once shows it and asks"),
+    (
+        r"Permission denied \(([^)]*)\)",
+        "it accepts no key of this user (it allows {1}): `ssh {words}` has to work without a password",
+    ),
+    (
+        r"Too many authentication failures",
+        "it refused after too many keys: name the right one in ~/.ssh/config (IdentityFile, IdentitiesOnly yes)",
+    ),
+    (r"Could not resolve hostname [^:]*: (.*)", "unknown host: {1}"),
+    (r"connect to host .* port (\d+): Connection refused", "nothing listens on its port {1} (connection refused)"),
+    (r"connect to host .* port (\d+): (.*)", "cannot be reached on port {1}: {2}"),
+    (r"Unprotected private key|UNPROTECTED PRIVATE KEY", "the private key here can be read by others: `chmod 600` it"),
+    (r"(kex_exchange_identification|banner exchange): (.*)", "what listens there is no ssh server: {2}"),
+    (r"Timeout, server .* not responding", "it has not answered for 15 s: the connection was lost"),
+    (
+        r"Connection (?:to .* )?closed by (?:remote host|.* port \d+)",
+        "ssh: the connection was closed by the other side",
+    ),
+)
+_CHANGED = "if that is meant to be, `ssh-keygen -R {known}` forgets the old one; if not, somebody may be in between"
+
+
+def why_ssh_failed(host: Host, status: int | None, said: str) -> str:
+    """One line for a start that failed, from the exit status of ssh and what was written to stderr."""
+    words = " ".join([*(("-p", str(host.port)) if host.port else ()), f"{host.user}@" * bool(host.user) + host.name])
+    known = f"'[{host.name}]:{host.port}'" if host.port else host.name
+    for pattern, meaning in _FAILURES:
+        found = re.search(pattern, said)
+        if found is not None and status == OF_SSH:
+            place = re.search(r"Offending .* key in (\S+)", said)
+            where = f" ({printable(place[1])})" if place else ""
+            groups = [printable((part or "").strip()) for part in (found[0], *found.groups())]
+            changed = _CHANGED.format(known=known)
+            return meaning.format(*groups, words=words, known=known, where=where, changed=changed)
+    if status == NOT_FOUND:
+        return f"dumbbell is not installed there: `dumbbell remote install {host}`"
+    if "unknown command `remote`" in said:
+        return f"the dumbbell there is another version, without `remote`: `dumbbell remote install {host}`"
+    last = (said.strip().splitlines() or [""])[-1]
+    if status == OF_SSH and not last:
+        return "its agent was killed, or ssh failed without a word"
+    ended = "ssh failed" if status == OF_SSH else f"its agent ended with status {status}"
+    return f"{ended}: {printable(last.strip())}" if last else ended

@@ -1,0 +1,59 @@
+"""What a report says of the network and the machines of a run between two of them, in a person's words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_AROUND = {"none": "a tag, no tunnel", "sealed": "our tunnel", "pantheon": "a tunnel as Pantheon's"}
+
+
+def network_rows(run: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Name and value of each line; none of a run that was made on one machine. `run` is as in `show --json`."""
+    remote, clocks = run.get("remote"), run.get("clocks")
+    if not remote or not clocks:
+        return []
+    mtu = remote["mtu"]
+    routers = f", {len(remote['hops'])} routers told of themselves" if remote["hops"] else ""
+    rows = [
+        (
+            "network",
+            f"round trip of {clocks['rtt_ms']:.3f} ms at least, packets of up to {mtu['there']} bytes there and "
+            f"{mtu['back']} back{routers}",
+        ),
+        ("around packets", _around(remote)),
+    ]
+    strange = _strange(remote)
+    if strange:
+        rows.append(("counted besides", strange))
+    machines = "; ".join(
+        f"{side} {_load(counted)}" for side, counted in remote["machines"].items() if counted.get("cpu")
+    )
+    return [*rows, ("machines", machines)] if machines else rows
+
+
+def _around(remote: Mapping[str, Any]) -> str:
+    """What our own doing adds to each packet, flow by flow where flows differ."""
+    each = [
+        f"{overhead} bytes ({_AROUND[tunnel]})"
+        for tunnel, overhead in zip(remote["tunnels"], remote["overhead_bytes"], strict=True)
+    ]
+    if len(set(each)) == 1:
+        return each[0]
+    return "; ".join(f"flow {number}: {words}" for number, words in enumerate(each, 1))
+
+
+def _strange(remote: Mapping[str, Any]) -> str:
+    """What was not the peer's, and where that was all at once."""
+    counted = [remote["channel"], *(flow["guarded"] for flow in remote["flows"])]
+    words = {
+        "forged": "datagrams that nobody of the two had made",
+        "replayed": "that had come before",
+        "moved": "times the other side's address was another",
+    }
+    sums = {key: sum(each[key] for each in counted) for key in words}
+    return ", ".join(f"{sums[key]:,} {text}" for key, text in words.items() if sums[key])
+
+
+def _load(counted: Mapping[str, Any]) -> str:
+    cpu = counted["cpu"]
+    steal = f", {cpu['steal']:.0%} taken by others" if cpu.get("steal") else ""
+    return f"{cpu['busy']:.0%} busy{steal}"

@@ -1,0 +1,98 @@
+"""How the numbers of a campaign change: medians and quartiles by hour of day, and by round."""
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from dumbbell.results.clocks import Interval, clocks_of
+
+METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
+"""What is followed over time: metrics of the network."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Median and quartiles of a metric over runs: between neighbours they are interpolated linearly."""
+
+    count: int
+    low: float
+    median: float
+    high: float
+    clocks: Interval | None = None
+    """Where the true median of a one-way delay lies, of what two clocks measured."""
+
+    @classmethod
+    def of(cls, values: list[float], intervals: Sequence[Interval] = ()) -> "Spread":
+        """Of one value or more; `intervals` are where the true values lie, if that is not where they are stated."""
+        clocks = None
+        if intervals:
+            low, high = (statistics.median(ends) for ends in zip(*intervals, strict=True))
+            clocks = (low, high)
+        if len(values) == 1:
+            return cls(1, values[0], values[0], values[0], clocks)
+        first, median, third = statistics.quantiles(values, n=4, method="inclusive")
+        return cls(len(values), first, median, third, clocks)
+
+
+@dataclass(frozen=True)
+class Period:
+    """A time of the campaign, or of the day: `number` orders them, `at_s` is when its first run began (Unix time)."""
+
+    number: int
+    at_s: float
+    runs: int
+    metrics: Mapping[str, Spread]
+
+
+Run = Mapping[str, Any]
+
+
+def started_s(run: Run) -> float | None:
+    """When a run began, Unix time; `None` where nothing tells."""
+    try:
+        return datetime.fromisoformat(str(run.get("started_at"))).timestamp()
+    except ValueError:
+        return None
+
+
+def hour_of_day(run: Run) -> int | None:
+    """The hour in UTC, 0 to 23, in which a run began."""
+    began_s = started_s(run)
+    return None if began_s is None else datetime.fromtimestamp(began_s, UTC).hour
+
+
+def stretch(rounds: int, most: int) -> int:
+    """How many rounds stand together where `rounds` of them have at most `most` places."""
+    return max(-(-rounds // most), 1)
+
+
+def periods(runs: Iterable[Run], number: Callable[[Run], int | None]) -> dict[str, list[Period]]:
+    """By scheme the periods with good runs, in order; `number` says to which one a run belongs."""
+    found: dict[str, dict[int, list[Run]]] = {}
+    for run in runs:
+        place = number(run) if run["status"] == "done" and started_s(run) is not None else None
+        if place is not None:
+            found.setdefault(run["scheme"], {}).setdefault(place, []).append(run)
+    return {
+        scheme: [_period(place, members) for place, members in sorted(places.items())]
+        for scheme, places in found.items()
+    }
+
+
+def _period(number: int, runs: list[Run]) -> Period:
+    metrics = {}
+    for metric in METRICS:
+        found = [(run, float(value)) for run in runs if isinstance(value := run["network"].get(metric), int | float)]
+        intervals = [_interval(run, metric, value) for run, value in found]
+        if found:
+            known = [each for each in intervals if each is not None]
+            metrics[metric] = Spread.of([value for _, value in found], known if len(known) == len(found) else ())
+    began = [began_s for run in runs if (began_s := started_s(run)) is not None]
+    return Period(number, min(began), len(runs), metrics)
+
+
+def _interval(run: Run, metric: str, value: float) -> Interval | None:
+    clocks = clocks_of(run)
+    return None if clocks is None else clocks.interval("network", 0, metric, value)

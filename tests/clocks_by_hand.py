@@ -1,0 +1,59 @@
+"""The linear program of Moon, Skelly and Towsley (INFOCOM 1999, section 5) by trying every line through two points.
+
+Of all lines that no point is below of, the one with the smallest sum of distances to the points: its slope is the
+skew. The crate `clocks` finds skews in another way; `crates/clocks/tests/moon.json` has series with what comes out
+here, written by `python tests/clocks_by_hand.py`.
+"""
+
+import json
+import random
+from itertools import combinations
+from pathlib import Path
+
+FILE = Path(__file__).parents[1] / "crates" / "clocks" / "tests" / "moon.json"
+
+Series = list[tuple[int, int]]
+"""(when, apparent delay), ns."""
+
+
+def skew(points: Series) -> float:
+    """The slope of the best line, ns per ns."""
+    best = (float("inf"), 0.0)
+    mean = [sum(axis) / len(points) for axis in zip(*points, strict=True)]
+    for (t, y), (u, z) in combinations(points, 2):
+        slope = (z - y) / (u - t)
+        # below of every point, up to the rounding of a nanosecond
+        if all(other >= y + slope * (at - t) - 1e-3 for at, other in points):
+            distance = mean[1] - (y + slope * (mean[0] - t))
+            best = min(best, (distance, slope))
+    return best[1]
+
+
+def drawn(seed: int) -> tuple[Series, Series]:
+    """Packets of both directions, one per 0.2 s for 60 s, between clocks that differ by 37 ms and some ppm."""
+    draw = random.Random(seed)
+    ppm = draw.uniform(-100, 100)
+    series: list[Series] = []
+    for sign in (1, -1):
+        points: Series = []
+        for n in range(300):
+            at = n * 200_000_000 + draw.randrange(100_000_000)
+            queue = draw.choice([0, 0, 1]) * draw.random() * 20e6
+            delay = 10e6 + draw.expovariate(1 / 20e3) + queue
+            points.append((at, round(delay + sign * (37e6 + ppm * 1e-6 * at))))
+        series.append(points)
+    return series[0], series[1]
+
+
+def vectors() -> list[dict[str, object]]:
+    """What the file has."""
+    found: list[dict[str, object]] = []
+    for seed in range(4):
+        forward, backward = drawn(seed)
+        skews = [skew(forward), -skew(backward)]
+        found.append({"forward": forward, "backward": backward, "skews_ppm": [round(each * 1e6, 4) for each in skews]})
+    return found
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(vectors(), separators=(",", ":")) + "\n")

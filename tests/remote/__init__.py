@@ -1,0 +1,1 @@
+"""Runs between two machines, and what they stand on; two network namespaces are the machines."""

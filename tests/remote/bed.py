@@ -1,0 +1,421 @@
+"""Two machines and the Internet between them, made of namespaces on this one; the emulator's packet log is the truth.
+
+    near --veth-- left --(dumbbell emulate: the path)-- right --veth-- far
+      \\______________________ veth: ssh, unless `ssh_over_path` ______________/
+
+`left` and `right` are routers; each can be a NAT, drop UDP, or keep the news that a packet is too big to itself. `near`
+and `far` are machines: each has a home directory and may have a monotonic clock of its own; `far` has an sshd.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from dumbbell.machine.emulation import checks
+
+NEAR, FAR, SSH_PORT = "10.1.0.2", "10.2.0.2", 2222
+_ROUTERS = {"near": "left", "far": "right"}
+_TOOLS = ("ip", "nft", "conntrack", "nsenter", "unshare", "mount", "ssh", "ssh-keygen", "sshd")
+_SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_PATIENCE_S = 30.0
+
+SSHD = """\
+Port {port}
+ListenAddress {address}
+HostKey {folder}/host_key
+AuthorizedKeysFile {folder}/authorized
+PidFile none
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin yes
+MaxStartups 100
+SetEnv {environment}
+"""
+
+SSH = """\
+Host *
+  IdentityFile {folder}/key
+  IdentitiesOnly yes
+  UserKnownHostsFile {folder}/known_hosts
+  GlobalKnownHostsFile /dev/null
+"""
+
+
+def path_text(
+    mbps: float = 20.0,
+    there_ms: float = 10.0,
+    back_ms: float = 10.0,
+    *,
+    queue_bytes: int = 250_000,
+    loss: float = 0.0,
+    reorder: float = 0.0,
+    mtu: int = 1500,
+) -> str:
+    """A path as TOML; what near sends is its data direction. Both directions lose packets, and hold some for 3 ms."""
+    link = f'kind = "link"\nrate_mbps = {mbps}\nqueue = {{ kind = "droptail", bytes = {queue_bytes} }}\n'
+    noise = [f'kind = "loss"\nprobability = {loss}\n'] if loss else []
+    noise += [f'kind = "reorder"\nprobability = {reorder}\ndelay_ms = 3.0\n'] if reorder else []
+    text = f'name = "internet"\nmtu_bytes = {mtu}\nfragment = false\n'
+    for direction, delay_ms in (("data", there_ms), ("ack", back_ms)):
+        for element in (link, f'kind = "delay"\ndelay_ms = {delay_ms}\n', *noise):
+            text += f"[[{direction}]]\n{element}"
+    return text
+
+
+def why_not() -> str | None:
+    """Why there can be no test bed here."""
+    if os.geteuid() != 0:
+        return "two machines need root: sshd changes users"
+    missing = [tool for tool in _TOOLS if shutil.which(tool, path=_SYSTEM_PATH) is None]
+    if missing:
+        return f"not installed: {', '.join(missing)}"
+    bad = [check for check in checks() if not check["good"]]
+    return f"{bad[0]['name']}: {bad[0]['found']}" if bad else None
+
+
+def now_running() -> Iterator[int]:
+    """The numbers of all processes."""
+    return (int(folder.name) for folder in Path("/proc").glob("[0-9]*"))
+
+
+@dataclass
+class Side:
+    """A machine: the namespaces that the process `inside` holds, and what is started there."""
+
+    name: str
+    folder: Path
+    inside: int
+    environment: dict[str, str]
+    with_clock: bool = False
+    own: set[int] = field(default_factory=set)
+    """Processes that are the machine's, not somebody's doing."""
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def words(self, *words: object) -> list[str]:
+        """What executes a command there."""
+        enter = ["nsenter", "-t", str(self.inside), "-m", "-n", *(["-T"] if self.with_clock else [])]
+        return [*enter, "--", "env", "-C", str(self.folder), *map(str, words)]
+
+    def start(self, *words: object, stdin: int = subprocess.DEVNULL, **more: str) -> subprocess.Popen[str]:
+        """Starts a command there, in a session of its own; `more` is put into its environment."""
+        process = subprocess.Popen(
+            self.words(*words),
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self.environment | more,
+            start_new_session=True,
+        )
+        self.started.append(process)
+        return process
+
+    def run(self, *words: object, expect: int | None = 0, **more: str) -> subprocess.CompletedProcess[str]:
+        """Runs a command there to its end."""
+        process = self.start(*words, **more)
+        try:
+            out, errors = process.communicate(timeout=120)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, errors = process.communicate()
+            raise AssertionError(f"{words}: did not end: {out}{errors}") from None
+        assert expect is None or process.returncode == expect, f"{words}: {process.returncode}\n{out}\n{errors}"
+        return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
+
+    def dumbbell(self, *words: object, expect: int | None = 0, **more: str) -> subprocess.CompletedProcess[str]:
+        """Runs `dumbbell` there."""
+        done = self.run(sys.executable, "-P", "-m", "dumbbell", *words, expect=expect, **more)
+        assert "Traceback" not in done.stderr, done.stderr
+        return done
+
+    def start_dumbbell(self, *words: object, **more: str) -> subprocess.Popen[str]:
+        """Starts `dumbbell` there."""
+        return self.start(sys.executable, "-P", "-m", "dumbbell", *words, **more)
+
+    def running(self, mark: str = "") -> dict[int, str]:
+        """What runs there with `mark` in its command line, beside what belongs to the machine: all that it shows is its
+        own view of the file system, wherever it has put its network.
+        """
+        found = {}
+        place = Path(f"/proc/{self.inside}/ns/mnt").stat().st_ino
+        for process in now_running():
+            with contextlib.suppress(OSError):
+                if Path(f"/proc/{process}/ns/mnt").stat().st_ino == place and process not in self.own:
+                    line = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                    if line and mark in line:  # zombies have none
+                        found[process] = line.strip()
+        return found
+
+    def empty(self, within_s: float = 20.0, mark: str = "") -> bool:
+        """Whether nothing is left running there in time."""
+        return eventually(lambda: not self.running(mark), within_s)
+
+
+def eventually(reached: Callable[[], object], within_s: float = _PATIENCE_S) -> bool:
+    """Whether it becomes so in time."""
+    deadline = time.monotonic() + within_s
+    while not reached():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+class Bed:
+    """The two machines at work, while it is entered."""
+
+    def __init__(
+        self,
+        folder: Path,
+        path: str | None = None,
+        *,
+        nat: tuple[str, ...] = (),
+        ssh_over_path: bool = False,
+        clocks_s: Mapping[str, float] | None = None,
+        test_clocks: Mapping[str, str] | None = None,
+    ) -> None:
+        """`path` is the text of a path; `nat` names the machines that are behind one.
+
+        By machine: `clocks_s` is what its monotonic clock is ahead of this machine's, `test_clocks` is
+        `DUMBBELL_TEST_CLOCK` of its agents.
+        """
+        self.folder = folder
+        self.host = f"{FAR}:{SSH_PORT}"
+        self._path = path if path is not None else path_text()
+        self._nat = nat
+        self._ssh_over_path = ssh_over_path
+        self._clocks_s = dict(clocks_s or {})
+        self._test_clocks = dict(test_clocks or {})
+        self._closing = contextlib.ExitStack()
+        self.near: Side
+        self.far: Side
+        self.sshd: subprocess.Popen[bytes]
+        self._path_process: subprocess.Popen[bytes]
+        self._path_ended = False
+        self._routers: dict[str, int] = {}
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as starting:
+            starting.callback(self._closing.close)
+            self._start_path()
+            self.near = self._start_side("near", NEAR)
+            self.far = self._start_side("far", FAR)
+            if not self._ssh_over_path:
+                self._join_beside()
+            self._write_keys()
+            self.start_sshd()
+            self._closing.callback(self._end_all)
+            starting.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        died = self._path_process.poll() is not None and not self._path_ended
+        self._closing.close()
+        assert not died, f"the path ended by itself: {(self.folder / 'path.log').read_text()}"
+
+    def dumbbell(self, *words: object, expect: int | None = 0, **more: str) -> subprocess.CompletedProcess[str]:
+        """Runs `dumbbell` on the near machine."""
+        return self.near.dumbbell(*words, expect=expect, **more)
+
+    def truth(self) -> Path:
+        """Ends the path and gives its packet log, as `dumbbell emulate --log` writes it."""
+        self._path_ended = True
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._routers["left"], signal.SIGKILL)
+        self._path_process.wait(_PATIENCE_S)
+        return self.folder / "truth.parquet"
+
+    def block_udp(self) -> None:
+        """From now on no UDP passes."""
+        self._filter("forward", "meta l4proto udp drop")
+
+    def keep_sizes_secret(self) -> None:
+        """Routers drop what is too big for the path and no longer say so: a black hole."""
+        self._filter("output", "icmp type destination-unreachable drop")
+
+    def rebind(self, side: str = "near") -> None:
+        """The NAT before a machine forgets what it knew, and gives other ports from now on."""
+        self._translate(side, first_port=30_000 + time.monotonic_ns() % 20_000)
+        self._in_router(_ROUTERS[side], "conntrack", "-F")
+
+    def in_router(self, side: str, *words: str) -> None:
+        """Runs a command in the router before a machine."""
+        self._in_router(_ROUTERS[side], *words)
+
+    def sessions(self) -> list[int]:
+        """The processes of the far sshd that serve connections."""
+        return [process for process, line in self.far.running("sshd: ").items() if "listener" not in line]
+
+    def start_sshd(self) -> None:
+        """Starts the far machine's sshd and waits until it answers."""
+        program = shutil.which("sshd", path=_SYSTEM_PATH)
+        with (self.folder / "sshd.log").open("ab") as log:
+            self.sshd = subprocess.Popen(
+                self.far.words(program, "-D", "-e", "-f", self.far.folder / "sshd_config"),
+                stdin=subprocess.DEVNULL,
+                stderr=log,
+            )
+        self.far.own.add(self.sshd.pid)
+        self._closing.callback(_end, self.sshd)
+        listens = f":{SSH_PORT:04X} "
+        assert eventually(lambda: listens in self.far.run("cat", "/proc/self/net/tcp").stdout), self.sshd_log()
+
+    def stop_sshd(self) -> None:
+        """No new connections; those that there are go on."""
+        _end(self.sshd)
+
+    def sshd_log(self) -> str:
+        """What the sshd said until now."""
+        return (self.folder / "sshd.log").read_text()
+
+    def _start_path(self) -> None:
+        (self.folder / "internet.toml").write_text(self._path)
+        stay = "echo $$ > {file}.part && mv {file}.part {file} && exec sleep infinity"
+        files = {name: self.folder / f"{name}.pid" for name in ("left", "right")}
+        words = ["emulate", "--path", "internet.toml", "--quiet", "--log", "truth.parquet"]
+        words += ["--server", f"sh -c '{stay.format(file=files['right'])}'"]
+        words += ["--", "sh", "-c", stay.format(file=files["left"])]
+        with (self.folder / "path.log").open("wb") as log:
+            self._path_process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "dumbbell", *words], cwd=self.folder, stdin=subprocess.DEVNULL, stderr=log
+            )
+        self._closing.callback(_end, self._path_process)
+        started = eventually(lambda: all(file.exists() for file in files.values()))
+        assert started, (self.folder / "path.log").read_text()
+        self._routers = {name: int(file.read_text()) for name, file in files.items()}
+        for side, router in _ROUTERS.items():
+            self._in_router(router, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
+            for table in ("nat", "filter"):
+                self._in_router(router, "nft", "add", "table", "ip", table)
+            hook = "{ type nat hook postrouting priority 100; }"
+            self._in_router(router, "nft", f"add chain ip nat post {hook}")
+            for chain in ("forward", "output"):
+                self._in_router(
+                    router, "nft", f"add chain ip filter {chain} {{ type filter hook {chain} priority 0; }}"
+                )
+            if side in self._nat:
+                self._translate(side, first_port=20_000)
+                unasked = 'iifname "dumbbell0" ct state new drop'
+                self._in_router(router, "nft", f"add rule ip filter forward {unasked}")
+
+    def _start_side(self, name: str, address: str) -> Side:
+        folder = self.folder / name
+        for below in ("home", "bin", "tmp", "runtime"):
+            (folder / below).mkdir(parents=True, mode=0o700)
+        ahead = self._clocks_s.get(name)
+        clock = (
+            ["-T", "--monotonic", str(int(ahead)), "--boottime", str(int(ahead)), "--fork", "--kill-child"]
+            if ahead
+            else []
+        )
+        file = self.folder / f"{name}.pid"
+        prepare = (
+            "mount -t sysfs sysfs /sys && mount -t tmpfs tmpfs /run && mkdir /run/sshd && ip link set lo up"
+            f" && echo $$ > {file}.part && mv {file}.part {file} && exec sleep infinity"
+        )
+        holder = subprocess.Popen(["unshare", "-m", "-n", *clock, "sh", "-c", prepare], stdin=subprocess.DEVNULL)
+        self._closing.callback(_end, holder)
+        assert eventually(file.exists), f"no namespaces for {name}"
+        inside = int(file.read_text())
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("SSH_", "XDG_", "LC_"))}
+        environment |= {"HOME": str(folder / "home"), "PATH": f"{folder / 'bin'}:{_SYSTEM_PATH}"}
+        environment |= {"TMPDIR": str(folder / "tmp"), "XDG_RUNTIME_DIR": str(folder / "runtime")}
+        if name in self._test_clocks:
+            environment["DUMBBELL_TEST_CLOCK"] = self._test_clocks[name]
+        side = Side(name, folder, inside, environment, with_clock=bool(ahead), own={holder.pid, inside})
+        router, gateway = self._routers[_ROUTERS[name]], address.rpartition(".")[0] + ".1"
+        _ip(f"link add eth0 netns {inside} type veth peer name machine netns {router}", None)
+        _ip(f"address add {address}/24 dev eth0", inside)
+        _ip("link set eth0 up", inside)
+        _ip(f"address add {gateway}/24 dev machine", router)
+        _ip("link set machine up", router)
+        _ip(f"route add default via {gateway}", inside)
+        return side
+
+    def _join_beside(self) -> None:
+        """TCP from and to the port of the sshd has a way of its own."""
+        near, far = self.near.inside, self.far.inside
+        _ip(f"link add beside netns {near} type veth peer name beside netns {far}", None)
+        ends = ((near, NEAR, "10.9.0.1", "10.9.0.2", "dport"), (far, FAR, "10.9.0.2", "10.9.0.1", "sport"))
+        for inside, source, ours, theirs, which in ends:
+            _ip(f"address add {ours}/24 dev beside", inside)
+            _ip("link set beside up", inside)
+            _ip(f"route add default via {theirs} src {source} table 100", inside)
+            _ip(f"rule add ipproto tcp {which} {SSH_PORT} lookup 100", inside)
+
+    def _write_keys(self) -> None:
+        near, far = self.near.folder, self.far.folder
+        for file in (near / "key", near / "other_key", far / "host_key", far / "other_host_key"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file], check=True)
+        shutil.copy(near / "key.pub", far / "authorized")
+        self.know_host()
+        (near / "ssh_config").write_text(SSH.format(folder=near))
+        wrapper = near / "bin" / "ssh"
+        wrapper.write_text(f'#!/bin/sh\nexec {shutil.which("ssh", path=_SYSTEM_PATH)} -F {near}/ssh_config "$@"\n')
+        wrapper.chmod(0o755)
+        (far / "bin" / "dumbbell").symlink_to(Path(sys.executable).with_name("dumbbell"))
+        kept = {key: value for key, value in self.far.environment.items() if key in (*_OWN, *_PASSED)}
+        environment = " ".join(f'"{key}={value}"' for key, value in kept.items())
+        (far / "sshd_config").write_text(SSHD.format(port=SSH_PORT, address=FAR, folder=far, environment=environment))
+
+    def know_host(self, key: str = "host_key") -> None:
+        """The near machine takes this key for the far one's."""
+        public = (self.far.folder / f"{key}.pub").read_text().split()
+        (self.near.folder / "known_hosts").write_text(f"[{FAR}]:{SSH_PORT} {public[0]} {public[1]}\n")
+
+    def _translate(self, side: str, first_port: int) -> None:
+        router = _ROUTERS[side]
+        self._in_router(router, "nft", "flush chain ip nat post")
+        ports = f"{first_port}-{first_port + 999}"
+        self._in_router(
+            router, "nft", f'add rule ip nat post oifname "dumbbell0" meta l4proto {{tcp, udp}} masquerade to :{ports}'
+        )
+        self._in_router(router, "nft", 'add rule ip nat post oifname "dumbbell0" masquerade')
+
+    def _filter(self, chain: str, rule: str) -> None:
+        for router in self._routers:
+            self._in_router(router, "nft", f"add rule ip filter {chain} {rule}")
+
+    def _in_router(self, router: str, *words: str) -> None:
+        command = ["nsenter", "-t", str(self._routers[router]), "-n", "--", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)
+        assert done.returncode == 0, f"{words}: {done.stderr}"
+
+    def _end_all(self) -> None:
+        """Ends what is left on both machines: whoever left it there fails by his own test."""
+        for side in (self.near, self.far):
+            for process in side.running():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            for started in side.started:
+                with started:
+                    started.kill()
+
+
+_OWN = ("HOME", "PATH", "TMPDIR", "XDG_RUNTIME_DIR")
+"""What each machine has of its own."""
+_PASSED = ("DUMBBELL_TEST_CLOCK", "DUMBBELL_TURN", "LANG")
+"""What the far machine's environment has of ours."""
+
+
+def _ip(words: str, inside: int | None) -> None:
+    """Runs `ip`, in the network namespace of a process."""
+    enter = [] if inside is None else ["nsenter", "-t", str(inside), "-n", "--"]
+    done = subprocess.run([*enter, "ip", *words.split()], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"ip {words}: {done.stderr}"
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    if process.poll() is None:
+        process.kill()
+    process.wait(_PATIENCE_S)

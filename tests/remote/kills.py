@@ -1,0 +1,118 @@
+"""Killing runs between two machines: whoever has a part in one, on either side, at any moment."""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from kills import COMMAND, Lost, Subject, Victim
+
+from .bed import Bed, eventually
+from .traces import both, left_behind
+
+GONE_WITHIN_S = 20.0
+_PARTS = ("iperf3", "sshd", "bin/ssh ", "remote serve", "resource_tracker", "spawn_main", "dumbbell run")
+"""What tells the processes of a run apart, the most telling first."""
+
+
+class RemoteVictim(Victim):
+    """An experiment on two machines of its own: any process of it is killed, on any of them."""
+
+    of_others = 0.9
+    goes_on_s = 2.0
+
+    def __init__(self, subject: Subject, folder: Path, draw: random.Random) -> None:
+        """Makes the machines too."""
+        place = folder / "bed"
+        place.mkdir()
+        self._bed = Bed(place).__enter__()
+        try:
+            allowed = Path(self._bed.far.environment["HOME"], ".config/dumbbell/allow")
+            allowed.parent.mkdir(parents=True)
+            allowed.write_text("iperf3\n")
+            self._before: dict[str, frozenset[str]] = {}
+            self.by_part: dict[str, int] = {}
+            super().__init__(subject, folder, draw)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Ends the machines."""
+        self._bed.__exit__()
+
+    def run(self, folder: Path, words: Iterable[str]) -> None:
+        """Runs a command on the near machine."""
+        self._bed.near.run("env", "-C", folder, *COMMAND, *words)
+        # what a first run makes for good, in its home, is no trace of a run
+        self._before = self._before or self._settled()
+
+    def start(self, words: Iterable[str]) -> "subprocess.Popen[bytes]":
+        """Starts the command on the near machine."""
+        near = self._bed.near
+        return subprocess.Popen(
+            near.words("env", "-C", self.place, *COMMAND, *words),
+            env=near.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def lasts_s(self) -> float:
+        """The runs take most of it."""
+        left = len(self.expected) - len(self.subject.parts(self.place))
+        return self.takes_s * max(1, left) / len(self.expected)
+
+    def others(self, process: int) -> list[int]:
+        """One process of each part that there is now, at random."""
+        parts: dict[str, list[int]] = {}
+        for side in (self._bed.near, self._bed.far):
+            running = side.running()
+            for number, line in running.items():
+                if number != process:
+                    parts.setdefault(f"{side.name} {_part(number, line, running)}", []).append(number)
+        if not parts:
+            self.said = ": the command"
+            return []
+        programs = sorted(part for part in parts if "iperf3" in part)  # they live shortest
+        chosen = self.draw.choice(programs if programs and self.draw.random() < 0.5 else sorted(parts))
+        self.by_part[chosen] = self.by_part.get(chosen, 0) + 1
+        self.said = f": {chosen}"
+        return [self.draw.choice(sorted(parts[chosen]))]
+
+    def check_gone(self, session: int) -> None:
+        """Waits until both machines are as they were before."""
+        if not eventually(lambda: not left_behind(self._bed, self._before), GONE_WITHIN_S):
+            left = left_behind(self._bed, self._before)
+            self._end_left()
+            raise Lost(f"{self.subject.name}{self.said}: stays behind: {left}")
+
+    def _settled(self) -> dict[str, frozenset[str]]:
+        if not self._bed.near.empty(GONE_WITHIN_S) or not self._bed.far.empty(GONE_WITHIN_S):
+            raise Lost(f"{self.subject.name}: an undisturbed run leaves {self._bed.near.running()}")
+        return both(self._bed)
+
+    def _end_left(self) -> None:
+        for side in (self._bed.near, self._bed.far):
+            for number in side.running():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGKILL)
+
+
+def _part(number: int, line: str, running: dict[int, str]) -> str:
+    """What a process does in a run."""
+    part = next((part for part in _PARTS if part in line), line.split()[0])
+    if part != "remote serve":
+        return part
+    return "agent" if _parent(number) in running and "remote serve" in running[_parent(number)] else "guardian"
+
+
+def _parent(number: int) -> int:
+    try:
+        return int(Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0

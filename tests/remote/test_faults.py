@@ -1,0 +1,266 @@
+"""What can go wrong between two machines, while a run goes on: each with a clear reason, and nothing is left behind."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+from .bed import FAR, Bed, eventually, path_text
+
+pytestmark = pytest.mark.real
+
+BOTH = ["kernel-cubic", pytest.param("copa", marks=pytest.mark.slow)]
+"""A scheme through a tunnel, and one without."""
+STEPS = (("far", 200), ("near", -200), ("near", 200))
+SMALL = path_text(mtu=1200)
+
+
+@contextlib.contextmanager
+def running(bed: Bed, *words: object) -> Iterator[tuple[Path, "subprocess.Popen[str]"]]:
+    """An experiment whose first run is under way: its directory and its process."""
+    out = bed.near.folder / "results"
+    backend = f"remote:{bed.host}"
+    process = bed.near.start_dumbbell("run", "--backend", backend, "--out", out, "--json", *words)
+    try:
+        # the kernel's clock ticks on: both agents are there, and more than the meeting is over
+        begun = Path(f"/proc/{bed.near.inside}/root{out}/experiment.toml")  # as it is there: it may be on another disk
+        assert eventually(lambda: bed.far.running("remote serve") and begun.exists())
+        time.sleep(5.0)
+        yield out, process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def finished(process: "subprocess.Popen[str]") -> tuple[int, list[dict[str, Any]], str]:
+    """Exit status, runs and what was said on stderr."""
+    told, errors = process.communicate(timeout=120)
+    assert "Traceback" not in errors, errors
+    return process.returncode, json.loads(told)["runs"], errors
+
+
+def stats(out: Path, each: dict[str, Any]) -> dict[str, Any]:
+    folder = out / "runs" / each["path"] / each["scheme"] / str(each["run"])
+    found: dict[str, Any] = json.loads((folder / "stats.json").read_text())
+    return found
+
+
+@pytest.mark.parametrize("what", ["agent", pytest.param("ssh", marks=pytest.mark.slow)])
+def test_a_connection_that_is_lost_fails_its_run_and_resume_makes_it(bed: Bed, what: str) -> None:
+    words = ("--schemes", "copa", "--duration", 8, "--runs", 2)
+    with running(bed, *words) as (out, process):
+        killed = bed.sessions() if what == "ssh" else list(bed.far.running("remote serve"))
+        assert killed
+        for number in killed:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+        status, runs, errors = finished(process)
+    assert status == 1
+    first, second = runs
+    assert first["status"] == "failed"
+    assert FAR in first["reason"], first["reason"]
+    assert "the connection was closed" in first["reason"], first["reason"]
+    assert second["status"] in ("done", "degraded"), errors
+    assert bed.near.empty()
+    assert bed.far.empty()
+    again = bed.dumbbell("run", "--resume", "--out", out, "--json")
+    assert [each["status"] in ("done", "degraded") for each in json.loads(again.stdout)["runs"]] == [True, True]
+
+
+def test_udp_that_is_blocked_is_told_with_its_direction(bed: Bed) -> None:
+    bed.block_udp()
+    done = bed.dumbbell(
+        "run", "--backend", f"remote:{bed.host}", "--schemes", "copa", "--duration", 2, "--out", "out", expect=1
+    )
+    assert "UDP to 10.2.0.2:" in done.stderr
+    assert "a firewall may block it" in done.stderr
+    assert bed.near.empty()
+    assert bed.far.empty()
+
+
+@pytest.mark.parametrize("scheme", BOTH)
+def test_packets_are_as_long_as_the_path_takes_even_where_nobody_tells(
+    make_bed: Callable[..., Bed], scheme: str
+) -> None:
+    bed = make_bed(SMALL)
+    bed.keep_sizes_secret()
+    with running(bed, "--schemes", scheme, "--duration", 4) as (out, process):
+        _, (each,), errors = finished(process)
+    assert each["status"] in ("done", "degraded"), errors
+    assert stats(out, each)["remote"]["mtu"] == {"there": 1200, "back": 1200}
+    packets = polars.read_parquet(next(out.glob("runs/*/*/1/packets.parquet")))
+    assert 1100 < packets["size_bytes"].max() <= 1200
+    assert each["flows"][0]["throughput_mbps"] > 5.0
+
+
+@pytest.mark.parametrize("scheme", BOTH)
+def test_a_machine_behind_a_nat_goes_on_when_that_forgets_it(make_bed: Callable[..., Bed], scheme: str) -> None:
+    bed = make_bed(nat=("near",))
+    with running(bed, "--schemes", scheme, "--duration", 10) as (out, process):
+        bed.rebind()
+        _, (each,), errors = finished(process)
+    assert each["status"] in ("done", "degraded"), errors
+    flow = stats(out, each)["remote"]["flows"][0]
+    assert flow["guarded"]["moved"] >= 1
+    assert flow["guarded"]["forged"] == 0
+    delivered = polars.read_parquet(next(out.glob("runs/*/*/1/packets.parquet"))).filter(polars.col("event") == 5)
+    assert (delivered["time_ns"] > 9_000_000_000).sum() > 100
+
+
+@pytest.mark.parametrize(
+    ("side", "step_ms"), [("far", -200), *(pytest.param(*each, marks=pytest.mark.slow) for each in STEPS)]
+)
+def test_a_clock_that_is_set_during_a_run_is_found(make_bed: Callable[..., Bed], side: str, step_ms: int) -> None:
+    bed = make_bed(test_clocks={side: f"step={step_ms:+}ms@9s"})
+    with running(bed, "--schemes", "copa", "--duration", 12) as (out, process):
+        _, (each,), errors = finished(process)
+    assert each["status"] == "degraded", errors
+    ((at_s, by_ms, _),) = stats(out, each)["clocks"]["steps"]
+    # theta is the remote clock less the local one
+    assert by_ms == pytest.approx(step_ms if side == "far" else -step_ms, abs=1.0)
+    assert 3.0 < at_s < 9.0
+    times = polars.read_parquet(next(out.glob("runs/*/*/1/packets.parquet")))["time_ns"]
+    assert times.is_sorted()
+
+
+def test_what_others_send_is_counted_and_does_nothing(bed: Bed) -> None:
+    """Garbage of all lengths, to all ports of the far machine from another of the near one."""
+    flood = """
+import os, socket, sys, time
+peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+until = time.monotonic() + 3
+while time.monotonic() < until:
+    for port in map(int, sys.argv[2:]):
+        for size in (1, 33, 61, 80, 1200):
+            peer.sendto(os.urandom(size), (sys.argv[1], port))
+    time.sleep(0.01)
+"""
+    with running(bed, "--schemes", "copa", "--duration", 8) as (out, process):
+        lines = bed.far.run("cat", "/proc/self/net/udp").stdout.splitlines()[1:]
+        ports = [int(line.split()[1].split(":")[1], 16) for line in lines]
+        assert len(ports) == 2
+        bed.near.run("python3", "-c", flood, FAR, *ports)
+        _, (each,), errors = finished(process)
+    assert each["status"] in ("done", "degraded"), errors
+    remote = stats(out, each)["remote"]
+    assert remote["flows"][0]["guarded"]["forged"] > 300
+    assert remote["channel"]["forged"] > 300
+    assert remote["flows"][0]["guarded"]["moved"] == 0
+    assert each["flows"][0]["throughput_mbps"] > 5.0
+
+
+REPLAY = """
+import socket, sys, time
+taken = []
+with socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0003)) as wire:
+    wire.bind(("machine", 0x0003))
+    wire.settimeout(0.1)
+    until = time.monotonic() + 1.0
+    while time.monotonic() < until and len(taken) < 500:
+        packet, (_, _, kind, *_) = wire.recvfrom(2048)
+        if kind == socket.PACKET_OUTGOING and packet[9] == socket.IPPROTO_UDP:
+            start = 4 * (packet[0] & 15)
+            taken.append((int.from_bytes(packet[start + 2 : start + 4], "big"), packet[start + 8 :]))
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as elsewhere:
+    for port, payload in taken:
+        elsewhere.sendto(payload, (sys.argv[1], port))
+        time.sleep(0.002)
+"""
+
+
+@pytest.mark.parametrize("scheme", BOTH)
+def test_what_a_router_has_recorded_and_sends_again_does_nothing(bed: Bed, scheme: str) -> None:
+    with running(bed, "--schemes", scheme, "--duration", 8) as (out, process):
+        bed.in_router("far", "python3", "-c", REPLAY, FAR)
+        _, (each,), errors = finished(process)
+    assert each["status"] in ("done", "degraded"), errors
+    guarded = stats(out, each)["remote"]["flows"][0]["guarded"]
+    assert 300 < guarded["replayed"] <= 500
+    assert guarded["moved"] == 0
+    assert guarded["forged"] == 0
+    delivered = polars.read_parquet(next(out.glob("runs/*/*/1/packets.parquet"))).filter(polars.col("event") == 5)
+    assert delivered["seq"].n_unique() == len(delivered)
+    assert each["flows"][0]["throughput_mbps"] > 5.0
+
+
+def test_an_ssh_server_that_hangs_is_told_after_a_while(bed: Bed) -> None:
+    with running(bed, "--schemes", "copa", "--duration", 30) as (_, process):
+        hanging = bed.sessions()
+        for number in hanging:
+            os.kill(number, signal.SIGSTOP)
+        began = time.monotonic()
+        try:
+            status, (each,), _ = finished(process)
+            assert time.monotonic() - began < 40.0
+            # the far agent does not hear of its controller either
+            assert bed.far.empty(mark="remote serve")
+        finally:
+            for number in hanging:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGKILL)
+    assert status == 1
+    assert re.search(r"10\.2\.0\.2:2222: .* for 15 s: the connection was lost", each["reason"]), each["reason"]
+    assert bed.near.empty()
+    assert bed.far.empty()
+
+
+def test_a_disk_that_is_full_as_logs_come_is_said_at_once(bed: Bed) -> None:
+    bed.near.run("mkdir", "results")
+    bed.near.run("mount", "-t", "tmpfs", "-o", "size=20m", "tmpfs", "results")
+    with running(bed, "--schemes", "copa", "--duration", 6, "--runs", 3) as (_, process):
+        bed.near.run("sh", "-c", "cat /dev/zero > results/zeros; true")
+        status, _, errors = finished(process)
+    assert status == 1
+    assert "No space left on device" in errors
+    assert "has what was finished, 0 runs of this time" in errors  # nor were the other two tried
+    assert bed.near.empty()
+    assert bed.far.empty()
+
+
+def test_a_far_machine_without_room_for_programs_says_so_with_its_name(bed: Bed) -> None:
+    allow_iperf3(bed)
+    for place in ("/run", bed.far.environment["TMPDIR"], bed.far.environment["XDG_RUNTIME_DIR"]):
+        bed.far.run("mount", "-t", "tmpfs", "-o", "mode=700,nr_inodes=2", "tmpfs", place)
+        bed.far.run("mkdir", f"{place}/sshd")
+    words = ("--schemes", "iperf3", "--duration", 2, "--out", "out")
+    done = bed.dumbbell("run", "--backend", f"remote:{bed.host}", *words, expect=1)
+    (line,) = {line for line in done.stderr.splitlines() if line.startswith("failed: ")}
+    assert f"{bed.host}: there is no private directory for programs: /run/dumbbell: No space left" in line
+    assert bed.near.empty()
+    assert bed.far.empty()
+
+
+def test_a_far_machine_without_room_for_what_programs_print_runs_them_all_the_same(bed: Bed) -> None:
+    allow_iperf3(bed)
+    bed.far.run("mount", "-t", "tmpfs", "-o", "mode=755,size=4k", "tmpfs", "/run")
+    bed.far.run("mkdir", "/run/sshd")
+    bed.far.run("sh", "-c", "cat /dev/zero > /run/full; true")
+    with running(bed, "--schemes", "iperf3", "--sender", "remote", "--duration", 2) as (_, process):
+        _, (each,), errors = finished(process)
+    assert each["status"] in ("done", "degraded"), errors
+    assert each["flows"][0]["throughput_mbps"] > 5.0
+    assert bed.near.empty()
+    assert bed.far.empty()
+
+
+def allow_iperf3(bed: Bed) -> None:
+    allowed = Path(bed.far.environment["HOME"], ".config/dumbbell/allow")
+    allowed.parent.mkdir(parents=True)
+    allowed.write_text("iperf3\n")
+
+
+def test_a_directory_takes_one_experiment_at_a_time(bed: Bed) -> None:
+    with running(bed, "--schemes", "copa", "--duration", 8) as (out, process):
+        refused = bed.dumbbell("run", "--resume", "--out", out, expect=2)
+        assert "results" in refused.stderr
+        status, _, errors = finished(process)
+    assert status == 0 or "degraded" in errors, errors

@@ -1,0 +1,197 @@
+"""dumbbell is put on another machine, over a real sshd; and every way in which it is not.
+
+It keeps processors busy and does not depend on times: it is not among the tests that do.
+"""
+
+import fcntl
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from dumbbell.remote.install import INSTALL
+
+from .bed import Bed, eventually
+
+FAKE = """
+import json, sys, time
+def main():
+    {before}
+    if sys.argv[1:] != ["remote", "serve"]:
+        return
+    sys.stdout.buffer.write(b"dumbbell-remote 1\\n")
+    sys.stdout.buffer.flush()
+    while head := sys.stdin.buffer.read(4):
+        asked = json.loads(sys.stdin.buffer.read(int.from_bytes(head, "big")))
+        if asked["do"] == "hello":
+            answer = json.dumps({{"ok": {{"version": "{version}", "mark": "{mark}"}}}}).encode()
+            sys.stdout.buffer.write(len(answer).to_bytes(4, "big") + answer)
+            sys.stdout.buffer.flush()
+"""
+"""What answers as an agent does, and stands on nothing."""
+
+MARK = """
+import sys
+from dumbbell.remote.host import read_host
+from dumbbell.remote.link import Agent
+with Agent(read_host(sys.argv[1]), any_version=True) as agent:
+    print(agent.hello.get("mark"), agent.hello.get("commit"))
+"""
+
+
+def fake(
+    folder: Path,
+    mark: str = "one",
+    version: str = dumbbell.__version__,
+    tag: str = "py3-none-any",
+    before: str = "pass",
+    needs: str = "",
+    answers: str = dumbbell.__version__,
+) -> Path:
+    """A wheel that says it is dumbbell."""
+    name = f"dumbbell-{version}"
+    wheel = folder / f"{name}-{tag}.whl"
+    needed = f"Requires-Dist: {needs}\n" if needs else ""
+    files = {
+        "dumbbell/__init__.py": FAKE.format(mark=mark, before=before, version=answers),
+        f"{name}.dist-info/METADATA": f"Metadata-Version: 2.1\nName: dumbbell\nVersion: {version}\n{needed}",
+        f"{name}.dist-info/WHEEL": f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: {tag}\n",
+        f"{name}.dist-info/entry_points.txt": "[console_scripts]\ndumbbell = dumbbell:main\n",
+    }
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for file, text in files.items():
+            archive.writestr(file, text)
+        archive.writestr(f"{name}.dist-info/RECORD", "".join(f"{file},,\n" for file in [*files, "RECORD"]))
+    return wheel
+
+
+@pytest.fixture(name="bare")
+def _bare(bed: Bed) -> Bed:
+    """The far machine has a Python, and no dumbbell."""
+    (bed.far.folder / "bin" / "dumbbell").unlink()
+    (bed.far.folder / "bin" / "python3").symlink_to(Path(sys.executable).resolve())
+    settings = bed.far.folder / "home/.config/pip/pip.conf"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("[global]\nretries = 0\ntimeout = 2\n")  # there is no index
+    return bed
+
+
+def place(bed: Bed) -> Path:
+    return bed.far.folder / "home/.local/share/dumbbell/remote"
+
+
+def install(bed: Bed, wheel: Path, expect: int = 0) -> str:
+    """What is said: on stdout, or the reason why not."""
+    done = bed.dumbbell("remote", "install", bed.host, "--from", wheel, expect=expect)
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if " gone" not in line]
+    assert len(lines) == 1, lines
+    return lines[0]
+
+
+def answering(bed: Bed) -> str:
+    """The mark of what answers there."""
+    return bed.near.run(sys.executable, "-P", "-c", MARK, bed.host).stdout.split()[0]
+
+
+def left(bed: Bed) -> list[str]:
+    """What lies beside the place."""
+    return sorted(file.name for file in place(bed).parent.iterdir())
+
+
+def test_what_runs_here_is_installed_there_with_all_that_it_needs(bare: Bed) -> None:
+    line = bare.dumbbell("remote", "install", bare.host, "--offline").stdout
+    assert line.startswith(f"{bare.host}: dumbbell {dumbbell.__version__} for Python ")
+    assert line.endswith(f" in {place(bare)}\n")
+    found = json.loads(bare.dumbbell("remote", "check", bare.host, "--json").stdout)["checks"]
+    assert {check["name"] for check in found if check["needed"] and not check["good"]} == set()
+    program = place(bare) / "bin" / "dumbbell"
+    version = bare.far.run(program, "--version").stdout
+    ours = bare.dumbbell("--version").stdout
+    assert re.findall(r"commit (\S+);", version) == re.findall(r"commit (\S+);", ours)
+    bare.far.run(program, "run", "--schemes", "cubic", "--path", "buffer-bdp", "--duration", "1", "--out", "out")
+    assert (bare.far.folder / "out" / "results.sqlite").is_file()
+    assert len(left(bare)) == 3
+    assert not list(place(bare).glob("wheels"))
+
+
+@pytest.mark.slow
+def test_a_new_one_takes_the_place_of_the_old_one_when_it_has_answered(bare: Bed, tmp_path: Path) -> None:
+    assert install(bare, fake(tmp_path)).endswith(f" in {place(bare)}")
+    first = place(bare).readlink()
+    working = bare.near.start(sys.executable, "-P", "-c", f"{MARK}    sys.stdin.read()", bare.host, stdin=-1)
+    assert working.stdout is not None
+    assert working.stdout.readline().startswith("one")
+    install(bare, fake(tmp_path, mark="two"))
+    assert answering(bare) == "two"
+    assert left(bare) == ["remote", *sorted([str(first), str(place(bare).readlink())]), "remote.lock"]  # it is at work
+    working.communicate(timeout=60)
+    bad: tuple[tuple[dict[str, str], str], ...] = (
+        ({"before": "sys.exit('it is broken')"}, "what was installed does not answer: it is broken"),
+        ({"answers": "0.0.8"}, "what was installed does not answer: no reason"),
+        ({"needs": "no-such-package-anywhere"}, "where it reaches no index, use --offline"),
+    )
+    for how, part in bad:
+        assert part in install(bare, fake(tmp_path, **how), expect=2)
+        assert answering(bare) == "two"
+        assert left(bare) == ["remote", str(place(bare).readlink()), "remote.lock"]
+    assert bare.far.empty()
+
+
+def test_what_cannot_be_installed_is_refused(bare: Bed, tmp_path: Path) -> None:
+    (tmp_path / "x.whl").write_text("no wheel")
+    assert "x.whl: is no wheel" in install(bare, tmp_path / "x.whl", expect=2)
+    assert "allowed is a regular file" in install(bare, tmp_path, expect=2)
+    other = fake(tmp_path, version="0.0.9")
+    assert f"is dumbbell 0.0.9: allowed is dumbbell {dumbbell.__version__}" in install(bare, other, expect=2)
+    arm = fake(tmp_path, tag="cp311-abi3-manylinux_2_17_riscv64")
+    assert "the wheel is for riscv64: give one for it with --from" in install(bare, arm, expect=2)
+    late = fake(tmp_path, tag="cp311-abi3-manylinux_2_99_x86_64")
+    reason = install(bare, late, expect=2)
+    assert "the wheel needs 2.99 or later" in reason or "the wheel is for x86_64" in reason
+    wheel = fake(tmp_path)
+    assert not place(bare).parent.exists() or left(bare) == []
+    place(bare).mkdir(parents=True)
+    assert "is not what an installation makes: move it away" in install(bare, wheel, expect=2)
+    place(bare).rmdir()
+    with (place(bare).parent / "remote.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "another installation is going on there" in install(bare, wheel, expect=2)
+    (bare.near.folder / "known_hosts").unlink()
+    assert "its host key is not known here" in install(bare, wheel, expect=2)
+    bare.know_host()
+    configuration = bare.far.folder / "sshd_config"
+    only = re.sub(r'"PATH=[^"]*"', f'"PATH={bare.far.folder / "bin"}"', configuration.read_text())
+    configuration.write_text(only)
+    (bare.far.folder / "bin" / "python3").unlink()
+    (bare.far.folder / "bin" / "sh").symlink_to("/bin/sh")
+    bare.stop_sshd()
+    bare.start_sshd()
+    assert "has no Python 3.11 or later" in install(bare, wheel, expect=2)
+
+
+@pytest.mark.slow
+def test_an_installation_that_is_cut_short_leaves_the_old_one(bare: Bed, tmp_path: Path) -> None:
+    install(bare, fake(tmp_path))
+    slow = fake(tmp_path, mark="two", before="time.sleep(5)")
+    process = bare.near.start_dumbbell("remote", "install", bare.host, "--from", slow)
+    assert eventually(lambda: bare.far.running("remote serve"))
+    process.kill()
+    for ssh in bare.near.running("ssh -F"):
+        bare.near.run("kill", "-9", ssh)
+    assert bare.far.empty(30.0)
+    assert answering(bare) == "one"
+
+
+def test_the_command_for_the_other_machine_stands_alone() -> None:
+    inside = INSTALL.removeprefix("exec sh -c '").removesuffix("'")
+    assert "'" not in inside
+    assert INSTALL.isprintable()
+    # as sh reads it, without the program on its input
+
+    done = subprocess.run(["sh", "-c", INSTALL], input=b"10\nprint(6*7)", capture_output=True, check=True)
+    assert done.stdout == b"42\n"

@@ -1,0 +1,187 @@
+"""What both machines know of UTC makes a reference for their clocks."""
+
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from conftest import Dumbbell
+from dumbbell import _core
+from dumbbell.errors import UserError
+from dumbbell.remote import chrony, sntp
+from dumbbell.remote.link import Agent
+from dumbbell.remote.pair import Side
+from dumbbell.remote.reference import compared, references
+
+FORM = struct.Struct("!BBbb4s4s4sQQQQ")
+ROOT_DELAY, ROOT_DISPERSION = (65536 // 100).to_bytes(4, "big"), (65536 // 1000).to_bytes(4, "big")
+"""10 ms and 1 ms in NTP's short format."""
+
+
+def stamp(unix_s: float) -> int:
+    return round((unix_s + 2_208_988_800) % 2**32 * 2**32)
+
+
+def answer(question: bytes, lies_s: float = 0.0, first: int = 0b00_100_100, stratum: int = 2) -> bytes:
+    """What a server says whose clock is off by so much."""
+    now = stamp(time.time() + lies_s)
+    cookie = FORM.unpack(question)[10]
+    fields = (b"RATE", 0, cookie, now, now)
+    return FORM.pack(first, stratum, 6, -20, ROOT_DELAY, ROOT_DISPERSION, *fields)
+
+
+@contextmanager
+def served(reply: Callable[[bytes], list[bytes]]) -> Iterator[str]:
+    """A server on loopback; where it is."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
+        end.bind(("127.0.0.1", 0))
+        end.settimeout(0.1)
+        over = threading.Event()
+
+        def work() -> None:
+            while not over.is_set():
+                try:
+                    question, client = end.recvfrom(100)
+                except TimeoutError:
+                    continue
+                for each in reply(question):
+                    end.sendto(each, client)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{end.getsockname()[1]}"
+        finally:
+            over.set()
+            thread.join()
+
+
+def asked(server: str) -> list[sntp.Known]:
+    return sntp.ask(sntp.read_server(server), 3, 0.0)
+
+
+def test_a_server_that_is_off_is_off_by_as_much() -> None:
+    with served(lambda question: [answer(question, lies_s=-3600.25)]) as server:
+        known = asked(server)
+    assert len(known) == 3
+    best = min(known, key=lambda each: each.error_ns)
+    truth_ns = time.time_ns() - _core.clock_ns() - round(3600.25e9)
+    assert abs(best.ahead_ns - truth_ns) < 5e6
+    # half of the root delay, the root dispersion, and the way on loopback
+    assert 6e6 - 2e4 < best.error_ns < 30e6
+
+
+def test_times_after_2036_are_understood(monkeypatch: pytest.MonkeyPatch) -> None:
+    later = 2_100_000_000.0
+    monkeypatch.setattr(sntp.time, "time", lambda: later)  # type: ignore[attr-defined]
+    packed = FORM.pack(0x24, 1, 0, -20, bytes(4), bytes(4), b"GPS", 0, 1, stamp(later), stamp(later))
+    known = sntp.understood(packed, 1_000, 3_000)
+    assert known.ahead_ns == int(later * 1e9) - 2_000
+    assert (known.at_ns, known.error_ns) == (2_000, 1_000 + 954)
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"stratum": 0}, r"refuses to answer \(RATE\)"),
+        ({"stratum": 16}, "is not synchronised itself"),
+        ({"first": 0b11_100_100}, "is not synchronised itself"),
+        ({"first": 0b00_100_011}, "its answer is none of a server"),
+    ],
+)
+def test_who_does_not_know_the_time_is_no_server(changed: dict[str, int], why: str) -> None:
+    with served(lambda question: [answer(question, **changed)]) as server, pytest.raises(UserError, match=why):
+        asked(server)
+
+
+def test_answers_to_nobody_and_noise_are_not_taken() -> None:
+    def reply(question: bytes) -> list[bytes]:
+        forged = answer(question[:40] + bytes(8), lies_s=9.0)
+        return [b"", b"x" * 47, b"y" * 3000, forged, answer(question, lies_s=1.0)]
+
+    with served(reply) as server:
+        known = asked(server)
+    truth_ns = time.time_ns() - _core.clock_ns() + 10**9
+    assert all(abs(each.ahead_ns - truth_ns) < 50e6 for each in known)
+
+
+def test_silence_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sntp, "PATIENCE_S", 0.1)
+    with served(lambda _: []) as server, pytest.raises(UserError, match="does not answer"):
+        asked(server)
+    with pytest.raises(UserError, match=r"NTP server no-such-host\.invalid: "):
+        asked("no-such-host.invalid")
+
+
+@pytest.mark.parametrize("text", ["", "me@time.example", "time.example:0", "-x", "a b"])
+def test_what_is_no_server_is_refused(text: str, dumbbell: Dumbbell) -> None:
+    with pytest.raises(UserError, match="allowed is"):
+        sntp.read_server(text)
+    if text and not text.startswith("-"):
+        words = ("run", "--schemes", "reno", "--backend", "remote:nowhere.invalid", f"--ntp={text}")
+        assert "`ntp`" in dumbbell(*words, expect=2).stderr
+
+
+def test_two_machines_make_a_reference() -> None:
+    # The remote clock is 5 s ahead: UTC is less ahead of it.
+    local = [{"at_ns": 10**9, "ahead_ns": 100 * 10**9, "error_ns": 3_000_000}]
+    remote = [
+        {"at_ns": 6 * 10**9 + 1_000_000, "ahead_ns": 95 * 10**9, "error_ns": 2_000_000},
+        {"at_ns": 16 * 10**9, "ahead_ns": 95 * 10**9, "error_ns": 1_500_000},  # better, but too late
+    ]
+    found = compared("x", local, remote)
+    assert found == {"at_ns": 10**9, "offset_ns": 5 * 10**9, "error_ns": 5_000_000 + 1_001, "source": "x"}
+
+
+def test_agents_ask_the_same_server_and_a_wrong_clock_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DUMBBELL_TEST_CLOCK", "offset=37ms")
+    notes: list[str] = []
+    with served(lambda question: [answer(question, lies_s=7.0)]) as server, Agent() as remote:
+        remote.ask("open", request={"flows": 1})  # from here on its clock is wrong
+        monkeypatch.delenv("DUMBBELL_TEST_CLOCK")
+        with Agent() as local:
+            sides = Side(local), Side(remote)
+            [found] = references(sides, server, lambda text, _: notes.append(text))
+    assert not notes
+    assert found["source"] == f"NTP server {server}"
+    # How much the server lies does not matter: both hear the same lie.
+    assert abs(found["offset_ns"] - 37_000_000) < 5_000_000
+    assert found["error_ns"] < 60_000_000
+
+
+def test_no_answer_is_a_note() -> None:
+    notes: list[str] = []
+    with Agent() as local:
+        found = references((Side(local), Side(local)), "no-such-host.invalid", lambda text, _: notes.append(text))
+    assert found == []
+    assert len(notes) == 2
+    assert notes[0].startswith("clock of this machine: NTP server no-such-host.invalid: ")
+
+
+REPORT = "A29FC87B,192.0.2.1,3,1700000000.123456789,0.000120000,0.0,0.00002,1.789,-0.001,0.016,0.020,0.0005,64.2,{}\n"
+
+
+def test_chrony_is_believed_as_far_as_it_believes_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert chrony.understood(REPORT.format("Normal")) == (0.00012, pytest.approx(0.0105), True)
+    assert not chrony.understood(REPORT.format("Not synchronised"))[2]
+    for text in ("", "506 Cannot talk to daemon\n", "a" + ",x" * 13, REPORT.format("Normal") + ",1"):
+        with pytest.raises(UserError, match="is no report of tracking"):
+            chrony.understood(text)
+    program = tmp_path / "chronyc"
+    program.write_text(f"#!/bin/sh\ntest \"$*\" = '-n -c tracking' && echo '{REPORT.format('Normal').strip()}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    known = chrony.tracking()
+    assert known is not None
+    # A positive system time is slow: UTC is that much later than the wall clock.
+    assert abs(known.ahead_ns - (time.time_ns() - _core.clock_ns() + 120_000)) < 100_000 + known.error_ns - 10_500_000
+    assert 10_500_000 <= known.error_ns < 12_000_000
+    program.write_text("#!/bin/sh\necho '506 Cannot talk to daemon'; exit 1\n")
+    assert chrony.tracking() is None
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    assert chrony.tracking() is None

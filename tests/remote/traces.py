@@ -1,0 +1,51 @@
+"""What there is of a machine of the test bed, to see that a run leaves nothing of itself behind."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from .bed import Bed, Side
+
+_LISTENING_TCP = "0A"
+
+
+def traces(side: Side) -> frozenset[str]:
+    """Processes, devices, namespaces that are kept, sockets and files that are there now."""
+    return frozenset(_traces(side))
+
+
+def left_behind(bed: Bed, before: dict[str, frozenset[str]]) -> list[str]:
+    """What is there that was not before, with the machine's name."""
+    now = both(bed)
+    return sorted(f"{name}: {trace}" for name, found in now.items() for trace in found - before[name])
+
+
+def both(bed: Bed) -> dict[str, frozenset[str]]:
+    """The traces of both machines."""
+    return {side.name: traces(side) for side in (bed.near, bed.far)}
+
+
+def _traces(side: Side) -> Iterator[str]:
+    proc = Path(f"/proc/{side.inside}")
+    for process, line in side.running().items():
+        yield f"process {process}: {line}"
+    for line in (proc / "net/dev").read_text().splitlines()[2:]:
+        yield f"device {line.partition(':')[0].strip()}"
+    for line in (proc / "mountinfo").read_text().splitlines():
+        if " - nsfs " in line:  # a namespace that is kept without a process
+            yield f"mount {line.split()[4]}"
+    for kind in ("tcp", "tcp6"):
+        for fields in map(str.split, (proc / "net" / kind).read_text().splitlines()[1:]):
+            if fields[3] == _LISTENING_TCP:
+                yield f"{kind} socket {fields[1]}"
+    for kind in ("udp", "udp6"):
+        for fields in map(str.split, (proc / "net" / kind).read_text().splitlines()[1:]):
+            yield f"{kind} socket {fields[1]}"
+    for fields in map(str.split, (proc / "net/unix").read_text().splitlines()[1:]):
+        if len(fields) > 7:  # one without a name belongs to processes alone
+            yield f"unix socket {fields[7]}"
+    kept = (side.environment[name] for name in ("HOME", "TMPDIR", "XDG_RUNTIME_DIR"))
+    for folder in (proc / "root/run", *map(Path, kept)):
+        with contextlib.suppress(FileNotFoundError):  # it went while it was listed
+            for file in folder.rglob("*"):
+                yield f"file {file}"

@@ -1,0 +1,383 @@
+"""`dumbbell calibrate`: the error it goes by, the targets it reads, and that it finds paths that are known."""
+
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy
+import pytest
+
+import dumbbell
+from conftest import COMMAND
+from dumbbell.calibrate.error import Outcome, Outcomes, errors, replication_error
+from dumbbell.calibrate.fitting import Fit, Fitter, Trial, elements_of
+from dumbbell.calibrate.journal import Elements
+from dumbbell.calibrate.ladder import HeldOut, _simplest, climb, fold_schemes
+from dumbbell.calibrate.model import MODELS, Hints, Model
+from dumbbell.calibrate.search import Effort, minimise
+from dumbbell.calibrate.smoothing import surface
+from dumbbell.calibrate.target import Asked, Point, read_target
+from dumbbell.calibrate.uncertainty import intervals
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.published import Mean
+from dumbbell.cli import main
+from dumbbell.errors import UserError
+
+# Yan et al., USENIX ATC 2018, figure 3a: what nine schemes got from Nepal to India, and in the emulator that was
+# calibrated to that: Mbit/s and ms, measured and emulated.
+NEPAL = {
+    "cubic": ((0.436, 261), (0.401, 274)),
+    "ledbat": ((0.405, 214), (0.397, 216)),
+    "pcc": ((0.506, 325), (0.522, 482)),
+    "quic": ((0.479, 271), (0.517, 374)),
+    "scream": ((0.181, 79), (0.090, 94)),
+    "sprout": ((0.226, 120), (0.247, 146)),
+    "tao": ((0.502, 229), (0.478, 314)),
+    "vegas": ((0.393, 212), (0.324, 175)),
+    "verus": ((0.354, 343), (0.466, 415)),
+}
+
+
+def point(scheme: str, mbps: float, ms: float, loss: float | None = None, flow: int = 0) -> Point:
+    return Point(scheme, flow, Mean(mbps), Mean(ms), None if loss is None else Mean(loss))
+
+
+def test_the_error_is_pantheons() -> None:
+    points = [point(name, *measured) for name, (measured, _) in NEPAL.items()]
+    outcomes = {(name, 0): Outcome(*emulated, None) for name, (_, emulated) in NEPAL.items()}
+    found = errors(points, outcomes)
+    # published: 19.1 %
+    assert replication_error(found) == pytest.approx(0.191, abs=0.001)
+    assert sum(each.throughput for each in found) / 9 == pytest.approx(0.1496, abs=0.0005)
+    assert sum(each.delay for each in found) / 9 == pytest.approx(0.2316, abs=0.0005)
+
+
+def test_a_scheme_that_gets_nothing_is_all_wrong() -> None:
+    (found,) = errors([point("cubic", 10.0, 50.0, 0.01)], {})
+    assert found.replication == 1.0
+    (found,) = errors([point("cubic", 10.0, 50.0)], {("cubic", 0): Outcome(0.0, None, None)})
+    assert found.replication == 1.0
+
+
+TABLE = "scheme,throughput_mbps,delay_p95_ms,loss_rate\ncubic,11.6,57.9,0.004\nvegas,11.6,26.1,0\n"
+
+
+def table(folder: Path, text: str = TABLE) -> str:
+    file = folder / "table.csv"
+    file.write_text(text, encoding="utf-8")
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "column `scheme` is missing: needed are scheme, throughput_mbps, delay_p95_ms"),
+        ("scheme,throughput_mbps,delay_p95_ms\n", "no row below the names"),
+        (
+            "scheme,throughput_mbps,delay\n",
+            "unknown column `delay`: allowed are scheme, level,",
+        ),
+        (TABLE.replace("11.6", "fast", 1), ":2: `throughput_mbps` = fast: allowed is a number of 0 to inf"),
+        (TABLE.replace("0.004", "0.4%"), ":2: `loss_rate` = 0.4%: allowed is a number of 0 to 1"),
+        (TABLE.replace(",0.004", ""), ":2: has another number of fields"),
+        (TABLE.replace("cubic", ""), ":2: `scheme` is empty"),
+        (TABLE.replace("cubic", "qubic"), "needed are 2 schemes or more; qubic: not one of ours: --as NAME=OURS"),
+        (TABLE.replace("57.9", "-3"), "cubic: its delay is not above zero"),
+        (TABLE.replace("57.9", ""), ":2: `delay_p95_ms` is empty: needed is a number"),
+    ],
+)
+def test_a_bad_table_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(UserError) as refused:
+        read_target(table(tmp_path, text), Asked())
+    assert said in str(refused.value)
+    assert "table.csv" in str(refused.value)
+
+
+def test_rows_of_a_scheme_are_its_runs(tmp_path: Path) -> None:
+    text = TABLE + "cubic,10.6,61.9,0.006\n"
+    found = read_target(table(tmp_path, text), Asked(overhead_bytes=36))
+    cubic = found.points[0]
+    assert (cubic.scheme, cubic.runs, found.experiment.runs) == ("cubic", 2, 2)
+    assert (cubic.throughput_mbps.mean, cubic.throughput_mbps.low, cubic.throughput_mbps.high) == (11.1, 10.6, 11.6)
+    # range 1.0 of two runs: a standard deviation of 0.886, of the mean of two 0.627
+    assert cubic.mean_error("throughput_mbps") == pytest.approx(0.627, abs=0.001)
+    assert found.experiment.paths["calibrated"].overhead_bytes == 36
+
+
+def test_of_several_flows_each_is_a_point(tmp_path: Path) -> None:
+    head = "scheme,level,number,throughput_mbps,delay_p95_ms\n"
+    rows = "cubic,network,0,10,50\ncubic,flow,1,6,50\ncubic,flow,2,4,51\nreno,flow,1,5,40\nreno,flow,2,5,41\n"
+    found = read_target(table(tmp_path, head + rows), Asked())
+    assert [each.key for each in found.points] == [("cubic", 1), ("cubic", 2), ("reno", 1), ("reno", 2)]
+    assert found.experiment.flows == 2
+    assert Hints.of(found.points).most_mbps == 10.0
+
+
+def test_what_was_published_is_a_target() -> None:
+    found = read_target("seed-california", Asked(path="seed-smooth", schemes=("bbr", "cubic", "vegas")))
+    assert found.schemes == ("bbr", "cubic", "vegas")
+    assert found.points[0].throughput_mbps == Mean(39.28, 37.97, 40.1)
+    assert found.experiment.paths["calibrated"].overhead_bytes == 36
+    assert found.experiment.start_spread_ms == 100.0
+    with pytest.raises(UserError, match="has no scheme `cubik` \\(did you mean `cubic`"):
+        read_target("seed-california", Asked(schemes=("cubik",)))
+    with pytest.raises(
+        UserError,
+        match=r"quick: has no .* tables: replication-mexico, replication-nepal, seed-brazil, seed-california have",
+    ):
+        read_target("quick", Asked())
+
+
+def test_results_are_a_target_and_so_is_their_table(tmp_path: Path) -> None:
+    words = {"schemes": ["cubic", "vegas"], "path": "default", "runs": 2, "duration": 2}
+    results = dumbbell.run(**words, out=tmp_path / "results")  # type: ignore[arg-type]
+    found = read_target(str(tmp_path / "results"), Asked())
+    assert found.experiment.duration_s == 2.0
+    assert {each.scheme: each.throughput_mbps.mean for each in found.points} == {
+        each.scheme: pytest.approx(each.estimate(("network", 0, "throughput_mbps")).mean)  # type: ignore[union-attr]
+        for each in results.summary()
+    }
+    text = subprocess.run(
+        [*COMMAND, "show", str(tmp_path / "results"), "--csv"], capture_output=True, text=True, check=True
+    ).stdout
+    again = read_target(table(tmp_path, text), Asked())
+    assert [(each.scheme, each.runs) for each in again.points] == [("cubic", 2), ("vegas", 2)]
+    assert again.points[0].delay_p95_ms.mean == pytest.approx(found.points[0].delay_p95_ms.mean)
+
+
+def test_imported_logs_are_a_target(tmp_path: Path) -> None:
+    made, logs, imported = (tmp_path / name for name in ("made", "logs", "imported"))
+    words = {"schemes": ["cubic", "vegas"], "path": "steady-12mbps", "duration": 3, "flows": 2, "interval": 1}
+    dumbbell.run(**words, out=made)  # type: ignore[arg-type]
+    dumbbell.export_pantheon(made, logs)
+    dumbbell.import_pantheon(logs, imported)
+    ours, theirs = (read_target(str(folder), Asked(overhead_bytes=36)) for folder in (made, imported))
+    assert [each.key for each in theirs.points] == [(name, flow) for name in ("cubic", "vegas") for flow in (1, 2)]
+    for measured, read in zip(ours.points, theirs.points, strict=True):
+        assert read.throughput_mbps.mean == pytest.approx(measured.throughput_mbps.mean, rel=0.01)
+        assert read.delay_p95_ms.mean == pytest.approx(measured.delay_p95_ms.mean, abs=1.0)
+    assert (theirs.experiment.flows, theirs.experiment.interval_s) == (2, 1.0)
+    assert all(scheme.kind == "core" for scheme in theirs.experiment.schemes.values())
+
+
+def test_a_scheme_that_is_not_simulated_needs_one_of_ours(tmp_path: Path) -> None:
+    text = TABLE + "kernel-cubic,11.5,58,0.004\nkernel-bbr,11.4,40,0\n"
+    found = read_target(table(tmp_path, text), Asked(stands_for={"kernel-bbr": "bbr"}))
+    assert found.schemes == ("cubic", "vegas", "bbr")
+    assert found.left_out == (
+        "kernel-cubic: cannot be simulated here: --as NAME=OURS says which of ours stands for it",
+    )
+    with pytest.raises(UserError, match="`cubic` is there twice: choose with --schemes"):
+        read_target(table(tmp_path, text), Asked(stands_for={"kernel-cubic": "cubic"}))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_every_model_is_a_path_at_both_ends_of_its_knobs(model: Model) -> None:
+    knobs = model.at(Hints(10.0, 20.0, 200.0, (0.0, 0.01)))
+    for place in (0.0, 0.5, 1.0):
+        data, ack = model.elements({knob.name: knob.value(place) for knob in knobs})
+        PathModel("found", "found", data=data, ack=ack).describe()
+    for knob in knobs:
+        assert knob.value(knob.place(knob.start)) == pytest.approx(knob.start, rel=1e-3)
+        assert knob.low <= knob.start <= knob.high
+    assert model.after in ("", *(each.name for each in MODELS[: MODELS.index(model)]))
+
+
+def test_the_simplest_within_a_standard_error_wins() -> None:
+    models = [each for each in MODELS if each.name in ("queue", "loss", "jitter")]
+    held = {"queue": HeldOut(0.30, 0.02, {}), "loss": HeldOut(0.21, 0.02, {}), "jitter": HeldOut(0.20, 0.02, {})}
+    assert _simplest(models, held) == "loss"
+    held["loss"] = HeldOut(0.23, 0.02, {})
+    assert _simplest(models, held) == "jitter"
+
+
+class Arithmetic:
+    """In the place of the simulator: five schemes that a formula tells everything of."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, ...]] = []
+
+    def outcomes(self, paths: Sequence[Elements], schemes: Sequence[str]) -> list[Outcomes]:
+        self.asked.append(tuple(schemes))
+        return [{(name, 0): self.outcome(path, name) for name in schemes} for path in paths]
+
+    @staticmethod
+    def outcome(path: Elements, scheme: str) -> Outcome:
+        link = path["data"][0]
+        loss = next((each["probability"] for each in path["data"] if each["kind"] == "loss"), 0.0)
+        delay, rate = path["data"][-1]["delay_ms"], link["rate_mbps"]
+        queue_ms = link["queue"]["bytes"] * 8e-3 / rate if "queue" in link else 1000.0
+        if scheme == "cubic":
+            return Outcome(rate / (1.0 + 50.0 * loss), delay + queue_ms / (1.0 + 50.0 * loss), loss)
+        filling = {"fillp": 1.0, "bbr": 0.6, "vegas": 0.1, "scream": 0.01}[scheme]
+        return Outcome(rate * filling**0.2 * (1.0 - loss), delay + queue_ms * filling, loss)
+
+
+class Silent:
+    """Hears nothing."""
+
+    def begin(self, name: str) -> None: ...
+    def tell(self, tried: int, error: float) -> None: ...
+    def end(self) -> None: ...
+
+
+def test_held_out_schemes_are_predicted_by_fits_that_do_not_know_them(tmp_path: Path) -> None:
+    names = ["cubic", "fillp", "bbr", "vegas", "scream"]
+    found = read_target(table(tmp_path, TABLE + "fillp,1,1,0\nbbr,1,1,0\nscream,1,1,0\n"), Asked())
+    lossy = elements_of(MODELS[2], {"rate_mbps": 10.0, "delay_ms": 20.0, "queue_ms": 80.0, "loss": 0.02})
+    truth = {name: Arithmetic.outcome(lossy, name) for name in names}
+    points = [
+        point(name, each.throughput_mbps, each.delay_p95_ms or 0.0, each.loss_rate) for name, each in truth.items()
+    ]
+    target = replace(found, points=tuple(points))
+    objective = Arithmetic()
+    fitter = Fitter(target, objective, 200, True, 1, None, 18, Silent())  # type: ignore[arg-type]
+    ladder = climb(fitter, MODELS[:3], fold_schemes(names, 5, 1))
+    assert [each.name for each in MODELS[:3]] == ["rate-delay", "queue", "loss"]
+    assert ladder.chosen == "loss"
+    assert ladder.fits["loss"].values == {
+        "rate_mbps": pytest.approx(10.0, rel=0.02),
+        "delay_ms": pytest.approx(20.0, rel=0.02),
+        "queue_ms": pytest.approx(80.0, rel=0.02),
+        "loss": pytest.approx(0.02, rel=0.05),
+    }
+    held = ladder.held_out["loss"]
+    assert held.error < 0.1
+    assert {scheme for scheme, _ in held.by_point} == set(names)
+    assert held.error == pytest.approx(sum(held.by_point.values()) / 5)
+    # a fold's schemes are asked for once, when its two fits are done; all others in every evaluation
+    for fold in ladder.folds:
+        assert 1 <= objective.asked.count(tuple(fold)) <= 3
+        rest = tuple(name for name in target.schemes if name not in fold)
+        assert objective.asked.count(rest) > 5
+    # a model that says less of schemes it knows was not tried on others
+    assert "rate-delay" not in ladder.held_out
+
+
+def test_every_scheme_is_held_out_once() -> None:
+    folds = fold_schemes(["c", "a", "b", "e", "d"], 2, 1)
+    assert sorted(name for fold in folds for name in fold) == ["a", "b", "c", "d", "e"]
+    assert len(folds) == 2
+    assert len(fold_schemes(["a", "b"], 4, 1)) == 2
+    assert fold_schemes(["a", "b"], 0, 1) == ()
+
+
+def test_the_search_finds_a_narrow_valley() -> None:
+    def evaluate(places: list[list[float]]) -> list[float]:  # Rosenbrock's, in the unit cube
+        shifted = [[4.0 * u - 2.0 for u in place] for place in places]
+        return [(1.0 - x) ** 2 + 100.0 * (y - x * x) ** 2 for x, y in shifted]
+
+    place = minimise(evaluate, [0.3, 0.6], [0.2, 0.2], Effort(600), 1)  # type: ignore[arg-type]
+    assert evaluate([place])[0] < 0.01
+
+
+def test_a_smooth_surface_sees_through_chaos() -> None:
+    rng = numpy.random.default_rng(1)
+    places = 0.5 + 0.1 * rng.standard_normal((200, 2))
+
+    def true(x: float, y: float) -> list[float]:
+        return [10.0 + 4.0 * x, 50.0 * (1.0 + y), 0.01 + 0.02 * x * y]
+
+    exact = numpy.array([[true(x, y)] for x, y in places])
+    quality = ((places - 0.5) ** 2).sum(axis=1).tolist()
+    noisy = exact * (1.0 + 0.05 * rng.standard_normal(exact.shape))
+    smooth = surface(places.tolist(), noisy, quality)
+    assert smooth is not None
+    # 5 % of chaos in every value, 1.5 % in what is said of the middle
+    assert smooth.at([[0.52, 0.48]])[0, 0] == pytest.approx(true(0.52, 0.48), rel=0.015)
+    assert surface(places[:6].tolist(), noisy[:6], quality[:6]) is None
+    noisy[0:5, :, 1] = numpy.nan
+    assert surface(places.tolist(), noisy, quality) is not None
+    assert smooth.inside([3.0, 0.5])[0] < 1.0
+
+
+def test_a_parameter_without_influence_is_not_determined(tmp_path: Path) -> None:
+    target = read_target(table(tmp_path), Asked())
+    model = next(each for each in MODELS if each.name == "queue")
+    knobs = model.at(Hints.of(target.points))
+    trials = []
+    for index in range(400):
+        place = [(index % 20) / 19, (index // 20) / 19, ((index * 7) % 20) / 19]
+        rate = knobs[0].value(place[0])
+        outcomes = {
+            (each.scheme, 0): Outcome(rate * 0.95, each.delay_p95_ms.mean * (0.5 + place[1]), 0.0)
+            for each in target.points
+        }
+        trials.append(Trial(place, {}, outcomes))
+    best = min(trials, key=lambda trial: replication_error(errors(target.points, trial.outcomes)))
+    fit = Fit(model, knobs, target.schemes, best, 0.0, trials)
+    found = {each.knob.name: each for each in intervals(target, fit, True, 1)}
+    assert found["rate_mbps"].determined
+    assert found["rate_mbps"].value == pytest.approx(11.6 / 0.95, rel=0.08)
+
+
+TRUTH = PathModel(
+    "truth",
+    "truth",
+    data=[
+        {"kind": "link", "rate_mbps": 3.0, "queue": {"kind": "droptail", "bytes": 20_000}},
+        {"kind": "loss", "probability": 0.01},
+        {"kind": "delay", "delay_ms": 15.0},
+    ],
+    ack=[{"kind": "delay", "delay_ms": 15.0}],
+)
+SCHEMES = ["cubic", "vegas", "bbr", "scream-pantheon", "fillp", "pcc"]
+POINTS = ("throughput_mbps", "delay_p95_ms")
+
+
+def test_a_known_path_is_found(tmp_path: Path) -> None:
+    given = {"path": TRUTH, "runs": 3, "duration": 20, "seed": 7, "log": "none", "out": tmp_path / "truth"}
+    results = dumbbell.run(schemes=SCHEMES, **given)  # type: ignore[arg-type]
+    file = results.means().save(tmp_path / "truth.csv")
+    words = {"models": "loss", "folds": 0, "runs": 1, "duration": 20, "jobs": 1}
+    found = dumbbell.calibrate_path(file, **words, evaluations=100)  # type: ignore[arg-type]
+    values = {each.knob.name: each.value for each in found.parameters}
+    assert found.error < 0.1
+    assert values["rate_mbps"] == pytest.approx(3.0, rel=0.03)
+    # benchmarks/calibration.py has longer and more runs
+    assert values["delay_ms"] == pytest.approx(15.0, rel=0.1)
+    assert values["queue_ms"] == pytest.approx(20_000 * 8e-3 / 3.0, rel=0.1)
+    assert values["loss"] == pytest.approx(0.01, rel=0.2)
+    # what is said of the path is what runs over it come to
+    path = replace(found.path, name="calibrated")
+    again = dumbbell.run(schemes=SCHEMES, path=path, runs=1, duration=20, seed=1, log="none", out=tmp_path / "again")
+    pairs = [(run.statistics["network"], point) for run, point in zip(again.runs, found.target.points, strict=True)]
+    apart = [abs(got[name] / getattr(point, name).mean - 1.0) for got, point in pairs for name in POINTS]
+    assert sum(apart) / len(apart) == pytest.approx(found.error, rel=1e-9)
+
+
+def test_it_goes_on_where_it_was_stopped_and_any_number_of_processes_finds_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--models", "queue,loss", "--folds", "2", "--evaluations", "9", "--runs", "1", "--duration", "2"]
+    target = table(tmp_path)
+
+    def calibrate(name: str, *more: str) -> tuple[int, str, str]:
+        status = main(["calibrate", target, "--out", str(tmp_path / f"{name}.toml"), "--name", "lab", *words, *more])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    status, printed, _ = calibrate("whole", "--jobs", "1", "--json")
+    assert status == 0
+    path = tmp_path / "whole.toml"
+    assert json.loads(printed)["path"]["name"] == PathModel.from_toml(path.read_text()).name == "lab"
+    page = (tmp_path / "whole.calibration" / "README.md").read_text()
+    assert "| `cubic` |" in page
+    assert (tmp_path / "whole.calibration" / "points.png").read_bytes().startswith(b"\x89PNG")
+    journal = tmp_path / "whole.calibration" / "evaluations.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    # killed in the middle of a line, after a third of the work
+    other = tmp_path / "cut.calibration"
+    other.mkdir()
+    (other / journal.name).write_text("".join(lines[: len(lines) // 3]) + lines[-1][:20])
+    status, _, said = calibrate("cut")
+    assert (status, "--resume goes on with it" in said) == (2, True)
+    assert calibrate("cut", "--resume", "--jobs", "2")[0] == 0
+    assert (tmp_path / "cut.toml").read_text() == path.read_text()
+    assert sorted((other / journal.name).read_text().splitlines()) == sorted(line.rstrip() for line in lines)
+    status, _, said = calibrate("cut", "--resume", "--runs", "2")
+    assert (status, "is of other schemes, settings or another version" in said) == (2, True)
+    status, _, said = calibrate("whole")
+    assert (status, "whole.toml: is there already" in said) == (2, True)

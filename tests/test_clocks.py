@@ -1,0 +1,9 @@
+"""The skews that the crate `clocks` is held to come from the linear program that its page names."""
+
+import json
+
+from clocks_by_hand import FILE, vectors
+
+
+def test_the_vectors_are_what_the_linear_program_gives() -> None:
+    assert json.loads(FILE.read_text()) == json.loads(json.dumps(vectors()))

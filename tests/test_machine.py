@@ -1,0 +1,135 @@
+"""What a machine is and what it had to do: found out where the kernel tells, absent where it does not."""
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell.machine import description, load
+from dumbbell.machine.interfaces import interfaces
+from dumbbell.results.environment import environment
+
+
+def put(folder: Path, **files: str) -> None:
+    for name, content in files.items():
+        file = folder / name.replace("__", "/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A kernel that tells nothing, without programs; tests add what it tells."""
+    for module in (description, load):
+        monkeypatch.setattr(module, "_SYSTEM", tmp_path / "sys")
+        monkeypatch.setattr(module, "_PROCESSES", tmp_path / "proc")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def texts(content: object) -> str:
+    return json.dumps(content)
+
+
+def test_a_description_is_complete_and_names_no_host() -> None:
+    found = description.describe()
+    assert {"kernel", "machine", "cpus", "memory_bytes", "sysctl", "interfaces", "clock"} <= found.keys()
+    assert found["interfaces"]["lo"]["mtu_bytes"] >= 1280
+    assert isinstance(found["interfaces"]["lo"]["offloads"]["generic-receive-offload"], bool)
+    assert found["sysctl"]["net.ipv4.tcp_sack"] in ("0", "1")
+    assert isinstance(found["clock"]["disciplined"], bool)
+    assert socket.gethostname() not in found.values()
+    address = Path("/sys/class/net/eth0/address")
+    assert not address.exists() or address.read_text().strip() not in texts(found)
+    assert "key" not in texts(list(found["sysctl"]))
+
+
+def test_what_the_kernel_does_not_tell_is_absent(bare: Path) -> None:
+    found = description.describe()
+    assert found["sysctl"] == {}
+    assert found["interfaces"] == {}
+    assert not {"cpu_governor", "steal_share", "qdiscs"} & found.keys()
+    assert found.get("virtualisation", "container") == "container"
+    assert "source" not in found.get("clock", {})
+    assert load.counters() == {}
+    assert load.difference({}, {}) == {}
+    put(bare / "proc", stat="cpu  60 0 20 110 0 0 0 10 0 0\n", cpuinfo="flags\t\t: fpu hypervisor\n")
+    put(bare / "sys", class__dmi__id__sys_vendor="Maker\n")
+    found = description.describe()
+    assert found["steal_share"] == 0.05
+    assert found["virtualisation"].startswith("unknown, Maker")
+
+
+def test_interfaces_say_what_their_drivers_tell(bare: Path) -> None:
+    net = bare / "sys/class/net"
+    put(net, wire0__flags="0x1003\n", wire0__speed="10000\n", wire0__mtu="9000\n", wire0__tx_queue_len="1000\n")
+    put(net, wire1__flags="0x1003\n", wire1__speed="-1\n", wire1__mtu="1500\n")
+    put(net, down0__flags="0x1002\n", down0__mtu="1500\n")
+    (bare / "drivers/fast").mkdir(parents=True)
+    (net / "wire0/device").mkdir()
+    (net / "wire0/device/driver").symlink_to(bare / "drivers/fast")
+    assert interfaces(net) == {
+        "wire0": {"driver": "fast", "speed_mbps": 10000, "mtu_bytes": 9000, "tx_queue_packets": 1000},
+        "wire1": {"mtu_bytes": 1500},
+    }
+
+
+SNMP = "Udp: InDatagrams InErrors RcvbufErrors SndbufErrors\nUdp: {} {} {} 0\n"
+
+
+def test_counters_tell_what_happened_between(bare: Path) -> None:
+    statistics = "sys/class/net/wire0/statistics"
+    put(bare, **{f"{statistics}/tx_bytes".replace("/", "__"): "1000", "sys__class__net__wire0__flags": "0x1"})
+    put(bare / "proc", net__snmp=SNMP.format(10, 1, 1), net__snmp6="Udp6RcvbufErrors                \t4\n")
+    put(bare / "proc", net__softnet_stat="000000ff 00000002 00000000\n00000001 00000000 00000000\n")
+    put(bare / "proc", stat="cpu  10 0 10 80 0 0 0 0\ncpu0 5 0 5 40 0 0 0 0\ncpu1 5 0 5 40 0 0 0 0\nintr 5\n")
+    before = load.counters()
+    assert before["softnet"] == {"processed": 256, "dropped": 2, "squeezed": 0}
+    assert before["udp"]["RcvbufErrors"] == 5
+    put(bare, **{f"{statistics}/tx_bytes".replace("/", "__"): "5000"})
+    put(bare / "proc", net__snmp=SNMP.format(30, 4, 3), net__softnet_stat="00000001 00000003 00000000\n")
+    put(bare / "proc", stat="cpu  80 0 20 90 0 0 0 10\ncpu0 55 0 5 40 0 0 0 0\ncpu1 25 0 15 50 0 0 0 10\n")
+    found = load.difference(before, load.counters())
+    assert found["interfaces"]["wire0"] == {"tx_bytes": 4000}
+    assert found["udp"] == {"InDatagrams": 20, "InErrors": 3, "RcvbufErrors": 2, "SndbufErrors": 0}
+    assert found["softnet"] == {"dropped": 1, "squeezed": 0}, "a counter that was set back tells nothing"
+    # of 100 ticks 10 were idle and 10 stolen; all 50 of the first processor were work
+    assert found["cpu"] == {"busy": 0.9, "steal": 0.1, "busiest": 1.0}
+
+
+QUIET: dict[str, Any] = {
+    "udp": {"RcvbufErrors": 0, "SndbufErrors": 0},
+    "softnet": {"dropped": 0},
+    "cpu": {"busy": 0.9, "steal": 0.01},
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "drops", "carrier", "reason"),
+    [
+        ({}, {"in the tunnel": 0}, {}, None),
+        ({"udp": {"RcvbufErrors": 1200}}, {}, {}, "remote: UDP receive buffers overflowed 1,200 times in 30 s"),
+        ({"udp": {"SndbufErrors": 1}}, {}, {}, "remote: UDP send buffers overflowed 1 times in 30 s"),
+        ({"softnet": {"dropped": 7}}, {}, {}, "remote: 7 packets found no place to wait for a processor in 30 s"),
+        ({"cpu": {"busy": 0.974}}, {}, {}, "remote: processors were 97.4% busy (most: 95%) in 30 s"),
+        ({"cpu": {"busy": 0.95}}, {}, {}, None),
+        ({"cpu": {"busy": 0.99}}, {}, {"remote": 0.4}, None),
+        ({}, {}, {"local": 0.99}, "local: processors were 99.0% busy"),
+        ({"cpu": {"busy": 0.1, "steal": 0.062}}, {}, {}, "remote: others took 6.2% of the processors' time (most: 5%)"),
+        ({"cpu": {"steal": 0.5}}, {"in the tunnel": 3}, {}, "3 packets were lost in the tunnel in 30 s"),
+        ({"cpu": {}, "udp": {}, "softnet": {}}, {}, {}, None),
+    ],
+)
+def test_a_machine_that_was_the_bottleneck_is_named(
+    changed: dict[str, Any], drops: dict[str, int], carrier: dict[str, float], reason: str | None
+) -> None:
+    found = load.overload({"local": QUIET, "remote": QUIET | changed}, 30.0, drops, carrier)
+    assert found is None if reason is None else found is not None and found.startswith(reason)
+
+
+def test_every_experiment_records_its_machine() -> None:
+    found = environment(["dumbbell", "run"])
+    assert {"kernel", "machine", "cpus", "memory_bytes", "sysctl", "commit", "python"} <= found.keys()
+    assert "interfaces" not in found, "no simulation depends on them"

@@ -1,0 +1,98 @@
+"""Figures of the cells of a grid, and their numbers."""
+
+import csv
+import math
+from pathlib import Path
+
+import numpy
+import pytest
+
+import dumbbell as package
+from conftest import Dumbbell
+from dumbbell.report.over_cells import covariance, ellipse
+from paths import path_text
+
+GRID = """
+name = "grid"
+schemes = ["cubic", "reno"]
+paths = ["small"]
+runs = 2
+start_spread_ms = 50.0
+duration_s = 2.0
+log = "none"
+
+[grid]
+{axes}
+"""
+
+
+@pytest.fixture
+def run(dumbbell: Dumbbell, folder: Path):  # noqa: ANN201 (a closure)
+    """Runs a grid with these axes."""
+
+    def made(axes: str) -> Path:
+        (folder / "small.toml").write_text(path_text(4.0))
+        (folder / "grid.toml").write_text(GRID.format(axes=axes).replace('"small"', '"small.toml"'))
+        dumbbell("run", "grid.toml", "--out", "r", "--jobs", "2")
+        return folder / "r"
+
+    return made
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    with file.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
+    results = run("bw_factor = [1.0, 2.0]\nrtt_ms = [20.0, 80.0]")
+    folder, found = results.parent, package.open(results)
+    dumbbell("figure", results, "grid", "--scheme", "reno", "--out", "map.svg")
+    shown = {(float(row["bw_factor"]), float(row["rtt_ms"])): row for row in rows(folder / "map.csv")}
+    assert len(shown) == 4
+    cell = "small.bw_factor-2.rtt_ms-80"
+    used = [run.statistics["network"]["utilization"] for run in found.runs if (run.path, run.scheme) == (cell, "reno")]
+    assert float(shown[2.0, 80.0]["utilization_percent"]) == pytest.approx(100.0 * sum(used) / 2)
+    dumbbell("figure", results, "sweep", "--path", cell, "--out", "sweep.svg")
+    means = {(row["scheme"], row["value"], row["metric"]): row["mean"] for row in rows(folder / "sweep.csv")}
+    assert len(means) == 2 * 2 * 3
+    lost = [found.run(cell, "cubic", run).statistics["network"]["loss_rate"] for run in (1, 2)]
+    assert float(means["cubic", "80.0", "loss_rate"]) == pytest.approx(100.0 * sum(lost) / 2)
+    for words, said in (
+        (("grid",), "figure `grid`: is of one scheme: choose one of cubic, reno"),
+        (("sweep",), "figure `sweep`: other axes vary too: choose a cell by its path, such as `small.bw_factor-1."),
+        (("pairs", "--path", cell), "figure `pairs`: is of runs with two flows: there are none"),
+        (("sweep", "--path", cell, "--scheme", "reno"), "figure `sweep`: is of all schemes: give `path` only"),
+        (("grid", "--run", "1"), "figure `grid`: is of all runs in cells of a grid: give no run"),
+    ):
+        assert said in dumbbell("figure", results, *words, expect=2).stderr
+
+
+def test_pairs_are_shares_of_two_flows(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
+    results = run('versus = [{ label = "c", scheme = "cubic" }, { label = "r", scheme = "reno" }]')
+    dumbbell("figure", results, "pairs", "--out", "pairs.svg")
+    found = {(row["scheme"], row["competitor"]): row for row in rows(results.parent / "pairs.csv")}
+    assert set(found) == {(one, other) for one in ("cubic", "reno") for other in ("cubic", "reno")}
+    shares = [
+        run.statistics["flows"][0]["payload_share"]
+        for run in package.open(results).runs
+        if (run.scheme, run.path) == ("cubic", "small.versus-r")
+    ]
+    assert float(found["cubic", "reno"]["payload_share"]) == pytest.approx(sum(shares) / 2)
+    refused = dumbbell("figure", results, "sweep", expect=2)
+    assert "figure `sweep`: is of experiments with a grid: an axis of numbers that vary" in refused.stderr
+
+
+def test_the_ellipse_is_that_of_the_covariance() -> None:
+    draws = numpy.random.default_rng(1).multivariate_normal([50.0, 10.0], [[9.0, 3.0], [3.0, 4.0]], 4000)
+    xx, xy, yy = covariance([(x, y) for x, y in draws.tolist()])
+    assert (xx, xy, yy) == pytest.approx((9.0, 3.0, 4.0), rel=0.1)
+    drawn = ellipse(xx, xy, yy)
+    # turned back by its angle the points vary by half its width and height, independently
+    angle = math.radians(drawn.angle_deg)
+    turned = (draws - draws.mean(axis=0)) @ numpy.array(
+        [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
+    )
+    assert turned.std(axis=0, ddof=1) == pytest.approx([drawn.width_ms / 2, drawn.height_mbps / 2], rel=1e-6)
+    assert numpy.corrcoef(turned.T)[0, 1] == pytest.approx(0.0, abs=1e-6)

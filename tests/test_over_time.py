@@ -1,0 +1,145 @@
+"""A campaign over time: medians and quartiles by hour of day and by round, in tables and figures."""
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy
+import pytest
+
+import dumbbell as package
+from conftest import Dumbbell
+from dumbbell.figures import TimedAxis, TimedLine, TimedPanel, over_time_figure, scheme_strokes, styles
+from dumbbell.report import load
+from dumbbell.report.over_time import OverTime
+from dumbbell.results.over_time import Spread, hour_of_day, periods, stretch
+
+BEGAN = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
+
+
+def run(scheme: str, number: int, throughput: float, **changes: object) -> dict[str, Any]:
+    started = (BEGAN + timedelta(hours=number - 1)).isoformat().replace("+00:00", "Z")
+    network = {"throughput_mbps": throughput, "delay_p95_ms": 10.0 * throughput, "loss_rate": None}
+    return {"scheme": scheme, "run": number, "status": "done", "started_at": started, "network": network} | changes
+
+
+def test_quartiles_are_interpolated_between_runs() -> None:
+    assert Spread.of([4.0]) == Spread(1, 4.0, 4.0, 4.0)
+    assert Spread.of([3.0, 1.0]) == Spread(2, 1.5, 2.0, 2.5)
+    assert Spread.of([5.0, 1.0, 3.0, 2.0, 4.0]) == Spread(5, 2.0, 3.0, 4.0)
+
+
+def test_runs_that_do_not_count_are_in_no_period() -> None:
+    runs = [
+        run("a", 1, 5.0),
+        run("a", 25, 7.0),
+        run("a", 2, 9.0, status="degraded"),
+        run("a", 3, 9.0, started_at=None),
+        run("b", 16, 2.0),
+    ]
+    found = periods(runs, hour_of_day)
+    assert [(each.number, each.runs) for each in found["a"]] == [(9, 2)]
+    assert found["a"][0].metrics["throughput_mbps"] == Spread(2, 5.5, 6.0, 6.5)
+    assert "loss_rate" not in found["a"][0].metrics, "what no run has is absent"
+    assert [each.number for each in found["b"]] == [0], "after midnight"
+    assert found["a"][0].at_s == BEGAN.timestamp()
+
+
+def test_many_rounds_stand_together() -> None:
+    assert [stretch(rounds, 12) for rounds in (1, 12, 13, 168)] == [1, 1, 2, 14]
+
+
+def line(label: str, values: list[float], spread: float) -> TimedLine:
+    median = numpy.array(values)
+    (stroke,) = scheme_strokes(list(styles([(label, "", "")]).values()))
+    return TimedLine(label, stroke, numpy.arange(len(values)) * 1.0, median, median - spread, median + spread)
+
+
+@pytest.mark.parametrize("values", [[], [5.0], [1.0, float("nan"), 3.0], [0.0, 0.0], [1.0, 2.0, 1e6, 1.5]])
+def test_a_figure_is_drawn_of_whatever_there_is(values: list[float]) -> None:
+    for spread in (0.0, 0.5):
+        panels = [TimedPanel(label, [line("a", values, spread), line("b", values, 0.0)]) for label in ("up", "down")]
+        drawn = over_time_figure("d", TimedAxis("Hour", (-0.5, 23.5), 1.0, range(0, 24, 3)), panels)
+        shown = "".join(ElementTree.fromstring(drawn).itertext())
+        assert "Hour" in shown
+        assert "up" in shown
+
+
+def at_hours(folder: Path, change: Callable[[int, datetime], float]) -> None:
+    """Makes of repetitions the rounds of a campaign, one an hour; throughput is what `change` says."""
+    text = (folder / "experiment.toml").read_text()
+    (folder / "experiment.toml").write_text(
+        re.sub(r"^runs = .*$", "every_s = 3600.0\nfor_s = 180000.0", text, flags=re.M)
+    )
+    for file in list((folder / "runs").rglob("stats.json")):
+        content = json.loads(file.read_text())
+        at = BEGAN + timedelta(hours=content["run"] - 1)
+        content["started_at"] = at.isoformat().replace("+00:00", "Z")
+        content["network"]["throughput_mbps"] = change(content["run"], at)
+        file.write_text(json.dumps(content))
+
+
+@pytest.fixture
+def week(dumbbell: Dumbbell, folder: Path) -> Path:
+    given = ("--schemes", "reno,copa", "--path", "small.toml", "--duration", "0.5", "--runs", "50", "--log", "none")
+    dumbbell("run", *given, "--out", "out")
+    at_hours(folder / "out", lambda number, at: float(at.hour) + (0.5 if number > 24 else 0.0))
+    for number in (30, 31):
+        (folder / f"out/runs/small/copa/{number}/stats.json").unlink()
+    return folder / "out"
+
+
+def test_figures_and_tables_of_a_campaign(week: Path) -> None:
+    model = load(week)
+    over_time = OverTime(model)
+    by_hour = over_time.periods("by-hour", "small")["reno"]
+    assert [each.number for each in by_hour] == list(range(24))
+    assert [each.runs for each in by_hour] == [3 if hour in (9, 10) else 2 for hour in range(24)]
+    assert by_hour[12].metrics["throughput_mbps"] == Spread(2, 12.125, 12.25, 12.375)
+    (_, rounds), (heading, hours) = over_time.tables("small")
+    assert heading == "Over time, by hour of day"
+    shown = [[field.text for field in row[1:4]] + [row[3].note] for row in hours.rows if row[0].scheme == "reno"]
+    assert shown[12] == ["12:00", "2", "12.25", "12.12 to 12.38"]
+    copa = [row for row in rounds.rows if row[0].scheme == "copa"]
+    assert [row[1].text for row in copa][:2] == ["1 to 5", "6 to 10"], "at most twelve rows"
+    assert copa[0][1].note == "2026-11-02 09:30:00"
+    assert [row[2].text for row in copa] == ["5", "5", "5", "5", "5", "4", "4", "5", "5", "5"]
+
+
+def test_figures_of_a_campaign_are_files_with_their_numbers(dumbbell: Dumbbell, week: Path) -> None:
+    folder = week.parent
+    dumbbell("figure", "out", "over-time", "--out", "rounds.svg")
+    with (folder / "rounds.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 98
+    assert (rows[0]["scheme"], rows[0]["round"], rows[0]["started_at"]) == ("reno", "1", "2026-11-02T09:30:00Z")
+    assert rows[0]["throughput_mbps_median"] == "9.0"
+    dumbbell("figure", "out", "by-hour", "--out", "hours.png", "--data", "hours.json")
+    assert json.loads((folder / "hours.json").read_text())
+    words = "".join(ElementTree.parse(folder / "rounds.svg").getroot().itertext())
+    assert "Time since the first run (h)" in words
+
+
+def test_the_report_of_a_campaign_shows_it_over_time(week: Path) -> None:
+    page = package.open(week).write_report(pdf=True)[0].read_text()
+    assert page.count("Over time, by hour of day") >= 1
+    assert 'aria-label="Throughput, delay and loss of every round"' in page
+    assert (week / "report.pdf").read_bytes()[:4] == b"%PDF"
+
+
+def test_what_is_no_campaign_has_nothing_over_time(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "0.5", "--out", "out")
+    refused = dumbbell("figure", "out", "over-time", expect=2)
+    assert "figure `over-time`: is of campaigns: out was made without --every" in refused.stderr
+    assert OverTime(load(folder / "out")).tables("small") == []
+
+
+def test_one_run_of_a_campaign_can_be_made_again(dumbbell: Dumbbell, week: Path) -> None:
+    command = load(week).runs[1].command
+    assert command == "dumbbell run experiment.toml --schemes reno --path small --runs 2 --out NEW"
+    dumbbell(*command.replace("experiment.toml", "out/experiment.toml").split()[1:], "--dry-run")

@@ -1,0 +1,382 @@
+"""What is found out about a path, from packets of simulated runs, of which the truth is known."""
+
+import json
+import math
+import random
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conftest import Dumbbell
+from dumbbell import _core
+from dumbbell.catalog.path import PathModel
+from dumbbell.errors import UserError
+from dumbbell.pathfinding import idle, load, plan, traffic, trains
+from dumbbell.pathfinding.ecn import codepoints
+from dumbbell.pathfinding.findings import Findings, Way
+from dumbbell.pathfinding.flow_log import FlowLog, flow_logs
+from dumbbell.pathfinding.intervals import Estimate, median, share
+from dumbbell.pathfinding.model import path_model
+from dumbbell.pathfinding.policer import policer
+from dumbbell.pathfinding.probing import WAYS, understood
+from dumbbell.pathfinding.trains import Train
+
+
+def link(mbps: float, queue_bytes: int) -> dict[str, Any]:
+    return {"kind": "link", "rate_mbps": mbps, "queue": {"kind": "droptail", "bytes": queue_bytes}}
+
+
+def delay(ms: float) -> dict[str, Any]:
+    return {"kind": "delay", "delay_ms": ms}
+
+
+def logged(run: dict[str, Any], *data: dict[str, Any], seed: int = 1) -> list[FlowLog]:
+    """The flows of a run as it would be over this path, 20 ms back."""
+    run = run | {"seed": seed, "path": run["path"] | {"data": list(data), "ack": [delay(20.0)]}}
+    table = _core.simulate_in_memory(json.dumps(run))[1]
+    assert table is not None
+    return flow_logs(table, len(run["flows"]), run["duration_s"])
+
+
+# Intervals
+
+
+@pytest.mark.parametrize(
+    ("hits", "cases", "low", "high"),
+    [(0, 10, 0.0, 0.30850), (5, 10, 0.18709, 0.81291), (1, 1000, 2.532e-5, 0.0055589), (10, 10, 0.69150, 1.0)],
+)
+def test_shares_have_the_interval_of_clopper_and_pearson(hits: int, cases: int, low: float, high: float) -> None:
+    found = share(hits, cases, "")
+    assert found.low == pytest.approx(low, rel=1e-3, abs=1e-9)
+    assert found.high == pytest.approx(high, rel=1e-3)
+
+
+def test_large_numbers_of_cases_are_no_problem() -> None:
+    found = share(2000, 100_000, "")
+    half = 1.96 * math.sqrt(0.02 * 0.98 / 100_000)
+    assert found.low == pytest.approx(0.02 - half, rel=2e-3)
+    assert found.high == pytest.approx(0.02 + half, rel=2e-3)
+
+
+def test_the_interval_of_a_median_covers_it() -> None:
+    generator = random.Random(1)
+    assert (median([3.0, 1.0, 2.0], "", "").low, median([3.0, 1.0, 2.0], "", "").high) == (1.0, 3.0)
+    hits = 0
+    for _ in range(2000):
+        found = median([generator.expovariate(1.0) for _ in range(12)], "", "")
+        assert found.low is not None
+        assert found.high is not None
+        hits += found.low <= math.log(2) <= found.high
+    assert 0.945 < hits / 2000 < 0.985  # 0.961 in theory
+
+
+def test_what_is_unknown_has_no_value() -> None:
+    assert share(0, 0, "x").text() == "unknown"
+    assert median([], "ms", "x").value is None
+    assert Estimate(None, 3.0, None, "ms", "").text() == "at least 3 ms"
+    assert Estimate(2.0, 1.0, 3.0, "", "").text() == "2 (1 to 3)"
+
+
+# Trains
+
+
+def train(numbers: list[int], spacing_us: float, left_mbps: float = 1e4) -> Train:
+    return Train(tuple((number, round(number * spacing_us * 1e3), 1500) for number in numbers), left_mbps)
+
+
+def test_the_spacing_of_a_train_tells_the_rate() -> None:
+    assert train(list(range(30)), 600.0).mbps() == pytest.approx(20.0)
+
+
+def test_losses_in_trains_do_not_matter_wherever_they_are() -> None:
+    # Behind the link they leave holes in time, ...
+    assert train([0, 1, 2, 5, 6, 9, 10, 11], 600.0).mbps() == pytest.approx(20.0)
+    # ... before it they do not.
+    queue = Train(((0, 0, 1500), (1, 600_000, 1500), (2, 1_200_000, 1500), (7, 1_800_000, 1500)), 1e4)
+    assert queue.mbps() == pytest.approx(20.0)
+    assert train([0, 5], 600.0).mbps() is None
+    assert train([], 600.0).mbps() is None
+
+
+def test_trains_that_arrive_as_they_left_tell_a_bound_only() -> None:
+    found = trains.rate([train(list(range(30)), 600.0, left_mbps=30.0)] * 12)
+    assert found.value is None
+    assert found.low is not None
+    assert found.low <= 20.0
+    assert trains.rate([train(list(range(30)), 10.0)] * 12).value is None  # 0.3 ms in all: machines are no more exact
+    assert trains.rate([]).text() == "unknown"
+    found = trains.rate([train(list(range(30)), 600.0 + index) for index in range(12)])
+    assert found.value == pytest.approx(12e3 / 605.5, rel=1e-3)
+
+
+def test_what_one_side_sent_and_the_other_heard_is_put_together() -> None:
+    bursts = [{"packets": 1, "bytes": 104, "ecn": 2}] * 2 + [{"packets": 3, "bytes": 1500, "ecn": 2}]
+    sender = {"sent": [(5, 0, 1), (6, 0, 1), (7, 0, 36_000)]}
+    arrived = [(5, 0, 10, 104, 2), (6, 0, 20, 104, 0), (7, 0, 100, 1500, 3), (9, 0, 200, 1500, 2)]
+    found = understood(bursts, sender, {"arrived": arrived, "duplicates": 4})
+    assert found.trains == [Train(((7, 100, 1500), (9, 200, 1500)), 1000.0)]
+    assert (found.marked, found.duplicates) == ((1, 2), 4)
+    assert found.codepoints.verdict(2) == "changed: 1 as not-ECT, 1 as ECT(0)"
+
+
+def test_codepoints_are_judged() -> None:
+    sent = [(4 * index + code, 1, code) for index in range(5) for code in range(4)]
+    as_sent = codepoints(sent, [(number, code) for number, _, code in sent])
+    assert as_sent.passes
+    assert as_sent.words() == "all codepoints arrive as sent"
+    bleached = codepoints(sent, [(number, 0) for number, _, code in sent if code != 3])
+    assert [bleached.verdict(code) for code in range(4)] == ["as sent", "bleached", "bleached", "lost"]
+    assert not bleached.passes
+
+
+# Load: the truth is the path of a simulation
+
+
+@pytest.mark.parametrize(
+    ("mbps", "one_way_ms", "bdp", "loss"),
+    [
+        (2.0, 2.5, 2.0, 0.0),
+        (2.0, 25.0, 1.0, 0.01),
+        (20.0, 50.0, 0.2, 0.02),
+        (20.0, 100.0, 4.0, 0.0),
+        (50.0, 20.0, 1.0, 0.0),
+        (100.0, 20.0, 0.5, 0.005),
+        (200.0, 5.0, 1.0, 0.0),
+    ],
+)
+def test_a_rate_above_that_of_the_path_tells_rate_queue_and_loss(
+    mbps: float, one_way_ms: float, bdp: float, loss: float
+) -> None:
+    queue_bytes = max(round(mbps * 125.0 * (one_way_ms + 20.0) * bdp), 1600)
+    lossy = [{"kind": "loss", "probability": loss}] if loss else []
+    run = traffic.flood(plan.FLOODS_AT * mbps, plan.FLOOD_S, reverse=False)
+    [log] = logged(run, link(mbps, queue_bytes), *lossy, delay(one_way_ms))
+    found = load.busy_rate(log, "")
+    assert found.value == pytest.approx(mbps, rel=0.005)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= mbps <= found.high
+    seen = load.queue(log)
+    assert seen.full
+    length = seen.bytes(mbps, 1500)
+    assert length is not None
+    assert abs(length - queue_bytes) <= 3000
+    assert float(np.nanmin(log.delay_ms)) == pytest.approx(one_way_ms + 12.0 / mbps, abs=0.01)
+    assert policer(log, mbps) is None
+
+
+def test_a_transfer_that_fills_the_queue_tells_the_same() -> None:
+    [log] = logged(traffic.transfer(10.0, reverse=False), link(20.0, 100_000), delay(20.0))
+    seen = load.queue(log.full())
+    assert seen.full
+    assert seen.depth_ms.value == pytest.approx(40.0, rel=0.03)
+    assert load.busy_rate(log.full(), "").value == pytest.approx(20.0, rel=0.005)
+    assert load.random_losses([log], 40.0)[0] == 0
+
+
+def test_a_transfer_that_random_loss_keeps_short_has_seen_no_full_queue() -> None:
+    lossy = {"kind": "loss", "probability": 0.02}
+    [log] = logged(traffic.transfer(10.0, reverse=False), link(20.0, 500_000), lossy, delay(40.0))
+    assert not load.queue(log.full()).full
+    found = share(*load.random_losses([log], 200.0), "")
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 0.02 < found.high < 0.035
+
+
+@pytest.mark.parametrize(("mbps", "burst"), [(12.0, 60_000), (20.0, 200_000), (2.0, 15_000), (100.0, 1_000_000)])
+def test_a_policer_is_known_by_loss_without_a_queue(mbps: float, burst: int) -> None:
+    bucket = {"kind": "policer", "rate_mbps": mbps, "burst_bytes": burst}
+    [log] = logged(traffic.flood(3 * mbps, 4.0, reverse=False), bucket, link(10 * mbps, 10**6), delay(20.0))
+    found = policer(log, 10 * mbps)
+    assert found is not None
+    assert found.rate_mbps.value == pytest.approx(mbps, rel=0.01)
+    assert found.burst_bytes.value is not None
+    assert abs(found.burst_bytes.value - burst) <= max(0.02 * burst, 3000)
+    assert policer(log, mbps) is None  # trains that are no faster: a short queue
+
+
+@pytest.mark.parametrize(
+    "elements",
+    [
+        [link(20.0, 50_000)],
+        [link(20.0, 3000)],
+        [{"kind": "shaper", "rate_mbps": 20.0, "burst_bytes": 60_000, "queue": {"kind": "droptail", "bytes": 100_000}}],
+        [link(60.0, 10**6), {"kind": "loss", "probability": 0.02}],
+    ],
+)
+def test_other_things_that_lose_packets_are_no_policers(elements: list[dict[str, Any]]) -> None:
+    [log] = logged(traffic.flood(40.0, 4.0, reverse=False), *elements, delay(20.0))
+    fast = 100.0 if elements[0]["kind"] == "shaper" else elements[0]["rate_mbps"]
+    assert policer(log, fast) is None
+
+
+# Idle
+
+
+def test_few_small_packets_tell_constants_and_loss() -> None:
+    lossy = {"kind": "loss", "probability": 0.02}
+    [there, back] = logged(traffic.idle(60.0), link(2.0, 10_000), lossy, delay(30.0))
+    found = idle.delays(there, (-1.0, 2.0))
+    assert found is not None
+    assert found.packet_bytes == plan.IDLE_BYTES - 16  # a tag is added on the way between machines
+    exact = 30.0 + found.packet_bytes * 8e-3 / 2.0
+    assert found.least.value == pytest.approx(exact, abs=0.001)
+    assert found.least.low == pytest.approx(exact - 1.0, abs=0.001)
+    assert found.least.high == pytest.approx(exact + 2.0, abs=0.001)
+    assert not found.jitters
+    lost = share(*idle.losses(there), "")
+    assert lost.low is not None
+    assert lost.high is not None
+    assert lost.low < 0.02 < lost.high
+    assert idle.losses(back)[0] == 0
+    assert len(back.sent_s) == pytest.approx(60.0 * plan.IDLE_PER_S, rel=0.02)
+
+
+def test_no_more_is_sent_than_allowed() -> None:
+    for run in (traffic.transfer(10.0, False, 10**6), traffic.flood(20.0, 10.0, False, 10**6)):
+        [log] = logged(run, link(20.0, 100_000), delay(20.0))
+        assert 900_000 < log.size_bytes.sum() < 1_150_000
+
+
+def test_jitter_is_seen() -> None:
+    jitter = {"kind": "jitter", "distribution": "exponential", "mean_ms": 3.0}
+    [there, _] = logged(traffic.idle(40.0), jitter, delay(30.0))
+    found = idle.delays(there, (0.0, 0.0))
+    assert found is not None
+    assert found.jitters
+    assert found.mean_above == pytest.approx(3.0, rel=0.15)
+
+
+def test_reordered_packets_are_counted_and_how_long_they_were_held() -> None:
+    held = {"kind": "reorder", "probability": 0.01, "delay_ms": 8.0}
+    [log] = logged(traffic.flood(10.0, 10.0, reverse=False), link(20.0, 10**6), held, delay(30.0))
+    found = idle.reordering(log)
+    assert found.share.value == pytest.approx(0.01, rel=0.3)
+    assert found.held_ms == pytest.approx(8.0, abs=0.1)
+    [log] = logged(traffic.flood(10.0, 5.0, reverse=False), link(20.0, 10**6), delay(30.0))
+    assert idle.reordering(log) == idle.Reordering(share(0, len(log.sent_s), "packets came after later ones"), None)
+
+
+# The path that comes of it
+
+
+def way(**changed: Any) -> Way:  # noqa: ANN401 (fields of any type)
+    log = logged(traffic.idle(10.0), link(20.0, 100_000), delay(20.0))[0]
+    known = {
+        "mtu_bytes": 1500,
+        "trains": Estimate(20.0, 19.0, 21.0, "Mbit/s", "trains"),
+        "ecn": codepoints([(0, 1, 2)], [(0, 2)]),
+        "marked": (0, 100),
+        "delays": idle.delays(log, (-1.0, 1.0)),
+        "idle_losses": idle.losses(log),
+        "idle_reordering": idle.reordering(log),
+        "copies": 0,
+        "packets": 1000,
+    }
+    return Way(**(known | changed))  # type: ignore[arg-type]
+
+
+def findings(there: Way, back: Way) -> Findings:
+    clocks = {"rtt_ms": 40.2}
+    return Findings(dict(zip(WAYS, (there, back), strict=True)), [40.3, 40.5, 44.0], [], clocks, 10**6, ["busy"])
+
+
+def test_the_path_reads_back_and_simulates_what_was_seen() -> None:
+    [log] = logged(traffic.transfer(10.0, reverse=False), link(20.0, 100_000), delay(20.0))
+    seen = {"busy": load.busy_rate(log.full(), "x"), "queue": load.queue(log.full())}
+    found = findings(way(**seen), way(mtu_bytes=1400, idle_losses=(5, 1000)))
+    path = path_model(found, "to-lab", "measured", date(2026, 11, 23))
+    assert PathModel.from_toml(path.to_toml()) == path
+    assert path.mtu_bytes == 1400
+    assert path.describe().base_rtt_ms == pytest.approx(40.0, abs=0.1)
+    bottleneck, constant = path.data
+    assert bottleneck["rate_mbps"] == pytest.approx(20.0, rel=0.005)
+    assert bottleneck["queue"]["bytes"] == pytest.approx(100_000, rel=0.03)
+    assert constant["delay_ms"] == pytest.approx(20.0, abs=0.01)
+    assert [element["kind"] for element in path.ack] == ["link", "loss", "delay"]
+    for part in ("2026-11-23", "calibration refines", "loss 0.005 (0.001", "queue assumed", "Note: busy."):
+        assert part in path.provenance
+    unlimited = Estimate(None, 500.0, None, "Mbit/s", "trains")
+    found.ways[WAYS[0]] = way(trains=unlimited, busy=Estimate(3e3, 2e3, 4e3, "Mbit/s", "machines"), copies=50)
+    path = path_model(found, "to-lab", "measured", date(2026, 11, 23))
+    assert [element["kind"] for element in path.data] == ["duplicate", "delay"]
+    assert "rate at least 500 Mbit/s" in path.provenance
+
+
+def test_losses_count_together_where_they_are_the_same_thing() -> None:
+    assert way(idle_losses=(2, 100), random_losses=(180, 9900)).loss.value == pytest.approx(0.0182)
+    assert way(idle_losses=(0, 1000), random_losses=(900, 9000)).loss.value == 0.0
+    assert way(idle_losses=(3, 1000)).loss.value == 0.003
+
+
+def test_a_policer_comes_before_what_trains_saw() -> None:
+    bucket = {"kind": "policer", "rate_mbps": 10.0, "burst_bytes": 50_000}
+    [log] = logged(traffic.flood(60.0, 4.0, reverse=False), bucket, link(100.0, 10**6), delay(20.0))
+    fast = Estimate(100.0, 99.0, 101.0, "Mbit/s", "trains")
+    found = findings(way(trains=fast, policer=policer(log, 100.0), queue=load.queue(log)), way())
+    path = path_model(found, "to-lab", "measured", date(2026, 11, 23))
+    assert [element["kind"] for element in path.data] == ["policer", "link", "delay"]
+    assert path.data[0]["rate_mbps"] == pytest.approx(10.0, rel=0.01)
+    assert path.data[1]["rate_mbps"] == 100.0
+    assert found.table()["ways"]["there"]["policer"]["burst_bytes"]["value"] == pytest.approx(50_000, rel=0.05)
+
+
+# What is sent
+
+
+def test_caps_are_kept() -> None:
+    wanted = plan.planned(300.0, 100_000_000, None)
+    assert wanted.transfer_of_s(2.0) == plan.TRANSFER_S
+    for mbps in (10.0, 100.0, 1000.0):
+        sent = (
+            2
+            * mbps
+            * 125_000
+            * (wanted.transfer_of_s(mbps) + plan.FLOODS_AT * wanted.flood_of_s(plan.FLOODS_AT * mbps))
+        )
+        sent += 2 * wanted.steady_bytes
+        assert sent <= 0.9 * 100_000_000
+    assert wanted.train_packets(1500) * 1500 * plan.TRAINS <= 0.03 * 100_000_000
+    assert plan.planned(3600.0, 20_000_000, None).idle_s * plan.IDLE_PER_S * plan.IDLE_BYTES <= 600_000
+    assert "at most 100 MB in all" in wanted.words()
+    capped = plan.planned(300.0, 10**9, 5.0)
+    assert not capped.transfers
+    assert 100 * 1500 * 8e-6 / capped.spaced_s(100, 1500, 0.3) == pytest.approx(2.5)
+    assert wanted.spaced_s(100, 1500, 0.3) == 0.3
+    packets, gap_s = plan.train_packets(2.0, 1500)
+    assert packets * 1500 * 8e-6 / gap_s <= 0.2 * 2.0
+    assert plan.train_packets(None, 1500)[0] == plan.MOST_PACKETS // 2
+    assert plan.train_packets(20.0, 1500)[0] == 20
+    assert plan.train_packets(20.0, 1500, jitter_s=0.003)[0] == 100
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (("--duration", "5s"), "--duration 5: allowed is 30 to 3600 s"),
+        (("--data-cap", "10kB"), "at least 20 MB are needed"),
+        (("--data-cap", "10 elephants"), "allowed is a size with its unit"),
+        (("--bandwidth-cap", "20"), "allowed is a rate with its unit"),
+        (("--bandwidth-cap", "100kbit"), "at least 0.2 Mbit/s are needed"),
+        (("--udp-ports", "7"), "allowed is FROM-TO"),
+        (("--ntp", "a b"), "a name of a host has letters"),
+        (("--name", "a/b"), "a/b"),
+        (("--out", "x.json"), "allowed is a file name that ends in .toml"),
+        (("--out", "no/where.toml"), "there is no directory no"),
+        (("--quick", "--duration", "60s"), "not allowed with argument"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_sent(
+    dumbbell: Dumbbell, words: tuple[str, ...], part: str
+) -> None:
+    assert part in dumbbell("path", "host.invalid", *words, expect=2).stderr
+
+
+def test_a_host_is_needed(dumbbell: Dumbbell) -> None:
+    assert "HOST" in dumbbell("path", expect=2).stderr
+    assert "allowed is [user@]HOST" in dumbbell("path", "a b", expect=2).stderr
+    with pytest.raises(UserError, match="allowed is 30"):
+        plan.planned(1.0, 10**9, None)

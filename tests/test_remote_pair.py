@@ -1,0 +1,117 @@
+"""What is decided about a run between two machines before and after it, without machines."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell import Error
+from dumbbell.catalog.plan import Plan
+from dumbbell.experiment import Overrides, resolve
+from dumbbell.remote.pair import explained, fitted, judged, needed, own_part
+from dumbbell.report.network import network_rows
+
+CLOCKS: dict[str, Any] = {
+    "uncertainty_ms": [-5.0, 6.0],
+    "offset_ms": 37.0,
+    "rtt_ms": 11.0,
+    "steps": [],
+    "changes": [],
+    "references": [],
+}
+GUARDED = {"forged": 0, "replayed": 0, "moved": 0}
+REMOTE: dict[str, Any] = {
+    "invalid": None,
+    "lost_at_ends": 0,
+    "flows": [{"dropped": 0, "refused": 0, "guarded": GUARDED}],
+    "channel": GUARDED,
+    "mtu": {"there": 1500, "back": 1480},
+    "hops": [],
+    "tunnels": ["none"],
+    "overhead_bytes": [16],
+    "machines": {"local": {"cpu": {"busy": 0.5}}, "remote": {}},
+}
+
+
+def said(*_: object) -> None:
+    """Nobody listens."""
+
+
+def experiment(**settings: object) -> dict[str, Any]:
+    plan = Plan(name="run", schemes=["copa"], backend="remote:me@Far.Example:2222", **settings)  # type: ignore[arg-type]
+    found = resolve(plan)
+    return found.specification(found.all_runs()[0])
+
+
+def test_the_path_is_the_network_and_the_backend_gets_its_own_settings() -> None:
+    found = experiment(tunnel="pantheon", sender="remote", udp_ports="40000-40009")
+    assert found["path"]["data"] == found["path"]["ack"] == []
+    table = {"sender": "remote", "tunnel": "pantheon", "udp_ports": [40000, 40009]}
+    assert {key: found["remote"][key] for key in table} == table
+    plan = Plan(name="run", schemes=["copa"], backend="remote:far")
+    assert list(resolve(plan).paths) == ["to-far"]
+    with pytest.raises(Error, match="--path: with --backend remote:far the path is the network"):
+        resolve(plan, Overrides(paths=("india-aws-india",)))
+
+
+@pytest.mark.parametrize("ports", ["40000", "a-b", "0-5", "9-8", "1-70000"])
+def test_ports_that_are_none_are_refused(ports: str) -> None:
+    with pytest.raises(Error, match="allowed is FROM-TO, two ports of 1 to 65535"):
+        resolve(Plan(name="run", schemes=["copa"], backend="remote:far"), Overrides(settings={"udp_ports": ports}))
+
+
+def test_packets_of_ours_fit_what_the_path_takes() -> None:
+    flows = [{"scheme": "copa", "transport": {"profile": "tcp"}}, {"scheme": "kernel-cubic", "kernel": {}}]
+    found = fitted({"flows": flows, "path": {}}, 1200, said)
+    assert found["flows"] == [{"scheme": "copa", "transport": {"profile": "tcp", "payload_bytes": 1088}}, flows[1]]
+    assert fitted({"flows": flows, "path": {}}, 1560, said)["flows"] == flows
+
+
+def test_code_and_files_of_the_user_stay_with_the_sender(tmp_path: Path) -> None:
+    weights = {"controller": "neural", "parameters": {"weights": "mine.safetensors"}, "scheme": "neural"}
+    assert needed(weights) == {"weights"}
+    plugin = {"scheme": "mine", "controller": "mine", "plugin": {"library": "/x/libmine.so"}, "parameters": {"a": "1"}}
+    both = {"flows": [weights, plugin, {"scheme": "copa", "controller": "copa", "parameters": {"delta": "0.1"}}]}
+    assert own_part(both, sends=True) == both
+    there = own_part(both, sends=False)["flows"]
+    assert "mine" not in json.dumps([{k: v for k, v in flow.items() if k != "scheme"} for flow in there])
+    assert there[1] == {"scheme": "mine", "controller": "reno", "parameters": {}}
+    assert there[2] == both["flows"][2]
+    assert own_part({"flows": [plugin | {"reverse": True}]}, sends=False)["flows"][0]["plugin"]
+
+
+def test_a_run_is_judged_by_what_our_own_doing_lost_and_by_its_clocks() -> None:
+    found = {"remote": REMOTE, "clocks": CLOCKS}
+    assert judged(found, {}, 30.0) == {"status": "done", "reason": None}
+    lost = judged(found | {"remote": REMOTE | {"lost_at_ends": 7}}, {}, 30.0)
+    assert lost["status"] == "degraded"
+    assert lost["reason"].startswith("7 packets were lost where ends behind tunnels had no room for them")
+    stepped = judged(found | {"clocks": CLOCKS | {"steps": [[4.25, 20.0, 100.0]]}}, {}, 30.0)
+    assert stepped["reason"] == "a clock was set by +20.000 ms after 4.2 s: delays around it are uncertain"
+    invalid = judged(found | {"remote": REMOTE | {"invalid": "a browser gave up"}}, {}, 30.0)
+    assert invalid == {"status": "invalid", "reason": "a browser gave up"}
+
+
+def test_what_may_be_wrong_with_delays_is_said() -> None:
+    (only,) = explained(CLOCKS)
+    assert only == (
+        "the clocks were 37.000 ms apart, as if both ways of the path took as long: by up to 5.500 ms that may be wrong"
+    )
+    known = {"references": [{"source": "NTP", "refused": None}], "changes": [[9.0, 20.0, 0.0]]}
+    assert explained(CLOCKS | known)[0].startswith("the clocks were 37.000 ms apart, as NTP had it")
+    assert explained(CLOCKS | known)[1] == "the path changed after 9.0 s: +20.000 ms there, +0.000 ms back"
+
+
+def test_the_report_says_what_was_around_packets() -> None:
+    assert network_rows({"clocks": CLOCKS}) == []
+    rows = dict(network_rows({"clocks": CLOCKS, "remote": REMOTE}))
+    assert rows["network"] == "round trip of 11.000 ms at least, packets of up to 1500 bytes there and 1480 back"
+    assert rows["around packets"] == "16 bytes (a tag, no tunnel)"
+    assert rows["machines"] == "local 50% busy"
+    assert "counted besides" not in rows
+    two = REMOTE | {"tunnels": ["none", "sealed"], "overhead_bytes": [16, 60]}
+    two |= {"channel": GUARDED | {"forged": 3}, "hops": [{}]}
+    rows = dict(network_rows({"clocks": CLOCKS, "remote": two}))
+    assert rows["around packets"] == "flow 1: 16 bytes (a tag, no tunnel); flow 2: 60 bytes (our tunnel)"
+    assert rows["counted besides"] == "3 datagrams that nobody of the two had made"

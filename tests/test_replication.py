@@ -1,0 +1,36 @@
+"""Calibrated paths: over them schemes are as near to what was published of the real ones as their pages say."""
+
+import json
+
+import pytest
+
+from conftest import Dumbbell
+
+
+@pytest.mark.parametrize(
+    ("experiment", "path", "schemes", "most"),
+    [
+        # Three runs leave up to 4 points to chance; the pages have the errors of ten.
+        ("seed-california", "california-stanford-2018", 15, 0.22),
+        ("seed-brazil", "brazil-colombia-2018", 3, 0.06),
+        pytest.param("replication-nepal", "nepal-aws-india-188", 9, 0.17, marks=pytest.mark.slow),
+        pytest.param("replication-mexico", "california-mexico-1237", 10, 0.09, marks=pytest.mark.slow),
+    ],
+)
+def test_schemes_are_as_near_to_the_real_path_as_stated(
+    dumbbell: Dumbbell, experiment: str, path: str, schemes: int, most: float
+) -> None:
+    done = dumbbell("run", experiment, "--path", path, "--set", "log=none", "--out", "out", "--json")
+    (found,) = json.loads(done.stdout)["published"]["replication"]
+    assert found["path"] == path
+    assert len(found["schemes"]) == schemes
+    assert found["error"] < most, found
+
+
+def test_a_row_of_another_network_is_shown_and_not_counted(dumbbell: Dumbbell) -> None:
+    words = ("--schemes", "cubic,indigo", "--runs", "1", "--duration", "2", "--json")
+    content = json.loads(dumbbell("run", "seed-california", *words, "--out", "out").stdout)["published"]
+    (indigo,) = [row for row in content["rows"] if row["scheme"] == "indigo"]
+    assert indigo["uncounted"] == "the network of a later release"
+    assert indigo["error"]["throughput_mbps"] is not None
+    assert [found["schemes"] for found in content["replication"]] == [["cubic"]]
