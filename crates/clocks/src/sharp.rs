@@ -9,7 +9,7 @@ use crate::series::{Dot, SIGN, Series, Windows};
 
 /// Windows compared on either side; the one in the middle is in neither.
 const SIDE: usize = 2;
-/// Packets on either side, at least; and windows that they are looked for in.
+/// Packets on either side, at least; and windows with packets that they are looked for in.
 const PACKETS: u32 = 5;
 const WIDEST: usize = 12;
 /// Smallest step looked for, ns.
@@ -113,16 +113,20 @@ fn often((jumps, by): (&[Option<f64>], f64), index: usize, reach: usize, ordinar
 /// By how much a direction's floor jumps across every window, beyond what is usual around it: queues grow all the time.
 fn across(windows: &Windows, d: usize, gap: usize) -> Vec<Option<f64>> {
     let lefts = SIDE..(windows.count() + 1).saturating_sub(gap + SIDE);
-    let jumps: Vec<Option<f64>> =
-        lefts.map(|left| sides(windows, d, left, gap).map(|[before, after]| after - before)).collect();
-    let reach = 3 * (2 * SIDE + gap);
-    let usual = |index: usize| {
+    let jumps: Vec<Option<(f64, usize)>> = lefts
+        .map(|left| sides(windows, d, left, gap).map(|([before, after], length)| (after - before, length)))
+        .collect();
+    let usual = |index: usize, reach: usize| {
         let around = &jumps[index.saturating_sub(reach)..(index + reach + 1).min(jumps.len())];
-        let mut around: Vec<f64> = around.iter().flatten().copied().collect();
+        let mut around: Vec<f64> = around.iter().flatten().map(|(by, _)| *by).collect();
         around.sort_by(f64::total_cmp);
         around.get(around.len() / 2).copied()
     };
-    (0..jumps.len()).map(|index| Some(jumps[index]? - usual(index)?)).collect()
+    let beyond = |(index, jump): (usize, &Option<(f64, usize)>)| {
+        let (by, length) = (*jump)?;
+        Some(by - usual(index, 3 * (length + gap))?)
+    };
+    jumps.iter().enumerate().map(beyond).collect()
 }
 
 fn least(floors: &[Option<Dot>]) -> Option<f64> {
@@ -130,24 +134,29 @@ fn least(floors: &[Option<Dot>]) -> Option<f64> {
 }
 
 /// Floors of the windows before window `left`, and of those from `gap` after it on: at least [`SIDE`] of them, and enough for
-/// [`PACKETS`], since the floor of a few packets is what a busy machine makes of it.
-fn sides(windows: &Windows, d: usize, left: usize, gap: usize) -> Option<[f64; 2]> {
+/// [`PACKETS`], since the floor of a few packets is what a busy machine makes of it. Windows without any do not count: an end
+/// whose clock was set back has no times of its own until that has caught up. Beside them, how many windows both sides are.
+fn sides(windows: &Windows, d: usize, left: usize, gap: usize) -> Option<([f64; 2], usize)> {
     let packets = &windows.packets[d];
     let enough = |window: &mut dyn Iterator<Item = usize>| {
-        let (mut windows, mut found) = (0, 0);
-        for index in window {
-            (windows, found) = (windows + 1, found + packets[index]);
-            if windows >= SIDE && found >= PACKETS {
-                return Some(windows);
+        let (mut seen, mut found) = (0, 0);
+        for (length, index) in (1..).zip(window) {
+            (seen, found) = (seen + usize::from(packets[index] > 0), found + packets[index]);
+            if length >= SIDE && found >= PACKETS {
+                return Some(length);
+            }
+            if seen == WIDEST {
+                break;
             }
         }
         None
     };
     let (end, start) = (left, left + gap);
-    let before = enough(&mut (end.saturating_sub(WIDEST)..end).rev())?;
-    let after = enough(&mut (start..(start + WIDEST).min(packets.len())))?;
+    let before = enough(&mut (0..end).rev())?;
+    let after = enough(&mut (start..packets.len()))?;
     let floors = &windows.floors[d];
-    Some([least(&floors[end - before..end])?, least(&floors[start..start + after])?])
+    let both = [least(&floors[end - before..end])?, least(&floors[start..start + after])?];
+    Some((both, before + after))
 }
 
 /// Windows in which a step can show: forward packets that were under way have it earlier, backward ones later.
@@ -176,7 +185,7 @@ fn placed(
     let (start, end) = (edge(left - SIDE), edge(left + gap + SIDE));
     let (mut from, mut until, mut trip) = (start, end, series.trip());
     for (d, sign) in SIGN.iter().enumerate() {
-        let Some([before, after]) = sides(windows, d, left, gap) else { continue };
+        let Some(([before, after], _)) = sides(windows, d, left, gap) else { continue };
         trip += before.max(after);
         // a queue may hide it in this direction
         if (after - before) * sign * by < SEEN * by * by {

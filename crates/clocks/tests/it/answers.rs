@@ -101,6 +101,21 @@ fn steps_part_the_fit_and_both_clocks_can_be_read_across_them() {
 }
 
 #[test]
+fn a_step_is_found_however_long_the_clock_that_was_set_back_stands() {
+    for seed in 0..60 {
+        let mut rng = Rng::new(seed, "standing");
+        let step = -[20e6, 60e6, 200e6, 600e6, 2000e6][seed as usize % 5];
+        let mut world = world(step);
+        world.steps[0].0 += rng.uniform();
+        world.ways[0].queue = Queue::Sawtooth(3e6, 0.1);
+        world.ways.iter_mut().for_each(|way| way.packets = 1000.0);
+        let fit = fit(&world.seen(&mut rng).observed, &[]).unwrap();
+        assert_eq!(fit.steps.len(), 1, "seed {seed}: {step} {:?}", fit.steps);
+        assert!((fit.steps[0].by_ns as f64 - step).abs() < 100e3, "seed {seed}: {step} {:?}", fit.steps);
+    }
+}
+
+#[test]
 fn a_direction_without_packets_and_times_of_no_clock_are_refused() {
     let one = vec![Point { at_ns: 5, apparent_ns: 7 }];
     let said =

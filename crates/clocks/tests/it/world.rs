@@ -37,7 +37,7 @@ pub(crate) struct World {
     pub(crate) skew: f64,
     /// Random walk of the rate, per square root of a second.
     pub(crate) wander: f64,
-    /// Clock steps: when (s), by how much (ns).
+    /// Steps of the remote clock: when (s), by how much (ns). Where it is set back flows have no times of it until it has caught up.
     pub(crate) steps: Vec<(f64, f64)>,
     pub(crate) ways: [Way; 2],
     /// Mean of what hosts add, ns.
@@ -95,7 +95,8 @@ impl World {
             let mut probe = 0.0;
             while t < total {
                 let busy = probe >= 1.0 && probe < self.seconds + 1.0;
-                if flow <= probe && way.packets > 0.0 && flow < self.seconds + 1.0 {
+                let of_flow = flow <= probe && way.packets > 0.0 && flow < self.seconds + 1.0;
+                if of_flow {
                     t = flow;
                     flow += rng.exponential(1.0 / way.packets);
                 } else {
@@ -111,6 +112,9 @@ impl World {
                 let delay = way.base + changed + way.queue.at(t, self.seconds) + host;
                 // forward packets are at the local end when they leave, backward ones when they come
                 let (local, remote) = if d == 0 { (t, t + delay / SECOND) } else { (t + delay / SECOND, t) };
+                if of_flow && self.stands(remote) {
+                    continue;
+                }
                 let sign = if d == 0 { 1.0 } else { -1.0 };
                 let apparent = (delay + sign * clock.theta(remote)).round() as i64;
                 let point = Point { at_ns: start + (local * SECOND).round() as i64, apparent_ns: apparent };
@@ -120,6 +124,11 @@ impl World {
             }
         }
         seen
+    }
+
+    /// Whether the remote clock shows what it has shown before.
+    fn stands(&self, t: f64) -> bool {
+        self.steps.iter().any(|(at, by)| (*at..at - by / SECOND).contains(&t))
     }
 }
 
