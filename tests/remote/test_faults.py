@@ -20,7 +20,7 @@ pytestmark = pytest.mark.real
 
 BOTH = ["kernel-cubic", pytest.param("copa", marks=pytest.mark.slow)]
 """A scheme through a tunnel, and one without."""
-STEPS = (("far", 200), ("near", -200), ("near", 200))
+STEPS = (("far", 200), ("near", -200), ("near", 200), ("near", -2000), ("far", -2000), ("near", 2000))
 SMALL = path_text(mtu=1200)
 
 

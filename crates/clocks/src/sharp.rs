@@ -37,7 +37,8 @@ const LEAST_NS: f64 = 10e3;
 pub(crate) fn candidates(series: &Series, windows: &Windows) -> Vec<Jump> {
     let gap = gap(series, windows);
     let longest = LONGEST * trip(series, windows, 95) + SMALLEST_NS;
-    let [forward, backward] = [0, 1].map(|d| across(windows, d, gap));
+    let (forward, lengths) = across(windows, 0, gap);
+    let (backward, others) = across(windows, 1, gap);
     let both = |sign: f64| -> Vec<Option<f64>> {
         forward.iter().zip(&backward).map(|(a, b)| Some(f64::midpoint((*a)?, sign * (*b)?))).collect()
     };
@@ -59,9 +60,11 @@ pub(crate) fn candidates(series: &Series, windows: &Windows) -> Vec<Jump> {
         }
     }
     found.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    // two that were seen by the same packets are one
+    let length = |(left, _): &(usize, f64)| lengths[left - SIDE].max(others[left - SIDE]) + gap;
     let mut kept: Vec<(usize, f64)> = Vec::new();
     for each in found {
-        if kept.iter().all(|other| other.0.abs_diff(each.0) > 2 * SIDE + gap) {
+        if kept.iter().all(|other| other.0.abs_diff(each.0) > length(other).max(length(&each))) {
             kept.push(each);
         }
     }
@@ -82,7 +85,7 @@ pub(crate) fn candidates(series: &Series, windows: &Windows) -> Vec<Jump> {
 /// Whether both directions jumped about so anywhere in the jump's time: what floors differ by may have other reasons.
 pub(crate) fn plausible(series: &Series, windows: &Windows, jump: &Jump) -> bool {
     let gap = gap(series, windows);
-    let jumps = [0, 1].map(|d| across(windows, d, gap));
+    let jumps = [0, 1].map(|d| across(windows, d, gap).0);
     let first = ((jump.from / windows.width) as usize).saturating_sub(2 * SIDE + gap);
     let last = (jump.until / windows.width) as usize + 1;
     let slack = jumps.each_ref().map(|jumps| {
@@ -110,23 +113,25 @@ fn often((jumps, by): (&[Option<f64>], f64), index: usize, reach: usize, ordinar
     near(by) as f64 > OFTEN * near(0.0) as f64
 }
 
-/// By how much a direction's floor jumps across every window, beyond what is usual around it: queues grow all the time.
-fn across(windows: &Windows, d: usize, gap: usize) -> Vec<Option<f64>> {
+/// By how much a direction's floor jumps across every window, beyond what is usual around it: queues grow all the time. And
+/// how many windows both sides are.
+fn across(windows: &Windows, d: usize, gap: usize) -> (Vec<Option<f64>>, Vec<usize>) {
     let lefts = SIDE..(windows.count() + 1).saturating_sub(gap + SIDE);
-    let jumps: Vec<Option<(f64, usize)>> = lefts
-        .map(|left| sides(windows, d, left, gap).map(|([before, after], length)| (after - before, length)))
-        .collect();
-    let usual = |index: usize, reach: usize| {
+    let (jumps, lengths): (Vec<Option<f64>>, Vec<usize>) = lefts
+        .map(|left| match sides(windows, d, left, gap) {
+            Some(([before, after], length)) => (Some(after - before), length),
+            None => (None, 2 * SIDE),
+        })
+        .unzip();
+    let usual = |index: usize| {
+        let reach = 3 * (lengths[index] + gap);
         let around = &jumps[index.saturating_sub(reach)..(index + reach + 1).min(jumps.len())];
-        let mut around: Vec<f64> = around.iter().flatten().map(|(by, _)| *by).collect();
+        let mut around: Vec<f64> = around.iter().flatten().copied().collect();
         around.sort_by(f64::total_cmp);
         around.get(around.len() / 2).copied()
     };
-    let beyond = |(index, jump): (usize, &Option<(f64, usize)>)| {
-        let (by, length) = (*jump)?;
-        Some(by - usual(index, 3 * (length + gap))?)
-    };
-    jumps.iter().enumerate().map(beyond).collect()
+    let beyond = (0..jumps.len()).map(|index| Some(jumps[index]? - usual(index)?)).collect();
+    (beyond, lengths)
 }
 
 fn least(floors: &[Option<Dot>]) -> Option<f64> {

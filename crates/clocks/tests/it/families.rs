@@ -105,6 +105,7 @@ pub(crate) fn world(rng: &mut Rng, path: Path, load: Load) -> World {
         skew: between(rng, -100e-6, 100e-6),
         wander: 0.05e-6,
         steps: Vec::new(),
+        of_local: false,
         ways: [way(0, forward, packets), way(1, backward, packets / 2.0)],
         jitter: 20e3,
         spikes: if rng.chance(0.3) { 0.1 } else { 0.002 },

@@ -37,8 +37,11 @@ pub(crate) struct World {
     pub(crate) skew: f64,
     /// Random walk of the rate, per square root of a second.
     pub(crate) wander: f64,
-    /// Steps of the remote clock: when (s), by how much (ns). Where it is set back flows have no times of it until it has caught up.
+    /// Steps: when (s), by how much theta grows (ns). Where a clock is set back flows have no times of it until it has caught up, and
+    /// where it is the local one neither have probes.
     pub(crate) steps: Vec<(f64, f64)>,
+    /// It is the local clock that they are of, not the remote one.
+    pub(crate) of_local: bool,
     pub(crate) ways: [Way; 2],
     /// Mean of what hosts add, ns.
     pub(crate) jitter: f64,
@@ -112,23 +115,32 @@ impl World {
                 let delay = way.base + changed + way.queue.at(t, self.seconds) + host;
                 // forward packets are at the local end when they leave, backward ones when they come
                 let (local, remote) = if d == 0 { (t, t + delay / SECOND) } else { (t + delay / SECOND, t) };
-                if of_flow && self.stands(remote) {
+                let at_set = if self.of_local { local } else { remote };
+                if (of_flow || self.of_local) && self.stands(at_set) {
                     continue;
                 }
                 let sign = if d == 0 { 1.0 } else { -1.0 };
-                let apparent = (delay + sign * clock.theta(remote)).round() as i64;
-                let point = Point { at_ns: start + (local * SECOND).round() as i64, apparent_ns: apparent };
+                let apart = clock.drifted(remote) + self.stepped(at_set);
+                let apparent = (delay + sign * apart).round() as i64;
+                let set = if self.of_local { self.stepped(local) } else { 0.0 };
+                let at_ns = start + (local * SECOND - set).round() as i64;
+                let point = Point { at_ns, apparent_ns: apparent };
                 let points = if d == 0 { &mut seen.observed.forward } else { &mut seen.observed.backward };
                 points.push(point);
-                seen.truth[d].push((delay, clock.theta(local)));
+                seen.truth[d].push((delay, clock.drifted(local) + self.stepped(local)));
             }
         }
         seen
     }
 
-    /// Whether the remote clock shows what it has shown before.
+    fn stepped(&self, t: f64) -> f64 {
+        self.steps.iter().filter(|each| t >= each.0).map(|each| each.1).sum()
+    }
+
+    /// Whether the clock that is set shows what it has shown before.
     fn stands(&self, t: f64) -> bool {
-        self.steps.iter().any(|(at, by)| (*at..at - by / SECOND).contains(&t))
+        let sign = if self.of_local { 1.0 } else { -1.0 };
+        self.steps.iter().any(|(at, by)| (*at..at + sign * by / SECOND).contains(&t))
     }
 }
 
@@ -150,13 +162,13 @@ impl<'a> Clock<'a> {
         Self { world, wandered }
     }
 
-    fn theta(&self, t: f64) -> f64 {
+    /// theta without steps.
+    fn drifted(&self, t: f64) -> f64 {
         assert!(self.world.skew.abs() < SKEW_LIMIT);
-        let stepped: f64 = self.world.steps.iter().filter(|each| t >= each.0).map(|each| each.1).sum();
         let index = (t / WANDER_STEP) as usize;
         let part = t / WANDER_STEP - index as f64;
         let wander = self.wandered[index] * (1.0 - part) + self.wandered[index + 1] * part;
-        self.world.offset + self.world.skew * t * SECOND + stepped + wander
+        self.world.offset + self.world.skew * t * SECOND + wander
     }
 }
 

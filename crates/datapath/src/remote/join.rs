@@ -104,12 +104,23 @@ pub fn join(
     let (asked, answered) = (local.asked, local.exchanges.len() as u64);
     let [mut there, mut back] = [Minima::default(), Minima::default()];
     let mut rtt_ns = i64::MAX;
+    // Times that the local clock shows again when it was set back are left out: they are in order of arrival here.
+    let mut shown = [i64::MIN; 2];
+    let mut new = |which: usize, at_ns: i64| {
+        let latest = shown[which];
+        shown[which] = latest.max(at_ns);
+        at_ns > latest
+    };
     for exchange in &local.exchanges {
         let [asked, heard, answered, returned] =
             [exchange.asked_ns, exchange.heard_ns, exchange.answered_ns, exchange.returned_ns]
                 .map(|ns| ns as i64);
-        there.extend([Point { at_ns: asked, apparent_ns: heard - asked }]);
-        back.extend([Point { at_ns: returned, apparent_ns: returned - answered }]);
+        if new(0, asked) {
+            there.extend([Point { at_ns: asked, apparent_ns: heard - asked }]);
+        }
+        if new(1, returned) {
+            back.extend([Point { at_ns: returned, apparent_ns: returned - answered }]);
+        }
         rtt_ns = rtt_ns.min(returned - asked - (answered - heard));
     }
     let channel = local.guarded + remote.guarded;
