@@ -16,15 +16,16 @@ from .bed import Bed, eventually
 
 pytestmark = pytest.mark.real
 
-WORDS = ("run", "--schemes", "copa", "--duration", 4)
+WORDS = ("run", "--schemes", "copa")
 
 
 def test_the_second_of_two_experiments_with_one_machine_waits_and_says_for_what(bed: Bed) -> None:
     words = (*WORDS, "--backend", f"remote:{bed.host}", "--out")
-    first = bed.near.start_dumbbell(*words, bed.near.folder / "first")
+    # long enough for a busy machine to begin the second
+    first = bed.near.start_dumbbell(*words, bed.near.folder / "first", "--duration", 12)
     # the far machine's ports are open: the first has its turn on both
     assert eventually(lambda: _has_turn(bed))
-    second = bed.near.start_dumbbell(*words, bed.near.folder / "second")
+    second = bed.near.start_dumbbell(*words, bed.near.folder / "second", "--duration", 3)
     ended = []
     for process in (first, second):
         _, errors = process.communicate(timeout=90)
@@ -32,7 +33,7 @@ def test_the_second_of_two_experiments_with_one_machine_waits_and_says_for_what(
         assert process.returncode == 0 or "degraded" in errors, errors
     log = next((bed.near.folder / "second").glob("runs/*/copa/1/log.txt"))
     assert "another run goes on (pid " in log.read_text()
-    assert ended[1] - ended[0] > 4.0  # one after the other
+    assert ended[1] - ended[0] > 3.0  # one after the other
     assert bed.near.empty()
     assert bed.far.empty()
 
