@@ -227,7 +227,8 @@ def test_a_short_campaign_from_the_command_line(dumbbell: Dumbbell, folder: Path
 def test_a_killed_campaign_is_seen_as_dead_and_goes_on(
     dumbbell: Dumbbell, folder: Path, start: Callable[..., subprocess.Popen[str]]
 ) -> None:
-    slow = ("--every", "15s", "--for", "30s")  # a busy machine takes seconds to look at it
+    dumbbell("--version")  # what looks at it is ready, which takes a busy machine seconds
+    slow = ("--every", "10s", "--for", "20s")
     running = start(*SMALL, *slow)
     try:
         _until(lambda: (folder / "out/runs/small/copa/1/stats.json").exists())
