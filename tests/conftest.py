@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, settings
 
 import dumbbell as package
 import paths
+from dumbbell.machine.emulation import checks
 from forks import Forks
 
 # How long an example takes says something about the machine's other work only.
@@ -160,6 +161,19 @@ def show(dumbbell: Dumbbell, directory: object, expect: int = 0) -> dict[str, An
     """What `show --json` prints."""
     content: dict[str, Any] = json.loads(dumbbell("show", directory, "--json", expect=expect).stdout)
     return content
+
+
+def need_real_packets() -> None:
+    """The test is skipped where real packets are not possible, with the first reason."""
+    for check in checks():
+        if not check["good"]:
+            pytest.skip(f"no real packets here: {check['name']}: {check['found']}")
+
+
+@pytest.fixture(scope="session")
+def real_packets() -> None:
+    """For all tests of a file."""
+    need_real_packets()
 
 
 def pantheon_logs() -> Path:

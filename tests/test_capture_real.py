@@ -7,9 +7,8 @@ import polars
 import pytest
 
 from conftest import Dumbbell, show
-from dumbbell.machine.emulation import checks
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 
 SEND, DELIVER = 0, 5
 
@@ -23,13 +22,6 @@ with sniffed("dumbbell0") as packets:
 write_pcap(Path(sys.argv[2]), packets, RAW, snaplen=120)
 sys.exit(done.returncode)
 """
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _real_packets() -> None:
-    for check in checks():
-        if not check["good"]:
-            pytest.skip(f"no real packets here: {check['name']}: {check['found']}")
 
 
 def _rate_mbps(packets: polars.DataFrame) -> float:

@@ -17,11 +17,10 @@ import pytest
 from checkout import make_checkout
 from conftest import Dumbbell, show
 from dumbbell.catalog.available import LOADER, find_program
-from dumbbell.machine.emulation import checks
 from dumbbell.pantheon_shim.__main__ import python_2
 from test_qlog import read_sequence
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 
 QUICK = ("--backend", "emu", "--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
 
@@ -50,14 +49,6 @@ tool = "TOOL"
 sender = "{python} {tool} send {port} {ip}"
 receiver = "{python} {tool} receive {port}"
 """
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _real_packets() -> None:
-    """Skips everything where real packets are not possible."""
-    for check in checks():
-        if not check["good"]:
-            pytest.skip(f"no real packets here: {check['name']}: {check['found']}")
 
 
 def emulate(dumbbell: Dumbbell, *arguments: object, expect: int = 0) -> list[dict[str, Any]]:

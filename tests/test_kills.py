@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import kills
-from conftest import Dumbbell
-from dumbbell.machine.emulation import checks
+from conftest import Dumbbell, need_real_packets
 from dumbbell.results.files import write_atomically
 from remote import bed
 
@@ -26,7 +25,7 @@ def test_a_few_kills(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.real
 def test_a_few_kills_of_real_packets(tmp_path: Path) -> None:
-    _need_namespaces()
+    need_real_packets()
     _killed(tmp_path, 2, "emu")
 
 
@@ -40,16 +39,10 @@ def test_a_few_kills_between_two_machines(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.real
 def test_a_hundred_kills(tmp_path: Path) -> None:
-    _need_namespaces()
+    need_real_packets()
     _need_two_machines()
     tally = _killed(tmp_path, 100, *kills.SUBJECTS)
     assert min(tally.by_subject.values()) >= 10
-
-
-def _need_namespaces() -> None:
-    wrong = [check["name"] for check in checks() if not check["good"]]
-    if wrong:
-        pytest.skip(f"no real packets here: {', '.join(wrong)}")
 
 
 def _need_two_machines() -> None:

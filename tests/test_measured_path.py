@@ -8,19 +8,10 @@ from pathlib import Path
 import pytest
 
 from dumbbell.catalog.path import PathModel
-from dumbbell.machine.emulation import checks
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 
 SCRIPT = Path(__file__).parent.parent / "benchmarks" / "measured_paths.py"
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _real_packets() -> None:
-    """Skips everything where real packets are not possible."""
-    for check in checks():
-        if not check["good"]:
-            pytest.skip(f"no real packets here: {check['name']}: {check['found']}")
 
 
 def test_an_asymmetric_path_is_found_as_it_is(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell.machine.emulation import checks
+from conftest import need_real_packets
 from pages import GIVEN, PAGES, ROOT, SHELL, blocks, run_page
 
 OWN_TEST = ("library.md",)
@@ -30,9 +30,7 @@ def test_what_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
 @pytest.mark.real
 @pytest.mark.parametrize("page", REAL, ids=named)
 def test_what_a_page_shows_of_real_packets_runs(page: Path, tmp_path: Path) -> None:
-    for check in checks():
-        if not check["good"]:
-            pytest.skip(f"no real packets here: {check['name']}: {check['found']}")
+    need_real_packets()
     run_page(page, tmp_path, real=True)
 
 

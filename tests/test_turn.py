@@ -13,20 +13,11 @@ import pytest
 
 from conftest import COMMAND, Dumbbell, show
 from dumbbell import _core
-from dumbbell.machine.emulation import checks
 from test_emulate import SCHEME, TALKER
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 
 QUICK = ("run", "--backend", "emu", "--path", "small.toml", "--duration", "2", "--warmup", "0.5")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _real_packets() -> None:
-    """Skips everything where real packets are not possible."""
-    for check in checks():
-        if not check["good"]:
-            pytest.skip(f"no real packets here: {check['name']}: {check['found']}")
 
 
 @pytest.fixture

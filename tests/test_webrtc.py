@@ -15,10 +15,9 @@ from typing import Any
 import polars
 import pytest
 
-from conftest import Dumbbell
+from conftest import Dumbbell, need_real_packets
 from dumbbell import catalog
 from dumbbell.catalog.available import missing
-from dumbbell.machine.emulation import checks
 from dumbbell.webrtc import sdp
 from dumbbell.webrtc.__main__ import main
 from dumbbell.webrtc.browser import BINARY, Browser, Setup
@@ -404,9 +403,7 @@ def _browser() -> None:
         pytest.skip(f"no browser here: {reason or BINARY}")
     if os.geteuid() != 0:
         pytest.skip("a browser of one's own PID namespace needs root")
-    for check in checks():
-        if not check["good"]:
-            pytest.skip(f"no real packets here: {check['name']}: {check['found']}")
+    need_real_packets()
 
 
 CALL_PATH = path_text(4.0, 20.0, 'queue = { kind = "droptail", bytes = 100000 }')

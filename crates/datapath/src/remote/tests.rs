@@ -212,11 +212,10 @@ fn requests_that_make_no_sense_are_refused_and_keep_nothing() {
         .unwrap();
     side.open(&Open { flows: 1, ports: Some((first, first + 1)) }).unwrap_err();
     drop((UdpSocket::bind((Ipv4Addr::UNSPECIFIED, first)).unwrap(), taken));
-    for most_mtu_bytes in [0, 59, 575, 9217, u32::MAX] {
+    let meet = |side: &mut Side, most_mtu_bytes: u32| {
         let ports = side.open(&Open { flows: 0, ports: None }).unwrap().ports;
-        let address = Ipv4Addr::LOCALHOST;
         let meet = Meet {
-            address,
+            address: Ipv4Addr::LOCALHOST,
             ports,
             keys: keys(1, 0),
             asks: true,
@@ -224,21 +223,13 @@ fn requests_that_make_no_sense_are_refused_and_keep_nothing() {
             most_mtu_bytes,
             trace: false,
         };
-        let error = side.meet(&meet, &|| false).unwrap_err();
+        side.meet(&meet, &|| false)
+    };
+    for most_mtu_bytes in [0, 59, 575, 9217, u32::MAX] {
+        let error = meet(&mut side, most_mtu_bytes).unwrap_err();
         assert_eq!(error, format!("meet: most_mtu_bytes = {most_mtu_bytes}: allowed is 576 to 9216"));
     }
-    let ports = side.open(&Open { flows: 0, ports: None }).unwrap().ports;
-    let address = Ipv4Addr::LOCALHOST;
-    let meet = Meet {
-        address,
-        ports,
-        keys: keys(1, 0),
-        asks: true,
-        patience_s: 0.1,
-        most_mtu_bytes: 1500,
-        trace: false,
-    };
-    side.meet(&meet, &|| false).unwrap();
+    meet(&mut side, 1500).unwrap();
     for per_s in [1e-300, 1e300, f64::NAN, f64::INFINITY, -1.0] {
         assert!(side.ask(0.01, per_s, &|| false).unwrap().is_empty());
     }
