@@ -181,28 +181,28 @@ def test_the_two_experiments_have_every_built_in_controller_and_real_ones_stand_
 
 @pytest.mark.real
 def test_learned_schemes_do_with_real_packets_what_they_do_in_simulation(dumbbell: Dumbbell) -> None:
-    # A window of its own, a window over CUBIC, rules with pacing, a half at the receiver: the ways in which a decision
-    # becomes packets. On a busy machine packets are late by 0.1 ms and more. Then 3 in 10 simulated runs of `tao-100x`
-    # have 4.2 Mbit/s and the others 10.6, and with real packets 1 in 30 had 4.7.
-    schemes = ["indigo", "orca", "tao-100x", "ten-tms"]
+    # One scheme for each way in which a decision becomes packets: a window, a window over CUBIC, rules with pacing, a
+    # half at the receiver. None of them has two modes here: in 40 simulated runs with hosts that answer 20, 100 and
+    # 1000 us late the throughput of each stays within 10 % of its median (`tao-100x` has 4.2 or 10.6 Mbit/s, by chance).
+    schemes = ["indigo", "orca", "tao-10x", "ten-tms"]
     chosen = ["--schemes", ",".join(schemes), "--path", "steady-12mbps", "--duration", "4"]
-    sides = {}
-    for name, more in (("sim", ()), ("late", ("--runs", "20", "--set", "host_jitter_us=100")), ("emu", ())):
-        backend = "emu" if name == "emu" else "sim"
-        dumbbell("run", "agreement-learned", *chosen, *more, "--backend", backend, "--out", name)
+
+    def measure(name: str, *more: str) -> dict[str, list[Run]]:
+        dumbbell("run", "agreement-learned", *chosen, *more, "--out", name)
         runs = show(dumbbell, name)["runs"]
-        sides[name] = {scheme: [run for run in runs if run["scheme"] == scheme] for scheme in schemes}
+        return {scheme: [run for run in runs if run["scheme"] == scheme] for scheme in schemes}
+
+    real = measure("emu", "--backend", "emu")
+    simulated = measure("sim")
+    # A busy machine answers late by 0.1 to 1 ms; the simulated runs say what that does to each scheme.
+    late = [measure(f"late-{us}", "--runs", "10", "--set", f"host_jitter_us={us}") for us in (100, 1000)]
     bounds = agreement.Bounds(throughput=0.2, p95=0.2, p95_ms=20.0)
-    simulated, real = (
-        {scheme: agreement.only_flow(sides[name][scheme][0]) for scheme in schemes} for name in ("sim", "emu")
-    )
-    assert {
-        scheme: (simulated[scheme], real[scheme])
-        for scheme in schemes
-        if real[scheme].status == "done"
-        and not bounds.hold(simulated[scheme], real[scheme], agreement.spread(sides["late"][scheme]))
-    } == {}
-    assert all(real[scheme].status in ("done", "degraded") for scheme in schemes)
+    for scheme in schemes:
+        measured, expected = (agreement.only_flow(side[scheme][0]) for side in (real, simulated))
+        assert measured.status in ("done", "degraded"), scheme
+        if measured.status == "done":
+            spread = agreement.spread([run for runs in late for run in runs[scheme]])
+            assert bounds.hold(expected, measured, spread), (scheme, expected, measured, spread)
 
 
 def test_packets_of_the_late_experiment_are_late() -> None:
