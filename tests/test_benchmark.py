@@ -89,7 +89,7 @@ def test_the_library_runs_it_with_schemes_of_its_own(folder: Path) -> None:
         (["--schemes", "vegas", "--only", "acks"], "unknown part `acks`"),
         (["--schemes", "vegas", "--quick", "--full"], "not allowed with argument"),
         (["--schemes", "vegas", "--resume"], "--resume needs --out DIR"),
-        (["--schemes", "vegas", "--out", "small.toml"], "small.toml: is neither empty nor"),
+        (["--schemes", "vegas", "--out", "small.toml"], "small.toml: is a file, not a directory"),
         (["--schemes", "vegas", "--db-path", "small.toml"], "small.toml: "),
         ([], "--schemes"),
     ],

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -13,7 +14,9 @@ from pathlib import Path
 import polars
 import pytest
 
-from conftest import Dumbbell, show
+import dumbbell as library
+from conftest import COMMAND, Dumbbell, show
+from dumbbell.results import locked
 
 QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5")
 
@@ -109,7 +112,7 @@ def test_more_schemes_and_runs_do_not_change_a_runs_seed(dumbbell: Dumbbell) -> 
     many = json.loads(dumbbell("run", *arguments, "--out", "many", "--json").stdout)
     seeds = {(run["scheme"], run["run"]): run["seed"] for run in many["runs"]}
     assert seeds["reno", 1] == few["runs"][0]["seed"]
-    assert len(set(seeds.values())) == 4
+    assert seeds["cubic", 1] == seeds["reno", 1] != seeds["reno", 2] == seeds["cubic", 2]
 
 
 def test_resume_adds_runs_and_repeats_none(dumbbell: Dumbbell, folder: Path) -> None:
@@ -235,3 +238,43 @@ def test_two_runs_in_one_second_have_a_directory_each(dumbbell: Dumbbell, folder
     for _ in range(4):
         dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "0.1")
     assert len(list((folder / "results").iterdir())) == 4
+
+
+def test_a_refused_second_writer_changes_nothing(dumbbell: Dumbbell, folder: Path) -> None:
+    with locked(folder / "out"):
+        second = dumbbell("run", "--schemes", "cubic", *QUICK, "--out", "out", expect=2)
+        assert second.stderr == "dumbbell: out: another dumbbell is writing there\n"
+        assert [entry.name for entry in (folder / "out").iterdir()] == [".lock"]
+    dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out")
+    written = (folder / "out/experiment.toml").read_bytes()
+    with locked(folder / "out"):
+        dumbbell("run", "--resume", "--out", "out", "--runs", "3", expect=2)
+    assert (folder / "out/experiment.toml").read_bytes() == written
+
+
+def test_of_many_writers_at_once_one_wins_and_keeps_its_directory(folder: Path) -> None:
+    command = [*COMMAND, "run", *QUICK, "--out", "deep/out", "--schemes"]
+    schemes = ("reno", "cubic", "copa", "vegas")
+    for _ in range(3):
+        writers = {
+            scheme: subprocess.Popen([*command, scheme], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+            for scheme in schemes
+        }
+        said = {scheme: process.communicate()[1].decode() for scheme, process in writers.items()}
+        won = [scheme for scheme, process in writers.items() if process.returncode == 0]
+        assert len(won) == 1, said
+        assert {run["scheme"] for run in library.open(folder / "deep/out").as_json()["runs"]} == set(won)
+        assert all(
+            "another dumbbell is writing there" in said[scheme] or "has results already" in said[scheme]
+            for scheme in schemes
+            if scheme not in won
+        )
+        shutil.rmtree(folder / "deep")
+
+
+def test_a_refused_directory_is_left_as_it_was(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "mine").mkdir()
+    (folder / "mine/letter.txt").write_text("dear")
+    line = dumbbell("run", "--schemes", "reno", *QUICK, "--out", "mine", expect=2).stderr
+    assert "mine: is neither empty nor a results directory" in line
+    assert [entry.name for entry in (folder / "mine").iterdir()] == ["letter.txt"]

@@ -88,7 +88,8 @@ def test_results_that_name_files_execute_nothing(dumbbell: Dumbbell, stranger: P
     (name,) = library.open(stranger).experiment.schemes
     experiment.write_text(text.replace(f'"{name}"', f'"{folder}/evil.py"', 1))
     line = dumbbell("run", "out/experiment.toml", "--out", "again", expect=2).stderr
-    assert "evil.py`: is a plug-in, and results bring all that they name: --trust loads it" in line
+    assert "what you have not run before: plug-in" in line
+    assert "evil.py: --trust runs it" in line
     (folder / "evil.toml").write_text(
         'kind = "program"\n[program]\nsender = ["touch", "executed"]\nreceiver = ["true"]\n'
     )
@@ -96,8 +97,87 @@ def test_results_that_name_files_execute_nothing(dumbbell: Dumbbell, stranger: P
     line = dumbbell("run", "out/experiment.toml", "--backend", "emu", "--out", "again", expect=2).stderr
     assert "would execute on this machine what you have not run before: scheme `evil`" in line
     line = dumbbell("benchmark", "--schemes", "reno", "--experiment", "out/experiment.toml", expect=2).stderr
-    assert "--experiment out/experiment.toml: belongs to results, which may be anybody's" in line
+    assert "has no [benchmark] table" in line
     assert not (folder / "executed").exists()
+
+
+PROGRAM = """
+name = "theirs"
+schemes = ["evil"]
+paths = ["small.toml"]
+duration_s = 1.0
+backend = "emu"
+
+[scheme.evil]
+kind = "program"
+[scheme.evil.program]
+sender = ["touch", "executed"]
+receiver = ["true"]
+"""
+
+CLASS = """
+name = "theirs"
+schemes = ["evil"]
+paths = ["small.toml"]
+duration_s = 1.0
+
+[scheme.evil]
+kind = "python"
+controller = "Evil"
+code = {code!r}
+
+[benchmark]
+group = "simple"
+"""
+
+
+@pytest.mark.parametrize("experiment", [PROGRAM, CLASS], ids=["program", "class"])
+@pytest.mark.parametrize("way", ["resume", "dry", "named", "link", "linked-directory", "benchmark", "library"])
+def test_a_directory_with_only_an_experiment_executes_nothing(
+    dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch, experiment: str, way: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    (folder / "evil.py").write_text(EVIL.format(mark=str(folder / "executed")))
+    theirs = folder / "theirs"
+    theirs.mkdir()
+    (theirs / "experiment.toml").write_text(experiment.replace("{code!r}", f'"{folder}/evil.py"'))
+    (theirs / "small.toml").write_text((folder / "small.toml").read_text())
+    (folder / "link.toml").symlink_to(theirs / "experiment.toml")
+    (folder / "beside").symlink_to(theirs, target_is_directory=True)
+    ways = {
+        "resume": ("run", "--resume", "--out", "theirs"),
+        "dry": ("run", "theirs/experiment.toml", "--dry-run"),
+        "named": ("run", "theirs/experiment.toml", "--schemes", "evil", "--out", "again"),
+        "link": ("run", "link.toml", "--out", "again"),
+        "linked-directory": ("run", "--resume", "--out", "beside"),
+        "benchmark": ("benchmark", "--schemes", "reno", "--experiment", "theirs/experiment.toml", "--out", "again"),
+    }
+    if way == "library":
+        with pytest.raises(library.Error):
+            library.run(theirs / "experiment.toml", out=folder / "again")
+    else:
+        line = dumbbell(*ways[way], expect=2).stderr
+        assert len(line.splitlines()) == 1
+    assert not (folder / "executed").exists()
+    assert not (folder / "again").exists()
+    assert {entry.name for entry in theirs.iterdir()} == {"experiment.toml", "small.toml"}
+
+
+def test_an_experiment_file_of_ones_own_asks_once_for_each_content(
+    dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    (folder / "mine.py").write_text(EVIL.format(mark=str(folder / "executed")))
+    (folder / "mine.toml").write_text(
+        'name = "mine"\nschemes = ["mine.py"]\npaths = ["small.toml"]\nduration_s = 1.0\n'
+    )
+    line = dumbbell("run", "mine.toml", "--out", "first", expect=2).stderr
+    assert f"plug-in {folder}/mine.py: --trust runs it" in line
+    dumbbell("run", "mine.toml", "--out", "first", "--trust")
+    dumbbell("run", "mine.toml", "--out", "second")
+    (folder / "mine.py").write_text((folder / "mine.py").read_text() + "# changed\n")
+    dumbbell("run", "mine.toml", "--out", "third", expect=2)
+    dumbbell("run", "mine.toml", "--schemes", "mine.py", "--out", "third")  # typed, so meant
 
 
 def test_trust_runs_it_and_is_remembered(dumbbell: Dumbbell, stranger: Path, folder: Path) -> None:

@@ -149,7 +149,7 @@ def _run(run: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="a Pantheon checkout: its wrappers become schemes pantheon-NAME",
     )
-    add("--trust", action="store_true", help="the experiment of a results directory may execute its programs")
+    add("--trust", action="store_true", help="run the programs and plug-ins that the experiment file names")
     network = run.add_argument_group("between two machines, with --backend remote:HOST")
     add = network.add_argument
     add("--sender", type=Choice(*SIDES), metavar="|".join(SIDES), help="where data leaves; default: local")

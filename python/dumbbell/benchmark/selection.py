@@ -13,11 +13,11 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import Plan, parse_plan
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.tables import read_toml, to_toml
-from dumbbell.errors import UserError, listed, nearest, one_line, require_text
-from dumbbell.execution.trust import is_of_results
-from dumbbell.experiment import Experiment, Overrides, pin, resolve
+from dumbbell.errors import UserError, listed, nearest, one_line
+from dumbbell.execution.trust import Untrusted, trusted_member
+from dumbbell.experiment import Experiment
 from dumbbell.json_text import read_json
-from dumbbell.results import open_results, to_json, write_atomically
+from dumbbell.results import LOCK, open_results, to_json, write_atomically
 from dumbbell.results.numbers import definitions
 
 NOTE = "benchmark.json"
@@ -69,11 +69,10 @@ def members(
     own = {name: scheme for name, scheme in schemes.items() if name not in in_catalog}
     found = []
     for plan in chosen:
-        full = replace(plan, own_schemes=plan.own_schemes | own)
         try:
-            experiment = pin(resolve(full, Overrides(schemes=_labels(plan, schemes))))
+            experiment = trusted_member(plan, _labels(plan, schemes), own)
         except UserError as error:
-            if path is None:
+            if path is None or isinstance(error, Untrusted):
                 raise
             left_out[plan.name] = str(error)  # an axis that this path cannot take
             continue
@@ -131,8 +130,6 @@ def _listed() -> list[Plan]:
 def _joining(file: str) -> Plan:
     """An experiment of the user's own that joins."""
     plan = catalog.experiments().find(file)
-    if is_of_results(plan.file):
-        raise UserError(f"--experiment {file}: belongs to results, which may be anybody's: copy it to make it yours")
     if plan.name in catalog.experiments().names():
         raise UserError(f"--experiment {file}: the name `{plan.name}` is taken by a listed experiment")
     if plan.membership is None:
@@ -230,12 +227,11 @@ def read_note(directory: Path) -> Note | None:
 
 
 def take(directory: Path, wanted: Note, resume: bool) -> None:
-    """Makes the directory this benchmark's, or sees that it is.
+    """Make `directory`, which the caller holds, this benchmark's, or see that it is.
 
     Raises:
         UserError: it has another one, or something else, or cannot be written.
     """
-    require_text("directory", str(directory))
     stored = read_note(directory)
     if stored is not None:
         if not resume:
@@ -245,10 +241,9 @@ def take(directory: Path, wanted: Note, resume: bool) -> None:
         if stored != wanted:
             raise UserError(f"{directory}: cannot resume: it is the {stored.in_words}, not the {wanted.in_words}")
         return
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+    if any(entry.name != LOCK for entry in directory.iterdir()):
         raise UserError(f"{directory}: is neither empty nor a benchmark's directory: choose another --out")
     try:
-        directory.mkdir(parents=True, exist_ok=True)
         write_atomically(directory / NOTE, to_json(asdict(wanted)))
     except OSError as error:
         raise UserError(f"cannot write to {directory}: {error.strerror or error}") from None

@@ -1,6 +1,7 @@
 """Experiment files: which schemes meet which paths, how often, for how long, with which flows."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,8 @@ class Plan(Settings):
     file: str = field(default="", compare=False)
     closed: bool = field(default=False, compare=False)
     """Whether it has been resolved: names stand for what the file has, and nothing else is looked up."""
-    doubted: bool = field(default=False, compare=False)
-    """Whether anybody may have written it: a plug-in that it names by a file is not loaded."""
+    known_plugins: Collection[str] | None = field(default=None, compare=False)
+    """Digests of the plug-ins that the file may name (`plugin_digest`); None allows all."""
     told: frozenset[str] = field(default=frozenset(), compare=False)
     """Names of schemes and paths that the command line gives, not the file."""
 

@@ -32,7 +32,7 @@ class Execution:
     `jobs` are processes (None: what the backend and the machine allow), `out` the results directory (None: a new one
     below `results`), which `resume` continues; `cluster` is the address of a Dask scheduler, `database` a file that
     gathers the numbers of many experiments. `command` are the words of the command line that asks for it, if one does.
-    `trust` says that an experiment of a results directory may execute its programs and plug-ins.
+    `trust` agrees to run the programs and plug-ins that an experiment file names.
     """
 
     jobs: int | None = None
@@ -60,9 +60,8 @@ def perform_plan(plan: Plan, overrides: Overrides, how: Execution) -> tuple[Resu
 
     @contextmanager
     def hold() -> Iterator[list[ResultsDirectory]]:
-        results = prepare(directory, experiment, how.resume)
         with locked(directory):
-            yield [results]
+            yield [prepare(directory, experiment, how.resume)]
 
     gathering = None if how.database is None else Gathering(how.database)
     with interruptible(), Progress() as progress:

@@ -1,7 +1,8 @@
-"""What an experiment out of a results directory would execute on this machine, and whether this user has agreed to it.
+"""Whether this user has agreed to what an experiment file would execute on this machine.
 
-Whoever types the name of a program, of a plug-in or of a file with them means to run it; the experiment that a results
-directory has kept may be anybody's. What a user has run before, or agreed to, is remembered by its digest.
+Whoever types the name of a plug-in or of a scheme file means to run it. An experiment file may be anybody's, wherever
+it lies and whatever lies beside it: what it would execute is compared with the digests of what this user has run
+before, or agreed to.
 """
 
 import contextlib
@@ -9,7 +10,7 @@ import hashlib
 import json
 import os
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,14 +19,12 @@ from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.errors import UserError, listed
 from dumbbell.experiment import Experiment, Overrides, pin, resolve, with_overrides
-from dumbbell.input_files import digest
-
-KEPT_BESIDE = ("environment.json", "runs")
-"""What lies beside the experiment of a results directory."""
+from dumbbell.experiment.resolve import UnknownPlugin
+from dumbbell.plugins.schemes import plugin_digest
 
 
 class Untrusted(UserError):
-    """An experiment of a results directory would execute what this user has not run before.
+    """An experiment file would execute what this user has not run before.
 
     `what` lists it, in words; `trust=True` runs it.
     """
@@ -38,28 +37,60 @@ class Untrusted(UserError):
         )
 
 
-def is_of_results(file: str) -> bool:
-    """Whether an experiment file is that of a results directory."""
-    return bool(file) and any((Path(file).parent / name).exists() for name in KEPT_BESIDE)
+def is_foreign(plan: Plan) -> bool:
+    """Return whether somebody else may have written the plan: it was read from a file that is not dumbbell's own.
+
+    Where the file lies says nothing: whoever sends it chooses what lies beside it, and links to it.
+    """
+    return plan.file.endswith(".toml") and not catalog.experiments().is_shipped(plan.file)
 
 
 def trusted(plan: Plan, overrides: Overrides, trust: bool) -> Experiment:
-    """The experiment that both describe, with its files pinned: before it is trusted, nothing of it is loaded.
+    """Return the experiment that both describe, with its files pinned. Nothing of it is loaded before it is trusted.
 
     Raises:
-        Untrusted: as of `require_trust`.
+        Untrusted: as of `require_trust`, or the plan names a plug-in that is unknown.
         UserError: it cannot be run as described.
     """
-    experiment = resolve(replace(plan, doubted=not trust and is_of_results(plan.file)), overrides)
+    experiment = _resolved(plan, overrides, trust)
     require_trust(with_overrides(plan, overrides), experiment, trust)
     return pin(experiment)
 
 
-def require_trust(plan: Plan, experiment: Experiment, trust: bool) -> None:
-    """Sees that everything the experiment executes is this user's choice, and remembers it. Executes nothing itself.
+def trusted_member(plan: Plan, labels: Sequence[str], own: dict[str, Scheme]) -> Experiment:
+    """Return the experiment that `plan` describes for the schemes `labels`, as of `trusted`.
+
+    `own` are schemes that the user has named, by their names.
 
     Raises:
-        Untrusted: `plan` was kept in a results directory, and has code that is unknown; `trust` is the word for it.
+        Untrusted: the plan brings code of its own that this user has not run.
+        UserError: it cannot be run as described.
+    """
+    full = replace(plan, schemes=list(labels), mixes=[], own_schemes=plan.own_schemes | own)
+    experiment = _resolved(full, Overrides(), trust=False)
+    require_trust(replace(plan, told=frozenset(scheme.file for scheme in own.values())), experiment, trust=False)
+    return pin(experiment)
+
+
+def _resolved(plan: Plan, overrides: Overrides, trust: bool) -> Experiment:
+    """Return the experiment that both describe. A plug-in that is unknown is not loaded.
+
+    Raises:
+        Untrusted: the plan's file names such a plug-in.
+        UserError: it cannot be run as described.
+    """
+    known = _remembered() if is_foreign(plan) and not trust else None
+    try:
+        return resolve(replace(plan, known_plugins=known), overrides)
+    except UnknownPlugin as unknown:
+        raise Untrusted(plan.file, [f"plug-in {unknown.plugin}"]) from None
+
+
+def require_trust(plan: Plan, experiment: Experiment, trust: bool) -> None:
+    """See that everything the experiment executes is this user's choice, and remember it. Executes nothing itself.
+
+    Raises:
+        Untrusted: `plan` was read from a file and has code that this user has not run; `trust` agrees to it.
     """
     bringing = {
         name: _digest(scheme)
@@ -70,7 +101,7 @@ def require_trust(plan: Plan, experiment: Experiment, trust: bool) -> None:
         return
     known = _remembered()
     unknown = [name for name, code in bringing.items() if code not in known]
-    if not trust and is_of_results(plan.file):
+    if not trust and is_foreign(plan):
         schemes = [experiment.schemes[name] for name in unknown]
         brought = [
             _in_words(scheme) for scheme in schemes if scheme.name in plan.own_schemes or _is_named(plan, scheme)
@@ -111,14 +142,12 @@ def _in_words(scheme: Scheme) -> str:
 
 
 def _digest(scheme: Scheme) -> str:
-    """Of what is executed: the words of a program, or the content of a plug-in and where it is."""
-    content = ""
+    """Return the digest of a scheme's code: of a plug-in, or of a program's arguments and parameters."""
     if scheme.is_outside:
         with contextlib.suppress(OSError, UserError):
-            content = digest(Path(scheme.code))
+            return plugin_digest(scheme.code)
     words = None if scheme.program is None else scheme.program.table()
-    parameters = {} if scheme.program is None else scheme.parameters
-    described = json.dumps([scheme.kind, scheme.code, content, words, parameters], sort_keys=True)
+    described = json.dumps([scheme.kind, scheme.code, words, scheme.parameters], sort_keys=True)
     return hashlib.sha256(described.encode()).hexdigest()
 
 

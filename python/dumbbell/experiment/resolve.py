@@ -1,8 +1,9 @@
 """From an experiment as written to one that depends on nothing outside."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from dumbbell import catalog
@@ -20,7 +21,16 @@ from dumbbell.experiment.campaign import completed
 from dumbbell.experiment.model import Experiment
 from dumbbell.experiment.network import over_network
 from dumbbell.experiment.overrides import Overrides, with_assignments, with_overrides
-from dumbbell.plugins.schemes import plugin_kind
+from dumbbell.plugins.schemes import plugin_digest, plugin_kind
+
+
+class UnknownPlugin(UserError):
+    """An experiment names a plug-in that this user has not run; it was not loaded. `plugin` is its file."""
+
+    def __init__(self, plugin: str) -> None:
+        self.plugin = plugin
+        super().__init__(f"{plugin}: a plug-in that you have not run before: --trust loads it")
+
 
 MOST_RUNS = 100_000
 """Most runs of an experiment."""
@@ -137,9 +147,20 @@ def _scheme(plan: Plan, name: str) -> Scheme:
     """
     with _naming(plan, name):
         own = plan.own_schemes.get(name)
-        if own is None and plan.doubted and name not in plan.told and plugin_kind(name):
-            raise UserError(f"`{name}`: is a plug-in, and results bring all that they name: --trust loads it")
+        if own is None and name not in plan.told and plan.known_plugins is not None and plugin_kind(name):
+            _require_known(plan.known_plugins, name)
         return own or _looked_up(plan, name, "scheme", catalog.schemes().find)
+
+
+def _require_known(known: Collection[str], name: str) -> None:
+    """Raise UnknownPlugin unless the digest of the plug-in `name` is among `known`."""
+    file = Path(name.partition(":")[0]).resolve()
+    try:
+        found = plugin_digest(str(file))
+    except OSError as error:
+        raise UserError(f"`{name}`: {error.strerror or error}") from None
+    if found not in known:
+        raise UnknownPlugin(str(file))
 
 
 def _path(plan: Plan, name: str) -> PathModel:
@@ -159,6 +180,8 @@ def _looked_up(plan: Plan, name: str, kind: str, find: Callable[[str], Item]) ->
 def _naming(plan: Plan, name: str) -> Iterator[None]:
     try:
         yield
+    except UnknownPlugin:
+        raise
     except UserError as error:
         if not plan.file or name in plan.told:
             raise

@@ -128,8 +128,8 @@ class Asked:
     @contextmanager
     def hold(self) -> Iterator[list[ResultsDirectory]]:
         """The results directories of its experiments, held for this writer."""
-        take(self.directory, self.note, self.how.resume)
         with locked(self.directory):
+            take(self.directory, self.note, self.how.resume)
             parts = []
             for plan, experiment in self.found:
                 folder = part_directory(self.directory, plan)

@@ -116,7 +116,7 @@ def run(
         database: a file that also gets the numbers.
         plugins: files of controllers of your own, `./libmine.so` or `mine.py`: all schemes in them run, too.
         pantheon_dir: a Pantheon checkout: its wrappers become schemes `pantheon-NAME`.
-        trust: an experiment that a results directory has kept may execute its programs and plug-ins (SECURITY.md).
+        trust: run the programs and plug-ins that an experiment file names, also new ones (SECURITY.md).
         command: the words of the command line that this call comes from; recorded.
 
     Returns:
@@ -124,7 +124,7 @@ def run(
 
     Raises:
         dumbbell.Error: something that cannot be run, in one line; nothing was run.
-        dumbbell.Untrusted: a results directory's experiment would execute what this user has not run before.
+        dumbbell.Untrusted: an experiment file would execute what this user has not run before.
         dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
     """
     content, outcome = perform_plan(*asked(locals()))

@@ -1,11 +1,13 @@
 """Libraries and classes given by their files as schemes: `./libmine.so`, `./libmine.so:mine`, `mine.py:Mine`."""
 
+import hashlib
+import json
 import zlib
 from pathlib import Path
 
 from dumbbell.catalog.scheme import MARKERS, Scheme
 from dumbbell.errors import UserError, listed, nearest
-from dumbbell.input_files import check_regular
+from dumbbell.input_files import check_regular, digest
 
 SUFFIXES = {".so": "plugin", ".dylib": "plugin", ".py": "python"}
 """How files of plug-ins end, and the kinds of schemes that they are."""
@@ -42,6 +44,16 @@ def given_schemes(text: str) -> list[Scheme]:
 def plugin_kind(text: str) -> str | None:
     """The kind of the schemes in the file of a plug-in, given as to `plugin_schemes`; None if it is no such file."""
     return SUFFIXES.get(Path(text.partition(":")[0]).suffix)
+
+
+def plugin_digest(file: str) -> str:
+    """Return the SHA-256 of a plug-in's kind, path and content, by which a user's trust in it is kept.
+
+    Raises:
+        UserError: `file` is no regular file.
+        OSError: `file` cannot be read.
+    """
+    return hashlib.sha256(json.dumps([plugin_kind(file), file, digest(Path(file))]).encode()).hexdigest()
 
 
 def plugin_schemes(text: str) -> list[Scheme]:

@@ -4,6 +4,7 @@ from dumbbell.json_text import to_json
 from dumbbell.results.database import INDEX, Database
 from dumbbell.results.directory import (
     ACCEPTED,
+    LOCK,
     ResultsDirectory,
     locked,
     open_results,
@@ -17,6 +18,7 @@ from dumbbell.results.recording import Gathering, Recording
 __all__ = [
     "ACCEPTED",
     "INDEX",
+    "LOCK",
     "Database",
     "Gathering",
     "Recording",

@@ -1,7 +1,9 @@
 """The results directory: what belongs to an experiment, what is finished, and how it is read back."""
 
+import contextlib
 import errno
 import fcntl
+import itertools
 import os
 import shutil
 import stat
@@ -20,7 +22,7 @@ from dumbbell.json_text import read_json, to_json
 from dumbbell.names import foreign_name
 from dumbbell.results.clocks import check_clocks
 from dumbbell.results.difference import difference
-from dumbbell.results.files import is_left, write_atomically
+from dumbbell.results.files import is_left, remove_left, write_atomically
 from dumbbell.results.whole import damage
 
 STATISTICS = "stats.json"
@@ -34,6 +36,8 @@ NOT_YET = "not run: its round was missed, or is still to come"
 _EXTENDED = ("runs", "for_s", "disk_quota_bytes", "data_cap_bytes")
 """Settings that may be others when results are continued: they say how much is made, not what."""
 LEAST_FREE_BYTES = 16 * 2**20
+LOCK = ".lock"
+"""The file of a results directory that its writer holds."""
 
 
 class ResultsDirectory:
@@ -229,29 +233,21 @@ def open_results(directory: Path) -> ResultsDirectory:
 
 
 def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDirectory:
-    """Makes `directory` ready to take the results of `experiment`; writes nothing but the experiment.
+    """Make `directory`, which the caller holds, ready to take the results of `experiment`; writes its file alone.
 
     Raises:
         UserError: it cannot be written, is full, or has other contents.
     """
-    require_text("directory", str(directory))
-    existed = directory.exists()
     try:
-        if existed and not directory.is_dir():
-            raise UserError(f"{directory}: is a file, not a directory")
+        directory.mkdir(parents=True, exist_ok=True)
         if (directory / "experiment.toml").exists():
             experiment = _continued(directory, experiment, resume)
-        elif existed and any(entry.name != ".lock" and not is_left(entry.name) for entry in directory.iterdir()):
+        elif any(entry.name != LOCK and not is_left(entry.name) for entry in directory.iterdir()):
             raise UserError(f"{directory}: is neither empty nor a results directory: choose another --out")
-        directory.mkdir(parents=True, exist_ok=True)
         if shutil.disk_usage(directory).free < LEAST_FREE_BYTES:
             raise UserError(f"{directory}: less than {LEAST_FREE_BYTES // 2**20} MiB free on its disk")
         write_atomically(directory / "experiment.toml", to_toml(experiment.table()))
-    except (OSError, UserError) as error:
-        if not existed:
-            shutil.rmtree(directory, ignore_errors=True)
-        if isinstance(error, UserError):
-            raise
+    except OSError as error:
         raise UserError(f"cannot write results to {directory}: {one_line(error)}") from None
     return ResultsDirectory(directory, experiment)
 
@@ -281,15 +277,60 @@ def write_environment(results: ResultsDirectory, environment: dict[str, Any]) ->
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """Holds the directory for one writer; a second one is refused at once.
+    """Hold `directory` for one writer, which makes it if it is missing; a second writer is refused at once.
+
+    Nothing in a directory is changed before its writer holds it. A directory that was made here, and into which nothing
+    was written, is removed again.
 
     Raises:
-        UserError: another process writes there, or its lock is not a file.
+        UserError: another process writes there, the directory cannot be made, or its lock is not a file.
     """
-    file = directory / ".lock"
+    require_text("directory", str(directory))
+    if directory.exists() and not directory.is_dir():
+        raise UserError(f"{directory}: is a file, not a directory")
+    made: list[Path] = []
+    is_new = not (directory / LOCK).exists()
+    lock = None
+    try:
+        while lock is None:  # whoever held it before may have removed it in this moment
+            made += _make(directory)
+            lock = _locked_file(directory)
+    except OSError as error:
+        raise UserError(f"cannot write results to {directory}: {one_line(error)}") from None
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            _remove_unused(directory, made)
+        raise
+    finally:
+        os.close(lock)
+
+
+def _make(directory: Path) -> list[Path]:
+    """Make a directory and its parents; return those that were missing, the innermost first.
+
+    Raises:
+        OSError: one cannot be made.
+    """
+    missing = list(itertools.takewhile(lambda each: not each.exists(), (directory, *directory.parents)))
+    for each in reversed(missing):
+        each.mkdir(exist_ok=True)
+    return missing
+
+
+def _locked_file(directory: Path) -> int | None:
+    """Return the descriptor of the directory's lock, held by this process; None if its holder has just removed it.
+
+    Raises:
+        UserError: another process holds it, or it is not a file.
+    """
+    file = directory / LOCK
     try:
         # of somebody else's directory nothing is followed, emptied or waited for
         lock = os.open(file, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+    except FileNotFoundError:
+        return None
     except OSError as error:
         reason = "is a symbolic link: remove it" if error.errno == errno.ELOOP else one_line(error)
         raise UserError(f"{file}: {reason}") from None
@@ -300,6 +341,22 @@ def locked(directory: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(f"{directory}: another dumbbell is writing there") from None
-        yield
-    finally:
+        if os.fstat(lock).st_nlink:
+            return lock
+    except BaseException:
         os.close(lock)
+        raise
+    os.close(lock)
+    return None
+
+
+def _remove_unused(directory: Path, made: list[Path]) -> None:
+    """Remove the lock of a directory that has no results, and the directories `made` for it if they are empty then."""
+    if (directory / "experiment.toml").exists():
+        return
+    with contextlib.suppress(OSError):
+        (directory / LOCK).unlink()
+        if made:
+            remove_left(directory)
+        for each in made:
+            each.rmdir()
