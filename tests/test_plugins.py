@@ -184,7 +184,7 @@ def test_what_a_plug_in_does_wrong_fails_its_run_with_one_line_and_no_other(
             f'[scheme.{mode}]\n{where[0]} = "{code}"\n{key} = "{where[1]}"\nparameters = {{ mode = "{mode}" }}\n'
         )
     (folder / "all.toml").write_text(experiment)
-    done = dumbbell("run", "all.toml", "--out", "out", expect=1)
+    done = dumbbell("run", "all.toml", "--trust", "--out", "out", expect=1)
     runs = {run["scheme"]: run for run in show(dumbbell, "out", 1)["runs"]}
     good = {name for name, run in runs.items() if run["status"] == "done"}
     assert good == {"fine", "reno"}
