@@ -183,7 +183,7 @@ def test_the_two_experiments_have_every_built_in_controller_and_real_ones_stand_
 def test_learned_schemes_do_with_real_packets_what_they_do_in_simulation(dumbbell: Dumbbell) -> None:
     # One scheme for each way in which a decision becomes packets: a window, a window over CUBIC, rules with pacing, a
     # half at the receiver. None of them has two modes here: in 40 simulated runs with hosts that answer 20, 100 and
-    # 1000 us late the throughput of each stays within 10 % of its median (`tao-100x` has 4.2 or 10.6 Mbit/s, by chance).
+    # 1000 us late the throughput of each is within 10 % of its median (`tao-100x` has 4.2 or 10.6 Mbit/s, by chance).
     schemes = ["indigo", "orca", "tao-10x", "ten-tms"]
     chosen = ["--schemes", ",".join(schemes), "--path", "steady-12mbps", "--duration", "4"]
 

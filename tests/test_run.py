@@ -112,7 +112,7 @@ def test_more_schemes_and_runs_do_not_change_a_runs_seed(dumbbell: Dumbbell) -> 
     many = json.loads(dumbbell("run", *arguments, "--out", "many", "--json").stdout)
     seeds = {(run["scheme"], run["run"]): run["seed"] for run in many["runs"]}
     assert seeds["reno", 1] == few["runs"][0]["seed"]
-    assert seeds["cubic", 1] == seeds["reno", 1] != seeds["reno", 2] == seeds["cubic", 2]
+    assert len(set(seeds.values())) == 4
 
 
 def test_resume_adds_runs_and_repeats_none(dumbbell: Dumbbell, folder: Path) -> None:
