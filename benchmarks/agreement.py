@@ -391,11 +391,6 @@ def late_experiment(experiment: dict[str, Any], ms: float) -> dict[str, Any]:
     return experiment | {"name": "agreement-late", "runs": REPETITIONS, "path": paths}
 
 
-def real_experiment(experiment: dict[str, Any], scheme: str) -> dict[str, Any]:
-    """The experiment with one real implementation, under the name of ours: its runs meet the same random draws."""
-    return experiment | {"schemes": [PAIRS[scheme]], "flow": [{"scheme": scheme}]}
-
-
 def written(keep: Path, name: str, experiment: dict[str, Any]) -> str:
     """The experiment in a file of that name."""
     file = keep / f"{name}.toml"
@@ -438,11 +433,11 @@ def measure(keep: Path, name: str, duration_s: float) -> tuple[list[Runs], list[
     environments = [environment]
     listed = read_toml(Path(catalog.experiments().find("agreement-real").file)).raw
     for scheme, ours in PAIRS.items() if name == "agreement" else ():
-        file = written(keep, scheme, real_experiment(listed, scheme))
+        file = written(keep, scheme, listed | {"schemes": [scheme]})
         refusal = dumbbell([file, "--out", str(keep / scheme), *usual])
         if refusal is None:
-            runs_of_ours, environment = load(keep / scheme)
-            real |= {(path, scheme): runs for (path, _), runs in runs_of_ours.items()}
+            found, environment = load(keep / scheme)
+            real |= found
             environments.append(environment)
         else:
             real |= left_out([scheme], [path for path, name in emu if name == ours], refusal)

@@ -86,7 +86,7 @@ class Experiment(Settings):
     def all_runs(self) -> list[Run]:
         """Every run, in the order of execution: repetition by repetition, so that a killed experiment is balanced."""
         return [
-            Run(path, label, run, derive_seed(self.seed, path, label, run))
+            Run(path, label, run, derive_seed(self.seed, path, run))
             for run in range(1, self.runs + 1)
             for path in self.paths
             for label in self._order(run)
@@ -96,7 +96,7 @@ class Experiment(Settings):
         """Schemes and mixes in the order of a repetition: where it is random, one for all, in a campaign a new one."""
         labels = [*self.labels, *self.mixes]
         if self.random_order:
-            labels.sort(key=lambda label: derive_seed(self.seed, "order", label, 0 if self.every_s is None else run))
+            labels.sort(key=lambda label: _hash(self.seed, "order", label, 0 if self.every_s is None else run))
         return labels
 
     def specification(self, run: Run) -> dict[str, Any]:
@@ -146,7 +146,15 @@ class Experiment(Settings):
         return table
 
 
-def derive_seed(seed: int, path: str, scheme: str, run: int) -> int:
-    """The seed of one run: a hash, so that adding a scheme, a path or a run changes no other run."""
-    digest = hashlib.sha256(f"{seed}\n{path}\n{scheme}\n{run}".encode()).digest()
+def derive_seed(seed: int, path: str, run: int) -> int:
+    """Return the seed of a run: a whole number below 2**53.
+
+    It follows from the path and the repetition alone. So every scheme meets the same draws of the path (losses, jitter,
+    the rates of cellular links), and a scheme, a path or a repetition that is added changes no other run.
+    """
+    return _hash(seed, path, run)
+
+
+def _hash(*words: str | int) -> int:
+    digest = hashlib.sha256("\n".join(str(word) for word in words).encode()).digest()
     return int.from_bytes(digest[:8], "big") >> (64 - SEED_BITS)

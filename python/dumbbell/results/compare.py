@@ -15,13 +15,13 @@ def compare_runs(before: Side, after: Side, metrics: tuple[str, ...] | None) -> 
     """One row per path, scheme and metric; `metrics` restricts to those names, `None` takes all.
 
     Where each side has a single path, these are compared whatever their names: the same path measured and modelled.
+    So are single schemes or mixes of other names.
     Probabilities are adjusted for the number of rows that have one.
     """
     left, right = repetitions(before[1]), repetitions(after[1])
-    names = (before[0], after[0])
-    if len(names[0]) == len(names[1]) == 1 and names[0] != names[1]:
-        both = f"{names[0][0]} | {names[1][0]}"
-        left, right = (_renamed(side, both) for side in (left, right))
+    path = _both(before[0], after[0])
+    scheme = _both(*(list(dict.fromkeys(scheme for _, scheme in side)) for side in (left, right)))
+    left, right = (_renamed(side, path, scheme) for side in (left, right))
     rows = []
     for key in dict.fromkeys([*left, *right]):
         one, other = left.get(key, Repetitions(*key)), right.get(key, Repetitions(*key))
@@ -36,10 +36,18 @@ def compare_runs(before: Side, after: Side, metrics: tuple[str, ...] | None) -> 
     return rows
 
 
-def _renamed(side: dict[tuple[str, str], Repetitions], path: str) -> dict[tuple[str, str], Repetitions]:
+def _both(one: list[str], other: list[str]) -> str | None:
+    """Return one name for both sides where each has a single name and the two differ; else None."""
+    return f"{one[0]} | {other[0]}" if len(one) == len(other) == 1 and one != other else None
+
+
+def _renamed(
+    side: dict[tuple[str, str], Repetitions], path: str | None, scheme: str | None
+) -> dict[tuple[str, str], Repetitions]:
+    """Return the repetitions under the path's and the scheme's new names; None keeps the old one."""
     for group in side.values():
-        group.path = path
-    return {(path, scheme): group for (_, scheme), group in side.items()}
+        group.path, group.scheme = path or group.path, scheme or group.scheme
+    return {(group.path, group.scheme): group for group in side.values()}
 
 
 def _row(one: Repetitions, other: Repetitions, metric: MetricKey) -> dict[str, Any]:

@@ -1,0 +1,72 @@
+"""Every scheme meets the same draws of a path, and differences between schemes are tested in pairs of runs."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+
+from conftest import Dumbbell
+
+LOSSY = """
+name = "lossy"
+title = "losses at random, nothing waits"
+
+[[data]]
+kind = "link"
+rate_mbps = 1000.0
+
+[[data]]
+kind = "loss"
+probability = 0.02
+
+[[data]]
+kind = "jitter"
+distribution = "exponential"
+mean_ms = 3.0
+
+[[ack]]
+kind = "delay"
+delay_ms = 10.0
+"""
+CELLULAR = ("--path", "cellular-att-lte-down", "--duration", "5")
+
+
+def fates(folder: Path, out: str, scheme: str, run: int) -> list[bool]:
+    """Whether each packet was lost, in the order in which they were sent."""
+    log = pl.read_parquet(folder / out / f"runs/lossy/{scheme}/{run}/packets.parquet")
+    log = log.with_columns(pl.col("event").cast(pl.String))
+    events = log.filter(pl.col("event").is_in(["send", "drop"])).select("event", "seq").rows()
+    lost = {seq for event, seq in events if event == "drop"}
+    return [seq in lost for event, seq in events if event == "send"]
+
+
+def test_every_scheme_loses_the_same_packets_of_a_path(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "lossy.toml").write_text(LOSSY)
+    words = ("--path", "lossy.toml", "--duration", "2", "--runs", "2")
+    dumbbell("run", "--schemes", "cubic,bbr,fillp", *words, "--out", "out")
+    for run in (1, 2):
+        each = [fates(folder, "out", scheme, run) for scheme in ("cubic", "bbr", "fillp")]
+        least = min(len(found) for found in each)
+        assert least > 400
+        assert sum(each[0][:least]) > 3
+        assert each[0][:least] == each[1][:least] == each[2][:least]
+    assert fates(folder, "out", "cubic", 1)[:400] != fates(folder, "out", "cubic", 2)[:400]
+
+
+def test_schemes_of_two_directories_are_compared_in_pairs(dumbbell: Dumbbell) -> None:
+    for scheme in ("copa", "vegas"):
+        dumbbell("run", "--schemes", scheme, *CELLULAR, "--runs", "5", "--set", "log=none", "--out", scheme)
+    rows = json.loads(dumbbell("diff", "copa", "vegas", "--json").stdout)["rows"]
+    assert {row["scheme"] for row in rows} == {"copa | vegas"}
+    assert all(row["paired"] for row in rows)
+    assert {row["metric"] for row in rows} >= {"throughput_mbps", "delay_p95_ms"}
+
+
+def test_several_schemes_are_compared_by_their_names(dumbbell: Dumbbell) -> None:
+    dumbbell("run", "--schemes", "copa,reno", *CELLULAR, "--runs", "1", "--out", "both")
+    dumbbell("run", "--schemes", "copa", *CELLULAR, "--runs", "1", "--out", "one")
+    rows = json.loads(dumbbell("diff", "both", "one", "--json").stdout)["rows"]
+    assert {(row["scheme"], row["verdict"]) for row in rows if row["metric"] == "throughput_mbps"} >= {
+        ("copa", "equal"),
+        ("reno", "only in A"),
+    }
