@@ -339,7 +339,8 @@ def test_a_known_path_is_found(tmp_path: Path) -> None:
     # benchmarks/calibration.py has longer and more runs
     assert values["delay_ms"] == pytest.approx(15.0, rel=0.1)
     assert values["queue_ms"] == pytest.approx(20_000 * 8e-3 / 3.0, rel=0.1)
-    assert values["loss"] == pytest.approx(0.01, rel=0.2)
+    # all schemes meet the same losses: of some 5,000 packets a run, three runs there and one here scatter by 0.0016
+    assert values["loss"] == pytest.approx(0.01, abs=2.5 * 0.0016)
     # what is said of the path is what runs over it come to
     path = replace(found.path, name="calibrated")
     again = dumbbell.run(schemes=SCHEMES, path=path, runs=1, duration=20, seed=1, log="none", out=tmp_path / "again")

@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from conftest import Dumbbell
+from run_by_hand import DROP, SEND
 
 LOSSY = """
 name = "lossy"
@@ -34,10 +35,9 @@ CELLULAR = ("--path", "cellular-att-lte-down", "--duration", "5")
 def fates(folder: Path, out: str, scheme: str, run: int) -> list[bool]:
     """Whether each packet was lost, in the order in which they were sent."""
     log = pl.read_parquet(folder / out / f"runs/lossy/{scheme}/{run}/packets.parquet")
-    log = log.with_columns(pl.col("event").cast(pl.String))
-    events = log.filter(pl.col("event").is_in(["send", "drop"])).select("event", "seq").rows()
-    lost = {seq for event, seq in events if event == "drop"}
-    return [seq in lost for event, seq in events if event == "send"]
+    events = log.filter(pl.col("event").is_in([SEND, DROP])).select("event", "seq").rows()
+    lost = {seq for event, seq in events if event == DROP}
+    return [seq in lost for event, seq in events if event == SEND]
 
 
 def test_every_scheme_loses_the_same_packets_of_a_path(dumbbell: Dumbbell, folder: Path) -> None:

@@ -1,5 +1,9 @@
-"""Copa's base RTT on a satellite path: the paper's ten seconds forget it, the authors' twenty round trips do not."""
+"""Copa's base RTT on a satellite path: the paper's ten seconds forget it, the authors' twenty round trips do not.
 
+Each claim is of several draws of the path's losses, never of one: when the first losses come decides how slow start ends.
+"""
+
+from statistics import median
 from typing import Any
 
 import polars as pl
@@ -8,12 +12,15 @@ import pytest
 import dumbbell
 
 BASE_MS = 800.0
+SEEDS = range(11, 16)
 
 
-def simulated(scheme: str, **parameters: Any) -> tuple[float, float]:  # noqa: ANN401
+def simulated(seed: int, scheme: str, **parameters: Any) -> tuple[float, float]:  # noqa: ANN401
     """What the sender takes for the base RTT at the end, and the mean queueing delay of the last 40 s, ms."""
     settings = {f"{scheme}.{name}": value for name, value in parameters.items()} | {"host_jitter_us": 0.0}
-    run = dumbbell.simulate(dumbbell.specification(scheme, "winds-satellite", duration=100, settings=settings))
+    run = dumbbell.simulate(
+        dumbbell.specification(scheme, "winds-satellite", duration=100, seed=seed, settings=settings)
+    )
     samples = pl.DataFrame(run.samples()).with_columns(pl.col("field").cast(pl.String))
     base = samples.filter(pl.col("field") == "rtt_min")["value"][-1]
     packets = pl.DataFrame(run.packets()).with_columns(pl.col("event").cast(pl.String))
@@ -21,24 +28,29 @@ def simulated(scheme: str, **parameters: Any) -> tuple[float, float]:  # noqa: A
     return base, late["one_way_delay_ns"].mean() / 1e6 - BASE_MS / 2
 
 
+def of_all(scheme: str, **parameters: Any) -> tuple[list[float], list[float]]:  # noqa: ANN401
+    """Base RTT and queueing delay, ms, with each of the seeds."""
+    bases, queues = zip(*(simulated(seed, scheme, **parameters) for seed in SEEDS), strict=True)
+    return list(bases), list(queues)
+
+
 def test_the_papers_ten_seconds_end_before_slow_starts_queue_is_drained() -> None:
     # eight round trips of 1.27 s: 2 x (1 + 1 + 1 + 2 + 4 + 8 + 16 + 32) = 132 of about 1700 packets
-    base_ms, queueing_ms = simulated("copa")
-    assert base_ms > BASE_MS + 300
-    assert queueing_ms > 300
+    bases, queues = of_all("copa")
+    assert median(bases) > BASE_MS + 300
+    assert median(queues) > 300
 
 
-def test_copa_that_knows_the_base_rtt_has_no_queue() -> None:
+@pytest.mark.parametrize("seconds", [16, 3600])
+def test_copa_that_keeps_the_base_rtt_has_no_queue(seconds: int) -> None:
     # the authors' script tells it: venkatarun95/CopaEvaluation@0e0f087, long-run.sh
-    base_ms, queueing_ms = simulated("copa", min_rtt_window_s=3600)
-    assert base_ms == pytest.approx(BASE_MS, abs=1)
-    assert queueing_ms < 5
+    bases, queues = of_all("copa", min_rtt_window_s=seconds)
+    assert bases == pytest.approx([BASE_MS] * len(SEEDS), abs=1)
+    assert median(queues) < 5
 
 
-@pytest.mark.parametrize(
-    ("scheme", "parameters"), [("copa", {"min_rtt_window_s": 16}), ("copa-gcc2018", {}), ("copa-gcc2017", {})]
-)
-def test_the_authors_rules_keep_the_base_rtt(scheme: str, parameters: dict[str, Any]) -> None:
-    base_ms, queueing_ms = simulated(scheme, **parameters)
-    assert base_ms == pytest.approx(BASE_MS, abs=1)
-    assert queueing_ms < 60
+@pytest.mark.parametrize("scheme", ["copa-gcc2018", "copa-gcc2017"])
+def test_the_authors_programs_keep_the_base_rtt(scheme: str) -> None:
+    # their queue is another matter: docs/schemes/copa.md
+    bases, _ = of_all(scheme)
+    assert bases == pytest.approx([BASE_MS] * len(SEEDS), abs=1)
