@@ -1,6 +1,6 @@
 """Copa's base RTT on a satellite path: the paper's ten seconds forget it, the authors' twenty round trips do not.
 
-Each claim is of several draws of the path's losses, never of one: when the first losses come decides how slow start ends.
+Each claim is of several draws of the path's losses: when the first of them come decides how slow start ends.
 """
 
 from statistics import median

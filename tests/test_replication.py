@@ -10,7 +10,7 @@ from conftest import Dumbbell
 @pytest.mark.parametrize(
     ("experiment", "path", "schemes", "most", "seed"),
     [
-        # Nine seeds leave 11 to 22 % (mean 17, standard deviation 3): what is drawn of the path is the same for all schemes.
+        # All schemes meet the same draws: with nine seeds it is 11 to 22 % (mean 17, standard deviation 3).
         ("seed-california", "california-stanford-2018", 15, 0.25, 11),
         ("seed-brazil", "brazil-colombia-2018", 3, 0.06, 1),
         pytest.param("replication-nepal", "nepal-aws-india-188", 9, 0.17, 1, marks=pytest.mark.slow),
