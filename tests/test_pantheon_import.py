@@ -186,7 +186,7 @@ def test_metadata_in_latin_1_and_with_numbers_as_text(dumbbell: Dumbbell, source
         (json.dumps(METADATA | {"cc_schemes": ["x" * 101]}), "is not the name of a scheme"),
         (json.dumps(METADATA | {"mixes": {"cubic": "cubic*0"}}), "`mixes.cubic`: mix `cubic*0`: allowed is"),
         (json.dumps(METADATA | {"flows": float("nan")}), "`flows` = nan: allowed is a whole number, 0 to 10000"),
-        (" " * (1 << 20) + "{}", "is longer than 1048576 bytes"),
+        (" " * (16 << 20) + "{}", "is longer than 16777216 bytes"),
     ],
 )
 def test_impossible_metadata_are_refused_in_one_line(dumbbell: Dumbbell, source: Path, text: str, problem: str) -> None:

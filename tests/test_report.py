@@ -1,12 +1,16 @@
 """The report: what it says, in which order, with which numbers; and that nothing goes missing in silence."""
 
+import base64
 import datetime
+import hashlib
 import io
 import itertools
 import json
 import re
+import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, NoReturn
 
 import numpy
 import pytest
@@ -18,7 +22,7 @@ from dumbbell import catalog
 from dumbbell.errors import UserError
 from dumbbell.report import load, write_report
 from dumbbell.report.drawing import draw
-from dumbbell.report.sheets import prepare
+from dumbbell.report.sheets import sources
 from report_results import make, stats_of
 from well_formed import WellFormed
 
@@ -205,12 +209,10 @@ def pdf_pages(file: Path) -> int:
     return max(int(count) for count in re.findall(rb"/Type\s*/Pages\b.{0,2000}?/Count\s+(\d+)", content, re.DOTALL))
 
 
-def test_the_pages_of_the_pdf_are_filled(results: Path, tmp_path: Path) -> None:
+def test_the_pages_of_the_pdf_are_filled(results: Path) -> None:
     model = load(results, MOMENT)
-    prepare(model, draw(model, 1), tmp_path)
-    pages = typst.compile(
-        str(tmp_path / "main.typ"), root=str(tmp_path), font_paths=[], ignore_system_fonts=True, format="png", ppi=18.0
-    )
+    files: Any = sources(model, draw(model, 1))
+    pages = typst.compile(files, font_paths=[], ignore_system_fonts=True, format="png", ppi=18.0)
     assert isinstance(pages, list)
     assert len(pages) >= 2 + 10 * 0.5 + 2  # the summary, ten runs of half a page and more, definitions
     for number, page in enumerate(pages[:-1], start=1):
@@ -521,3 +523,24 @@ def test_late_runs_are_hollow_and_labelled_and_no_figure_is_empty(tmp_path: Path
     page = (tmp_path / "results/report.html").read_text()
     assert "No figure" not in page
     assert "no samples" not in page
+
+
+def test_a_browser_runs_the_script_of_the_page_and_no_other(results: Path) -> None:
+    page = (results / "report.html").read_text(encoding="utf-8")
+    (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', page)
+    (allowed,) = re.findall(r"script-src ([^;]+);", policy)
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    assert [f"'sha256-{digest}'" for digest in digests] == allowed.split()
+    assert not re.search(r"\son[a-z]+=", re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)), "inline handler"
+
+
+def test_a_report_has_no_files_outside_its_directory(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report that was killed left a temporary directory with its figures."""
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise AssertionError("a temporary file")
+
+    for name in ("TemporaryDirectory", "mkdtemp", "NamedTemporaryFile", "mkstemp"):
+        monkeypatch.setattr(tempfile, name, refuse)
+    write_report(results, jobs=1, generated_at=MOMENT)

@@ -8,6 +8,9 @@ from typing import Any
 from dumbbell.errors import UserError, one_line
 from dumbbell.input_files import read_text
 
+MOST_DEPTH = 50
+"""Maximum nesting of objects and lists. dumbbell writes at most ten levels; code that walks a value recurses."""
+
 _MOST_DIGITS = 20
 """Of a whole number: what is counted has 64 bits."""
 
@@ -34,10 +37,31 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 (any JSON value)
     except json.JSONDecodeError as error:
         raise BadJson(error.lineno, f"not valid JSON: {error.msg}") from None
     except RecursionError:
-        raise BadJson(1, "nested too deeply") from None
+        raise BadJson(1, _TOO_DEEP) from None
     except UnicodeEncodeError:
         raise BadJson(1, "has half of a character (a lone surrogate)") from None
+    if text.count("[") + text.count("{") > MOST_DEPTH and _is_deep(value):
+        raise BadJson(1, _TOO_DEEP)
     return value
+
+
+_TOO_DEEP = f"nested too deeply: allowed are {MOST_DEPTH} levels"
+
+
+def _is_deep(value: object) -> bool:
+    """Return whether objects and lists are nested deeper than `MOST_DEPTH`."""
+    level = [value]
+    for _ in range(MOST_DEPTH + 1):
+        inside: list[object] = []
+        for each in level:
+            if isinstance(each, dict):
+                inside.extend(each.values())
+            elif isinstance(each, list):
+                inside.extend(each)
+        level = [each for each in inside if isinstance(each, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def read_json(file: Path) -> Any:  # noqa: ANN401 (any JSON value)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import catalog
+from dumbbell.catalog.pantheon_names import Counterpart
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import Plan, stored_plan
 from dumbbell.catalog.published import METRICS, Mean, Publication
@@ -17,6 +18,7 @@ from dumbbell.errors import UserError, listed, nearest
 from dumbbell.experiment import Experiment, pin, resolve
 from dumbbell.input_files import read_text
 from dumbbell.results import open_results
+from dumbbell.results.counterparts import counterparts
 from dumbbell.results.summary import repetitions
 
 PLACE = "calibrated"
@@ -119,6 +121,8 @@ class _Raw:
     plan: Plan
     path: PathModel | None
     left_out: tuple[str, ...] = ()
+    counterparts: Mapping[str, Counterpart] = field(default_factory=dict)
+    """Of Pantheon's tests: what simulates its schemes, by their keys there."""
 
 
 def _simulated(raw: _Raw, asked: Asked) -> Target:
@@ -133,7 +137,7 @@ def _simulated(raw: _Raw, asked: Asked) -> Target:
     for point in raw.points:
         if asked.schemes and point.scheme not in asked.schemes:
             continue
-        scheme, reason = _ours(raw.plan, asked.stands_for.get(point.scheme, point.scheme))
+        scheme, reason = _stand_in(raw, asked, point.scheme)
         reason = reason or _unusable(point)
         if scheme is None or reason:
             left.append(f"{point.label}: {reason}")
@@ -148,6 +152,16 @@ def _simulated(raw: _Raw, asked: Asked) -> Target:
             f"{raw.where}: needed are {LEAST_POINTS} schemes or more; {'; '.join(left) or 'there are fewer'}"
         )
     return Target(raw.source, tuple(points), _experiment(raw, asked, used), tuple(dict.fromkeys(left)))
+
+
+def _stand_in(raw: _Raw, asked: Asked, name: str) -> tuple[Scheme | None, str]:
+    """Return the scheme that simulates what was measured as `name`: as asked, by Pantheon's table, or of that name."""
+    known = raw.counterparts.get(name)
+    if name in asked.stands_for or known is None:
+        return _ours(raw.plan, asked.stands_for.get(name, name))
+    if known.scheme is None:
+        return None, f"nothing simulates it: {known.note}"
+    return catalog.schemes().find(known.scheme), ""
 
 
 def _ours(plan: Plan, name: str) -> tuple[Scheme | None, str]:
@@ -276,7 +290,8 @@ def _of_results(directory: Path, asked: Asked) -> _Raw:
     if not experiment.capabilities.executes:
         count = max((point.flow for point in points), default=1)
         plan = replace(plan, flows=max(count, 1))
-    return _Raw(str(directory), str(directory), tuple(points), plan, experiment.paths[place], tuple(left))
+    place_model = experiment.paths[place]
+    return _Raw(str(directory), str(directory), tuple(points), plan, place_model, tuple(left), counterparts(content))
 
 
 def _chosen(where: str, given: str | None, places: list[str]) -> str:

@@ -22,7 +22,7 @@ def print_checks(checks: list[dumbbell.Check], as_json: bool, about_others: str)
         sys.stdout.write(to_json({"checks": [asdict(check) for check in checks]}))
     else:
         for check in checks:
-            print(f"{_mark(check)}  {check.name}: {printable(check.found)}")
+            print(f"{_mark(check)}  {printable(check.name)}: {printable(check.found)}")
             if not check.good and check.fix:
                 print(f"     fix: {printable(check.fix)}")
         if any(not check.good and not check.needed for check in checks):

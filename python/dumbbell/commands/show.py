@@ -88,7 +88,7 @@ def show(
         print_summary(results, sort)
     if not as_json:
         _list_bad(results, sys.stderr if as_csv else sys.stdout)
-    return 0 if results.good else 1
+    return 0 if results.good and "damaged" not in results.environment else 1
 
 
 def _print_json(results: dumbbell.Results, transfers: list[dumbbell.Transfers | None] | None) -> None:
@@ -119,7 +119,20 @@ def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
     if tested := results.tested:
         print("\nThe tested machine, as the imported files describe it")
         for line in tested:
-            print(f"  {line}")
+            print(f"  {printable(line)}")
+    _print_counterparts(results)
+
+
+def _print_counterparts(results: dumbbell.Results) -> None:
+    """Which schemes simulate those that Pantheon measured, as far as that is not plain from their names."""
+    lines = []
+    for key, found in results.counterparts.items():
+        if found.scheme is None:
+            lines.append(f"  {key}: nothing simulates it: {found.note}")
+        elif found.scheme != key or found.note:
+            lines.append(f"  {key}: {found.scheme}{f', {found.note}' if found.note else ''}")
+    if lines:
+        print("\n".join(["\nSchemes that simulate what Pantheon measured under other names", *lines]))
 
 
 def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...], sort: str | None) -> None:
@@ -276,6 +289,8 @@ def _estimate(estimate: _Estimate | None, factor: float, digits: int) -> str:
 
 
 def _list_bad(results: dumbbell.Results, stream: TextIO) -> None:
+    if problem := results.environment.get("damaged"):
+        print(printable(f"damaged: {problem}"), file=stream)
     for run in results.runs:
         if run.status not in ("done", "missing"):
             print(printable(f"{run.status}: {run.label}: {run.reason}"), file=stream)
@@ -293,11 +308,16 @@ def report(directory: Path, html: bool, pdf: bool) -> int:
 
 
 def diff(first: Path, second: Path, every_metric: bool, as_json: bool) -> int:
-    """Prints the differences between two results directories, metric by metric."""
-    rows = dumbbell.compare(first, second, None) if every_metric else dumbbell.compare(first, second)
+    """Print the differences between two results directories, metric by metric; 1 if runs are damaged (listed)."""
+    sides = (dumbbell.open(first), dumbbell.open(second))
+    rows = dumbbell.compare(*sides, None) if every_metric else dumbbell.compare(*sides)
+    bad = [(side, run) for side in sides for run in side.runs if run.status == "damaged"]
+    damaged = [f"{side.directory}: {run.label}: {run.reason}" for side, run in bad]
+    for line in damaged:
+        print(printable(f"damaged: {line}"), file=sys.stderr)
     if as_json:
         sys.stdout.write(to_json({"a": str(first), "b": str(second), "rows": rows}))
-        return 0
+        return 1 if damaged else 0
     table = []
     for row in rows:
         entity = row["entity"] if row["entity"] == "network" else f"{row['entity']} {row['number']}"
@@ -314,7 +334,7 @@ def diff(first: Path, second: Path, every_metric: bool, as_json: bool) -> int:
     head = ["path", "scheme", "of", "metric", "A", "B", "difference", "relative", "95 % of it", "verdict"]
     print(columns(head, table))
     print(_tests_made(rows))
-    return 0
+    return 1 if damaged else 0
 
 
 def _side(side: dict[str, Any] | None) -> str:

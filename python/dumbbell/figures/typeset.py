@@ -1,30 +1,30 @@
 """SVG as PDF and PNG, by typst: the same letters wherever it runs."""
 
-import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import matplotlib
 import typst
+
+MAIN = "main.typ"
+"""Name of the document among its files."""
 
 _DOTS_PER_INCH = 200.0
 _PAGE = '#set page(width: auto, height: auto, margin: 3pt)\n#image("figure.svg")\n'
 
 
-def typeset(folder: Path, form: str = "pdf") -> bytes:
-    """The document `main.typ` of the folder, and what it names there, as `pdf` or, its only page, as `png`."""
+def typeset(files: Mapping[str, bytes], form: str = "pdf") -> bytes:
+    """Return the document `MAIN` among `files`, which may name the others, as `pdf` or, its only page, as `png`.
+
+    The files are in memory: a process that is killed meanwhile leaves nothing on disk.
+    """
     fonts = str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")
-    main = str(folder / "main.typ")
     kind: Literal["pdf", "png"] = "png" if form == "png" else "pdf"
-    return typst.compile(
-        main, root=str(folder), font_paths=[fonts], ignore_system_fonts=True, format=kind, ppi=_DOTS_PER_INCH
-    )
+    given: Any = dict(files)  # its type hints do not know of several files
+    return typst.compile(given, font_paths=[fonts], ignore_system_fonts=True, format=kind, ppi=_DOTS_PER_INCH)
 
 
 def figure_as(form: str, svg: str) -> bytes:
-    """A figure, an SVG document, as `pdf` or `png`."""
-    with tempfile.TemporaryDirectory(prefix="dumbbell-figure-") as name:
-        folder = Path(name)
-        (folder / "figure.svg").write_text(svg, encoding="utf-8")
-        (folder / "main.typ").write_text(_PAGE, encoding="utf-8")
-        return typeset(folder, form)
+    """Return a figure, an SVG document, as `pdf` or `png`."""
+    return typeset({MAIN: _PAGE.encode(), "figure.svg": svg.encode()}, form)

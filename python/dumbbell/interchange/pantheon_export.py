@@ -1,5 +1,6 @@
 """A results directory as Pantheon data directories, one per path, for Pantheon's own tools."""
 
+import dataclasses
 import datetime
 import json
 import re
@@ -7,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
+from dumbbell import __version__, _core
 from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment, Run
@@ -16,6 +17,7 @@ from dumbbell.interchange.staging import refuse_used, staging
 from dumbbell.names import RULE, foreign_name, is_name, unlike
 from dumbbell.progress import Piece, Progress, Stage
 from dumbbell.results import ResultsDirectory, open_results
+from dumbbell.results.counterparts import WRITTEN_BY
 
 PAUSE_S = 40  # between simulated runs on the invented time axis: about what Pantheon needed
 
@@ -55,7 +57,7 @@ def _export_path(
     for run in runs:
         key = keys[run.scheme]
         performance.setdefault(key, {})
-        statistics = results.run(run)
+        statistics = results.readable(run)
         packets = results.folder(run) / "packets.parquet"
         reason = statistics["reason"] if statistics["status"] != "done" else None
         if reason is None and not packets.is_file():
@@ -97,7 +99,7 @@ def _performance(statistics: dict[str, Any]) -> dict[str, dict[str, Any]]:
     entries = {str(flow["flow"]): flow for flow in logged_flows(statistics) if flow["flow"]}
     entries["all"] = statistics["network"]
     keys = {"tput": "throughput_mbps", "delay": "delay_p95_ms", "loss": "loss_rate"}
-    return {name: {key: metrics[metric] for key, metric in keys.items()} for name, metrics in entries.items()}
+    return {name: {key: metrics.get(metric) for key, metric in keys.items()} for name, metrics in entries.items()}
 
 
 def _origin(results: ResultsDirectory) -> datetime.datetime:
@@ -116,7 +118,8 @@ def _times(statistics: dict[str, Any], clock: datetime.datetime, duration_s: flo
     else:
         init_us = int(clock.timestamp() * 1e6)
     if imported.get("started"):
-        return RunTimes(**imported), init_us
+        known = {each.name for each in dataclasses.fields(RunTimes)}
+        return RunTimes(**{key: value for key, value in imported.items() if key in known}), init_us
     ended = clock + datetime.timedelta(seconds=duration_s)
     return RunTimes(_stamp(clock), _stamp(ended)), init_us
 
@@ -145,7 +148,8 @@ def _metadata(results: ResultsDirectory, path: PathModel) -> dict[str, Any]:
         "start_run_id": 1,
         "uplink_trace": f"{path.name}.data",
         "downlink_trace": f"{path.name}.ack",
-        # Pantheon has no mixes, and ignores what it does not know
+        # Pantheon ignores what it does not know: whose names these are, and mixes
+        WRITTEN_BY: f"dumbbell {__version__}",
         **({"mixes": {keys[mix]: mix for mix in experiment.mixes}} if experiment.mixes else {}),
     }
 

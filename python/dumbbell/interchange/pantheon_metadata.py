@@ -74,14 +74,12 @@ def read_metadata(source: Path, strict: bool = False) -> PantheonMetadata:
     """
     file = source / "pantheon_metadata.json"
     try:
-        text, remarks = read_text(file, strict)
+        text, remarks = read_text(file, strict, _MOST_BYTES)
         raw = _plain(parse_json(text))
     except FileNotFoundError:
         raise UserError(f"{source}: not a Pantheon data directory: no pantheon_metadata.json in it") from None
     except BadJson as error:
         raise UserError(f"{file}:{error.line}: {error.reason}") from None
-    except RecursionError:
-        raise UserError(f"{file}:1: not valid JSON: nested too deeply") from None
     if not isinstance(raw, dict):
         raise UserError(f"{file}:1: not a JSON object")
     numbers = _Numbers(file, raw, strict, remarks)
@@ -110,17 +108,16 @@ _MODES = ("local", "remote")
 _SIDES = ("local", "remote")
 
 
-_DEEPEST = 50
+_MOST_BYTES = 16 << 20
+"""A summary of git has a line for every changed file of every submodule: public ones have 1.7 MB."""
 
 
-def _plain(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 (any JSON)
+def _plain(value: Any) -> Any:  # noqa: ANN401 (any JSON)
     """JSON without what no terminal can show: control characters except newlines."""
-    if depth > _DEEPEST:
-        raise RecursionError
     if isinstance(value, dict):
-        return {_plain(key): _plain(each, depth + 1) for key, each in value.items()}
+        return {_plain(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_plain(each, depth + 1) for each in value]
+        return [_plain(each) for each in value]
     if isinstance(value, str):
         return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in value)
     return value

@@ -110,7 +110,7 @@ def stats_text(times: RunTimes, run: dict[str, Any], generated: str) -> str:
 
 def logged_flows(run: dict[str, Any]) -> list[dict[str, Any]]:
     """The flows of which a run has packets: for Pantheon there are no others."""
-    return [flow for flow in run["flows"] if flow["packets_sent"] or flow["packets_delivered"]]
+    return [flow for flow in run["flows"] if flow.get("packets_sent") or flow.get("packets_delivered")]
 
 
 def _totals(network: dict[str, Any]) -> Iterator[str]:
@@ -118,7 +118,7 @@ def _totals(network: dict[str, Any]) -> Iterator[str]:
     capacity = network.get("capacity_mbps")
     if capacity:
         yield f"Average capacity: {capacity:.2f} Mbit/s"
-        utilization = f" ({100 * network['throughput_mbps'] / capacity:.1f}% utilization)"
+        utilization = f" ({100 * (network.get('throughput_mbps') or 0.0) / capacity:.1f}% utilization)"
     yield from _values(network, utilization)
 
 

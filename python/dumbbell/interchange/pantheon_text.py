@@ -5,11 +5,11 @@ from pathlib import Path
 from dumbbell import _core
 from dumbbell.errors import UserError
 
-_MOST_BYTES = 1 << 20
+MOST_BYTES = 1 << 20
 
 
-def read_text(file: Path, strict: bool) -> tuple[str, list[str]]:
-    """A text, which may be compressed, and what is unusual about it.
+def read_text(file: Path, strict: bool, most: int = MOST_BYTES) -> tuple[str, list[str]]:
+    """Return a text of at most `most` bytes, which may be compressed, and what is unusual about it.
 
     Pantheon reads bytes: a text in Latin-1 and a byte order mark are taken unless reading is `strict`.
 
@@ -20,7 +20,7 @@ def read_text(file: Path, strict: bool) -> tuple[str, list[str]]:
     if not file.exists():
         raise FileNotFoundError(file)
     try:
-        content = _core.read_compressed(str(file), _MOST_BYTES)
+        content = _core.read_compressed(str(file), most)
     except _core.Error as error:
         raise UserError(str(error)) from None
     try:

@@ -34,7 +34,7 @@ def export_qlog(
     with staging(destination) as made, Progress() as progress:
         stage = progress.expect("exports of runs", [Piece(run.label, 1.0) for run in runs])
         for run in stage.each(runs):
-            statistics = results.run(run)
+            statistics = results.readable(run)
             reason = None if statistics["status"] in ACCEPTED else statistics["reason"]
             if reason is None and not (results.folder(run) / "packets.parquet").is_file():
                 reason = "its packets were not logged"

@@ -13,6 +13,7 @@ from dumbbell.machine.description import cpus
 from dumbbell.progress import Progress
 from dumbbell.results import open_results
 from dumbbell.results.compare import MAIN_METRICS, compare_runs
+from dumbbell.results.counterparts import matched
 
 
 def open(directory: str | PathLike[str]) -> Results:
@@ -29,7 +30,9 @@ def compare(
     second: str | PathLike[str] | Results,
     metrics: Iterable[str] | None = MAIN_METRICS,
 ) -> list[dict[str, Any]]:
-    """Two results side by side: one row per path, scheme and metric, of all metrics if these are None.
+    """Return two results side by side: one row per path, scheme and metric, of all metrics if these are None.
+
+    A scheme that Pantheon measured is compared with the one that simulates it (`Results.counterparts`).
 
     A row has `path`, `scheme`, `entity` (`network`, `flow`, `link`) and its `number`, `metric`, `a` and `b` (None or
     `runs`, `mean`, `low`, `high` and what those are: `bounds`, as in `Repetitions.estimate`), `difference`, `relative`,
@@ -43,7 +46,14 @@ def compare(
     wanted = None if metrics is None else tuple(metrics)
     check_metrics(wanted or ())
     sides = [each if isinstance(each, Results) else open(each) for each in (first, second)]
-    before, after = ((list(side.experiment.paths), [run.statistics for run in side.runs]) for side in sides)
+    one, other = ((side.experiment.labels, side.counterparts) for side in sides)
+    before, after = (
+        (
+            list(side.experiment.paths),
+            [run.statistics | {"scheme": names.get(run.scheme, run.scheme)} for run in side.runs],
+        )
+        for side, names in zip(sides, matched(one, other), strict=True)
+    )
     return compare_runs(before, after, wanted)
 
 

@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dumbbell.catalog.pantheon_names import Counterpart
 from dumbbell.errors import UserError, listed, nearest
 from dumbbell.library.means import means, ordered
 from dumbbell.library.metrics import check_metrics, metrics_table
@@ -14,10 +15,11 @@ from dumbbell.library.selection import Names, listed_names
 from dumbbell.library.tables import Table
 from dumbbell.progress import Progress
 from dumbbell.results import ACCEPTED, ResultsDirectory, campaign
+from dumbbell.results.counterparts import counterparts
 from dumbbell.results.kept import kept_files
 from dumbbell.results.published import Beside, Replication, beside, published_json, replications
 from dumbbell.results.summary import Repetitions, repetitions
-from dumbbell.results.tested import tested
+from dumbbell.results.tested import first_lines, tested
 
 if TYPE_CHECKING:
     from dumbbell.execution.pool import Outcome
@@ -46,7 +48,7 @@ class Results:
     @property
     def environment(self) -> dict[str, Any]:
         """What the numbers depend on besides: versions, kernel, processor, settings."""
-        return self._content.environment()
+        return self._content.shown_environment()
 
     @property
     def campaign(self) -> dict[str, Any] | None:
@@ -57,8 +59,17 @@ class Results:
     def tested(self) -> list[str]:
         """What the files that were imported say about the test and its machines, one `key: value` each."""
         environment = self.environment
-        git = str((environment.get("imported") or {}).get("git_summary") or "")
+        git = first_lines(str((environment.get("imported") or {}).get("git_summary") or ""))
         return [*tested(environment), *(f"git: {line}" for line in git.splitlines() if line.strip())]
+
+    @cached_property
+    def counterparts(self) -> dict[str, Counterpart]:
+        """The catalog's schemes that simulate those of an imported test by Pantheon, by Pantheon's key.
+
+        Pantheon's keys mean other programs than schemes of the same name here: its `scream` is `scream-pantheon`. Empty
+        for all other results.
+        """
+        return counterparts(self._content)
 
     @cached_property
     def runs(self) -> tuple[RunResults, ...]:
@@ -67,7 +78,7 @@ class Results:
         for run in self._content.planned():
             kept = kept_files(self._content.folder(run))
             specify = partial(self.experiment.specification, run)
-            found.append(RunResults(self._content.run(run), specify, kept, self.experiment.schemes))
+            found.append(RunResults(self._content.readable(run), specify, kept, self.experiment.schemes))
         return tuple(found)
 
     @property

@@ -4,6 +4,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.errors import UserError, listed
+from dumbbell.json_shape import Each, Table, require_shape
 from dumbbell.remote.host import Host
 from dumbbell.remote.link import Agent
 from dumbbell.remote.shipped import files, is_shipped
@@ -13,11 +14,30 @@ if TYPE_CHECKING:
     from dumbbell.experiment import Experiment
 
 
+_CHECK = Table({"name": str, "good": bool, "found": str, "fix": str}, required=("name", "good", "found", "fix"))
+_HELLO = Table(
+    {"rights": Table({"checks": Each(_CHECK)}, required=("checks",)), "kernel_controllers": Each(str)},
+    required=("rights", "kernel_controllers"),
+)
+"""What an agent has to say of itself, as far as an experiment depends on it."""
+_DESCRIPTION = Table({"machine": dict}, required=("machine",))
+
+
 @cache
 def _asked(host: Host | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the agent of a machine says of itself (`hello`, `describe`), asked once."""
+    """Return what the agent of a machine says of itself (`hello`, `describe`), asked once.
+
+    Raises:
+        UserError: it says something else than an agent of this version does.
+    """
     with Agent(host) as agent:
-        return agent.hello, agent.ask("describe")[0]["machine"]
+        description = agent.ask("describe")[0]
+        try:
+            require_shape(agent.hello, _HELLO)
+            require_shape(description, _DESCRIPTION)
+        except UserError as error:
+            raise UserError(f"{agent.name}: what it says of itself is not understood: {error}") from None
+        return agent.hello, description["machine"]
 
 
 def machines(host: Host) -> dict[str, Any]:

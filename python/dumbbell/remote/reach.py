@@ -10,6 +10,7 @@ import time
 
 from dumbbell import Error
 from dumbbell.errors import UserError, one_line
+from dumbbell.json_shape import Table, require_shape
 from dumbbell.remote.link import Agent
 from dumbbell.remote.messages import Message
 from dumbbell.remote.serve import Reply, State
@@ -55,22 +56,41 @@ def speak(state: State, message: Message, _payload: bytes) -> Reply:
                 peer.sendto(token, found[4])
                 if state.stopping.wait(EVERY_S):
                     break
-    except OSError as error:
+    except (OSError, OverflowError, UnicodeError) as error:  # a port above 65,535; a name that no resolver takes
         raise UserError(f"cannot send to {where[0]}: {one_line(error)}") from None
     return {}, b""
 
 
+_OPENED = Table({"port": int}, required=("port",))
+_HEARD = Table({"from": list | None}, required=("from",))
+
+
 def passes(sender: Agent, receiver: Agent, address: str) -> str | None:
-    """Sends from one agent to the address of the other one: why it does not arrive, or None if it does."""
+    """Send from one agent to the address of the other; return why it does not arrive, or None if it does."""
     token = secrets.token_hex(16)
-    port = receiver.ask("listen")[0]["port"]
-    hearing = receiver.begin("heard", token=token)
     try:
-        sender.ask("speak", token=token, address=address, port=port)
+        port = int(_answer(receiver, receiver.ask("listen")[0], _OPENED)["port"])
+        hearing = receiver.begin("heard", token=token)
+        try:
+            sender.ask("speak", token=token, address=address, port=port)
+        finally:
+            heard = _answer(receiver, hearing.result()[0], _HEARD)["from"]
     except Error as error:
-        hearing.result()
         return one_line(error)
-    return None if hearing.result()[0]["from"] else f"nothing arrives at {address} (tried port {port})"
+    return None if heard else f"nothing arrives at {address} (tried port {port})"
+
+
+def _answer(agent: Agent, answer: Message, shape: Table) -> Message:
+    """Return the answer of an agent if it has the shape of one.
+
+    Raises:
+        UserError: it has another.
+    """
+    try:
+        require_shape(answer, shape)
+    except UserError as error:
+        raise UserError(f"{agent.name}: its answer is not understood: {error}") from None
+    return answer
 
 
 def _family() -> int:

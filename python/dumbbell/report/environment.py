@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.results.tested import lines_of, tested
+from dumbbell.results.tested import first_lines, lines_of, tested
 
 NOT_RECORDED = "not recorded"
 _ELSEWHERE = ("git", "imported", "importing_machine", "resumed")
@@ -51,7 +51,7 @@ def git_text(environment: Mapping[str, Any]) -> str:
     """`branch: NAME @ COMMIT` and the changed files, a line each; for imported results, their own summary."""
     imported = environment.get("imported")
     if isinstance(imported, Mapping):
-        return str(imported.get("git_summary") or NOT_RECORDED).rstrip()
+        return first_lines(str(imported.get("git_summary") or NOT_RECORDED).rstrip())
     git = environment.get("git")
     if not isinstance(git, Mapping):
         return f"{NOT_RECORDED}: dumbbell ran as an installed package"

@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -204,7 +204,7 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
     """
     results = open_results(directory)
     experiment = results.experiment
-    environment = results.environment()
+    environment = results.shown_environment()
     labels = [*experiment.labels, *experiment.mixes]
     order = {label: place for place, label in enumerate(labels)}
     places = {name: place for place, name in enumerate(experiment.paths)}
@@ -309,7 +309,7 @@ def _transfers(experiment: Experiment, folder: Path, content: Mapping[str, Any])
 
 
 def _run_command(run: Run, experiment: Experiment) -> str:
-    """A seed follows from scheme, path and run number, so the last of `run.run` runs is this one again."""
+    """A seed follows from path and run number, so the last of `run.run` runs is this one again."""
     if not experiment.capabilities.executes:
         return ""
     chosen = "--mix" if run.scheme in experiment.mixes else "--schemes"
@@ -323,7 +323,8 @@ _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z ", re.ASCII)
 def _times(content: Mapping[str, Any], log: Path) -> RunTimes:
     """When the run was made: as imported, as in its statistics, or from the first and last stamp of its log."""
     if "imported" in content:
-        return RunTimes(**content["imported"])
+        known = {each.name for each in fields(RunTimes)}
+        return RunTimes(**{key: value for key, value in content["imported"].items() if key in known})
     if content.get("started_at"):
         return RunTimes(_plain(content["started_at"]), _plain(content.get("ended_at")))
     try:

@@ -1,12 +1,11 @@
 """The report as PDF, laid out by typst from the same texts, tables and figures as the page."""
 
 import json
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from dumbbell.figures import for_print, print_ink, swatch
-from dumbbell.figures.typeset import typeset
+from dumbbell.figures.typeset import MAIN, typeset
 from dumbbell.report.drawing import SHOWN, Figures
 from dumbbell.report.fields import Field, Table
 from dumbbell.report.model import PathEntry, ReportModel, RunEntry
@@ -44,21 +43,20 @@ _DEFINITION_KEYS = ("name", "level", "unit", "convention", "formula", "source")
 
 
 def write_pdf(model: ReportModel, figures: Figures, file: Path) -> None:
-    """Writes the PDF; `file` is replaced at once when it is complete."""
-    with tempfile.TemporaryDirectory(prefix="dumbbell-report-") as name:
-        prepare(model, figures, Path(name))
-        pdf = typeset(Path(name))
-    write_atomically(file, pdf)
+    """Write the PDF; `file` is replaced at once when it is complete."""
+    write_atomically(file, typeset(sources(model, figures)))
 
 
-def prepare(model: ReportModel, figures: Figures, folder: Path) -> None:
-    """Puts what `typeset` makes the PDF of into an empty folder."""
-    _write_figures(model, figures, folder)
-    (folder / "data.json").write_text(json.dumps(_data(model, figures)), encoding="utf-8")
-    (folder / "main.typ").write_bytes(_TEMPLATE.read_bytes())
+def sources(model: ReportModel, figures: Figures) -> dict[str, bytes]:
+    """Return the files that `typeset` makes the PDF of, by name."""
+    found = {f"{name}.svg": drawing.encode() for name, drawing in _drawings(model, figures).items()}
+    found["data.json"] = json.dumps(_data(model, figures)).encode()
+    found[MAIN] = _TEMPLATE.read_bytes()
+    return found
 
 
-def _write_figures(model: ReportModel, figures: Figures, folder: Path) -> None:
+def _drawings(model: ReportModel, figures: Figures) -> dict[str, str]:
+    """Return the figures and the schemes' markers as SVG, by name."""
     drawings = {}
     for index, path in enumerate(model.paths):
         drawings[f"path{index}mean"] = figures.means[path.name]
@@ -68,13 +66,12 @@ def _write_figures(model: ReportModel, figures: Figures, folder: Path) -> None:
     for index, run in enumerate(model.runs):
         for name, drawing in figures.runs[run.folder].drawings.items():
             drawings[f"run{index}{name}"] = drawing
-    for name, drawing in drawings.items():
-        if drawing:
-            (folder / f"{name}.svg").write_text(for_print(drawing), encoding="utf-8")
+    printed = {name: for_print(drawing) for name, drawing in drawings.items() if drawing}
     for index, scheme in enumerate(model.schemes):
         marker = print_ink(swatch(figures.styles[scheme.name]))
         drawing = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-0.7 -0.7 1.4 1.4">{marker}</svg>'
-        (folder / f"scheme{index}.svg").write_text(drawing, encoding="utf-8")
+        printed[f"scheme{index}"] = drawing
+    return printed
 
 
 def _data(model: ReportModel, figures: Figures) -> dict[str, Any]:

@@ -18,11 +18,13 @@ from dumbbell.catalog.plan import stored_plan
 from dumbbell.catalog.tables import to_toml
 from dumbbell.errors import UserError, listed, one_line, require_text
 from dumbbell.experiment import Experiment, Run, resolve
+from dumbbell.json_shape import require_shape
 from dumbbell.json_text import read_json, to_json
 from dumbbell.names import foreign_name
 from dumbbell.results.clocks import check_clocks
 from dumbbell.results.difference import difference
 from dumbbell.results.files import is_left, remove_left, write_atomically
+from dumbbell.results.shape import ENVIRONMENT, require_statistics
 from dumbbell.results.whole import damage
 
 STATISTICS = "stats.json"
@@ -35,6 +37,8 @@ NOT_YET = "not run: its round was missed, or is still to come"
 """That of a campaign."""
 _EXTENDED = ("runs", "for_s", "disk_quota_bytes", "data_cap_bytes")
 """Settings that may be others when results are continued: they say how much is made, not what."""
+DAMAGED = "damaged"
+"""Status of a run whose statistics cannot be read; the key of an environment that cannot."""
 LEAST_FREE_BYTES = 16 * 2**20
 LOCK = ".lock"
 """The file of a results directory that its writer holds."""
@@ -106,8 +110,8 @@ class ResultsDirectory:
         return True
 
     def runs(self) -> list[dict[str, Any]]:
-        """Every run of the experiment, the missing ones included, as in `show --json`."""
-        return [self.run(run) for run in self.planned()]
+        """Return every run of the experiment as in `show --json`, the missing and the damaged ones included."""
+        return [self.readable(run) for run in self.planned()]
 
     def run(self, run: Run) -> dict[str, Any]:
         """One run as in `show --json`."""
@@ -118,12 +122,12 @@ class ResultsDirectory:
         return self.complete(run, statistics)
 
     def readable(self, run: Run) -> dict[str, Any]:
-        """One run as in `show --json`; where its statistics are damaged, what is wrong with them is its reason."""
+        """Return one run as in `show --json`; where its statistics are damaged, its reason says how."""
         try:
             return self.run(run)
         except UserError as error:
             problem = str(error).replace(f"{self.folder(run)}/", "")
-            return self.complete(run, unsuccessful(self.experiment.backend, "damaged", problem))
+            return self.complete(run, unsuccessful(self.experiment.backend, DAMAGED, problem))
 
     def complete(self, run: Run, statistics: dict[str, Any]) -> dict[str, Any]:
         """The statistics of a run together with what it is. What was not executed here has no seed."""
@@ -131,7 +135,8 @@ class ResultsDirectory:
         identity = {"scheme": run.scheme, "path": run.path, "run": run.run, "seed": seed}
         cell = self.experiment.cells.get(run.path)
         axes = {} if cell is None else {"path": cell.base} | cell.axis_values
-        return identity | statistics | identity | {"directory": self.place(run), "axes": axes}
+        absent = {"backend": self.experiment.backend, "reason": None, "sim_wall_s": None, "events": None}
+        return identity | absent | statistics | identity | {"directory": self.place(run), "axes": axes}
 
     def settled(self) -> Iterator[dict[str, Any]]:
         """Every run that has readable statistics, good or not, as in `show --json`."""
@@ -143,22 +148,29 @@ class ResultsDirectory:
             if statistics is not None:
                 yield self.complete(run, statistics)
 
-    def environment(self) -> dict[str, Any]:
-        """The contents of `environment.json`."""
+    def shown_environment(self) -> dict[str, Any]:
+        """Return the contents of `environment.json`; where the file is damaged, what is wrong as `damaged`."""
         try:
-            content = read_json(self.directory / "environment.json")
+            return self.environment()
+        except UserError as error:
+            return {DAMAGED: str(error).replace(f"{self.directory}/", "")}
+
+    def environment(self) -> dict[str, Any]:
+        """Return the contents of `environment.json`; nothing where there is none.
+
+        Raises:
+            UserError: the file is damaged; the line says where.
+        """
+        file = self.directory / "environment.json"
+        try:
+            content: dict[str, Any] = read_json(file)
         except FileNotFoundError:
             return {}
-        return content if isinstance(content, dict) else {}
-
-
-_SHAPE: dict[str, tuple[type, str]] = {
-    "status": (str, "text"),
-    "flows": (list, "list"),
-    "links": (list, "list"),
-    "network": (dict, "table"),
-}
-"""What statistics have to have, and of what kind it is."""
+        try:
+            require_shape(content, ENVIRONMENT)
+        except UserError as error:
+            raise UserError(f"{file}: {error}") from None
+        return content
 
 
 def _check_statistics(file: Path, content: object) -> None:
@@ -167,21 +179,11 @@ def _check_statistics(file: Path, content: object) -> None:
     Raises:
         UserError: names the file, the key and what is allowed.
     """
-    for key, (kind, noun) in _SHAPE.items():
-        if not isinstance(content, dict) or key not in content:
-            raise UserError(f"{file}: key `{key}` is missing: not the statistics of a run")
-        if not isinstance(content[key], kind):
-            raise UserError(f"{file}: `{key}`: allowed is a {noun}: not the statistics of a run")
+    require_statistics(str(file), content)
     assert isinstance(content, dict)
     if content["status"] not in STATUSES:
         raise UserError(f"{file}: `status` = {content['status']}: allowed are {listed(STATUSES)}")
-    for key in ("flows", "links"):
-        if not all(isinstance(each, dict) for each in content[key]):
-            raise UserError(f"{file}: `{key}`: allowed is a list of tables: not the statistics of a run")
     check_clocks(str(file), content)
-    for key in ("backend", "reason"):
-        if not isinstance(content.get(key), str | None):
-            raise UserError(f"{file}: `{key}`: allowed is a text: not the statistics of a run")
 
 
 def _scheme_of(statistics: Path) -> object:

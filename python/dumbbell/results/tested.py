@@ -15,6 +15,21 @@ def tested(environment: Mapping[str, Any]) -> list[str]:
     return [*lines_of(said), *(f"note: {note}" for note in imported.get("notes", ()))]
 
 
+_MOST_LINES = 60
+
+
+def first_lines(text: str) -> str:
+    """Return a text as pages show it: its first lines, and how many more there are in `environment.json`.
+
+    A summary of git with a line for every changed file has had tens of thousands.
+    """
+    lines = text.splitlines()
+    more = len(lines) - _MOST_LINES
+    if more <= 0:
+        return text
+    return "\n".join([*lines[:_MOST_LINES], f"... and {more} lines more, in environment.json"])
+
+
 def lines_of(table: Mapping[str, Any], prefix: str = "") -> list[str]:
     """A table with tables in it, without what is null."""
     lines: list[str] = []

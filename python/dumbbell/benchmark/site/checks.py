@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dumbbell.benchmark.site.findings import Findings, MeasuredCell, MeasuredRun, lookup
+from dumbbell.errors import UserError
 
 _TOLERANCE = 1e-6
 
@@ -43,7 +44,11 @@ def contradictions(findings: Findings) -> Iterator[Contradiction]:
 
 def _identity(findings: Findings, run: MeasuredRun) -> Iterator[str]:
     """Tables are keyed by experiment, cell, scheme and run: the statistics must be those of that run."""
-    statistics = findings.part.results.statistics(run.planned) or {}
+    try:
+        statistics = findings.part.results.statistics(run.planned) or {}
+    except UserError as error:
+        yield str(error)
+        return
     for key, expected in (("path", run.planned.path), ("scheme", run.planned.scheme), ("run", run.planned.run)):
         said = statistics.get(key, expected)
         if said != expected:

@@ -58,7 +58,7 @@ class IndexPage:
             own = [found for found in site.findings if found.membership.group == group]
             heading = tag("h2", text(group), id=group_anchor(group))
             yield tag("section", heading, self._table(group, own), class_="searched")
-        environment = site.findings[0].part.results.environment() if site.findings else {}
+        environment = site.findings[0].part.results.shown_environment() if site.findings else {}
         yield tag("h2", "Environment")
         yield details("System info, recorded when the runs were made", system_text(environment, __version__))
         yield details("Git summary", git_text(environment))
@@ -74,7 +74,7 @@ class IndexPage:
         )
         yield "experiments", f"{len(site.findings)}, {sum(len(found.cells) for found in site.findings)} cells"
         yield "runs", f"{len(runs):,}, {plain(round(simulated / 3600, 1))} hours of simulated time"
-        environment = site.findings[0].part.results.environment() if site.findings else {}
+        environment = site.findings[0].part.results.shown_environment() if site.findings else {}
         yield "made", text(environment.get("started_at") or "not recorded")
         yield "version", text(f"dumbbell {environment.get('dumbbell') or 'not recorded'}")
         database = site.benchmark.database

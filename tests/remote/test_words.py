@@ -1,0 +1,73 @@
+"""What an agent says may be anything: it is refused in one line, and shown without what terminals act upon."""
+
+from typing import Any
+
+import pytest
+
+from dumbbell.commands.doctor import print_checks
+from dumbbell.errors import UserError
+from dumbbell.library.doctor import Check
+from dumbbell.remote import able, reach
+
+HELLO = {"rights": {"checks": [{"name": "a", "good": True, "found": "b", "fix": "c"}]}, "kernel_controllers": ["cubic"]}
+
+
+class Agent:
+    """An agent that answers what it is told to."""
+
+    name = "lab"
+
+    def __init__(self, hello: Any = HELLO, **answers: Any) -> None:  # noqa: ANN401 (any JSON)
+        self.hello, self._answers = hello, answers
+
+    def __enter__(self) -> "Agent":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def ask(self, do: str, **_: object) -> tuple[Any, bytes]:
+        return self._answers.get(do, {}), b""
+
+    def begin(self, do: str, **_: object) -> "Agent":
+        self._answers["result"] = self._answers.get(do, {})
+        return self
+
+    def result(self) -> tuple[Any, bytes]:
+        return self._answers["result"], b""
+
+
+@pytest.mark.parametrize(
+    ("hello", "described"),
+    [
+        ({}, {"machine": {}}),
+        (HELLO | {"rights": []}, {"machine": {}}),
+        (HELLO | {"rights": {"checks": [{"name": "a"}]}}, {"machine": {}}),
+        (HELLO | {"kernel_controllers": [1]}, {"machine": {}}),
+        (HELLO, {}),
+        (HELLO, {"machine": [1]}),
+    ],
+)
+def test_an_agent_that_describes_itself_otherwise_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, hello: object, described: object
+) -> None:
+    monkeypatch.setattr(able, "Agent", lambda _: Agent(hello, describe=described))
+    with pytest.raises(UserError, match=r"^lab: what it says of itself is not understood: "):
+        able._asked.__wrapped__(None)
+
+
+@pytest.mark.parametrize("listen", [{}, {"port": "x"}, {"port": None}, {"port": {}}])
+@pytest.mark.parametrize("heard", [{}, {"from": 7}])
+def test_an_answer_that_is_none_says_why_nothing_arrives(listen: Any, heard: Any) -> None:  # noqa: ANN401 (any JSON)
+    why = reach.passes(Agent(), Agent(listen=listen, heard=heard), "192.0.2.1")  # type: ignore[arg-type]
+    assert why is not None
+    assert why.startswith("lab: its answer is not understood: ")
+    assert reach.passes(Agent(), Agent(listen={"port": 9}, heard={"from": ["::1", 9]}), "::1") is None  # type: ignore[arg-type]
+
+
+def test_words_of_an_agent_do_not_reach_the_terminal_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    evil = "a\x1b]0;owned\x07\u202eb\n"
+    print_checks([Check(evil, False, evil, evil)], False, "")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert all(line.isprintable() for line in lines)

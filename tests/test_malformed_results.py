@@ -1,0 +1,192 @@
+"""Files of results that are damaged, or that somebody else made: one line each, and the other runs are still shown."""
+
+import copy
+import json
+import shutil
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dumbbell as library
+from conftest import Dumbbell, show
+from dumbbell.commands.show import print_summary
+from dumbbell.report import load
+from dumbbell.report.drawing import draw
+from dumbbell.report.page import ReportPage
+from dumbbell.results import open_results
+from dumbbell.results.database import Database
+from report_results import make
+
+PLAN = {"schemes": ["cubic", "vegas"], "paths": ["mexico-cellular"], "runs": 2, "duration_s": 2.0, "warmup_s": 0.5}
+DAMAGED = "runs/mexico-cellular/cubic/1/stats.json"
+DEEP = "[" * 400 + "]" * 400
+STRANGE: list[Any] = [None, True, -1, 7, 1e308, -1e-320, 2**64, "x", "\x1b[31m\u202e", [], {}, [[]], [{}], {"": None}]
+
+LATENESS = {"packets": 5, "p50": 1.0, "p90": 2.0, "p99": 3.0, "p999": 4.0, "max": 5.0, "bound": 1000.0, "histogram": []}
+OF_OTHER_BACKENDS = {
+    "emulation": {
+        "lateness_us": LATENESS,
+        "real_time": True,
+        "ends_latest_us": 12,
+        "tx_dropped": 0,
+        "socket_dropped": 0,
+        "ends": [{"flow": 1, "wait_p99_us": 3.0}],
+        "programs": [],
+    },
+    "remote": {
+        "mtu": {"there": 1500, "back": 1500},
+        "hops": [],
+        "tunnels": ["none"],
+        "overhead_bytes": [28],
+        "machines": {"local": {"cpu": {"busy": 0.1, "steal": 0.0}}, "remote": {}},
+        "channel": {"forged": 1, "replayed": 0, "moved": 0},
+        "flows": [{"guarded": {"forged": 0, "replayed": 2, "moved": 0}}],
+    },
+    "clocks": {"uncertainty_ms": [-1.0, 3.0], "rtt_ms": 40.0, "residual_us": 12.5, "steps": [], "explained": ["so"]},
+    "imported": {"started": "2018-01-18 00:00:00", "ended": None},
+    "notes": ["a note"],
+    "attempts": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of four runs, one of which has what every backend writes."""
+    directory = tmp_path_factory.mktemp("results")
+    make(directory, PLAN)
+    content = json.loads((directory / DAMAGED).read_text()) | OF_OTHER_BACKENDS
+    (directory / DAMAGED).write_text(json.dumps(content))
+    return directory
+
+
+@pytest.fixture
+def results(made: Path, folder: Path) -> Path:
+    """A copy of them, as `out`."""
+    shutil.copytree(made, folder / "out")
+    return folder / "out"
+
+
+def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401 (any JSON)
+    """Every place in a value where another could stand."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in entries:
+        yield (*place, key)
+        yield from places(each, (*place, key))
+
+
+def changed(content: Any, place: tuple[Any, ...], to: Any) -> Any:  # noqa: ANN401 (any JSON)
+    """The same with another value in one place; `...` leaves the key out."""
+    content = copy.deepcopy(content)
+    inside = content
+    for key in place[:-1]:
+        inside = inside[key]
+    if to is ...:
+        del inside[place[-1]]
+    else:
+        inside[place[-1]] = to
+    return content
+
+
+def read(directory: Path) -> dict[str, Any]:
+    """All that reads statistics without drawing."""
+    found = library.open(directory)
+    print_summary(found)
+    content = found.as_json()
+    json.dumps(content)
+    database = Database(directory / "results.sqlite")
+    try:
+        database.rebuild(open_results(directory), content["runs"])
+    finally:
+        database.close()
+    model = load(directory)
+    for run in model.runs:
+        assert isinstance(run.negative_delays, str)
+    return content
+
+
+def test_whatever_stands_in_statistics_is_taken_or_one_line(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = results / DAMAGED
+    whole = json.loads(file.read_text())
+    others = [run for run in read(results)["runs"] if (run["scheme"], run["run"]) != ("cubic", 1)]
+    taken = refused = 0
+    # in turn, every place gets one of the values, and every seventh is left out
+    for number, place in enumerate(places(whole)):
+        for to in (STRANGE[number % len(STRANGE)], *([...] if number % 7 == 0 else [])):
+            file.write_text(json.dumps(changed(whole, place, to)))
+            runs = read(results)["runs"]
+            assert [run for run in runs if (run["scheme"], run["run"]) != ("cubic", 1)] == others
+            (run,) = (run for run in runs if (run["scheme"], run["run"]) == ("cubic", 1))
+            if run["status"] == "damaged":
+                refused += 1
+                assert run["reason"].startswith("stats.json: "), (place, to)
+                assert run["reason"].isprintable(), (place, to)
+            else:
+                taken += 1
+    assert taken > 50
+    assert refused > 50
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "7", DEEP, '{"status": ' + DEEP + "}", '{"status": "done", "flows": [NaN]}', "\x00", '"\\ud800"'],
+)
+def test_a_malformed_file_is_one_line_with_its_name_and_the_other_runs_are_shown(
+    dumbbell: Dumbbell, results: Path, text: str
+) -> None:
+    (results / DAMAGED).write_text(text)
+    done = dumbbell("show", "out", expect=1)
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("damaged: ")]
+    assert "cubic on mexico-cellular, run 1: stats.json" in line
+    runs = {(run["scheme"], run["run"]): run["status"] for run in show(dumbbell, "out", expect=1)["runs"]}
+    assert runs == {("cubic", 1): "damaged", ("cubic", 2): "done", ("vegas", 1): "done", ("vegas", 2): "done"}
+
+
+@pytest.mark.parametrize("text", ["{", DEEP, '{"git": 7}', '{"command": {"a": 1}}', '{"resumed": [1]}'])
+def test_a_malformed_environment_does_not_hide_the_runs(dumbbell: Dumbbell, results: Path, text: str) -> None:
+    (results / "environment.json").write_text(text)
+    done = dumbbell("show", "out", expect=1)
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("damaged: ")]
+    assert "environment.json: " in line.replace("environment.json:1: ", "environment.json: ")
+    assert [run["status"] for run in show(dumbbell, "out", expect=1)["runs"]] == ["done"] * 4
+    model = load(results)
+    assert any("damaged: environment.json" in record.text for record in model.records)
+
+
+@pytest.mark.parametrize(
+    ("key", "to"),
+    [
+        ("links", {}),
+        ("flows", [{}]),
+        ("imported", {"": None}),
+        ("backend", None),
+        ("flows", [{"flow": 1, "scheme": "cubic", "start_s": []}]),
+        ("flows", [{"flow": 1, "scheme": "cubic", "owd_min_ms": []}]),
+        ("links", [{"link": "data/link", "direction": "data", "capacity_mbps": {}}]),
+    ],
+)
+def test_what_readers_of_statistics_stumbled_over(results: Path, key: str, to: object) -> None:
+    file = results / DAMAGED
+    file.write_text(json.dumps(json.loads(file.read_text()) | {key: to}))
+    statuses = [run["status"] for run in read(results)["runs"]]
+    assert statuses[1:] == ["done"] * 3
+    assert statuses[0] == ("done" if key == "imported" else "damaged")
+
+
+@pytest.mark.parametrize(
+    ("key", "to"),
+    [("delay_p95_ms", 1e18), ("delay_p95_ms", -1e18), ("delay_p95_ms", 1e-320), ("throughput_mbps", 1e18)],
+)
+def test_a_report_draws_whatever_number_is_taken(results: Path, key: str, to: float) -> None:
+    for file in results.glob("runs/*/*/*/stats.json"):
+        content = json.loads(file.read_text())
+        content["network"][key] = to
+        file.write_text(json.dumps(content))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = load(results)
+        page = ReportPage(model, draw(model, 1)).render()
+    assert "mexico-cellular" in page
