@@ -13,6 +13,7 @@ from transfer_logs import REPORT, SS_LOG, events
 
 PANTHEON = [
     "pantheon_metadata.json",
+    "pantheon_perf.json",
     *(f"reno_{kind}_run{run}.log" for run in (1, 2) for kind in ("datalink", "acklink", "stats")),
 ]
 
@@ -21,7 +22,8 @@ def _pantheon(folder: Path) -> list[bytes]:
     dumbbell.export_pantheon(results(folder), folder / "pantheon")
     files = {name: (folder / "pantheon" / name).read_bytes() for name in PANTHEON}
     short = {name: b"".join(content.splitlines(keepends=True)[:60]) for name, content in files.items()}
-    return [joined(short)] + [joined(short | {name: files[name]}) for name in PANTHEON[:3]]
+    without_logs = {name: content for name, content in files.items() if name.endswith(".json")}
+    return [joined(short), joined(without_logs)] + [joined(short | {name: files[name]}) for name in PANTHEON[:4]]
 
 
 def _give_pantheon(content: bytes, folder: Path) -> None:

@@ -308,11 +308,11 @@ def test_truncated_statistics(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell(*RUN)
     statistics = folder / "out/runs/small/reno/1/stats.json"
     statistics.write_text(statistics.read_text()[:200])
-    line = refused(dumbbell, "show", "out", "--json")
-    assert "runs/small/reno/1/stats.json:" in line
+    shown = dumbbell("show", "out", expect=1).stdout
+    (line,) = [line for line in shown.splitlines() if line.startswith("damaged: reno on small, run 1: stats.json:")]
     assert "cut off or damaged" in line
     statistics.write_text("{}")
-    assert "key `status` is missing" in refused(dumbbell, "show", "out")
+    assert "stats.json: key `status` is missing" in dumbbell("show", "out", expect=1).stdout
 
 
 def test_a_truncated_experiment_file(dumbbell: Dumbbell, folder: Path) -> None:

@@ -250,3 +250,15 @@ def test_hints() -> None:
     message = "unknown field `dely_ms`, expected `delay_ms` or `schedule`"
     assert with_hint(message) == "unknown field `dely_ms` (did you mean `delay_ms`?), expected `delay_ms` or `schedule`"
     assert with_hint("anything else") == "anything else"
+
+
+def test_a_warm_up_of_a_file_that_a_shorter_run_has_no_room_for_is_a_sixth_of_it() -> None:
+    plan = Plan(name="long", schemes=["reno"], paths=["default"], duration_s=30.0, warmup_s=5.0)
+
+    def warmup_s(**settings: float) -> float:
+        return resolve(with_overrides(plan, Overrides(settings=settings))).warmup_s
+
+    assert warmup_s() == warmup_s(duration_s=6.0) == 5.0
+    assert warmup_s(duration_s=3.0) == 0.5
+    assert warmup_s(duration_s=5.0) == 5.0 / 6
+    assert warmup_s(duration_s=3.0, warmup_s=1.0) == 1.0

@@ -415,3 +415,96 @@ def test_mutated_files_leave_results_or_nothing(forks: Forks, dumbbell: Dumbbell
         assert show(dumbbell, "out", expect=done.returncode)["runs"]
         if seed % 8 == 1:
             dumbbell("report", "out")
+
+
+PERFORMANCE = {
+    "cubic": {
+        "run id": {
+            "1": {
+                "1": {"tput": 11.5, "delay": 60.25, "loss": 0.01},
+                "all": {"tput": 11.5, "delay": 60.25, "loss": 0.01},
+            }
+        }
+    },
+    "bbr": {"run id": {}},
+    "own": {"run id": {"1": {"all": {"tput": 3.5, "delay": None, "loss": 0.0}}}},
+}
+
+
+def test_numbers_without_logs_are_read_and_marked(dumbbell: Dumbbell, folder: Path) -> None:
+    """Half of the public data directories have `pantheon_perf.json` and no logs."""
+    write(folder / "data", METADATA | {"cc_schemes": ["cubic", "bbr"]}, {"cubic_stats_run1.log": STATS})
+    (folder / "data/pantheon_perf.json").write_text(json.dumps(PERFORMANCE))
+    done = dumbbell("import", "pantheon", "data", "--out", "out", expect=1)
+    assert "cubic, run 1: its logs are not there: the numbers are those that Pantheon wrote" in done.stderr
+    runs = by_scheme(dumbbell, expect=1)
+    assert {scheme: run["status"] for scheme, run in runs.items()} == {"bbr": "failed", "cubic": "done", "own": "done"}
+    assert runs["bbr"]["reason"] == "bbr_datalink_run1.log is missing"
+    network, (flow,) = runs["cubic"]["network"], runs["cubic"]["flows"]
+    for metrics in (network, flow):
+        assert (metrics["throughput_mbps"], metrics["delay_p95_ms"], metrics["loss_rate"]) == (11.5, 60.25, 0.01)
+        assert metrics["goodput_mbps"] is None
+    assert runs["own"]["network"]["delay_p95_ms"] is None
+    assert runs["cubic"]["imported"]["started"] is not None
+    dumbbell("report", "out")
+    page = (folder / "out/report.html").read_text()
+    assert "the numbers are those that Pantheon wrote into pantheon_perf.json" in page
+    assert "Average throughput: 11.50 Mbit/s" in page
+
+
+def test_logs_count_where_they_are_there_beside_the_numbers(dumbbell: Dumbbell, source: Path) -> None:
+    (source / "pantheon_perf.json").write_text(json.dumps(PERFORMANCE))
+    (source / "vegas_datalink_run1.log").unlink()
+    dumbbell("import", "pantheon", source, "--out", "out", expect=1)
+    runs = by_scheme(dumbbell, expect=1)
+    assert runs["cubic"]["network"]["throughput_mbps"] != 11.5
+    assert runs["cubic"]["network"]["duration_s"] is not None
+    assert runs["vegas"]["reason"] == "vegas_datalink_run1.log is missing"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "pantheon_perf.json:1: not valid JSON"),
+        ("[]", "pantheon_perf.json: the file: allowed is a table"),
+        ('{"cubic": {"run id": {"1": {"all": {"tput": "fast"}}}}}', "tput`: allowed is a whole number or a number"),
+        ('{"cubic": {"run id": {"1": {"all": {"tput": NaN}}}}}', "allowed is a finite number"),
+    ],
+)
+def test_numbers_that_are_none_are_refused_in_one_line(dumbbell: Dumbbell, source: Path, text: str, why: str) -> None:
+    (source / "pantheon_perf.json").write_text(text)
+    done = dumbbell("import", "pantheon", source, "--out", "out", expect=2)
+    assert why in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_summary_of_git_of_two_megabytes_is_read(dumbbell: Dumbbell, source: Path) -> None:
+    lines = "".join(f" M third_party/verus/file-{number}\n" for number in range(60_000))
+    write(source, METADATA | {"cc_schemes": SCHEMES, "git_summary": f"branch: master @ 0123\n{lines}"}, {})
+    done = dumbbell("import", "pantheon", source, "--out", "out")
+    assert len(done.stdout.splitlines()) < 150
+    assert "... and 59941 lines more, in environment.json" in done.stdout
+
+
+def test_a_set_of_mahimahis_logs_alone_says_how_to_read_them(dumbbell: Dumbbell, folder: Path) -> None:
+    logs = {"cubic_mm_datalink_run1.log": MM_LOG, "cubic_mm_acklink_run1.log": MM_LOG}
+    write(folder / "data", METADATA | {"cc_schemes": ["cubic"]}, logs)
+    dumbbell("import", "pantheon", "data", "--out", "out", expect=1)
+    (run,) = by_scheme(dumbbell, expect=1).values()
+    command = "import mahimahi cubic_mm_datalink_run1.log --ack cubic_mm_acklink_run1.log --scheme cubic --out "
+    assert f"cubic_datalink_run1.log is missing; of the link alone: dumbbell {command}DIR" in run["reason"]
+    words = [str(folder / "data" / word) if word.endswith(".log") else word for word in command.split()]
+    dumbbell(*words, "link")
+
+
+def test_every_set_below_a_directory_is_imported(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "sets/deep").mkdir(parents=True)
+    for name in ("sets/one", "sets/deep/two"):
+        write(folder / name, METADATA | {"cc_schemes": ["cubic"]}, of("cubic"))
+    write(folder / "sets/three", METADATA | {"cc_schemes": []}, {})
+    done = dumbbell("import", "pantheon", "sets", "--out", "out", expect=1)
+    assert "`cc_schemes`: needed is a list of schemes" in done.stderr
+    for name in ("one", "deep/two"):
+        assert (folder / "out" / name / "experiment.toml").is_file()
+    assert not (folder / "out/three").exists()
+    assert [run["status"] for run in show(dumbbell, "out/deep/two")["runs"]] == ["done"]

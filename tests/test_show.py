@@ -1,10 +1,14 @@
 """What is printed: lists, results, differences, the state of the installation."""
 
+import fcntl
 import json
+import shutil
+import threading
 from pathlib import Path
 
 from conftest import Dumbbell, show
 from dumbbell import _core
+from dumbbell.results.directory import locked
 
 RUN = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2")
 
@@ -136,3 +140,28 @@ def test_chosen_metrics_are_shown_with_units_and_unknown_ones_refused(dumbbell: 
     for other in ("--json", "--intervals"):
         refused = dumbbell("show", "out", "--metrics", "owd_p99_ms", other, expect=2).stderr
         assert f"--metrics: not with {other}" in refused
+
+
+def test_show_says_that_an_experiment_is_running(dumbbell: Dumbbell, folder: Path) -> None:
+    """What was not made yet was called stopped, while the experiment went on."""
+    dumbbell("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "1", "--out", "out")
+    shutil.rmtree(folder / "out/runs/small/cubic")
+    stopped = dumbbell("show", "out", expect=1).stdout
+    assert "running" not in stopped
+    with locked(folder / "out"):
+        running = dumbbell("show", "out", expect=1).stdout
+        content = show(dumbbell, "out", expect=1)
+    assert running.startswith("running: 1 of 2 runs are made\n")
+    assert "missing: 1 of 2 runs: not run yet: the experiment is running\n" in running
+    assert content["running"] is True
+    assert "running" not in show(dumbbell, "out", expect=1)
+
+
+def test_who_looks_whether_an_experiment_is_running_keeps_no_writer_out(folder: Path) -> None:
+    with locked(folder / "out"):
+        (folder / "out/experiment.toml").touch()
+    with (folder / "out/.lock").open() as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        threading.Timer(0.05, fcntl.flock, (file, fcntl.LOCK_UN)).start()
+        with locked(folder / "out"):
+            pass

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         import_pcap,
         import_qlog,
         import_ss,
+        pantheon_sets,
     )
     from dumbbell.library.figures import Figure, check_figure_files, figure_kinds
     from dumbbell.library.installation import Installation, installation, plugin_include
@@ -136,6 +137,7 @@ _PLACES = {
     "metrics": "library.listing",
     "missing": "catalog.available",
     "open": "library.reading",
+    "pantheon_sets": "library.exchange",
     "parameters": "library.listing",
     "paths": "library.listing",
     "plugin_include": "library.installation",
@@ -216,6 +218,7 @@ __all__ = [
     "metrics",
     "missing",
     "open",
+    "pantheon_sets",
     "parameters",
     "paths",
     "plugin_include",

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 import dumbbell
 from dumbbell.commands.show import print_summary
@@ -11,6 +12,10 @@ from dumbbell.errors import printable
 def import_results(arguments: argparse.Namespace) -> int:
     """Imports results; 0 if every run is usable, 1 if some are not (listed)."""
     source, out = arguments.source, arguments.out
+    if arguments.format == "pantheon":
+        sets = dumbbell.pantheon_sets(source)
+        if sets and sets != [Path(source)]:
+            return _import_sets(Path(source), sets, Path(out), arguments.strict)
     match arguments.format:
         case "pantheon":
             results = dumbbell.import_pantheon(source, out, strict=arguments.strict, command=sys.argv)
@@ -26,6 +31,25 @@ def import_results(arguments: argparse.Namespace) -> int:
         case _:
             logs = {"ack": arguments.ack, "scheme": arguments.scheme or "imported"}
             results = dumbbell.import_mahimahi(source, out, **logs, command=sys.argv)
+    return _tell_imported(results)
+
+
+def _import_sets(source: Path, sets: list[Path], out: Path, strict: bool) -> int:
+    """Import every data directory below `source` into a directory of its name below `out`; 1 if one is not usable."""
+    status = 0
+    for place in sets:
+        name = place.relative_to(source)
+        print(printable(f"\n{name}:"))
+        try:
+            status |= _tell_imported(dumbbell.import_pantheon(place, out / name, strict=strict, command=sys.argv))
+        except dumbbell.Error as error:
+            print(printable(f"not usable: {error}"), file=sys.stderr)
+            status = 1
+    return status
+
+
+def _tell_imported(results: dumbbell.Results) -> int:
+    """Print what was imported and what is not usable of it; 0 if all is."""
     print_summary(results)
     for run in results.runs:
         for note in run.notes:

@@ -85,6 +85,9 @@ def show(
         _print_metrics(results, metrics, sort)
     else:
         _print_campaign(results)
+        if results.running and results.campaign is None:
+            made = sum(run.status != "missing" for run in results.runs)
+            print(f"running: {made} of {len(results.runs)} runs are made\n")
         print_summary(results, sort)
     if not as_json:
         _list_bad(results, sys.stderr if as_csv else sys.stdout)

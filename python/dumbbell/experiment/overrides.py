@@ -40,6 +40,9 @@ def with_overrides(plan: Plan, overrides: Overrides) -> Plan:
         raise UserError(f"`runs` = {given['runs']}: allowed without a schedule, which says how many there are")
     if "runs" in given:  # the schedule of a file gives way: a run of a campaign can be made again by itself
         changes |= {"every_s": None, "for_s": None}
+    shorter: float | None = given.get("duration_s")
+    if shorter is not None and "warmup_s" not in given and (plan.warmup_s or 0.0) >= shorter:
+        changes["warmup_s"] = None  # that of the file would leave nothing: a sixth of the duration, as without one
     mixes = [parse_mix(mix) for mix in overrides.mixes]
     if overrides.schemes or overrides.mixes:
         changes |= {"schemes": list(overrides.schemes), "mixes": list(overrides.mixes)}

@@ -28,11 +28,14 @@ class RawLogs:
 class RunFiles:
     """The files that a run has, or should have. Without a tunnel, the logs are mahimahi's."""
 
+    scheme: str
     data: Path
     ack: Path
     stats: Path
     raw: RawLogs
     is_tunnelled: bool
+    instead: str = ""
+    """Where the tunnel's logs are missing and mahimahi's own of the link are there: how to read those."""
 
 
 class PantheonFiles:
@@ -62,12 +65,21 @@ class PantheonFiles:
         kind = "" if self._is_tunnelled else "_mm"
         raw = RawLogs(self._raw(scheme, run, "datalink"), self._raw(scheme, run, "acklink"))
         return RunFiles(
+            scheme=scheme,
             data=self._file(f"{scheme}{kind}_datalink_run{run}.log"),
             ack=self._file(f"{scheme}{kind}_acklink_run{run}.log"),
             stats=self._file(f"{scheme}_stats_run{run}.log"),
             raw=raw if self._is_tunnelled else RawLogs([], []),
             is_tunnelled=self._is_tunnelled,
+            instead=self._instead(scheme, run),
         )
+
+    def _instead(self, scheme: str, run: int) -> str:
+        data, ack = (self._file(f"{scheme}_mm_{link}_run{run}.log") for link in ("datalink", "acklink"))
+        if data.name not in self._present:
+            return ""
+        back = f" --ack {ack.name}" if ack.name in self._present else ""
+        return f"; of the link alone: dumbbell import mahimahi {data.name}{back} --scheme {scheme} --out DIR"
 
     def _found(self, schemes: Iterable[str]) -> dict[str, set[int]]:
         found: dict[str, set[int]] = {}

@@ -1,7 +1,7 @@
 """A Pantheon data directory as a results directory: every run measured again from its logs."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from dumbbell.catalog.settings import MOST_FLOWS
 from dumbbell.experiment import Experiment, Run
 from dumbbell.interchange.pantheon_files import PantheonFiles, RunFiles
 from dumbbell.interchange.pantheon_metadata import PantheonMetadata, read_metadata
+from dumbbell.interchange.pantheon_perf import PERFORMANCE, Runs, read_performance, statistics_of
 from dumbbell.interchange.pantheon_stats import RunTimes, read_times
 from dumbbell.interchange.staging import (
     begin,
@@ -41,10 +42,15 @@ def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = 
     """
     metadata = read_metadata(source, strict)
     files = PantheonFiles(source, metadata)
-    others = [] if strict else [scheme for scheme in files.schemes if scheme not in metadata.schemes]
+    numbers = read_performance(source, strict)
+    with_data = dict.fromkeys([*files.schemes, *(scheme for scheme, made in numbers.items() if made)])
+    others = [] if strict else [scheme for scheme in with_data if scheme not in metadata.schemes]
     runs = {
-        **{scheme: files.runs(scheme, metadata.planned_runs) for scheme in metadata.schemes},
-        **{scheme: files.runs(scheme) for scheme in others},
+        **{
+            scheme: files.runs(scheme, (*metadata.planned_runs, *numbers.get(scheme, ())))
+            for scheme in metadata.schemes
+        },
+        **{scheme: files.runs(scheme, numbers.get(scheme, ())) for scheme in others},
     }
     experiment = _experiment(metadata, source, runs)
     refuse_used(out)
@@ -52,7 +58,7 @@ def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = 
         facts = {"git_summary": metadata.git_summary, "metadata": metadata.raw}
         facts |= {"notes": [_inside(source, remark) for remark in metadata.remarks]}
         results = begin(directory, experiment, source, command, facts)
-        one = _Import(source, results, metadata, strict)
+        one = _Import(source, results, metadata, numbers, strict)
         path = next(iter(experiment.paths))
         planned = [(scheme, number) for scheme, numbers in runs.items() for number in numbers]
         made = [Run(path, metadata.mixes.get(scheme, scheme), number, experiment.seed) for scheme, number in planned]
@@ -97,10 +103,13 @@ _OF_ABSENT = ("flow", "scheme", "acklink")
 class _Import:
     """The runs of one data directory on their way into a results directory."""
 
-    def __init__(self, source: Path, results: ResultsDirectory, metadata: PantheonMetadata, strict: bool) -> None:
+    def __init__(
+        self, source: Path, results: ResultsDirectory, metadata: PantheonMetadata, numbers: Runs, strict: bool
+    ) -> None:
         self._source = source
         self._results = results
         self._metadata = metadata
+        self._numbers = numbers
         self._strict = strict
 
     def add(self, run: Run, files: RunFiles, notes: list[str]) -> None:
@@ -110,10 +119,14 @@ class _Import:
         notes = [*notes, *odd]
         if times is None:
             notes.append(f"{files.stats.name} is missing: the start of the run failed, or it was deleted")
-        found = self._read(files, times or RunTimes(), temporary / "packets.parquet")
-        reason = found["unusable"]
+        known = self._known(run, files)
+        found = {} if known else self._read(files, times or RunTimes(), temporary / "packets.parquet")
+        reason = found.get("unusable")
         statistics: dict[str, Any] = {}
-        if reason is None:
+        if known:
+            statistics = statistics_of(known, self._schemes(run))
+            notes.append(f"its logs are not there: the numbers are those that Pantheon wrote into {PERFORMANCE}")
+        elif reason is None:
             notes += found["oddities"]
             statistics, more = self._measured(temporary / "packets.parquet", run, found)
             notes += more
@@ -130,12 +143,21 @@ class _Import:
         log += [] if reason is None else [f"not usable: {reason}"]
         keep_run(self._results, run, temporary, statistics, log)
 
+    def _known(self, run: Run, files: RunFiles) -> dict[str, Mapping[str, Any]] | None:
+        """Return the numbers that Pantheon computed of a run, by flow, where its logs are not there."""
+        if files.data.is_file() or files.raw.data:
+            return None
+        return self._numbers.get(files.scheme, {}).get(run.run)
+
+    def _schemes(self, run: Run) -> list[str]:
+        return [plan.scheme for plan in self._results.experiment.flow_plans(run.scheme, run.path)]
+
     def _read(self, files: RunFiles, times: RunTimes, packets: Path) -> dict[str, Any]:
         """What the logs of a run hold; `unusable` says why they cannot be used, if so, and names all that are bad."""
         data, ack = str(files.data), str(files.ack) if files.ack.is_file() else None
         if not files.data.is_file():
             if not files.raw.data:
-                return {"unusable": f"{files.data.name} is missing"}
+                return {"unusable": f"{files.data.name} is missing{files.instead}"}
             offsets = _offsets(times, self._metadata)
             both = _core.import_raw_logs(files.raw.data, files.raw.ack, offsets, str(packets), self._strict)
             found: dict[str, Any] = json.loads(both)

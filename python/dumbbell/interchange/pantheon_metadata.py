@@ -1,5 +1,6 @@
 """`pantheon_metadata.json` of every generation: 2016-17 (one line), January 2018, and the last version."""
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,21 @@ from dumbbell.errors import UserError, printable
 from dumbbell.interchange.pantheon_text import read_text
 from dumbbell.json_text import BadJson, parse_json
 from dumbbell.names import RULE, is_name
+
+METADATA = "pantheon_metadata.json"
+_MOST_LEVELS = 4
+
+
+def data_directories(source: Path) -> list[Path]:
+    """Return the directories with metadata at or below `source`, by name; links to directories are not followed."""
+    found = []
+    for place, inside, names in os.walk(source):
+        inside.sort()
+        if METADATA in names:
+            found.append(Path(place))
+        if METADATA in names or len(Path(place).relative_to(source).parts) == _MOST_LEVELS:
+            inside.clear()
+    return sorted(found)
 
 
 @dataclass(frozen=True)
@@ -72,12 +88,14 @@ def read_metadata(source: Path, strict: bool = False) -> PantheonMetadata:
     Raises:
         UserError: absent, unreadable, or not what any version of Pantheon wrote.
     """
-    file = source / "pantheon_metadata.json"
+    file = source / METADATA
     try:
         text, remarks = read_text(file, strict, _MOST_BYTES)
         raw = _plain(parse_json(text))
     except FileNotFoundError:
-        raise UserError(f"{source}: not a Pantheon data directory: no pantheon_metadata.json in it") from None
+        sets = data_directories(source)
+        below = f" (those below it are read by `dumbbell import pantheon`, like {sets[0]})" if sets else ""
+        raise UserError(f"{source}: not a Pantheon data directory: no {METADATA} in it{below}") from None
     except BadJson as error:
         raise UserError(f"{file}:{error.line}: {error.reason}") from None
     if not isinstance(raw, dict):

@@ -110,7 +110,13 @@ def stats_text(times: RunTimes, run: dict[str, Any], generated: str) -> str:
 
 def logged_flows(run: dict[str, Any]) -> list[dict[str, Any]]:
     """The flows of which a run has packets: for Pantheon there are no others."""
-    return [flow for flow in run["flows"] if flow.get("packets_sent") or flow.get("packets_delivered")]
+    return [flow for flow in run["flows"] if _is_logged(flow)]
+
+
+def _is_logged(flow: dict[str, Any]) -> bool:
+    """Return whether packets of a flow are known; where none are counted, whether its throughput is."""
+    counts = [flow.get("packets_sent"), flow.get("packets_delivered")]
+    return flow.get("throughput_mbps") is not None if counts == [None, None] else any(counts)
 
 
 def _totals(network: dict[str, Any]) -> Iterator[str]:

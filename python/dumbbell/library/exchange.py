@@ -36,6 +36,13 @@ def import_pantheon(source: Place, out: Place, *, strict: bool = False, command:
     return Results(import_pantheon(Path(source), Path(out), list(command), strict))
 
 
+def pantheon_sets(source: Place) -> list[Path]:
+    """Return the data directories of Pantheon at or below `source`, at most four levels down, by name."""
+    from dumbbell.interchange.pantheon_metadata import data_directories
+
+    return data_directories(Path(source))
+
+
 def import_mahimahi(
     log: Place, out: Place, *, ack: Place | None = None, scheme: str = "imported", command: Sequence[str] = ()
 ) -> Results:

@@ -56,6 +56,11 @@ class Results:
         return campaign.as_json(self.directory)
 
     @property
+    def running(self) -> bool:
+        """Whether a process is making runs of it at this moment."""
+        return self._content.is_written
+
+    @property
     def tested(self) -> list[str]:
         """What the files that were imported say about the test and its machines, one `key: value` each."""
         environment = self.environment
@@ -218,7 +223,9 @@ class Results:
     def as_json(self) -> dict[str, Any]:
         """The object that `dumbbell show --json` prints."""
         runs = [dict(run.statistics) for run in self.runs]
-        found = {"experiment": self.experiment.table(), "environment": self.environment, "runs": runs}
+        found: dict[str, Any] = {"experiment": self.experiment.table(), "environment": self.environment, "runs": runs}
+        if self.running:
+            found["running"] = True
         going = self.campaign
         return found | published_json(self.experiment, runs) | ({} if going is None else {"campaign": going})
 

@@ -98,7 +98,11 @@ def _check_spaces(experiment: str, overrides: Overrides) -> None:
 
 
 def with_pantheon(plan: Plan, overrides: Overrides, directory: Path) -> Plan:
-    """The plan with the schemes of a Pantheon checkout that it uses."""
+    """Return the plan with the schemes of a Pantheon checkout that it uses.
+
+    Pantheon's tests pass its tunnel. The catalog's paths that stand for them have its overhead; so have paths of a few
+    words (`--trace UP --delay 20ms`) when such schemes run over them.
+    """
     checkout = Checkout(directory)
     used = with_overrides(plan, overrides)
     names = [*used.schemes, *(flow.scheme for flow in used.flow)]
@@ -106,7 +110,19 @@ def with_pantheon(plan: Plan, overrides: Overrides, directory: Path) -> Plan:
     if "all" in names:
         names += checkout.names()
     own = {name: checkout.scheme(name) for name in dict.fromkeys(names) if name.startswith(PREFIX)}
-    return replace(plan, own_schemes=plan.own_schemes | own)
+    paths = {name: _tunnelled(path) for name, path in plan.own_paths.items()} if own else plan.own_paths
+    return replace(plan, own_schemes=plan.own_schemes | own, own_paths=paths)
+
+
+TUNNEL_BYTES = 36
+"""Overhead of Pantheon's tunnel: IP, UDP, a number (StanfordSNR/pantheon-tunnel@f866d3f, src/packet/tunnelshell.cc)."""
+
+
+def _tunnelled(path: PathModel) -> PathModel:
+    """Return a path of a few words with the tunnel's overhead; every other path as it is."""
+    if path.overhead_bytes or not path.file.startswith("--"):
+        return path
+    return replace(path, title=f"{path.title}, Pantheon's tunnel", overhead_bytes=TUNNEL_BYTES)
 
 
 def _controllers(plugins: Names) -> list[str]:

@@ -7,6 +7,7 @@ import itertools
 import os
 import shutil
 import stat
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from dumbbell.results.whole import damage
 
 STATISTICS = "stats.json"
 MISSING = "not run: the experiment was stopped before"
+RUNNING = "not run yet: the experiment is running"
 ACCEPTED = ("done", "degraded")
 """Statuses of a run that was made as well as this machine can; only the numbers of `done` runs enter averages."""
 STATUSES = (*ACCEPTED, "invalid", "failed")
@@ -42,6 +44,7 @@ DAMAGED = "damaged"
 LEAST_FREE_BYTES = 16 * 2**20
 LOCK = ".lock"
 """The file of a results directory that its writer holds."""
+_TRIES, _TRY_AGAIN_S = 10, 0.02
 
 
 class ResultsDirectory:
@@ -50,6 +53,21 @@ class ResultsDirectory:
     def __init__(self, directory: Path, experiment: Experiment) -> None:
         self.directory = directory
         self.experiment = experiment
+
+    @property
+    def is_written(self) -> bool:
+        """Whether a process holds the directory to write into it at this moment."""
+        try:
+            lock = os.open(self.directory / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # let go at once; writers try again meanwhile
+        except OSError as error:
+            return error.errno == errno.EWOULDBLOCK
+        finally:
+            os.close(lock)
+        return False
 
     @property
     def unfinished(self) -> Path:
@@ -117,7 +135,7 @@ class ResultsDirectory:
         """One run as in `show --json`."""
         statistics = self.statistics(run)
         if statistics is None:
-            why = MISSING if self.experiment.every_s is None else NOT_YET
+            why = NOT_YET if self.experiment.every_s is not None else RUNNING if self.is_written else MISSING
             statistics = unsuccessful(self.experiment.backend, "missing", why)
         return self.complete(run, statistics)
 
@@ -339,10 +357,8 @@ def _locked_file(directory: Path) -> int | None:
     try:
         if not stat.S_ISREG(os.fstat(lock).st_mode):
             raise UserError(f"{file}: is no file: remove it")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"{directory}: another dumbbell is writing there") from None
+        if not _taken(lock):
+            raise UserError(f"{directory}: another dumbbell is writing there")
         if os.fstat(lock).st_nlink:
             return lock
     except BaseException:
@@ -350,6 +366,18 @@ def _locked_file(directory: Path) -> int | None:
         raise
     os.close(lock)
     return None
+
+
+def _taken(lock: int) -> bool:
+    """Take a lock; return whether that was possible. Who only looks whether it is held has it for microseconds."""
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_TRY_AGAIN_S)
+        else:
+            return True
+    return False
 
 
 def _remove_unused(directory: Path, made: list[Path]) -> None:
