@@ -1,14 +1,14 @@
 """Sizes without bounds: refused in one line before anything is written, or stopped by a budget that is named."""
 
 import os
-import re
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND, Dumbbell
+from conftest import COMMAND, PROGRESS, Dumbbell
 from paths import SMALL
 
 MOST_BYTES = 2 << 30
@@ -27,7 +27,7 @@ def refused(folder: Path) -> Callable[..., str]:
         )
         assert done.returncode == 2, done.stderr
         assert done.stdout == ""
-        said = [line for line in done.stderr.splitlines() if not re.fullmatch(r"[a-z ]+: \d+ s gone", line)]
+        said = [line for line in done.stderr.splitlines() if not PROGRESS.search(line)]
         assert len(said) == 1, done.stderr
         assert not (folder / "out").exists()
         return said[0].removeprefix("dumbbell: ").rstrip()
@@ -135,3 +135,40 @@ def test_a_run_that_fills_the_memory_is_stopped_by_name(dumbbell: Dumbbell, fold
     scheme = ("--schemes", "flood.toml", "--set", "most_packets=20000")
     done = dumbbell("run", *scheme, "--path", "slow.toml", "--duration", "9", "--out", "out", expect=1)
     assert "flood on slow, run 1: most_packets = 20000: 2" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (("run", "{}.toml", "--out", "out"), "allowed for a TOML file are at most 16 MiB"),
+        ((*RUN, "{}.toml"), "allowed for a TOML file are at most 16 MiB"),
+        ((*RUN, "{}.up"), "allowed for a text file are at most 256 MiB"),
+        (("run", "--plugin", "{}.py", "--path", "small.toml", "--out", "out"), "classes in Python are at most 4 MiB"),
+        (("run", "--plugin", "{}.so", "--path", "small.toml", "--out", "out"), "a library are at most 1024 MiB"),
+        (("run", "class.toml", "--trust", "--out", "out"), "classes in Python are at most 4 MiB"),
+        (
+            ("run", "--schemes", "learned.toml", "--path", "small.toml", "--out", "out"),
+            "a file that a parameter names are at most 256 MiB",
+        ),
+        (("train", "remy", "--out", "{}.dna", "--resume"), "allowed for the file of a training are at most 256 MiB"),
+        (("calibrate", "{}.csv", "--out", "out.toml"), "allowed for a table are at most 64 MiB"),
+        (("import", "iperf3", "{}.log", "--out", "out"), "allowed for a log are at most 1024 MiB"),
+    ],
+)
+def test_files_that_are_larger_than_their_kind_may_be(
+    refused: Callable[..., str], folder: Path, words: tuple[str, ...], part: str
+) -> None:
+    """Sparse files of 3 GiB: who read them would have no memory left."""
+    for suffix in ("toml", "up", "py", "so", "dna", "csv", "log"):
+        with (folder / f"huge.{suffix}").open("wb") as file:
+            file.truncate(3 << 30)
+    (folder / "learned.toml").write_text('controller = "remy"\nparameters = { table = "huge.dna" }\n')
+    (folder / "class.toml").write_text(
+        "schemes = ['mine']\npaths = ['small.toml']\nduration_s = 1\n"
+        "[scheme.mine]\nkind = 'python'\nfile = 'huge.py'\nclass = 'Mine'\n"
+    )
+    began = time.monotonic()
+    line = refused(*(word.format("huge") for word in words))
+    assert "has 3072.0 MiB: " in line
+    assert part in line
+    assert time.monotonic() - began < 15.0  # to read so much takes longer, as does to hash it

@@ -203,8 +203,8 @@ def check_emulation() -> str:
 def enter_user_namespace() -> None:
     """Makes this process the root of a user namespace of its own. It must have one thread only."""
 
-def clean_up() -> int:
-    """Ends what earlier runs left behind that were killed; returns how many processes that were."""
+def clean_up() -> None:
+    """Removes the private directories that runs which were killed have left behind."""
 
 def measure_log(packets: str | None, options: str) -> str:
     """JSON: all metrics of a log (`flows`, `links`, `network`); without `packets`, of what is stated alone.

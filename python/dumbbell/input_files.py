@@ -1,14 +1,41 @@
-"""Files that people name: only regular ones of a stated size are read, so that nothing waits for ever or never ends."""
+"""Files that people name: only regular ones are read, up to the size that their kind may have.
+
+Who read others would wait for ever, never end, or fill the memory.
+"""
 
 import io
 import os
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell.errors import UserError
 
-MOST_BYTES = 256 * 2**20
-"""Largest file of text that is read into memory."""
+
+@dataclass(frozen=True)
+class Kind:
+    """What a file is, for messages, and how large one may be."""
+
+    name: str
+    most_mib: int
+
+    @property
+    def most_bytes(self) -> int:
+        """Size of the largest file that is read."""
+        return self.most_mib * 2**20
+
+
+TOML = Kind("a TOML file", 16)
+JSON = Kind("a JSON file", 64)
+TABLE = Kind("a table", 64)
+TEXT = Kind("a text file", 256)
+LOG = Kind("a log", 1024)
+PYTHON_CLASSES = Kind("a file with classes in Python", 4)
+LIBRARY = Kind("a library", 1024)
+PARAMETER = Kind("a file that a parameter names", 256)
+TRAINING = Kind("the file of a training", 256)
+JOURNAL = Kind("the journal of a calibration", 256)
+WHEEL = Kind("a wheel", 1024)
 
 _KINDS = {
     stat.S_IFIFO: "a named pipe",
@@ -35,51 +62,64 @@ def open_regular(file: Path) -> io.BufferedReader:
     return os.fdopen(descriptor, "rb")
 
 
-def check_regular(file: Path) -> None:
-    """Looks at a file that others will open.
+def check_regular(file: Path) -> int:
+    """Looks at a file that others will open; its size in bytes.
 
     Raises:
         UserError: it is something else than a regular file, or cannot be opened.
     """
     try:
-        open_regular(file).close()
+        with open_regular(file) as stream:
+            return os.fstat(stream.fileno()).st_size
     except OSError as error:
         raise UserError(f"{file}: {error.strerror or error}") from None
 
 
-def digest(file: Path) -> str:
-    """The SHA-256 of the content of a file.
+def require_size(file: Path, kind: Kind, size: int) -> None:
+    """Refuses a file of `size` bytes that is larger than its kind may be.
 
     Raises:
-        UserError: it is something else than a regular file.
+        UserError: it is.
+    """
+    if size > kind.most_bytes:
+        raise UserError(f"{file}: has {size / 2**20:.1f} MiB: allowed for {kind.name} are at most {kind.most_mib} MiB")
+
+
+def digest(file: Path, kind: Kind | None = None) -> str:
+    """The SHA-256 of the content of a file, of any size without a `kind`.
+
+    Raises:
+        UserError: it is something else than a regular file, or too large.
         OSError: it cannot be read.
     """
     import hashlib  # takes its time, and is needed by few commands
 
     with open_regular(file) as stream:
+        if kind is not None:
+            require_size(file, kind, os.fstat(stream.fileno()).st_size)
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def read_bytes(file: Path, most: int = MOST_BYTES) -> bytes:
-    """The content of a file of at most so many bytes.
+def read_bytes(file: Path, kind: Kind) -> bytes:
+    """The content of a file.
 
     Raises:
         UserError: it is something else than a regular file, or too large.
         OSError: it cannot be read.
     """
     with open_regular(file) as stream:
-        content = stream.read(most + 1)
-    if len(content) > most:
-        raise UserError(f"{file}: has more than {most // 2**20} MiB: allowed are at most so many")
+        require_size(file, kind, os.fstat(stream.fileno()).st_size)
+        content = stream.read(kind.most_bytes + 1)
+    require_size(file, kind, len(content))  # it may have grown
     return content
 
 
-def read_text(file: Path, encoding: str = "utf-8", errors: str = "strict", most: int = MOST_BYTES) -> str:
-    """The content of a file of text of at most so many bytes.
+def read_text(file: Path, kind: Kind, encoding: str = "utf-8", errors: str = "strict") -> str:
+    """The content of a file of text.
 
     Raises:
         UserError: it is something else than a regular file, or too large.
         OSError: it cannot be read.
         UnicodeDecodeError: it is no text.
     """
-    return read_bytes(file, most).decode(encoding, errors).replace("\r\n", "\n").replace("\r", "\n")
+    return read_bytes(file, kind).decode(encoding, errors).replace("\r\n", "\n").replace("\r", "\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import UserError, one_line
-from dumbbell.input_files import read_text
+from dumbbell.input_files import JSON, read_text
 
 MOST_DEPTH = 50
 """Maximum nesting of objects and lists. dumbbell writes at most ten levels; code that walks a value recurses."""
@@ -72,7 +72,7 @@ def read_json(file: Path) -> Any:  # noqa: ANN401 (any JSON value)
         UserError: it cannot be read; the line says where it is damaged.
     """
     try:
-        return parse_json(read_text(file))
+        return parse_json(read_text(file, JSON))
     except (FileNotFoundError, NotADirectoryError):
         raise
     except BadJson as error:

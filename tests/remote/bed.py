@@ -144,13 +144,23 @@ class Side:
 
     def running(self, mark: str = "") -> dict[int, str]:
         """What runs there with `mark` in its command line, beside what belongs to the machine: all that it shows is its
-        own view of the file system, wherever it has put its network.
+        own view of the file system, wherever it has put its network, or that somebody with that view has started it.
         """
-        found = {}
         place = Path(f"/proc/{self.inside}/ns/mnt").stat().st_ino
+        parents: dict[int, int] = {}
+        there = set()
         for process in now_running():
             with contextlib.suppress(OSError):
-                if Path(f"/proc/{process}/ns/mnt").stat().st_ino == place and process not in self.own:
+                parents[process] = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+                if Path(f"/proc/{process}/ns/mnt").stat().st_ino == place:
+                    there.add(process)
+        found = {}
+        for process in parents:
+            above = process
+            while above not in there and above in parents:
+                above = parents[above]
+            if above in there - self.own and process not in self.own:
+                with contextlib.suppress(OSError):
                     line = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                     if line and mark in line:  # zombies have none
                         found[process] = line.strip()

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import secrets
 import signal
 import subprocess
 import time
@@ -252,10 +253,36 @@ def test_a_far_machine_without_room_for_what_programs_print_runs_them_all_the_sa
     assert bed.far.empty()
 
 
+def test_what_a_far_program_starts_does_not_outlive_its_run(bed: Bed) -> None:
+    allow(bed, "sh")
+    seconds = f"6{secrets.randbelow(10**9):09d}"
+    script = f"setsid env -i sleep {seconds} & exec iperf3 -s -1 -p $1"
+    scheme = f"""kind = "program"
+[program]
+sender = ["iperf3", "-c", "{{ip}}", "-p", "{{port}}", "-t", "{{duration}}"]
+receiver = ["sh", "-c", "{script}", "sh", "{{port}}"]
+"""
+    Path(bed.near.folder, "escapes.toml").write_text(scheme)
+
+    def sleeps() -> bool:
+        return any(seconds in line for line in bed.far.running(f"sleep {seconds}").values())
+
+    with running(bed, "--schemes", "escapes.toml", "--duration", 4) as (_, process):
+        assert eventually(sleeps)
+        _, (each,), errors = finished(process)
+    assert each["status"] in ("done", "degraded"), errors
+    assert eventually(lambda: not sleeps())
+    assert bed.far.empty()
+
+
 def allow_iperf3(bed: Bed) -> None:
+    allow(bed, "iperf3")
+
+
+def allow(bed: Bed, program: str) -> None:
     allowed = Path(bed.far.environment["HOME"], ".config/dumbbell/allow")
     allowed.parent.mkdir(parents=True)
-    allowed.write_text("iperf3\n")
+    allowed.write_text(f"{program}\n")
 
 
 def test_a_directory_takes_one_experiment_at_a_time(bed: Bed) -> None:

@@ -6,6 +6,7 @@
 
 mod buffers;
 mod emulation;
+mod enclosure;
 mod flow;
 mod inspect;
 mod lane;

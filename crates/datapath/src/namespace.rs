@@ -80,7 +80,7 @@ fn counter(table: &str, protocol: &str, name: &str) -> u64 {
 const FIX: &str = "run as root, or allow user namespaces (see `dumbbell doctor`)";
 
 /// Threads of their own, because a namespace belongs to a thread and cannot be left again reliably.
-fn in_thread<T: Send>(work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
+pub(crate) fn in_thread<T: Send>(work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
     thread::scope(|scope| {
         thread::Builder::new()
             .name("namespace".to_owned())

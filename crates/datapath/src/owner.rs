@@ -1,23 +1,19 @@
-//! Whose a process or a directory is: marks that outlive the process that made them, and what is done about those whose
-//! owner has ended.
+//! Whose a private directory is: its name outlives the process that made it, and says whether that has ended.
 
 use crate::scratch;
 use nix::errno::Errno;
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::kill;
 use nix::unistd::Pid;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Environment variable that tells whose a process is: `SPACE.CLOCK.PID.START.NUMBER`, the PID namespace of the owner and its
-/// time namespace, its process number and its start time there.
-const OWNER: &str = "DUMBBELL_OWNER";
 /// Marks what cannot be told whose it is: nobody takes it for left behind.
 const NOWHERE: u64 = 0;
 
-/// Marks the processes of one run.
+/// Marks what belongs to one run by `SPACE.CLOCK.PID.START.NUMBER`: the PID namespace of the process that makes the run and its
+/// time namespace, its process number and its start time there, and the number of the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Owner {
     mark: String,
@@ -40,28 +36,12 @@ impl Owner {
     pub(crate) fn mark_text(&self) -> &str {
         &self.mark
     }
-
-    /// Marks a command, and with it all that it starts.
-    pub(crate) fn mark(&self, command: &mut Command) {
-        command.env(OWNER, &self.mark);
-    }
-
-    /// Ends every process that carries the mark, wherever it has put itself.
-    pub(crate) fn end_all(&self) {
-        for (pid, mark) in marked_processes() {
-            if mark == self.mark {
-                end(pid);
-            }
-        }
-    }
 }
 
-/// Ends what runs of dumbbell that were killed have left behind, and removes their private directories; returns how many
-/// processes that were. What runs in other PID or time namespaces own is theirs: from here nobody can see whether they live.
-pub fn clean_up() -> usize {
-    let ended = marked_processes().filter(|(_, mark)| is_orphaned(mark)).map(|(pid, _)| end(pid)).count();
+/// Removes the private directories that runs of dumbbell that were killed have left behind. What runs in other PID or time
+/// namespaces own is theirs: from here nobody can see whether they live.
+pub fn clean_up() {
     scratch::remove_orphaned(is_orphaned);
-    ended
 }
 
 /// Whether the owner that a mark names has certainly ended. What is no mark names nobody.
@@ -88,28 +68,6 @@ fn numbering() -> Option<(u64, u64)> {
     Some((fs::metadata("/proc/self/ns/pid").ok()?.ino(), clock))
 }
 
-fn end(pid: i32) {
-    // It may have ended by itself since.
-    let _ended = kill(Pid::from_raw(pid), Signal::SIGKILL);
-}
-
-/// Processes with a mark, and the mark; none where their numbers mean nothing.
-fn marked_processes() -> impl Iterator<Item = (i32, String)> {
-    let own = std::process::id() as i32;
-    let processes = numbering().and_then(|_| fs::read_dir("/proc").ok());
-    processes.into_iter().flatten().flatten().filter_map(move |entry| {
-        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
-        if pid == own {
-            return None;
-        }
-        let environment = fs::read(entry.path().join("environ")).ok()?;
-        let prefix = format!("{OWNER}=");
-        let variable =
-            environment.split(|&byte| byte == 0).find_map(|line| line.strip_prefix(prefix.as_bytes()))?;
-        Some((pid, String::from_utf8_lossy(variable).into_owned()))
-    })
-}
-
 /// When a process started, in the kernel's ticks: tells a process from a later one of the same number.
 fn start_time(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -120,47 +78,17 @@ fn start_time(pid: u32) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::process::ExitStatusExt;
-    use std::process::Child;
-    use std::time::{Duration, Instant};
-
-    fn marked(mark: &str) -> Child {
-        Command::new("sleep").arg("77").env(OWNER, mark).spawn().unwrap()
-    }
 
     /// A number that no process has: above the most that Linux gives, 2^22.
     const NOBODY: u64 = 4_194_305;
 
     #[test]
-    fn what_a_dead_owner_left_is_ended() {
-        let (space, clock) = numbering().unwrap();
-        let mut orphan = marked(&format!("{space}.{clock}.{NOBODY}.0.1"));
-        // A program has its environment a moment after it was started. Whoever else cleans up then may be first.
-        let status = loop {
-            clean_up();
-            if let Some(status) = orphan.try_wait().unwrap() {
-                break status;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        };
-        assert_eq!(status.signal(), Some(9));
-    }
-
-    #[test]
     fn what_a_run_in_another_pid_or_time_namespace_owns_is_left_alone() {
         let (space, clock) = numbering().unwrap();
-        let mut theirs = marked(&format!("{}.{clock}.{NOBODY}.0.1", space + 1));
-        let mut otherwise = marked(&format!("{space}.{}.{NOBODY}.0.1", clock + 1));
-        let mut unknown = marked(&format!("{NOWHERE}.{NOWHERE}.{NOBODY}.0.1"));
-        let asked = Instant::now();
-        while asked.elapsed() < Duration::from_millis(200) {
-            clean_up();
-        }
-        for child in [&mut theirs, &mut otherwise, &mut unknown] {
-            assert!(child.try_wait().unwrap().is_none());
-            child.kill().unwrap();
-            child.wait().unwrap();
-        }
+        assert!(is_orphaned(&format!("{space}.{clock}.{NOBODY}.0.1")));
+        assert!(!is_orphaned(&format!("{}.{clock}.{NOBODY}.0.1", space + 1)));
+        assert!(!is_orphaned(&format!("{space}.{}.{NOBODY}.0.1", clock + 1)));
+        assert!(!is_orphaned(&format!("{NOWHERE}.{NOWHERE}.{NOBODY}.0.1")));
     }
 
     #[test]

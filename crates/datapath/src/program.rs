@@ -1,10 +1,9 @@
 //! Programs of a run: started inside a namespace, their output drained, ended with everything they started.
 
+use crate::enclosure::{Enclosure, Inherits};
 use crate::namespace::Namespace;
-use crate::owner::Owner;
 use crate::scheduling::{Watched, Who};
 use endpoint::be_punctual_as_program;
-use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::collections::{BTreeMap, VecDeque};
@@ -40,6 +39,7 @@ pub(crate) struct Program {
     /// How messages call it.
     pub(crate) label: String,
     child: Child,
+    enclosure: Enclosure,
     tail: Arc<Mutex<Tail>>,
     readers: Vec<JoinHandle<()>>,
     status: Option<ExitStatus>,
@@ -55,7 +55,6 @@ pub(crate) struct Launch<'a> {
     pub(crate) environment: &'a BTreeMap<String, String>,
     pub(crate) namespace: &'a Namespace,
     pub(crate) directory: &'a Path,
-    pub(crate) owner: &'a Owner,
     /// Text that the caller will wait for in the output.
     pub(crate) awaited: Option<String>,
     /// How many programs the run has.
@@ -63,7 +62,7 @@ pub(crate) struct Launch<'a> {
 }
 
 impl Program {
-    /// Starts a program. It dies with the calling thread.
+    /// Starts a program. It dies with this process.
     ///
     /// # Errors
     /// One line naming the command that cannot be started.
@@ -77,12 +76,9 @@ impl Program {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        launch.owner.mark(&mut command);
-        move_into(&mut command, launch.namespace);
         hurry(&mut command);
-        let mut child = command
-            .spawn()
-            .map_err(|error| format!("{}: cannot start `{}`: {error}", launch.label, launch.words[0]))?;
+        let (enclosure, mut child) = Enclosure::start(&mut command, launch.namespace, Inherits::Nothing)
+            .map_err(|error| format!("{}: {error}", launch.label))?;
         let awaited = launch.awaited.map(|text| (text, false));
         let tail = Arc::new(Mutex::new(Tail { lines: VecDeque::new(), awaited }));
         let streams: [Option<Box<dyn Read + Send>>; 2] = [
@@ -94,7 +90,15 @@ impl Program {
             thread::spawn(move || drain(stream, &tail))
         });
         let watched = Watched::new(Who::Program(child.id() as i32), launch.programs);
-        Ok(Self { label: launch.label, readers: readers.collect(), child, tail, status: None, watched })
+        Ok(Self {
+            label: launch.label,
+            readers: readers.collect(),
+            child,
+            enclosure,
+            tail,
+            status: None,
+            watched,
+        })
     }
 
     /// How it ended, if it has.
@@ -117,30 +121,23 @@ impl Program {
         tail.lines.iter().cloned().collect()
     }
 
-    /// Ends it with its whole process group: politely, then not.
+    /// Ends it with everything that it has started: politely, then not.
     pub(crate) fn end(&mut self) {
-        let group = Pid::from_raw(self.child.id() as i32);
         if self.ended().is_none() {
-            let _asked = killpg(group, Signal::SIGTERM);
+            let _asked = killpg(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM);
             let patience = Instant::now() + GRACE;
             while self.ended().is_none() && Instant::now() < patience {
                 thread::sleep(Duration::from_millis(5));
             }
         }
-        // Children may be left in the group of a program that has ended.
-        if killpg(group, Signal::SIGKILL) != Err(Errno::ESRCH) || self.status.is_none() {
-            self.status = self.child.wait().ok().or(self.status);
-        }
+        self.status = self.enclosure.end(&mut self.child).ok().or(self.status);
     }
 
-    /// Waits for the rest of its output; call it when nothing that could still write is alive.
+    /// Waits for the rest of its output. What it has started may go on and hold its output open: that ends the wait.
     pub(crate) fn finish_output(&mut self) {
-        for reader in self.readers.drain(..) {
-            // A process that escaped may hold the pipe open: what it prints is no longer of interest.
-            let patience = Instant::now() + GRACE;
-            while !reader.is_finished() && Instant::now() < patience {
-                thread::sleep(Duration::from_millis(1));
-            }
+        let patience = Instant::now() + GRACE;
+        while self.readers.iter().any(|reader| !reader.is_finished()) && Instant::now() < patience {
+            thread::sleep(Duration::from_millis(1));
         }
     }
 
@@ -179,30 +176,6 @@ pub(crate) fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// Makes the child start in `namespace`, and die when the calling thread does.
-#[allow(unsafe_code, reason = "between fork and exec only system calls are made, no memory is allocated")]
-pub(crate) fn move_into(command: &mut Command, namespace: &Namespace) {
-    let descriptor = namespace.raw();
-    let parent = std::process::id();
-    let prepare = move || {
-        // SAFETY: plain system calls on numbers; the descriptor is open until the program has started.
-        unsafe {
-            if libc::setns(descriptor, libc::CLONE_NEWNET) != 0
-                || libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0
-            {
-                return Err(std::io::Error::last_os_error());
-            }
-            // The parent may have ended before the request was made.
-            if libc::getppid() != parent as libc::pid_t {
-                return Err(std::io::Error::other("the parent has ended"));
-            }
-        }
-        Ok(())
-    };
-    // SAFETY: see above.
-    unsafe { command.pre_exec(prepare) };
-}
-
 /// Makes the child start with real-time priority.
 #[allow(unsafe_code, reason = "between fork and exec only system calls are made, no memory is allocated")]
 fn hurry(command: &mut Command) {
@@ -210,7 +183,7 @@ fn hurry(command: &mut Command) {
         be_punctual_as_program();
         Ok(())
     };
-    // SAFETY: see above.
+    // SAFETY: system calls only.
     unsafe { command.pre_exec(prepare) };
 }
 

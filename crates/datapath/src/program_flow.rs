@@ -2,7 +2,6 @@
 
 use crate::emulation::{End, Pair};
 use crate::flow::{PORT, ends};
-use crate::owner::Owner;
 use crate::program::{Launch, Program, describe, is_listening};
 use crate::program_samples::{ProgramSample, read_samples};
 use crate::scheduling::EndReport;
@@ -66,7 +65,6 @@ struct Place<'a> {
     index: usize,
     flow: &'a FlowSpec,
     ends: EndsHere<'a>,
-    owner: &'a Owner,
     directory: &'a Path,
     /// How many programs the run has.
     programs: usize,
@@ -90,7 +88,6 @@ impl Place<'_> {
             environment: self.flow.program.as_ref().map_or(&none, |program| &program.environment),
             namespace: &end.namespace,
             directory: self.directory,
-            owner: self.owner,
             awaited,
             programs: self.programs,
         };
@@ -123,7 +120,6 @@ impl<'a> ProgramFlow<'a> {
         spec: &'a RunSpec,
         index: usize,
         ends: impl FnOnce(&FlowSpec, &ProgramSpec) -> EndsHere<'a>,
-        owner: &'a Owner,
         directory: &'a Path,
     ) -> Result<Option<Self>, String> {
         let flow = &spec.flows[index];
@@ -152,7 +148,7 @@ impl<'a> ProgramFlow<'a> {
         let readiness = program.readiness()?;
         let awaited = if let Readiness::Output(text) = &readiness { Some(text.clone()) } else { None };
         let programs = 2 * spec.flows.iter().filter(|flow| flow.program.is_some()).count();
-        let place = Place { index, flow, ends, owner, directory, programs, commands, samples };
+        let place = Place { index, flow, ends, directory, programs, commands, samples };
         let first = place.launch(program.first, awaited)?;
         Ok(Some(Self {
             spec: program,

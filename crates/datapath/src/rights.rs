@@ -1,11 +1,13 @@
 //! What this machine permits, with the fix for each miss; and how to do without root.
 
 use crate::emulation::Pair;
+use crate::enclosure::{Enclosure, Inherits};
 use crate::namespace::Namespace;
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
 use serde::Serialize;
 use std::fs;
+use std::process::Command;
 
 /// One thing that emulation needs.
 #[derive(Clone, Debug, Serialize)]
@@ -24,6 +26,11 @@ pub struct Check {
 pub fn check_emulation() -> Vec<Check> {
     let namespace = Namespace::create(|| Ok(()));
     let pair = Pair::create(0, 1500);
+    let enclosed = Namespace::create(|| Ok(())).and_then(|(namespace, ())| {
+        let (mut enclosure, mut child) =
+            Enclosure::start(&mut Command::new("true"), &namespace, Inherits::Nothing)?;
+        enclosure.end(&mut child).map(drop).map_err(|error| format!("true: {error}"))
+    });
     let of = |name, result: Result<(), String>, found: &str| match result {
         Ok(()) => Check { name, good: true, found: found.to_owned(), fix: String::new() },
         Err(error) => {
@@ -41,6 +48,7 @@ pub fn check_emulation() -> Vec<Check> {
     vec![
         of("network namespaces", namespace.map(|_| ()), &format!("can be created ({who})")),
         of("TUN devices", pair.map(|_| ()), "can be created in a namespace"),
+        of("PID namespaces", enclosed, "can be created: programs end with all that they have started"),
     ]
 }
 

@@ -81,9 +81,7 @@ pub fn run(
     clean_up();
     let owner = Owner::next();
     let scratch = Scratch::create(&owner)?;
-    let outcome = carry_out(Planned { spec, registry }, &owner, scratch.path(), &stop);
-    // Whatever has left its process group.
-    owner.end_all();
+    let outcome = carry_out(Planned { spec, registry }, scratch.path(), &stop);
     // Also what follows would disturb the next run.
     let told = outcome.and_then(|outcome| tell_all(spec, outcome, observer));
     drop(turn);
@@ -113,17 +111,12 @@ struct Outcome {
     socket_dropped: u64,
 }
 
-fn carry_out(
-    planned: Planned<'_>,
-    owner: &Owner,
-    scratch: &Path,
-    stop: &dyn Fn() -> bool,
-) -> Result<Outcome, String> {
+fn carry_out(planned: Planned<'_>, scratch: &Path, stop: &dyn Fn() -> bool) -> Result<Outcome, String> {
     let spec = planned.spec;
     let mtu_bytes = device_mtu(&spec.path);
     let mut pairs: Vec<Pair> =
         (0..spec.flows.len()).map(|index| Pair::create(index, mtu_bytes)).collect::<Result<_, _>>()?;
-    let outcome = with_pairs(planned, &pairs, owner, scratch, stop);
+    let outcome = with_pairs(planned, &pairs, scratch, stop);
     let tx_dropped = pairs.iter_mut().map(Pair::dropped).sum::<Result<u64, String>>();
     // What a program does not read in time is its own affair.
     let ours = spec.flows.iter().zip(&pairs).filter(|(flow, _)| flow.program.is_none());
@@ -135,7 +128,6 @@ fn carry_out(
 fn with_pairs(
     planned: Planned<'_>,
     pairs: &[Pair],
-    owner: &Owner,
     scratch: &Path,
     stop: &dyn Fn() -> bool,
 ) -> Result<Outcome, String> {
@@ -148,7 +140,7 @@ fn with_pairs(
     // Programs that are dropped are ended: whatever goes wrong from here on, none is left.
     let programs = indexed().map(|(index, (_, pair))| {
         let ends = |flow: &_, program: &_| EndsHere::of_pair(flow, program, pair);
-        ProgramFlow::start(spec, index, ends, owner, scratch)
+        ProgramFlow::start(spec, index, ends, scratch)
     });
     let mut programs: Vec<Option<ProgramFlow<'_>>> = programs.collect::<Result<_, _>>()?;
     programs.iter_mut().flatten().try_for_each(|program| program.wait_until_ready(stop))?;
@@ -160,7 +152,6 @@ fn with_pairs(
     let clock = Clock::starting_at(monotonic_ns() + LEAD_NS);
     let outcome = with_programs(planned, pairs, sockets, &traffic, &mut programs, clock, stop);
     programs.iter_mut().flatten().for_each(ProgramFlow::end);
-    owner.end_all();
     let mut outcome = outcome?;
     for program in &mut programs {
         outcome.samples.push(program.as_ref().map_or(Ok(Vec::new()), |program| program.samples(clock))?);

@@ -1,11 +1,11 @@
 //! A command inside a path: what `dumbbell emulate` does.
 
 use crate::emulation::{DEVICE, End, Pair, Traffic, Work, addresses, close, device_mtu, joined, start_lanes};
+use crate::enclosure::{Enclosure, Inherits};
 use crate::inspect::Reading;
 use crate::lane::{Gauges, LaneReport};
 use crate::lateness::Lateness;
-use crate::owner::{Owner, clean_up};
-use crate::program::move_into;
+use crate::owner::clean_up;
 use crate::tun::TunConfig;
 use endpoint::{Clock, ClockedLog, Session, merged};
 use nix::ifaddrs::getifaddrs;
@@ -137,25 +137,22 @@ fn create_pair(spec: &ShellSpec) -> Result<Pair, String> {
 
 /// Runs the commands; the exit status of the one inside.
 fn commands(spec: &ShellSpec, pair: &Pair, gauges: &[Arc<Gauges>; 2]) -> Result<i32, String> {
-    let owner = Owner::next();
     if !spec.quiet {
         introduce(spec, pair.right.address);
     }
-    let server = spec.server.as_ref().map(|words| start_server(words, pair, &owner)).transpose()?;
+    let mut server = spec.server.as_ref().map(|words| start_server(words, pair)).transpose()?;
     let mut command = Command::new(&spec.command[0]);
     command
         .args(&spec.command[1..])
         .env("DUMBBELL_PEER", pair.right.address.to_string())
         .env("MAHIMAHI_BASE", pair.right.address.to_string());
-    owner.mark(&mut command);
-    move_into(&mut command, &pair.left.namespace);
-    let mut child =
-        command.spawn().map_err(|error| format!("cannot start `{}`: {error}", spec.command[0]))?;
+    let (mut enclosure, mut child) =
+        Enclosure::start(&mut command, &pair.left.namespace, Inherits::CallersOwn)?;
     let status = attend(&mut child, spec, gauges);
-    // The server, and whatever the two have left in the background: the path ends here.
-    owner.end_all();
-    if let Some(mut server) = server {
-        let _reaped = server.wait();
+    // Whatever the two have left in the background: the path ends here.
+    let _ended = enclosure.end(&mut child);
+    if let Some((enclosure, server)) = &mut server {
+        let _ended = enclosure.end(server);
     }
     status
 }
@@ -177,7 +174,7 @@ fn introduce(spec: &ShellSpec, peer: Ipv4Addr) {
     }
 }
 
-fn start_server(words: &[String], pair: &Pair, owner: &Owner) -> Result<Child, String> {
+fn start_server(words: &[String], pair: &Pair) -> Result<(Enclosure, Child), String> {
     let program = words.first().ok_or("server: must not be empty")?;
     let mut command = Command::new(program);
     command
@@ -186,12 +183,10 @@ fn start_server(words: &[String], pair: &Pair, owner: &Owner) -> Result<Child, S
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .process_group(0);
-    owner.mark(&mut command);
-    move_into(&mut command, &pair.right.namespace);
-    let child = command.spawn().map_err(|error| format!("cannot start `{program}`: {error}"))?;
+    let started = Enclosure::start(&mut command, &pair.right.namespace, Inherits::Nothing)?;
     // Most servers are up by then; what they need beyond it is up to the command.
     thread::sleep(Duration::from_millis(300));
-    Ok(child)
+    Ok(started)
 }
 
 /// Waits for the command and tells what happens meanwhile.

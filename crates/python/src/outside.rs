@@ -61,6 +61,9 @@ fn entry(py: Python<'_>, flow: &FlowSpec, name: &str, watch: &Arc<Watch>) -> PyR
     }
 }
 
+/// Largest file that a parameter may name, as `input_files.PARAMETER` of the Python package has it.
+const MOST_FILE_BYTES: u64 = 256 << 20;
+
 /// Reads the files that `parameters` name.
 pub(crate) fn read_files(
     parameters: &BTreeMap<String, String>,
@@ -70,9 +73,13 @@ pub(crate) fn read_files(
     for parameter in declared.iter().filter(|parameter| parameter.kind == ParameterKind::File) {
         let Some(name) = parameters.get(parameter.name) else { continue };
         // To open a pipe waits, and a device may never end.
-        let is_other = std::fs::metadata(name).is_ok_and(|found| !found.is_file());
-        if is_other {
+        let found = std::fs::metadata(name).ok();
+        if found.as_ref().is_some_and(|found| !found.is_file()) {
             return Err(error(format!("`{}` = `{name}`: allowed is a regular file", parameter.name)));
+        }
+        if found.is_some_and(|found| found.len() > MOST_FILE_BYTES) {
+            let most = MOST_FILE_BYTES >> 20;
+            return Err(error(format!("`{}` = `{name}`: allowed are at most {most} MiB", parameter.name)));
         }
         let contents = std::fs::read(name)
             .map_err(|cause| error(format!("`{}` = `{name}`: {}", parameter.name, plain(&cause))))?;

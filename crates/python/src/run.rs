@@ -212,10 +212,10 @@ pub(crate) fn enter_user_namespace() -> PyResult<()> {
     datapath::enter_user_namespace().map_err(error)
 }
 
-/// Ends what runs that were killed have left behind; returns how many processes that were.
+/// Removes the private directories that runs which were killed have left behind.
 #[pyfunction]
-pub(crate) fn clean_up() -> usize {
-    datapath::clean_up()
+pub(crate) fn clean_up() {
+    datapath::clean_up();
 }
 
 fn parse(specification: &str) -> PyResult<RunSpec> {

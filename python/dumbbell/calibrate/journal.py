@@ -15,6 +15,7 @@ from dumbbell import __version__
 from dumbbell.calibrate.workers import METRICS, Found
 from dumbbell.errors import UserError
 from dumbbell.experiment import Experiment
+from dumbbell.input_files import JOURNAL, read_bytes
 from dumbbell.json_text import BadJson, parse_json
 
 FILE = "evaluations.jsonl"
@@ -53,7 +54,7 @@ class Journal:
 
     def _read(self, place: Path, head: Mapping[str, Any]) -> None:
         """What is there, without the end of a line that was being written when its process was killed."""
-        content = place.read_bytes()
+        content = read_bytes(place, JOURNAL)
         whole = content[: content.rfind(b"\n") + 1]
         if len(whole) < len(content):
             with place.open("r+b") as stream:

@@ -16,7 +16,7 @@ from dumbbell.catalog.published import METRICS, Mean, Publication
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError, listed, nearest
 from dumbbell.experiment import Experiment, pin, resolve
-from dumbbell.input_files import read_text
+from dumbbell.input_files import TABLE, read_text
 from dumbbell.results import open_results
 from dumbbell.results.counterparts import counterparts
 from dumbbell.results.summary import repetitions
@@ -329,7 +329,7 @@ def _of_table(file: Path, asked: Asked) -> _Raw:
 def _table_rows(file: Path) -> list[tuple[int, dict[str, str]]]:
     """The rows with their lines, all columns known."""
     try:
-        reader = csv.DictReader(io.StringIO(read_text(file)), restkey="", strict=True)
+        reader = csv.DictReader(io.StringIO(read_text(file, TABLE)), restkey="", strict=True)
         columns = reader.fieldnames or []
         allowed = [*COLUMNS, *(f"{name}_{what}" for name in METRICS for what in ("low", "high", "bounds"))]
         for name in columns:

@@ -8,7 +8,7 @@ from pathlib import Path
 from dumbbell.catalog.programs import SIDES, Program, escaped
 from dumbbell.catalog.scheme import MARKERS, Scheme
 from dumbbell.errors import UserError, listed, nearest
-from dumbbell.input_files import read_text
+from dumbbell.input_files import TEXT, read_text
 from dumbbell.names import is_name
 
 PREFIX = "pantheon-"
@@ -102,7 +102,7 @@ def read_config(file: Path) -> dict[str, dict[str, str]]:
     """
     found: dict[str, dict[str, str]] = {}
     above: list[tuple[int, str]] = []
-    for line in read_text(file, errors="replace").splitlines():
+    for line in read_text(file, TEXT, errors="replace").splitlines():
         match = _LINE.fullmatch(line.rstrip())
         if match is None:
             continue

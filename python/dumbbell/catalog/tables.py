@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.errors import UserError, listed, nearest
-from dumbbell.input_files import read_text
+from dumbbell.input_files import TOML, read_text
 
 MOST_NESTED = 32
 _DOTTED = re.compile(rf"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{8 * MOST_NESTED}}}""")
@@ -25,7 +25,7 @@ def read_toml(file: Path) -> "TomlTable":
         UserError: the file cannot be read or is not TOML; the line names the file.
     """
     try:
-        text = read_text(file)
+        text = read_text(file, TOML)
     except UnicodeDecodeError:
         raise UserError(f"{file}: not a text file (UTF-8)") from None
     except OSError as error:

@@ -8,7 +8,7 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.catalog.path import PathModel
 from dumbbell.errors import UserError
-from dumbbell.input_files import read_text
+from dumbbell.input_files import TEXT, read_text
 from dumbbell.names import fitted
 
 
@@ -47,7 +47,7 @@ def read_trace(file: Path) -> list[int]:
         UserError: names the line that mm-link refuses too.
     """
     try:
-        return _core.parse_trace(read_text(file, "ascii"))
+        return _core.parse_trace(read_text(file, TEXT, "ascii"))
     except OSError as error:
         raise UserError(f"{file}: {error.strerror or error}") from None
     except UnicodeDecodeError:

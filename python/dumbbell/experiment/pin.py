@@ -10,8 +10,9 @@ from dumbbell import _core
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.errors import UserError, one_line
 from dumbbell.experiment.model import Experiment
-from dumbbell.input_files import digest
+from dumbbell.input_files import PARAMETER, Kind, digest
 from dumbbell.plugins.isolated import describe
+from dumbbell.plugins.schemes import plugin_file_kind
 
 
 def pin(experiment: Experiment) -> Experiment:
@@ -29,25 +30,33 @@ def _pinned(scheme: Scheme) -> Scheme:
     if scheme.real:
         return scheme
     parameters = dict(scheme.parameters)
-    files = {"": scheme.code} if scheme.is_outside else {}
+    sums = {}
+    if scheme.is_outside:  # before it is loaded, to be asked for its parameters
+        sums[scheme.code] = _sum(scheme, scheme.code, plugin_file_kind(scheme.code), scheme.code)
     for name in _file_parameters(scheme) if parameters else ():
         if name in parameters:
             folder = Path.cwd() if name in scheme.assigned else Path(scheme.folder)
-            parameters[name] = str((folder / parameters[name]).resolve())
-            files[name] = parameters[name]
-    sums = {}
-    for name, file in files.items():
-        key = f"`{name}` = `{file}`" if name else file
-        try:
-            sums[file] = digest(Path(file))
-        except OSError as error:
-            where = f"{scheme.file}: scheme `{scheme.name}`: "
-            raise UserError(f"{where}{key}: {error.strerror or one_line(error)}") from None
-        if scheme.files.get(file, sums[file]) != sums[file]:
-            raise UserError(
-                f"{scheme.file}: scheme `{scheme.name}`: {file} has changed: its SHA-256 is not the one under `files`"
-            )
+            file = parameters[name] = str((folder / parameters[name]).resolve())
+            sums[file] = _sum(scheme, file, PARAMETER, f"`{name}` = `{file}`")
     return replace(scheme, parameters=parameters, files=sums)
+
+
+def _sum(scheme: Scheme, file: str, kind: Kind, key: str) -> str:
+    """Return the SHA-256 of a file that a scheme names by `key`.
+
+    Raises:
+        UserError: it cannot be read, or is not the one that the experiment was resolved with.
+    """
+    try:
+        found = digest(Path(file), kind)
+    except OSError as error:
+        where = f"{scheme.file}: scheme `{scheme.name}`: "
+        raise UserError(f"{where}{key}: {error.strerror or one_line(error)}") from None
+    if scheme.files.get(file, found) != found:
+        raise UserError(
+            f"{scheme.file}: scheme `{scheme.name}`: {file} has changed: its SHA-256 is not the one under `files`"
+        )
+    return found
 
 
 def _file_parameters(scheme: Scheme) -> list[str]:

@@ -14,7 +14,7 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.settings import MOST_SECONDS
 from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment
-from dumbbell.input_files import check_regular, read_text
+from dumbbell.input_files import LOG, check_regular, read_text
 from dumbbell.interchange.pantheon_stats import RunTimes
 from dumbbell.interchange.staging import (
     add_failed,
@@ -28,9 +28,6 @@ from dumbbell.interchange.staging import (
 from dumbbell.names import fitted, unlike
 from dumbbell.progress import Piece, Progress
 from dumbbell.results import ResultsDirectory
-
-MOST_LOG_BYTES = 1 << 30
-"""Largest log of text."""
 
 _MOST_STARTED_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp() - MOST_SECONDS
 """Latest start, s after 1970, of what still ends in a year with four digits."""
@@ -140,7 +137,7 @@ def read_log(file: Path) -> str:
         UserError: it is no file, empty, too long, or no text.
     """
     try:
-        text = read_text(file, "utf-8-sig", most=MOST_LOG_BYTES)
+        text = read_text(file, LOG, "utf-8-sig")
     except UnicodeDecodeError:
         raise UserError(f"{file}: is no text in UTF-8") from None
     except OSError as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dumbbell.catalog.scheme import MARKERS, Scheme
 from dumbbell.errors import UserError, listed, nearest
-from dumbbell.input_files import check_regular, digest
+from dumbbell.input_files import LIBRARY, PYTHON_CLASSES, Kind, check_regular, digest, require_size
 
 SUFFIXES = {".so": "plugin", ".dylib": "plugin", ".py": "python"}
 """How files of plug-ins end, and the kinds of schemes that they are."""
@@ -46,14 +46,21 @@ def plugin_kind(text: str) -> str | None:
     return SUFFIXES.get(Path(text.partition(":")[0]).suffix)
 
 
+def plugin_file_kind(file: str) -> Kind:
+    """What the file of a plug-in is."""
+    return PYTHON_CLASSES if plugin_kind(file) == "python" else LIBRARY
+
+
 def plugin_digest(file: str) -> str:
     """Return the SHA-256 of a plug-in's kind, path and content, by which a user's trust in it is kept.
 
     Raises:
-        UserError: `file` is no regular file.
+        UserError: `file` is no regular file, or too large.
         OSError: `file` cannot be read.
     """
-    return hashlib.sha256(json.dumps([plugin_kind(file), file, digest(Path(file))]).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps([plugin_kind(file), file, digest(Path(file), plugin_file_kind(file))]).encode()
+    ).hexdigest()
 
 
 def plugin_schemes(text: str) -> list[Scheme]:
@@ -68,7 +75,7 @@ def plugin_schemes(text: str) -> list[Scheme]:
         return []
     if not Path(file).exists():
         raise UserError(f"{file}: no such file")
-    check_regular(Path(file))
+    require_size(Path(file), plugin_file_kind(file), check_regular(Path(file)))
     from dumbbell.plugins.isolated import describe  # what it needs is slow to import
 
     described = {item["name"]: item for item in describe(str(Path(file).resolve()))}

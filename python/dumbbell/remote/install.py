@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from dumbbell import __version__
 from dumbbell.errors import UserError, printable
-from dumbbell.input_files import check_regular, digest
+from dumbbell.input_files import WHEEL, check_regular, digest, require_size
 from dumbbell.json_text import BadJson, parse_json
 from dumbbell.progress import Progress
 from dumbbell.remote.host import Host, read_host
@@ -80,7 +80,7 @@ def install_remote(host: str, wheel: Path | None = None, offline: bool = False) 
 
 def _given(wheel: Path) -> Path:
     """The file, if it is a wheel of this version."""
-    check_regular(wheel)
+    require_size(wheel, WHEEL, check_regular(wheel))
     try:
         with zipfile.ZipFile(wheel) as archive:
             (name,) = (each for each in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", each))

@@ -18,7 +18,7 @@ from dumbbell.catalog.scheme import WHAT
 from dumbbell.errors import UserError, one_line
 from dumbbell.experiment import Experiment, Run
 from dumbbell.figures import Style, styles
-from dumbbell.input_files import read_text
+from dumbbell.input_files import TEXT, read_text
 from dumbbell.interchange.pantheon_stats import RunTimes
 from dumbbell.report.environment import Record, records
 from dumbbell.report.wording import path_sentence
@@ -246,7 +246,7 @@ def _command_line(environment: Mapping[str, Any]) -> str:
 def _notes(directory: Path) -> tuple[str, ...]:
     """The lines of `notes.txt`, which whoever made the results may put there."""
     try:
-        text = read_text(directory / NOTES_FILE)
+        text = read_text(directory / NOTES_FILE, TEXT)
     except FileNotFoundError:
         return ()
     except (OSError, UnicodeDecodeError) as error:
@@ -328,7 +328,7 @@ def _times(content: Mapping[str, Any], log: Path) -> RunTimes:
     if content.get("started_at"):
         return RunTimes(_plain(content["started_at"]), _plain(content.get("ended_at")))
     try:
-        text = read_text(log)
+        text = read_text(log, TEXT)
     except (OSError, UserError, UnicodeDecodeError):
         return RunTimes()
     stamps = [" ".join(match.groups()) for match in map(_STAMP.match, text.splitlines()) if match]

@@ -7,6 +7,7 @@ from typing import Any
 
 from dumbbell.errors import UserError, nearest
 from dumbbell.execution.interrupts import interruptible
+from dumbbell.input_files import TRAINING, read_bytes
 from dumbbell.machine.description import cpus
 from dumbbell.progress import Progress
 from dumbbell.train.job import Job, Trained
@@ -77,4 +78,4 @@ def _start(file: Path, resume: bool) -> bytes | None:
         return None
     if not file.is_file():
         raise UserError(f"{file}: there is nothing to resume: leave out --resume")
-    return file.read_bytes()
+    return read_bytes(file, TRAINING)

@@ -70,10 +70,9 @@ class Setup:
         return [*guard, str(BINARY), *_FLAGS, f"--user-data-dir={self.profile}", *trials, "about:blank"]
 
     def environment(self) -> dict[str, str]:
-        """Nothing of the user's but the mark by which dumbbell finds what a run has left behind."""
+        """Nothing of the user's."""
         # the log's times name no zone
-        mark = {name: os.environ[name] for name in ("DUMBBELL_OWNER",) if name in os.environ}
-        return {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.profile), "TZ": "UTC"} | mark
+        return {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.profile), "TZ": "UTC"}
 
 
 class Browser:

@@ -249,9 +249,8 @@ impl Side {
             .collect::<Result<Vec<Option<End>>, String>>()?;
         let channel = self.channel.as_ref().ok_or("the other side was not met")?;
         let sent = Arc::default();
-        let work = Work { spec, plan, registry, owner: &owner, directory, stop, sent: &sent };
+        let work = Work { spec, plan, registry, directory, stop, sent: &sent };
         let outcome = work.carry_out(ports, &ends, ready, channel, self.asks);
-        owner.end_all();
         channel.ask_every(None);
         let mut report = outcome?;
         for end in ends.iter_mut().flatten() {
@@ -307,7 +306,6 @@ struct Work<'a> {
     spec: &'a RunSpec,
     plan: &'a Plan,
     registry: &'a Registry,
-    owner: &'a Owner,
     directory: &'a std::path::Path,
     stop: &'a (dyn Fn() -> bool + Sync),
     /// Bytes that this side has sent, headers of IP and UDP not among them.
@@ -376,7 +374,6 @@ impl<'a> Work<'a> {
         let clock = Clock::starting_at(start_ns);
         let halves = self.in_threads(clock, start_ns, sockets, tunnels, ends, &mut programs);
         programs.iter_mut().flatten().for_each(ProgramFlow::end);
-        self.owner.end_all();
         let mut report = SideReport {
             start_ns,
             flows: halves?,
@@ -412,7 +409,7 @@ impl<'a> Work<'a> {
                 listener: if listens_here { own } else { peer },
             }
         };
-        ProgramFlow::start(self.spec, index, ends, self.owner, self.directory)
+        ProgramFlow::start(self.spec, index, ends, self.directory)
     }
 
     fn tunnel(self, index: usize, end: &End, port: Port) -> Result<Tunnel, String> {

@@ -48,8 +48,9 @@ pub(crate) fn a_program_calls_the_run_invalid_by_its_exit_status_alone() {
 }
 
 pub(crate) fn ending_a_program_ends_what_it_has_started() {
-    // One in its group, one that leaves it, and the program itself, which does not listen.
-    let flow = shell(&format!("sleep 77.25 & setsid sleep 77.25 &\n{SENDS} trap '' TERM; wait; sleep 77.25"));
+    // One in its group, one that leaves it and its environment, and the program itself, which does not listen.
+    let flow =
+        shell(&format!("sleep 77.25 & setsid env -i sleep 77.25 &\n{SENDS} trap '' TERM; wait; sleep 77.25"));
     let sleepers = || {
         let processes = std::fs::read_dir("/proc").unwrap().flatten();
         let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
@@ -68,6 +69,38 @@ pub(crate) fn ending_a_program_ends_what_it_has_started() {
         run.join().unwrap().unwrap();
     });
     assert_eq!(wait_for(0), 0);
+}
+
+pub(crate) fn a_program_has_no_descriptor_of_ours_and_a_process_number_of_its_own_namespace() {
+    // One that a program would inherit: the duplicate of a descriptor is not closed on exec.
+    let _inherited = nix::unistd::dup(std::io::stdin()).unwrap();
+    // The last one is the directory that `ls` reads.
+    let flow =
+        shell("echo $$ $(readlink /proc/self | wc -l) $(ls /proc/self/fd | wc -l); test -d /proc/$$; exit 3");
+    let error = emulate(&alone(&flow, 1.0)).unwrap_err();
+    assert!(error.ends_with("last output: 2 1 4"), "{error}");
+}
+
+pub(crate) fn what_a_program_left_ends_with_its_flow_and_not_with_the_run() {
+    let mut flow = shell(&format!("setsid env -i sleep 77.75 &\n{SENDS} wait"));
+    flow["stop_s"] = json!(1.0);
+    let sleeps = || {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let mut lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+        lines.any(|line| line.starts_with(b"sleep\x0077.75\0"))
+    };
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| emulate(&alone(&flow, 4.0)));
+        let patience = Instant::now() + Duration::from_secs(10);
+        while !sleeps() && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        while sleeps() && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(!sleeps() && !run.is_finished());
+        run.join().unwrap().unwrap();
+    });
 }
 
 /// Sends a packet every 2 ms, and never sleeps between them.

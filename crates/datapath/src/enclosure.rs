@@ -1,0 +1,150 @@
+//! Enclosures: each program has a PID namespace of its own, so that nothing it starts outlives it, wherever that puts itself.
+//!
+//! The first process of the namespace, the keeper, waits until its input ends, which it does when this process ends, however it
+//! does. With the first process the kernel ends every other one of the namespace, and lets none begin
+//! (Linux v6.12, `kernel/pid_namespace.c`, `zap_pid_ns_processes`).
+#![allow(unsafe_code, reason = "between fork and exec only system calls are made, no memory is allocated")]
+
+use crate::namespace::{Namespace, in_thread};
+use nix::sched::{CloneFlags, unshare};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::ptr;
+
+/// What waits for the end of its input.
+const KEEPER: &str = "cat";
+/// First descriptor behind standard input, output and error.
+const FIRST_OWN: libc::c_uint = 3;
+/// Most descriptors that are looked at one by one, on a kernel that cannot mark them all at once.
+const MOST_DESCRIPTORS: libc::rlim_t = 1 << 16;
+
+/// Which descriptors, beside the standard ones, a program finds open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Inherits {
+    /// None.
+    Nothing,
+    /// Those that the caller of this process meant to be inherited: for a command that the user gave.
+    CallersOwn,
+}
+
+/// The PID namespace of one program. Dropping it ends everything inside.
+#[derive(Debug)]
+pub(crate) struct Enclosure {
+    keeper: Child,
+}
+
+impl Enclosure {
+    /// Starts `command` in a PID namespace of its own and in the network namespace `network`. It has a `/proc` of its own where
+    /// this process may mount one: not within user namespaces of containers that hide parts of theirs.
+    ///
+    /// # Errors
+    /// One line: what this machine does not permit, or why the command cannot be started.
+    pub(crate) fn start(
+        command: &mut Command,
+        network: &Namespace,
+        inherits: Inherits,
+    ) -> Result<(Self, Child), String> {
+        let descriptor = network.raw();
+        let prepare = move || {
+            // SAFETY: plain system calls on numbers; the descriptor is open until the program has started.
+            if unsafe { libc::setns(descriptor, libc::CLONE_NEWNET) } != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            if inherits == Inherits::Nothing {
+                close_on_exec();
+            }
+            mount_proc();
+            Ok(())
+        };
+        // SAFETY: system calls only.
+        unsafe { command.pre_exec(prepare) };
+        let name = command.get_program().to_string_lossy().into_owned();
+        // In which PID namespace children begin is a matter of the thread that starts them.
+        in_thread(|| {
+            unshare(CloneFlags::CLONE_NEWPID)
+                .map_err(|error| format!("cannot create a PID namespace: {error}: {FIX}"))?;
+            let mut enclosure = Self { keeper: keeper()? };
+            match command.spawn() {
+                Ok(child) => Ok((enclosure, child)),
+                Err(error) => {
+                    let _ended = enclosure.keeper.kill().and_then(|()| enclosure.keeper.wait());
+                    Err(format!("cannot start `{name}`: {error}"))
+                }
+            }
+        })
+    }
+
+    /// Ends everything inside, and waits until nothing is left; how the program `child` ended.
+    pub(crate) fn end(&mut self, child: &mut Child) -> io::Result<ExitStatus> {
+        let _ended = self.keeper.kill();
+        // First: the keeper is not gone before every process of the namespace is.
+        let status = child.wait();
+        let _reaped = self.keeper.wait();
+        status
+    }
+}
+
+impl Drop for Enclosure {
+    fn drop(&mut self) {
+        // It is not waited for: that takes as long as nobody waits for the program.
+        let _ended = self.keeper.kill();
+    }
+}
+
+const FIX: &str = "run as root, or set user.max_pid_namespaces above 0";
+
+/// The keeper of the PID namespace that the children of this thread begin. What others leave to it is reaped by the kernel.
+fn keeper() -> Result<Child, String> {
+    let mut command = Command::new(KEEPER);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    let prepare = || {
+        close_on_exec();
+        // SAFETY: takes numbers only. The setting stays over exec.
+        unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+        Ok(())
+    };
+    // SAFETY: system calls only.
+    unsafe { command.pre_exec(prepare) };
+    command.spawn().map_err(|error| {
+        format!("cannot start `{KEEPER}`, which keeps a program's processes together: {error}")
+    })
+}
+
+/// Keeps all but the standard descriptors from the program that is about to take this process's place.
+fn close_on_exec() {
+    // SAFETY: system calls on numbers, and on a structure that outlives the call.
+    unsafe {
+        if libc::syscall(libc::SYS_close_range, FIRST_OWN, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) == 0
+        {
+            return;
+        }
+        // Before Linux 5.11.
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit);
+        for descriptor in libc::rlim_t::from(FIRST_OWN)..limit.rlim_cur.min(MOST_DESCRIPTORS) {
+            libc::fcntl(descriptor as libc::c_int, libc::F_SETFD, libc::FD_CLOEXEC);
+        }
+    }
+}
+
+/// Mounts a `/proc` with the numbers of the new PID namespace, which nobody outside sees; leaves the old one where that is not
+/// permitted.
+fn mount_proc() {
+    let proc = c"proc".as_ptr();
+    // SAFETY: system calls on numbers and on texts that live for ever.
+    unsafe {
+        if libc::unshare(libc::CLONE_NEWNS) == 0
+            && libc::mount(
+                ptr::null(),
+                c"/".as_ptr(),
+                ptr::null(),
+                libc::MS_REC | libc::MS_SLAVE,
+                ptr::null(),
+            ) == 0
+        {
+            let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+            libc::mount(proc, c"/proc".as_ptr(), proc, flags, ptr::null());
+        }
+    }
+}

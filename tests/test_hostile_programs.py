@@ -1,0 +1,136 @@
+"""Programs of schemes that try to outlive their run, or to hold what the caller waits for."""
+
+import os
+import subprocess
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import COMMAND, Dumbbell, show
+
+pytestmark = pytest.mark.real
+
+SECONDS = f"6{uuid.uuid4().int % 10**9:09d}"
+"""The argument of `sleep` by which it is known."""
+
+ESCAPES = f"""
+import os, socket, subprocess, sys, time
+subprocess.Popen(["setsid", "env", "-i", "sleep", "{SECONDS}"])
+if os.fork() == 0:  # a daemon: without its parent, session, environment, input and output
+    os.setsid()
+    if os.fork() == 0:
+        os.closerange(0, 256)
+        os.execve("/bin/sleep", ["sleep", "{SECONDS}"], {{}})
+    os._exit(0)
+os.wait()
+print(sorted(os.listdir("/proc/self/fd")), os.path.isdir(f"/proc/{{os.getpid()}}"), flush=True)
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+while True:
+    sender.sendto(bytes(1000), (sys.argv[1], int(sys.argv[2])))
+    time.sleep(0.005)
+"""
+RECEIVER = """
+import socket, sys
+receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+receiver.bind(("", int(sys.argv[1])))
+while True:
+    receiver.recv(2000)
+"""
+SCHEME = """
+title = "escapes"
+kind = "program"
+[program]
+sender = ["{python}", "{folder}/escapes.py", "{{ip}}", "{{port}}"]
+receiver = ["{python}", "{folder}/receiver.py", "{{port}}"]
+first = "receiver"
+"""
+
+
+def sleepers() -> list[int]:
+    """The processes that escaped."""
+    found = []
+    for place in Path("/proc").iterdir():
+        if place.name.isdecimal():
+            try:
+                if (place / "cmdline").read_bytes() == f"sleep\0{SECONDS}\0".encode():
+                    found.append(int(place.name))
+            except OSError:
+                pass  # it has ended
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _escaped(folder: Path) -> Iterator[None]:
+    """The scheme `escapes.toml`; nothing of it is left."""
+    (folder / "escapes.py").write_text(ESCAPES)
+    (folder / "receiver.py").write_text(RECEIVER)
+    (folder / "escapes.toml").write_text(SCHEME.format(python="python3", folder=folder))
+    yield
+    left = sleepers()
+    for process in left:
+        os.kill(process, 9)
+    assert left == []
+
+
+RUN = (
+    "run",
+    "--schemes",
+    "escapes.toml",
+    "--path",
+    "small.toml",
+    "--backend",
+    "emu",
+    "--duration",
+    "3",
+    "--warmup",
+    "0",
+)
+
+
+def test_a_caller_that_captures_all_output_gets_its_end_and_nothing_is_left(folder: Path, dumbbell: Dumbbell) -> None:
+    command = [*COMMAND, *RUN, "--out", "out"]
+    # the descriptor is one that the caller's shell left open
+    inherited = os.dup(2)
+    os.set_inheritable(inherited, True)
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=100, check=False, pass_fds=[inherited]
+    )
+    os.close(inherited)
+    assert done.returncode == 0, done.stderr
+    assert sleepers() == []
+    (run,) = show(dumbbell, "out")["runs"]
+    (sender,) = (each for each in run["emulation"]["programs"] if each["side"] == "sender")
+    # the fourth is the directory that it lists; its number is one that `/proc` knows
+    assert sender["output"] == ["['0', '1', '2', '3'] True"]
+
+
+@pytest.mark.parametrize("user", ["root", "nobody"])
+def test_nothing_escapes_a_run_whose_command_is_killed(folder: Path, user: str) -> None:
+    command = [*COMMAND, *RUN, "--duration", "60", "--out", "out"]
+    if user == "nobody":
+        if os.geteuid() != 0:
+            pytest.skip("not root: cannot become somebody else")
+        folder.chmod(0o777)
+        for above in folder.parents[:-2]:
+            above.chmod(above.stat().st_mode | 0o755)
+        command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *command]
+    environment = os.environ | {"HOME": str(folder), "XDG_RUNTIME_DIR": "", "XDG_STATE_HOME": str(folder / "state")}
+    with (
+        (folder / "said").open("w") as said,
+        subprocess.Popen(
+            command, cwd=folder, stdout=said, stderr=said, start_new_session=True, env=environment
+        ) as process,
+    ):
+        patience = time.monotonic() + 60.0
+        while len(sleepers()) < 2 and process.poll() is None and time.monotonic() < patience:
+            time.sleep(0.05)
+        escaped = len(sleepers())
+        process.kill()
+    patience = time.monotonic() + 10.0
+    while sleepers() and time.monotonic() < patience:
+        time.sleep(0.05)
+    assert escaped == 2, (folder / "said").read_text()
+    assert sleepers() == []
