@@ -13,14 +13,15 @@
 //!
 //! # Who reduces the window
 //!
-//! The controller. A loss, a mark or a timeout changes nothing of what [`Controller::control`] answers; whoever does not
-//! lower the window on the first loss of an episode ([`Loss::new_episode`]) goes on with the old one. The transport reads
-//! the window right after [`Controller::on_loss`] or [`Controller::on_ecn`] has begun an episode, and decides how that
-//! window is reached (`recovery` of the transport). With `prr`, TCP's, the flight shrinks to that window over a round trip
-//! (RFC 6937), and until the episode ends this alone limits it: what the controller changes of its window meanwhile counts
-//! from the end of the episode on. With `immediate`, QUIC's and that of controllers that keep a window of their own during
-//! recovery (BBR), the window counts at every moment: nothing leaves until the flight has shrunk below it. After a timeout
-//! nothing is in flight and the window counts at once: the controller sets it to one packet if it wants to begin there.
+//! The controller. A loss, a mark or a timeout changes nothing of what [`Controller::control`] answers; whoever does
+//! not lower the window on the first loss of an episode ([`Loss::new_episode`]) goes on with the old one. The transport
+//! reads the window right after [`Controller::on_loss`] or [`Controller::on_ecn`] has begun an episode, and decides how
+//! that window is reached (`recovery` of the transport). With `prr`, TCP's, the flight shrinks to that window over a
+//! round trip (RFC 6937), and until the episode ends this alone limits it: what the controller changes of its window
+//! meanwhile counts from the end of the episode on. With `immediate`, QUIC's and that of controllers that keep a window
+//! of their own during recovery (BBR), the window counts at every moment: nothing leaves until the flight has shrunk
+//! below it. After a timeout nothing is in flight and the window counts at once: the controller sets it to one packet
+//! if it wants to begin there.
 
 use crate::Agent;
 use core::fmt::Debug;
@@ -43,22 +44,24 @@ pub trait Controller: Debug + Send {
     /// Packets were declared lost by packet or time threshold.
     fn on_loss(&mut self, _event: &Loss<'_>) {}
 
-    /// The retransmission timer expired, or persistent congestion was established. The transport leaves the window alone.
+    /// The retransmission timer expired, or persistent congestion was established. The transport leaves the window
+    /// alone.
     fn on_timeout(&mut self, _event: &Timeout) {}
 
     /// The receiver reported new CE marks. Called before [`on_ack`](Self::on_ack) of the same ACK.
     fn on_ecn(&mut self, _event: &Ecn) {}
 
-    /// The episode is over because what was in flight at its beginning is settled (TCP: has arrived up to there; QUIC: a
-    /// packet sent since was acknowledged). Called before [`on_ack`](Self::on_ack) of the same ACK, also for episodes that
-    /// marks began. Not called for an episode that a timeout or [`on_spurious_loss`](Self::on_spurious_loss) ends.
+    /// The episode is over because what was in flight at its beginning is settled (TCP: has arrived up to there; QUIC:
+    /// a packet sent since was acknowledged). Called before [`on_ack`](Self::on_ack) of the same ACK, also for episodes
+    /// that marks began. Not called for an episode that a timeout or [`on_spurious_loss`](Self::on_spurious_loss) ends.
     fn on_recovered(&mut self, _now: Time) {}
 
-    /// All packets of the last loss episode turned out to be delivered: the reduction may be undone. The episode is over.
+    /// All packets of the last loss episode turned out to be delivered: the reduction may be undone. The episode is
+    /// over.
     fn on_spurious_loss(&mut self, _now: Time) {}
 
-    /// The application begins a flow of its own: what was in flight is forgotten, and a controller may start afresh. Its
-    /// packets have the number `next_number` and later ones.
+    /// The application begins a flow of its own: what was in flight is forgotten, and a controller may start afresh.
+    /// Its packets have the number `next_number` and later ones.
     fn on_anew(&mut self, _now: Time, _next_number: u64) {}
 
     /// The time asked for in [`Control::wake_at`] has come.
@@ -84,8 +87,8 @@ pub trait Controller: Debug + Send {
     fn fields(&self, sink: &mut dyn FieldSink);
 }
 
-/// What a sender tells the scheme's [`ReceiverHalf`](crate::ReceiverHalf) with one packet: two words whose format is the
-/// scheme's own. Their bytes on the wire are part of the transport's header.
+/// What a sender tells the scheme's [`ReceiverHalf`](crate::ReceiverHalf) with one packet: two words whose format is
+/// the scheme's own. Their bytes on the wire are part of the transport's header.
 pub type Message = [u64; 2];
 
 /// What a controller is given when it is built.
@@ -104,8 +107,8 @@ pub struct Start {
 /// What a controller allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Control {
-    /// Most payload bytes in flight, retransmissions and fillers included, headers not; `u64::MAX` for no limit. During an
-    /// episode another window may count (see the module's head).
+    /// Most payload bytes in flight, retransmissions and fillers included, headers not; `u64::MAX` for no limit. During
+    /// an episode another window may count (see the module's head).
     pub window_bytes: u64,
     /// Pacing rate, payload bits per second: a packet of `n` payload bytes keeps the next one waiting `8 n / pacing`,
     /// whatever its headers; `None` sends as fast as the window opens.
@@ -120,8 +123,8 @@ pub struct Control {
     /// Size of packets without application data (probes, heartbeats; 0 is allowed), sent as window and pacing admit
     /// whenever no packet of the application may leave; `None` for no such packets. They count in the window.
     pub filler_bytes: Option<u32>,
-    /// A frame of a live source whose first byte has waited longer than this to be sent is dropped whole, and the encoder
-    /// told to make a key frame; `None` drops none. A frame that has begun to leave is finished.
+    /// A frame of a live source whose first byte has waited longer than this to be sent is dropped whole, and the
+    /// encoder told to make a key frame; `None` drops none. A frame that has begun to leave is finished.
     pub max_frame_wait: Option<Span>,
 }
 
@@ -155,8 +158,8 @@ pub struct Sent {
     pub retransmission: bool,
     /// Whether the packet carries no application data ([`Control::filler_bytes`]).
     pub filler: bool,
-    /// The frame of a live source that the payload belongs to ([`Frame::number`]); 0 for other applications and fillers.
-    /// A packet never carries payload of two frames.
+    /// The frame of a live source that the payload belongs to ([`Frame::number`]); 0 for other applications and
+    /// fillers. A packet never carries payload of two frames.
     pub frame: u32,
     /// Whether the frame ends with this packet.
     pub frame_end: bool,
@@ -199,8 +202,8 @@ pub struct AckedPacket {
     pub retransmission: bool,
     /// Whether it had been declared lost before (a spurious loss).
     pub was_lost: bool,
-    /// Whether it arrived marked with CE. Also false of a packet whose arrival is known from a later ACK's ranges alone,
-    /// because the ACK that listed it was lost; [`Ecn::ce_packets`] counts those too.
+    /// Whether it arrived marked with CE. Also false of a packet whose arrival is known from a later ACK's ranges
+    /// alone, because the ACK that listed it was lost; [`Ecn::ce_packets`] counts those too.
     pub ce: bool,
 }
 
@@ -270,8 +273,8 @@ pub struct Ack<'a> {
     pub rate: Option<RateSample>,
     /// Whether a round trip ended with this ACK: a packet sent after the previous round's end was acknowledged.
     pub round_start: bool,
-    /// Whether an episode is going on that a loss or a mark began (an ACK that ends it has `false`, and so has every ACK
-    /// after a timeout). The transport reduces nothing of the controller's window meanwhile.
+    /// Whether an episode is going on that a loss or a mark began (an ACK that ends it has `false`, and so has every
+    /// ACK after a timeout). The transport reduces nothing of the controller's window meanwhile.
     pub in_recovery: bool,
     /// Packet number the next transmission will get.
     pub next_number: u64,
@@ -281,8 +284,8 @@ pub struct Ack<'a> {
     pub queue_delay: Span,
     /// What the receiver-side half of the scheme put into the ACK; empty without one.
     pub feedback: &'a [u8],
-    /// The receiver has the stream complete up to here, payload bytes from its beginning: TCP's cumulative acknowledgement.
-    /// Zero where nothing is sent again.
+    /// The receiver has the stream complete up to here, payload bytes from its beginning: TCP's cumulative
+    /// acknowledgement. Zero where nothing is sent again.
     pub complete_bytes: u64,
     /// The stream has been sent up to here, payload bytes from its beginning; what is sent again does not count twice.
     pub sent_bytes: u64,
@@ -314,8 +317,8 @@ pub struct Loss<'a> {
     pub in_flight_before_bytes: u64,
     /// Payload bytes in flight now.
     pub in_flight_bytes: u64,
-    /// Whether this is the first loss of an episode: a lost packet was sent after the previous episode began. The window is
-    /// the controller's to reduce, here and once; the transport reads it right after this call.
+    /// Whether this is the first loss of an episode: a lost packet was sent after the previous episode began. The
+    /// window is the controller's to reduce, here and once; the transport reads it right after this call.
     pub new_episode: bool,
     /// Smoothed RTT.
     pub srtt: Span,

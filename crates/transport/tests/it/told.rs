@@ -1,4 +1,5 @@
-//! What a controller is told, and what its answers count: each statement of the interface's pages, against the transport.
+//! What a controller is told, and what its answers count: each statement of the interface's pages, against the
+//! transport.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use crate::harness::Pair;
