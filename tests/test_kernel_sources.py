@@ -13,21 +13,21 @@ from conftest import Dumbbell, show
 
 ROOT = Path(__file__).parent.parent
 PLAIN = ROOT / "tests/plugins/tcp_plain.c"
-QUICK = ("--path", "small.toml", "--duration", "4", "--warmup", "1", "--out", "out")
+QUICK = ("--path", "small.toml", "--duration", "4", "--warmup", "1")
 SOURCES = ("cubic", "bbr", "vegas", "illinois", "westwood", "htcp", "bic", "yeah", "dctcp")
 TREE = os.environ.get("DUMBBELL_KERNEL_TREE", "")
 """The folder of a kernel's source tree, of which nothing is in this repository."""
 
 
-def run_of(dumbbell: Dumbbell, *arguments: str, expect: int = 0) -> list[dict[str, Any]]:
+def run_of(dumbbell: Dumbbell, *arguments: str, out: str = "out") -> list[dict[str, Any]]:
     """The runs of a command over the quick path."""
-    dumbbell("run", *arguments, *QUICK, expect=expect)
-    return list(show(dumbbell, "out", expect)["runs"])
+    dumbbell("run", *arguments, *QUICK, "--out", out)
+    return list(show(dumbbell, out)["runs"])
 
 
-def field_of(folder: Path, run: dict[str, Any], name: str) -> list[float]:
+def field_of(folder: Path, run: dict[str, Any], name: str, out: str = "out") -> list[float]:
     """The samples of a value of the first flow."""
-    rows = polars.read_parquet(folder / "out" / run["directory"] / "flows.parquet")
+    rows = polars.read_parquet(folder / out / run["directory"] / "flows.parquet")
     values: list[float] = rows.filter((polars.col("flow") == 1) & (polars.col("field") == name))["value"].to_list()
     return values
 
@@ -63,8 +63,8 @@ def test_a_modules_parameters_are_those_of_the_scheme(dumbbell: Dumbbell, folder
     assert "copa" not in listed, "those of the file alone"
     (half,) = run_of(dumbbell, "--schemes", "tcp_plain.toml")
     lowest = {50: min(field_of(folder, half, "ssthresh"))}
-    (most,) = run_of(dumbbell, "--schemes", "tcp_plain.toml", "--set", "tcp_plain.ssthresh_percent=90")
-    lowest[90] = min(field_of(folder, most, "ssthresh"))
+    (most,) = run_of(dumbbell, "--schemes", "tcp_plain.toml", "--set", "tcp_plain.ssthresh_percent=90", out="most")
+    lowest[90] = min(field_of(folder, most, "ssthresh", "most"))
     assert lowest[90] > 1.5 * lowest[50], lowest
 
 

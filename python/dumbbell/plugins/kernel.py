@@ -98,7 +98,7 @@ def _compile(file: Path, text: str, name: str, scratch: Path) -> Path:
         stub = scratch / "stubs" / include
         stub.parent.mkdir(parents=True, exist_ok=True)
         stub.write_text('#include "dumbbell_kernel.h"\n')
-    common = ["-O2", "-fPIC", "-std=gnu11", "-w", "-fmax-errors=50", "-Werror=implicit-function-declaration"]
+    common = ["-O2", "-fPIC", "-std=gnu11", "-fmax-errors=50", "-Werror=implicit-function-declaration"]
     common += [f"-I{scratch / 'stubs'}", f"-I{_ADAPTER}", f"-I{_FOLDER}", "-include", "dumbbell_kernel.h"]
     common += [f'-DDUMBBELL_NAME="{name}"', f'-DDUMBBELL_FILE_NAME="{name}.c"']
     common += [f"-DDUMBBELL_CONG_CONTROL={_cong_control_arguments(text)}"]
@@ -151,6 +151,8 @@ def _complaint(said: str) -> str:
         return "has no module_init: allowed is a congestion controller of the kernel"
     missing: list[str] = []
     for line in said.splitlines():
+        if "error:" not in line and "undefined reference" not in line:
+            continue
         for pattern, form in _MISSING:
             if found := pattern.search(line):
                 missing.append(form.format(next(name for name in found.groups() if name)))
