@@ -34,7 +34,7 @@ def compiled(source: Path, folder: Path) -> Path:
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The C examples, and the library that does things wrong."""
     folder = tmp_path_factory.mktemp("libraries")
-    sources = [ROOT / "examples/c/aimd.c", ROOT / "examples/c/steady.c", ROOT / "tests/plugins/bad.c"]
+    sources = [ROOT / "examples/c/aimd.c", ROOT / "tests/plugins/bad.c"]
     return {source.stem: compiled(source, folder) for source in sources}
 
 
@@ -77,13 +77,6 @@ def test_an_example_does_what_the_built_in_controller_does(
     logs = [(folder / "out" / run["directory"] / "packets.parquet").read_bytes() for run in (first, second)]
     assert logs[0] == logs[1], "the same packets at the same times"
     assert sampled(folder, first)["cwnd"] == sampled(folder, second)["cwnd"]
-
-
-def test_a_controller_in_the_style_of_the_kernel_fills_the_link(dumbbell: Dumbbell, libraries: dict[str, Path]) -> None:
-    run = only(dumbbell, "--plugin", str(libraries["steady"]))
-    assert run["flows"][0]["throughput_mbps"] > 8.0  # of 10, two seconds after the start
-    # a quarter more than the rate in every eighth round trip, which the next one drains: the queue stays short
-    assert run["flows"][0]["delay_p95_ms"] < 40.0
 
 
 def test_the_smallest_class_of_the_page_runs(dumbbell: Dumbbell, folder: Path) -> None:
@@ -377,7 +370,7 @@ def test_a_plug_in_that_fails_on_real_packets_is_named(dumbbell: Dumbbell, libra
 def test_a_crate_out_of_tree_runs_its_own_program_and_our_command_line(
     dumbbell: Dumbbell, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    target = ROOT / "target/out-of-tree"
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "out-of-tree"
     crate = ROOT / "examples/out-of-tree"
     subprocess.run(
         ["cargo", "build", "--locked", "--quiet", "--manifest-path", str(crate / "Cargo.toml")],

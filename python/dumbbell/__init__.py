@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from dumbbell.library.running import Interrupted, run, simulate, specification
     from dumbbell.library.tables import Table
     from dumbbell.machine.bpf import bpf_loader
+    from dumbbell.plugins.kernel import KernelController, compile_kernel_controller
     from dumbbell.remote.check import check_remote
     from dumbbell.remote.install import Installed, install_remote
     from dumbbell.results.shares import Share, shares
@@ -91,6 +92,7 @@ _PLACES = {
     "Installation": "library.installation",
     "Installed": "remote.install",
     "Interrupted": "library.running",
+    "KernelController": "plugins.kernel",
     "Outcome": "execution.pool",
     "PathModel": "catalog.path",
     "Plan": "catalog.plan",
@@ -115,6 +117,7 @@ _PLACES = {
     "check_remote": "remote.check",
     "check_vectors": "vectors",
     "compare": "library.reading",
+    "compile_kernel_controller": "plugins.kernel",
     "doctor": "library.doctor",
     "emulate": "library.emulating",
     "experiments": "library.listing",
@@ -171,6 +174,7 @@ __all__ = [
     "Installation",
     "Installed",
     "Interrupted",
+    "KernelController",
     "MeasuredPath",
     "Outcome",
     "PathModel",
@@ -197,6 +201,7 @@ __all__ = [
     "check_remote",
     "check_vectors",
     "compare",
+    "compile_kernel_controller",
     "doctor",
     "emulate",
     "experiments",

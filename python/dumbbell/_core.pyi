@@ -381,15 +381,15 @@ class Start:
 
     @property
     def now_s(self) -> float:
-        """Time of the start, s since the start of the run."""
+        """The flow's start, s since the start of the run."""
 
     @property
     def mss_bytes(self) -> int:
-        """Bytes of a full packet."""
+        """Payload of a full packet, bytes, without headers: what it counts in every window and rate."""
 
     @property
     def initial_window_bytes(self) -> int:
-        """The transport's initial window."""
+        """The transport's initial window, payload bytes."""
 
     @property
     def seed(self) -> int:
@@ -404,7 +404,7 @@ class Packet:
 
     @property
     def bytes(self) -> int:
-        """Counted for this packet."""
+        """Payload bytes, without headers: what window and pacing count for it."""
 
     @property
     def sent_at_s(self) -> float:
@@ -420,11 +420,11 @@ class Packet:
 
     @property
     def lost_at_send_bytes(self) -> int:
-        """Lost on the connection, in all, when it was sent."""
+        """Payload lost on the connection, in all, when it was sent."""
 
     @property
     def in_flight_at_send_bytes(self) -> int:
-        """In flight just after it was sent."""
+        """Payload in flight just after it was sent."""
 
     @property
     def retransmission(self) -> bool:
@@ -434,16 +434,20 @@ class Packet:
     def was_lost(self) -> bool:
         """Whether it had been declared lost: a spurious loss."""
 
+    @property
+    def ce(self) -> bool:
+        """Whether it arrived marked with CE; False also if the ACK that listed it was lost."""
+
 class RateSample:
     """A delivery rate sample."""
 
     @property
     def bps(self) -> int:
-        """The rate, bit/s."""
+        """Payload bits per second."""
 
     @property
     def delivered_bytes(self) -> int:
-        """Delivered over the interval."""
+        """Payload delivered over the interval."""
 
     @property
     def interval_s(self) -> float:
@@ -451,22 +455,22 @@ class RateSample:
 
     @property
     def prior_delivered_bytes(self) -> int:
-        """Delivered in all when the newest packet was sent."""
+        """Payload delivered in all when the newest packet was sent."""
 
     @property
     def lost_bytes(self) -> int:
-        """Lost over the interval."""
+        """Payload lost over the interval."""
 
     @property
     def in_flight_at_send_bytes(self) -> int:
-        """In flight just after the newest packet was sent."""
+        """Payload in flight just after the newest packet was sent."""
 
     @property
     def app_limited(self) -> bool:
         """Whether it was taken while the application limited the sender."""
 
 class Ack:
-    """At least one packet was newly acknowledged."""
+    """At least one packet was newly acknowledged. Every count of bytes is of payload, without headers."""
 
     @property
     def now_s(self) -> float:
@@ -474,19 +478,19 @@ class Ack:
 
     @property
     def packets(self) -> list[Packet]:
-        """Newly acknowledged, in ascending order."""
+        """Newly acknowledged packets, in ascending order."""
 
     @property
     def acked_bytes(self) -> int:
-        """The sum of their bytes."""
+        """Sum of the packets' payload, selectively acknowledged and sent again included."""
 
     @property
     def growth_bytes(self) -> int:
-        """By which a window grows: `acked_bytes`, or as far as the stream is complete."""
+        """Payload by which a window grows: `acked_bytes`, or as far as the stream is complete."""
 
     @property
     def lost_bytes(self) -> int:
-        """Declared lost by this ACK; `on_loss` has been called."""
+        """Payload declared lost by this ACK; `on_loss` has been called."""
 
     @property
     def rtt_s(self) -> float | None:
@@ -510,15 +514,15 @@ class Ack:
 
     @property
     def in_flight_before_bytes(self) -> int:
-        """In flight before this ACK."""
+        """Payload in flight before this ACK."""
 
     @property
     def in_flight_bytes(self) -> int:
-        """In flight now."""
+        """Payload in flight now: sent, neither acknowledged nor declared lost."""
 
     @property
     def peak_in_flight_bytes(self) -> int:
-        """Most in flight at any moment since the start of the previous round trip."""
+        """Most payload in flight at any moment since the start of the previous round trip."""
 
     @property
     def window_limited(self) -> bool:
@@ -530,7 +534,7 @@ class Ack:
 
     @property
     def delivered_bytes(self) -> int:
-        """Delivered on the connection, in all."""
+        """Payload delivered on the connection, in all; each transmission that arrived counts."""
 
     @property
     def rate(self) -> RateSample | None:
@@ -542,7 +546,10 @@ class Ack:
 
     @property
     def in_recovery(self) -> bool:
-        """Whether a loss episode goes on."""
+        """Whether an episode goes on that a loss or a mark began; False after a timeout.
+
+        The transport reduces nothing of the controller's window meanwhile.
+        """
 
     @property
     def next_number(self) -> int:
@@ -550,17 +557,29 @@ class Ack:
 
     @property
     def queued_bytes(self) -> int | None:
-        """Written by the application and not sent; None if it always has more."""
+        """Payload written by the application and not sent; None if it always has more."""
 
     @property
     def queue_delay_s(self) -> float:
         """So long the oldest frame of a live source has waited."""
 
+    @property
+    def complete_bytes(self) -> int:
+        """The receiver has the stream up to here: TCP's cumulative acknowledgement; 0 where nothing is sent again."""
+
+    @property
+    def sent_bytes(self) -> int:
+        """The stream was sent up to here; what is sent again does not count twice."""
+
     def may_grow(self, window_bytes: float, in_slow_start: bool) -> bool:
         """Whether a window may grow: it limited sending, or, in slow start, is less than twice what was in flight."""
 
 class Loss:
-    """Packets were declared lost. Comes before the ACK that revealed it."""
+    """Packets were declared lost.
+
+    Comes before the ACK that revealed it. The window is the controller's to reduce: the transport reads it right
+    after `on_loss` has begun an episode, and lets the flight shrink to it (`recovery`).
+    """
 
     @property
     def now_s(self) -> float:
@@ -572,19 +591,22 @@ class Loss:
 
     @property
     def lost_bytes(self) -> int:
-        """The sum of their bytes."""
+        """Sum of the packets' payload."""
 
     @property
     def in_flight_before_bytes(self) -> int:
-        """In flight before they were taken out."""
+        """Payload in flight before they were taken out."""
 
     @property
     def in_flight_bytes(self) -> int:
-        """In flight now."""
+        """Payload in flight now."""
 
     @property
     def new_episode(self) -> bool:
-        """Whether it is the first loss of an episode: one reduction of the window."""
+        """Whether it is the first loss of an episode: the controller reduces its window then, once.
+
+        Nobody else does.
+        """
 
     @property
     def srtt_s(self) -> float:
@@ -595,7 +617,10 @@ class Loss:
         """Number of the next transmission."""
 
 class Timeout:
-    """The retransmission timer expired, or congestion is persistent (RFC 9002 7.6): all that was sent is lost."""
+    """The retransmission timer expired, or congestion is persistent (RFC 9002 7.6): all that was sent is lost.
+
+    The window is the controller's to set.
+    """
 
     @property
     def now_s(self) -> float:
@@ -611,7 +636,7 @@ class Timeout:
 
     @property
     def in_flight_before_bytes(self) -> int:
-        """In flight before all was declared lost."""
+        """Payload in flight before all was declared lost."""
 
     @property
     def next_number(self) -> int:
@@ -626,19 +651,19 @@ class Ecn:
 
     @property
     def ce_packets(self) -> int:
-        """Newly reported as marked."""
+        """Packets newly reported as marked; `Packet.ce` says which."""
 
     @property
     def packets(self) -> int:
-        """Newly reported in all."""
+        """Packets newly reported in all."""
 
     @property
     def new_episode(self) -> bool:
-        """Whether it is the first mark of a round trip."""
+        """Whether it is the first mark of a round trip: the controller reduces its window then, nobody else does."""
 
     @property
     def in_flight_bytes(self) -> int:
-        """In flight."""
+        """Payload in flight."""
 
     @property
     def srtt_s(self) -> float:
@@ -657,11 +682,11 @@ class Sent:
 
     @property
     def bytes(self) -> int:
-        """Counted for this packet."""
+        """Payload bytes, without headers: what window and pacing count for it."""
 
     @property
     def in_flight_bytes(self) -> int:
-        """In flight, this packet included."""
+        """Payload in flight, this packet included."""
 
     @property
     def retransmission(self) -> bool:
@@ -670,6 +695,14 @@ class Sent:
     @property
     def filler(self) -> bool:
         """Whether it carries no data of the application."""
+
+    @property
+    def frame(self) -> int:
+        """The frame of a live source that its payload is of (`Frame.number`); 0: none."""
+
+    @property
+    def frame_end(self) -> bool:
+        """Whether the frame ends with this packet."""
 
 class Frame:
     """The encoder of a live source wrote a frame."""
@@ -680,7 +713,7 @@ class Frame:
 
     @property
     def bytes(self) -> int:
-        """Its size."""
+        """Its payload bytes."""
 
     @property
     def key(self) -> bool:
@@ -688,27 +721,39 @@ class Frame:
 
     @property
     def queued_bytes(self) -> int:
-        """That wait to be sent, this frame included."""
+        """Payload that waits to be sent, this frame included."""
 
     @property
     def queue_delay_s(self) -> float:
-        """So long the oldest of them has waited."""
+        """So long the oldest frame of that has waited."""
+
+    @property
+    def number(self) -> int:
+        """Its number, from 1: the one that `Sent.frame` names."""
 
 class Control:
     """What a controller allows. Values that cannot be end the run with a line that says so."""
 
     window_bytes: float
-    """Most in flight: 1 to 2^32, or infinite with pacing."""
+    """Most payload in flight, sent again and fillers included, headers not: 1 to 2^32 bytes, or infinite with pacing.
+
+    During an episode the transport's `recovery` says which window counts (docs/plugins.md).
+    """
     pacing_bps: float
-    """Pacing rate: 1 to 10^12 bit/s, or infinite: as fast as the window opens."""
+    """Payload bits per second, headers not counted: 1 to 10^12, or infinite: as fast as the window opens."""
     burst_bytes: int
-    """Most that leaves back to back when pacing; 0: one packet."""
+    """Most payload that leaves back to back when pacing; 0: one packet."""
     wake_at_s: float
     """When to call `on_wake`: 1 us from now or later, or infinite."""
     media_bps: float
-    """What a live encoder is to produce; infinite: what follows from window and pacing."""
+    """Payload bits per second that a live encoder is to produce; infinite: what follows from window and pacing."""
     filler_bytes: int
-    """Size of packets without data, sent when there is no other; -1: none."""
+    """Payload counted for packets without data, sent when there is no other; -1: none."""
+    max_frame_wait_s: float
+    """A frame of a live source of which nothing was sent for so long is dropped whole, and a key frame asked for.
+
+    Infinite: none is. One that has begun to leave is finished.
+    """
 
     def __init__(
         self,
@@ -719,5 +764,6 @@ class Control:
         wake_at_s: float = ...,
         media_bps: float = ...,
         filler_bytes: int = -1,
+        max_frame_wait_s: float = ...,
     ) -> None:
         """A window, and whatever else is not as it is unless said."""

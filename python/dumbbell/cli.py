@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import Error
-from dumbbell.errors import UserError, one_line, require_text, with_hint
+from dumbbell.errors import UserError, one_line, option_words, require_text, with_hint
 from dumbbell.parser import command_parser
 
 if TYPE_CHECKING:
@@ -82,6 +82,14 @@ def _emulate(arguments: "argparse.Namespace") -> int:
     return dumbbell.emulate(path, arguments.words, **given)
 
 
+def _plugin(arguments: "argparse.Namespace") -> int:
+    from dumbbell.commands.plugin import compile_kernel, print_include
+
+    if arguments.action == "kernel":
+        return compile_kernel(arguments.source, arguments.out)
+    return print_include()
+
+
 def _kernel(arguments: "argparse.Namespace") -> int:
     from dumbbell.commands.kernel import kernel
 
@@ -154,9 +162,7 @@ def _dispatch(arguments: "argparse.Namespace") -> int:
         case "calibrate":
             return _calibrate(arguments)
         case "plugin":
-            from dumbbell.commands.plugin import print_include
-
-            return print_include()
+            return _plugin(arguments)
         case "report":
             from dumbbell.commands.show import report
 
@@ -215,9 +221,10 @@ def main(arguments: list[str] | None = None) -> int:
             from dumbbell.commands.completion import answer
 
             answer(command_parser(whole=True))
-        for argument in sys.argv[1:] if arguments is None else arguments:
-            require_text("argument", argument)
-        status = _dispatch(command_parser().parse_args(arguments))
+        with option_words():
+            for argument in sys.argv[1:] if arguments is None else arguments:
+                require_text("argument", argument)
+            status = _dispatch(command_parser().parse_args(arguments))
         sys.stdout.flush()
         return status
     except BrokenPipeError:

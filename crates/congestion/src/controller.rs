@@ -3,6 +3,25 @@
 //! The transport reports what happened (events), the controller answers with what is allowed ([`Control`]). Loss
 //! detection, retransmission, rate sampling, recovery epochs and pacing belong to the transport; a controller only
 //! decides how much may be in flight and how fast it may leave.
+//!
+//! # What is counted
+//!
+//! Every count of bytes, every window and every rate is of payload: bytes of the application, without the headers of IP
+//! and transport, and retransmissions like the data that they repeat. A full packet counts [`Start::mss_bytes`]. What a
+//! path carries is more: each packet is longer by the transport's `header_bytes` (52 in TCP's profile), so a link of
+//! 12 Mbit/s delivers 11.58 Mbit/s of payload in packets of 1448 bytes. A filler counts [`Control::filler_bytes`].
+//!
+//! # Who reduces the window
+//!
+//! The controller. A loss, a mark or a timeout changes nothing of what [`Controller::control`] answers; whoever does
+//! not lower the window on the first loss of an episode ([`Loss::new_episode`]) goes on with the old one. The transport
+//! reads the window right after [`Controller::on_loss`] or [`Controller::on_ecn`] has begun an episode, and decides how
+//! that window is reached (`recovery` of the transport). With `prr`, TCP's, the flight shrinks to that window over a
+//! round trip (RFC 6937), and until the episode ends this alone limits it: what the controller changes of its window
+//! meanwhile counts from the end of the episode on. With `immediate`, QUIC's and that of controllers that keep a window
+//! of their own during recovery (BBR), the window counts at every moment: nothing leaves until the flight has shrunk
+//! below it. After a timeout nothing is in flight and the window counts at once: the controller sets it to one packet
+//! if it wants to begin there.
 
 use crate::Agent;
 use core::fmt::Debug;
@@ -25,17 +44,24 @@ pub trait Controller: Debug + Send {
     /// Packets were declared lost by packet or time threshold.
     fn on_loss(&mut self, _event: &Loss<'_>) {}
 
-    /// The retransmission timer expired, or persistent congestion was established.
+    /// The retransmission timer expired, or persistent congestion was established. The transport leaves the window
+    /// alone.
     fn on_timeout(&mut self, _event: &Timeout) {}
 
     /// The receiver reported new CE marks. Called before [`on_ack`](Self::on_ack) of the same ACK.
     fn on_ecn(&mut self, _event: &Ecn) {}
 
-    /// All packets of the last loss episode turned out to be delivered: the reduction may be undone.
+    /// The episode is over because what was in flight at its beginning is settled (TCP: has arrived up to there; QUIC:
+    /// a packet sent since was acknowledged). Called before [`on_ack`](Self::on_ack) of the same ACK, also for episodes
+    /// that marks began. Not called for an episode that a timeout or [`on_spurious_loss`](Self::on_spurious_loss) ends.
+    fn on_recovered(&mut self, _now: Time) {}
+
+    /// All packets of the last loss episode turned out to be delivered: the reduction may be undone. The episode is
+    /// over.
     fn on_spurious_loss(&mut self, _now: Time) {}
 
-    /// The application begins a flow of its own: what was in flight is forgotten, and a controller may start afresh. Its
-    /// packets have the number `next_number` and later ones.
+    /// The application begins a flow of its own: what was in flight is forgotten, and a controller may start afresh.
+    /// Its packets have the number `next_number` and later ones.
     fn on_anew(&mut self, _now: Time, _next_number: u64) {}
 
     /// The time asked for in [`Control::wake_at`] has come.
@@ -61,8 +87,8 @@ pub trait Controller: Debug + Send {
     fn fields(&self, sink: &mut dyn FieldSink);
 }
 
-/// What a sender tells the scheme's [`ReceiverHalf`](crate::ReceiverHalf) with one packet: two words whose format is the
-/// scheme's own. Their bytes on the wire are part of the transport's header.
+/// What a sender tells the scheme's [`ReceiverHalf`](crate::ReceiverHalf) with one packet: two words whose format is
+/// the scheme's own. Their bytes on the wire are part of the transport's header.
 pub type Message = [u64; 2];
 
 /// What a controller is given when it is built.
@@ -70,9 +96,9 @@ pub type Message = [u64; 2];
 pub struct Start {
     /// Time of the flow's start.
     pub now: Time,
-    /// Maximum segment size: bytes the controller counts per full packet.
+    /// Payload of a full packet, bytes, without headers: what it counts in every window and rate.
     pub mss_bytes: u32,
-    /// Initial window of the transport, bytes.
+    /// Initial window of the transport, payload bytes.
     pub initial_window_bytes: u64,
     /// Seed of this flow's random streams.
     pub seed: u64,
@@ -81,11 +107,13 @@ pub struct Start {
 /// What a controller allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Control {
-    /// Most bytes in flight; `u64::MAX` for none.
+    /// Most payload bytes in flight, retransmissions and fillers included, headers not; `u64::MAX` for no limit. During
+    /// an episode another window may count (see the module's head).
     pub window_bytes: u64,
-    /// Pacing rate; `None` sends as fast as the window opens.
+    /// Pacing rate, payload bits per second: a packet of `n` payload bytes keeps the next one waiting `8 n / pacing`,
+    /// whatever its headers; `None` sends as fast as the window opens.
     pub pacing: Option<Rate>,
-    /// Most bytes that may leave back to back when pacing; 0 means one packet.
+    /// Most payload bytes that may leave back to back when pacing; 0 means one packet.
     pub burst_bytes: u64,
     /// When to call [`Controller::on_wake`]; [`Time::NEVER`] for not at all.
     pub wake_at: Time,
@@ -93,8 +121,11 @@ pub struct Control {
     /// transport derives it from window and pacing then.
     pub media_rate: Option<Rate>,
     /// Size of packets without application data (probes, heartbeats; 0 is allowed), sent as window and pacing admit
-    /// whenever no packet of the application may leave; `None` for no such packets.
+    /// whenever no packet of the application may leave; `None` for no such packets. They count in the window.
     pub filler_bytes: Option<u32>,
+    /// A frame of a live source whose first byte has waited longer than this to be sent is dropped whole, and the
+    /// encoder told to make a key frame; `None` drops none. A frame that has begun to leave is finished.
+    pub max_frame_wait: Option<Span>,
 }
 
 impl Control {
@@ -107,6 +138,7 @@ impl Control {
             wake_at: Time::NEVER,
             media_rate: None,
             filler_bytes: None,
+            max_frame_wait: None,
         }
     }
 }
@@ -118,14 +150,19 @@ pub struct Sent {
     pub now: Time,
     /// Packet number: increases by one per transmission, never reused.
     pub number: u64,
-    /// Bytes counted for this packet.
+    /// Payload bytes of this packet: what windows and pacing count for it.
     pub bytes: u32,
-    /// Bytes in flight, this packet included.
+    /// Payload bytes in flight, this packet included.
     pub in_flight_bytes: u64,
     /// Whether the packet carries data that was sent before.
     pub retransmission: bool,
     /// Whether the packet carries no application data ([`Control::filler_bytes`]).
     pub filler: bool,
+    /// The frame of a live source that the payload belongs to ([`Frame::number`]); 0 for other applications and
+    /// fillers. A packet never carries payload of two frames.
+    pub frame: u32,
+    /// Whether the frame ends with this packet.
+    pub frame_end: bool,
 }
 
 /// A live source wrote a frame.
@@ -133,11 +170,13 @@ pub struct Sent {
 pub struct Frame {
     /// Now.
     pub now: Time,
-    /// Its size.
+    /// Its number, from 1: the one that [`Sent::frame`] names.
+    pub number: u32,
+    /// Its payload bytes.
     pub bytes: u64,
     /// Whether it is a key frame.
     pub key: bool,
-    /// Bytes that wait to be sent, this frame included.
+    /// Payload bytes that wait to be sent, this frame included.
     pub queued_bytes: u64,
     /// How long the oldest of them has been waiting.
     pub queue_delay: Span,
@@ -153,16 +192,19 @@ pub struct AckedPacket {
     pub sent_at: Time,
     /// When it arrived (receiver's clock; the offset between the clocks is unknown).
     pub received_at: Time,
-    /// Total bytes lost on the connection when this packet was sent.
+    /// Payload bytes lost on the connection, in all, when this packet was sent.
     pub lost_at_send_bytes: u64,
-    /// Bytes in flight just after this packet was sent.
+    /// Payload bytes in flight just after this packet was sent.
     pub in_flight_at_send_bytes: u64,
-    /// Bytes counted for this packet.
+    /// Payload bytes counted for this packet.
     pub bytes: u32,
     /// Whether it carried retransmitted data.
     pub retransmission: bool,
     /// Whether it had been declared lost before (a spurious loss).
     pub was_lost: bool,
+    /// Whether it arrived marked with CE. Also false of a packet whose arrival is known from a later ACK's ranges
+    /// alone, because the ACK that listed it was lost; [`Ecn::ce_packets`] counts those too.
+    pub ce: bool,
 }
 
 impl AckedPacket {
@@ -175,17 +217,17 @@ impl AckedPacket {
 /// A delivery-rate sample (draft-cheng-iccrg-delivery-rate-estimation, section 3).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RateSample {
-    /// Bytes delivered over the interval.
+    /// Payload bytes delivered over the interval.
     pub delivered_bytes: u64,
     /// The longer of the send and the ACK interval.
     pub interval: Span,
-    /// `delivered_bytes` over `interval`.
+    /// `delivered_bytes` over `interval`: payload bits per second.
     pub rate: Rate,
-    /// Total delivered bytes when the newest acknowledged packet was sent.
+    /// Payload bytes delivered in all when the newest acknowledged packet was sent.
     pub prior_delivered_bytes: u64,
-    /// Bytes lost over the interval.
+    /// Payload bytes lost over the interval.
     pub lost_bytes: u64,
-    /// Bytes in flight just after the newest acknowledged packet was sent.
+    /// Payload bytes in flight just after the newest acknowledged packet was sent.
     pub in_flight_at_send_bytes: u64,
     /// Whether the sample was taken while the application limited the sender.
     pub app_limited: bool,
@@ -199,11 +241,11 @@ pub struct Ack<'a> {
     /// Newly acknowledged packets, in ascending packet number; empty only if the ACK brings nothing but feedback of the
     /// scheme's receiver-side half.
     pub packets: &'a [AckedPacket],
-    /// Sum of their bytes.
+    /// Sum of their payload bytes, selectively acknowledged ones and retransmissions included.
     pub acked_bytes: u64,
-    /// Bytes that a window grows by: those, unless the transport counts them as the stream is completed.
+    /// Payload bytes that a window grows by: those, unless the transport counts them as the stream is completed.
     pub growth_bytes: u64,
-    /// Bytes declared lost by this same ACK (already reported through `on_loss`).
+    /// Payload bytes declared lost by this same ACK (already reported through `on_loss`).
     pub lost_bytes: u64,
     /// RTT of the newest acknowledged packet, if this ACK gives a sample.
     pub rtt: Option<Span>,
@@ -215,32 +257,38 @@ pub struct Ack<'a> {
     pub min_rtt: Span,
     /// Delay the receiver reports to have held this ACK.
     pub ack_delay: Span,
-    /// Bytes in flight before this ACK was processed.
+    /// Payload bytes in flight before this ACK was processed.
     pub in_flight_before_bytes: u64,
-    /// Bytes in flight now.
+    /// Payload bytes in flight now: sent, neither acknowledged nor declared lost.
     pub in_flight_bytes: u64,
-    /// Most bytes in flight at any moment since the start of the previous round trip.
+    /// Most payload bytes in flight at any moment since the start of the previous round trip.
     pub peak_in_flight_bytes: u64,
     /// Whether the window, not the application or the pacer, limited sending since the previous round trip.
     pub window_limited: bool,
     /// Whether the application has nothing to send.
     pub app_limited: bool,
-    /// Total bytes delivered on the connection.
+    /// Payload bytes delivered on the connection in all, each transmission that arrived counted.
     pub delivered_bytes: u64,
     /// Delivery-rate sample, if valid.
     pub rate: Option<RateSample>,
     /// Whether a round trip ended with this ACK: a packet sent after the previous round's end was acknowledged.
     pub round_start: bool,
-    /// Whether a loss episode is going on (an ACK that ends it has `false`).
+    /// Whether an episode is going on that a loss or a mark began (an ACK that ends it has `false`, and so has every
+    /// ACK after a timeout). The transport reduces nothing of the controller's window meanwhile.
     pub in_recovery: bool,
     /// Packet number the next transmission will get.
     pub next_number: u64,
-    /// Bytes the application has written and that wait to be sent; `u64::MAX` if it always has more.
+    /// Payload bytes that the application has written and that wait to be sent; `u64::MAX` if it always has more.
     pub queued_bytes: u64,
     /// How long the oldest frame of a live source has been waiting to be sent; zero for other applications.
     pub queue_delay: Span,
     /// What the receiver-side half of the scheme put into the ACK; empty without one.
     pub feedback: &'a [u8],
+    /// The receiver has the stream complete up to here, payload bytes from its beginning: TCP's cumulative
+    /// acknowledgement. Zero where nothing is sent again.
+    pub complete_bytes: u64,
+    /// The stream has been sent up to here, payload bytes from its beginning; what is sent again does not count twice.
+    pub sent_bytes: u64,
 }
 
 impl Ack<'_> {
@@ -263,13 +311,14 @@ pub struct Loss<'a> {
     pub now: Time,
     /// The lost packets, in ascending packet number; `received_at` is meaningless.
     pub packets: &'a [AckedPacket],
-    /// Sum of their bytes.
+    /// Sum of their payload bytes.
     pub lost_bytes: u64,
-    /// Bytes in flight before they were taken out.
+    /// Payload bytes in flight before they were taken out.
     pub in_flight_before_bytes: u64,
-    /// Bytes in flight now.
+    /// Payload bytes in flight now.
     pub in_flight_bytes: u64,
-    /// Whether this is the first loss of an episode: a lost packet was sent after the previous episode began.
+    /// Whether this is the first loss of an episode: a lost packet was sent after the previous episode began. The
+    /// window is the controller's to reduce, here and once; the transport reads it right after this call.
     pub new_episode: bool,
     /// Smoothed RTT.
     pub srtt: Span,
@@ -295,7 +344,7 @@ pub struct Timeout {
     pub kind: TimeoutKind,
     /// Whether no acknowledgement arrived since the previous timeout (a backed-off repeat).
     pub repeated: bool,
-    /// Bytes in flight before everything was declared lost.
+    /// Payload bytes in flight before everything was declared lost.
     pub in_flight_before_bytes: u64,
     /// Packet number the next transmission will get.
     pub next_number: u64,
@@ -310,9 +359,9 @@ pub struct Ecn {
     pub ce_packets: u64,
     /// Packets newly reported in total.
     pub packets: u64,
-    /// Whether this is the first mark of an episode (once per round trip).
+    /// Whether this is the first mark of an episode (once per round trip). The window is the controller's to reduce.
     pub new_episode: bool,
-    /// Bytes in flight.
+    /// Payload bytes in flight.
     pub in_flight_bytes: u64,
     /// Smoothed RTT.
     pub srtt: Span,

@@ -267,6 +267,8 @@ mod tests {
             in_flight_bytes: 0,
             retransmission: false,
             filler: false,
+            frame: 0,
+            frame_end: false,
         });
     }
 

@@ -251,6 +251,8 @@ mod tests {
             in_flight_bytes: 1364 * number,
             retransmission: false,
             filler: false,
+            frame: 0,
+            frame_end: false,
         });
     }
 

@@ -86,6 +86,7 @@ impl Driver {
             in_flight_at_send_bytes: (self.in_flight_packets * f64::from(MSS_BYTES)) as u64,
             retransmission: false,
             was_lost: false,
+            ce: false,
         }
     }
 
@@ -102,6 +103,8 @@ impl Driver {
             in_flight_bytes: self.in_flight_bytes(),
             retransmission: false,
             filler: false,
+            frame: 0,
+            frame_end: false,
         });
         self.next_number += 1;
     }
@@ -149,6 +152,8 @@ impl Driver {
             queued_bytes: u64::MAX,
             queue_delay: Span::ZERO,
             feedback: &[],
+            complete_bytes: 0,
+            sent_bytes: 0,
         });
     }
 

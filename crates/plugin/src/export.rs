@@ -104,6 +104,7 @@ fn declare(entry: Entry) -> *const c::Controller {
         on_established: Some(on_established),
         on_spurious_loss: Some(on_spurious_loss),
         on_wake: Some(on_wake),
+        on_recovered: Some(on_recovered),
     };
     let export: &'static Export = Box::leak(Box::new(Export { declaration, entry, fields }));
     ptr::from_ref(export).cast()
@@ -287,6 +288,7 @@ unsafe extern "C" fn control(state: *const c_void, control: *mut c::Control) {
         control.wake_at_ns = allowed.wake_at.as_ns();
         control.media_bps = rate(allowed.media_rate);
         control.filler_bytes = allowed.filler_bytes.map_or(-1, i64::from);
+        control.max_frame_wait_ns = allowed.max_frame_wait.map_or(c::NONE, Span::as_ns);
     }
     control.failure = state.failure.get().map_or(ptr::null(), |why| why.as_ptr());
 }
@@ -360,6 +362,8 @@ pub(crate) fn ack_event<'a>(event: &c::Ack, packets: &'a [AckedPacket]) -> Ack<'
         queued_bytes: event.queued_bytes,
         queue_delay: Span::from_ns(event.queue_delay_ns),
         feedback: &[],
+        complete_bytes: event.complete_bytes,
+        sent_bytes: event.sent_bytes,
     }
 }
 
@@ -440,6 +444,8 @@ unsafe extern "C" fn on_sent(state: *mut c_void, event: *const c::Sent) {
                 in_flight_bytes: event.in_flight_bytes,
                 retransmission: event.retransmission,
                 filler: event.filler,
+                frame: event.frame,
+                frame_end: event.frame_end,
             });
         });
     }
@@ -454,6 +460,7 @@ unsafe extern "C" fn on_frame(state: *mut c_void, event: *const c::Frame) {
                 now: Time::from_ns(event.now_ns),
                 bytes: event.bytes,
                 key: event.key,
+                number: event.number,
                 queued_bytes: event.queued_bytes,
                 queue_delay: Span::from_ns(event.queue_delay_ns),
             });
@@ -478,4 +485,9 @@ unsafe extern "C" fn on_spurious_loss(state: *mut c_void, now_ns: u64) {
 unsafe extern "C" fn on_wake(state: *mut c_void, now_ns: u64) {
     // SAFETY: a state of `create`.
     unsafe { tell(state, |controller| controller.on_wake(Time::from_ns(now_ns))) }
+}
+
+unsafe extern "C" fn on_recovered(state: *mut c_void, now_ns: u64) {
+    // SAFETY: a state of `create`.
+    unsafe { tell(state, |controller| controller.on_recovered(Time::from_ns(now_ns))) }
 }

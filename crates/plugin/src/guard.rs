@@ -54,6 +54,8 @@ pub enum Event<'a> {
     SpuriousLoss(Time),
     /// The controller's timer.
     Wake(Time),
+    /// The episode is over.
+    Recovered(Time),
 }
 
 impl Event<'_> {
@@ -67,7 +69,9 @@ impl Event<'_> {
             Self::Ecn(event) => event.now,
             Self::Sent(event) => event.now,
             Self::Frame(event) => event.now,
-            Self::Established(now, _) | Self::SpuriousLoss(now) | Self::Wake(now) => *now,
+            Self::Established(now, _) | Self::SpuriousLoss(now) | Self::Wake(now) | Self::Recovered(now) => {
+                *now
+            }
         }
     }
 
@@ -84,6 +88,7 @@ impl Event<'_> {
             Self::Established(..) => Callback::OnEstablished,
             Self::SpuriousLoss(_) => Callback::OnSpuriousLoss,
             Self::Wake(_) => Callback::OnWake,
+            Self::Recovered(_) => Callback::OnRecovered,
         }
     }
 }
@@ -103,6 +108,8 @@ pub struct Answer {
     pub media_bps: f64,
     /// Size of packets without data; -1 (the preset) for none.
     pub filler_bytes: i64,
+    /// Longest time that a frame waits, ns; `u64::MAX` (the preset) for no limit.
+    pub max_frame_wait_ns: u64,
 }
 
 impl Default for Answer {
@@ -114,6 +121,7 @@ impl Default for Answer {
             wake_at_ns: u64::MAX,
             media_bps: f64::INFINITY,
             filler_bytes: -1,
+            max_frame_wait_ns: u64::MAX,
         }
     }
 }
@@ -122,11 +130,11 @@ impl Answer {
     /// Whether it is a window that can be and nothing else: what most controllers answer, ACK by ACK.
     #[inline]
     fn is_plain_window(&self) -> bool {
-        let rest = (self.burst_bytes, self.wake_at_ns, self.filler_bytes);
+        let rest = (self.burst_bytes, self.wake_at_ns, self.filler_bytes, self.max_frame_wait_ns);
         (1.0..=MOST_WINDOW).contains(&self.window_bytes)
             && self.pacing_bps == f64::INFINITY
             && self.media_bps == f64::INFINITY
-            && rest == (0, u64::MAX, -1)
+            && rest == (0, u64::MAX, -1, u64::MAX)
     }
 }
 
@@ -284,6 +292,8 @@ impl<F: Foreign> Guarded<F> {
             wake_at,
             media_rate,
             filler_bytes,
+            max_frame_wait: (answer.max_frame_wait_ns != u64::MAX)
+                .then(|| Span::from_ns(answer.max_frame_wait_ns)),
         })
     }
 
@@ -338,7 +348,7 @@ impl<F> Guarded<F> {
 }
 
 /// The callbacks that report events.
-const EVENTS: [Callback; 9] = [
+const EVENTS: [Callback; 10] = [
     Callback::OnAck,
     Callback::OnLoss,
     Callback::OnTimeout,
@@ -348,6 +358,7 @@ const EVENTS: [Callback; 9] = [
     Callback::OnEstablished,
     Callback::OnSpuriousLoss,
     Callback::OnWake,
+    Callback::OnRecovered,
 ];
 
 impl<F> Drop for Guarded<F> {
@@ -392,6 +403,10 @@ impl<F: Foreign> Controller for Guarded<F> {
         // It has come, whether the controller hears of it or not.
         self.control.wake_at = Time::NEVER;
         self.tell_rarely(&Event::Wake(now));
+    }
+
+    fn on_recovered(&mut self, now: Time) {
+        self.tell_rarely(&Event::Recovered(now));
     }
 
     fn on_frame(&mut self, event: &Frame) {

@@ -24,6 +24,7 @@ pub(crate) struct Packet {
     pub(crate) bytes: u32,
     pub(crate) retransmission: bool,
     pub(crate) was_lost: bool,
+    pub(crate) ce: bool,
 }
 
 // Those of an event are the transport's own, and are not copied.
@@ -38,6 +39,7 @@ const _: () = assert!(
         && offset_of!(Packet, bytes) == offset_of!(AckedPacket, bytes)
         && offset_of!(Packet, retransmission) == offset_of!(AckedPacket, retransmission)
         && offset_of!(Packet, was_lost) == offset_of!(AckedPacket, was_lost)
+        && offset_of!(Packet, ce) == offset_of!(AckedPacket, ce)
 );
 
 #[repr(C)]
@@ -72,6 +74,8 @@ pub(crate) struct Ack {
     pub(crate) app_limited: bool,
     pub(crate) round_start: bool,
     pub(crate) in_recovery: bool,
+    pub(crate) complete_bytes: u64,
+    pub(crate) sent_bytes: u64,
 }
 
 #[repr(C)]
@@ -109,6 +113,8 @@ pub(crate) struct Sent {
     pub(crate) bytes: u32,
     pub(crate) retransmission: bool,
     pub(crate) filler: bool,
+    pub(crate) frame: u32,
+    pub(crate) frame_end: bool,
 }
 
 #[repr(C)]
@@ -128,6 +134,7 @@ pub(crate) struct Frame {
     pub(crate) queued_bytes: u64,
     pub(crate) queue_delay_ns: u64,
     pub(crate) key: bool,
+    pub(crate) number: u32,
 }
 
 #[repr(C)]
@@ -139,6 +146,7 @@ pub(crate) struct Control {
     pub(crate) media_bps: f64,
     pub(crate) filler_bytes: i64,
     pub(crate) failure: *const c_char,
+    pub(crate) max_frame_wait_ns: u64,
 }
 
 /// `DUMBBELL_NUMBER` and those after it.
@@ -211,6 +219,7 @@ pub(crate) struct Controller {
     pub(crate) on_established: Option<unsafe extern "C" fn(*mut c_void, u64, u64)>,
     pub(crate) on_spurious_loss: Option<HappenedAt>,
     pub(crate) on_wake: Option<HappenedAt>,
+    pub(crate) on_recovered: Option<HappenedAt>,
 }
 
 /// What a library declares.
@@ -268,26 +277,27 @@ mod tests {
     fn every_structure_is_laid_out_as_the_c_compiler_lays_out_the_header() {
         let (ours, program) = layouts! {
             dumbbell_packet Packet { number, sent_at_ns, received_at_ns, lost_at_send_bytes, in_flight_at_send_bytes, bytes,
-                retransmission, was_lost }
+                retransmission, was_lost, ce }
             dumbbell_ack Ack { now_ns, packets, packet_count, acked_bytes, growth_bytes, lost_bytes, rtt_ns, srtt_ns,
                 rttvar_ns, min_rtt_ns, ack_delay_ns, in_flight_before_bytes, in_flight_bytes, peak_in_flight_bytes,
                 delivered_bytes, next_number, queued_bytes, queue_delay_ns, rate_bps, rate_delivered_bytes,
                 rate_interval_ns, rate_prior_delivered_bytes, rate_lost_bytes, rate_in_flight_at_send_bytes, rate_valid,
-                rate_app_limited, window_limited, app_limited, round_start, in_recovery }
+                rate_app_limited, window_limited, app_limited, round_start, in_recovery, complete_bytes, sent_bytes }
             dumbbell_loss Loss { now_ns, packets, packet_count, lost_bytes, in_flight_before_bytes, in_flight_bytes, srtt_ns,
                 next_number, new_episode }
             dumbbell_timeout Timeout { now_ns, in_flight_before_bytes, next_number, kind, repeated }
-            dumbbell_sent Sent { now_ns, number, in_flight_bytes, bytes, retransmission, filler }
+            dumbbell_sent Sent { now_ns, number, in_flight_bytes, bytes, retransmission, filler, frame, frame_end }
             dumbbell_ecn Ecn { now_ns, ce_packets, packets, in_flight_bytes, srtt_ns, new_episode }
-            dumbbell_frame Frame { now_ns, bytes, queued_bytes, queue_delay_ns, key }
-            dumbbell_control Control { window_bytes, pacing_bps, burst_bytes, wake_at_ns, media_bps, filler_bytes, failure }
+            dumbbell_frame Frame { now_ns, bytes, queued_bytes, queue_delay_ns, key, number }
+            dumbbell_control Control { window_bytes, pacing_bps, burst_bytes, wake_at_ns, media_bps, filler_bytes, failure,
+                max_frame_wait_ns }
             dumbbell_parameter Parameter { name, unit, help, kind, preset, least, most, choices }
             dumbbell_value Value { number, text, contents, length }
             dumbbell_field Field { name, unit }
             dumbbell_start Start { now_ns, initial_window_bytes, seed, mss_bytes }
             dumbbell_controller Controller { name, summary, parameters, parameter_count, field_list, field_count, create,
                 destroy, on_ack, control, fields, on_loss, on_timeout, on_ecn, on_sent, on_frame, on_established,
-                on_spurious_loss, on_wake }
+                on_spurious_loss, on_wake, on_recovered }
             dumbbell_plugin Plugin { interface_version, plugin_size, controller_size, parameter_size, field_size, value_size,
                 start_size, control_size, packet_size, ack_size, loss_size, timeout_size, ecn_size, sent_size, frame_size,
                 controllers, controller_count }

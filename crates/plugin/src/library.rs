@@ -12,7 +12,7 @@ use crate::native::{Declared, Native};
 use crate::watch::Watch;
 use congestion::{Build, Entry, Parameter, ParameterKind, Value};
 use core::ffi::{CStr, c_char, c_void};
-use core::mem::{MaybeUninit, size_of};
+use core::mem::{MaybeUninit, offset_of, size_of};
 use core::ptr;
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -170,29 +170,37 @@ fn read(plugin: *const c::Plugin) -> Result<Vec<Arc<Declared>>, String> {
     Ok(found)
 }
 
-/// Structures only grow: a library's may be as large as ours, and not smaller than they were when version 1 began.
+/// Structures only grow: a library's may be as small as they were when version 1 began, and not larger than those here.
 fn check_sizes(plugin: &c::Plugin) -> Result<(), String> {
+    // Of those that have grown, the first of what was added says how large they were.
     let sizes = [
-        ("plugin", plugin.plugin_size, size_of::<c::Plugin>()),
-        ("controller", plugin.controller_size, size_of::<c::Controller>()),
-        ("parameter", plugin.parameter_size, size_of::<c::Parameter>()),
-        ("field", plugin.field_size, size_of::<c::Field>()),
-        ("value", plugin.value_size, size_of::<c::Value>()),
-        ("start", plugin.start_size, size_of::<c::Start>()),
-        ("control", plugin.control_size, size_of::<c::Control>()),
-        ("packet", plugin.packet_size, size_of::<c::Packet>()),
-        ("ack", plugin.ack_size, size_of::<c::Ack>()),
-        ("loss", plugin.loss_size, size_of::<c::Loss>()),
-        ("timeout", plugin.timeout_size, size_of::<c::Timeout>()),
-        ("ecn", plugin.ecn_size, size_of::<c::Ecn>()),
-        ("sent", plugin.sent_size, size_of::<c::Sent>()),
-        ("frame", plugin.frame_size, size_of::<c::Frame>()),
+        ("plugin", plugin.plugin_size, size_of::<c::Plugin>(), size_of::<c::Plugin>()),
+        (
+            "controller",
+            plugin.controller_size,
+            offset_of!(c::Controller, on_recovered),
+            size_of::<c::Controller>(),
+        ),
+        ("parameter", plugin.parameter_size, size_of::<c::Parameter>(), size_of::<c::Parameter>()),
+        ("field", plugin.field_size, size_of::<c::Field>(), size_of::<c::Field>()),
+        ("value", plugin.value_size, size_of::<c::Value>(), size_of::<c::Value>()),
+        ("start", plugin.start_size, size_of::<c::Start>(), size_of::<c::Start>()),
+        ("control", plugin.control_size, offset_of!(c::Control, max_frame_wait_ns), size_of::<c::Control>()),
+        ("packet", plugin.packet_size, size_of::<c::Packet>(), size_of::<c::Packet>()),
+        ("ack", plugin.ack_size, offset_of!(c::Ack, complete_bytes), size_of::<c::Ack>()),
+        ("loss", plugin.loss_size, size_of::<c::Loss>(), size_of::<c::Loss>()),
+        ("timeout", plugin.timeout_size, size_of::<c::Timeout>(), size_of::<c::Timeout>()),
+        ("ecn", plugin.ecn_size, size_of::<c::Ecn>(), size_of::<c::Ecn>()),
+        ("sent", plugin.sent_size, offset_of!(c::Sent, frame), size_of::<c::Sent>()),
+        // What it grew by lies where it was padded before.
+        ("frame", plugin.frame_size, size_of::<c::Frame>(), size_of::<c::Frame>()),
     ];
-    // Nothing has grown yet: ours are the first ones.
-    for (name, theirs, ours) in sizes {
-        if theirs as usize != ours {
+    for (name, theirs, least, most) in sizes {
+        if !(least..=most).contains(&(theirs as usize)) {
+            let allowed = if least == most { most.to_string() } else { format!("{least} to {most}") };
             return Err(format!(
-                "its `struct dumbbell_{name}` has {theirs} bytes, not {ours}: it was compiled with another dumbbell.h"
+                "its `struct dumbbell_{name}` has {theirs} bytes, allowed is {allowed}: it was compiled with another \
+                 dumbbell.h"
             ));
         }
     }

@@ -147,6 +147,8 @@ fn ack_event(event: &congestion::Ack<'_>) -> c::Ack {
     ack.app_limited = alone(&event.app_limited);
     ack.round_start = alone(&event.round_start);
     ack.in_recovery = alone(&event.in_recovery);
+    ack.complete_bytes = alone(&event.complete_bytes);
+    ack.sent_bytes = alone(&event.sent_bytes);
     ack
 }
 
@@ -177,6 +179,7 @@ impl Foreign for Native {
             Callback::OnEstablished => functions.on_established.is_some(),
             Callback::OnSpuriousLoss => functions.on_spurious_loss.is_some(),
             Callback::OnWake => functions.on_wake.is_some(),
+            Callback::OnRecovered => functions.on_recovered.is_some(),
             Callback::Create | Callback::Control | Callback::Fields | Callback::Destroy => true,
         }
     }
@@ -224,6 +227,8 @@ impl Foreign for Native {
                     bytes: event.bytes,
                     retransmission: event.retransmission,
                     filler: event.filler,
+                    frame: event.frame,
+                    frame_end: event.frame_end,
                 },
             ),
             Event::Frame(event) => self.call(
@@ -234,6 +239,7 @@ impl Foreign for Native {
                     queued_bytes: event.queued_bytes,
                     queue_delay_ns: event.queue_delay.as_ns(),
                     key: event.key,
+                    number: event.number,
                 },
             ),
             Event::Established(now, rtt) => {
@@ -244,6 +250,7 @@ impl Foreign for Native {
             }
             Event::SpuriousLoss(now) => self.call_at(self.declared.functions.on_spurious_loss, now),
             Event::Wake(now) => self.call_at(self.declared.functions.on_wake, now),
+            Event::Recovered(now) => self.call_at(self.declared.functions.on_recovered, now),
         }
         Ok(())
     }
@@ -259,6 +266,7 @@ impl Foreign for Native {
             media_bps: answer.media_bps,
             filler_bytes: answer.filler_bytes,
             failure: ptr::null(),
+            max_frame_wait_ns: answer.max_frame_wait_ns,
         };
         let Some(function) = self.declared.functions.control else { return Err(missing()) };
         // SAFETY: the state is the library's, the control valid during the call.
@@ -274,6 +282,7 @@ impl Foreign for Native {
             wake_at_ns: control.wake_at_ns,
             media_bps: control.media_bps,
             filler_bytes: control.filler_bytes,
+            max_frame_wait_ns: control.max_frame_wait_ns,
         };
         Ok(())
     }
@@ -388,8 +397,9 @@ mod tests {
             bytes: 1448,
             retransmission: true,
             was_lost: false,
+            ce: true,
         };
-        let packets = [packet, AckedPacket { number: next(), was_lost: true, ..packet }];
+        let packets = [packet, AckedPacket { number: next(), was_lost: true, ce: false, ..packet }];
         let event = Ack {
             now: Time::from_ns(next()),
             packets: &packets,
@@ -422,6 +432,8 @@ mod tests {
             queued_bytes: next(),
             queue_delay: Span::from_ns(next()),
             feedback: &[],
+            complete_bytes: next(),
+            sent_bytes: next(),
         };
         for event in [event, Ack { app_limited: true, round_start: true, rtt: None, rate: None, ..event }] {
             let told = ack_event(&event);

@@ -30,6 +30,8 @@ pub enum Callback {
     OnSpuriousLoss,
     /// Its timer.
     OnWake,
+    /// The end of an episode.
+    OnRecovered,
     /// What is allowed.
     Control,
     /// Values for plots.
@@ -39,7 +41,7 @@ pub enum Callback {
 }
 
 impl Callback {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Create,
         Self::OnAck,
         Self::OnLoss,
@@ -50,6 +52,7 @@ impl Callback {
         Self::OnEstablished,
         Self::OnSpuriousLoss,
         Self::OnWake,
+        Self::OnRecovered,
         Self::Control,
         Self::Fields,
         Self::Destroy,
@@ -68,6 +71,7 @@ impl Callback {
             Self::OnEstablished => "on_established",
             Self::OnSpuriousLoss => "on_spurious_loss",
             Self::OnWake => "on_wake",
+            Self::OnRecovered => "on_recovered",
             Self::Control => "control",
             Self::Fields => "fields",
             Self::Destroy => "destroy",

@@ -113,7 +113,7 @@ struct Instance {
 }
 
 /// The events that an instance may have methods for.
-const EVENTS: [Callback; 9] = [
+const EVENTS: [Callback; 10] = [
     Callback::OnAck,
     Callback::OnLoss,
     Callback::OnTimeout,
@@ -123,6 +123,7 @@ const EVENTS: [Callback; 9] = [
     Callback::OnEstablished,
     Callback::OnSpuriousLoss,
     Callback::OnWake,
+    Callback::OnRecovered,
 ];
 
 impl Instance {
@@ -197,7 +198,9 @@ impl Foreign for Instance {
                 Event::Sent(event) => method.call1((Sent::from(event),)),
                 Event::Frame(event) => method.call1((Frame::from(event),)),
                 Event::Established(now, rtt) => method.call1((now.as_secs_f64(), rtt.as_secs_f64())),
-                Event::SpuriousLoss(now) | Event::Wake(now) => method.call1((now.as_secs_f64(),)),
+                Event::SpuriousLoss(now) | Event::Wake(now) | Event::Recovered(now) => {
+                    method.call1((now.as_secs_f64(),))
+                }
             };
             called.map_err(|error| raised(py, &error))?;
             self.ask(py)

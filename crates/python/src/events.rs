@@ -10,9 +10,13 @@ use units::{Span, Time};
 /// What a controller is given when its flow begins.
 #[pyclass(frozen, get_all, module = "dumbbell.plugins")]
 pub(crate) struct Start {
+    /// The flow's start, s since the start of the run.
     now_s: f64,
+    /// Payload of a full packet, bytes, without headers: what it counts in every window and rate.
     mss_bytes: u32,
+    /// The transport's initial window, payload bytes.
     initial_window_bytes: u64,
+    /// For whatever is drawn at random.
     seed: u64,
 }
 
@@ -30,15 +34,26 @@ impl From<&CoreStart> for Start {
 /// One packet that was acknowledged or lost.
 #[pyclass(frozen, get_all, module = "dumbbell.plugins")]
 pub(crate) struct Packet {
+    /// Grows by one with every transmission, never used twice.
     number: u64,
+    /// Payload bytes, without headers: what window and pacing count for it.
     bytes: u32,
+    /// On the sender's clock.
     sent_at_s: f64,
+    /// On the receiver's clock; without meaning in a loss.
     received_at_s: f64,
+    /// With the unknown offset of the clocks in it: only differences mean anything.
     one_way_delay_s: f64,
+    /// Payload lost on the connection, in all, when it was sent.
     lost_at_send_bytes: u64,
+    /// Payload in flight just after it was sent.
     in_flight_at_send_bytes: u64,
+    /// Whether it carried data that was sent before.
     retransmission: bool,
+    /// Whether it had been declared lost: a spurious loss.
     was_lost: bool,
+    /// Whether it arrived marked with CE; False also if the ACK that listed it was lost.
+    ce: bool,
 }
 
 impl From<&AckedPacket> for Packet {
@@ -53,6 +68,7 @@ impl From<&AckedPacket> for Packet {
             in_flight_at_send_bytes: packet.in_flight_at_send_bytes,
             retransmission: packet.retransmission,
             was_lost: packet.was_lost,
+            ce: packet.ce,
         }
     }
 }
@@ -61,68 +77,103 @@ impl From<&AckedPacket> for Packet {
 #[pyclass(frozen, get_all, module = "dumbbell.plugins")]
 #[derive(Clone)]
 pub(crate) struct RateSample {
+    /// Payload bits per second.
     bps: u64,
+    /// Payload delivered over the interval.
     delivered_bytes: u64,
+    /// The longer of the send and the ACK interval.
     interval_s: f64,
+    /// Payload delivered in all when the newest packet was sent.
     prior_delivered_bytes: u64,
+    /// Payload lost over the interval.
     lost_bytes: u64,
+    /// Payload in flight just after the newest packet was sent.
     in_flight_at_send_bytes: u64,
+    /// Whether it was taken while the application limited the sender.
     app_limited: bool,
 }
 
-/// At least one packet was newly acknowledged.
+/// At least one packet was newly acknowledged. Every count of bytes is of payload, without headers.
 #[pyclass(frozen, module = "dumbbell.plugins")]
 pub(crate) struct Ack {
+    /// Now, s since the start of the run.
     #[pyo3(get)]
     now_s: f64,
     packets: Vec<AckedPacket>,
+    /// Sum of the packets' payload, selectively acknowledged and sent again included.
     #[pyo3(get)]
     acked_bytes: u64,
+    /// Payload by which a window grows: `acked_bytes`, or as far as the stream is complete.
     #[pyo3(get)]
     growth_bytes: u64,
+    /// Payload declared lost by this ACK; `on_loss` has been called.
     #[pyo3(get)]
     lost_bytes: u64,
+    /// RTT of the newest packet; None without a sample.
     #[pyo3(get)]
     rtt_s: Option<f64>,
+    /// Smoothed RTT (RFC 6298).
     #[pyo3(get)]
     srtt_s: f64,
+    /// RTT variation.
     #[pyo3(get)]
     rttvar_s: f64,
+    /// Smallest RTT of the connection's life.
     #[pyo3(get)]
     min_rtt_s: f64,
+    /// So long the receiver says to have held the ACK.
     #[pyo3(get)]
     ack_delay_s: f64,
+    /// Payload in flight before this ACK.
     #[pyo3(get)]
     in_flight_before_bytes: u64,
+    /// Payload in flight now: sent, neither acknowledged nor declared lost.
     #[pyo3(get)]
     in_flight_bytes: u64,
+    /// Most payload in flight at any moment since the start of the previous round trip.
     #[pyo3(get)]
     peak_in_flight_bytes: u64,
+    /// Whether the window limited sending since the previous round trip.
     #[pyo3(get)]
     window_limited: bool,
+    /// Whether the application has nothing to send.
     #[pyo3(get)]
     app_limited: bool,
+    /// Payload delivered on the connection, in all; each transmission that arrived counts.
     #[pyo3(get)]
     delivered_bytes: u64,
     rate: Option<congestion::RateSample>,
+    /// Whether a round trip ended with this ACK.
     #[pyo3(get)]
     round_start: bool,
+    /// Whether an episode goes on that a loss or a mark began; False after a timeout. The transport reduces nothing of
+    /// the controller's window meanwhile.
     #[pyo3(get)]
     in_recovery: bool,
+    /// Number of the next transmission.
     #[pyo3(get)]
     next_number: u64,
     queued_bytes: u64,
+    /// So long the oldest frame of a live source has waited.
     #[pyo3(get)]
     queue_delay_s: f64,
+    /// The receiver has the stream up to here: TCP's cumulative acknowledgement; 0 where nothing is sent again.
+    #[pyo3(get)]
+    complete_bytes: u64,
+    /// The stream was sent up to here; what is sent again does not count twice.
+    #[pyo3(get)]
+    sent_bytes: u64,
 }
 
 #[pymethods]
 impl Ack {
+    /// Newly acknowledged packets, in ascending order.
     #[getter]
     fn packets(&self) -> Vec<Packet> {
         self.packets.iter().map(Packet::from).collect()
     }
 
+    /// Delivery rate sample, if there is one.
     #[getter]
     fn rate(&self) -> Option<RateSample> {
         self.rate.map(|rate| RateSample {
@@ -136,11 +187,13 @@ impl Ack {
         })
     }
 
+    /// Payload written by the application and not sent; None if it always has more.
     #[getter]
     fn queued_bytes(&self) -> Option<u64> {
         Some(self.queued_bytes).filter(|bytes| *bytes != u64::MAX)
     }
 
+    /// Whether a window may grow: it limited sending, or, in slow start, is less than twice what was in flight.
     fn may_grow(&self, window_bytes: f64, in_slow_start: bool) -> bool {
         self.window_limited || (in_slow_start && window_bytes < 2.0 * self.peak_in_flight_bytes as f64)
     }
@@ -171,32 +224,43 @@ impl From<&congestion::Ack<'_>> for Ack {
             next_number: event.next_number,
             queued_bytes: event.queued_bytes,
             queue_delay_s: event.queue_delay.as_secs_f64(),
+            complete_bytes: event.complete_bytes,
+            sent_bytes: event.sent_bytes,
         }
     }
 }
 
-/// Packets were declared lost.
+/// Packets were declared lost. Comes before the ACK that revealed it. The window is the controller's to reduce: the
+/// transport reads it right after `on_loss` has begun an episode, and lets the flight shrink to it (`recovery`).
 #[pyclass(frozen, module = "dumbbell.plugins")]
 pub(crate) struct Loss {
+    /// Now, s since the start of the run.
     #[pyo3(get)]
     now_s: f64,
     packets: Vec<AckedPacket>,
+    /// Sum of the packets' payload.
     #[pyo3(get)]
     lost_bytes: u64,
+    /// Payload in flight before they were taken out.
     #[pyo3(get)]
     in_flight_before_bytes: u64,
+    /// Payload in flight now.
     #[pyo3(get)]
     in_flight_bytes: u64,
+    /// Whether it is the first loss of an episode: the controller reduces its window then, once; nobody else does.
     #[pyo3(get)]
     new_episode: bool,
+    /// Smoothed RTT.
     #[pyo3(get)]
     srtt_s: f64,
+    /// Number of the next transmission.
     #[pyo3(get)]
     next_number: u64,
 }
 
 #[pymethods]
 impl Loss {
+    /// The lost packets, in ascending order.
     #[getter]
     fn packets(&self) -> Vec<Packet> {
         self.packets.iter().map(Packet::from).collect()
@@ -218,13 +282,19 @@ impl From<&congestion::Loss<'_>> for Loss {
     }
 }
 
-/// The retransmission timer expired, or congestion is persistent.
+/// The retransmission timer expired, or congestion is persistent (RFC 9002 7.6): all that was sent is lost. The window
+/// is the controller's to set.
 #[pyclass(frozen, get_all, module = "dumbbell.plugins")]
 pub(crate) struct Timeout {
+    /// Now, s since the start of the run.
     now_s: f64,
+    /// Whether it is persistent congestion.
     persistent: bool,
+    /// Whether nothing was acknowledged since the previous one.
     repeated: bool,
+    /// Payload in flight before all was declared lost.
     in_flight_before_bytes: u64,
+    /// Number of the next transmission.
     next_number: u64,
 }
 
@@ -240,14 +310,20 @@ impl From<&congestion::Timeout> for Timeout {
     }
 }
 
-/// New CE marks were reported.
+/// New CE marks were reported. Comes before the ACK that reports them.
 #[pyclass(frozen, get_all, module = "dumbbell.plugins")]
 pub(crate) struct Ecn {
+    /// Now, s since the start of the run.
     now_s: f64,
+    /// Packets newly reported as marked; `Packet.ce` says which.
     ce_packets: u64,
+    /// Packets newly reported in all.
     packets: u64,
+    /// Whether it is the first mark of a round trip: the controller reduces its window then, nobody else does.
     new_episode: bool,
+    /// Payload in flight.
     in_flight_bytes: u64,
+    /// Smoothed RTT.
     srtt_s: f64,
 }
 
@@ -267,12 +343,22 @@ impl From<&congestion::Ecn> for Ecn {
 /// A packet was sent.
 #[pyclass(frozen, get_all, module = "dumbbell.plugins")]
 pub(crate) struct Sent {
+    /// Now, s since the start of the run.
     now_s: f64,
+    /// Grows by one with every transmission.
     number: u64,
+    /// Payload bytes, without headers: what window and pacing count for it.
     bytes: u32,
+    /// Payload in flight, this packet included.
     in_flight_bytes: u64,
+    /// Whether it carries data that was sent before.
     retransmission: bool,
+    /// Whether it carries no data of the application.
     filler: bool,
+    /// The frame of a live source that its payload is of (`Frame.number`); 0: none.
+    frame: u32,
+    /// Whether the frame ends with this packet.
+    frame_end: bool,
 }
 
 impl From<&congestion::Sent> for Sent {
@@ -284,6 +370,8 @@ impl From<&congestion::Sent> for Sent {
             in_flight_bytes: event.in_flight_bytes,
             retransmission: event.retransmission,
             filler: event.filler,
+            frame: event.frame,
+            frame_end: event.frame_end,
         }
     }
 }
@@ -291,11 +379,18 @@ impl From<&congestion::Sent> for Sent {
 /// The encoder of a live source wrote a frame.
 #[pyclass(frozen, get_all, module = "dumbbell.plugins")]
 pub(crate) struct Frame {
+    /// Now, s since the start of the run.
     now_s: f64,
+    /// Its payload bytes.
     bytes: u64,
+    /// Whether it is a key frame.
     key: bool,
+    /// Payload that waits to be sent, this frame included.
     queued_bytes: u64,
+    /// So long the oldest frame of that has waited.
     queue_delay_s: f64,
+    /// Its number, from 1: the one that `Sent.frame` names.
+    number: u32,
 }
 
 impl From<&congestion::Frame> for Frame {
@@ -306,26 +401,37 @@ impl From<&congestion::Frame> for Frame {
             key: event.key,
             queued_bytes: event.queued_bytes,
             queue_delay_s: event.queue_delay.as_secs_f64(),
+            number: event.number,
         }
     }
 }
 
-/// What a controller allows.
+/// What a controller allows. Values that cannot be end the run with a line that says so.
 #[pyclass(get_all, set_all, module = "dumbbell.plugins")]
 pub(crate) struct Control {
+    /// Most payload in flight, sent again and fillers included, headers not: 1 to 2^32 bytes, or infinite with pacing.
+    /// During an episode the transport's `recovery` says which window counts (docs/plugins.md).
     window_bytes: f64,
+    /// Payload bits per second, headers not counted: 1 to 10^12, or infinite: as fast as the window opens.
     pacing_bps: f64,
+    /// Most payload that leaves back to back when pacing; 0: one packet.
     burst_bytes: u64,
+    /// When to call `on_wake`: 1 us from now or later, or infinite.
     wake_at_s: f64,
+    /// Payload bits per second that a live encoder is to produce; infinite: what follows from window and pacing.
     media_bps: f64,
+    /// Payload counted for packets without data, sent when there is no other; -1: none.
     filler_bytes: i64,
+    /// A frame of a live source of which nothing was sent for so long is dropped whole, and a key frame asked for;
+    /// infinite: none is. One that has begun to leave is finished.
+    max_frame_wait_s: f64,
 }
 
 #[pymethods]
 impl Control {
     #[new]
     #[pyo3(signature = (window_bytes, pacing_bps=f64::INFINITY, *, burst_bytes=0, wake_at_s=f64::INFINITY,
-                        media_bps=f64::INFINITY, filler_bytes=-1))]
+                        media_bps=f64::INFINITY, filler_bytes=-1, max_frame_wait_s=f64::INFINITY))]
     const fn new(
         window_bytes: f64,
         pacing_bps: f64,
@@ -333,26 +439,26 @@ impl Control {
         wake_at_s: f64,
         media_bps: f64,
         filler_bytes: i64,
+        max_frame_wait_s: f64,
     ) -> Self {
-        Self { window_bytes, pacing_bps, burst_bytes, wake_at_s, media_bps, filler_bytes }
+        Self { window_bytes, pacing_bps, burst_bytes, wake_at_s, media_bps, filler_bytes, max_frame_wait_s }
     }
 }
 
 impl From<&Control> for Answer {
     fn from(control: &Control) -> Self {
-        let wake_at = if control.wake_at_s == f64::INFINITY {
-            Time::NEVER
-        } else {
-            // What is negative or no number becomes 0, which is past and refused as such.
-            Time::from_secs_f64(control.wake_at_s.max(0.0))
+        // What is negative or no number becomes 0: as a time it is past, and refused as such.
+        let ns = |seconds: f64| {
+            if seconds == f64::INFINITY { u64::MAX } else { Time::from_secs_f64(seconds.max(0.0)).as_ns() }
         };
         Self {
             window_bytes: control.window_bytes,
             pacing_bps: control.pacing_bps,
             burst_bytes: control.burst_bytes,
-            wake_at_ns: wake_at.as_ns(),
+            wake_at_ns: ns(control.wake_at_s),
             media_bps: control.media_bps,
             filler_bytes: control.filler_bytes,
+            max_frame_wait_ns: ns(control.max_frame_wait_s),
         }
     }
 }

@@ -77,7 +77,7 @@ mod tests {
     fn a_packet_acknowledged_in_part_has_not_arrived_yet() {
         let mut flight = Flight::of_test(&Config::tcp());
         for (index, arrived) in [(0, 0), (1, 1000)] {
-            let arrivals = [Arrival { number: 0, at: Time::ZERO }].into_iter().collect();
+            let arrivals = [Arrival::default()].into_iter().collect();
             let part = Some(Part { index, count: 2 });
             flight.collect(&AckFrame { number: u64::from(index), arrivals, part, ..AckFrame::default() });
             assert_eq!(Advance::of_packets(&flight, 0).arrived_bytes, arrived, "part {index}");

@@ -299,6 +299,19 @@ impl Application {
         self.encoder.as_ref().is_none_or(|encoder| encoder.is_worth_sending(now, offset))
     }
 
+    /// Drops the frames of a live source that have waited longer than `limit` and of which nothing is among the first `sent`
+    /// bytes.
+    pub fn drop_frames(&mut self, now: Time, sent: u64, limit: Span) {
+        if let Some(encoder) = &mut self.encoder {
+            encoder.drop_frames(now, sent, limit);
+        }
+    }
+
+    /// Bytes from `offset` to the end of the frame that it lies in; 0 for other applications than live sources.
+    pub fn left_in_frame(&self, offset: u64) -> u64 {
+        self.encoder.as_ref().map_or(0, |encoder| encoder.left_in_frame(offset))
+    }
+
     /// The frame that byte `offset` belongs to.
     pub fn frame_at(&self, offset: u64) -> FrameMark {
         self.encoder.as_ref().map_or_else(FrameMark::default, |encoder| encoder.frame_at(offset))

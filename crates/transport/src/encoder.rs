@@ -114,6 +114,8 @@ pub struct EncoderStats {
     pub frames: u64,
     /// Frames skipped because too much was waiting.
     pub frames_skipped: u64,
+    /// Frames written and dropped before anything of them was sent, because the controller lets none wait so long.
+    pub frames_dropped: u64,
     /// Key frames among those written.
     pub key_frames: u64,
     /// Bytes written.
@@ -126,6 +128,13 @@ struct Written {
     /// Stream offset behind its last byte.
     end: u64,
     mark: FrameMark,
+}
+
+impl Written {
+    /// Stream offset of its first byte.
+    fn begin(&self) -> u64 {
+        self.end - u64::from(self.mark.bytes)
+    }
 }
 
 /// A running encoder.
@@ -225,6 +234,28 @@ impl Encoder {
         self.frames.get(self.index(sent)).map_or(Span::ZERO, |frame| now - frame.mark.captured_at)
     }
 
+    /// Drops the frames that have waited longer than `limit` and of which nothing is among the first `sent` bytes: what was
+    /// written after them moves up, and what follows cannot be decoded without a key frame.
+    pub(crate) fn drop_frames(&mut self, now: Time, sent: u64, limit: Span) {
+        let begun = self.index(sent);
+        let first = begun + usize::from(self.frames.get(begun).is_some_and(|frame| frame.begin() < sent));
+        let waited_too_long = |frame: &&Written| now - frame.mark.captured_at > limit;
+        let count = self.frames.iter().skip(first).take_while(waited_too_long).count();
+        if count == 0 {
+            return;
+        }
+        let dropped: Vec<FrameMark> =
+            self.frames.drain(first..first + count).map(|frame| frame.mark).collect();
+        let bytes: u64 = dropped.iter().map(|mark| u64::from(mark.bytes)).sum();
+        for frame in self.frames.iter_mut().skip(first) {
+            frame.end -= bytes;
+        }
+        self.written -= bytes;
+        self.stats.frames_dropped += count as u64;
+        let is_missed = dropped.last().is_some_and(|last| last.number >= self.last_key_number);
+        self.key_requested |= self.spec.key_after_loss && is_missed;
+    }
+
     /// Whether what is lost of the frame at `offset` is still worth sending again at `now`.
     pub(crate) fn is_worth_sending(&self, now: Time, offset: u64) -> bool {
         let limit = ms(self.spec.resend_within_ms);
@@ -276,6 +307,7 @@ impl Encoder {
         self.frames.push_back(Written { end: self.written, mark });
         Some(Frame {
             now,
+            number: mark.number,
             bytes: u64::from(bytes),
             key,
             queued_bytes: self.written - sent,

@@ -64,7 +64,8 @@ impl Feedback {
             Conduct::Optimistic { ahead_packets } => {
                 let claims = frame.largest + 1..=frame.largest + u64::from(*ahead_packets);
                 let room = MAX_ARRIVALS.saturating_sub(frame.arrivals.len());
-                frame.arrivals.extend(claims.take(room).map(|number| Arrival { number, at: now }));
+                let claimed = claims.take(room).map(|number| Arrival { number, at: now, ce: false });
+                frame.arrivals.extend(claimed);
                 frame.next_offset = highest_offset;
             }
             Conduct::AckDivision { parts } if *parts > 1 && !frame.arrivals.is_empty() => {
@@ -112,7 +113,8 @@ mod tests {
 
     /// An honest ACK of packets 3 and 4; the stream is complete up to 5000.
     fn frame() -> AckFrame {
-        let arrivals = [3, 4].map(|number| Arrival { number, at: at(number) }).into_iter().collect();
+        let arrivals =
+            [3, 4].map(|number| Arrival { number, at: at(number), ce: false }).into_iter().collect();
         AckFrame { number: 7, largest: 4, next_offset: 5000, arrivals, ..AckFrame::default() }
     }
 

@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::packets::{Fate, SentPacket, SentPackets};
 use crate::rate::Newest;
-use crate::wire::{AckFrame, MAX_ARRIVALS, Part};
+use crate::wire::{AckFrame, Arrival, MAX_ARRIVALS, Part};
 use congestion::AckedPacket;
 use units::Time;
 
@@ -156,22 +156,22 @@ impl Flight {
         self.acked.clear();
         let mut sum = Acknowledged::default();
         for arrival in &frame.arrivals {
-            self.acknowledge(arrival.number, arrival.at, frame.part, &mut sum);
+            self.acknowledge(arrival, frame.part, &mut sum);
         }
         let has_gap = frame.number != self.next_ack;
         self.next_ack = self.next_ack.max(frame.number + 1);
-        let received_at = frame.arrivals.last().map_or(Time::ZERO, |arrival| arrival.at);
+        let at = frame.arrivals.last().map_or(Time::ZERO, |arrival| arrival.at);
         if has_gap || frame.arrivals.len() >= MAX_ARRIVALS || frame.arrivals.is_empty() {
             // An ACK went missing, or lists no more: the rest is in the ranges, without exact receive times.
             for range in &frame.ranges {
                 for number in range.start.max(self.base())..range.end.min(self.next_number()) {
-                    self.acknowledge(number, received_at, None, &mut sum);
+                    self.acknowledge(&Arrival { number, at, ce: false }, None, &mut sum);
                 }
             }
         }
         // Also a packet that never arrived, if a probe with the same payload did.
         if self.cumulative && (has_gap || self.is_first_complete(frame.next_offset)) {
-            self.acknowledge_below(frame.next_offset, received_at, &mut sum);
+            self.acknowledge_below(frame.next_offset, at, &mut sum);
         }
         if self.acked.windows(2).any(|pair| pair[0].number > pair[1].number) {
             self.acked.sort_unstable_by_key(|packet| packet.number);
@@ -203,23 +203,24 @@ impl Flight {
 
     /// Marks every packet in flight as delivered whose payload lies below `next_offset`. (Of a lost packet the payload may
     /// have arrived with its retransmission.)
-    fn acknowledge_below(&mut self, next_offset: u64, received_at: Time, sum: &mut Acknowledged) {
+    fn acknowledge_below(&mut self, next_offset: u64, at: Time, sum: &mut Acknowledged) {
         for number in self.base()..self.next_number() {
             let is_complete =
                 |packet: &SentPacket| packet.fate == Fate::InFlight && packet.end() <= next_offset;
             if self.packets.get(number).is_some_and(is_complete) {
-                self.acknowledge(number, received_at, None, sum);
+                self.acknowledge(&Arrival { number, at, ce: false }, None, sum);
             }
         }
     }
 
     /// Marks one packet, or a part of it, as delivered. What was never sent cannot be acknowledged.
     #[inline]
-    fn acknowledge(&mut self, number: u64, received_at: Time, part: Option<Part>, sum: &mut Acknowledged) {
+    fn acknowledge(&mut self, arrival: &Arrival, part: Option<Part>, sum: &mut Acknowledged) {
+        let number = arrival.number;
         let Some(packet) = self.packets.get_mut(number).filter(|packet| packet.fate != Fate::Acked) else {
             return;
         };
-        let mut acked = seen_by_controllers(number, packet, received_at);
+        let mut acked = seen_by_controllers(number, packet, arrival);
         let payload_bytes = u32::from(packet.payload_bytes);
         let arrived_bytes = part.map_or(payload_bytes, |part| part.acknowledged(payload_bytes));
         if arrived_bytes < payload_bytes {
@@ -268,7 +269,7 @@ impl Flight {
         };
         packet.fate = Fate::Lost;
         let payload_bytes = u32::from(packet.payload_bytes);
-        let mut lost = seen_by_controllers(number, packet, Time::ZERO);
+        let mut lost = seen_by_controllers(number, packet, &Arrival::default());
         lost.was_lost = true;
         self.bytes -= u64::from(lost.bytes);
         self.packets_lost += 1;
@@ -279,21 +280,19 @@ impl Flight {
 }
 
 /// A sent packet as controllers see it.
-fn seen_by_controllers(number: u64, packet: &SentPacket, received_at: Time) -> AckedPacket {
+fn seen_by_controllers(number: u64, packet: &SentPacket, arrival: &Arrival) -> AckedPacket {
     AckedPacket {
         number,
         bytes: packet.outstanding_bytes(),
         sent_at: packet.sent_at,
-        received_at,
+        received_at: arrival.at,
         lost_at_send_bytes: packet.snapshot.lost_bytes,
         in_flight_at_send_bytes: packet.snapshot.in_flight_bytes,
         retransmission: packet.retransmission,
         was_lost: packet.fate == Fate::Lost,
+        ce: arrival.ce,
     }
 }
-
-#[cfg(test)]
-use crate::wire::Arrival;
 
 #[cfg(test)]
 impl Flight {
@@ -311,7 +310,7 @@ impl Flight {
         arrived: &[u64],
         complete: u64,
     ) -> Acknowledged {
-        let arrival = |&number: &u64| Arrival { number, at: Time::from_ns(number) };
+        let arrival = |&number: &u64| Arrival { number, at: Time::from_ns(number), ce: false };
         let arrivals = arrived.iter().map(arrival).collect();
         self.collect(&AckFrame { number, arrivals, next_offset: complete * 1000, ..AckFrame::default() })
     }
@@ -342,7 +341,7 @@ mod tests {
     fn what_a_missing_ack_said_comes_from_the_ranges() {
         let mut flight = Flight::of_test(&Config::tcp());
         let ranges = [Range { start: 4, end: 6 }, Range { start: 0, end: 3 }].into_iter().collect();
-        let arrivals = [Arrival { number: 5, at: Time::from_ns(9) }].into_iter().collect();
+        let arrivals = [Arrival { number: 5, at: Time::from_ns(9), ce: false }].into_iter().collect();
         let frame = AckFrame { number: 0, ranges, arrivals, ..AckFrame::default() };
         flight.collect(&frame);
         assert_eq!(numbers(flight.acked()), [5], "no ACK is missing");
@@ -380,7 +379,7 @@ mod tests {
     fn a_packet_acknowledged_in_parts_is_delivered_with_the_last() {
         let mut flight = Flight::of_test(&Config::tcp());
         let mut part = |index, number| {
-            let arrivals = [Arrival { number: 0, at: Time::ZERO }].into_iter().collect();
+            let arrivals = [Arrival::default()].into_iter().collect();
             let part = Some(Part { index, count: 4 });
             let sum = flight.collect(&AckFrame { number, arrivals, part, ..AckFrame::default() });
             (sum.bytes, sum.delivered_bytes, flight.bytes())
@@ -393,7 +392,7 @@ mod tests {
     #[test]
     fn a_retired_packet_leaves_the_flight_with_what_was_not_acknowledged_of_it() {
         let mut flight = Flight::of_test(&Config::tcp());
-        let arrivals = [Arrival { number: 0, at: Time::ZERO }].into_iter().collect();
+        let arrivals = [Arrival::default()].into_iter().collect();
         flight.collect(&AckFrame {
             arrivals,
             part: Some(Part { index: 0, count: 4 }),

@@ -43,7 +43,7 @@ pub struct Receiver {
     largest: Option<u64>,
     arrivals: Arrivals,
     /// Arrivals of packets beyond the first hole, kept while an ACK cannot speak of all that has arrived.
-    withheld: Vec<(Data, Time)>,
+    withheld: Vec<(Data, Arrival)>,
     unacked: u32,
     first_unacked_at: Time,
     last_arrival_at: Time,
@@ -133,7 +133,7 @@ impl Receiver {
                 ce: ecn.ce > 0,
             });
         }
-        self.note_arrival(now, data);
+        self.note_arrival(data, Arrival { number: data.number, at: now, ce: ecn.ce > 0 });
         let in_order = data.number == expected && self.withheld.is_empty() && !self.has_hole();
         let opening = data.payload_bytes == 0 && !data.filler;
         if (!in_order && self.ack_on_gap) || opening || self.unacked >= self.ack_every {
@@ -167,7 +167,8 @@ impl Receiver {
         new_bytes
     }
 
-    fn note_arrival(&mut self, now: Time, data: &Data) {
+    fn note_arrival(&mut self, data: &Data, arrival: Arrival) {
+        let now = arrival.at;
         if self.unacked == 0 {
             self.first_unacked_at = now;
         }
@@ -175,17 +176,17 @@ impl Receiver {
         self.unacked += 1;
         if self.tells_all() {
             if self.arrivals.len() < MAX_ARRIVALS {
-                self.arrivals.push(Arrival { number: data.number, at: now });
+                self.arrivals.push(arrival);
             }
             return;
         }
-        self.withheld.push((*data, now));
+        self.withheld.push((*data, arrival));
         let next_offset = self.next_offset;
         let arrivals = &mut self.arrivals;
-        self.withheld.retain(|(data, at)| {
+        self.withheld.retain(|(data, arrival)| {
             let complete = data.offset + u64::from(data.payload_bytes) <= next_offset;
             if complete {
-                arrivals.push(Arrival { number: data.number, at: *at });
+                arrivals.push(*arrival);
             }
             !complete
         });
@@ -199,9 +200,10 @@ impl Receiver {
     /// Lists again what has arrived beyond the first hole and within reach, as a mask in every ACK does.
     fn list_reachable(&mut self) {
         let reach = self.next_offset + self.reach_bytes;
-        let is_reachable = |(data, _): &&(Data, Time)| data.offset + u64::from(data.payload_bytes) <= reach;
+        let is_reachable =
+            |(data, _): &&(Data, Arrival)| data.offset + u64::from(data.payload_bytes) <= reach;
         let reachable = self.withheld.iter().filter(is_reachable);
-        self.arrivals.extend(reachable.map(|(data, at)| Arrival { number: data.number, at: *at }));
+        self.arrivals.extend(reachable.map(|(_, arrival)| *arrival));
     }
 
     /// When [`Receiver::poll_ack`] wants to be called without a packet arriving.

@@ -252,9 +252,15 @@ impl Stream {
         self.application.capture(now, self.next_offset, target)
     }
 
-    /// The frame of a live source that byte `offset` belongs to.
-    pub(crate) fn frame_at(&self, offset: u64) -> FrameMark {
-        self.application.frame_at(offset)
+    /// The frame of a live source that byte `offset` belongs to, and whether it ends `payload_bytes` later.
+    pub(crate) fn frame_at(&self, offset: u64, payload_bytes: u32) -> (FrameMark, bool) {
+        let is_end = self.application.left_in_frame(offset) == u64::from(payload_bytes);
+        (self.application.frame_at(offset), is_end)
+    }
+
+    /// Drops the frames of a live source of which nothing was sent for longer than `limit`.
+    pub(crate) fn drop_frames(&mut self, now: Time, limit: Span) {
+        self.application.drop_frames(now, self.next_offset, limit);
     }
 
     /// Bytes the application has written and that wait to be sent, and how long the oldest frame of a live source has.

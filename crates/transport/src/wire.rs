@@ -78,6 +78,8 @@ pub struct Arrival {
     pub number: u64,
     /// When it arrived (receiver's clock).
     pub at: Time,
+    /// Whether it arrived marked with CE.
+    pub ce: bool,
 }
 
 /// Packets that arrived. As many as there usually are need no memory of their own.

@@ -59,10 +59,11 @@ def plugin_schemes(files: Iterable[str]) -> "list[Scheme]":
 def parameters(plugins: Iterable[str] = ()) -> list[dict[str, Any]]:
     """Every parameter of every controller, with `controller`, `name`, `unit`, `kind`, limits, `default`, `help`.
 
-    Those of plug-ins, given as to `plugin_schemes`, too.
+    With plug-ins, given as to `plugin_schemes`, those of their controllers alone.
     """
     rows = []
-    for controller in (*json.loads(_core.controllers()), *_described(plugins)):
+    files = list(plugins)
+    for controller in _described(files) if files else json.loads(_core.controllers()):
         rows += [{"controller": controller["name"]} | parameter for parameter in controller["parameters"]]
     return rows
 
@@ -71,7 +72,7 @@ def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iter
     """Everything of one sort (`schemes`, `paths`, `experiments`, `metrics`, `parameters`), as `dumbbell list --json`.
 
     `text` chooses: every word of it occurs somewhere in what is listed (capitals make no difference). `kind` is one of
-    schemes. Schemes and parameters of plug-ins, given as to `plugin_schemes`, are listed too.
+    schemes. With plug-ins, given as to `plugin_schemes`, their schemes or parameters alone are listed.
 
     Raises:
         dumbbell.Error: there is no such sort or kind.
@@ -104,7 +105,8 @@ def _told(row: dict[str, Any]) -> str:
 
 def _scheme_rows(plugins: Iterable[str]) -> list[dict[str, Any]]:
     rows = []
-    for item in (*schemes(), *plugin_schemes(plugins)):
+    files = list(plugins)
+    for item in plugin_schemes(files) if files else schemes():
         reason = missing(item)
         here = {"here": "no" if reason else "yes", "missing": reason}
         rows.append({"name": item.name, "aliases": list(item.aliases)} | item.table() | here)

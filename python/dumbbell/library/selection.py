@@ -1,6 +1,7 @@
 """What a program chooses to run, as the experiment and its overrides."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -48,13 +49,17 @@ def select(
 ) -> Selection:
     """From the arguments of `dumbbell.run`; `given` are settings that may be None."""
     wanted = [schemes] if isinstance(schemes, str | Scheme) else list(schemes)
+    own = {each.name: _named(each) for each in wanted if isinstance(each, Scheme)}
+    known = _SchemeNames(listed_names(plugins), own)
+    names = [each.name if isinstance(each, Scheme) else known.meant(str(each)) for each in wanted]
+    mixed = tuple(known.meant_mix(mix) for mix in listed_names(mixes))
     where = [path] if isinstance(path, str | PathModel | PathLike) else list(path)
     texts = (
         [f"{name}={_text(value)}" for name, value in settings.items()] if isinstance(settings, Mapping) else settings
     )
     overrides = Overrides(
-        schemes=(*(each.name if isinstance(each, Scheme) else str(each) for each in wanted), *_controllers(plugins)),
-        mixes=listed_names(mixes),
+        schemes=(*names, *known.unnamed()),
+        mixes=mixed,
         paths=tuple(each.name if isinstance(each, PathModel) else str(each) for each in where),
         settings={name: value for name, value in given.items() if value is not None},
         assignments=tuple(texts),
@@ -62,7 +67,7 @@ def select(
     )
     return Selection(
         overrides,
-        {each.name: _named(each) for each in wanted if isinstance(each, Scheme)},
+        own,
         {each.name: _named(each) for each in where if isinstance(each, PathModel)},
     )
 
@@ -125,14 +130,59 @@ def _tunnelled(path: PathModel) -> PathModel:
     return replace(path, title=f"{path.title}, Pantheon's tunnel", overhead_bytes=TUNNEL_BYTES)
 
 
-def _controllers(plugins: Names) -> list[str]:
-    """The controllers in the files of plug-ins, each as the name of a scheme."""
-    if not plugins:
-        return []
-    from dumbbell.plugins.schemes import given_schemes
+_ALIAS = re.compile(r"([A-Za-z0-9][\w-]*)=(.+)")
+"""`NAME=SCHEME`: the scheme under another name. A file's name before `=` has a `/` or a `.` in it."""
 
-    files = listed_names(plugins)
-    return [f"{text.partition(':')[0]}:{scheme.controller}" for text in files for scheme in given_schemes(text)]
+
+class _SchemeNames:
+    """What names of schemes mean beside `--plugin` files, and the schemes that have been given another name."""
+
+    def __init__(self, plugins: tuple[str, ...], own: dict[str, Scheme]) -> None:
+        """Aliases are added to `own`."""
+        self._own = own
+        self._files: list[dict[str, str]] = []
+        if plugins:
+            from dumbbell.plugins.schemes import given_schemes  # needs a process
+
+            for text in plugins:
+                file = text.partition(":")[0]
+                self._files.append({each.name: f"{file}:{each.controller}" for each in given_schemes(text)})
+        self._named: set[str] = set()
+
+    def meant(self, text: str) -> str:
+        """Return the name for what `text` stands for: itself, a controller of a plug-in, or a scheme under an alias.
+
+        Raises:
+            UserError: an alias of nothing, or of two schemes.
+        """
+        if alias := _ALIAS.fullmatch(text):
+            name, target = alias[1], self.meant(alias[2])
+            scheme = replace(self._own.get(target) or catalog.schemes().find(target), name=name, title=name, aliases=())
+            if self._own.setdefault(name, scheme) != scheme:
+                raise UserError(f"`{name}` is given to two schemes: give one another name")
+            return name
+        if text in catalog.schemes().names():
+            return text
+        for file in self._files:
+            if text in file:
+                self._named.add(file[text])
+                return file[text]
+        return text
+
+    def meant_mix(self, text: str) -> str:
+        """Return the mix with each scheme as of `meant`; as it is if it is none, which is refused where it is read."""
+        try:
+            parts = parse_mix(text)
+        except UserError:
+            return text
+        names = [self.meant(name) for name, _ in parts]
+        if names == [name for name, _ in parts]:
+            return text
+        return "+".join(f"{name}*{count}" for name, (_, count) in zip(names, parts, strict=True))
+
+    def unnamed(self) -> list[str]:
+        """Return the controllers of plug-ins of which none was named: all of them run."""
+        return [name for file in self._files if not self._named & {*file.values()} for name in file.values()]
 
 
 def listed_names(given: Names) -> tuple[str, ...]:

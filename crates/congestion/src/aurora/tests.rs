@@ -24,6 +24,8 @@ fn send(policy: &mut Aurora, ms: u64, number: u64) {
         in_flight_bytes: 0,
         retransmission: false,
         filler: false,
+        frame: 0,
+        frame_end: false,
     });
 }
 
@@ -54,6 +56,8 @@ fn ack(policy: &mut Aurora, ms: u64, rtt_ms: u64) {
         queued_bytes: u64::MAX,
         queue_delay: Span::ZERO,
         feedback: &[],
+        complete_bytes: 0,
+        sent_bytes: 0,
     });
 }
 

@@ -61,8 +61,16 @@ impl Link {
         let packet =
             AckedPacket { number: self.number, bytes, sent_at: now, received_at, ..AckedPacket::default() };
         self.in_flight.push_back(packet);
-        let event =
-            Sent { now, number: self.number, bytes, in_flight_bytes: 0, retransmission: false, filler };
+        let event = Sent {
+            now,
+            number: self.number,
+            bytes,
+            in_flight_bytes: 0,
+            retransmission: false,
+            filler,
+            frame: 0,
+            frame_end: false,
+        };
         self.gcc.on_sent(&event);
         self.number += 1;
         self.filler += u64::from(filler);
@@ -127,6 +135,7 @@ impl Link {
                     key: false,
                     queued_bytes: self.queued,
                     queue_delay: Span::ZERO,
+                    number: 1,
                 });
             }
             while self.paced_until <= self.now {
@@ -239,6 +248,7 @@ fn during_a_cluster_the_pace_is_the_probes() {
         key: true,
         queued_bytes: 1200,
         queue_delay: Span::ZERO,
+        number: 1,
     });
     let control = link.gcc.control();
     // Three times 1 Mbit/s, of which 1200 of 1262 bytes are payload; filler of 2 ms: 750 B with its headers.

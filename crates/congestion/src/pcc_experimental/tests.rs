@@ -128,6 +128,8 @@ fn probes_are_pairs_around_the_rate_and_then_the_plain_rate() {
             in_flight_bytes: 0,
             retransmission: false,
             filler: false,
+            frame: 0,
+            frame_end: false,
         };
         scheme.on_sent(&sent(now, number));
         scheme.on_sent(&sent(now + Span::from_ms(1), number + 1));
@@ -208,6 +210,8 @@ fn an_interval_keeps_the_length_it_began_with() {
             in_flight_bytes: 1456,
             retransmission: false,
             filler: false,
+            frame: 0,
+            frame_end: false,
         });
         scheme
             .monitor

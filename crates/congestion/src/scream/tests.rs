@@ -178,6 +178,7 @@ fn late_and_large_frames_lower_the_target() {
             key: false,
             queued_bytes: 0,
             queue_delay: Span::from_ms(waited_ms),
+            number: 1,
         });
     };
     // A wait of a quarter of the period changes nothing.

@@ -21,6 +21,7 @@ fn frame(driver: &mut Driver, bytes: u64) {
         key: false,
         queued_bytes: bytes,
         queue_delay: Span::ZERO,
+        number: 1,
     });
     driver.in_flight_packets = 1.0;
     let packets = bytes.div_ceil(u64::from(MSS_BYTES));

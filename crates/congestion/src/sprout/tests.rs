@@ -142,13 +142,23 @@ fn feed(controller: &mut dyn Controller, now: u64, in_flight_bytes: u64, header:
         queued_bytes: u64::MAX,
         queue_delay: Span::ZERO,
         feedback: &feedback,
+        complete_bytes: 0,
+        sent_bytes: 0,
     });
 }
 
 /// Sends one packet and returns what it says.
 fn send(controller: &mut dyn Controller, now: u64, bytes: u32, in_flight_bytes: u64) -> Header {
-    let sent =
-        Sent { now: at(now), number: 0, bytes, in_flight_bytes, retransmission: false, filler: bytes < 1400 };
+    let sent = Sent {
+        now: at(now),
+        number: 0,
+        bytes,
+        in_flight_bytes,
+        retransmission: false,
+        filler: bytes < 1400,
+        frame: 0,
+        frame_end: false,
+    };
     controller.on_sent(&sent);
     Header::from_message(controller.message(&sent), bytes)
 }

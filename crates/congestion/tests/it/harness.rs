@@ -176,7 +176,16 @@ impl Harness {
         };
         self.next_number += 1;
         let (now, number) = (self.now, packet.number);
-        let sent = Sent { now, number, bytes, in_flight_bytes, retransmission: false, filler };
+        let sent = Sent {
+            now,
+            number,
+            bytes,
+            in_flight_bytes,
+            retransmission: false,
+            filler,
+            frame: 0,
+            frame_end: false,
+        };
         self.controller.on_sent(&sent);
         let message = self.controller.message(&sent);
         self.outstanding.push_back(Flying { packet, message });
@@ -194,6 +203,7 @@ impl Harness {
             key,
             queued_bytes,
             queue_delay: self.queue.delay(now),
+            number: 1,
         });
     }
 
@@ -242,6 +252,8 @@ impl Harness {
             queued_bytes: if self.flow.live { self.queue.bytes() } else { u64::MAX },
             queue_delay: self.queue.delay(self.now),
             feedback: &[],
+            complete_bytes: 0,
+            sent_bytes: 0,
         }
     }
 

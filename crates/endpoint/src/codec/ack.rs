@@ -7,7 +7,7 @@ use units::{Span, Time};
 
 /// ACK: the newest packet waited for it.
 const DELAY: u8 = 1;
-/// ACK: ECN counts follow.
+/// ACK: ECN counts follow; if marks are among them, so does a bit for each arrival that says whether it was marked.
 const ECN: u8 = 2;
 /// ACK: feedback of the scheme follows.
 const FEEDBACK: u8 = 4;
@@ -73,6 +73,11 @@ pub(crate) fn encode_ack(frame: &AckFrame, datagram_bytes: u32, bytes: &mut Vec<
         }
         (above, later) = (arrival.number, arrival.at);
     }
+    if frame.ecn.ce > 0 {
+        for eight in frame.arrivals.chunks(8) {
+            bytes.push(eight.iter().rev().fold(0, |bits, arrival| bits << 1 | u8::from(arrival.ce)));
+        }
+    }
     if !frame.feedback.is_empty() {
         put(bytes, frame.feedback.len() as u64);
         bytes.extend_from_slice(&frame.feedback);
@@ -114,7 +119,7 @@ pub(crate) fn decode_ack(payload: &[u8], frame: &mut AckFrame) -> Option<()> {
     let (mut above, mut later) = (frame.largest + 1, newest_at);
     for index in 0..arrivals {
         let arrival = if orderly && index == 0 {
-            Arrival { number: frame.largest, at: newest_at }
+            Arrival { number: frame.largest, at: newest_at, ce: false }
         } else {
             get_arrival(rest, above, later)?
         };
@@ -122,6 +127,15 @@ pub(crate) fn decode_ack(payload: &[u8], frame: &mut AckFrame) -> Option<()> {
         (above, later) = (arrival.number, arrival.at);
     }
     frame.arrivals.reverse();
+    if frame.ecn.ce > 0 {
+        for eight in frame.arrivals.chunks_mut(8) {
+            let (bits, after) = rest.split_first()?;
+            for (index, arrival) in eight.iter_mut().enumerate() {
+                arrival.ce = bits >> index & 1 != 0;
+            }
+            *rest = after;
+        }
+    }
     if first & FEEDBACK != 0 {
         let length = usize::try_from(get(rest)?).ok()?;
         frame.feedback.extend_from_slice(rest.get(..length)?);
@@ -148,7 +162,7 @@ fn get_arrival(bytes: &mut &[u8], above: u64, later: Time) -> Option<Arrival> {
         let at = back(later.as_ns(), first >> 1)?;
         (back(above, get_varint(bytes)?)?, at)
     };
-    Some(Arrival { number, at: Time::from_ns(at) })
+    Some(Arrival { number, at: Time::from_ns(at), ce: false })
 }
 
 fn get_count(short: u64, bytes: &mut &[u8]) -> Option<u64> {

@@ -34,7 +34,8 @@ fn usual_packets_have_the_size_of_the_configuration() {
     encode_data(&data, &mut bytes);
     assert_eq!(bytes.len(), 1472);
     assert_eq!(decode_data(&bytes[..DATA_HEAD_BYTES]), Some(data));
-    let arrival = |number, us| Arrival { number, at: Time::from_secs_f64(59.0) + Span::from_us(us) };
+    let arrival =
+        |number, us| Arrival { number, at: Time::from_secs_f64(59.0) + Span::from_us(us), ce: false };
     let frame = AckFrame {
         number: number / 2,
         largest: number,
@@ -105,7 +106,7 @@ prop_compose! {
     fn any_ack()(
         number in number(), largest in number(), next_offset in number(), delay in number(),
         ends in prop::collection::vec((number(), number()), 0..40),
-        arrivals in prop::collection::vec((number(), number()), 0..40),
+        arrivals in prop::collection::vec((number(), number(), any::<bool>()), 0..40),
         ecn in (number(), number(), number()), feedback in prop::collection::vec(any::<u8>(), 0..300),
         part in prop::option::of((any::<u32>(), any::<u32>())),
     ) -> AckFrame {
@@ -114,7 +115,10 @@ prop_compose! {
             largest,
             delay: Span::from_ns(delay),
             ranges: ends.iter().map(|&(a, b)| Range { start: a.min(b), end: a.max(b) }).collect(),
-            arrivals: arrivals.iter().map(|&(number, at)| Arrival { number, at: Time::from_ns(at) }).collect(),
+            arrivals: arrivals
+                .iter()
+                .map(|&(number, at, ce)| Arrival { number, at: Time::from_ns(at), ce: ce && ecn.2 > 0 })
+                .collect(),
             ecn: EcnCounts { ect0: ecn.0, ect1: ecn.1, ce: ecn.2 },
             next_offset,
             feedback,

@@ -45,6 +45,7 @@ const WINDOW: Answer = Answer {
     wake_at_ns: u64::MAX,
     media_bps: f64::INFINITY,
     filler_bytes: -1,
+    max_frame_wait_ns: u64::MAX,
 };
 
 fn start() -> Start {
@@ -85,6 +86,8 @@ fn ack(now: Time) -> Ack<'static> {
         queued_bytes: 0,
         queue_delay: Span::ZERO,
         feedback: &[],
+        complete_bytes: 0,
+        sent_bytes: 0,
     }
 }
 
@@ -107,6 +110,7 @@ fn what_is_allowed_reaches_the_transport() {
         wake_at_ns: 3_000_000_000,
         media_bps: 5e5,
         filler_bytes: 0,
+        max_frame_wait_ns: 40_000_000,
     };
     guarded.on_ack(&ack(Time::from_secs_f64(2.0)));
     let control = Control {
@@ -116,6 +120,7 @@ fn what_is_allowed_reaches_the_transport() {
         wake_at: Time::from_secs_f64(3.0),
         media_rate: Some(Rate::from_bps(500_000)),
         filler_bytes: Some(0),
+        max_frame_wait: Some(Span::from_ms(40)),
     };
     assert_eq!((guarded.control(), watch.failure()), (control, None));
 }

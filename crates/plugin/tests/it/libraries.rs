@@ -113,10 +113,14 @@ fn what_is_wrong_with_a_library_is_told_in_one_line_that_names_it() {
         (17, "is made for version 2 of the plug-in interface: this dumbbell has version 1"),
         (
             18,
-            "its `struct dumbbell_controller` has 24 bytes, not 152: it was compiled with another dumbbell.h",
+            "its `struct dumbbell_controller` has 24 bytes, allowed is 152 to 160: it was compiled with another dumbbell.h",
         ),
         (19, "`dumbbell_plugin` returned NULL"),
         (20, "is no plug-in of dumbbell: it has no `dumbbell_plugin` (the macro DUMBBELL_PLUGIN makes it)"),
+        (
+            22,
+            "its `struct dumbbell_ack` has 1000 bytes, allowed is 200 to 216: it was compiled with another dumbbell.h",
+        ),
     ];
     for (wrong, message) in expected {
         let library = scratch.library(wrong);
@@ -125,6 +129,13 @@ fn what_is_wrong_with_a_library_is_told_in_one_line_that_names_it() {
         assert!(refusal.ends_with(message), "{wrong}: {refusal}");
         assert!(!refusal.contains('\n'));
     }
+}
+
+#[test]
+fn a_library_of_the_first_header_of_this_interface_is_still_taken() {
+    let scratch = Scratch::new("first");
+    let library = Library::open(&scratch.library(21)).unwrap();
+    assert_eq!(library.controllers().map(|controller| controller.name).collect::<Vec<_>>(), ["mine"]);
 }
 
 #[test]

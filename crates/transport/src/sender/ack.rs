@@ -50,6 +50,7 @@ impl Sender {
         }
         if self.recovery.on_ack(now, newest.number, frame.next_offset) {
             self.detector.end_episode(&mut advance);
+            self.controller.on_recovered(now);
         }
         if is_false_alarm {
             self.recovery.undo(now);
@@ -190,6 +191,8 @@ impl Sender {
             queued_bytes,
             queue_delay,
             feedback: &frame.feedback,
+            complete_bytes: self.stream.complete(),
+            sent_bytes: self.stream.next_offset(),
         });
         self.refresh_control();
     }

@@ -5,7 +5,7 @@ use crate::bursts::Offer;
 use crate::config::{MAX_PAYLOAD_BYTES, WindowRounding};
 use crate::packets::{Fate, SentPacket};
 use crate::stream::{Load, Stream};
-use crate::wire::{Data, FrameMark};
+use crate::wire::Data;
 use congestion::{Message, Sent};
 use units::{Rate, Time};
 
@@ -22,6 +22,7 @@ impl Sender {
         }
         self.started = true;
         if self.stream.is_live() {
+            self.drop_frames(now);
             self.capture_frames(now);
         }
         if !self.established {
@@ -75,6 +76,13 @@ impl Sender {
             may_wait: !self.recovery.episode().is_active(),
         };
         self.bursts.begins(now, &offer)
+    }
+
+    /// Drops the frames of a live source that have waited longer than the controller lets them.
+    fn drop_frames(&mut self, now: Time) {
+        if let Some(limit) = self.control.max_frame_wait {
+            self.stream.drop_frames(now, limit);
+        }
     }
 
     /// Captures whatever frames of a live source are due.
@@ -200,9 +208,21 @@ impl Sender {
         }
         self.timers.on_sent(now, was_idle);
         self.keepalive.restart(now);
+        let is_of_frame = self.stream.is_live() && !filler && payload_bytes > 0;
+        let (mark, frame_end) =
+            if is_of_frame { self.stream.frame_at(offset, payload_bytes) } else { Default::default() };
         let mut message = Message::default();
         if self.established {
-            let sent = Sent { now, number, bytes: payload_bytes, in_flight_bytes, retransmission, filler };
+            let sent = Sent {
+                now,
+                number,
+                bytes: payload_bytes,
+                in_flight_bytes,
+                retransmission,
+                filler,
+                frame: mark.number,
+                frame_end,
+            };
             self.controller.on_sent(&sent);
             message = self.controller.message(&sent);
             self.refresh_control();
@@ -216,11 +236,8 @@ impl Sender {
             least_unacked: self.flight.base(),
             retransmission,
             filler,
-            frame: FrameMark::default(),
+            frame: mark,
             message,
         };
-        if self.stream.is_live() && !filler && payload_bytes > 0 {
-            data.frame = self.stream.frame_at(offset);
-        }
     }
 }

@@ -3,7 +3,7 @@
 
 use congestion::{Controller, Parameters, ReceiverHalf, Start};
 use std::collections::VecDeque;
-use transport::{AckFrame, Application, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
+use transport::{AckFrame, Application, ApplicationSpec, Config, Data, EcnCounts, EcnMode, Receiver, Sender};
 use units::{Span, Time};
 
 /// Both ends of a flow.
@@ -16,6 +16,8 @@ pub(crate) struct Pair {
     towards_sender: VecDeque<(Time, AckFrame)>,
     /// Packet numbers that never arrive.
     pub(crate) drop: Vec<u64>,
+    /// Packet numbers that arrive marked with CE.
+    pub(crate) mark: Vec<u64>,
     /// Packet numbers that arrive so many milliseconds later.
     pub(crate) late: Vec<(u64, u64)>,
     /// ACK numbers that never arrive.
@@ -63,6 +65,7 @@ impl Pair {
             towards_receiver: VecDeque::new(),
             towards_sender: VecDeque::new(),
             drop: Vec::new(),
+            mark: Vec::new(),
             late: Vec::new(),
             drop_acks: Vec::new(),
             sent: Vec::new(),
@@ -83,7 +86,12 @@ impl Pair {
         while self.next_event() <= end {
             self.now = self.next_event();
             while let Some((_, data)) = self.towards_receiver.pop_front_if(|front| front.0 <= self.now) {
-                self.delivered += u64::from(self.receiver.on_data(self.now, &data, EcnCounts::default()));
+                let ecn = match self.sender.ecn_codepoint() {
+                    EcnMode::Off => EcnCounts::default(),
+                    _ if self.mark.contains(&data.number) => EcnCounts { ce: 1, ..EcnCounts::default() },
+                    _ => EcnCounts { ect0: 1, ..EcnCounts::default() },
+                };
+                self.delivered += u64::from(self.receiver.on_data(self.now, &data, ecn));
                 self.acknowledge();
             }
             self.acknowledge();

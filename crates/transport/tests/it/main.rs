@@ -5,3 +5,4 @@ mod misbehaving;
 mod pair;
 mod services;
 mod switches;
+mod told;

@@ -148,14 +148,17 @@ fn what_was_never_sent_cannot_be_acknowledged() {
         number: 1000,
         largest: u64::MAX - 1,
         ranges: [Range { start: 5000, end: u64::MAX }].into_iter().collect(),
-        arrivals: [11, 1 << 50].map(|number| Arrival { number, at: pair.now }).into_iter().collect(),
+        arrivals: [11, 1 << 50]
+            .map(|number| Arrival { number, at: pair.now, ce: false })
+            .into_iter()
+            .collect(),
         ..AckFrame::default()
     };
     pair.sender.on_ack(Time::from_ns(130_000_000), &claims);
     assert_eq!((self::in_flight(&pair), pair.sender.window_bytes()), (in_flight, window));
     // Together with one that was sent, that one counts.
     let mixed = AckFrame {
-        arrivals: [Arrival { number: 1, at: pair.now }].into_iter().collect(),
+        arrivals: [Arrival { number: 1, at: pair.now, ce: false }].into_iter().collect(),
         number: 1001,
         ..claims
     };

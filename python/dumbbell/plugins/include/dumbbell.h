@@ -4,13 +4,30 @@
  *     cc -O2 -shared -fPIC -I DIRECTORY-OF-THIS-FILE mine.c -o libmine.so
  *     dumbbell run --plugin ./libmine.so
  *
- * A library declares its controllers with DUMBBELL_PLUGIN (at the end of this file). The transport reports what happened
- * (on_ack, on_loss, ...), and after every such report `control` is asked what is allowed from then on. Loss detection,
- * retransmission, rate samples and pacing are the transport's.
+ * A library declares its controllers with DUMBBELL_PLUGIN (at the end of this file). The transport reports what
+ * happened (on_ack, on_loss, ...), and after every such report `control` is asked what is allowed from then on. Loss
+ * detection, retransmission, rate samples and pacing are the transport's.
  *
- * Times are in ns since the start of the run, sizes in bytes, rates in bit/s. Times of the receiver are on a clock of its
- * own: only their differences mean anything. All that a controller remembers belongs into the state that `create` makes:
- * there is one for each flow. It is used by one thread at a time.
+ * WHAT IS COUNTED. Every count of bytes, every window and every rate is of payload: bytes of the application, without
+ * the headers of IP and transport; what is sent again counts again. A full packet counts mss_bytes; a filler counts
+ * filler_bytes. On the path each packet is longer by the transport's header_bytes (52 with TCP's profile): a link of
+ * 12 Mbit/s carries 11.58 Mbit/s of payload in packets of 1448 bytes.
+ *
+ * WHO REDUCES THE WINDOW. The controller. The transport changes nothing of window_bytes at a loss, a mark or a
+ * timeout: a controller that does not lower it at the first loss of an episode (new_episode) goes on with the old
+ * window. The transport reads the window right after on_loss or on_ecn has begun an episode, and its setting
+ * `recovery` says how that window is reached. `prr`, TCP's: the flight shrinks to it over a round trip (RFC 6937), and
+ * until the episode ends this alone limits the flight; what the controller changes of its window meanwhile counts from
+ * the end on. `immediate`, QUIC's and that of controllers with a window of their own during recovery (BBR):
+ * window_bytes counts at every moment, and nothing leaves until the flight is below it. After a timeout nothing is in
+ * flight and window_bytes counts at once: the controller sets it to one packet if it wants to begin there.
+ *
+ * WHAT IS NOT TOLD. Halves of a scheme at the receiver are not carried by this interface: a library sees what the
+ * transport's own receiver reports.
+ *
+ * Times are in ns since the start of the run, sizes in payload bytes, rates in payload bit/s. Times of the receiver
+ * are on a clock of its own: only their differences mean anything. All that a controller remembers belongs into the
+ * state that `create` makes: there is one for each flow. It is used by one thread at a time.
  *
  * Structures only grow, at their ends, as long as DUMBBELL_INTERFACE stays the same: a library works with every later
  * dumbbell of the same interface. Those that are elements of arrays (dumbbell_packet, dumbbell_value) do not grow.
@@ -43,11 +60,12 @@ struct dumbbell_packet {
     uint64_t number;                  /* grows by one with every transmission, never used twice */
     uint64_t sent_at_ns;              /* sender's clock */
     uint64_t received_at_ns;          /* receiver's clock; without meaning in a loss */
-    uint64_t lost_at_send_bytes;      /* lost on the connection, in all, when it was sent */
-    uint64_t in_flight_at_send_bytes; /* in flight just after it was sent */
-    uint32_t bytes;                   /* counted for this packet */
+    uint64_t lost_at_send_bytes;      /* payload lost on the connection, in all, when it was sent */
+    uint64_t in_flight_at_send_bytes; /* payload in flight just after it was sent */
+    uint32_t bytes;                   /* payload of this packet: what window and pacing count for it */
     bool retransmission;              /* it carried data that was sent before */
     bool was_lost;                    /* it had been declared lost: a spurious loss */
+    bool ce;                          /* it arrived marked with CE; false also if the ACK that listed it was lost */
 };
 
 /* At least one packet was newly acknowledged. */
@@ -55,23 +73,25 @@ struct dumbbell_ack {
     uint64_t now_ns;
     const struct dumbbell_packet *packets; /* newly acknowledged, in ascending order */
     size_t packet_count;
-    uint64_t acked_bytes;            /* the sum of their bytes */
-    uint64_t growth_bytes;           /* by which a window grows: acked_bytes, or as far as the stream is complete */
-    uint64_t lost_bytes;             /* declared lost by this ACK; on_loss has been called */
+    uint64_t acked_bytes;            /* the sum of their payload, selectively acknowledged and sent again included */
+    /* payload by which a window grows: acked_bytes, or as far as the stream is complete */
+    uint64_t growth_bytes;
+    uint64_t lost_bytes;             /* payload declared lost by this ACK; on_loss has been called */
     uint64_t rtt_ns;                 /* of the newest packet; DUMBBELL_NONE without a sample */
     uint64_t srtt_ns;                /* smoothed (RFC 6298) */
     uint64_t rttvar_ns;
     uint64_t min_rtt_ns;             /* of the connection's life */
     uint64_t ack_delay_ns;           /* the receiver says that it held the ACK so long */
-    uint64_t in_flight_before_bytes; /* before this ACK */
-    uint64_t in_flight_bytes;        /* now */
+    uint64_t in_flight_before_bytes; /* payload in flight before this ACK */
+    uint64_t in_flight_bytes;        /* now: sent, neither acknowledged nor declared lost */
     uint64_t peak_in_flight_bytes;   /* most at any moment since the start of the previous round trip */
-    uint64_t delivered_bytes;        /* on the connection, in all */
+    uint64_t delivered_bytes;        /* payload on the connection, in all; each transmission that arrived counts */
     uint64_t next_number;            /* the next transmission gets this number */
-    uint64_t queued_bytes;           /* written by the application, not sent; UINT64_MAX: it always has more */
+    uint64_t queued_bytes;           /* payload written by the application, not sent; UINT64_MAX: it always has more */
     uint64_t queue_delay_ns;         /* the oldest frame of a live source has waited so long */
-    uint64_t rate_bps;               /* delivery rate sample; the rate_ values mean nothing unless rate_valid */
-    uint64_t rate_delivered_bytes;   /* delivered over the sample's interval */
+    /* delivery rate sample, payload bit/s; the rate_ values mean nothing unless rate_valid */
+    uint64_t rate_bps;
+    uint64_t rate_delivered_bytes;   /* payload delivered over the sample's interval */
     uint64_t rate_interval_ns;
     uint64_t rate_prior_delivered_bytes; /* delivered in all when the newest packet was sent */
     uint64_t rate_lost_bytes;            /* lost over the interval */
@@ -81,7 +101,10 @@ struct dumbbell_ack {
     bool window_limited;   /* the window limited sending since the previous round trip */
     bool app_limited;      /* the application has nothing to send */
     bool round_start;      /* a round trip ended with this ACK */
-    bool in_recovery;      /* a loss episode goes on */
+    bool in_recovery;      /* an episode goes on that a loss or a mark began; false after a timeout */
+    /* the receiver has the stream up to here: TCP's cumulative acknowledgement; 0 where nothing is sent again */
+    uint64_t complete_bytes;
+    uint64_t sent_bytes; /* the stream was sent up to here; what is sent again does not count twice */
 };
 
 /* Packets were declared lost. Called before on_ack of the same ACK. */
@@ -89,20 +112,21 @@ struct dumbbell_loss {
     uint64_t now_ns;
     const struct dumbbell_packet *packets; /* in ascending order */
     size_t packet_count;
-    uint64_t lost_bytes;
-    uint64_t in_flight_before_bytes;
-    uint64_t in_flight_bytes;
+    uint64_t lost_bytes;             /* the sum of their payload */
+    uint64_t in_flight_before_bytes; /* payload in flight before they were taken out */
+    uint64_t in_flight_bytes;        /* and now */
     uint64_t srtt_ns;
     uint64_t next_number;
-    bool new_episode; /* the first loss of an episode: one reduction of the window */
+    bool new_episode; /* the first loss of an episode: the controller reduces its window, once; nobody else does */
 };
 
 enum { DUMBBELL_RTO = 0, DUMBBELL_PERSISTENT_CONGESTION = 1 };
 
-/* The retransmission timer expired, or congestion is persistent (RFC 9002 7.6): all that was outstanding is lost. */
+/* The retransmission timer expired, or congestion is persistent (RFC 9002 7.6): all that was outstanding is lost.
+ * The window is the controller's to set. */
 struct dumbbell_timeout {
     uint64_t now_ns;
-    uint64_t in_flight_before_bytes;
+    uint64_t in_flight_before_bytes; /* payload in flight before all was declared lost */
     uint64_t next_number;
     uint32_t kind; /* DUMBBELL_RTO, DUMBBELL_PERSISTENT_CONGESTION */
     bool repeated; /* nothing was acknowledged since the previous one */
@@ -112,10 +136,14 @@ struct dumbbell_timeout {
 struct dumbbell_sent {
     uint64_t now_ns;
     uint64_t number;
-    uint64_t in_flight_bytes; /* this packet included */
-    uint32_t bytes;
+    uint64_t in_flight_bytes; /* payload, this packet included */
+    uint32_t bytes;           /* its payload */
     bool retransmission;
     bool filler; /* without data of the application */
+    /* of a live source: the frame that its payload is of (dumbbell_frame.number); 0: none. No packet carries payload of
+     * two frames */
+    uint32_t frame;
+    bool frame_end; /* the frame ends with this packet */
 };
 
 /* The receiver reported new CE marks. Called before on_ack of the same ACK. */
@@ -123,18 +151,19 @@ struct dumbbell_ecn {
     uint64_t now_ns;
     uint64_t ce_packets; /* newly reported as marked */
     uint64_t packets;    /* newly reported in all */
-    uint64_t in_flight_bytes;
+    uint64_t in_flight_bytes; /* payload */
     uint64_t srtt_ns;
-    bool new_episode; /* the first mark of a round trip */
+    bool new_episode; /* the first mark of a round trip: the controller reduces its window, nobody else does */
 };
 
 /* The encoder of a live source wrote a frame. */
 struct dumbbell_frame {
     uint64_t now_ns;
-    uint64_t bytes;
-    uint64_t queued_bytes; /* that wait to be sent, this frame included */
-    uint64_t queue_delay_ns;
+    uint64_t bytes;          /* its payload */
+    uint64_t queued_bytes;   /* payload that waits to be sent, this frame included */
+    uint64_t queue_delay_ns; /* the oldest frame of that has waited so long */
     bool key;
+    uint32_t number; /* of frames, from 1: the one that dumbbell_sent.frame names */
 };
 
 /* ---- What is allowed ------------------------------------------------------------------------------------------- */
@@ -144,13 +173,22 @@ struct dumbbell_frame {
  * it has to write. A value that is not allowed ends the run with a line that says so.
  */
 struct dumbbell_control {
-    double window_bytes;  /* most in flight: 1 to 2^32; DUMBBELL_UNLIMITED if pacing_bps is limited [nothing yet] */
-    double pacing_bps;    /* 1 to 10^12; DUMBBELL_UNLIMITED: as fast as the window opens [DUMBBELL_UNLIMITED] */
-    uint64_t burst_bytes; /* most that leaves back to back when pacing; 0: one packet [0] */
+    /* most payload in flight, sent again and fillers included, headers not: 1 to 2^32; DUMBBELL_UNLIMITED if
+     * pacing_bps is limited [nothing yet] */
+    double window_bytes;
+    /* payload bits per second, headers not counted: after a packet of n payload bytes the next one waits
+     * 8 n / pacing_bps; 1 to 10^12; DUMBBELL_UNLIMITED: as fast as the window opens [DUMBBELL_UNLIMITED] */
+    double pacing_bps;
+    uint64_t burst_bytes; /* most payload that leaves back to back when pacing; 0: one packet [0] */
     uint64_t wake_at_ns;  /* when to call on_wake: 1 us from now or later [DUMBBELL_NONE] */
-    double media_bps;     /* what a live encoder is to produce: 1 to 10^12 [DUMBBELL_UNLIMITED: from window and pacing] */
-    int64_t filler_bytes; /* size of packets without data, sent when there is no other; -1: none [-1] */
+    /* payload bits per second that a live encoder is to produce: 1 to 10^12 [DUMBBELL_UNLIMITED: from window and
+     * pacing] */
+    double media_bps;
+    int64_t filler_bytes; /* payload counted for packets without data, sent when there is no other; -1: none [-1] */
     const char *failure;  /* why the controller gives up, or NULL [NULL] */
+    /* a frame of a live source of which nothing was sent for longer is dropped whole, and a key frame asked for; one that
+     * has begun to leave is finished [DUMBBELL_NONE: none is dropped] */
+    uint64_t max_frame_wait_ns;
 };
 
 /* ---- Controllers ----------------------------------------------------------------------------------------------- */
@@ -185,9 +223,9 @@ struct dumbbell_field {
 /* What the controller of a flow is given when it is made. */
 struct dumbbell_start {
     uint64_t now_ns;
-    uint64_t initial_window_bytes; /* the transport's */
+    uint64_t initial_window_bytes; /* the transport's, payload */
     uint64_t seed;                 /* for whatever is drawn at random */
-    uint32_t mss_bytes;            /* of a full packet */
+    uint32_t mss_bytes;            /* payload of a full packet, without headers */
 };
 
 /* A controller. Functions may be NULL unless it says otherwise. */
@@ -214,6 +252,9 @@ struct dumbbell_controller {
     void (*on_established)(void *state, uint64_t now_ns, uint64_t rtt_ns); /* the connection is set up */
     void (*on_spurious_loss)(void *state, uint64_t now_ns); /* nothing of the last episode was lost: it may be undone */
     void (*on_wake)(void *state, uint64_t now_ns);          /* wake_at_ns has come */
+    /* The episode that a loss or a mark began is over: what was in flight then is settled. Before on_ack of the same
+     * ACK. Not called for an episode that a timeout or on_spurious_loss ends. */
+    void (*on_recovered)(void *state, uint64_t now_ns);
 };
 
 /* Whether a window may grow: it limited what was sent, or, in slow start, it is less than twice what was in flight. */

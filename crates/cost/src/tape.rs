@@ -28,6 +28,7 @@ enum Call {
     Timeout(Timeout),
     Ecn(Ecn),
     SpuriousLoss(Time),
+    Recovered(Time),
     Wake(Time),
     Frame(Frame),
     Control,
@@ -113,6 +114,7 @@ impl Tape {
                 Call::Timeout(event) => controller.on_timeout(event),
                 Call::Ecn(event) => controller.on_ecn(event),
                 Call::SpuriousLoss(now) => controller.on_spurious_loss(*now),
+                Call::Recovered(now) => controller.on_recovered(*now),
                 Call::Wake(now) => controller.on_wake(*now),
                 Call::Frame(event) => controller.on_frame(event),
                 Call::Control => {
@@ -212,6 +214,11 @@ impl Controller for Recording {
     fn on_spurious_loss(&mut self, now: Time) {
         self.note(Call::SpuriousLoss(now));
         self.inner.on_spurious_loss(now);
+    }
+
+    fn on_recovered(&mut self, now: Time) {
+        self.note(Call::Recovered(now));
+        self.inner.on_recovered(now);
     }
 
     fn on_wake(&mut self, now: Time) {

@@ -1,0 +1,109 @@
+"""Controllers of Linux' source tree as plug-ins: `dumbbell plugin kernel`."""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+import dumbbell as library
+from conftest import Dumbbell, show
+
+ROOT = Path(__file__).parent.parent
+PLAIN = ROOT / "tests/plugins/tcp_plain.c"
+QUICK = ("--path", "small.toml", "--duration", "4", "--warmup", "1")
+SOURCES = ("cubic", "bbr", "vegas", "illinois", "westwood", "htcp", "bic", "yeah", "dctcp")
+TREE = os.environ.get("DUMBBELL_KERNEL_TREE", "")
+"""The folder of a kernel's source tree, of which nothing is in this repository."""
+
+
+def run_of(dumbbell: Dumbbell, *arguments: str, out: str = "out") -> list[dict[str, Any]]:
+    """The runs of a command over the quick path."""
+    dumbbell("run", *arguments, *QUICK, "--out", out)
+    return list(show(dumbbell, out)["runs"])
+
+
+def field_of(folder: Path, run: dict[str, Any], name: str, out: str = "out") -> list[float]:
+    """The samples of a value of the first flow."""
+    rows = polars.read_parquet(folder / out / run["directory"] / "flows.parquet")
+    values: list[float] = rows.filter((polars.col("flow") == 1) & (polars.col("field") == name))["value"].to_list()
+    return values
+
+
+def test_a_controller_in_the_style_of_the_kernel_fills_the_link(dumbbell: Dumbbell, folder: Path) -> None:
+    said = dumbbell("plugin", "kernel", str(ROOT / "examples/c/steady.c")).stdout
+    assert said == "libsteady.so: run it by its scheme file: dumbbell run --schemes ./steady.toml\n"
+    (run,) = run_of(dumbbell, "--schemes", "steady.toml", "--set", "steady.probe_gain=130")
+    assert run["flows"][0]["throughput_mbps"] > 8.0  # of 10
+    # A quarter more than the rate in every eighth round trip, which the next one drains: the queue stays short.
+    assert run["flows"][0]["delay_p95_ms"] < 40.0
+    scheme = tomllib.loads((folder / "steady.toml").read_text())
+    assert scheme["transport"] == {"profile": "tcp", "recovery": "immediate"}, "it sets its window in recovery itself"
+
+
+def test_every_callback_of_a_module_comes_in_the_kernels_order(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("plugin", "kernel", str(PLAIN), "--out", "libplain.so")
+    # `tcp_plain.c` ends the process at the first call that the kernel would not make.
+    ours, theirs = run_of(dumbbell, "--schemes", "reno,tcp_plain.toml")
+    assert (theirs["status"], theirs["reason"]) == ("done", None)
+    # What both are is Reno: the same within 3 % of throughput and 10 % of p95, stated before.
+    first, second = (run["flows"][0] for run in (ours, theirs))
+    assert second["throughput_mbps"] == pytest.approx(first["throughput_mbps"], rel=0.03)
+    assert second["delay_p95_ms"] == pytest.approx(first["delay_p95_ms"], rel=0.10)
+    states = set(field_of(folder, theirs, "ca_state"))
+    assert {0.0, 3.0} <= states, "it has recovered from losses"
+
+
+def test_a_modules_parameters_are_those_of_the_scheme(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("plugin", "kernel", str(PLAIN))
+    listed = dumbbell("list", "parameters", "--plugin", "./libtcp_plain.so").stdout
+    assert all(text in listed for text in ("ssthresh_percent", "window after a loss, percent", "quiet"))
+    assert "copa" not in listed, "those of the file alone"
+    (half,) = run_of(dumbbell, "--schemes", "tcp_plain.toml")
+    lowest = {50: min(field_of(folder, half, "ssthresh"))}
+    (most,) = run_of(dumbbell, "--schemes", "tcp_plain.toml", "--set", "tcp_plain.ssthresh_percent=90", out="most")
+    lowest[90] = min(field_of(folder, most, "ssthresh", "most"))
+    assert lowest[90] > 1.5 * lowest[50], lowest
+
+
+def test_a_file_that_needs_more_than_the_adapter_has_is_told_in_one_line(dumbbell: Dumbbell, folder: Path) -> None:
+    text = PLAIN.read_text().replace("plain_grow(sk, ack, acked);", "tcp_unheard_of(sk); tcp_sk(sk)->new_field = 1;")
+    (folder / "tcp_new.c").write_text(text.replace('#include "tcp_plain_more.h"', ""))
+    said = dumbbell("plugin", "kernel", "tcp_new.c", expect=2).stderr
+    missing = "uses what the kernel adapter lacks: tcp_unheard_of(), the member new_field (docs/plugins.md)"
+    assert said == f"dumbbell: tcp_new.c: {missing}\n"
+    assert not list(folder.glob("*.so"))
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("int x;\n", "tcp_x.c: has no module_init: allowed is a congestion controller of the kernel"),
+        ("int x = ;\n", "tcp_x.c: the C compiler says: tcp_x.c:1:9: error: "),
+    ],
+)
+def test_what_is_no_controller_is_told_in_one_line(
+    dumbbell: Dumbbell, folder: Path, content: str, complaint: str
+) -> None:
+    (folder / "tcp_x.c").write_text(content)
+    said = dumbbell("plugin", "kernel", "tcp_x.c", expect=2).stderr
+    assert said.startswith(f"dumbbell: {complaint}")
+    assert said.count("\n") == 1
+
+
+def test_without_a_compiler_it_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(library.Error, match="needs a C compiler: there is no `no-such-compiler`"):
+        library.compile_kernel_controller(PLAIN, folder / "libplain.so")
+
+
+@pytest.mark.skipif(not TREE, reason="DUMBBELL_KERNEL_TREE names no kernel source tree")
+def test_the_kernels_own_files_compile_unmodified_and_fill_a_link(dumbbell: Dumbbell) -> None:
+    for name in SOURCES:
+        dumbbell("plugin", "kernel", f"{TREE}/net/ipv4/tcp_{name}.c")
+    runs = run_of(dumbbell, "--schemes", ",".join(f"tcp_{name}.toml" for name in SOURCES))
+    assert [run["status"] for run in runs] == ["done"] * len(SOURCES)
+    for run in runs:
+        assert run["flows"][0]["throughput_mbps"] > 8.0, run["scheme"]  # of 10
