@@ -272,7 +272,8 @@ def test_emulate_says_where_the_other_end_is_and_what_to_type(
     monkeypatch.setenv("SHELL", "/bin/true")
     words = ("emulate", "--rate", "20mbit", "--rtt", "40ms")
     alone = dumbbell_afresh(*words).stderr.splitlines()
-    assert alone[0] == "path 20mbit-40ms-1bdp: 20 Mbit/s, RTT 40 ms, queue of 67 packets (1 BDP)"
+    said = "path 20mbit-down20mbit-40ms-1bdp: 20 Mbit/s each way, RTT 40 ms, queue of 67 packets (1 BDP)"
+    assert alone[0] == said
     found = re.fullmatch(
         r"dumbbell: the other end, (10\.77\.\d+\.2) \(DUMBBELL_PEER\), is this machine, outside of the path", alone[1]
     )
@@ -286,6 +287,39 @@ def test_emulate_says_where_the_other_end_is_and_what_to_type(
     served = dumbbell_afresh(*words, "--server", "sleep 1", "--", "true").stderr.splitlines()
     assert served[1] == "dumbbell: the other end, 10.77.0.2 (DUMBBELL_PEER), runs `sleep 1`"
     assert "try `ping" not in served[2]
+
+
+DOWNLOAD = """
+import os, socket, sys, time
+if sys.argv[1:]:
+    listener = socket.create_server(("0.0.0.0", 5001))
+    peer, _ = listener.accept()
+    while True:
+        peer.sendall(b"x" * 10000)
+for _ in range(100):
+    try:
+        peer = socket.create_connection((os.environ["DUMBBELL_PEER"], 5001))
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.05)
+start, count = time.monotonic(), 0
+while time.monotonic() < start + 2.0:
+    count += len(peer.recv(65536))
+print(count * 8e-6 / (time.monotonic() - start))
+"""
+
+
+def test_emulate_with_a_rate_left_downloads_unlimited(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "download.py").write_text(DOWNLOAD)
+    words = ("emulate", "--rtt", "10ms", "--server", f"{sys.executable} download.py serve", "--quiet")
+    told = [
+        float(dumbbell(*words, *rates, "--", sys.executable, "download.py").stdout)
+        for rates in (("--rate", "4mbit"), ("--rate", "4mbit", "--rate-down", "16mbit"), ("--rate-up", "4mbit"))
+    ]
+    # what is in the queue at the end is not counted; what is said leaves out headers
+    assert 1.0 < told[0] < 4.2
+    assert 5.0 < told[1] < 16.5
+    assert told[2] > 17.0
 
 
 def test_emulate_has_the_paths_delay(dumbbell: Dumbbell, folder: Path) -> None:

@@ -191,3 +191,17 @@ def test_a_benchmark_without_any_experiment_on_a_path_says_why(dumbbell: Dumbbel
     assert "sweep_bandwidth: " in done.stderr.splitlines()[-1]
     assert "only a path with a bottleneck of constant rate" in done.stderr
     assert not (folder / "out").exists()
+
+
+def test_both_directions_can_have_a_rate() -> None:
+    path = dumbbell.make_path(rate="20mbit", rate_down="5mbit", rtt="40ms")
+    assert [each["rate_mbps"] for each in (*path.data, *path.ack) if each["kind"] == "link"] == [20.0, 5.0]
+    # each queue is 1 BDP of its own rate
+    assert [each["queue"]["packets"] for each in (path.data[0], path.ack[-1])] == [67, 17]
+    assert path.name == "20mbit-down5mbit-40ms-1bdp"
+    assert path.title.startswith("20 Mbit/s up, 5 Mbit/s down, RTT 40 ms")
+    assert dumbbell.make_path(rate_up="20mbit", rtt="40ms") == dumbbell.make_path(rate="20mbit", rtt="40ms")
+    with pytest.raises(dumbbell.Error, match="--rate and --rate-up: allowed is one of them"):
+        dumbbell.make_path(rate="20mbit", rate_up="20mbit", rtt="40ms")
+    with pytest.raises(dumbbell.Error, match="--rate-down: not with --trace"):
+        dumbbell.make_path(trace="up.trace", rate_down="5mbit")

@@ -114,6 +114,7 @@ def join_sides(
     local_sends: bool,
     local: bytes,
     remote: bytes,
+    max_report_bytes: int,
     references: str = "[]",
     directory: str | PathLike[str] | None = None,
 ) -> str:

@@ -21,8 +21,8 @@ def _execution(arguments: "argparse.Namespace") -> dict[str, Any]:
     return {name: getattr(arguments, name) for name in same} | {"database": arguments.db_path}
 
 
-def _path(arguments: "argparse.Namespace") -> Any:  # noqa: ANN401 (as each command takes it)
-    """The path that is named, or the one that the words of `_path_words` make."""
+def _path(arguments: "argparse.Namespace", both_ways: bool = False) -> Any:  # noqa: ANN401 (as each command takes it)
+    """The path that is named, or the one that the words of `_path_words` make; `both_ways`: `--rate` is of each."""
     import dumbbell
     from dumbbell.catalog.one_line import OPTIONS
 
@@ -30,8 +30,10 @@ def _path(arguments: "argparse.Namespace") -> Any:  # noqa: ANN401 (as each comm
     if not words:
         return arguments.path
     if arguments.path:
-        told = ", ".join(f"--{name}" for name in words)
+        told = ", ".join(f"--{name.replace('_', '-')}" for name in words)
         raise UserError(f"--path: not with {told}: they make a path of their own (a trace file is --trace FILE there)")
+    if both_ways and "rate" in words:
+        words.setdefault("rate_down", words["rate"])
     path = dumbbell.make_path(**words)
     if not getattr(arguments, "quiet", False):
         print(f"path {path.name}: {path.title}", file=sys.stderr)
@@ -76,7 +78,7 @@ def _emulate(arguments: "argparse.Namespace") -> int:
     import dumbbell
 
     given = {name: getattr(arguments, name) for name in ("server", "seed", "log", "quiet")}
-    path = _path(arguments)
+    path = _path(arguments, both_ways=True)
     if path is None:
         raise UserError("emulate: give --path, or a path in one line like --rate 20mbit --rtt 40ms")
     return dumbbell.emulate(path, arguments.words, **given)

@@ -202,7 +202,7 @@ def _path_words(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("a path in one line, instead of --path")
     for name, (example, meaning) in OPTIONS.items():
         values = Suggestion(*AQMS) if name == "aqm" else str
-        group.add_argument(f"--{name}", type=values, metavar=example, help=meaning.replace("%", "%%"))
+        group.add_argument(f"--{name.replace('_', '-')}", type=values, metavar=example, help=meaning.replace("%", "%%"))
 
 
 def _benchmark(benchmark: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -19,7 +20,8 @@ from dumbbell import Error
 from dumbbell.remote import link, messages
 from dumbbell.remote.host import Host, read_host
 from dumbbell.remote.link import Agent, LinkLost, Refused
-from dumbbell.remote.messages import GREETING, MOST_BYTES, Messages, Noise, Silence
+from dumbbell.remote.messages import GREETING, MAX_PAYLOAD_BYTES, Messages, Noise, Silence
+from dumbbell.remote.pair import Side, max_report_bytes
 from dumbbell.remote.ssh import SERVE, why_ssh_failed
 
 SERVING = [sys.executable, "-P", "-m", "dumbbell", "remote", "serve"]
@@ -73,7 +75,7 @@ def test_messages_arrive_as_they_were_sent(pipe: tuple[Messages, int]) -> None:
         (framed(b'{"a": '), "no message"),
         (framed(b'{"bytes": -1}'), "`bytes` = -1"),
         (framed(b'{"bytes": true}'), "`bytes` = True"),
-        (framed(json.dumps({"bytes": MOST_BYTES + 1}).encode()), "allowed are 0 to"),
+        (framed(json.dumps({"bytes": MAX_PAYLOAD_BYTES + 1}).encode()), "allowed are 0 to"),
         (b"\0\0\0\1{", "message of 1 bytes"),
         (b"Last login: yesterday", "allowed are 2 to"),
         (framed(b"\xff\xfe\x1b"), r"no message: `��\x1b`"),
@@ -221,7 +223,7 @@ def test_an_agent_that_is_killed_is_gone_and_said_to_be(who: str) -> None:
 
 def test_an_agent_ends_when_nobody_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     code = "from dumbbell.remote import messages, serve; serve.serve()"
-    faster = code.replace("serve.serve", "messages.Messages.receive.__defaults__ = (1.0, None); serve.serve")
+    faster = code.replace("serve.serve", "messages.Messages.receive.__defaults__ = (1.0, None, None); serve.serve")
     with subprocess.Popen(
         [sys.executable, "-c", faster], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -248,7 +250,7 @@ def test_an_agent_ends_by_signals_and_with_its_input(how: str) -> None:
 
 
 def test_a_link_is_given_up_when_the_agent_falls_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(messages.Messages.receive, "__defaults__", (1.5, None))
+    monkeypatch.setattr(messages.Messages.receive, "__defaults__", (1.5, None, None))
     monkeypatch.setattr(link, "GONE_WITHIN_S", 1.0)
     with Agent() as agent:
         (process,) = children(agent._process.pid)
@@ -287,7 +289,7 @@ def panic(state, message, payload):
 
 def talk(state, message, payload):
     from dumbbell.remote import messages
-    messages.MOST_OBJECT = 2000
+    messages.MAX_OBJECT_BYTES = 2000
     return {"x": "much" * 1000}, b""
 
 def hold(state, message, payload):
@@ -320,7 +322,7 @@ def test_a_command_that_takes_its_time_can_be_stopped_and_nothing_else_is() -> N
     told: list[object] = []
     with Agent(told=told.append) as agent:
         began = time.monotonic()
-        first = agent.begin("wait", b"abc", seconds=60)
+        first = agent.begin("wait", b"abc", max_payload_bytes=3, seconds=60)
         while not told:
             time.sleep(0.01)
         agent.stop()
@@ -448,3 +450,84 @@ def test_one_that_asks_and_is_stuck_in_writing_is_let_go() -> None:
     assert not writer.is_alive()
     assert time.monotonic() - began < 10.0
     assert gone(process)
+
+
+MISBEHAVING = """
+import sys, threading, time
+from dumbbell.remote.messages import GREETING, Beats, Messages, framed
+messages = Messages(0, 1)
+messages.greet()
+while messages.receive()[0]["do"] == "beat":
+    pass
+messages.send({"ok": {"version": 3, "commit": []}})
+Beats(messages, {"beat": True})
+exec(sys.argv[1])
+sys.stdin.buffer.read()
+"""
+"""An agent that says hello, beats, and then does what it was told to."""
+
+HEAD = "import os; head = len(text).to_bytes(4, 'big') + text; "
+
+
+@pytest.mark.parametrize(
+    ("deed", "part"),
+    [
+        ("pass", "has not answered `describe` in time"),  # beats, and is mute
+        (
+            "text = b'{' + b' ' * 999; " + HEAD + "[(os.write(1, bytes([each])), time.sleep(0.2)) for each in head]",
+            "slow",
+        ),
+        ("[messages.send({'tell': {'n': 1}}) for _ in range(10_000)]", "tells more than 64 things"),
+        ("messages.send({'tell': {'n': 'x' * 20_000}})", "at once: at most 16384"),
+        ("messages.send({'tell': 5})", "tells what is no object"),
+        ("messages.send({'ok': {}}, b'unasked')", "`bytes` = 7: allowed are 0 to 0"),
+        ("messages.send({'beat': True, 'bytes': 1 << 30})", "`bytes` = 1073741824: allowed are 0 to 0"),
+        ("os = __import__('os'); os.write(1, (60 << 20).to_bytes(4, 'big'))", "a message of 62914560 bytes"),
+    ],
+)
+def test_an_agent_that_is_mute_slow_or_says_too_much_is_ended(
+    monkeypatch: pytest.MonkeyPatch, deed: str, part: str
+) -> None:
+    monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", MISBEHAVING, deed])
+    monkeypatch.setattr(messages, "MESSAGE_WITHIN_S", 2.0)
+    monkeypatch.setattr(link, "GONE_WITHIN_S", 1.0)
+    kept: list[object] = []
+
+    def keep(told: dict[str, object]) -> None:
+        kept.append(told)
+        if len(kept) > 64:
+            raise Error("tells more than 64 things")
+
+    began = time.monotonic()
+    with Agent(told=keep, any_version=True) as agent:
+        with pytest.raises(LinkLost, match=re.escape(part)):
+            agent.begin("describe", within_s=3.0).result(30)
+        assert gone(agent._process.pid)
+    assert time.monotonic() - began < 25
+
+
+def test_an_agent_that_does_not_listen_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    deaf = "import threading; threading.Event().wait()"
+    monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", MISBEHAVING, deaf])
+    monkeypatch.setattr(messages, "SILENCE_S", 2.0)
+    monkeypatch.setattr(link, "GONE_WITHIN_S", 1.0)
+    with Agent(any_version=True) as agent, pytest.raises(LinkLost, match="has taken nothing of what is said"):
+        agent.begin("describe", bytes(1 << 20)).result(30)
+
+
+def test_what_is_told_to_a_run_is_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    deed = "[messages.send({'tell': {'n': 1}}) for _ in range(10_000)]"
+    monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", MISBEHAVING, deed])
+    monkeypatch.setattr(Agent, "_other_version", lambda _: None)
+    side = Side.of(None)
+    try:
+        with pytest.raises(LinkLost, match="tells more than 64 things that nobody asked for"):
+            side.agent.begin("describe").result(30)
+        assert side.told.qsize() == 64
+    finally:
+        side.agent.close()
+
+
+def test_a_report_may_be_as_long_as_the_bandwidth_cap_explains() -> None:
+    assert max_report_bytes(30.0, 100.0) == 64 * 2**20 + 375_000_000
+    assert max_report_bytes(30.0, None) == max_report_bytes(1e6, 1e4) == 8 * 2**30

@@ -225,6 +225,11 @@ impl Ipv4 {
     }
 }
 
+/// Whether all of a packet is there: an IPv4 packet says how long it is.
+pub(crate) fn is_whole(packet: &[u8]) -> bool {
+    packet.first().is_some_and(|first| first >> 4 != 4 || usize::from(big_endian(packet, 2)) == packet.len())
+}
+
 /// Sets the ECN field of an IPv4 packet to CE and mends its header checksum (RFC 1624, equation 3).
 pub(crate) fn mark_congestion(packet: &mut [u8]) {
     if packet.len() < 20 || packet[0] >> 4 != 4 || packet[1] & 0b11 == 0b11 {

@@ -40,9 +40,12 @@ pub fn close_envelope(
     bytes.extend_from_slice(&tag);
 }
 
-/// Opens an envelope; `None` if the peer has not made it, or not now.
+/// Opens an envelope. Returns `None` if it is a greeting, which `guard` takes, or not a new one of the peer.
 #[inline]
 pub fn open_envelope<'a>(guard: &mut Guard, datagram: &'a mut Datagram<'_>) -> Option<Opened<'a>> {
+    if guard.take_greeting(datagram) {
+        return None;
+    }
     let source = datagram.source;
     let length = datagram.bytes.len();
     let kind = kind(datagram.bytes);
@@ -60,7 +63,7 @@ pub fn open_envelope<'a>(guard: &mut Guard, datagram: &'a mut Datagram<'_>) -> O
 }
 
 fn kind(bytes: &[u8]) -> Option<Kind> {
-    let kinds = [Kind::Packet, Kind::Hello, Kind::Ask, Kind::Answer];
+    let kinds = [Kind::Packet, Kind::Ask, Kind::Answer];
     bytes.get(7).and_then(|code| kinds.into_iter().find(|kind| *kind as u8 == *code))
 }
 

@@ -19,8 +19,6 @@ pub struct Journal {
     flow: u32,
     level: LogLevel,
     logs_packets: bool,
-    /// What is added to each data packet of our transport on its way.
-    overhead_bytes: u32,
     log: EventLog,
     /// Packets that have come in: the kernel dates them back to when they did.
     arrivals: EventLog,
@@ -35,11 +33,10 @@ impl Journal {
         Self { flow: index as u32, level, ..Self::default() }
     }
 
-    /// The same with packets, so many bytes longer than our transport makes them: for ends with no emulated path between
-    /// them.
+    /// The same with packets: for ends with no emulated path between them.
     #[must_use]
-    pub fn with_packets(self, overhead_bytes: u32) -> Self {
-        Self { logs_packets: true, overhead_bytes, ..self }
+    pub fn with_packets(self) -> Self {
+        Self { logs_packets: true, ..self }
     }
 
     /// The events, as two logs.
@@ -52,28 +49,31 @@ impl Journal {
         &self.states
     }
 
-    /// A data packet leaves.
+    /// A data packet leaves in a UDP payload of so many bytes.
     #[inline]
-    pub(crate) fn data_left(&mut self, data: &Data) {
+    pub(crate) fn data_left(&mut self, data: &Data, payload_bytes: usize) {
         if self.logs_packets {
-            self.log.event(
-                data.sent_at,
-                Event::Send,
-                self.flow,
-                data.number,
-                data.datagram_bytes + self.overhead_bytes,
-            );
+            let size_bytes = payload_bytes as u32 + IP_UDP_BYTES;
+            self.log.event(data.sent_at, Event::Send, self.flow, data.number, size_bytes);
             self.log.detail(data.sent_at, data.application_bytes());
         }
     }
 
-    /// A data packet has arrived with `new_bytes` of payload that had not arrived before.
+    /// A data packet has arrived in a UDP payload of so many bytes, with `new_bytes` of the application that had not
+    /// arrived before.
     #[inline]
-    pub(crate) fn data_arrived(&mut self, at: Time, data: &Data, ecn: EcnCounts, new_bytes: u32) {
+    pub(crate) fn data_arrived(
+        &mut self,
+        at: Time,
+        data: &Data,
+        payload_bytes: usize,
+        ecn: EcnCounts,
+        new_bytes: u32,
+    ) {
         if !self.logs_packets {
             return;
         }
-        let size_bytes = data.datagram_bytes + self.overhead_bytes;
+        let size_bytes = payload_bytes as u32 + IP_UDP_BYTES;
         if ecn.ce > 0 {
             self.arrivals.event(at, Event::Mark, self.flow, data.number, size_bytes);
         }

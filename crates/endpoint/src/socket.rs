@@ -13,6 +13,9 @@ use units::Time;
 /// not. The kernel doubles it for its bookkeeping: some 7,000 full packets.
 const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 
+/// Longest datagram that is read whole: that of a path with jumbo frames.
+pub const MAX_DATAGRAM_BYTES: usize = 9216;
+
 /// Gives the socket its buffer and its ECN codepoint, and lets it report those of others if `report_ecn`.
 pub fn prepare(socket: &UdpSocket, ecn: EcnMode, report_ecn: bool) -> io::Result<()> {
     socket.set_nonblocking(true)?;
@@ -76,6 +79,8 @@ fn is_lost(error: &io::Error) -> bool {
 pub struct Datagram<'a> {
     /// Its beginning, as far as it is kept.
     pub bytes: &'a mut [u8],
+    /// Bytes that arrived.
+    pub length: usize,
     /// Type of service of its IP header, where the socket reports it.
     pub tos: u8,
     /// Who sent it.
@@ -125,9 +130,10 @@ impl Inbox {
         let ahead_ns = self.ahead_ns;
         let slots = self.buffer.chunks_exact_mut(self.slot_bytes).zip(&self.received);
         slots.take(count).map(move |(slot, received)| {
-            let length = received.length.min(slot.len());
+            let kept = received.length.min(slot.len());
             let stamp = received.realtime_ns.map(|realtime_ns| KernelTime { realtime_ns, ahead_ns });
-            Datagram { bytes: &mut slot[..length], tos: received.tos, source: received.source, stamp }
+            let Received { length, tos, source, .. } = *received;
+            Datagram { bytes: &mut slot[..kept], length, tos, source, stamp }
         })
     }
 }
@@ -204,10 +210,12 @@ mod tests {
         for expected in [BATCH, 5, 0] {
             let count = inbox.receive(&far).unwrap();
             assert_eq!(count, expected);
-            let seen = |datagram: Datagram<'_>| (datagram.bytes.len(), datagram.bytes[0], datagram.bytes[7]);
+            let seen = |datagram: Datagram<'_>| {
+                (datagram.length, datagram.bytes.len(), datagram.bytes[0], datagram.bytes[7])
+            };
             arrived.extend(inbox.datagrams(count).map(seen));
         }
-        let sent: Vec<_> = (0..BATCH as u8 + 5).map(|number| (8, number, number)).collect();
+        let sent: Vec<_> = (0..BATCH as u8 + 5).map(|number| (20, 8, number, number)).collect();
         assert_eq!(arrived, sent);
     }
 

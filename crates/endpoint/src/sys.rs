@@ -15,7 +15,7 @@ type Control = [u64; 8];
 /// One received datagram.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
-    /// Bytes that are in the buffer.
+    /// Bytes that arrived; the buffer has no more of them than it has room for.
     pub(crate) length: usize,
     /// Type of service of its IP header; zero unless the socket reports it.
     pub(crate) tos: u8,
@@ -63,7 +63,7 @@ pub(crate) fn receive_batch(
             socket.as_raw_fd(),
             headers.as_mut_ptr(),
             slots,
-            libc::MSG_DONTWAIT,
+            libc::MSG_DONTWAIT | libc::MSG_TRUNC,
             std::ptr::null_mut(),
         )
     };

@@ -34,7 +34,7 @@ pub(crate) fn run_receiver(
     let mut waiter = Waiter::new(clock)?;
     waiter.watch(socket, 0, EpollFlags::EPOLLIN)?;
     let mut connected = wire.peer().is_some() || socket.peer_addr().is_ok();
-    let (mut inbox, mut outbox) = (Inbox::new(DATA_HEAD_BYTES + wire.overhead_bytes()), Outbox::default());
+    let (mut inbox, mut outbox) = (Inbox::new(wire.slot_bytes(DATA_HEAD_BYTES)), Outbox::default());
     let mut frame = AckFrame::default();
     let (mut readable, mut blocked) = (false, false);
     let (mut pace, mut handled) = (Pace::new(clock.now()), 0);
@@ -53,25 +53,29 @@ pub(crate) fn run_receiver(
                 if receiver.poll_ack(now, &mut frame) {
                     let size = ack_datagram_bytes(config, &frame);
                     let encode = |bytes: &mut Vec<u8>| encode_ack(&frame, size, bytes);
-                    let payload_bytes = wire.push(outbox, now, Kind::Ack, frame.number, usize::MAX, encode);
+                    let payload_bytes = wire.push(outbox, now, Kind::Ack, frame.number, encode);
                     journal.ack_left(now, &frame, payload_bytes);
                 }
             };
-        for datagram in inbox.datagrams(count) {
+        for mut datagram in inbox.datagrams(count) {
+            if wire.take_greeting(&mut datagram) {
+                continue;
+            }
             let Some(data) = decode_data(wire.body(datagram.bytes)) else {
-                wire.take_other(datagram);
+                wire.refuse();
                 continue;
             };
-            if wire.accepts(Kind::Data, data.number, &datagram, DATA_HEAD_BYTES) {
+            if wire.accepts(Kind::Data, data.number, &datagram) {
                 let ecn = ecn_counts(datagram.tos);
                 let new_bytes = receiver.on_data(now, &data, ecn);
-                journal.data_arrived(datagram.arrived(clock, now), &data, ecn, new_bytes);
+                let at = datagram.arrived(clock, now);
+                journal.data_arrived(at, &data, datagram.length, ecn, new_bytes);
                 acknowledge(wire, receiver, &mut outbox, journal);
             }
         }
         if !blocked {
             acknowledge(wire, receiver, &mut outbox, journal);
-            wire.keep_open(now, &mut outbox);
+            wire.tend(now, socket);
         }
         let was_blocked = std::mem::replace(&mut blocked, !outbox.flush(socket, wire.peer())?);
         if blocked != was_blocked {

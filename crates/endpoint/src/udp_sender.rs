@@ -1,6 +1,6 @@
 //! The sending end of our transport over UDP.
 
-use crate::codec::{DATA_HEAD_BYTES, decode_ack, encode_data};
+use crate::codec::{decode_ack, encode_data};
 use crate::guard::Wire;
 use crate::journal::Journal;
 use crate::pace::Pace;
@@ -53,11 +53,14 @@ pub(crate) fn run_sender(
         }
         // Before anything that happens now, which is no earlier than the sample's time.
         samples.take_due(now, |sink| journal.sample(sender, sink));
-        for datagram in inbox.datagrams(count) {
+        for mut datagram in inbox.datagrams(count) {
+            if wire.take_greeting(&mut datagram) {
+                continue;
+            }
             if decode_ack(wire.body(datagram.bytes), &mut frame).is_none() {
-                wire.take_other(datagram);
-            } else if wire.accepts(Kind::Ack, frame.number, &datagram, usize::MAX) {
-                journal.ack_arrived(datagram.arrived(clock, now), &frame, datagram.bytes.len());
+                wire.refuse();
+            } else if wire.accepts(Kind::Ack, frame.number, &datagram) {
+                journal.ack_arrived(datagram.arrived(clock, now), &frame, datagram.length);
                 sender.on_ack(now, &frame);
                 let at = journal.time(session, now);
                 journal.verdicts(at, sender);
@@ -72,7 +75,7 @@ pub(crate) fn run_sender(
         // A full batch: there may be more to send at once.
         let more = fill(&mut outbox, wire, sender, now, journal);
         journal.state(at, "", sender);
-        wire.keep_open(now, &mut outbox);
+        wire.tend(now, socket);
         let was_blocked = std::mem::replace(&mut blocked, !outbox.flush(socket, wire.peer())?);
         if blocked != was_blocked {
             let writable = if blocked { EpollFlags::EPOLLOUT } else { EpollFlags::empty() };
@@ -106,8 +109,9 @@ fn fill(outbox: &mut Outbox, wire: &mut Wire, sender: &mut Sender, now: Time, jo
         if !sender.poll_transmit(now, &mut data) {
             return false;
         }
-        journal.data_left(&data);
-        wire.push(outbox, now, Kind::Data, data.number, DATA_HEAD_BYTES, |bytes| encode_data(&data, bytes));
+        let payload_bytes =
+            wire.push(outbox, now, Kind::Data, data.number, |bytes| encode_data(&data, bytes));
+        journal.data_left(&data, payload_bytes);
     }
     true
 }

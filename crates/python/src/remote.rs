@@ -121,16 +121,18 @@ struct Report {
     remote: Json,
 }
 
-/// Makes one run of what its two sides report, each as `finish` gave it, and returns its statistics as JSON; its logs are
-/// written into `directory`. `references` (JSON) are what is known of the clocks from elsewhere.
+/// Makes one run of what its two sides report, each as `finish` gave it and of `max_report_bytes` at most, and returns its
+/// statistics as JSON; its logs are written into `directory`. `references` (JSON) are what is known of the clocks from elsewhere.
 #[pyfunction]
-#[pyo3(signature = (specification, local_sends, local, remote, references="[]", directory=None))]
+#[pyo3(signature = (specification, local_sends, local, remote, max_report_bytes, references="[]", directory=None))]
+#[allow(clippy::too_many_arguments, reason = "each is one of Python's")]
 pub(crate) fn join_sides(
     py: Python<'_>,
     specification: &str,
     local_sends: bool,
     local: &[u8],
     remote: &[u8],
+    max_report_bytes: usize,
     references: &str,
     directory: Option<PathBuf>,
 ) -> PyResult<String> {
@@ -141,7 +143,8 @@ pub(crate) fn join_sides(
         .map(|Known { at_ns, offset_ns, error_ns, source }| Reference { at_ns, offset_ns, error_ns, source })
         .collect();
     let report = py.detach(|| -> Result<Report, String> {
-        let (local, remote) = (SideReport::from_bytes(local)?, SideReport::from_bytes(remote)?);
+        let [local, remote] = [local, remote].map(|bytes| SideReport::from_bytes(bytes, max_report_bytes));
+        let (local, remote) = (local?, remote?);
         let meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
         let mut observers = (meter, Recorder::create(directory.as_deref(), &spec)?);
         let joined = join(&spec, local_sends, local, remote, &references, &mut observers)?;

@@ -18,7 +18,9 @@ AQM_QUEUE = "1000p"
 """Length of a queue with an AQM unless given: CoDel's and PIE's in Linux (Linux v5.15, sch_codel.c, sch_pie.c)."""
 
 OPTIONS = {
-    "rate": ("20mbit", "rate of the bottleneck, for data: kbit, mbit, gbit as in tc"),
+    "rate": ("20mbit", "rate of the bottleneck: kbit, mbit, gbit as in tc; for data, with `emulate` each way"),
+    "rate_up": ("20mbit", "the same, for data alone: what the sender's end sends"),
+    "rate_down": ("50mbit", "rate of a link in the other direction: ACKs and downloads; none unless given"),
     "trace": ("UP[,DOWN]", "delivery opportunities of both directions instead of a rate: mahimahi's files"),
     "rtt": ("40ms", "base RTT, half of it in each direction"),
     "delay": ("20ms", "the same, given as the one-way delay of each direction"),
@@ -44,13 +46,15 @@ class _Made:
     def say(self, option: str, value: str, title: str, mark: str = "") -> None:
         """One more option; `mark` stands before its value in the name."""
         self.name.append(f"{mark}{value.removesuffix('%')}")
-        self.title.append(title)
+        self.title += [title] if title else []
         self.words.append(f"--{option} {value}")
 
 
 def make_path(
     *,
     rate: str | None = None,
+    rate_up: str | None = None,
+    rate_down: str | None = None,
     rtt: str | None = None,
     queue: str | None = None,
     loss: str | None = None,
@@ -62,7 +66,10 @@ def make_path(
     """A path from a few words, as `dumbbell run --rate 20mbit --rtt 40ms --queue 1bdp` makes it.
 
     Args:
-        rate: of the bottleneck in the data direction: `20mbit`, `500kbit`, `1gbit`; ACKs meet no link.
+        rate: of the bottleneck in the data direction: `20mbit`, `500kbit`, `1gbit`. ACKs meet no link without
+            `rate_down`, to which the command `dumbbell emulate` gives the same value unless told otherwise.
+        rate_up: the same as `rate`, which is instead of it.
+        rate_down: of a link in the ACK direction, with a queue of its own.
         rtt: base RTT, half of it in each direction: `40ms`, `500us`, `0.3s`.
         queue: its length before each link: `100p` (packets), `150kB` (bytes) or `1bdp` (rate times base RTT, in packets
             of 1500 bytes). Without it 1 BDP, with an `aqm` 1000 packets, else with a trace no limit.
@@ -78,12 +85,14 @@ def make_path(
         dumbbell.Error: a value that is not allowed, or words that contradict each other.
     """
     made = _Made()
-    links = _links(rate, trace, made)
+    links = _links(rate, rate_up, rate_down, trace, made)
     one_way = _one_way(rtt, delay)
     if one_way:
         made.say("rtt", f"{short(2 * one_way)}ms", f"RTT {short(2 * one_way)} ms")
     before = _queue(queue, aqm, links, one_way, made)
     data, ack = [each | before for each in links[:1]], [each | before for each in links[1:]]
+    if rate_down is not None:  # the length in BDPs is one of this link's own rate
+        ack = [each | _queue(queue, aqm, [each], one_way, _Made()) for each in links[1:]]
     wait = [{"kind": "delay", "delay_ms": float(one_way)}] if one_way else []
     data = [*data, *_lost(loss, made), *(_varied(jitter, one_way, made) or wait)]
     words = " ".join(made.words)
@@ -97,14 +106,28 @@ def make_path(
     )
 
 
-def _links(rate: str | None, trace: str | None, made: _Made) -> list[dict[str, Any]]:
-    """The links of data and, of traces, of ACKs."""
-    if (rate is None) == (trace is None):
+def _links(
+    rate: str | None, rate_up: str | None, rate_down: str | None, trace: str | None, made: _Made
+) -> list[dict[str, Any]]:
+    """The links of data and, of traces and with `rate_down`, of ACKs."""
+    if rate is not None and rate_up is not None:
+        raise UserError("--rate and --rate-up: allowed is one of them")
+    up, option = (rate, "rate") if rate_up is None else (rate_up, "rate-up")
+    if (up is None) == (trace is None):
         raise UserError("a path in one line needs one of --rate and --trace, like --rate 20mbit --rtt 40ms")
-    if rate is not None:
-        mbps = rate_mbps(rate, "--rate")
-        made.say("rate", _rate_word(mbps), f"{short(mbps)} Mbit/s")
-        return [{"kind": "link", "name": "bottleneck", "rate_mbps": float(mbps)}]
+    if up is None and rate_down is not None:
+        raise UserError("--rate-down: not with --trace, whose second file is that direction: --trace UP,DOWN")
+    if up is not None:
+        mbps = rate_mbps(up, f"--{option}")
+        down = None if rate_down is None else rate_mbps(rate_down, "--rate-down")
+        same = down == mbps
+        told = f"{short(mbps)} Mbit/s" + ("" if down is None else " each way" if same else " up")
+        made.say("rate", _rate_word(mbps), told)
+        links = [{"kind": "link", "name": "bottleneck", "rate_mbps": float(mbps)}]
+        if down is not None:
+            made.say("rate-down", _rate_word(down), "" if same else f"{short(down)} Mbit/s down", "down")
+            links.append({"kind": "link", "name": "down", "rate_mbps": float(down)})
+        return links
     path = trace_path(str(trace))
     if path is None:
         raise UserError(

@@ -7,7 +7,7 @@ from typing import Any
 from dumbbell.pathfinding import plan
 from dumbbell.pathfinding.ecn import Codepoints, codepoints
 from dumbbell.pathfinding.trains import Train
-from dumbbell.remote.pair import Pair
+from dumbbell.remote.pair import MARGIN_S, Pair
 
 WAYS = ("there", "back")
 """Directions: from this machine to the other one, and from there."""
@@ -37,7 +37,8 @@ def probe(
     last_s = max(burst["at_s"] for each in bursts.values() for burst in each)
     seconds = last_s + rtt_s + _LINGER_S
     agents = dict(zip(WAYS, (pair.local.agent, pair.remote.agent), strict=True))
-    work = {way: agents[way].begin("probe", request={"bursts": bursts[way], "seconds": seconds}) for way in WAYS}
+    requests = {way: {"bursts": bursts[way], "seconds": seconds} for way in WAYS}
+    work = {way: agents[way].begin("probe", within_s=seconds + MARGIN_S, request=requests[way]) for way in WAYS}
     told = {way: each.result()[0] for way, each in work.items()}
     return {way: understood(bursts[way], told[way], told[other]) for way, other in (WAYS, WAYS[::-1])}
 
@@ -76,7 +77,7 @@ def understood(bursts: list[dict[str, Any]], sender: dict[str, Any], receiver: d
 
 def questions(pair: Pair, seconds: float, per_s: float) -> list[float]:
     """Round trips of small packets, ms, in order of length."""
-    asked = pair.local.agent.ask("ask", seconds=seconds, per_s=per_s)[0]["exchanges"]
+    asked = pair.local.agent.ask("ask", within_s=seconds + MARGIN_S, seconds=seconds, per_s=per_s)[0]["exchanges"]
     trips = [
         (each["returned_ns"] - each["asked_ns"]) - (each["answered_ns"] - each["heard_ns"])
         for each in json.loads(json.dumps(asked))

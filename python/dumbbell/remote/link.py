@@ -6,27 +6,44 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import IO, Any, Self
 
 from dumbbell import __version__
 from dumbbell.errors import UserError, one_line, printable
 from dumbbell.remote.host import Host
-from dumbbell.remote.messages import SILENCE_S, Beats, Message, Messages, Noise, Silence, framed
+from dumbbell.remote.messages import Beats, Message, Messages, Noise, Silence, framed
 from dumbbell.remote.ssh import ssh_command, why_ssh_failed
 
 GREETED_WITHIN_S = 30.0
 """So long an agent may take to start: name look-up, ssh, a slow machine's Python."""
 GONE_WITHIN_S = 20.0
 """So long an agent may take to end what it has started."""
+ANSWERS_WITHIN_S = 60.0
+"""Time within which an agent has to answer a question that takes no time by itself, s."""
+MAX_TOLD_BYTES = 2**14
+"""Maximum length of what an agent tells without being asked, bytes."""
 _LOCAL = [sys.executable, "-P", "-m", "dumbbell", "remote", "serve", "--own"]
 _LAST_WORDS = 200
 """Lines of stderr that are kept."""
 
 Answer = tuple[Message, bytes]
 Told = Callable[[Message], None]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that the agent has not answered yet."""
+
+    do: str
+    answer: "Future[Answer]"
+    due_s: float
+    """When its answer has to come, by the monotonic clock."""
+    max_payload_bytes: int
 
 
 class LinkLost(UserError):
@@ -56,7 +73,7 @@ class Agent:
         self.name = str(host) if host else "this machine"
         self._host = host
         self._told = told
-        self._waiting: deque[Future[Answer]] = deque()
+        self._waiting: deque[Question] = deque()
         self._asking = threading.Lock()
         """Held while a question is written, which may take its time: answers come in the order of questions."""
         self._knowing = threading.Lock()
@@ -109,41 +126,69 @@ class Agent:
         """Why the agent cannot be asked any more; `None` while it can."""
         return self._lost
 
-    def ask(self, do: str, payload: bytes = b"", **arguments: Any) -> Answer:  # noqa: ANN401 (any JSON value)
-        """What the agent answers to a command: an object, and bytes.
+    def ask(
+        self,
+        do: str,
+        payload: bytes = b"",
+        *,
+        within_s: float = ANSWERS_WITHIN_S,
+        max_payload_bytes: int = 0,
+        **arguments: Any,  # noqa: ANN401 (any JSON value)
+    ) -> Answer:
+        """Return what the agent answers to a command: an object, and bytes. See `begin`.
 
         Raises:
             Refused: the agent's reason.
-            LinkLost: it is gone.
+            LinkLost: it is gone, or did not answer in time.
         """
-        return self.begin(do, payload, **arguments).result()
+        question = self.begin(do, payload, within_s=within_s, max_payload_bytes=max_payload_bytes, **arguments)
+        return question.result()
 
-    def begin(self, do: str, payload: bytes = b"", **arguments: Any) -> "Future[Answer]":  # noqa: ANN401 (as `ask`)
-        """Gives a command; its `result()` is the answer, when it has come, or raises as `ask` does."""
-        future: Future[Answer] = Future()
+    def begin(
+        self,
+        do: str,
+        payload: bytes = b"",
+        *,
+        within_s: float = ANSWERS_WITHIN_S,
+        max_payload_bytes: int = 0,
+        **arguments: Any,  # noqa: ANN401 (as `ask`)
+    ) -> "Future[Answer]":
+        """Give a command; its `result()` is the answer, when it has come, or raises as `ask` does.
+
+        Args:
+            do: Name of the command.
+            payload: Bytes that go with it.
+            within_s: Time within which the answer has to begin, s; after that the agent is lost.
+            max_payload_bytes: Maximum length of the payload of the answer, bytes.
+            **arguments: Arguments of the command.
+        """
+        question = Question(do, Future(), time.monotonic() + within_s, max_payload_bytes)
         head = framed({"do": do} | arguments, payload)
         with self._asking:
             with self._knowing:
                 if self._lost is not None:
                     raise LinkLost(self._lost)
-                self._waiting.append(future)
+                self._waiting.append(question)
             try:
                 self._messages.write(head, payload)
             except OSError:
                 pass  # the thread that reads says why
+            except Silence as error:
+                self._lose(f"{self.name}: {one_line(error)}")
+                self._kill()
             except BaseException:  # Ctrl-C: half a question can be followed by nothing
                 self._kill()
                 raise
-        return future
+        return question.answer
 
     def say(self, **what: Any) -> None:  # noqa: ANN401 (any JSON value)
         """Says something to the command at work."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, Silence):
             self._messages.send({"do": "say"} | what)
 
     def stop(self) -> None:
         """Tells the agent to end the command that it carries out, which is then answered as it ends."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, Silence):
             self._messages.send({"do": "stop"})
 
     def close(self) -> None:
@@ -196,27 +241,44 @@ class Agent:
         return f": `dumbbell remote install {self._host}`" if self._host else ""
 
     def _read(self) -> None:
-        """Gives answers to who waits for them, until the agent is gone."""
+        """Give answers to who waits for them, until the agent is gone."""
         try:
             while True:
-                message, payload = self._messages.receive(waiting=self._require_open)
+                message, payload = self._messages.receive(
+                    waiting=self._require_in_time, max_payload_bytes=self._max_payload_bytes
+                )
                 if "ok" in message or "error" in message:
                     self._give(message, payload)
+                elif payload:
+                    raise Noise("sent a payload that nobody asked for")
                 elif "tell" in message and self._told is not None:
+                    if self._messages.object_bytes > MAX_TOLD_BYTES:
+                        raise Noise(f"tells {self._messages.object_bytes} bytes at once: at most {MAX_TOLD_BYTES}")
+                    if not isinstance(message["tell"], dict):
+                        raise Noise("tells what is no object")
                     self._told(message["tell"])
         except EOFError:
             self._lose(f"{self.name}: {self._why_ended()}")
-        except Silence:
-            self._lose(f"{self.name}: has sent nothing for {SILENCE_S:.0f} s: the connection was lost")
+        except Silence as error:
+            self._lose(f"{self.name}: {one_line(error)}: the connection was lost")
         except Exception as error:  # noise, or of who is told
             self._lose(f"{self.name}: {one_line(error)}")
         finally:
             if not self._over:
                 self._kill()  # or who is writing to it would wait for ever
 
-    def _require_open(self) -> None:
+    def _require_in_time(self) -> None:
+        """Raises if the link is closed, or the agent has not answered in time."""
         if self._over:
             raise EOFError
+        with self._knowing:
+            first = self._waiting[0] if self._waiting else None
+        if first is not None and time.monotonic() > first.due_s:
+            raise Noise(f"has not answered `{first.do}` in time: it is stuck, or does not want to")
+
+    def _max_payload_bytes(self) -> int:
+        with self._knowing:
+            return self._waiting[0].max_payload_bytes if self._waiting else 0
 
     def _kill(self) -> None:
         """Ends the process and what is in its session, here; not twice, for the number may be another's by then."""
@@ -230,7 +292,7 @@ class Agent:
                 return
             if not self._waiting:
                 raise Noise("answered what it was not asked")
-            future = self._waiting.popleft()
+            future = self._waiting.popleft().answer
         if "error" in message:
             future.set_exception(Refused(f"{self.name}: {printable(str(message['error']))}"))
         elif isinstance(message["ok"], dict):
@@ -243,7 +305,7 @@ class Agent:
         with self._knowing:
             self._lost = self._lost or why
             while self._waiting:
-                self._waiting.popleft().set_exception(LinkLost(self._lost))
+                self._waiting.popleft().answer.set_exception(LinkLost(self._lost))
 
     def _keep_last_words(self, errors: IO[bytes]) -> None:
         for line in iter(lambda: errors.readline(4096), b""):

@@ -7,6 +7,7 @@ length of a JSON object (4 bytes, the most significant first), the object, and a
 import contextlib
 import errno
 import json
+import math
 import os
 import select
 import threading
@@ -23,13 +24,19 @@ BEAT_S = 2.0
 """Between two beats, each way."""
 SILENCE_S = 15.0
 """After so long without a byte the other side counts as gone."""
-MOST_OBJECT = 64 * 2**20
-"""Bytes of the longest JSON object."""
-MOST_BYTES = 4 * 2**30
-"""Bytes of the longest payload."""
+MAX_OBJECT_BYTES = 4 * 2**20
+"""Maximum length of a JSON object, bytes."""
+MAX_PAYLOAD_BYTES = 8 * 2**30
+"""Maximum length of a payload where the receiver names no other limit, bytes."""
+MESSAGE_WITHIN_S = 60.0
+"""Time in which a message has to be complete after its first byte, s; payloads have longer by their length."""
+SLOWEST_BYTES_PER_S = 16 * 2**10
+"""Rate below which a payload counts as stalled."""
 MOST_NOISE = 64 * 2**10
 """Bytes that may come before the greeting."""
 _CHUNK = 2**20
+_PIPE_BUF = 4096
+"""Bytes that a pipe takes at once when `poll` calls it writable (pipe(7))."""
 
 Message = dict[str, Any]
 
@@ -51,7 +58,7 @@ def framed(message: Message, payload: bytes | memoryview = b"") -> bytes:
     if payload:
         message = message | {"bytes": len(payload)}
     text = json.dumps(message, separators=(",", ":")).encode()
-    if len(text) > MOST_OBJECT or len(payload) > MOST_BYTES:
+    if len(text) > MAX_OBJECT_BYTES or len(payload) > MAX_PAYLOAD_BYTES:
         raise UserError(f"a message of {len(text)} and {len(payload)} bytes is longer than allowed")
     return len(text).to_bytes(4, "big") + text
 
@@ -68,18 +75,21 @@ class Messages:
         self._finished = False
         self.heard_s = time.monotonic()
         """When the last byte came, by the monotonic clock."""
+        self.object_bytes = 0
+        """Length of the JSON object that came last."""
 
     def send(self, message: Message, payload: bytes | memoryview = b"") -> None:
-        """Writes a message; waits where the other side does not read.
+        """Write a message; wait while the other side does not read, for `SILENCE_S` at most.
 
         Raises:
             UserError: it is too long; nothing was written.
             OSError: nobody reads any more.
+            Silence: the other side has taken nothing for too long.
         """
         self.write(framed(message, payload), payload)
 
     def write(self, head: bytes, payload: bytes | memoryview = b"") -> None:
-        """Writes what `framed` made of a message, and its payload."""
+        """Write what `framed` made of a message, and its payload; raises as `send` does."""
         with self._writing:
             if self._finished:
                 raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
@@ -122,18 +132,31 @@ class Messages:
                 raise Noise(f"does not answer as dumbbell does, but with `{begin}...`")
             self._kept += self._read(_CHUNK, max(0.0, deadline_s - time.monotonic()))
 
-    def receive(self, silence_s: float = SILENCE_S, waiting: Callable[[], None] | None = None) -> tuple[Message, bytes]:
-        """The next message and its payload. `waiting` is called about every second in which nothing comes.
+    def receive(
+        self,
+        silence_s: float = SILENCE_S,
+        waiting: Callable[[], None] | None = None,
+        max_payload_bytes: Callable[[], int] | None = None,
+    ) -> tuple[Message, bytes]:
+        """Return the next message and its payload.
+
+        Args:
+            silence_s: Time without a byte after which the other side counts as gone, s.
+            waiting: Called about every second until the message begins, and once before.
+            max_payload_bytes: Returns the limit for the payload, bytes; called when the message has come.
 
         Raises:
-            Noise: what came is no message.
-            Silence: nothing came for so long.
+            Noise: what came is no message, or longer than allowed.
+            Silence: nothing came for so long, or a message stalled.
             EOFError: the other side has ended.
         """
-        length = int.from_bytes(self._exactly(4, silence_s, waiting), "big")
-        if not 2 <= length <= MOST_OBJECT:
-            raise Noise(f"sent a message of {length} bytes: allowed are 2 to {MOST_OBJECT}")
-        text = self._exactly(length, silence_s, waiting)
+        begin = self._exactly(1, silence_s, waiting)
+        deadline_s = time.monotonic() + MESSAGE_WITHIN_S
+        length = int.from_bytes(begin + self._exactly(3, silence_s, deadline_s=deadline_s), "big")
+        if not 2 <= length <= MAX_OBJECT_BYTES:
+            raise Noise(f"sent a message of {length} bytes: allowed are 2 to {MAX_OBJECT_BYTES}")
+        text = self._exactly(length, silence_s, deadline_s=deadline_s)
+        self.object_bytes = length
         try:
             message = parse_json(text.decode())
         except (BadJson, UnicodeDecodeError):
@@ -141,19 +164,31 @@ class Messages:
         if not isinstance(message, dict):
             raise Noise(f"sent what is no message: `{printable(bytes(text[:60]).decode(errors='replace'))}`")
         behind = message.pop("bytes", 0)
-        if type(behind) is not int or not 0 <= behind <= MOST_BYTES:
-            raise Noise(f"sent a message with `bytes` = {printable(repr(behind)[:60])}: allowed are 0 to {MOST_BYTES}")
-        return message, bytes(self._exactly(behind, silence_s, waiting))
+        most = max_payload_bytes() if max_payload_bytes else MAX_PAYLOAD_BYTES
+        if type(behind) is not int or not 0 <= behind <= most:
+            raise Noise(f"sent a message with `bytes` = {printable(repr(behind)[:60])}: allowed are 0 to {most}")
+        deadline_s = time.monotonic() + MESSAGE_WITHIN_S + behind / SLOWEST_BYTES_PER_S
+        return message, bytes(self._exactly(behind, silence_s, deadline_s=deadline_s))
 
-    def _exactly(self, count: int, silence_s: float, waiting: Callable[[], None] | None) -> bytearray:
+    def _exactly(
+        self,
+        count: int,
+        silence_s: float,
+        waiting: Callable[[], None] | None = None,
+        deadline_s: float = math.inf,
+    ) -> bytearray:
         parts = bytearray(self._kept[:count])
         self._kept = self._kept[count:]
+        if waiting is not None:
+            waiting()
         while len(parts) < count:
+            if time.monotonic() > deadline_s:
+                raise Silence(f"has sent {len(parts)} of {count} bytes of a message, and too slowly")
             try:
                 parts += self._read(min(_CHUNK, count - len(parts)), 1.0)
             except Silence:
                 if time.monotonic() - self.heard_s > silence_s:
-                    raise
+                    raise Silence(f"has sent nothing for {silence_s:.0f} s") from None
                 if waiting is not None:
                     waiting()
         return parts
@@ -172,8 +207,12 @@ class Messages:
 
     def _write(self, content: bytes | memoryview) -> None:
         left = memoryview(content)
+        poll = select.poll()
+        poll.register(self._sink, select.POLLOUT)
         while left:
-            left = left[os.write(self._sink, left[:_CHUNK]) :]
+            if not poll.poll(SILENCE_S * 1000):
+                raise Silence(f"has taken nothing of what is said to it for {SILENCE_S:.0f} s")
+            left = left[os.write(self._sink, left[:_PIPE_BUF]) :]
 
 
 class Beats:
@@ -185,7 +224,7 @@ class Beats:
         self._thread.start()
 
     def _send(self, messages: Messages, message: Message) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, Silence):
             while not self._stopped.wait(BEAT_S):
                 messages.send(message)
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import queue
 import secrets
 import socket
@@ -11,14 +12,15 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from dumbbell import _core
+from dumbbell import Error, _core
 from dumbbell.backends.protocol import Note
 from dumbbell.errors import UserError, one_line, printable
 from dumbbell.machine.load import difference, overload
 from dumbbell.remote.host import Host
 from dumbbell.remote.link import Agent, LinkLost
+from dumbbell.remote.part import TURN_WITHIN_S
 from dumbbell.remote.reference import references
 from dumbbell.remote.shipped import files, portable
 
@@ -36,6 +38,13 @@ BUSY_PER_S = 20.0
 """How often a second while it goes on: 15 kbit/s each way."""
 LEAD_S = 0.3
 """From saying when to begin until then, beside the way to the other side and back."""
+MARGIN_S = 60.0
+"""Time that a side has for an answer beyond the time that its work takes by itself, s."""
+MAX_TOLD = 64
+"""Maximum number of things that a side tells before they are listened to."""
+BASE_REPORT_BYTES = 64 * 2**20
+"""Maximum length of a side's report of a run in which nothing is sent, bytes."""
+MAX_REPORT_BYTES = 8 * 2**30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +71,22 @@ class Side:
 
     agent: Agent
     told: "queue.SimpleQueue[dict[str, Any]]" = field(default_factory=queue.SimpleQueue)
+
+    @classmethod
+    def of(cls, host: Host | None) -> Self:
+        """Start the agent of a side.
+
+        Raises:
+            LinkLost: it cannot be had.
+        """
+        told: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+
+        def keep(each: dict[str, Any]) -> None:
+            if told.qsize() >= MAX_TOLD:
+                raise UserError(f"tells more than {MAX_TOLD} things that nobody asked for")
+            told.put(each)
+
+        return cls(Agent(host, keep), told)
 
     def hear(self, key: str, within_s: float, work: "Future[Any]") -> Any:  # noqa: ANN401 (any JSON value)
         """What it tells under this name while it works.
@@ -94,10 +119,9 @@ class Pair:
         """
         self._options = options
         self._host = host
-        queues: list[queue.SimpleQueue[dict[str, Any]]] = [queue.SimpleQueue(), queue.SimpleQueue()]
-        self.remote = Side(Agent(host, queues[0].put), queues[0])
+        self.remote = Side.of(host)
         try:
-            self.local = Side(Agent(None, queues[1].put), queues[1])
+            self.local = Side.of(None)
         except BaseException:
             self.remote.agent.close()
             raise
@@ -123,6 +147,15 @@ class Pair:
         Raises:
             UserError: the reason why it failed.
         """
+        try:
+            return self._run(specification, directory, note)
+        except Error:
+            raise  # a `ValueError` too
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            what = f"{type(error).__name__}: {one_line(error)}"
+            raise UserError(f"{self._host}: what it answers is not understood: {what}") from error
+
+    def _run(self, specification: dict[str, Any], directory: Path, note: Note) -> dict[str, Any]:
         options, flows = self._options, len(specification["flows"])
         met = self.meet(flows, note)
         specification = fitted(specification, met["mtu_bytes"], note)
@@ -130,7 +163,7 @@ class Pair:
         overheads = sorted({_overhead(tunnel) for tunnel in tunnels})
         specification["path"] |= {"overhead_bytes": overheads[-1], "mtu_bytes": met["mtu_bytes"]}
         before = [side.agent.ask("describe")[0] for side in self._sides]
-        idle = self.local.agent.ask("ask", seconds=IDLE_S, per_s=IDLE_PER_S)[0]["exchanges"]
+        idle = self.local.agent.ask("ask", within_s=IDLE_S + MARGIN_S, seconds=IDLE_S, per_s=IDLE_PER_S)[0]["exchanges"]
         theta_ns, rtt_ns = _core.clock_offset(json.dumps(idle))
         note(f"round trip {rtt_ns / 1e6:.3f} ms, path MTU {met['mtu_bytes']} bytes", False)
         known = references(self._sides, options.ntp, note)
@@ -138,11 +171,14 @@ class Pair:
         plan |= {"asks_per_s": BUSY_PER_S, "bandwidth_cap_mbps": options.bandwidth_cap_mbps}
         self._carry_out(specification, plan, theta_ns, rtt_ns)
         after = [side.agent.ask("describe")[0] for side in self._sides]
-        self.local.agent.ask("ask", seconds=IDLE_S, per_s=IDLE_PER_S)
+        self.local.agent.ask("ask", within_s=IDLE_S + MARGIN_S, seconds=IDLE_S, per_s=IDLE_PER_S)
         known += references(self._sides, options.ntp, note)
-        reports = [side.agent.ask("finish")[1] for side in self._sides]
+        most = max_report_bytes(float(specification["duration_s"]), options.bandwidth_cap_mbps)
+        local, remote = (
+            side.agent.ask("finish", within_s=2 * MARGIN_S, max_payload_bytes=most)[1] for side in self._sides
+        )
         joined = _core.join_sides(
-            json.dumps(specification), options.local_sends, reports[0], reports[1], json.dumps(known), str(directory)
+            json.dumps(specification), options.local_sends, local, remote, most, json.dumps(known), str(directory)
         )
         statistics: dict[str, Any] = json.loads(joined)
         differences = {
@@ -174,7 +210,11 @@ class Pair:
         here = shared | {"address": self._remote_address(), "ports": ports[1], "keys": keys, "asks": True}
         back = [(incoming, outgoing) for outgoing, incoming in keys]
         there = shared | {"address": self._local_address(), "ports": ports[0], "keys": back, "asks": False}
-        work = [side.agent.begin("meet", request=it) for side, it in zip(self._sides, (here, there), strict=True)]
+        within_s = MEETS_WITHIN_S + MARGIN_S
+        work = [
+            side.agent.begin("meet", within_s=within_s, request=it)
+            for side, it in zip(self._sides, (here, there), strict=True)
+        ]
         found = [each.result()[0] for each in work]
         self._require_met(found, ports, str(here["address"]))
         mtu = min(found[0]["mtu"].values())
@@ -196,7 +236,8 @@ class Pair:
         found: dict[int, list[int]] = {}
         for index in sorted(range(2), key=places.__getitem__):
             side = self._sides[index]
-            work = side.agent.begin("open", request=request, turn=places[index] not in [places[at] for at in found])
+            turn = places[index] not in [places[at] for at in found]
+            work = side.agent.begin("open", within_s=TURN_WITHIN_S + MARGIN_S, request=request, turn=turn)
             waited = False
             while not work.done() or not side.told.empty():
                 with contextlib.suppress(queue.Empty):
@@ -244,22 +285,24 @@ class Pair:
         for side in self._sides:
             while not side.told.empty():
                 side.told.get()
+        programs = [flow["program"] for flow in specification["flows"] if "program" in flow]
+        ready_s = max((float(program["ready_timeout_s"]) for program in programs), default=0.0) + 30.0
+        lead_s = LEAD_S + 3 * rtt_ns / 1e9
+        work_s = float(specification["duration_s"]) + lead_s + MARGIN_S
         work = []
         for side in self._sides:
             sends = (side is self.local) == self._options.local_sends
             own = plan | {"sends": sends, "first": side is self.local}
             parts = portable(own_part(specification, sends))
-            work.append(side.agent.begin("run", specification=parts, plan=own))
+            within_s = 2 * ready_s + work_s + MARGIN_S
+            work.append(side.agent.begin("run", within_s=within_s, specification=parts, plan=own))
         try:
-            programs = [flow["program"] for flow in specification["flows"] if "program" in flow]
-            longest = max((float(program["ready_timeout_s"]) for program in programs), default=0.0)
             for side, each in zip(self._sides, work, strict=True):
-                side.hear("ready", longest + 30.0, each)
-            lead_s = LEAD_S + 3 * rtt_ns / 1e9
+                side.hear("ready", ready_s, each)
             self.local.agent.say(in_s=lead_s)
             starts_ns = self.local.hear("starts_ns", 10.0, work[0])
             self.remote.agent.say(start_ns=starts_ns + theta_ns)
-            self._wait(work, float(specification["duration_s"]) + lead_s + 60.0)
+            self._wait(work, work_s)
         except BaseException:
             for side in self._sides:
                 side.agent.stop()
@@ -276,6 +319,15 @@ class Pair:
             if time.monotonic() > until:
                 raise UserError(f"the sides did not end within {within_s:.0f} s")
             time.sleep(0.02)
+
+
+def max_report_bytes(duration_s: float, cap_mbps: float | None) -> int:
+    """Return the maximum length of a side's report of a run, bytes, compressed or not.
+
+    A packet takes 32 to 100 bytes of it, so that the bytes which the bandwidth cap lets through are more than enough.
+    """
+    sent = duration_s * cap_mbps * 1e6 / 8 if cap_mbps else math.inf
+    return int(min(BASE_REPORT_BYTES + sent, MAX_REPORT_BYTES))
 
 
 def _ssh_hostname(host: Host) -> str:

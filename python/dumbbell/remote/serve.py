@@ -20,12 +20,15 @@ from dumbbell import Error, _core
 from dumbbell.errors import UserError, nearest, one_line
 from dumbbell.execution.interrupts import Undisturbed, interruptible
 from dumbbell.remote.guardian import guarded
-from dumbbell.remote.messages import Beats, Message, Messages
+from dumbbell.remote.messages import Beats, Message, Messages, Silence, framed
 
 ENDS_WITHIN_S = 8.0
 """So long the command at work may take to end when the agent does."""
-MOST_WAITING = 64
-"""Commands that may wait for their turn."""
+MAX_WAITING = 16
+"""Maximum number of commands that wait for their turn, and of what is said to the one at work."""
+
+MAX_PAYLOAD_BYTES = 2**20
+"""Maximum length of a command's payload, bytes: no command needs one."""
 
 Reply = tuple[Message, bytes]
 
@@ -156,7 +159,7 @@ def _gain_rights(state: State) -> None:
 def _read(messages: Messages, state: State, work: "queue.SimpleQueue[Given | None]") -> None:
     """Takes what comes, until the other side ends or is silent."""
     while True:
-        message, payload = messages.receive()
+        message, payload = messages.receive(max_payload_bytes=lambda: MAX_PAYLOAD_BYTES)
         match message.get("do"):
             case "beat":
                 pass
@@ -164,9 +167,11 @@ def _read(messages: Messages, state: State, work: "queue.SimpleQueue[Given | Non
                 state.stop()
             case "say":
                 if state.given:
+                    if state.given[0].said.qsize() >= MAX_WAITING:
+                        raise OSError(f"has said more than {MAX_WAITING} things that nobody hears")
                     state.given[0].said.put(message)
-            case _ if len(state.given) >= MOST_WAITING:
-                raise OSError(f"has given more than {MOST_WAITING} commands at a time")
+            case _ if len(state.given) >= MAX_WAITING:
+                raise OSError(f"has given more than {MAX_WAITING} commands at a time")
             case _:
                 given = Given(message, payload)
                 state.given.append(given)
@@ -175,14 +180,15 @@ def _read(messages: Messages, state: State, work: "queue.SimpleQueue[Given | Non
 
 def _work(messages: Messages, state: State, work: "queue.SimpleQueue[Given | None]") -> None:
     """Carries out one command after the other."""
-    with contextlib.suppress(OSError):  # nobody waits for the answer: the main thread finds that out too
+    with contextlib.suppress(OSError, Silence):  # nobody waits for the answer: the main thread finds that out too
         while (given := work.get()) is not None:
             answer, payload = _carry_out(state, given.message, given.payload)
             state.given.pop(0)
             try:
-                messages.send(answer, payload)
+                head = framed(answer, payload)
             except UserError as error:  # it is too long, and who asks waits
-                messages.send({"error": one_line(error)})
+                head, payload = framed({"error": one_line(error)}), b""
+            messages.write(head, payload)
 
 
 def _carry_out(state: State, message: Message, payload: bytes) -> Reply:

@@ -1,8 +1,8 @@
 //! The socket beside those of the flows: over it the sides ask each other for the time, before, during and after a run.
 
-use super::port::{Port, SLOT_BYTES};
+use super::port::Port;
 use endpoint::{Clock, Guarded, Kind, monotonic_ns};
-use endpoint::{ENVELOPE_BYTES, IP_UDP_BYTES, word};
+use endpoint::{ENVELOPE_BYTES, IP_UDP_BYTES, MAX_DATAGRAM_BYTES, word};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -142,16 +142,15 @@ impl Worker {
         Ok(())
     }
 
-    /// Answers questions and greetings; what was answered to own questions.
+    /// Answers questions; what was answered to own questions.
     fn attend(&mut self) -> io::Result<Vec<Exchange>> {
         let Self { port, clock, pending } = self;
         let now = Time::from_ns(monotonic_ns());
-        let (mut questions, mut exchanges, mut greeted) = (Vec::new(), Vec::new(), false);
+        let (mut questions, mut exchanges) = (Vec::new(), Vec::new());
         port.receive(|datagram, _, taken| {
             let arrived_ns = datagram.arrived(*clock, now.max(Time::from_ns(monotonic_ns()))).as_ns();
             match taken.kind {
                 Kind::Ask => questions.push((taken.number, arrived_ns, word(&padded(&taken.body), 0) as u16)),
-                Kind::Hello => greeted |= taken.body.first() == Some(&0),
                 Kind::Answer => {
                     let number = word(&taken.body, 0);
                     if let Some(at) = pending.iter().position(|(asked, _)| *asked == number) {
@@ -169,13 +168,10 @@ impl Worker {
         })?;
         for (number, heard_ns, wanted) in questions {
             let mut body = [number.to_le_bytes(), heard_ns.to_le_bytes()].concat();
-            let whole =
-                (usize::from(wanted).min(SLOT_BYTES)).saturating_sub(IP_UDP_BYTES as usize + ENVELOPE_BYTES);
+            let whole = (usize::from(wanted).min(MAX_DATAGRAM_BYTES))
+                .saturating_sub(IP_UDP_BYTES as usize + ENVELOPE_BYTES);
             body.resize(body.len().max(whole), 0);
             port.send(Kind::Answer, &body)?;
-        }
-        if greeted {
-            port.send(Kind::Hello, &[1])?;
         }
         Ok(exchanges)
     }

@@ -1,7 +1,6 @@
 //! Two sides find each other: both speak until they know that they were heard, so that either may be behind a NAT.
 
 use super::port::{Port, wait};
-use endpoint::Kind;
 use std::io;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Between two greetings.
 const SPACING: Duration = Duration::from_millis(50);
 /// Greetings after it is known that the other side heard: it has to know too.
-const FAREWELLS: u32 = 4;
+const FAREWELLS: u32 = 6;
 
 /// How long a side that only has a guess where the other one is waits to hear it: the guess may lead another way than
 /// the one that is to be measured, where a machine has several.
@@ -41,21 +40,18 @@ pub(super) fn meet(
     let mut left = vec![FAREWELLS; ports.len()];
     let mut next = Instant::now();
     while left.iter().any(|left| *left > 0) && Instant::now() < until && !stop() {
-        let mut answer_now = false;
         for (port, heard) in ports.iter_mut().zip(&mut heard) {
-            port.receive(|_, _, taken| {
-                if taken.kind == Kind::Hello {
-                    answer_now |= !heard.peer;
-                    heard.peer = true;
-                    heard.by_peer |= taken.body.first() == Some(&1);
-                }
-            })?;
+            port.receive(|_, _, _| {})?;
+            if port.guard.is_heard() && !heard.peer {
+                next = Instant::now();
+            }
+            *heard = Heard { peer: port.guard.is_heard(), by_peer: port.guard.is_reached() };
         }
-        if answer_now || Instant::now() >= next {
+        if Instant::now() >= next {
             next = Instant::now() + SPACING;
             for ((port, heard), left) in ports.iter_mut().zip(&heard).zip(&mut left) {
                 if *left > 0 && (heard.peer || Instant::now() >= speak_from) {
-                    port.send(Kind::Hello, &[u8::from(heard.peer)])?;
+                    port.guard.greet(&port.socket);
                 }
                 if heard.peer && heard.by_peer {
                     *left = left.saturating_sub(1);

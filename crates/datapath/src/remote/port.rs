@@ -1,6 +1,8 @@
 //! A UDP socket on the network, and who is at its other end.
 
-use endpoint::{Datagram, Guard, Inbox, Key, Kind, Outbox, monotonic_ns, prepare, prepare_for_network};
+use endpoint::{
+    Datagram, Guard, Inbox, Key, Kind, MAX_DATAGRAM_BYTES, Outbox, monotonic_ns, prepare, prepare_for_network,
+};
 use endpoint::{Opened, close_envelope, open_envelope};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
@@ -8,9 +10,6 @@ use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::Duration;
 use transport::EcnMode;
-
-/// Longest datagram that is taken whole: that of a path with jumbo frames.
-pub(super) const SLOT_BYTES: usize = 9216;
 
 /// Opens a socket on the network, on one of the ports `from` to `to` if they are given.
 ///
@@ -35,7 +34,7 @@ pub(super) fn open(ports: Option<(u16, u16)>) -> Result<UdpSocket, String> {
 pub(super) struct Port {
     pub(super) socket: UdpSocket,
     pub(super) guard: Guard,
-    /// How many were sent, of all kinds: their numbers.
+    /// How many were sent, of all kinds but greetings: their numbers.
     sent: u64,
     outbox: Outbox,
     inbox: Inbox,
@@ -44,7 +43,7 @@ pub(super) struct Port {
 impl Port {
     pub(super) fn new(socket: UdpSocket, peer: SocketAddrV4, outgoing: &Key, incoming: &Key) -> Self {
         let guard = Guard::new(peer, outgoing, incoming);
-        Self { socket, guard, sent: 0, outbox: Outbox::default(), inbox: Inbox::new(SLOT_BYTES) }
+        Self { socket, guard, sent: 0, outbox: Outbox::default(), inbox: Inbox::new(MAX_DATAGRAM_BYTES) }
     }
 
     /// Sends `body` in an envelope; its number and stamp. What the network refuses is lost.
@@ -75,7 +74,7 @@ impl Port {
         self.sent
     }
 
-    /// Gives what the peer has sent to `take`, with the datagram's length.
+    /// Gives what the peer has sent to `take`, with the datagram's length. Greetings are answered.
     pub(super) fn receive(&mut self, mut take: impl FnMut(&Datagram<'_>, usize, &Taken)) -> io::Result<()> {
         let Self { socket, guard, inbox, .. } = self;
         let count = inbox.receive(socket)?;
@@ -88,6 +87,7 @@ impl Port {
                 take(&datagram, length, &taken);
             }
         }
+        guard.tend(socket);
         Ok(())
     }
 

@@ -4,13 +4,17 @@ use super::channel::Exchange;
 use super::tunnel::TunnelReport;
 use crate::program_flow::ProgramReport;
 use crate::program_samples::ProgramSample;
-use endpoint::{Guarded, ReceiverReport, SenderReport};
-use serde::{Deserialize, Serialize};
+use endpoint::{Guarded, MOST_FLOWS, ReceiverReport, SenderReport};
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::marker::PhantomData;
 
 /// Zstandard's level: most of the gain, little of the time.
 const LEVEL: i32 = 3;
-/// Longest report that is read, bytes: what a machine of ours can hold.
-const MOST_BYTES: usize = 8 << 30;
+/// Maximum number of bytes that a byte of a compressed report may become, and of those that one may have in any case. Logs
+/// become 3 to 10 times as long: their times have no pattern.
+const MAX_RATIO: usize = 100;
+const ALWAYS_BYTES: usize = 1 << 20;
 
 /// What a side knows of a flow.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -33,7 +37,9 @@ pub(super) struct FlowHalf {
 pub struct SideReport {
     /// When the run began, ns of the side's clock.
     pub(super) start_ns: u64,
+    #[serde(deserialize_with = "few")]
     pub(super) flows: Vec<FlowHalf>,
+    #[serde(deserialize_with = "few")]
     pub(super) programs: Vec<ProgramReport>,
     /// Questions asked of the other side, and those that were answered.
     pub(super) asked: u64,
@@ -57,17 +63,86 @@ impl SideReport {
         zstd::bulk::compress(&plain, LEVEL).map_err(|error| text(&error))
     }
 
-    /// Of bytes that [`to_bytes`](Self::to_bytes) made.
+    /// Returns the report of bytes that [`to_bytes`](Self::to_bytes) made, if it has `max_bytes` at most.
     ///
     /// # Errors
-    /// One line: bytes of something else.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+    /// One line: bytes of something else, or a report that is longer than allowed or than its compressed length explains.
+    pub fn from_bytes(bytes: &[u8], max_bytes: usize) -> Result<Self, String> {
         let refused = |error: &dyn std::fmt::Display| format!("report of a side: not readable: {error}");
         let size = zstd::zstd_safe::get_frame_content_size(bytes).ok().flatten();
         let size = size.ok_or_else(|| refused(&"no compressed report"))?;
-        let size = usize::try_from(size).ok().filter(|size| *size <= MOST_BYTES);
-        let size = size.ok_or_else(|| refused(&"it is too large"))?;
+        let max_bytes = max_bytes.min(ALWAYS_BYTES.max(bytes.len().saturating_mul(MAX_RATIO)));
+        let size = usize::try_from(size).ok().filter(|size| *size <= max_bytes).ok_or_else(|| {
+            refused(&format!("{} bytes become {size}: allowed are {max_bytes}", bytes.len()))
+        })?;
         let plain = zstd::bulk::decompress(bytes, size).map_err(|error| refused(&error))?;
         rmp_serde::from_slice(&plain).map_err(|error| refused(&error))
+    }
+}
+
+/// Maximum number of flows or programs that a side reports: two programs for each flow that a log can name.
+const MAX_FEW: usize = 2 * MOST_FLOWS;
+
+/// Reads a list of large things, of which a few bytes must not become many.
+fn few<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    struct Few<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Few<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            write!(formatter, "at most {MAX_FEW} entries")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+            let mut read = Vec::new();
+            while let Some(entry) = entries.next_element()? {
+                if read.len() == MAX_FEW {
+                    return Err(A::Error::invalid_length(MAX_FEW + 1, &self));
+                }
+                read.push(entry);
+            }
+            Ok(read)
+        }
+    }
+
+    deserializer.deserialize_seq(Few(PhantomData))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANY: usize = usize::MAX;
+
+    fn report(flows: usize) -> SideReport {
+        SideReport {
+            start_ns: 0,
+            flows: (0..flows).map(|_| FlowHalf::default()).collect(),
+            programs: Vec::new(),
+            asked: 0,
+            exchanges: Vec::new(),
+            guarded: Guarded::default(),
+            lost_at_ends: 0,
+            real_time: true,
+        }
+    }
+
+    #[test]
+    fn a_few_bytes_that_become_many_are_refused() {
+        // A report of 100 kB that became 3.1 GB: here 30 kB that say they become 300 MB.
+        let bomb = zstd::bulk::compress(&vec![0; 300_000_000], LEVEL).unwrap();
+        let error = SideReport::from_bytes(&bomb, ANY).unwrap_err();
+        assert!(error.contains(&format!("{} bytes become 300000000: allowed are", bomb.len())), "{error}");
+        let good = report(2).to_bytes().unwrap();
+        assert_eq!(SideReport::from_bytes(&good, ANY).unwrap().flows.len(), 2);
+        let error = SideReport::from_bytes(&good, 10).unwrap_err();
+        assert!(error.ends_with("allowed are 10"), "{error}");
+    }
+
+    #[test]
+    fn more_flows_than_there_can_be_are_refused_before_they_are_kept() {
+        let error = SideReport::from_bytes(&report(100_000).to_bytes().unwrap(), ANY).unwrap_err();
+        assert!(error.contains("expected at most 510 entries"), "{error}");
     }
 }

@@ -16,8 +16,8 @@ use crate::scratch::Scratch;
 use crate::tun::TunConfig;
 use congestion::Registry;
 use endpoint::{
-    Clock, Journal, Key, MOST_FLOWS, ReceiverReport, SenderReport, Session, TAG_BYTES, Urgency, Wire,
-    be_punctual, dropped_at, monotonic_ns, receive_tcp, receive_udp, send_tcp, send_udp,
+    Clock, Journal, Key, MAX_DATAGRAM_BYTES, MOST_FLOWS, ReceiverReport, SenderReport, Session, Urgency,
+    Wire, be_punctual, dropped_at, monotonic_ns, receive_tcp, receive_udp, send_tcp, send_udp,
 };
 use runs::{Ends, RunSpec, Side as ProgramSide};
 use serde::{Deserialize, Serialize};
@@ -162,7 +162,7 @@ impl Side {
         if request.ports.len() != self.sockets.len() || request.keys.len() != self.sockets.len() {
             return Err(format!("meet: {} sockets are open here", self.sockets.len()));
         }
-        let sizes = mtu::LEAST..=port::SLOT_BYTES as u32;
+        let sizes = mtu::LEAST..=MAX_DATAGRAM_BYTES as u32;
         if !sizes.contains(&request.most_mtu_bytes) {
             let (found, least, most) = (request.most_mtu_bytes, sizes.start(), sizes.end());
             return Err(format!("meet: most_mtu_bytes = {found}: allowed is {least} to {most}"));
@@ -419,11 +419,10 @@ impl<'a> Work<'a> {
             TunnelKind::Pantheon => Encapsulation::Pantheon,
             _ => Encapsulation::Sealed,
         };
-        let sent = port.next_number();
         let Port { socket, guard, .. } = port;
         let tun = Arc::clone(&end.tun);
         let (flow, sent_bytes) = (index as u32, Arc::clone(self.sent));
-        Ok(Tunnel { socket, guard, tun, encapsulation, flow, outgoing, incoming, sent, sent_bytes })
+        Ok(Tunnel { socket, guard, tun, encapsulation, flow, outgoing, incoming, sent_bytes })
     }
 
     /// What flow number `index` needs behind its tunnel.
@@ -522,10 +521,9 @@ impl<'a> Work<'a> {
             let journal = Journal::of(index, self.spec.log);
             let (socket, wire, journal) = match sockets {
                 Sockets::Ours(port) => {
-                    let next_hello = port.next_number();
                     let Port { socket, guard, .. } = *port;
-                    let wire = Wire::guarded_by(guard, next_hello, Arc::clone(self.sent));
-                    (socket, wire, journal.with_packets(TAG_BYTES as u32))
+                    let wire = Wire::guarded_by(guard, Arc::clone(self.sent));
+                    (socket, wire, journal.with_packets())
                 }
                 // The tunnel logs packets; what the receiver finds out shows in them.
                 Sockets::Inner(socket) => {

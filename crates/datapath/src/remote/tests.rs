@@ -41,6 +41,16 @@ fn swapped(keys: &[(String, String)]) -> Vec<(String, String)> {
 fn met(sides: [&mut Side; 2], flows: usize, keys: [Vec<(String, String)>; 2], patience_s: f64) -> [Met; 2] {
     let [near, far] = sides;
     let opened = [&mut *near, &mut *far].map(|side| side.open(&Open { flows, ports: None }).unwrap().ports);
+    meet_at([near, far], &opened, keys, patience_s)
+}
+
+/// Lets two open sides meet; `opened` is where the first and the second is reached.
+fn meet_at(
+    [near, far]: [&mut Side; 2],
+    opened: &[Vec<u16>; 2],
+    keys: [Vec<(String, String)>; 2],
+    patience_s: f64,
+) -> [Met; 2] {
     let [here, there] = keys;
     let request = |ports: &[u16], keys, asks| Meet {
         address: Ipv4Addr::LOCALHOST,
@@ -75,6 +85,16 @@ fn run(spec: &RunSpec, meanwhile: impl Fn(&[Met; 2]) + Sync) -> (Joined, Kept, R
     let keys = keys(spec.flows.len() + 1, 0);
     let other = swapped(&keys);
     let met = met([&mut near, &mut far], spec.flows.len(), [keys, other], 5.0);
+    run_between([near, far], &met, spec, meanwhile)
+}
+
+/// A run between two sides that have met.
+fn run_between(
+    [mut near, mut far]: [Side; 2],
+    met: &[Met; 2],
+    spec: &RunSpec,
+    meanwhile: impl Fn(&[Met; 2]) + Sync,
+) -> (Joined, Kept, RunMeter) {
     near.ask(0.2, 200.0, &|| false).unwrap();
     let plan = |first: bool| Plan {
         sends: first,
@@ -92,7 +112,7 @@ fn run(spec: &RunSpec, meanwhile: impl Fn(&[Met; 2]) + Sync) -> (Joined, Kept, R
     thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
-                meanwhile(&met);
+                meanwhile(met);
                 thread::sleep(Duration::from_millis(20));
             }
         });
@@ -103,7 +123,7 @@ fn run(spec: &RunSpec, meanwhile: impl Fn(&[Met; 2]) + Sync) -> (Joined, Kept, R
     });
     let sent = |side: &mut Side| {
         let bytes = side.finish().unwrap().to_bytes().unwrap();
-        SideReport::from_bytes(&bytes).unwrap()
+        SideReport::from_bytes(&bytes, 1 << 30).unwrap()
     };
     let mut observers = (Kept::default(), RunMeter::new(meter_config(spec, Backend::Emulation)));
     let joined = join(spec, true, sent(&mut near), sent(&mut far), &[], &mut observers).unwrap();
@@ -193,7 +213,11 @@ fn a_run_that_was_not_met_or_not_made_is_refused() {
     assert_eq!(side.ask(1.0, 1.0, &|| false).unwrap_err(), "the other side was not met");
     assert_eq!(side.finish().unwrap_err(), "there was no run");
     for bytes in [&b""[..], b"no report", &zstd::bulk::compress(b"no report", 3).unwrap()] {
-        assert!(SideReport::from_bytes(bytes).unwrap_err().starts_with("report of a side: not readable: "));
+        assert!(
+            SideReport::from_bytes(bytes, 1 << 30)
+                .unwrap_err()
+                .starts_with("report of a side: not readable: ")
+        );
     }
 }
 
@@ -288,4 +312,128 @@ fn a_rate_above_the_cap_ends_the_run() {
         error.unwrap_err()
     });
     assert!(error.contains("the bandwidth cap is 1 Mbit/s"), "{error}");
+}
+
+/// What somebody on the way between two sides does to their datagrams.
+#[derive(Clone, Copy, PartialEq)]
+enum Attack {
+    /// Sends a copy of each ahead of it, from a port of its own.
+    CopyAhead,
+    /// Cuts every fifth of the long ones.
+    Cut,
+    /// Changes the last byte of every fifth of the long ones, which is padding.
+    Replace,
+}
+
+/// Somebody on the way between two sides: each reaches the other at the ports of the attacker, who passes on.
+struct Between {
+    /// By socket of the sides: where the first reaches the second, where the second reaches the first, and the port
+    /// that copies come from.
+    sockets: Vec<[UdpSocket; 3]>,
+    sides: [Vec<u16>; 2],
+    attack: Attack,
+    /// Bytes of datagrams of the first side that were passed on as they were; IP and UDP among them.
+    passed_bytes: u64,
+    attacked: u64,
+}
+
+impl Between {
+    fn new(sides: [Vec<u16>; 2], attack: Attack) -> Self {
+        let socket = |_| {
+            let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            socket.set_nonblocking(true).unwrap();
+            socket
+        };
+        let sockets = sides[0].iter().map(|_| [0; 3].map(socket)).collect();
+        Self { sockets, sides, attack, passed_bytes: 0, attacked: 0 }
+    }
+
+    /// Where the first and the second side are reached.
+    fn ports(&self) -> [Vec<u16>; 2] {
+        let port = |which: usize| move |sockets: &[UdpSocket; 3]| sockets[which].local_addr().unwrap().port();
+        [1, 0].map(|which| self.sockets.iter().map(port(which)).collect())
+    }
+
+    /// Passes on until `over`.
+    fn work(&mut self, over: &AtomicBool) {
+        let (mut bytes, mut long) = (vec![0; 1 << 16], 0_u64);
+        while !over.load(Ordering::Relaxed) {
+            let mut any = false;
+            for (index, sockets) in self.sockets.iter().enumerate() {
+                for from in 0..2 {
+                    while let Ok((length, _)) = sockets[from].recv_from(&mut bytes) {
+                        any = true;
+                        let to = (Ipv4Addr::LOCALHOST, self.sides[1 - from][index]);
+                        let mut datagram = &mut bytes[..length];
+                        long += u64::from(length > 1000);
+                        let strikes = length > 1000 && long.is_multiple_of(5);
+                        match self.attack {
+                            Attack::CopyAhead => {
+                                sockets[2].send_to(datagram, to).unwrap();
+                            }
+                            Attack::Cut if strikes => datagram = &mut datagram[..120],
+                            Attack::Replace if strikes => datagram[length - 1] ^= 1,
+                            _ if from == 0 => self.passed_bytes += length as u64 + 28,
+                            _ => {}
+                        }
+                        self.attacked += u64::from(strikes);
+                        sockets[1 - from].send_to(datagram, to).unwrap();
+                    }
+                }
+            }
+            if !any {
+                thread::sleep(Duration::from_micros(200));
+            }
+        }
+    }
+}
+
+/// A run of `spec` with somebody on the way.
+fn run_attacked(spec: &RunSpec, attack: Attack) -> (Joined, Kept, RunMeter, Between) {
+    let mut sides = [Side::default(), Side::default()];
+    let flows = spec.flows.len();
+    let opened = sides.each_mut().map(|side| side.open(&Open { flows, ports: None }).unwrap().ports);
+    let mut between = Between::new(opened, attack);
+    let (reached, over) = (between.ports(), AtomicBool::new(false));
+    let own = keys(flows + 1, 0);
+    let other = swapped(&own);
+    let (joined, kept, meter) = thread::scope(|scope| {
+        let works = scope.spawn(|| between.work(&over));
+        let [near, far] = &mut sides;
+        let met = meet_at([near, far], &reached, [own, other], 5.0);
+        let ran = run_between(sides, &met, spec, |_| {});
+        over.store(true, Ordering::Relaxed);
+        works.join().unwrap();
+        ran
+    });
+    (joined, kept, meter, between)
+}
+
+#[test]
+fn who_copies_greetings_ahead_from_another_port_moves_no_peer() {
+    let spec = specification(&["cubic"], false);
+    let (joined, records, meter, _) = run_attacked(&spec, Attack::CopyAhead);
+    assert_eq!(joined.totals.stats(meter).unwrap().flows[0].data_bytes_delivered, Some(300_000));
+    let guarded = joined.flows[0].guarded;
+    assert_eq!((guarded.moved, joined.channel.moved, guarded.forged), (0, 0, 0));
+    // The copies came first: they count, and the originals are told from them.
+    assert!(guarded.replayed > 200, "{guarded:?}");
+    let of = |event| records.0.iter().filter(move |record| record.event == event).count();
+    assert!(of(Event::Deliver) <= of(Event::Send));
+}
+
+#[test]
+fn what_was_cut_or_replaced_on_the_way_is_not_delivered() {
+    for attack in [Attack::Cut, Attack::Replace] {
+        let spec = specification(&["cubic"], false);
+        let (joined, records, meter, between) = run_attacked(&spec, attack);
+        assert!(between.attacked > 40, "{}", between.attacked);
+        // Others were lost by the sides while they looked for the MTU.
+        assert!(joined.flows[0].guarded.forged > 20, "{:?}", joined.flows[0].guarded);
+        // What is lost is sent again; what counts is what came as it was sent.
+        assert_eq!(joined.totals.stats(meter).unwrap().flows[0].data_bytes_delivered, Some(300_000));
+        let delivered = records.0.iter().filter(|record| record.event == Event::Deliver);
+        let bytes: u64 = delivered.map(|record| u64::from(record.size_bytes)).sum();
+        assert!(bytes > 300_000 && bytes <= between.passed_bytes, "{bytes} of {}", between.passed_bytes);
+    }
 }

@@ -1,14 +1,13 @@
 //! A tunnel for the packets of a flow: what its end sends leaves in datagrams, what comes in datagrams reaches its end, and
 //! both are logged.
 
-use super::port::SLOT_BYTES;
-use crate::inspect::{Arrived, Content, Inspector, Reading, Sighting, mark_congestion};
+use crate::inspect::{Arrived, Content, Inspector, Reading, Sighting, is_whole, mark_congestion};
 use crate::tun::Tun;
 use endpoint::{
-    BATCH, Datagram, EventLog, Guard, Guarded, Inbox, Kind, Outbox, Pace, Session, Urgency, Waiter,
-    be_punctual, monotonic_ns, set_type_of_service,
+    BATCH, Datagram, EventLog, Guard, Guarded, Inbox, Kind, MAX_DATAGRAM_BYTES, Outbox, Pace, SILENCE,
+    Session, Urgency, Waiter, be_punctual, monotonic_ns, set_type_of_service,
 };
-use endpoint::{ENVELOPE_BYTES, IP_UDP_BYTES, Opened, close_envelope, is_greeting, open_envelope, word};
+use endpoint::{ENVELOPE_BYTES, IP_UDP_BYTES, Opened, close_envelope, open_envelope, word};
 use nix::sys::epoll::EpollFlags;
 use record::Event;
 use serde::{Deserialize, Serialize};
@@ -22,8 +21,6 @@ use units::{Span, Time};
 const QUANTUM: Span = Span::from_us(50);
 /// Longest time without a look at the stop flag.
 const PATIENCE: Span = Span::from_ms(50);
-/// Silence after which a greeting keeps the way open.
-const SILENCE: Span = Span::from_secs(10);
 /// Bytes of Pantheon's packet number (StanfordSNR/pantheon-tunnel@f866d3f, `src/packet/tunnelshell.cc`).
 const UID_BYTES: usize = 8;
 /// ECN codepoints of the two lowest bits of a type of service.
@@ -72,8 +69,6 @@ pub(super) struct Tunnel {
     /// How what leaves here and what arrives is to be read.
     pub(super) outgoing: Reading,
     pub(super) incoming: Reading,
-    /// Datagrams that the socket has sent, of all kinds.
-    pub(super) sent: u64,
     /// Counts bytes, with those of others.
     pub(super) sent_bytes: Arc<AtomicU64>,
 }
@@ -131,7 +126,7 @@ impl Worker {
         let tun = Arc::clone(&self.tunnel.tun);
         waiter.watch(&*tun, DEVICE, EpollFlags::EPOLLIN)?;
         waiter.watch(&self.tunnel.socket, SOCKET, EpollFlags::EPOLLIN)?;
-        let mut inbox = Inbox::new(SLOT_BYTES);
+        let mut inbox = Inbox::new(MAX_DATAGRAM_BYTES);
         let mut pace = Pace::new(session.clock.now());
         let mut is_blocked = false;
         // Of the device and of the socket.
@@ -161,7 +156,7 @@ impl Worker {
             if readable[0] && !is_blocked {
                 readable[0] = self.depart(&tun, session)?;
             }
-            self.keep_open(session.clock.now());
+            self.tend(session.clock.now());
             let was_blocked = std::mem::replace(&mut is_blocked, !self.flush()?);
             if is_blocked != was_blocked {
                 let writable = if is_blocked { EpollFlags::EPOLLOUT } else { EpollFlags::empty() };
@@ -234,23 +229,21 @@ impl Worker {
         let at = datagram.arrived(self.session_clock, now);
         let (marked, source) = (datagram.tos & ECN_BITS == CE, datagram.source);
         let guard = &mut self.tunnel.guard;
-        if self.tunnel.encapsulation == Encapsulation::Pantheon
-            && source == guard.peer()
-            && !is_greeting(datagram.bytes)
-        {
-            if datagram.bytes.len() > UID_BYTES {
-                let (uid, packet) = datagram.bytes.split_at_mut(UID_BYTES);
-                let id = word(uid, 0);
-                self.hand_over(at, id, packet, marked);
+        if self.tunnel.encapsulation == Encapsulation::Pantheon && source == guard.peer() {
+            if guard.take_greeting(&mut datagram) {
+                return;
+            }
+            match datagram.bytes.split_at_mut_checked(UID_BYTES) {
+                Some((uid, packet)) if is_whole(packet) => {
+                    self.hand_over(at, word(uid, 0), packet, marked);
+                }
+                // Its beginning may be the peer's, but the size that counts is the one that arrived.
+                _ => guard.count_forged(),
             }
             return;
         }
-        match open_envelope(guard, &mut datagram) {
-            Some(Opened { kind: Kind::Packet, number, body, .. }) => self.hand_over(at, number, body, marked),
-            Some(Opened { kind: Kind::Hello, body, .. }) if body.first() == Some(&0) => {
-                self.greet(at);
-            }
-            _ => {}
+        if let Some(Opened { kind: Kind::Packet, number, body, .. }) = open_envelope(guard, &mut datagram) {
+            self.hand_over(at, number, body, marked);
         }
     }
 
@@ -281,18 +274,13 @@ impl Worker {
         }
     }
 
-    fn greet(&mut self, now: Time) {
-        let number = self.tunnel.sent;
-        self.tunnel.sent += 1;
-        self.last_sent = now;
-        let guard = &self.tunnel.guard;
-        self.outbox.push(|bytes| close_envelope(guard, Kind::Hello, number, monotonic_ns(), &[1], bytes));
-    }
-
-    fn keep_open(&mut self, now: Time) {
-        if now >= self.last_sent + SILENCE && !self.outbox.is_full() {
-            self.greet(now);
+    fn tend(&mut self, now: Time) {
+        let Tunnel { guard, socket, .. } = &mut self.tunnel;
+        if now >= self.last_sent + SILENCE {
+            self.last_sent = now;
+            guard.greet(socket);
         }
+        guard.tend(socket);
     }
 }
 

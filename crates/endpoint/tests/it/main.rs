@@ -39,7 +39,7 @@ fn transfer(spec: &RunSpec) -> FlowReport {
     let here = Session { clock: Clock::starting_at(start_ns), end, stop: &stop };
     let there =
         Session { clock: Clock::starting_at(start_ns - AHEAD.as_ns()), end: end + AHEAD, stop: &stop };
-    let journal = || Journal::of(0, spec.log).with_packets(0);
+    let journal = || Journal::of(0, spec.log).with_packets();
     let Ends { config, sender, receiver } = spec.ends(0, &Registry::builtin()).unwrap();
     thread::scope(|scope| {
         let receiving =
