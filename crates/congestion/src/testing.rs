@@ -24,6 +24,8 @@ pub(crate) struct Driver {
     pub(crate) window_limited: bool,
     pub(crate) app_limited: bool,
     pub(crate) in_recovery: bool,
+    /// Whether the packets that are acknowledged or lost next carry data that was sent before.
+    pub(crate) retransmission: bool,
     pub(crate) round_start: bool,
     /// Delivery rate reported with the next ACKs.
     pub(crate) rate: Option<Rate>,
@@ -65,6 +67,7 @@ impl Driver {
             window_limited: true,
             app_limited: false,
             in_recovery: false,
+            retransmission: false,
             round_start: false,
             rate: None,
             prior_delivered_bytes: None,
@@ -84,7 +87,7 @@ impl Driver {
             received_at: sent_at + self.one_way,
             lost_at_send_bytes: 0,
             in_flight_at_send_bytes: (self.in_flight_packets * f64::from(MSS_BYTES)) as u64,
-            retransmission: false,
+            retransmission: self.retransmission,
             was_lost: false,
             ce: false,
         }

@@ -1,16 +1,14 @@
 //! BBR v1: paces at the largest delivery rate of ten rounds, with a window of two bandwidth-delay products.
 //!
-//! Source: Linux v4.14 to v5.15, `net/ipv4/tcp_bbr.c`, and draft-cardwell-iccrg-bbr-congestion-control-00. Read the model
+//! Source: Linux v5.1 to v6.6, `net/ipv4/tcp_bbr.c`, and draft-cardwell-iccrg-bbr-congestion-control-00. Read the model
 //! first (`mod.rs`), then what may be sent (`sending.rs`), policers (`policer.rs`) and ACK aggregation
 //! (`aggregation.rs`).
 //!
 //! Deviations from Linux:
 //! - the bandwidth maximum is exact where Linux approximates it with three samples;
-//! - in flight is compared as it is (Linux 4.14), not estimated for the pacer's next departure (5.x): pacing here is at
-//!   most one burst ahead;
 //! - rates and windows are not rounded to 1/256 and to whole packets, except where the algorithm rounds up;
-//! - after a timeout the saved window comes back when as much was delivered as the timeout declared lost, which is
-//!   when Linux leaves `TCP_CA_Loss` without SACK reneging;
+//! - the state after a timeout (`TCP_CA_Loss`) ends when as much was delivered as the timeout declared lost, which is when
+//!   Linux leaves it without SACK reneging;
 //! - BBR does its own recovery: the transport must not apply PRR to it. CE marks are ignored, as in Linux.
 //!
 //! Expected: a lone flow gets 97-99 % of the link (1 % margin, 2 % `PROBE_RTT`) with a short queue. Random loss `p` up
@@ -98,6 +96,8 @@ struct Bbr {
     prior_cwnd: f64,
     recovery: Recovery,
     pacing: Rate,
+    /// When the next packet leaves at that rate.
+    departure: Time,
     has_seen_rtt: bool,
     /// Whether the application limited the sender at the last ACK.
     app_limited: bool,
@@ -139,6 +139,7 @@ impl Bbr {
             prior_cwnd: 0.0,
             recovery: Recovery::default(),
             pacing: Rate::ZERO,
+            departure: start.now,
             has_seen_rtt: false,
             app_limited: false,
             idle_restart: false,
@@ -235,7 +236,7 @@ impl Bbr {
     fn is_next_phase_due(&self, ack: &Ack<'_>) -> bool {
         let has_lasted = self.min_rtt.is_none_or(|min_rtt| ack.now - self.cycle_start > min_rtt);
         let gain = self.pacing_gain();
-        let in_flight = self.window.in_packets(ack.in_flight_before_bytes);
+        let in_flight = self.in_flight_at_departure(ack.now, ack.in_flight_before_bytes);
         if gain > 1.0 {
             // Probing up goes on until the pipe really holds that much, or cannot.
             has_lasted && (ack.lost_bytes > 0 || in_flight >= self.in_flight_at(self.bps, gain))
@@ -277,7 +278,7 @@ impl Bbr {
         if self.mode == Mode::Startup && self.is_pipe_full {
             self.mode = Mode::Drain;
         }
-        let in_flight = self.window.in_packets(ack.in_flight_bytes);
+        let in_flight = self.in_flight_at_departure(ack.now, ack.in_flight_bytes);
         if self.mode == Mode::Drain && in_flight <= self.in_flight_at(self.bps, 1.0) {
             self.enter_probe_bw(ack.now);
         }
@@ -341,6 +342,7 @@ impl Controller for Bbr {
     }
 
     fn on_sent(&mut self, event: &Sent) {
+        self.note_departure(event.now, event.bytes);
         let was_idle = event.in_flight_bytes <= u64::from(event.bytes);
         if !was_idle || !self.app_limited {
             return;
@@ -357,7 +359,10 @@ impl Controller for Bbr {
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         self.lost_bytes += loss.lost_bytes;
-        self.recovery.note_loss(loss.new_episode);
+        if loss.new_episode {
+            self.save_cwnd();
+        }
+        self.recovery.note_loss(loss);
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
@@ -378,7 +383,7 @@ impl Controller for Bbr {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        if !timeout.repeated {
+        if !timeout.repeated && !self.recovery.is_fast() {
             self.save_cwnd();
         }
         if timeout.kind == TimeoutKind::Rto {

@@ -1,8 +1,9 @@
 //! What BBR allows: pacing rate, send quantum, window, and the window during recovery.
 
 use super::{Bbr, Mode};
-use crate::Ack;
-use units::{Rate, Span};
+use crate::{Ack, Loss};
+use std::mem;
+use units::{Rate, Span, Time};
 
 /// Largest send quantum, bytes.
 const MAX_QUANTUM_BYTES: f64 = 65_536.0;
@@ -17,9 +18,10 @@ const SLOWEST: Rate = Rate::from_bps(1);
 /// Packets in flight before the first RTT sample (TCP's initial window).
 const INITIAL_CWND: f64 = 10.0;
 
-/// Which state TCP's loss recovery would be in.
+/// State of TCP's loss recovery, as far as Linux's BBR looks at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
+    /// `TCP_CA_Open` to `TCP_CA_CWR`.
     #[default]
     Open,
     /// Fast recovery.
@@ -28,24 +30,47 @@ enum State {
     Loss { until_delivered_bytes: u64 },
 }
 
-/// BBR's own view of recovery, fed by the transport's loss episodes.
+/// Recovery as BBR saw it at the last ACK (Linux: `prev_ca_state`), and losses since.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recovery {
     state: State,
     /// First round of recovery: one packet out for each that left the network.
     pub(super) conserves_packets: bool,
     has_loss: bool,
-    has_new_episode: bool,
+    has_lost_retransmission: bool,
 }
 
 impl Recovery {
-    pub(super) fn note_loss(&mut self, new_episode: bool) {
+    pub(super) fn note_loss(&mut self, loss: &Loss<'_>) {
         self.has_loss = true;
-        self.has_new_episode |= new_episode;
+        self.has_lost_retransmission |= loss.packets.iter().any(|packet| packet.retransmission);
     }
 
     pub(super) fn enter_loss(&mut self, until_delivered_bytes: u64) {
-        *self = Self { state: State::Loss { until_delivered_bytes }, ..Self::default() };
+        self.state = State::Loss { until_delivered_bytes };
+        self.has_loss = false;
+        self.has_lost_retransmission = false;
+    }
+
+    /// Whether it was fast recovery at the last ACK.
+    pub(super) fn is_fast(&self) -> bool {
+        self.state == State::Recovery
+    }
+
+    /// Returns the state after `ack`. An episode that marks began is none of losses.
+    fn next(&mut self, ack: &Ack<'_>) -> State {
+        let has_loss = mem::take(&mut self.has_loss);
+        let has_lost_retransmission = mem::take(&mut self.has_lost_retransmission);
+        match self.state {
+            State::Loss { until_delivered_bytes: until }
+                if ack.delivered_bytes < until && !(has_lost_retransmission && ack.in_recovery) =>
+            {
+                self.state
+            }
+            State::Open if !has_loss => State::Open,
+            _ if ack.in_recovery => State::Recovery,
+            _ => State::Open,
+        }
     }
 }
 
@@ -100,6 +125,21 @@ impl Bbr {
         self.with_quanta(self.bdp(bps, gain))
     }
 
+    /// Keeps track of the pacer: `bytes` have left.
+    pub(super) fn note_departure(&mut self, now: Time, bytes: u32) {
+        let quantum = self.pacing.time_for((self.send_quantum() * self.mss_bytes) as u64);
+        let next = self.departure.max(now) + self.pacing.time_for(u64::from(bytes));
+        self.departure = next.min(now + quantum);
+    }
+
+    /// Packets of `in_flight_bytes` that will be in the network when the next packet leaves, with the quantum that leaves
+    /// then if the flight is to grow (Linux: `bbr_packets_in_net_at_edt`).
+    pub(super) fn in_flight_at_departure(&self, now: Time, in_flight_bytes: u64) -> f64 {
+        let delivered = (self.packets_per_s() * (self.departure.max(now) - now).as_secs_f64()).floor();
+        let leaving = if self.pacing_gain() > 1.0 { self.send_quantum() } else { 0.0 };
+        (self.window.in_packets(in_flight_bytes) + leaving - delivered).max(0.0)
+    }
+
     /// Remembers the window at the start of recovery or `PROBE_RTT`, but none that these have already cut.
     pub(super) fn save_cwnd(&mut self) {
         self.prior_cwnd = if self.recovery.state == State::Open && self.mode != Mode::ProbeRtt {
@@ -134,36 +174,20 @@ impl Bbr {
         }
     }
 
-    /// Losses leave the window at once; entering recovery conserves packets for a round, leaving it restores.
+    /// Losses leave the window at once; entering recovery conserves packets for a round, leaving it restores. What happens
+    /// within recovery is neither (Linux: `bbr_set_cwnd_to_recover_or_restore`).
     fn follow_recovery(&mut self, ack: &Ack<'_>, acked: f64) {
-        let Recovery { has_loss, has_new_episode, state, .. } = self.recovery;
-        self.recovery.has_loss = false;
-        self.recovery.has_new_episode = false;
-        let enters = match state {
-            State::Open => ack.in_recovery && has_loss,
-            State::Recovery => ack.in_recovery && has_new_episode,
-            State::Loss { .. } => false,
-        };
-        let leaves = match state {
-            State::Open => false,
-            // An episode that follows at once ends the one before.
-            State::Recovery => enters || !ack.in_recovery,
-            State::Loss { until_delivered_bytes } => ack.delivered_bytes >= until_delivered_bytes,
-        };
-        if leaves {
-            self.recovery.state = State::Open;
-            self.recovery.conserves_packets = false;
-            self.window.packets = self.window.packets.max(self.prior_cwnd);
-        }
-        if enters {
-            self.save_cwnd();
-        }
+        let before = self.recovery.state;
+        let now = self.recovery.next(ack);
+        self.recovery.state = now;
         self.window.packets = (self.window.packets - self.window.in_packets(ack.lost_bytes)).max(1.0);
-        if enters {
-            self.recovery.state = State::Recovery;
+        if now == State::Recovery && before != State::Recovery {
             self.recovery.conserves_packets = true;
             self.next_round_delivered = ack.delivered_bytes;
             self.window.packets = (self.window.in_packets(ack.in_flight_bytes) + acked).max(1.0);
+        } else if now == State::Open && before != State::Open {
+            self.recovery.conserves_packets = false;
+            self.window.packets = self.window.packets.max(self.prior_cwnd);
         }
     }
 }

@@ -113,12 +113,13 @@ fn the_gain_cycle_is_up_down_and_six_times_level() {
         driver.now += Span::from_ms(1); // a phase lasts longer than one minimum RTT
         round(&mut driver, 10.0);
     }
-    // Up lasts until 1.25 BDP are in flight: 157 + 6 = 163, even 164, 2 more in this phase. The ACK takes out one.
+    // Up lasts until 1.25 BDP are in flight: 157 + 6 = 163, even 164, 2 more in this phase. The ACK takes out one, the
+    // two packets of the quantum that leaves next count.
     driver.now += Span::from_ms(1);
-    driver.in_flight_packets = 164.0;
+    driver.in_flight_packets = 162.0;
     round(&mut driver, 10.0);
     assert_eq!(driver.field("pacing_gain"), 1.25);
-    driver.in_flight_packets = 165.0;
+    driver.in_flight_packets = 163.0;
     round(&mut driver, 10.0);
     assert_eq!(driver.field("pacing_gain"), 0.75);
     // Down ends early once the queue is gone: 131 + 1 acked are 132.
@@ -299,19 +300,75 @@ fn recovery_conserves_packets_for_a_round_and_gives_the_window_back() {
 }
 
 #[test]
-fn an_episode_right_after_another_restores_in_between() {
+fn an_episode_within_recovery_neither_restores_nor_conserves_again() {
     let mut driver = probing();
     let before = driver.field("cwnd");
     driver.in_recovery = true;
     driver.in_flight_packets = 5.0;
-    for _ in 0..2 {
-        driver.lose(1, true);
-        ack_within_round(&mut driver);
-        assert_eq!(driver.field("cwnd"), 6.0);
-    }
+    driver.lose(1, true);
+    ack_within_round(&mut driver);
+    assert_eq!(driver.field("cwnd"), 6.0); // 5 in flight + 1 acknowledged
+    round(&mut driver, 10.0);
+    assert_eq!(driver.field("cwnd"), 7.0); // the first round is over
+    // What was sent before the first loss has arrived as the next loss shows: one recovery to Linux.
+    driver.lose(1, true);
+    driver.lost_bytes = 1000;
+    ack_within_round(&mut driver);
+    assert_eq!(driver.field("cwnd"), 7.0); // one lost, one acknowledged
+    driver.in_flight_packets = 1.0;
+    driver.lost_bytes = 0;
+    ack_within_round(&mut driver);
+    assert_eq!(driver.field("cwnd"), 8.0);
     driver.in_recovery = false;
     ack_within_round(&mut driver);
     assert_eq!(driver.field("cwnd"), before + 1.0);
+}
+
+#[test]
+fn an_episode_of_marks_is_no_recovery() {
+    let mut driver = probing();
+    let before = driver.field("cwnd");
+    driver.in_flight_packets = 5.0;
+    driver.in_recovery = true;
+    ack_within_round(&mut driver);
+    assert_eq!(driver.field("cwnd"), before + 1.0);
+}
+
+#[test]
+fn a_lost_retransmission_after_a_timeout_begins_recovery_and_other_losses_do_not() {
+    for (retransmission, expected, acks) in [(false, 4.0, 4), (true, 3.0, 1)] {
+        let mut driver = probing();
+        let before = driver.field("cwnd");
+        driver.in_flight_packets = 5.0;
+        driver.timeout(false);
+        driver.in_flight_packets = 2.0;
+        driver.in_recovery = true;
+        driver.retransmission = retransmission;
+        driver.lose(1, true);
+        ack_within_round(&mut driver);
+        // The smallest window, or the 2 in flight and 1 acknowledged.
+        assert_eq!(driver.field("cwnd"), expected);
+        driver.in_recovery = false;
+        // Repaired when all five have arrived, or when the recovery ends.
+        (0..acks).for_each(|_| ack_within_round(&mut driver));
+        assert_eq!(driver.field("cwnd"), before + 1.0);
+    }
+}
+
+#[test]
+fn drain_ends_by_what_is_in_flight_when_the_next_packet_leaves() {
+    // 132 packets end the phase. At 0.34375 * 9.9 Mbit/s a quantum of two packets takes 4.7 ms, in which the link
+    // delivers 5.8 packets of 10 Mbit/s: five whole ones less are in flight by then.
+    for (in_flight, mode) in [(138.0, DRAIN), (137.0, PROBE_BW)] {
+        let mut driver = driver();
+        driver.in_flight_packets = 300.0;
+        (0..5).for_each(|_| round(&mut driver, 10.0));
+        assert_eq!(driver.field("mode"), DRAIN);
+        (0..2).for_each(|_| driver.send());
+        driver.in_flight_packets = in_flight;
+        ack_within_round(&mut driver);
+        assert_eq!(driver.field("mode"), mode, "{in_flight}");
+    }
 }
 
 #[test]
