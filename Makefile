@@ -128,6 +128,11 @@ test-slow: build $(VENV)/.tests ## Long-running tests (property tests with many 
 	PROPTEST_CASES=4096 $(CARGO) test --workspace $(OTHERS) --locked --profile no-lto --quiet -- --include-ignored
 	$(PYTEST)
 
+.PHONY: advisories
+advisories: ## Ask the advisory databases about all locked packages (needs the internet, cargo-deny and pip-audit)
+	$(CARGO) deny check advisories
+	pip-audit --strict --no-deps --disable-pip $(patsubst %,-r %,$(wildcard requirements*.lock))
+
 .PHONY: fuzz
 fuzz: build $(VENV)/.tests ## Ten minutes of mutated inputs, and a hundred kills; SEED= repeats a round, FUZZ_S= is its length
 	$(PYTHON) tests/fuzz.py --seconds $(or $(FUZZ_S),600) --jobs 2 $(SEED:%=--seed %)

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,10 @@ import pytest
 import dumbbell as library
 from conftest import COMMAND, Dumbbell
 from dumbbell import Error
+from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.errors import UserError
+from dumbbell.experiment import pin, resolve
 from dumbbell.json_text import BadJson, parse_json
 from dumbbell.progress import Piece, Progress
 from paths import SMALL
@@ -164,3 +169,23 @@ def test_what_files_say_does_not_reach_the_terminal_as_it_is(dumbbell: Dumbbell,
 def test_the_reason_of_a_failed_run_does_not_reach_the_terminal_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     Progress().expect("runs", [Piece("reno on small, run 1", 1.0)]).step(0, "failed", ESCAPE)
     assert r"\x1b[31mred" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("a\0b", "has a null character"), ("circle", "symbolic links lead in a circle")],
+)
+def test_names_of_files_that_no_file_can_have(
+    folder: Path, name: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parameters and plug-ins of schemes are files: their full names are asked for before they are opened."""
+    monkeypatch.chdir(folder)
+    (folder / "circle").symlink_to("circle")
+    tao = Scheme.from_toml('name = "x"\ncontroller = "remy"\n')
+    plan = Plan(
+        name="run", schemes=["x"], paths=["default"], own_schemes={"x": replace(tao, parameters={"table": name})}
+    )
+    with pytest.raises(UserError, match=f"(?i){why}"):
+        pin(resolve(plan))
+    with pytest.raises(UserError, match=f"(?i){why}"):
+        Scheme.from_toml(f'name = "x"\nkind = "plugin"\nlibrary = {json.dumps(name)}\n')

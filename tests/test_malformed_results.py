@@ -15,6 +15,7 @@ from conftest import Dumbbell, show
 from dumbbell.commands.show import print_summary
 from dumbbell.report import load
 from dumbbell.report.drawing import draw
+from dumbbell.report.network import network_rows
 from dumbbell.report.page import ReportPage
 from dumbbell.results import open_results
 from dumbbell.results.database import Database
@@ -174,6 +175,15 @@ def test_what_readers_of_statistics_stumbled_over(results: Path, key: str, to: o
     statuses = [run["status"] for run in read(results)["runs"]]
     assert statuses[1:] == ["done"] * 3
     assert statuses[0] == ("done" if key == "imported" else "damaged")
+
+
+def test_what_is_said_of_a_network_may_lack_parts() -> None:
+    remote: dict[str, Any] = dict(OF_OTHER_BACKENDS["remote"])  # type: ignore[call-overload]
+    odd = remote | {"tunnels": ["none", "own"], "overhead_bytes": [28]}
+    rows = dict(network_rows({"remote": odd, "clocks": {"uncertainty_ms": [0.0, 1.0]}}))
+    assert rows["network"] == "packets of up to 1500 bytes there and 1500 back"
+    assert rows["around packets"] == "28 bytes (a tag, no tunnel)"
+    assert dict(network_rows({"remote": remote | {"tunnels": []}, "clocks": {"rtt_ms": 4.0}}))["around packets"] == ""
 
 
 @pytest.mark.parametrize(

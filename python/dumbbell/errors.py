@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from dumbbell._core import Error
 
@@ -44,6 +45,21 @@ def require_text(what: str, text: str) -> None:
         raise UserError(f"{what} `{text}`: is not UTF-8: choose another name") from None
     if "\0" in text:
         raise UserError(f"{what} `{text}`: has a null character: choose another name")
+
+
+def full_name(what: str, file: Path) -> Path:
+    """Return the full name of a file, links followed; `what` says in messages which file is meant.
+
+    Raises:
+        UserError: no file can have this name, or its links lead in a circle.
+    """
+    require_text(what, str(file))
+    try:
+        return file.resolve()
+    except RuntimeError:
+        raise UserError(f"{what} `{file}`: symbolic links lead in a circle") from None
+    except OSError as error:
+        raise UserError(f"{what} `{file}`: {error.strerror or error}") from None
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:

@@ -9,7 +9,9 @@ from dumbbell.errors import UserError, one_line
 from dumbbell.input_files import JSON, read_text
 
 MOST_DEPTH = 50
-"""Maximum nesting of objects and lists. dumbbell writes at most ten levels; code that walks a value recurses."""
+"""Maximum nesting of objects and lists in what others wrote: code that walks a value recurses."""
+_OWN_DEPTH = MOST_DEPTH + 10
+"""That of files of results, which may have an imported object inside."""
 
 _MOST_DIGITS = 20
 """Of a whole number: what is counted has 64 bits."""
@@ -24,8 +26,8 @@ class BadJson(ValueError):
         self.reason = reason
 
 
-def parse_json(text: str) -> Any:  # noqa: ANN401 (any JSON value)
-    """The value of a text that may come from anybody.
+def parse_json(text: str, most_depth: int = MOST_DEPTH) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return the value of a text that may come from anybody.
 
     Raises:
         BadJson: it is not JSON, or has what no JSON of ours has: long numbers, deep nesting, halves of characters.
@@ -37,21 +39,18 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 (any JSON value)
     except json.JSONDecodeError as error:
         raise BadJson(error.lineno, f"not valid JSON: {error.msg}") from None
     except RecursionError:
-        raise BadJson(1, _TOO_DEEP) from None
+        raise BadJson(1, f"nested too deeply: allowed are {most_depth} levels") from None
     except UnicodeEncodeError:
         raise BadJson(1, "has half of a character (a lone surrogate)") from None
-    if text.count("[") + text.count("{") > MOST_DEPTH and _is_deep(value):
-        raise BadJson(1, _TOO_DEEP)
+    if text.count("[") + text.count("{") > most_depth and _is_deeper(value, most_depth):
+        raise BadJson(1, f"nested too deeply: allowed are {most_depth} levels")
     return value
 
 
-_TOO_DEEP = f"nested too deeply: allowed are {MOST_DEPTH} levels"
-
-
-def _is_deep(value: object) -> bool:
-    """Return whether objects and lists are nested deeper than `MOST_DEPTH`."""
+def _is_deeper(value: object, most_depth: int) -> bool:
+    """Return whether objects and lists are nested deeper than `most_depth`."""
     level = [value]
-    for _ in range(MOST_DEPTH + 1):
+    for _ in range(most_depth):
         inside: list[object] = []
         for each in level:
             if isinstance(each, dict):
@@ -72,7 +71,7 @@ def read_json(file: Path) -> Any:  # noqa: ANN401 (any JSON value)
         UserError: it cannot be read; the line says where it is damaged.
     """
     try:
-        return parse_json(read_text(file, JSON))
+        return parse_json(read_text(file, JSON), _OWN_DEPTH)
     except (FileNotFoundError, NotADirectoryError):
         raise
     except BadJson as error:

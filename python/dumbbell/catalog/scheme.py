@@ -7,6 +7,7 @@ from typing import Any
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.programs import Program, parse_program
 from dumbbell.catalog.tables import TomlTable, parse_toml, to_toml
+from dumbbell.errors import full_name
 from dumbbell.names import require_names
 
 MARKERS = ("*", "h", "^", "<", ">", "H", "p", "8", "1", "v", "o", "d", "+", "D", "s", "x", "P", "X", ".")
@@ -143,7 +144,7 @@ def parse_scheme(table: TomlTable, name: str | None = None) -> Scheme:
         transport=dict(table.table("transport").raw),
         application=dict(table.table("application").raw) or dict(GREEDY),
         program=_program(table, kind, status, parameters),
-        code=str((folder / table.text(CODE[kind])).resolve()) if kind in CODE else "",
+        code=str(full_name(f"{table.source}: `{CODE[kind]}`", folder / table.text(CODE[kind]))) if kind in CODE else "",
         files={str(folder / file): table.table("files").text(file) for file in table.table("files").raw},
         file=table.source,
         folder=str(folder),

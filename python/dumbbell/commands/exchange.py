@@ -39,7 +39,7 @@ def _import_sets(source: Path, sets: list[Path], out: Path, strict: bool) -> int
     status = 0
     for place in sets:
         name = place.relative_to(source)
-        print(printable(f"\n{name}:"))
+        print(f"\n{printable(name)}:")
         try:
             status |= _tell_imported(dumbbell.import_pantheon(place, out / name, strict=strict, command=sys.argv))
         except dumbbell.Error as error:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.errors import UserError, one_line
+from dumbbell.errors import UserError, full_name, one_line
 from dumbbell.experiment.model import Experiment
 from dumbbell.input_files import PARAMETER, Kind, digest
 from dumbbell.plugins.isolated import describe
@@ -36,7 +36,7 @@ def _pinned(scheme: Scheme) -> Scheme:
     for name in _file_parameters(scheme) if parameters else ():
         if name in parameters:
             folder = Path.cwd() if name in scheme.assigned else Path(scheme.folder)
-            file = parameters[name] = str((folder / parameters[name]).resolve())
+            file = parameters[name] = str(full_name(f"scheme `{scheme.name}`: `{name}`", folder / parameters[name]))
             sums[file] = _sum(scheme, file, PARAMETER, f"`{name}` = `{file}`")
     return replace(scheme, parameters=parameters, files=sums)
 

@@ -16,7 +16,7 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import Plan, mix_label, parse_mix
 from dumbbell.catalog.published import Publication
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.errors import UserError, listed, nearest
+from dumbbell.errors import UserError, full_name, listed, nearest
 from dumbbell.experiment.campaign import completed
 from dumbbell.experiment.model import Experiment
 from dumbbell.experiment.network import over_network
@@ -154,7 +154,7 @@ def _scheme(plan: Plan, name: str) -> Scheme:
 
 def _require_known(known: Collection[str], name: str) -> None:
     """Raise UnknownPlugin unless the digest of the plug-in `name` is among `known`."""
-    file = Path(name.partition(":")[0]).resolve()
+    file = full_name("plug-in", Path(name.partition(":")[0]))
     try:
         found = plugin_digest(str(file))
     except OSError as error:

@@ -42,7 +42,7 @@ def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = 
     """
     metadata = read_metadata(source, strict)
     files = PantheonFiles(source, metadata)
-    numbers = read_performance(source, strict)
+    numbers, left_out = read_performance(source, strict)
     with_data = dict.fromkeys([*files.schemes, *(scheme for scheme, made in numbers.items() if made)])
     others = [] if strict else [scheme for scheme in with_data if scheme not in metadata.schemes]
     runs = {
@@ -56,7 +56,7 @@ def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = 
     refuse_used(out)
     with staging(out) as directory:
         facts = {"git_summary": metadata.git_summary, "metadata": metadata.raw}
-        facts |= {"notes": [_inside(source, remark) for remark in metadata.remarks]}
+        facts |= {"notes": [_inside(source, remark) for remark in (*metadata.remarks, *left_out)]}
         results = begin(directory, experiment, source, command, facts)
         one = _Import(source, results, metadata, numbers, strict)
         path = next(iter(experiment.paths))

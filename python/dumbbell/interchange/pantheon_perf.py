@@ -18,32 +18,41 @@ PERFORMANCE = "pantheon_perf.json"
 _MOST_BYTES = 64 << 20
 _NUMBER = re.compile(r"[0-9]{1,4}")
 _NUMBERS = Table({"tput": int | float | None, "delay": int | float | None, "loss": int | float | None})
-_SHAPE = Table({}, others=Table({}, others=Table({}, others=Table({}, others=_NUMBERS))))
-"""By scheme, the words `run id`, run, and flow (`all`: of all of them)."""
+_SHAPE = Table({}, others=Table({}, others=Table({}, others=_NUMBERS)))
+"""By scheme, run and flow (`all`: of all of them)."""
 _METRICS = {"tput": "throughput_mbps", "delay": "delay_p95_ms", "loss": "loss_rate"}
 
 Runs = dict[str, dict[int, dict[str, Mapping[str, Any]]]]
 """Numbers by scheme, run and flow."""
 
 
-def read_performance(source: Path, strict: bool) -> Runs:
-    """Return the numbers in a data directory; none where there is no such file.
+def read_performance(source: Path, strict: bool) -> tuple[Runs, list[str]]:
+    """Return the numbers in a data directory, none where there is no such file; and why the file is left out, if it is.
 
     Raises:
-        UserError: the file is not what Pantheon's analysis writes.
+        UserError: reading is `strict`, and the file is not what Pantheon's analysis writes.
     """
     file = source / PERFORMANCE
     try:
-        content = parse_json(read_text(file, strict, _MOST_BYTES)[0])
+        return _read(file, strict), []
     except FileNotFoundError:
-        return {}
+        return {}, []
+    except UserError as error:
+        if strict:
+            raise
+        return {}, [str(error)]
+
+
+def _read(file: Path, strict: bool) -> Runs:
+    try:
+        content = parse_json(read_text(file, strict, _MOST_BYTES)[0])
     except BadJson as error:
         raise UserError(f"{file}:{error.line}: {error.reason}") from None
     try:
         require_shape(content, _SHAPE)
     except UserError as error:
         raise UserError(f"{file}: {error}") from None
-    return {scheme: _runs(table.get("run id", {})) for scheme, table in content.items() if is_name(scheme)}
+    return {scheme: _runs(table) for scheme, table in content.items() if is_name(scheme)}
 
 
 def _runs(table: Mapping[str, Any]) -> dict[int, dict[str, Mapping[str, Any]]]:

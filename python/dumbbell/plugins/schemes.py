@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 
 from dumbbell.catalog.scheme import MARKERS, Scheme
-from dumbbell.errors import UserError, listed, nearest
+from dumbbell.errors import UserError, full_name, listed, nearest
 from dumbbell.input_files import LIBRARY, PYTHON_CLASSES, Kind, check_regular, digest, require_size
 
 SUFFIXES = {".so": "plugin", ".dylib": "plugin", ".py": "python"}
@@ -78,7 +78,7 @@ def plugin_schemes(text: str) -> list[Scheme]:
     require_size(Path(file), plugin_file_kind(file), check_regular(Path(file)))
     from dumbbell.plugins.isolated import describe  # what it needs is slow to import
 
-    described = {item["name"]: item for item in describe(str(Path(file).resolve()))}
+    described = {item["name"]: item for item in describe(str(full_name("plug-in", Path(file))))}
     if name and name not in described:
         raise UserError(
             f"{file}: unknown controller `{name}`{nearest(name, described)}: allowed are {listed(described)}"

@@ -13,12 +13,10 @@ def network_rows(run: Mapping[str, Any]) -> list[tuple[str, str]]:
         return []
     mtu = remote["mtu"]
     routers = f", {len(remote['hops'])} routers told of themselves" if remote["hops"] else ""
+    shortest = clocks.get("rtt_ms")
+    trip = "" if shortest is None else f"round trip of {shortest:.3f} ms at least, "
     rows = [
-        (
-            "network",
-            f"round trip of {clocks['rtt_ms']:.3f} ms at least, packets of up to {mtu['there']} bytes there and "
-            f"{mtu['back']} back{routers}",
-        ),
+        ("network", f"{trip}packets of up to {mtu['there']} bytes there and {mtu['back']} back{routers}"),
         ("around packets", _around(remote)),
     ]
     strange = _strange(remote)
@@ -33,11 +31,11 @@ def network_rows(run: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _around(remote: Mapping[str, Any]) -> str:
     """What our own doing adds to each packet, flow by flow where flows differ."""
     each = [
-        f"{overhead} bytes ({_AROUND[tunnel]})"
-        for tunnel, overhead in zip(remote["tunnels"], remote["overhead_bytes"], strict=True)
+        f"{overhead} bytes ({_AROUND.get(tunnel, tunnel)})"
+        for tunnel, overhead in zip(remote["tunnels"], remote["overhead_bytes"], strict=False)
     ]
-    if len(set(each)) == 1:
-        return each[0]
+    if len(set(each)) < 2:
+        return "".join(each[:1])
     return "; ".join(f"flow {number}: {words}" for number, words in enumerate(each, 1))
 
 

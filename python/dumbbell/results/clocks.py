@@ -145,4 +145,5 @@ _KEYS: dict[str, tuple[Callable[[object], bool], str]] = {
     "residual_us": (_may_be_number, "a number"),
     "offset_ms": (_may_be_number, "a number"),
     "skew_ppm": (_may_be_number, "a number"),
+    "rtt_ms": (_may_be_number, "a number"),
 }
