@@ -1,7 +1,10 @@
 """Plug-ins that attack the process that runs them: the command ends soon, says what happened, and nothing is left."""
 
 import os
+import re
+import signal
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -11,6 +14,7 @@ import pytest
 
 import dumbbell as library
 from conftest import COMMAND, Dumbbell, show
+from test_plugins import compiled
 
 HOSTILE = Path(__file__).parent / "plugins/hostile.py"
 MARK = "DUMBBELL_ATTACK"
@@ -121,6 +125,37 @@ def test_a_crash_is_told_once_with_its_backtrace_and_not_repeated_in_each_run(
     # when it happens, and in the list at the end
     assert done.stderr.count("crashed (SIGABRT") == 2
     assert len([line for line in done.stderr.splitlines() if "not run: " in line]) == 1
+
+
+def test_the_backtrace_of_a_library_names_it_in_the_log(dumbbell: Dumbbell, folder: Path) -> None:
+    plugin = compiled(HOSTILE.parent / "bad.c", folder)
+    command = ["run", "--plugin", str(plugin), "--set", "bad.mode=crash", "--path", "small.toml", "--duration", "2"]
+    dumbbell(*command, "--warmup", "0.5", "--out", "out", expect=1)
+    (run,) = show(dumbbell, "out", 1)["runs"]
+    log = (folder / "out" / run["directory"] / "log.txt").read_text()
+    assert f"plug-in: scheme bad ({plugin}: bad): on_ack crashed (SIGSEGV: " in log
+    assert f"plug-in: {plugin}(+0x" in log
+
+
+GREEDY = """
+import sys, time
+from pathlib import Path
+from dumbbell.execution.guardian import Bounds, guarded
+guarded(0, 0.0, Bounds(Path(sys.argv[1]), memory_bytes=200 * 2**20))
+held = []
+for _ in range(600):
+    held.append(b"x" * 2**20)
+    time.sleep(0.002)
+time.sleep(60)
+"""
+
+
+def test_a_process_that_takes_more_memory_than_allowed_is_ended_and_says_so(tmp_path: Path) -> None:
+    words = tmp_path / "words"
+    command = [sys.executable, "-c", GREEDY, str(words)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert process.wait(SOON_S) == -signal.SIGKILL
+    assert re.fullmatch(r"its process was ended: it took 0\.\d GiB of memory: allowed are 0\.2\n", words.read_text())
 
 
 @pytest.mark.parametrize("mode", ["abort", "clear", "garbage"])

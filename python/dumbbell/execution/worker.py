@@ -142,7 +142,10 @@ def _serve(connection: Connection, post: Post) -> None:
 
     def tell(message: Message) -> None:
         with speaking:
-            send(connection, post.token, {"kind": type(message).__name__} | vars(message))
+            try:
+                send(connection, post.token, {"kind": type(message).__name__} | vars(message))
+            except OSError:
+                os._exit(1)  # nobody listens any more
 
     made: SimpleQueue[tuple[Task, Attempt]] = SimpleQueue()
     _begin(_publish, made, tell)

@@ -128,10 +128,10 @@ class _Asked:
             self._process.stdin.flush()
 
     def answers(self, within_s: float | None = None) -> Iterator[dict[str, Any]]:
-        """What it says until it ends: each within so many seconds.
+        """What it says until it ends, or for so many seconds.
 
         Raises:
-            TimeoutError: it was not.
+            TimeoutError: it has not ended by then.
             Garbled: what it said was no answer.
         """
         assert self._process.stdout is not None
