@@ -123,8 +123,8 @@ class Stage:
                 for spent in (self._all, self._kinds.setdefault(piece.kind, _Spent())):
                     spent.expected_s += piece.seconds
                     spent.measured_s += seconds
+            self.failed += status not in ("done", "degraded")
             if reason is not None:
-                self.failed += status != "degraded"
                 self._progress.line(printable(f"{status}: {piece.label}: {reason}"))
             self._progress.at(self, piece.label)
 

@@ -297,10 +297,7 @@ def hold(state, message, payload):
     return {}, b""
 
 def leave(state, message, payload):
-    start = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
-    spaces = [Path('/proc/self/ns', each).stat().st_ino for each in ('pid', 'time')]
-    mark = ".".join(map(str, (*spaces, os.getpid(), start, 0)))
-    left = subprocess.Popen(["sleep", "1000"], env={"DUMBBELL_OWNER": mark}, start_new_session=True)
+    left = subprocess.Popen(["sleep", "1000"], env={}, start_new_session=True)
     return {"process": left.pid}, b""
 
 made_up = sys.modules["dumbbell.remote.made_up"] = types.ModuleType("made_up")

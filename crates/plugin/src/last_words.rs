@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "signal handlers, and writing from them")]
 #![allow(clippy::disallowed_methods, reason = "a watchdog waits, a file is opened for the last words")]
 
+use crate::copies;
 use crate::watch::{self, Callback, Place};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -30,7 +31,9 @@ const FATAL: [(c_int, &str); 5] = [
 static LAST_WORDS: AtomicI32 = AtomicI32::new(-1);
 
 /// From now on a plug-in that ends this process or takes longer than 5 s for an answer (60 s to make a flow's
-/// state, which may load much) leaves a line in `file` that names it and what it did; the latter ends the process. For processes that are there to execute runs.
+/// state, which may load much) leaves a line in `file` that names it and what it did; the latter ends the process. A crash
+/// also leaves its backtrace on stderr. A copy of the process that a plug-in makes with `fork` is ended when the plug-in
+/// returns in it, and so is the process. For processes that are there to execute runs.
 ///
 /// # Errors
 /// One line: the file cannot be written, or this was called before.
@@ -40,12 +43,15 @@ pub fn guard_process(file: &Path) -> Result<(), String> {
     if LAST_WORDS.compare_exchange(-1, descriptor, Ordering::SeqCst, Ordering::SeqCst).is_err() {
         return Err(refuse(&"this process is guarded already"));
     }
+    copies::look_out().map_err(|error| refuse(&error))?;
+    // The first call loads a library, which must not happen in a handler.
+    print_backtrace(Stream::Nowhere);
     for (signal, _) in FATAL {
         // SAFETY: a zeroed sigaction is a valid one, and the handler is a function of the type that sa_flags say.
         unsafe {
             let mut action: libc::sigaction = core::mem::zeroed();
             action.sa_sigaction = on_signal as extern "C" fn(c_int) as usize;
-            action.sa_flags = libc::SA_RESETHAND | libc::SA_NODEFER;
+            action.sa_flags = libc::SA_RESETHAND | libc::SA_NODEFER | libc::SA_ONSTACK;
             libc::sigaction(signal, &raw const action, core::ptr::null_mut());
         }
     }
@@ -63,7 +69,11 @@ pub fn guard_process(file: &Path) -> Result<(), String> {
 /// Says what happened and lets it happen: the action is the default one by now.
 extern "C" fn on_signal(signal: c_int) {
     let what = FATAL.iter().find(|(number, _)| *number == signal).map_or("crashed", |(_, what)| *what);
-    watch::for_each_busy(|label, callback| say(label, callback, what));
+    watch::for_each_busy(|label, callback| {
+        say(LAST_WORDS.load(Ordering::SeqCst), label, callback, what);
+        say(libc::STDERR_FILENO, label, callback, what);
+    });
+    print_backtrace(Stream::Stderr);
     // SAFETY: raises a signal in this thread; it ends the process, as it would have without this handler.
     unsafe {
         libc::raise(signal);
@@ -71,18 +81,56 @@ extern "C" fn on_signal(signal: c_int) {
 }
 
 extern "C" fn on_exit() {
-    watch::for_each_busy(|label, callback| say(label, callback, "called exit"));
+    watch::for_each_busy(|label, callback| {
+        say(LAST_WORDS.load(Ordering::SeqCst), label, callback, "called exit");
+    });
+}
+
+/// A copy of the process says that it is one.
+pub(crate) fn say_copied(label: &str, callback: Option<Callback>) {
+    let callback = callback.unwrap_or(Callback::Create);
+    say(
+        LAST_WORDS.load(Ordering::SeqCst),
+        label,
+        callback,
+        "called fork and returned in the copy of the process",
+    );
 }
 
 /// Writes without taking memory or locks: the process may be in any state.
-fn say(label: &str, callback: Callback, what: &str) {
+fn say(descriptor: c_int, label: &str, callback: Callback, what: &str) {
     for part in [label, ": ", callback.name(), " ", what, "\n"] {
-        // SAFETY: the bytes are readable; the descriptor is ours and stays open.
+        // SAFETY: the bytes are readable; what is written to a descriptor that is not open is lost.
         unsafe {
-            libc::write(LAST_WORDS.load(Ordering::SeqCst), part.as_ptr().cast(), part.len());
+            libc::write(descriptor, part.as_ptr().cast(), part.len());
         }
     }
 }
+
+/// Where a backtrace goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stream {
+    Nowhere,
+    /// In processes that execute runs this is the run's log.
+    Stderr,
+}
+
+/// Writes which functions the thread is in, the innermost first: file, function and offset, as far as libraries name them.
+#[cfg(target_env = "gnu")]
+fn print_backtrace(stream: Stream) {
+    let mut frames = [core::ptr::null_mut(); 64];
+    // SAFETY: the array has so many places; what follows writes to a descriptor and takes no memory.
+    unsafe {
+        let count = libc::backtrace(frames.as_mut_ptr(), frames.len() as c_int);
+        if stream == Stream::Stderr {
+            libc::backtrace_symbols_fd(frames.as_ptr(), count, libc::STDERR_FILENO);
+        }
+    }
+}
+
+/// Other C libraries cannot tell.
+#[cfg(not(target_env = "gnu"))]
+const fn print_backtrace(_stream: Stream) {}
 
 /// Ends the process when an answer does not come.
 fn watchdog() {
@@ -101,7 +149,7 @@ fn watchdog() {
             (*at, *looks) = if *at == count { (count, *looks + 1) } else { (count, 0) };
             let (most, what) = patience(callback);
             if *looks >= most {
-                say(place.label(), callback, what);
+                say(LAST_WORDS.load(Ordering::SeqCst), place.label(), callback, what);
                 // SAFETY: ends the process without running anything: a thread of it will never come back.
                 unsafe { libc::_exit(HUNG) }
             }

@@ -5,6 +5,7 @@
 //! of anything that implements [`Foreign`]: it checks every answer, and a [`Watch`] keeps the first thing that was wrong.
 //! [`export!`] makes such a library from entries written in Rust. All `unsafe` code about plug-ins is here.
 
+mod copies;
 mod export;
 mod guard;
 mod interface;

@@ -3,6 +3,7 @@
 //! A plug-in that crashes or never returns takes its process along. [`guard_process`] makes such a process leave a line
 //! behind that names the plug-in and what it was doing.
 
+use crate::{copies, last_words};
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering, compiler_fence};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -145,22 +146,34 @@ impl Place {
     /// It is asked something else, without a pause.
     #[inline]
     pub(crate) fn next(&self, callback: Callback) {
+        self.check_copied();
         self.callback.store(callback as u8, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// It has answered.
+    /// It has answered, in this process or in a copy of it that it has made.
     #[inline]
     pub(crate) fn leave(&self) {
+        self.check_copied();
         compiler_fence(Ordering::SeqCst);
         self.count.store(self.count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// Ends this process if it is a copy, or if there was one.
+    #[inline]
+    fn check_copied(&self) {
+        copies::check(|| last_words::say_copied(&self.label, self.callback()));
+    }
+
+    /// What it was asked last.
+    fn callback(&self) -> Option<Callback> {
+        Callback::ALL.get(usize::from(self.callback.load(Ordering::Relaxed))).copied()
     }
 
     /// How often it was entered and left, and what it is being asked, if it is.
     pub(crate) fn state(&self) -> (u64, Option<Callback>) {
         let count = self.count.load(Ordering::Relaxed);
-        let callback = Callback::ALL.get(usize::from(self.callback.load(Ordering::Relaxed)));
-        (count, callback.copied().filter(|_| !count.is_multiple_of(2)))
+        (count, self.callback().filter(|_| !count.is_multiple_of(2)))
     }
 }
 

@@ -11,6 +11,9 @@ from dumbbell.commands.text import columns
 from dumbbell.errors import printable
 from dumbbell.json_text import to_json
 
+MOST_ALIKE = 3
+"""Runs that failed for the same reason are listed one by one up to so many."""
+
 
 def dry_run(found: dumbbell.Preview, as_json: bool) -> int:
     """Prints what would be run, and how long that would take."""
@@ -91,5 +94,11 @@ def tell_failures(outcome: dumbbell.Outcome) -> None:
 def _list_runs(what: str, runs: list[tuple[dumbbell.Run, str]]) -> None:
     if runs:
         print(f"{len(runs)} runs {what}:", file=sys.stderr)
+    alike: dict[str, list[dumbbell.Run]] = {}
     for run, reason in runs:
-        print(f"  {printable(f'{run.label}: {reason}')}", file=sys.stderr)
+        alike.setdefault(reason, []).append(run)
+    for reason, those in alike.items():
+        listed = those if len(those) <= MOST_ALIKE else those[:1]
+        more = f" and {len(those) - 1} more runs" if listed != those else ""
+        for run in listed:
+            print(f"  {printable(f'{run.label}{more}: {reason}')}", file=sys.stderr)

@@ -5,9 +5,10 @@ import errno
 import json
 import os
 import shutil
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,30 @@ from dumbbell.backends import Executor
 from dumbbell.execution.budget import Budget, budgets
 from dumbbell.execution.cluster import Cluster
 from dumbbell.execution.estimate import START_S, pieces
+from dumbbell.execution.guardian import Bounds, machine_memory_bytes
+from dumbbell.execution.inbox import TOKEN_BYTES, Garbled, Inbox
 from dumbbell.execution.interrupts import Undisturbed
 from dumbbell.execution.processes import Connected, cause_of_death, end_connected, start_connected
-from dumbbell.execution.worker import PUBLISHING, Done, Made, Said, Task, failed, keep, serve
+from dumbbell.execution.worker import (
+    PUBLISHING,
+    Done,
+    Made,
+    Post,
+    Said,
+    Task,
+    failed,
+    keep,
+    read_message,
+    serve,
+    take_output,
+)
 from dumbbell.experiment import Run
 from dumbbell.progress import Piece, Progress, Stage
 from dumbbell.results import Gathering, Recording, ResultsDirectory
 from dumbbell.results.files import remove_left, require_beneath
 
+NOT_RUN = "not run: "
+"""Before the reason of a run that was not made because a plug-in of it has ended a process."""
 RUNS = "runs"
 """What the stage of executing them is called."""
 
@@ -84,7 +101,11 @@ def execute(
         try:
             place = work[0].results.unfinished
             jobs = min(jobs, len(todo))
-            pool = Pool(backend, jobs, place / "last-words") if cluster is None else Cluster(cluster, backend)
+            has_plugins = any(results.experiment.outside(run) for results, run in todo)
+            if cluster is None:
+                pool = Pool(backend, jobs, place / "last-words", has_plugins)
+            else:
+                pool = Cluster(cluster, backend)
             stage = progress.expect(RUNS, _pieces(work), pool.side_by_side, START_S)
             tasks = _Tasks(_tasks(todo, backend), todo, limits)
             for done, statistics, seconds in pool.map(tasks, stage):
@@ -93,7 +114,10 @@ def execute(
                     budget.made(run, statistics)
                 recording.record(results, results.complete(run, statistics))
                 _note(outcome, run, statistics)
-                stage.step(done, statistics["status"], statistics["reason"], seconds)
+                told = statistics["reason"]
+                if told is not None and told.startswith(NOT_RUN):
+                    told = None  # why is told already
+                stage.step(done, statistics["status"], told, seconds)
                 tell(run, statistics)
                 if _tells_of_full_disk(statistics["reason"]):
                     outcome.interrupted, outcome.full = True, statistics["reason"]
@@ -185,12 +209,23 @@ def _tasks(todo: list[tuple[ResultsDirectory, Run]], backend: Executor) -> Itera
 
 QUICK_S = 0.25
 """A process whose runs take less has the next one waiting: to ask for it would cost more than idleness at the end."""
+SILENCE_S = 90
+"""So long a process with plug-ins may tell nothing, not even that it goes on. One may take 60 s to make its state."""
+LET_GO_S = 5.0
+"""So long a process may take to end whose connection has ended: whoever has started much has much to end."""
+PROCESSES = 64
+"""Most processes that a process with plug-ins may start ..."""
+PROCESSES_OF_PROGRAMS = 1000
+"""... and those of programs that run beside plug-ins with real packets."""
+LEAST_MEMORY_BYTES = 2 * 2**30
+"""So much memory a process with plug-ins may take, however many there are."""
 
 
 @dataclass
 class _Worker(Connected):
-    last_words: Path
-    """Where a plug-in that ends the process is named."""
+    inbox: Inbox
+    bounds: Bounds | None
+    """For a process that executes plug-ins."""
     waiting: dict[int, Task] = field(default_factory=dict)
     """Handed out and not made yet, in the order in which they are made."""
     kept: dict[int, Task] = field(default_factory=dict)
@@ -198,6 +233,7 @@ class _Worker(Connected):
     seconds: dict[int, float] = field(default_factory=dict)
     """What these took."""
     is_quick: bool = False
+    silent_s: int = 0
 
     @property
     def has_room(self) -> bool:
@@ -209,17 +245,32 @@ class _Worker(Connected):
         with contextlib.suppress(OSError):
             self.connection.send(task)
 
+    def end(self, within_s: float) -> tuple[int, str]:
+        """Ends the process with all that it has started; how it ended, and what it did if it did not by itself."""
+        self.process.join(within_s)
+        what = "" if self.process.exitcode is not None else "let go of its connection to dumbbell"
+        end_connected([self])
+        return self.process.exitcode or 0, what
+
 
 class Pool:
-    """Worker processes that survive each other: one that dies fails its run only, and is replaced."""
+    """Worker processes that survive each other: one that dies fails its run only, and is replaced.
 
-    def __init__(self, backend: Executor, count: int, folder: Path) -> None:
-        """Starts `count` processes; what they say as they end goes into `folder`."""
+    A plug-in that has ended a process is not executed again.
+    """
+
+    def __init__(self, backend: Executor, count: int, folder: Path, has_plugins: bool) -> None:
+        """Starts `count` processes; what they say as they end, and what plug-ins print, goes into `folder`."""
         self.backend = backend
         self.folder = folder
         with contextlib.suppress(OSError):  # without it runs say themselves that nothing can be written
             folder.mkdir(parents=True, exist_ok=True)
         self.started = 0
+        self._has_plugins = has_plugins
+        self._memory_bytes = max(LEAST_MEMORY_BYTES, machine_memory_bytes() * 3 // 4 // max(1, count))
+        self._ended: dict[str, str] = {}
+        """Plug-ins that have ended a process, each with the run in which it did."""
+        self._skipped: deque[Done] = deque()
         self.workers: list[_Worker] = []
         try:
             for _ in range(count):
@@ -230,8 +281,14 @@ class Pool:
 
     def _start(self) -> _Worker:
         self.started += 1
-        last_words = self.folder / str(self.started)
-        return _Worker(*start_connected(serve, self.backend, last_words), last_words)
+        bounds = None
+        if self._has_plugins:
+            words, output = self.folder / str(self.started), self.folder / f"{self.started}.output"
+            most = PROCESSES_OF_PROGRAMS if self.backend.capabilities.real_packets else PROCESSES
+            bounds = Bounds(words, output, most, self._memory_bytes)
+        token = os.urandom(TOKEN_BYTES)
+        process, connection = start_connected(serve, Post(self.backend, token, bounds))
+        return _Worker(process, connection, Inbox(connection, token), bounds)
 
     @property
     def side_by_side(self) -> int:
@@ -245,51 +302,104 @@ class Pool:
         """
         for worker in self.workers:
             self._hand_out(worker, tasks, stage)
-        while busy := {worker.connection: worker for worker in self.workers if worker.waiting or worker.kept}:
-            for connection in wait(list(busy)):
-                worker = busy[connection]  # type: ignore[index]  # only connections were given
-                try:
-                    message = worker.connection.recv()
-                except (EOFError, OSError):
-                    message = self._replace(worker)
+        while True:
+            while self._skipped:
+                done = self._skipped.popleft()
+                yield done.number, done.statistics, None
+            busy = {worker.connection: worker for worker in self.workers if worker.waiting or worker.kept}
+            if not busy:
+                return
+            for worker in self._ready(busy):
+                for done in self._hear(worker, stage):
+                    yield done.number, done.statistics, worker.seconds.pop(done.number, None)
+                self._hand_out(worker, tasks, stage)
+
+    def _ready(self, busy: dict[Connection, _Worker]) -> list[_Worker]:
+        """Those that have something to tell, or should have had for long."""
+        ready = wait(list(busy), 1.0 if self._has_plugins else None)
+        if ready:
+            return [busy[connection] for connection in ready]  # type: ignore[index]  # only connections were given
+        # counted, not timed: this process may have been stopped
+        for worker in busy.values():
+            worker.silent_s += 1
+        return [worker for worker in busy.values() if worker.silent_s > SILENCE_S]
+
+    def _hear(self, worker: _Worker, stage: Stage) -> list[Done]:
+        """Takes note of what a process tells; the runs that are over."""
+        if worker.silent_s > SILENCE_S:
+            return self._replace(worker, f"has told nothing for {SILENCE_S} s")
+        worker.silent_s = 0
+        over: list[Done] = []
+        try:
+            for message in map(read_message, worker.inbox.take()):
                 if isinstance(message, Said):
                     stage.say(message.number, message.text, message.stands_still)
-                    continue
-                if isinstance(message, Made):
+                elif isinstance(message, Made):
                     worker.kept[message.number] = worker.waiting.pop(message.number)
                     worker.is_quick = message.seconds < QUICK_S
                     worker.seconds[message.number] = message.seconds
                     if worker.waiting:
                         stage.begin(next(iter(worker.waiting)))
-                elif message is not None:
-                    worker.kept.pop(message.number, None)
-                    yield message.number, message.statistics, worker.seconds.pop(message.number, None)
-                self._hand_out(worker, tasks, stage)
+                elif isinstance(message, Done):
+                    del worker.kept[message.number]
+                    over.append(message)
+        except EOFError:
+            over += self._replace(worker)
+        except Garbled as error:
+            over += self._replace(worker, str(error))
+        except KeyError:
+            over += self._replace(worker, "told of a run that it was not given")
+        return over
 
-    @staticmethod
-    def _hand_out(worker: _Worker, tasks: Iterator[Task], stage: Stage) -> None:
-        while worker.has_room and (task := next(tasks, None)) is not None:
+    def _hand_out(self, worker: _Worker, tasks: Iterator[Task], stage: Stage) -> None:
+        while worker.has_room and (task := self._next(tasks)) is not None:
             if not worker.waiting:
                 stage.begin(task.number)
             worker.waiting[task.number] = task
             worker.give(task)
 
-    def _replace(self, worker: _Worker) -> Done | None:
-        """Replaces a process that died. The run it was making failed; its other tasks are given to the new one."""
-        worker.process.join()
-        code, last_words = worker.process.exitcode or 0, worker.last_words
+    def _next(self, tasks: Iterator[Task]) -> Task | None:
+        """The next task that is worth to be done."""
+        for task in tasks:
+            if not self._skips(task):
+                return task
+        return None
+
+    def _skips(self, task: Task) -> bool:
+        """Whether a plug-in of the task has ended a process before: then its run failed."""
+        culprit = next((each for each in task.outside if each in self._ended), None)
+        if culprit is not None:
+            reason = f"{NOT_RUN}{culprit} ended the process of {self._ended[culprit]}"
+            self._skipped.append(Done(task.number, keep(task, failed(task, [task.label], reason))))
+        return culprit is not None
+
+    def _replace(self, worker: _Worker, what: str = "") -> list[Done]:
+        """Replaces a process that died, or that did `what`. Its run has failed; a new one makes the others."""
+        code, let_go = worker.end(0.0 if what else LET_GO_S)
+        bounds, waiting, kept = worker.bounds, list(worker.waiting.values()), list(worker.kept.values())
         fresh = self._start()
-        worker.process, worker.connection, worker.last_words = fresh.process, fresh.connection, fresh.last_words
-        culprit = next(iter(worker.waiting.values()), None)
-        again = [*worker.kept.values(), *list(worker.waiting.values())[1:]]
+        worker.process, worker.connection, worker.inbox, worker.bounds = (
+            fresh.process,
+            fresh.connection,
+            fresh.inbox,
+            fresh.bounds,
+        )
+        worker.silent_s = 0
+        # without one that was being made, something was broken that those before need
+        culprits, again = (waiting[:1], kept) if waiting or not bounds else (kept, [])
+        over: list[Done] = []
+        printed = take_output(bounds)
+        for culprit in culprits:
+            reason = cause_of_death(code, bounds.last_words if bounds else None, culprit.outside, what or let_go)
+            over.append(Done(culprit.number, keep(culprit, failed(culprit, [culprit.label, *printed], reason))))
+            named = [each for each in culprit.outside if f"scheme {each.removesuffix(')')}" in reason]
+            self._ended |= dict.fromkeys(named or culprit.outside, culprit.label)
+        again += [task for task in waiting[1:] if not self._skips(task)]
         worker.kept, worker.waiting = {}, {task.number: task for task in again}
         for task in again:
             shutil.rmtree(task.temporary, ignore_errors=True)
             worker.give(task)
-        if culprit is None:
-            return None
-        reason = cause_of_death(code, last_words, culprit.outside)
-        return Done(culprit.number, keep(culprit, failed(culprit, [culprit.label], reason)))
+        return over
 
     def stop(self) -> None:
         """Ends all workers, at once."""

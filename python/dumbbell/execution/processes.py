@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dumbbell.errors import listed
+from dumbbell.errors import listed, printable
 from dumbbell.execution.interrupts import Undisturbed
 
 
@@ -37,11 +37,19 @@ def start_connected(
     return process, ours
 
 
+_MOST_LAST_WORDS = 4096
+"""Bytes that are read of what a process said as it ended."""
+ENDS_WITHIN_S = 15.0
+"""So long a process may take to end with all that it has started; then it is killed."""
+
+
 def end_connected(processes: Sequence[Connected]) -> None:
     """Ends processes, at once."""
     for each in processes:
         each.process.terminate()
     for each in processes:
+        each.process.join(ENDS_WITHIN_S)
+        each.process.kill()
         each.process.join()
         each.connection.close()
 
@@ -100,12 +108,16 @@ def _die_with_parent() -> None:
         os._exit(1)
 
 
-def cause_of_death(code: int, last_words: Path, outside: Iterable[str]) -> str:
-    """Why a process died that executed a run with these plug-ins."""
-    how = f"signal {-code}" if code < 0 else f"exit status {code}"
-    said = last_words.read_text(encoding="utf-8", errors="replace").splitlines() if last_words.is_file() else []
-    if said:
-        return " or ".join(said)
+def cause_of_death(code: int, last_words: Path | None, outside: Iterable[str], what: str = "") -> str:
+    """Why a process died, or was ended because it did `what`, that executed a run with these plug-ins."""
+    said: list[str] = []
+    if not what and last_words is not None and last_words.is_file():
+        with last_words.open("rb") as file:
+            said = file.read(_MOST_LAST_WORDS).decode(errors="replace").splitlines()
     ran = list(outside)
     plugins = f"; it ran {listed(ran)}" if ran else ""
-    return f"the process of the run died ({how}){plugins}"
+    if said:
+        line = " or ".join(dict.fromkeys(map(printable, said)))
+        return line if line.startswith("scheme ") else f"{line}{plugins}"
+    how = f"signal {-code}" if code < 0 else f"exit status {code}"
+    return f"its process {what or f'died ({how})'}{plugins}"

@@ -1,12 +1,17 @@
 """The process that executes runs: one after the other, each into a temporary directory that is then renamed."""
 
 import contextlib
+import ctypes
+import faulthandler
+import os
 import shutil
+import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -14,7 +19,9 @@ from typing import Any
 
 from dumbbell import __version__, _core
 from dumbbell.backends import Executor, full_name
-from dumbbell.errors import one_line
+from dumbbell.errors import one_line, printable
+from dumbbell.execution.guardian import KEPT_OUTPUT_BYTES, Bounds, guarded
+from dumbbell.execution.inbox import Garbled, send
 from dumbbell.execution.processes import belong_to_parent, die_with_parent
 from dumbbell.json_text import to_json
 from dumbbell.results.directory import unsuccessful
@@ -25,6 +32,8 @@ from dumbbell.results.whole import FILES, recorded
 
 PUBLISHING = 32
 """Most runs of one process that wait to be durable."""
+BEAT_S = 5.0
+"""Between two beats of a process that executes plug-ins."""
 
 
 @dataclass(frozen=True)
@@ -68,37 +77,140 @@ class Done:
     statistics: dict[str, Any]
 
 
-def serve(connection: Connection, backend: Executor, last_words: Path) -> None:
+@dataclass(frozen=True)
+class Beat:
+    """The process goes on."""
+
+
+Message = Made | Said | Done | Beat
+_KINDS = {kind.__name__: kind for kind in (Made, Said, Done, Beat)}
+
+
+def read_message(message: dict[str, Any]) -> Message:
+    """What a process has told.
+
+    Raises:
+        Garbled: it is nothing that a process tells.
+    """
+    try:
+        return _KINDS[str(message.pop("kind", ""))](**message)
+    except (KeyError, TypeError):
+        raise Garbled("told what no process of a run tells") from None
+
+
+@dataclass(frozen=True)
+class Post:
+    """What a process that executes runs is given: how it may be told by, and within which bounds it works.
+
+    Without `bounds` it executes nothing but dumbbell's own code.
+    """
+
+    backend: Executor
+    token: bytes
+    bounds: Bounds | None
+
+
+def serve(connection: Connection, post: Post) -> None:
     """Executes tasks from the connection until it closes. Only the parent stops it, so it ignores Ctrl-C.
 
-    A plug-in that ends the process leaves a line in the file `last_words`.
+    A plug-in that ends the process leaves a line in the file for last words.
 
     Waiting for the disk takes longer than a short run: a thread of its own makes runs durable while the next is made.
     """
     belong_to_parent()
-    obstacle = backend.enter()
-    die_with_parent()
+    parent = parent_process()
+    if post.bounds is not None and parent is not None:
+        guarded(parent.sentinel, 0.0, post.bounds, [connection.fileno()])
+    try:
+        _serve(connection, post)
+    except BaseException:  # whatever a plug-in has broken: the parent has to hear of it, if only by the end
+        with contextlib.suppress(BaseException):
+            sys.__excepthook__(*sys.exc_info())
+        os._exit(1)
+    os._exit(0)  # whatever the threads and destructors of plug-ins are about to do
+
+
+def _serve(connection: Connection, post: Post) -> None:
+    bounds = post.bounds
+    obstacle = post.backend.enter()
+    if bounds is None:
+        die_with_parent()
+    else:
+        _core.guard_process(str(bounds.last_words))
+        faulthandler.enable(2, all_threads=False)  # adds what Python was doing to what is said of a crash
     speaking = threading.Lock()
 
-    def tell(message: Made | Said | Done) -> None:
+    def tell(message: Message) -> None:
         with speaking:
-            connection.send(message)
+            try:
+                send(connection, post.token, {"kind": type(message).__name__} | vars(message))
+            except OSError:
+                os._exit(1)  # nobody listens any more
 
     made: SimpleQueue[tuple[Task, Attempt]] = SimpleQueue()
-    threading.Thread(target=_publish, args=(made, tell), daemon=True).start()
-    guarded = False
+    _begin(_publish, made, tell)
+    if bounds is not None:
+        _begin(_beat, tell)
+    own, module = os.getpid(), sys.modules[__name__]
     while True:
         try:
             task = connection.recv()
         except (EOFError, OSError):
             return
-        if task.outside and not guarded:
-            _core.guard_process(str(last_words))
-            guarded = True
         started = time.monotonic()
         attempt = make(task, obstacle, partial(_say, tell, task.number))
+        if os.getpid() != own:
+            os._exit(1)  # a plug-in has made a copy of this process
+        if bounds is not None and sys.modules.get(__name__) is not module:
+            with bounds.last_words.open("a", encoding="utf-8") as file:
+                file.write("its process has lost modules of Python (sys.modules)\n")
+            os._exit(1)  # what comes next may need them
+        attempt.log += take_output(bounds)
         tell(Made(task.number, time.monotonic() - started))
         made.put((task, attempt))
+
+
+def _begin(work: Callable[..., None], *arguments: Any) -> None:  # noqa: ANN401 (whatever it takes)
+    """Begins a thread without which the process is worth nothing."""
+
+    def do() -> None:
+        try:
+            work(*arguments)
+        except BaseException:
+            with contextlib.suppress(BaseException):
+                sys.__excepthook__(*sys.exc_info())
+            os._exit(1)
+
+    threading.Thread(target=do, daemon=True).start()
+
+
+def _beat(tell: Callable[[Beat], None]) -> None:
+    """Lets the parent know that the process goes on, for ever."""
+    while True:
+        time.sleep(BEAT_S)
+        tell(Beat())
+
+
+def take_output(bounds: Bounds | None) -> list[str]:
+    """Lines of a run's log: what plug-ins have printed since the last call, its beginning if it was much."""
+    if bounds is None or bounds.output is None:
+        return []
+    file = bounds.output
+    with contextlib.suppress(Exception):  # plug-ins may have put something else in the place of both
+        sys.stdout.flush()
+        sys.stderr.flush()
+        ctypes.CDLL(None).fflush(None)
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(KEPT_OUTPUT_BYTES + 1)
+        os.truncate(file, 0)
+    except OSError:
+        return []
+    text = content[:KEPT_OUTPUT_BYTES].decode(errors="replace")
+    lines = [f"plug-in: {printable(line)}" for line in text.splitlines()]
+    if len(content) > KEPT_OUTPUT_BYTES:
+        lines.append(f"plug-in: (more than {KEPT_OUTPUT_BYTES // 1024} KiB: the rest was dropped)")
+    return lines
 
 
 def _say(tell: Callable[[Said], None], number: int, text: str, stands_still: bool) -> None:

@@ -4,26 +4,32 @@ Executed as a module, it is that process: a question as a line of JSON on its in
 """
 
 import contextlib
+import faulthandler
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from queue import SimpleQueue
-from typing import IO, Any
+from tempfile import TemporaryDirectory
+from typing import IO, Any, Self
 
 from dumbbell import _core
 from dumbbell.errors import UserError, one_line, with_hint
-from dumbbell.execution.processes import cause_of_death
+from dumbbell.execution.guardian import Bounds, guarded
+from dumbbell.execution.inbox import Garbled
+from dumbbell.execution.processes import ENDS_WITHIN_S, cause_of_death
 
 _COMMAND = [sys.executable, "-m", __name__]
 
 PATIENCE_S = 30.0
 """How long loading a plug-in may take; what a class imports may be large."""
+MOST_ANSWER_BYTES = 64 * 2**20
+_GARBLED = "wrote to a descriptor that it does not own"
 
 
 @cache
@@ -59,67 +65,125 @@ def simulate(specification: str, plugins: Iterable[str], directory: Path, watch:
     """
     last_words = directory / "last-words"
     question = {"simulate": specification, "directory": str(directory), "watched": watch is not None}
-    process = subprocess.Popen(
-        _COMMAND,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,  # Ctrl-C reaches us, and we end it
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        _say(process.stdin, question | {"last_words": str(last_words)})
-        for line in process.stdout:
-            told = json.loads(line)
+    with _Asked(question, last_words) as asked:
+        for told in asked.answers():
             if "moment" not in told:
                 return str(_answer_in(told))
             time_s, flows, links = told["moment"]
             if watch is not None:
                 watch(time_s, {int(number): fields for number, fields in flows.items()}, links)
-            _say(process.stdin, None)
-        raise UserError(cause_of_death(process.wait(), last_words, plugins))
-    finally:
-        process.kill()
-        process.wait()
-        with contextlib.suppress(OSError):
-            process.stdin.close()
-        process.stdout.close()
-
-
-def _say(stream: IO[str], content: object) -> None:
-    """A line of JSON; nobody may listen any more."""
-    with contextlib.suppress(OSError):
-        stream.write(f"{json.dumps(content)}\n")
-        stream.flush()
+            asked.say(None)
+        raise UserError(cause_of_death(asked.end(), last_words, plugins))
 
 
 def _ask(question: dict[str, Any], files: Iterable[str]) -> Any:  # noqa: ANN401 (JSON)
     named = ", ".join(dict.fromkeys(files))
-    try:
-        done = subprocess.run(
-            _COMMAND, input=json.dumps(question), stdout=subprocess.PIPE, text=True, timeout=PATIENCE_S, check=False
+    with (
+        TemporaryDirectory(prefix="dumbbell-") as folder,
+        _Asked(question, last_words := Path(folder, "words")) as asked,
+    ):
+        try:
+            for told in asked.answers(PATIENCE_S):
+                return _answer_in(told)
+        except TimeoutError:
+            raise UserError(
+                f"{named}: was not loaded within {PATIENCE_S:g} s: a plug-in does its work in runs"
+            ) from None
+        except Garbled as error:
+            raise UserError(f"{named}: {error}") from None
+        status = asked.end()
+        if last_words.is_file():
+            raise UserError(f"{named}: {cause_of_death(status, last_words, ())}")
+    if status < 0:
+        raise UserError(f"{named}: crashed while it was loaded ({signal.Signals(-status).name})")
+    raise UserError(f"{named}: ended the process that loaded it (exit status {status})")
+
+
+class _Asked:
+    """A process that was asked something. Afterwards nothing of it is left."""
+
+    def __init__(self, question: dict[str, Any], last_words: Path) -> None:
+        self._process = subprocess.Popen(
+            _COMMAND,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C reaches us, and we end it
         )
-    except subprocess.TimeoutExpired:
-        raise UserError(f"{named}: was not loaded within {PATIENCE_S:g} s: a plug-in does its work in runs") from None
-    if done.returncode < 0:
-        raise UserError(f"{named}: crashed while it was loaded ({signal.Signals(-done.returncode).name})")
-    if done.returncode != 0 or not done.stdout:
-        raise UserError(f"{named}: ended the process that loaded it (exit status {done.returncode})")
-    return _answer_in(json.loads(done.stdout))
+        self.say(question | {"last_words": str(last_words)})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+        for stream in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):
+                stream.close()  # type: ignore[union-attr]  # they are pipes
+
+    def say(self, content: object) -> None:
+        """Says something; nobody may listen any more."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.write(f"{json.dumps(content)}\n".encode())
+            self._process.stdin.flush()
+
+    def answers(self, within_s: float | None = None) -> Iterator[dict[str, Any]]:
+        """What it says until it ends, or for so many seconds.
+
+        Raises:
+            TimeoutError: it has not ended by then.
+            Garbled: what it said was no answer.
+        """
+        assert self._process.stdout is not None
+        descriptor, come = self._process.stdout.fileno(), bytearray()
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        until = None if within_s is None else time.monotonic() + within_s
+        while True:
+            if not poll.poll(None if until is None else max(0.0, until - time.monotonic()) * 1000):
+                raise TimeoutError
+            chunk = os.read(descriptor, 2**16)
+            if not chunk:
+                return
+            come += chunk
+            *lines, rest = come.split(b"\n")
+            come = rest
+            if len(come) > MOST_ANSWER_BYTES:
+                raise Garbled(_GARBLED)
+            for line in lines:
+                try:
+                    told = json.loads(line)
+                except ValueError:
+                    told = None
+                if not isinstance(told, dict) or not told.keys() & {"answer", "refusal", "moment"}:
+                    raise Garbled(_GARBLED)
+                yield told
+
+    def end(self) -> int:
+        """Ends it with all that it has started, unless it has ended by itself; how it did."""
+        if self._process.stdout is not None and self._process.poll() is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                # who has closed its output is about to end
+                self._process.wait(0.2)
+        self._process.terminate()
+        try:
+            return self._process.wait(ENDS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
 
 
 def _answer_in(told: dict[str, Any]) -> Any:  # noqa: ANN401 (JSON)
     if "refusal" in told:
-        raise UserError(with_hint(told["refusal"]))
-    return told["answer"]
+        raise UserError(with_hint(str(told["refusal"])))
+    return told.get("answer")
 
 
-def _answer(question: dict[str, Any], out: IO[str]) -> Any:  # noqa: ANN401 (JSON)
+def _answer(question: dict[str, Any], replies: IO[str], out: IO[str]) -> Any:  # noqa: ANN401 (JSON)
     if "describe" in question:
         return json.loads(_core.describe_plugin(question["describe"]))
     if "simulate" in question:
-        return _simulated(question, out)
+        return _simulated(question, replies, out)
     refusals: list[str | None] = []
     for specification in question["check"]:
         try:
@@ -130,34 +194,38 @@ def _answer(question: dict[str, Any], out: IO[str]) -> Any:  # noqa: ANN401 (JSO
     return refusals
 
 
-def _simulated(question: dict[str, Any], out: IO[str]) -> str:
+def _simulated(question: dict[str, Any], replies: IO[str], out: IO[str]) -> str:
     """The statistics of a run; who asks for it is told of every moment and says when to go on, and may end."""
     _core.guard_process(question["last_words"])
-    replies: SimpleQueue[str] = SimpleQueue()
-
-    def listen() -> None:
-        for line in sys.stdin:
-            replies.put(line)
-        os._exit(1)
+    faulthandler.enable(2, all_threads=False)
 
     def watch(*moment: object) -> None:
         _say(out, {"moment": moment})
-        replies.get()
+        replies.readline()
 
-    threading.Thread(target=listen, daemon=True).start()
     return _core.simulate(question["simulate"], question["directory"], watch if question["watched"] else None)
+
+
+def _say(stream: IO[str], content: object) -> None:
+    """A line of JSON; nobody may listen any more."""
+    with contextlib.suppress(OSError):
+        stream.write(f"{json.dumps(content)}\n")
+        stream.flush()
 
 
 def _main() -> None:
     question = json.loads(sys.stdin.readline())
+    replies, out = os.dup(0), os.dup(1)
     # what the plug-in prints is no part of the answer
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
+    guarded(0, 0.0, Bounds(Path(question["last_words"])), [replies, out])
+    own = os.getpid()
+    answers = os.fdopen(out, "w", encoding="utf-8")
     try:
-        answer = {"answer": _answer(question, out)}
+        answer = {"answer": _answer(question, os.fdopen(replies, encoding="utf-8"), answers)}
     except _core.Error as error:
         answer = {"refusal": one_line(error)}
-    _say(out, answer)
+    if os.getpid() == own:  # no copy that the plug-in has made
+        _say(answers, answer)
     os._exit(0)  # whatever its threads and destructors are about to do
 
 

@@ -18,8 +18,8 @@ from typing import Any, NoReturn
 
 from dumbbell import Error, _core
 from dumbbell.errors import UserError, nearest, one_line
+from dumbbell.execution.guardian import guarded
 from dumbbell.execution.interrupts import Undisturbed, interruptible
-from dumbbell.remote.guardian import guarded
 from dumbbell.remote.messages import Beats, Message, Messages, Silence, framed
 
 ENDS_WITHIN_S = 8.0

@@ -1,0 +1,114 @@
+"""A controller that attacks what runs it, in the way that its parameter `mode` says, after half a second.
+
+Whatever it starts ends by itself: it counts, and sleeps for a minute at most.
+"""
+
+import os
+import signal
+import sys
+import time
+from typing import Literal
+
+from dumbbell.plugins import Ack, Start
+
+Mode = Literal[
+    "fine",
+    "stop",
+    "stop-all",
+    "garbage",
+    "fork",
+    "forks",
+    "daemon",
+    "clear",
+    "close",
+    "exec",
+    "print",
+    "flood",
+    "recurse",
+    "abort",
+    "leak",
+]
+MOST_FORKS = 500
+SLEEP_S = 60
+
+
+class Hostile:
+    """A controller that attacks what runs it."""
+
+    def __init__(self, start: Start, mode: Mode = "fine") -> None:
+        self.mode, self.forks, self.is_done = mode, 0, False
+        if mode == "print":
+            print("a flow begins")
+
+    def on_ack(self, ack: Ack) -> None:
+        if ack.now_s < 0.5 or self.is_done:
+            return
+        self.is_done = self.mode != "forks"
+        getattr(self, f"_{self.mode.replace('-', '_')}")()
+
+    def _fine(self) -> None:
+        pass
+
+    def _stop(self) -> None:
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    def _stop_all(self) -> None:
+        os.killpg(0, signal.SIGSTOP)
+
+    def _garbage(self) -> None:
+        for descriptor in range(3, 256):
+            try:
+                os.set_blocking(descriptor, False)
+                os.write(descriptor, b"\x00\x00\x00\x10garbage that is no message, and its end does not come\n")
+            except OSError:
+                pass
+
+    def _fork(self) -> None:
+        os.fork()
+
+    def _forks(self) -> None:
+        if self.forks < MOST_FORKS:
+            self.forks += 1
+            if os.fork() == 0:
+                time.sleep(SLEEP_S)
+                os._exit(0)
+
+    def _daemon(self) -> None:
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                os.execve("/bin/sleep", ["sleep", str(SLEEP_S)], {"DUMBBELL_ATTACK": os.environ["DUMBBELL_ATTACK"]})
+            os._exit(0)
+
+    def _clear(self) -> None:
+        sys.modules.clear()
+
+    def _close(self) -> None:
+        os.closerange(0, 256)
+
+    def _exec(self) -> None:
+        os.execv("/bin/sleep", ["sleep", str(SLEEP_S)])
+
+    def _print(self) -> None:
+        print("half a second is over")
+        os.write(2, b"and this is \x1b[31mred\n")
+
+    def _flood(self) -> None:
+        until = time.monotonic() + 1.0
+        while time.monotonic() < until:
+            os.write(1, b"x" * 999 + b"\n")
+
+    def _recurse(self) -> None:
+        import ctypes
+
+        ctypes.string_at(0)
+
+    def _abort(self) -> None:
+        os.abort()
+
+    def _leak(self) -> None:
+        for _ in range(10_000):
+            os.dup(1)
+
+    def control(self) -> float:
+        return 20000.0

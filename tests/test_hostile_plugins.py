@@ -1,0 +1,228 @@
+"""Plug-ins that attack the process that runs them: the command ends soon, says what happened, and nothing is left."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import dumbbell as library
+from conftest import COMMAND, Dumbbell, show
+from test_plugins import compiled
+
+HOSTILE = Path(__file__).parent / "plugins/hostile.py"
+MARK = "DUMBBELL_ATTACK"
+"""In the environment of an attack and of all that it starts."""
+SOON_S = 100.0
+"""A command with an attack has ended by then, on a busy machine: it waits for 5 s where somebody does not answer."""
+
+ATTACKS = {
+    "stop": "its process was ended: it was stopped (SIGSTOP) and did not go on within 5 s; it ran hostile (",
+    "stop-all": "its process was ended: it was stopped (SIGSTOP) and did not go on within 5 s; it ran hostile (",
+    "garbage": "its process wrote to a descriptor that it does not own; it ran hostile (",
+    "fork": "on_ack called fork and returned in the copy of the process",
+    "forks": "processes: allowed are 64; it ran hostile (",
+    "clear": "its process has lost modules of Python (sys.modules); it ran hostile (",
+    "exec": "its process let go of its connection to dumbbell; it ran hostile (",
+    "close": "its process died (exit status 1); it ran hostile (",
+    "abort": "on_ack crashed (SIGABRT: it gave up with abort or a failed assertion)",
+    "recurse": "on_ack crashed (SIGSEGV: it used memory that is not its own)",
+    "leak": "on_ack raised OSError: Too many open files",
+}
+"""Each with the end that its run has to come to."""
+HARMLESS = ("daemon", "print", "flood", "fine")
+"""Those after which the run may well be good."""
+
+
+def marked(mark: str) -> list[int]:
+    """The living processes with this mark in their environment."""
+    found = []
+    for place in Path("/proc").iterdir():
+        if place.name.isdecimal():
+            try:
+                if f"{MARK}={mark}".encode() in (place / "environ").read_bytes():
+                    found.append(int(place.name))
+            except OSError:
+                pass  # it has ended, or is somebody else's
+    return found
+
+
+@pytest.fixture
+def mark(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A mark, after whose use no process has it."""
+    text = uuid.uuid4().hex
+    monkeypatch.setenv(MARK, text)
+    yield text
+    monkeypatch.delenv(MARK)
+    patience = time.monotonic() + 5.0
+    # this process has no mark: what the system shows of it is how it was started
+    while (left := marked(text)) and time.monotonic() < patience:
+        time.sleep(0.05)
+    for process in left:
+        os.kill(process, 9)
+    assert left == []
+
+
+Attack = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def attack(folder: Path, mark: str) -> Attack:
+    """Runs the command with a plug-in that attacks it; what it prints is captured, as a script would."""
+    assert mark
+
+    def run(mode: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [*COMMAND, "run", "--plugin", str(HOSTILE), "--set", f"hostile.mode={mode}", "--path", "small.toml"]
+        command += ["--duration", "2", "--warmup", "0.5", "--out", "out", *arguments]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SOON_S, check=False)
+
+    return run
+
+
+@pytest.mark.parametrize("mode", ATTACKS)
+def test_an_attack_fails_its_run_and_leaves_nothing(attack: Attack, dumbbell: Dumbbell, mode: str) -> None:
+    done = attack(mode)
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    (run,) = show(dumbbell, "out", 1)["runs"]
+    assert run["status"] == "failed"
+    assert ATTACKS[mode] in run["reason"]
+    assert "\n" not in run["reason"]
+
+
+@pytest.mark.parametrize("mode", HARMLESS)
+def test_an_attack_that_does_not_end_the_run_leaves_nothing_and_stops_no_other(
+    attack: Attack, dumbbell: Dumbbell, mode: str
+) -> None:
+    done = attack(mode, "--schemes", f"reno,{HOSTILE}", "--runs", "2", "--jobs", "1")
+    assert "Traceback" not in done.stderr
+    runs = show(dumbbell, "out", done.returncode)["runs"]
+    assert [run["status"] for run in runs] == ["done"] * 4
+
+
+def test_a_crash_is_told_once_with_its_backtrace_and_not_repeated_in_each_run(
+    attack: Attack, dumbbell: Dumbbell, folder: Path
+) -> None:
+    done = attack("abort", "--schemes", f"reno,{HOSTILE}", "--runs", "20", "--jobs", "1")
+    assert done.returncode == 1
+    runs = show(dumbbell, "out", 1)["runs"]
+    assert [run["status"] for run in runs if run["scheme"] == "reno"] == ["done"] * 20
+    failed = [run for run in runs if run["scheme"] == "hostile"]
+    reasons = [run["reason"] for run in failed]
+    assert len(failed) == 20
+    assert ["crashed (SIGABRT" in reason for reason in reasons] == [True] + [False] * 19
+    assert set(reasons[1:]) == {f"not run: hostile ({HOSTILE}) ended the process of hostile on small, run 1"}
+    log = (folder / "out" / failed[0]["directory"] / "log.txt").read_text()
+    # Python's and the system's
+    assert f'plug-in:   File "{HOSTILE}", line ' in log
+    assert "abort" in log
+    # when it happens, and in the list at the end
+    assert done.stderr.count("crashed (SIGABRT") == 2
+    assert len([line for line in done.stderr.splitlines() if "not run: " in line]) == 1
+
+
+def test_the_backtrace_of_a_library_names_it_in_the_log(dumbbell: Dumbbell, folder: Path) -> None:
+    plugin = compiled(HOSTILE.parent / "bad.c", folder)
+    command = ["run", "--plugin", str(plugin), "--set", "bad.mode=crash", "--path", "small.toml", "--duration", "2"]
+    dumbbell(*command, "--warmup", "0.5", "--out", "out", expect=1)
+    (run,) = show(dumbbell, "out", 1)["runs"]
+    log = (folder / "out" / run["directory"] / "log.txt").read_text()
+    assert f"plug-in: scheme bad ({plugin}: bad): on_ack crashed (SIGSEGV: " in log
+    assert f"plug-in: {plugin}(+0x" in log
+
+
+GREEDY = """
+import sys, time
+from pathlib import Path
+from dumbbell.execution.guardian import Bounds, guarded
+guarded(0, 0.0, Bounds(Path(sys.argv[1]), memory_bytes=200 * 2**20))
+held = []
+for _ in range(600):
+    held.append(b"x" * 2**20)
+    time.sleep(0.002)
+time.sleep(60)
+"""
+
+
+def test_a_process_that_takes_more_memory_than_allowed_is_ended_and_says_so(tmp_path: Path) -> None:
+    words = tmp_path / "words"
+    command = [sys.executable, "-c", GREEDY, str(words)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert process.wait(SOON_S) == -signal.SIGKILL
+    assert re.fullmatch(r"its process was ended: it took 0\.\d GiB of memory: allowed are 0\.2\n", words.read_text())
+
+
+@pytest.mark.parametrize("mode", ["abort", "clear", "garbage"])
+def test_an_attack_hurts_no_run_of_another_scheme_in_the_same_process(
+    attack: Attack, dumbbell: Dumbbell, mode: str
+) -> None:
+    attack(mode, "--schemes", f"reno,{HOSTILE},cubic", "--runs", "2", "--jobs", "1")
+    runs = show(dumbbell, "out", 1)["runs"]
+    assert {run["status"] for run in runs if run["scheme"] != "hostile"} == {"done"}
+    assert {run["status"] for run in runs if run["scheme"] == "hostile"} == {"failed"}
+
+
+def test_what_a_plug_in_prints_is_in_the_log_of_its_run(attack: Attack, dumbbell: Dumbbell, folder: Path) -> None:
+    done = attack("print", "--runs", "2", "--jobs", "1")
+    assert done.returncode == 0
+    assert "a flow begins" not in done.stdout + done.stderr
+    for run in show(dumbbell, "out")["runs"]:
+        log = (folder / "out" / run["directory"] / "log.txt").read_text().splitlines()
+        said = [line for line in log if line.startswith("plug-in: ")]
+        assert sorted(said) == [
+            "plug-in: a flow begins",
+            "plug-in: and this is \\x1b[31mred",
+            "plug-in: half a second is over",
+        ]
+
+
+def test_the_log_of_a_plug_in_that_prints_without_end_is_short(
+    attack: Attack, dumbbell: Dumbbell, folder: Path
+) -> None:
+    assert attack("flood").returncode == 0
+    (run,) = show(dumbbell, "out")["runs"]
+    log = folder / "out" / run["directory"] / "log.txt"
+    assert log.stat().st_size < 100_000
+    assert "the rest was dropped" in log.read_text()
+
+
+@pytest.mark.usefixtures("mark")
+@pytest.mark.parametrize("mode", ["stop", "garbage", "fork", "daemon", "abort"])
+def test_an_attack_on_a_simulation_of_the_library_ends_it_in_one_line(mode: str) -> None:
+    specification = library.specification(str(HOSTILE), duration=2, settings={"hostile.mode": mode})
+    if mode == "daemon":
+        assert library.simulate(specification).status == "done"
+        return
+    with pytest.raises(library.Error) as caught:
+        library.simulate(specification)
+    assert "\n" not in str(caught.value)
+
+
+GARBAGE = "for each in range(3, 64):\n    try: os.write(each, b'garbage\\n')\n    except OSError: pass"
+AT_IMPORT = {
+    "os.kill(os.getpid(), signal.SIGSTOP)": "was stopped (SIGSTOP) and did not go on within 5 s",
+    GARBAGE: "wrote to a descriptor that it does not own",
+    "os.fork()": None,
+    "os.fork() or os.setsid() and time.sleep(60)": None,
+    "[os.fork() or time.sleep(60) for _ in range(200)]": "processes: allowed are 64",
+    "sys.modules.clear()": None,
+}
+"""What a file does as it is loaded, and what is said of it; None where the answer may be good."""
+
+
+@pytest.mark.usefixtures("mark")
+@pytest.mark.parametrize("attack", AT_IMPORT)
+def test_an_attack_of_a_file_as_it_is_loaded_ends_the_command(folder: Path, attack: str) -> None:
+    (folder / "mine.py").write_text(f"import os, signal, sys, time\n{attack}\n{HOSTILE.read_text()}")
+    command = [*COMMAND, "list", "schemes", "--plugin", "mine.py"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SOON_S, check=False)
+    said = AT_IMPORT[attack]
+    assert "Traceback" not in done.stderr
+    assert done.returncode in ((0, 2) if said is None else (2,)), done.stderr
+    assert said is None or said in done.stderr
