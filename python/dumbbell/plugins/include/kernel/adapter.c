@@ -17,8 +17,6 @@
 
 #include "dumbbell.h"
 
-#include <stdlib.h>
-
 #define MOST_PARAMETERS 32
 
 /* Clocks begin here: many files use 0 for "not set". */
