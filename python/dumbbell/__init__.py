@@ -64,7 +64,15 @@ if TYPE_CHECKING:
     from dumbbell.library.preview import Preview, preview, preview_benchmark
     from dumbbell.library.reading import compare, open, write_report
     from dumbbell.library.results import Results
-    from dumbbell.library.running import Interrupted, run, simulate, specification
+    from dumbbell.library.running import (
+        ControllerCost,
+        Interrupted,
+        controller_cost,
+        run,
+        simulate,
+        simulate_async,
+        specification,
+    )
     from dumbbell.library.tables import Table
     from dumbbell.machine.bpf import bpf_loader
     from dumbbell.plugins.kernel import KernelController, compile_kernel_controller
@@ -83,6 +91,7 @@ _PLACES = {
     "BenchmarkResults": "library.benchmarks",
     "CalibratedPath": "library.calibrating",
     "CcperfTable": "ccperf.tables",
+    "ControllerCost": "library.running",
     "Check": "library.doctor",
     "Difference": "vectors",
     "Experiment": "experiment",
@@ -117,6 +126,7 @@ _PLACES = {
     "check_vectors": "vectors",
     "compare": "library.reading",
     "compile_kernel_controller": "plugins.kernel",
+    "controller_cost": "library.running",
     "doctor": "library.doctor",
     "emulate": "library.emulating",
     "experiments": "library.listing",
@@ -151,6 +161,7 @@ _PLACES = {
     "settings": "library.listing",
     "shares": "results.shares",
     "simulate": "library.running",
+    "simulate_async": "library.running",
     "specification": "library.running",
     "train_controller": "train.training",
     "trainers": "train.training",
@@ -164,6 +175,7 @@ __all__ = [
     "CalibratedPath",
     "CcperfTable",
     "Check",
+    "ControllerCost",
     "Difference",
     "Error",
     "Experiment",
@@ -200,6 +212,7 @@ __all__ = [
     "check_vectors",
     "compare",
     "compile_kernel_controller",
+    "controller_cost",
     "doctor",
     "emulate",
     "experiments",
@@ -233,6 +246,7 @@ __all__ = [
     "settings",
     "shares",
     "simulate",
+    "simulate_async",
     "specification",
     "train_controller",
     "trainers",
