@@ -12,6 +12,8 @@ DUMBBELL := $(VENV)/bin/dumbbell
 PYTEST := $(VENV)/bin/pytest
 REPORT := report
 CARGO := cargo
+# Where cargo builds, which the caller may say.
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The folder of a Pantheon run's logs (CONTRIBUTING.md): reported too, and read by the tests that need real ones.
 export PANTHEON_LOGS LEARNED_WEIGHTS
 # The profile of the module. A clean checkout that is only tested saves the minutes of link-time optimization with `no-lto`.
@@ -62,7 +64,7 @@ $(VENV)/.real: scripts/bootstrap.sh $(VENV)/.python | compiler
 
 $(VENV)/.programs: $(VENV)/.real $(PROGRAM_SOURCES) | $(VENV)/.built # which may be in the same folder of Cargo's
 	$(CARGO) build --profile no-lto --locked --quiet $(PROGRAMS:%=-p %)
-	install -m 755 $(PROGRAMS:%=target/no-lto/dumbbell-%) $(VENV)/bin/
+	install -m 755 $(PROGRAMS:%=$(TARGET)/no-lto/dumbbell-%) $(VENV)/bin/
 	cd programs/utp && $(GO) build -trimpath -o $(CURDIR)/$(VENV)/bin/dumbbell-utp .
 	@touch $@
 
@@ -121,7 +123,7 @@ wasm-check: ## The simulator compiles for the browser (Debian's rustc-web, cargo
 	@test -x /usr/bin/cargo -a -d /usr/lib/rustlib/src/rust/library || \
 		{ echo "wasm-check: apt-get install rustc-web cargo-web rust-web-src"; exit 1; }
 	+RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc /usr/bin/cargo check --locked --quiet -Z build-std=std,panic_abort \
-		--target wasm32-unknown-unknown --target-dir target/wasm $(WASM:%=-p %)
+		--target wasm32-unknown-unknown --target-dir $(TARGET)/wasm $(WASM:%=-p %)
 
 .PHONY: test-slow
 test-slow: build $(VENV)/.tests ## Long-running tests (property tests with many cases, long simulations)
@@ -162,6 +164,8 @@ agreement: build ## Simulated beside real packets, our controllers beside real o
 	$(PYTHON) benchmarks/agreement.py --experiment agreement-learned --write docs/agreement-learned.md
 
 .PHONY: wheel
+# Link-time optimization is the wheel's: what the tests run by here does without.
+wheel: DUMBBELL_PROFILE := no-lto
 wheel: build $(VENV)/.tests ## dist/: dumbbell as a wheel and as sources, and the programs for real packets as the wheel dumbbell-real
 	@scripts/wheels.sh $(VENV) dist
 	DUMBBELL_WHEELS=dist $(PYTEST) tests/test_wheel.py

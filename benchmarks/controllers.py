@@ -3,7 +3,7 @@
 Learned ones decide seldom: see inference.py.
 
 Usage: python benchmarks/controllers.py [--write docs/benchmarks.md] [--runner FILE] [SCHEME...]. The measuring is done
-by `crates/simulator/examples/controller_cost`; `--runner` is that program if it is built already. With `--write` the
+by `crates/cost/examples/controller_cost.rs`; `--runner` is that program if it is built already. With `--write` the
 table takes its place in the document. Exit status 1 if a controller costs more than it may.
 """
 
@@ -65,7 +65,7 @@ def flows(names: list[str]) -> list[dict[str, Any]]:
 
 def build() -> Path:
     """Build the program that measures; returns its path."""
-    command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "simulator", "--example", "controller_cost"]
+    command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "cost", "--example", "controller_cost"]
     subprocess.run(command, cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     return target / "release" / "examples" / "controller_cost"

@@ -1,7 +1,7 @@
 """What a decision of every learned scheme costs on one core: what it sees, its network, what it does.
 
 Usage: python benchmarks/inference.py [--write docs/benchmarks.md] [--runner FILE] [--weights SCHEME=FILE...]. The
-measuring is done by `crates/simulator/examples/controller_cost`; `--runner` is that program if it is built already.
+measuring is done by `crates/cost/examples/controller_cost.rs`; `--runner` is that program if it is built already.
 `--weights` measures a scheme with a file of yours besides. Exit status 1 if a decision of a shipped network takes
 longer than it may.
 """

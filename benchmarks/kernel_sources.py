@@ -102,9 +102,9 @@ def tables(tree: Path, folder: Path, runs: int) -> str:
         )
         samples: dict[str, list[tuple[float, float]]] = {}
         for run in done.runs:
-            if run.status != "done":
-                sys.exit(f"{run.scheme} on {name}: {run.reason}")
-            flow = run.flows[0]
+            if run.statistics["status"] != "done":
+                sys.exit(f"{run.scheme} on {name}: {run.statistics['reason']}")
+            flow = run.statistics["flows"][0]
             samples.setdefault(run.scheme, []).append((flow["throughput_mbps"], flow["delay_p95_ms"]))
         for scheme, each in samples.items():
             rates, delays = zip(*each, strict=True)

@@ -2,7 +2,7 @@
 
 Usage: python benchmarks/plugins.py [--write docs/plugins.md] [--runner FILE]. The controllers are `examples/c/aimd.c`,
 `examples/python/aimd.py` and the built-in `reno`, which decide the same. The library is measured by
-`crates/simulator/examples/controller_cost` (`--runner` is that program if it is built already): the calls of a run,
+`crates/cost/examples/controller_cost.rs` (`--runner` is that program if it is built already): the calls of a run,
 made again on fresh controllers. The class is measured as what a simulated run takes longer. Exit status 1 if one costs
 more than it may.
 """

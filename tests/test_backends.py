@@ -92,9 +92,9 @@ def test_its_wording_and_capabilities_reach_reports_and_refusals(played: Executo
     assert figure_title(played, "p", 1, 30.0, 1, 0.0, True).startswith("play of p\n")
     assert backends.forms(lambda can: can.real_packets) == ["emu", "remote:HOST", "played:WHERE"]
     assert backends.choose_jobs(played, None, 8) == 2
-    with pytest.raises(UserError, match="--jobs 3: allowed with --backend played:globe is 2"):
+    with pytest.raises(UserError, match="jobs 3: allowed with backend played:globe is 2"):
         backends.choose_jobs(played, 3, 8)
-    with pytest.raises(UserError, match="runs with --backend emu, remote:HOST, played:WHERE only"):
+    with pytest.raises(UserError, match="runs with backend emu, remote:HOST, played:WHERE only"):
         check(resolve(catalog.experiments().find("quick"), Overrides(schemes=("kernel-cubic",))))
 
 

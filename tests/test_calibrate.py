@@ -169,7 +169,7 @@ def test_a_scheme_that_is_not_simulated_needs_one_of_ours(tmp_path: Path) -> Non
     assert found.left_out == (
         "kernel-cubic: cannot be simulated here: --as NAME=OURS says which of ours stands for it",
     )
-    with pytest.raises(UserError, match="`cubic` is there twice: choose with --schemes"):
+    with pytest.raises(UserError, match="`cubic` is there twice: choose with schemes"):
         read_target(table(tmp_path, text), Asked(stands_for={"kernel-cubic": "cubic"}))
 
 

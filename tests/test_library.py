@@ -1,11 +1,13 @@
 """The library: what `import dumbbell` offers, as a program uses it."""
 
 import ast
+import asyncio
 import json
 import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -399,3 +401,29 @@ def test_an_installation_is_looked_at() -> None:
     checks = {check.name: check for check in dumbbell.doctor()}
     assert checks["core module"].good
     assert not checks["processors"].needed
+
+
+def test_a_run_ends_when_its_task_is_cancelled() -> None:
+    moments: list[float] = []
+
+    async def cancelled() -> float:
+        endless = dumbbell.specification("cubic", duration=100_000.0, log="none", settings={"warmup_s": 1})
+        task = asyncio.create_task(dumbbell.simulate_async(endless, lambda time_s, *_: moments.append(time_s)))
+        while not moments:
+            await asyncio.sleep(0.01)
+        begin = time.monotonic()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return time.monotonic() - begin
+
+    assert asyncio.run(cancelled()) < 30.0, "the run of a day has ended"
+    told = len(moments)
+    time.sleep(0.2)
+    assert len(moments) == told, "and does not go on in the background"
+
+
+def test_a_run_that_is_awaited_is_the_same_as_one_that_is_not() -> None:
+    short = dumbbell.specification("cubic", duration=2.0, log="none")
+    awaited = asyncio.run(dumbbell.simulate_async(short))
+    assert awaited.statistics["flows"] == dumbbell.simulate(short).statistics["flows"]

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import pydoc
 import subprocess
 import tempfile
 import tomllib
@@ -62,6 +63,56 @@ def numbers(run: dict[str, Any]) -> dict[str, Any]:
     """What two runs of the same controller have in common."""
     same = {key: value for key, value in run["flows"][0].items() if key not in ("scheme", "controller")}
     return same | {"links": run["links"], "events": run["events"]}
+
+
+def test_what_is_counted_is_said_where_help_shows_it() -> None:
+    for cls, name, word in (
+        (_core.Ack, "acked_bytes", "payload"),
+        (_core.Ack, "in_recovery", "reduces nothing"),
+        (_core.Sent, "bytes", "without headers"),
+        (_core.Start, "mss_bytes", "without headers"),
+        (_core.Control, "pacing_bps", "headers not counted"),
+        (_core.Control, "window_bytes", "headers not"),
+        (_core.Loss, "new_episode", "the controller reduces its window"),
+    ):
+        assert word in pydoc.render_doc(cls), f"{cls.__name__}.{name}"
+        assert word in (getattr(cls, name).__doc__ or ""), f"{cls.__name__}.{name}"
+
+
+def test_a_class_hears_the_end_of_an_episode_and_which_packets_were_marked(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "hears.py").write_text(
+        """from dumbbell.plugins import Ack, Control, Loss, Start
+
+
+class Hears:
+    FIELDS = {"recovered": "", "marked": "", "complete": "bytes", "sent": "bytes"}
+
+    def __init__(self, start: Start) -> None:
+        self.mss, self.window, self.seen = start.mss_bytes, start.initial_window_bytes, dict.fromkeys(self.FIELDS, 0)
+
+    def on_ack(self, ack: Ack) -> None:
+        self.window += self.mss * ack.acked_bytes / self.window
+        self.seen["marked"] += sum(packet.ce for packet in ack.packets)
+        self.seen |= {"complete": ack.complete_bytes, "sent": ack.sent_bytes}
+
+    def on_loss(self, loss: Loss) -> None:
+        if loss.new_episode:
+            self.window /= 2
+
+    def on_recovered(self, now_s: float) -> None:
+        self.seen["recovered"] += 1
+
+    def control(self) -> Control:
+        return Control(self.window, max_frame_wait_s=1.0)
+
+    def fields(self) -> dict[str, float]:
+        return self.seen
+"""
+    )
+    run = only(dumbbell, "--plugin", "hears.py", "--set", "hears.transport.ecn=ect0")
+    values = {name: [value for _, value in series] for name, series in sampled(folder, run).items()}
+    assert values["recovered"][-1] >= 1
+    assert 0 < values["complete"][-1] <= values["sent"][-1]
 
 
 @pytest.mark.parametrize("language", ["C", "Python"])
@@ -344,6 +395,48 @@ def test_a_simulation_with_a_plug_in_is_watched() -> None:
 
     with pytest.raises(EnoughError):
         library.simulate(specification, stop)
+
+
+def test_two_versions_of_one_controller_run_side_by_side_by_other_names(
+    dumbbell: Dumbbell, folder: Path, libraries: dict[str, Path]
+) -> None:
+    for version in ("a", "b"):
+        (folder / version).mkdir()
+        (folder / version / "libaimd.so").write_bytes(libraries["aimd"].read_bytes())
+    versions = ("--schemes", "old=./a/libaimd.so,new=./b/libaimd.so:aimd")
+    dumbbell("run", *versions, "--set", "new.beta=0.9", *QUICK)
+    old, new = show(dumbbell, "out")["runs"]
+    assert (old["scheme"], new["scheme"]) == ("old", "new")
+    assert numbers(old) != numbers(new), "one has another parameter"
+    resolved = tomllib.loads((folder / "out/experiment.toml").read_text())["scheme"]
+    assert [Path(resolved[name]["library"]).parent.name for name in ("old", "new")] == ["a", "b"]
+    dumbbell("run", "--mix", "old=./a/libaimd.so*2+reno", "--path", "small.toml", "--duration", "2", "--out", "mixed")
+    assert show(dumbbell, "mixed")["runs"][0]["scheme"] == "old*2+reno"
+    twice = dumbbell("run", "--schemes", "x=reno,x=cubic", *QUICK[:-1], "twice", expect=2).stderr
+    assert "`x` is given to two schemes" in twice
+
+
+def test_a_controller_of_plugin_can_be_chosen_by_its_name(dumbbell: Dumbbell, libraries: dict[str, Path]) -> None:
+    dumbbell("run", "--plugin", str(libraries["aimd"]), "--schemes", "aimd,reno", *QUICK)
+    assert [run["scheme"] for run in show(dumbbell, "out")["runs"]] == ["aimd", "reno"]
+    listed = dumbbell("list", "parameters", "--plugin", str(libraries["aimd"]), "--json").stdout
+    assert {row["controller"] for row in json.loads(listed)} == {"aimd"}
+
+
+@pytest.mark.parametrize("which", ["library", "class", "built in"])
+def test_the_cost_of_anybodys_controller_is_measured(
+    dumbbell: Dumbbell, libraries: dict[str, Path], which: str
+) -> None:
+    scheme = {"library": str(libraries["aimd"]), "class": str(AIMD_CLASS), "built in": "reno"}[which]
+    (cost,) = json.loads(dumbbell("plugin", "cost", scheme, "--json").stdout)
+    assert cost["acks"] > 1000
+    assert 30.0 < cost["throughput_mbps"] < 100.0
+    assert cost["ns_per_ack"] < {"library": 3_000, "class": 300_000, "built in": 3_000}[which], "far from any of them"
+    assert "ns per ACK" in dumbbell("plugin", "cost", scheme).stdout
+
+
+def test_a_controller_that_is_not_simulated_has_no_cost(dumbbell: Dumbbell) -> None:
+    assert dumbbell("plugin", "cost", "kernel-cubic", expect=2).stderr.count("\n") == 1
 
 
 def test_the_header_is_where_the_command_says(dumbbell: Dumbbell) -> None:

@@ -51,7 +51,7 @@ def test_the_path_is_the_network_and_the_backend_gets_its_own_settings() -> None
     assert {key: found["remote"][key] for key in table} == table
     plan = Plan(name="run", schemes=["copa"], backend="remote:far")
     assert list(resolve(plan).paths) == ["to-far"]
-    with pytest.raises(Error, match="--path: with --backend remote:far the path is the network"):
+    with pytest.raises(Error, match="path: with backend remote:far the path is the network"):
         resolve(plan, Overrides(paths=("india-aws-india",)))
 
 

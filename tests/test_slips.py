@@ -10,6 +10,7 @@ import dumbbell as library
 from conftest import Dumbbell
 from dumbbell import catalog
 from dumbbell.catalog.index import Index
+from dumbbell.errors import UserError
 
 EXPERIMENT = 'schemes = ["reno"]\npaths = ["default"]\n'
 SCHEME = 'controller = "reno"\nparameters = { beta = 0.7 }\n'
@@ -69,7 +70,7 @@ def test_a_wrong_key_of_the_right_kind_of_file_is_what_is_said(dumbbell: Dumbbel
 
 
 def test_the_library_says_the_same(folder: Path) -> None:
-    with pytest.raises(library.Error, match=r"this is a path file: --path .*small\.toml"):
+    with pytest.raises(library.Error, match=r"this is a path file: path .*small\.toml"):
         library.run(folder / "small.toml")
     with pytest.raises(library.Error, match="default: this is a path"):
         library.run("default")
@@ -83,3 +84,14 @@ def test_a_name_that_is_too_long_for_a_file_is_an_unknown_name(names: Callable[[
 
 def test_the_version_is_short_to_ask_for(dumbbell: Dumbbell) -> None:
     assert dumbbell("-V").stdout == dumbbell("--version").stdout
+
+
+def test_errors_of_the_library_name_its_arguments_and_those_of_the_command_its_options(
+    dumbbell: Dumbbell, folder: Path
+) -> None:
+    with pytest.raises(library.Error, match=r"^resume=True needs out: the results to continue$"):
+        library.run(schemes="cubic", resume=True)
+    assert "--resume needs --out DIR" in dumbbell("run", "--schemes", "cubic", "--resume", expect=2).stderr
+    with pytest.raises(library.Error, match=r"^settings: no scheme `cubics`"):
+        library.run(schemes="cubic", settings={"cubics.x": 1})
+    assert str(UserError("--rate and `--rate`, --rates")) == "rate and `--rate`, --rates", "what is quoted stays"

@@ -65,7 +65,15 @@ if TYPE_CHECKING:
     from dumbbell.library.preview import Preview, preview, preview_benchmark
     from dumbbell.library.reading import compare, open, write_report
     from dumbbell.library.results import Results
-    from dumbbell.library.running import Interrupted, run, simulate, specification
+    from dumbbell.library.running import (
+        ControllerCost,
+        Interrupted,
+        controller_cost,
+        run,
+        simulate,
+        simulate_async,
+        specification,
+    )
     from dumbbell.library.tables import Table
     from dumbbell.machine.bpf import bpf_loader
     from dumbbell.plugins.kernel import KernelController, compile_kernel_controller
@@ -84,6 +92,7 @@ _PLACES = {
     "BenchmarkResults": "library.benchmarks",
     "CalibratedPath": "library.calibrating",
     "CcperfTable": "ccperf.tables",
+    "ControllerCost": "library.running",
     "Check": "library.doctor",
     "Difference": "vectors",
     "Experiment": "experiment",
@@ -118,6 +127,7 @@ _PLACES = {
     "check_vectors": "vectors",
     "compare": "library.reading",
     "compile_kernel_controller": "plugins.kernel",
+    "controller_cost": "library.running",
     "doctor": "library.doctor",
     "emulate": "library.emulating",
     "experiments": "library.listing",
@@ -153,6 +163,7 @@ _PLACES = {
     "settings": "library.listing",
     "shares": "results.shares",
     "simulate": "library.running",
+    "simulate_async": "library.running",
     "specification": "library.running",
     "train_controller": "train.training",
     "trainers": "train.training",
@@ -166,6 +177,7 @@ __all__ = [
     "CalibratedPath",
     "CcperfTable",
     "Check",
+    "ControllerCost",
     "Difference",
     "Error",
     "Experiment",
@@ -202,6 +214,7 @@ __all__ = [
     "check_vectors",
     "compare",
     "compile_kernel_controller",
+    "controller_cost",
     "doctor",
     "emulate",
     "experiments",
@@ -236,6 +249,7 @@ __all__ = [
     "settings",
     "shares",
     "simulate",
+    "simulate_async",
     "specification",
     "train_controller",
     "trainers",

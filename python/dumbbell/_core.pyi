@@ -174,6 +174,9 @@ def simulate(specification: str, directory: str | None = None, watch: Watch | No
     interpreter lock is released meanwhile.
     """
 
+def controller_cost(specification: str) -> str:
+    """Measures what the controller of the first flow of a run costs; returns the figures as JSON."""
+
 def simulate_in_memory(specification: str, watch: Watch | None = None) -> tuple[str, Table | None, Table, Table]:
     """Executes a run without files, else as `simulate`.
 

@@ -85,8 +85,10 @@ def _emulate(arguments: "argparse.Namespace") -> int:
 
 
 def _plugin(arguments: "argparse.Namespace") -> int:
-    from dumbbell.commands.plugin import compile_kernel, print_include
+    from dumbbell.commands.plugin import compile_kernel, print_cost, print_include
 
+    if arguments.action == "cost":
+        return print_cost(tuple(arguments.controllers), arguments.json)
     if arguments.action == "kernel":
         return compile_kernel(arguments.source, arguments.out)
     return print_include()

@@ -1,7 +1,8 @@
 """The one error people see: a single line that says what is wrong and what is allowed."""
 
+import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dumbbell._core import Error
@@ -11,8 +12,61 @@ class UserError(Error):
     """Bad input. The message is one line naming the file or option, the key, the value and what is allowed."""
 
     def __init__(self, message: str) -> None:
-        """`message` may quote any text: what would break the line or the terminal is escaped, the endless cut."""
-        super().__init__(shortened(printable(message)))
+        """`message` may quote any text: what would break the line or the terminal is escaped, the endless cut.
+
+        Options of the command line (`--path`) become the arguments of the library, unless it is the command that runs.
+        """
+        super().__init__(shortened(printable(message if _is_command else in_library_words(message))))
+
+
+_is_command = False
+
+
+@contextlib.contextmanager
+def option_words() -> Iterator[None]:
+    """While the command runs, messages name its options."""
+    global _is_command
+    before, _is_command = _is_command, True
+    try:
+        yield
+    finally:
+        _is_command = before
+
+
+_ARGUMENTS = {
+    "cell": "cells",
+    "for": "lasts",
+    "from": "wheel",
+    "mix": "mixes",
+    "offline": "offline=True",
+    "plugin": "plugins",
+    "resume": "resume=True",
+    "set": "settings",
+    "trust": "trust=True",
+}
+"""Arguments of the library that are not called as the option of the command line is."""
+
+# fmt: off
+_SAME = (
+    "aqm", "backend", "bandwidth-cap", "cluster", "data-cap", "database", "delay", "disk-quota", "duration",
+    "every", "exact", "flows", "folds", "interval", "jitter", "jobs", "kind", "log", "loss", "ntp", "out",
+    "pantheon-dir", "path", "queue", "random-order", "rate", "remote-address", "rtt", "runs", "schemes",
+    "seed", "sender", "server", "sort", "trace", "tunnel", "udp-ports", "warmup",
+)
+# fmt: on
+"""Those that are."""
+
+_OPTION = re.compile(
+    rf"(?<![\w-])--({'|'.join(sorted((*_ARGUMENTS, *_SAME), key=len, reverse=True))})(?![\w-])(?: DIR\b)?"
+)
+
+
+def in_library_words(message: str) -> str:
+    """Return the message with the library's arguments in the place of the command's options; what it quotes stays."""
+    parts = message.split("`")
+    for index in range(0, len(parts), 2):
+        parts[index] = _OPTION.sub(lambda found: _ARGUMENTS.get(found[1], found[1].replace("-", "_")), parts[index])
+    return "`".join(parts)
 
 
 LONGEST = 3000

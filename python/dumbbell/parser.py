@@ -460,10 +460,13 @@ def _calibrate(parser: argparse.ArgumentParser) -> None:
 
 
 def _plugin(plugin: argparse.ArgumentParser) -> None:
-    actions = plugin.add_subparsers(dest="action", required=True, metavar="include|kernel", parser_class=_Parser)
+    actions = plugin.add_subparsers(dest="action", required=True, metavar="include|kernel|cost", parser_class=_Parser)
     actions.add_parser("include", help="print the folder that has dumbbell.h")
     kernel = actions.add_parser("kernel", help="compile a controller of a Linux source tree into a plug-in")
     kernel.add_argument("source", metavar="FILE", help="for example net/ipv4/tcp_illinois.c")
+    cost = actions.add_parser("cost", help="measure what controllers cost: ns for each ACK")
+    cost.add_argument("controllers", nargs="+", metavar="SCHEME", help="files of plug-ins, or listed schemes")
+    cost.add_argument("--json", action="store_true")
     kernel.add_argument("--out", metavar="FILE.so", help="library to write; default: libtcp_illinois.so here")
 
 

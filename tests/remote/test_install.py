@@ -4,16 +4,21 @@ It keeps processors busy and does not depend on times: it is not among the tests
 """
 
 import fcntl
+import http.server
 import json
 import re
+import socket
 import subprocess
 import sys
+import threading
+import time
 import zipfile
 from pathlib import Path
 
 import pytest
 
 import dumbbell
+from dumbbell.remote import installer
 from dumbbell.remote.install import INSTALL
 
 from .bed import Bed, eventually
@@ -133,7 +138,7 @@ def test_a_new_one_takes_the_place_of_the_old_one_when_it_has_answered(bare: Bed
     bad: tuple[tuple[dict[str, str], str], ...] = (
         ({"before": "sys.exit('it is broken')"}, "what was installed does not answer: it is broken"),
         ({"answers": "0.0.8"}, "what was installed does not answer: no reason"),
-        ({"needs": "no-such-package-anywhere"}, "where it reaches no index, use --offline"),
+        ({"needs": "no-such-package-anywhere"}, "reaches no package index (pypi.org: "),
     )
     for how, part in bad:
         assert part in install(bare, fake(tmp_path, **how), expect=2)
@@ -185,6 +190,30 @@ def test_an_installation_that_is_cut_short_leaves_the_old_one(bare: Bed, tmp_pat
         bare.near.run("kill", "-9", ssh)
     assert bare.far.empty(30.0)
     assert answering(bare) == "one"
+
+
+def test_that_no_index_is_reachable_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python").symlink_to(sys.executable)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    monkeypatch.setenv("PIP_INDEX_URL", f"http://name:secret@127.0.0.1:{port}/simple/")
+    begin = time.monotonic()
+    with pytest.raises(
+        installer.Refusal, match=r"^reaches no package index \(127\.0\.0\.1: .*use --offline"
+    ) as refused:
+        installer.require_index(tmp_path)
+    assert "secret" not in str(refused.value)
+    assert time.monotonic() - begin < installer.INDEX_S
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    installer.require_index(tmp_path)  # pip looks for none
+    monkeypatch.delenv("PIP_NO_INDEX")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as index:
+        threading.Thread(target=index.serve_forever, daemon=True).start()
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{index.server_port}/simple/")
+        installer.require_index(tmp_path)  # it answers, if only that it does not know the page
+        index.shutdown()
 
 
 def test_the_command_for_the_other_machine_stands_alone() -> None:

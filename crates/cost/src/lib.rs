@@ -1,39 +1,36 @@
-//! Prints what controllers cost: `controller_cost FLOWS.json`, a list of flows as in a run's specification. Each runs
-//! once in a small closed loop; what its controller was told is then told to fresh instances again and again. The fastest
-//! repetition counts, so that other work on the machine does not, less the same with a controller that does nothing. Each
-//! call is also timed by itself: most of those of a learned controller do little, and some decide.
-#![allow(clippy::disallowed_methods, reason = "a command reads its arguments and files")]
-#![allow(clippy::print_stdout, reason = "its output is the figures")]
+//! What controllers cost. A flow runs once in a small closed loop; what its controller was told is then told to fresh instances
+//! again and again. The fastest repetition counts, so that other work on the machine does not, less the same with a controller
+//! that does nothing. Each call is also timed by itself: most of those of a learned controller do little, and some decide.
+//!
+//! It reads the wall clock, which the crates that it measures do not, and no file.
 
 mod closed_loop;
 mod tape;
 
-use congestion::{Controller, Files, ParameterKind, Parameters, ReceiverHalf, Start};
+use congestion::{Controller, Entry, Parameters, ReceiverHalf, Start};
 use runs::FlowSpec;
 use serde_json::{Value, json};
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 use tape::{HalfTape, Idle, IdleHalf, PerCall, Recording, RecordingHalf, Shared, Tape, open};
 use transport::{Application, Config, Receiver, Sender};
 use units::Time;
 
 const SEED: u64 = 1;
+/// Length of the run that is recorded, s.
 const DURATION_S: f64 = 20.0;
 const REPETITIONS: u32 = 20;
 
 /// One scheme, to be built as often as needed.
 struct Scheme {
-    entry: congestion::Entry,
+    entry: Entry,
     parameters: Parameters,
     config: Config,
     start: Start,
 }
 
 impl Scheme {
-    fn of(flow: &FlowSpec) -> Result<Self, String> {
-        let entry = entry(flow).map_err(|error| format!("{}: {error}", flow.scheme))?;
-        let mut parameters = Parameters::defaults(entry.parameters).with_files(files(&entry, flow)?);
+    fn of(flow: &FlowSpec, entry: Entry) -> Result<Self, String> {
+        let mut parameters = Parameters::defaults(entry.parameters).with_files(flow.files.clone());
         for (name, text) in &flow.parameters {
             parameters.set(name, text)?;
         }
@@ -57,28 +54,14 @@ impl Scheme {
     }
 }
 
-/// The files that the flow's parameters name.
-fn files(entry: &congestion::Entry, flow: &FlowSpec) -> Result<Files, String> {
-    let declared = entry.parameters.iter().filter(|parameter| parameter.kind == ParameterKind::File);
-    let named = declared.filter_map(|parameter| flow.parameters.get(parameter.name));
-    let read = |name: &String| {
-        let contents = std::fs::read(name).map_err(|error| format!("{name}: {error}"))?;
-        Ok((name.clone(), contents.into()))
-    };
-    named.map(read).collect()
-}
-
-/// The flow's controller: a built-in one, or that of a library.
-fn entry(flow: &FlowSpec) -> Result<congestion::Entry, String> {
-    let Some(plugin) = &flow.plugin else {
-        return congestion::Registry::builtin().find(&flow.controller).cloned();
-    };
-    let library = plugin::Library::open(Path::new(&plugin.library))?;
-    library.entry(&flow.controller, &flow.controller_name(), &Arc::default())
-}
-
-fn measure(flow: &FlowSpec) -> Result<Value, String> {
-    let scheme = Scheme::of(flow)?;
+/// Measures the controller that `entry` builds for `flow`, whose files are read: nanoseconds for each ACK and packet, with
+/// how many there were in the run that was recorded; of a receiver-side half the same; and calls that decide.
+///
+/// # Errors
+/// One line: a value that is not allowed, a run without ACKs, or a controller that does not do the same when it is told the
+/// same.
+pub fn measure(flow: &FlowSpec, entry: Entry) -> Result<Value, String> {
+    let scheme = Scheme::of(flow, entry)?;
     let (tape, half_tape) = (Shared::<Tape>::default(), Shared::<HalfTape>::default());
     let (start, end) = (scheme.start.now, Time::from_secs_f64(DURATION_S));
     let controller = Box::new(Recording::new(scheme.controller(), &tape));
@@ -170,13 +153,4 @@ fn fastest(replay: impl FnMut() -> Duration) -> Duration {
 /// What `busy` costs more than `idle`, per event.
 fn nanoseconds(busy: Duration, idle: Duration, events: usize) -> f64 {
     busy.saturating_sub(idle).as_nanos() as f64 / events.max(1) as f64
-}
-
-fn main() -> Result<(), String> {
-    let file = std::env::args().nth(1).ok_or("usage: controller_cost FLOWS.json")?;
-    let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
-    let flows: Vec<FlowSpec> = serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?;
-    let figures: Vec<Value> = flows.iter().map(measure).collect::<Result<_, _>>()?;
-    println!("{}", serde_json::to_string(&figures).map_err(|error| error.to_string())?);
-    Ok(())
 }

@@ -76,8 +76,8 @@ mod _core {
     use crate::remote::{RemoteSide, clock_ns, clock_offset, distort_clock, join_sides};
     #[pymodule_export]
     use crate::run::{
-        check_emulation, check_path, check_run, clean_up, describe_path, emulate, emulate_shell,
-        enter_user_namespace, opportunities, parse_trace, simulate, simulate_in_memory,
+        check_emulation, check_path, check_run, clean_up, controller_cost, describe_path, emulate,
+        emulate_shell, enter_user_namespace, opportunities, parse_trace, simulate, simulate_in_memory,
     };
     #[pymodule_export]
     use crate::source::{read_packets, read_samples};

@@ -107,6 +107,17 @@ pub(crate) fn simulate(
     serde_json::to_string(&report).map_err(text)
 }
 
+/// Measures what the controller of the first flow costs, whatever its path: figures as JSON.
+#[pyfunction]
+pub(crate) fn controller_cost(py: Python<'_>, specification: &str) -> PyResult<String> {
+    let mut spec = parse(specification)?;
+    let loaded = Loaded::for_run(py, &mut spec)?;
+    let flow = spec.flows.first().ok_or_else(|| error("flows: there is none".to_owned()))?;
+    let entry = loaded.registry.find(&flow.controller_name()).map_err(error)?.clone();
+    let figures = interruptible(py, &loaded, |_| cost::measure(flow, entry))?;
+    serde_json::to_string(&figures).map_err(text)
+}
+
 /// What a run in memory leaves behind: statistics as JSON, the packet log, and the samples of flows and of links.
 type InMemory = (String, Option<Table>, Table, Table);
 

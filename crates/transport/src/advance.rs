@@ -42,7 +42,6 @@ mod tests {
     use crate::config::Config;
     use crate::packets::SentPacket;
     use crate::wire::{AckFrame, Arrival, Part};
-    use units::Time;
 
     fn of(flight: &mut Flight, arrived: &[u64], complete: u64) -> Advance {
         flight.acknowledged_for_test(0, arrived, complete);

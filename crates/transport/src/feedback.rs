@@ -157,7 +157,7 @@ mod tests {
         let claimed: Vec<_> = frame.arrivals.iter().map(|arrival| (arrival.number, arrival.at)).collect();
         assert_eq!(claimed, [(3, at(3)), (4, at(4)), (5, at(9)), (6, at(9))]);
         assert_eq!((frame.next_offset, frame.largest), (8000, 4));
-        frame.arrivals = [Arrival::default(); MAX_ARRIVALS - 1].into_iter().collect();
+        frame.arrivals = core::iter::repeat_n(Arrival::default(), MAX_ARRIVALS - 1).collect();
         feedback.falsify(at(9), &mut frame, 8000);
         assert_eq!(frame.arrivals.len(), MAX_ARRIVALS, "no more than an ACK holds");
     }

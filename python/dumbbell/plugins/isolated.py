@@ -42,6 +42,16 @@ def describe(file: str) -> tuple[dict[str, Any], ...]:
     return tuple(_ask({"describe": file}, [file]))
 
 
+def cost(specification: str, files: Iterable[str]) -> dict[str, Any]:
+    """What the controller of the first flow of a run (JSON) costs. `files` are those of its plug-ins.
+
+    Raises:
+        UserError: it cannot be loaded, or does something wrong.
+    """
+    figures: dict[str, Any] = _ask({"cost": specification}, files)
+    return figures
+
+
 def check(specifications: list[str], backend: str, files: Iterable[str]) -> list[str | None]:
     """For each run (JSON) why the core refuses it as one of `backend`, or None. `files` are those of its plug-ins.
 
@@ -182,6 +192,8 @@ def _answer_in(told: dict[str, Any]) -> Any:  # noqa: ANN401 (JSON)
 def _answer(question: dict[str, Any], replies: IO[str], out: IO[str]) -> Any:  # noqa: ANN401 (JSON)
     if "describe" in question:
         return json.loads(_core.describe_plugin(question["describe"]))
+    if "cost" in question:
+        return json.loads(_core.controller_cost(question["cost"]))
     if "simulate" in question:
         return _simulated(question, replies, out)
     refusals: list[str | None] = []

@@ -93,6 +93,14 @@ def _given(wheel: Path) -> Path:
     return wheel
 
 
+def _has_needs(wheel: Path) -> bool:
+    """Whether the wheel depends on others, extras apart."""
+    with zipfile.ZipFile(wheel) as archive:
+        name = next(each for each in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", each))
+        told = email.message_from_bytes(archive.read(name))
+    return any("extra ==" not in str(need) for need in told.get_all("Requires-Dist", []))
+
+
 def _header(files: list[Path], offline: bool) -> dict[str, Any]:
     """What the installer there is told first."""
     platforms = files[0].stem.rpartition("-")[2]
@@ -105,6 +113,7 @@ def _header(files: list[Path], offline: bool) -> dict[str, Any]:
         "libc": libc if machine and libc[0] else None,
         "python": list(sys.version_info[:2]) if offline else None,
         "offline": offline,
+        "needs": _has_needs(files[0]),
         "files": [{"name": file.name, "bytes": file.stat().st_size, "sha256": digest(file)} for file in files],
     }
 

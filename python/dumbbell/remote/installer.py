@@ -12,8 +12,12 @@ import os
 import platform
 import secrets
 import shutil
+import ssl
 import subprocess
 import sys
+import urllib.error
+import urllib.parse
+import urllib.request
 import venv
 from pathlib import Path
 from typing import IO, Any
@@ -21,6 +25,8 @@ from typing import IO, Any
 MARK = "dumbbell-install "
 FOLDER = Path.home() / ".local/share/dumbbell"
 PLACE = FOLDER / "remote"
+INDEX_S = 10.0
+"""Longest time for an index to answer."""
 
 Header = dict[str, Any]
 
@@ -48,6 +54,9 @@ def main() -> int:
             take(lock)
             clean()
             new = FOLDER / f"remote-{header['version']}-{secrets.token_hex(4)}"
+            make(new)
+            if header["needs"] and not header["offline"]:
+                require_index(new)
             install(new, receive(new, header, source), header["offline"])
             say(doing="asking it")
             ask(new / "bin" / "dumbbell", header["version"])
@@ -95,14 +104,45 @@ def take(lock: IO[str]) -> None:
         raise Refusal("another installation is going on there") from None
 
 
-def receive(new: Path, header: Header, source: IO[bytes]) -> list[Path]:
-    """Makes the environment, and takes the wheels; their files."""
+def make(new: Path) -> None:
+    """Makes the environment."""
     say(doing="making an environment")
     try:
         venv.create(new, with_pip=True)
     except (subprocess.CalledProcessError, ImportError):
         package = f"python{sys.version_info[0]}.{sys.version_info[1]}-venv"
         raise Refusal(f"its Python cannot make an environment: `apt install {package}` there adds that") from None
+
+
+def require_index(new: Path) -> None:
+    """Refuses at once where pip would try for minutes to reach an index."""
+    say(doing="looking for its package index")
+    pip = [new / "bin" / "python", "-m", "pip", "config", "list"]
+    told = subprocess.run(pip, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False).stdout
+    settings = {}
+    # those of the environment last: they count more than those of files
+    for line in sorted(told.splitlines(), key=lambda line: line.startswith(":env:")):
+        name, _, value = line.partition("=")
+        settings[name.rpartition(".")[2]] = value.strip("'\"")
+    if settings.get("no-index") or settings.get("find-links"):
+        return
+    url = settings.get("index-url", "https://pypi.org/simple/")
+    try:
+        urllib.request.urlopen(url, timeout=INDEX_S).close()
+    except urllib.error.HTTPError:
+        return  # it answers
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        if isinstance(reason, ssl.SSLError):
+            return  # it is there: pip says what is wrong
+        where = urllib.parse.urlsplit(url).hostname or "its index"
+        raise Refusal(
+            f"reaches no package index ({where}: {reason}): use --offline, which sends what is needed"
+        ) from None
+
+
+def receive(new: Path, header: Header, source: IO[bytes]) -> list[Path]:
+    """Takes the wheels into the environment; their files."""
     say(doing="sending")
     folder = new / "wheels"
     folder.mkdir()

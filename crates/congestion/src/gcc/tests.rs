@@ -120,6 +120,8 @@ impl Link {
             queued_bytes: if self.frame_bytes.is_some() { self.queued } else { u64::MAX },
             queue_delay: Span::ZERO,
             feedback: &[],
+            complete_bytes: 0,
+            sent_bytes: 0,
         };
         self.gcc.on_ack(&ack);
     }

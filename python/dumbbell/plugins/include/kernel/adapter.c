@@ -17,8 +17,6 @@
 
 #include "dumbbell.h"
 
-#include <stdlib.h>
-
 #define MOST_PARAMETERS 32
 
 /* Clocks begin here: many files use 0 for "not set". */
@@ -205,9 +203,11 @@ static void end_reduction(struct flow *flow)
 {
     struct tcp_sock *tp = &flow->tp;
 
-    if (!has_own_window(flow) && tp->snd_ssthresh < TCP_INFINITE_SSTHRESH)
-        tcp_snd_cwnd_set(tp, tp->snd_ssthresh);
-    CALL(flow, cwnd_event, CA_EVENT_COMPLETE_CWR);
+    if (!has_own_window(flow)) {
+        if (tp->snd_ssthresh < TCP_INFINITE_SSTHRESH)
+            tcp_snd_cwnd_set(tp, tp->snd_ssthresh);
+        CALL(flow, cwnd_event, CA_EVENT_COMPLETE_CWR);
+    }
     set_state(flow, TCP_CA_Open);
 }
 

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Types and attributes -------------------------------------------------------------------------------------- */
@@ -67,6 +68,7 @@ typedef long ssize_t;
 #define max(a, b) ({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ > b_ ? a_ : b_; })
 #define min_t(type, a, b) ({ type a_ = (a); type b_ = (b); a_ < b_ ? a_ : b_; })
 #define max_t(type, a, b) ({ type a_ = (a); type b_ = (b); a_ > b_ ? a_ : b_; })
+#define abs(x) ({ __typeof__(x) v_ = (x); v_ < 0 ? -v_ : v_; })
 #define min3(a, b, c) min(min(a, b), c)
 #define max3(a, b, c) max(max(a, b), c)
 #define min_not_zero(a, b) ({ __typeof__(a) x_ = (a); __typeof__(b) y_ = (b); x_ == 0 ? y_ : y_ == 0 ? x_ : min(x_, y_); })

@@ -1,0 +1,39 @@
+//! Prints what controllers cost: `controller_cost FLOWS.json`, a list of flows as in a run's specification.
+#![allow(clippy::disallowed_methods, reason = "a command reads its arguments and files")]
+#![allow(clippy::print_stdout, reason = "its output is the figures")]
+
+use congestion::{Entry, ParameterKind};
+use runs::FlowSpec;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The flow's controller: a built-in one, or that of a library.
+fn entry(flow: &FlowSpec) -> Result<Entry, String> {
+    let Some(plugin) = &flow.plugin else {
+        return congestion::Registry::builtin().find(&flow.controller).cloned();
+    };
+    let library = plugin::Library::open(Path::new(&plugin.library))?;
+    library.entry(&flow.controller, &flow.controller_name(), &Arc::default())
+}
+
+/// Reads the files that the flow's parameters name, and measures.
+fn measured(mut flow: FlowSpec) -> Result<Value, String> {
+    let entry = entry(&flow).map_err(|error| format!("{}: {error}", flow.scheme))?;
+    for parameter in entry.parameters.iter().filter(|parameter| parameter.kind == ParameterKind::File) {
+        if let Some(name) = flow.parameters.get(parameter.name) {
+            let contents = std::fs::read(name).map_err(|error| format!("{name}: {error}"))?;
+            flow.files.insert(name.clone(), contents.into());
+        }
+    }
+    cost::measure(&flow, entry)
+}
+
+fn main() -> Result<(), String> {
+    let file = std::env::args().nth(1).ok_or("usage: controller_cost FLOWS.json")?;
+    let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
+    let flows: Vec<FlowSpec> = serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?;
+    let figures: Vec<Value> = flows.into_iter().map(measured).collect::<Result<_, _>>()?;
+    println!("{}", serde_json::to_string(&figures).map_err(|error| error.to_string())?);
+    Ok(())
+}
