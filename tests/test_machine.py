@@ -99,33 +99,27 @@ def test_counters_tell_what_happened_between(bare: Path) -> None:
     assert found["cpu"] == {"busy": 0.9, "steal": 0.1, "busiest": 1.0}
 
 
-QUIET: dict[str, Any] = {
-    "udp": {"RcvbufErrors": 0, "SndbufErrors": 0},
+BUSY: dict[str, Any] = {
+    "udp": {"RcvbufErrors": 1200, "SndbufErrors": 1},
     "softnet": {"dropped": 0},
-    "cpu": {"busy": 0.9, "steal": 0.01},
+    "cpu": {"busy": 1.0, "steal": 0.06},
 }
+"""Of a machine that others use too: a socket of theirs overflowed."""
 
 
 @pytest.mark.parametrize(
-    ("changed", "drops", "carrier", "reason"),
+    ("changed", "drops", "reason"),
     [
-        ({}, {"in the tunnel": 0}, {}, None),
-        ({"udp": {"RcvbufErrors": 1200}}, {}, {}, "remote: UDP receive buffers overflowed 1,200 times in 30 s"),
-        ({"udp": {"SndbufErrors": 1}}, {}, {}, "remote: UDP send buffers overflowed 1 times in 30 s"),
-        ({"softnet": {"dropped": 7}}, {}, {}, "remote: 7 packets found no place to wait for a processor in 30 s"),
-        ({"cpu": {"busy": 0.974}}, {}, {}, "remote: processors were 97.4% busy (most: 95%) in 30 s"),
-        ({"cpu": {"busy": 0.95}}, {}, {}, None),
-        ({"cpu": {"busy": 0.99}}, {}, {"remote": 0.4}, None),
-        ({}, {}, {"local": 0.99}, "local: processors were 99.0% busy"),
-        ({"cpu": {"busy": 0.1, "steal": 0.062}}, {}, {}, "remote: others took 6.2% of the processors' time (most: 5%)"),
-        ({"cpu": {"steal": 0.5}}, {"in the tunnel": 3}, {}, "3 packets were lost in the tunnel in 30 s"),
-        ({"cpu": {}, "udp": {}, "softnet": {}}, {}, {}, None),
+        ({}, {"in the tunnel": 0}, None),
+        ({"softnet": {"dropped": 7}}, {}, "remote: 7 packets found no place to wait for a processor in 30 s"),
+        ({"softnet": {"dropped": 7}}, {"in the tunnel": 3}, "3 packets were lost in the tunnel in 30 s"),
+        ({"cpu": {}, "udp": {}, "softnet": {}}, {}, None),
     ],
 )
-def test_a_machine_that_was_the_bottleneck_is_named(
-    changed: dict[str, Any], drops: dict[str, int], carrier: dict[str, float], reason: str | None
+def test_a_machine_that_lost_packets_is_named_and_one_that_was_busy_is_not(
+    changed: dict[str, Any], drops: dict[str, int], reason: str | None
 ) -> None:
-    found = load.overload({"local": QUIET, "remote": QUIET | changed}, 30.0, drops, carrier)
+    found = load.own_losses({"local": BUSY, "remote": BUSY | changed}, 30.0, drops)
     assert found is None if reason is None else found is not None and found.startswith(reason)
 
 

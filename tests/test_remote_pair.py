@@ -23,6 +23,7 @@ CLOCKS: dict[str, Any] = {
 GUARDED = {"forged": 0, "replayed": 0, "moved": 0}
 REMOTE: dict[str, Any] = {
     "invalid": None,
+    "degraded": None,
     "lost_at_ends": 0,
     "flows": [{"dropped": 0, "refused": 0, "guarded": GUARDED}],
     "channel": GUARDED,
@@ -81,12 +82,17 @@ def test_code_and_files_of_the_user_stay_with_the_sender(tmp_path: Path) -> None
     assert own_part({"flows": [plugin | {"reverse": True}]}, sends=False)["flows"][0]["plugin"]
 
 
-def test_a_run_is_judged_by_what_our_own_doing_lost_and_by_its_clocks() -> None:
+def test_a_run_is_judged_by_what_was_measured_of_it_and_not_by_how_busy_machines_were() -> None:
     found = {"remote": REMOTE, "clocks": CLOCKS}
     assert judged(found, {}, 30.0) == {"status": "done", "reason": None}
     lost = judged(found | {"remote": REMOTE | {"lost_at_ends": 7}}, {}, 30.0)
     assert lost["status"] == "degraded"
     assert lost["reason"].startswith("7 packets were lost where ends behind tunnels had no room for them")
+    busy = {"local": {"cpu": {"busy": 1.0, "steal": 0.3}}, "remote": {"cpu": {"busy": 1.0}}}
+    assert judged(found, busy, 30.0) == {"status": "done", "reason": None}, "it was busy, and in time all the same"
+    late = "remote: flow 1 (copa) was late: p99 3.00 ms above the bound of 1.00 ms (median 0.020 ms)"
+    late_run = judged(found | {"remote": REMOTE | {"degraded": late}}, {}, 30.0)
+    assert late_run == {"status": "degraded", "reason": late}
     stepped = judged(found | {"clocks": CLOCKS | {"steps": [[4.25, 20.0, 100.0]]}}, {}, 30.0)
     assert stepped["reason"] == "a clock was set by +20.000 ms after 4.2 s: delays around it are uncertain"
     invalid = judged(found | {"remote": REMOTE | {"invalid": "a browser gave up"}}, {}, 30.0)

@@ -71,10 +71,15 @@ impl Lateness {
             p99: percentile(99.0),
             p999: percentile(99.9),
             max: percentile(100.0),
-            bound: (BOUND.max(base_rtt / RTT_SHARE).as_ns() / 1000) as i64,
+            bound: (bound(base_rtt).as_ns() / 1000) as i64,
             histogram: self.buckets[..used].to_vec(),
         }
     }
+}
+
+/// Returns what the 99th percentile of lateness may reach, of the emulator and of the ends, on a path of this base RTT.
+pub(crate) fn bound(base_rtt: Span) -> Span {
+    BOUND.max(base_rtt / RTT_SHARE)
 }
 
 /// Why a run counts as degraded whose ends were `latest` late at most, if it does. Their lateness shows in no departure.

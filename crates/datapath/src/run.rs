@@ -3,7 +3,7 @@
 use crate::emulation::{Pair, Traffic, Work, close, device_mtu, joined, start_lanes};
 use crate::flow::{self, FlowThreads, Sockets, readings};
 use crate::lane::{Gauges, LaneReport};
-use crate::lateness::{Lateness, LatenessReport, stalled};
+use crate::lateness::{Lateness, LatenessReport, bound, stalled};
 use crate::owner::{Owner, clean_up};
 use crate::program_flow::{EndsHere, ProgramFlow, ProgramReport};
 use crate::program_samples::ProgramSample;
@@ -266,7 +266,7 @@ fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Re
         lanes: [data, ack],
         flows,
         programs,
-        ends,
+        mut ends,
         silences,
         samples,
         objections,
@@ -327,14 +327,18 @@ fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Re
         lost.or_else(|| objections.into_iter().next())
     };
     let ends_latest = flows.iter().flatten().map(FlowReport::latest).max();
+    for end in &mut ends {
+        let [sender, receiver] = flows[end.flow - 1].as_ref().map_or([None; 2], FlowReport::punctuality);
+        end.late = if end.side == "sender" { sender } else { receiver };
+    }
+    let bound = bound(spec.path.base_rtt());
     let emulation = EmulationReport {
         degraded: lateness_us
             .degraded()
             .or_else(|| ends_latest.and_then(|latest| stalled(latest, spec.path.base_rtt())))
             .or_else(|| {
-                let mut starved = ends.iter().filter_map(|end| {
-                    end.degraded(&spec.flows[end.flow - 1].scheme, lateness_us.bound.unsigned_abs())
-                });
+                let mut starved =
+                    ends.iter().filter_map(|end| end.degraded(&spec.flows[end.flow - 1].scheme, bound));
                 starved.next()
             }),
         ends_latest_us: ends_latest.map(|latest| (latest.as_ns() / 1000) as i64),

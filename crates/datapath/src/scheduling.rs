@@ -1,7 +1,7 @@
 //! How long the ends of flows waited for a processor, by the kernel's own count of each task (`schedstat`: Linux v6.12,
 //! `Documentation/scheduler/sched-stats.rst`), and what is done about a program that leaves no processor to others.
 
-use endpoint::set_punctual;
+use endpoint::{Punctuality, set_punctual};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+use units::Span;
 
 /// How often tasks are looked at.
 const WINDOW: Duration = Duration::from_millis(100);
@@ -45,12 +46,19 @@ pub struct EndReport {
     pub starved_s: f64,
     /// Time without real-time priority because it used a processor for itself, s; of programs only.
     pub lowered_s: f64,
+    /// How late the end took datagrams and timers, where it is dumbbell's own.
+    pub late: Option<Punctuality>,
 }
 
 impl EndReport {
-    /// Why the run counts as degraded, if it does; `bound_us` is for the wait.
-    pub(crate) fn degraded(&self, scheme: &str, bound_us: u64) -> Option<String> {
+    /// Returns why the run counts as degraded, if it does. An end of dumbbell's own measures how late it is; of others the
+    /// wait for a processor is known. `bound` is for both.
+    pub(crate) fn degraded(&self, scheme: &str, bound: Span) -> Option<String> {
         let who = format!("flow {} ({scheme}) {}", self.flow, self.side);
+        if let Some(late) = &self.late {
+            return late.degraded(&who, bound);
+        }
+        let bound_us = bound.as_ns() / 1000;
         let share = self.starved_s / self.watched_s;
         if self.wait_p99_us > bound_us {
             let [wait, bound] = [self.wait_p99_us, bound_us].map(|us| us as f64 / 1e3);
@@ -239,6 +247,7 @@ impl Watched {
             wait_p99_us: p99.map_or(0, |(&wait, _)| wait),
             starved_s: self.starved.as_secs_f64(),
             lowered_s: self.lowered_for.as_secs_f64(),
+            late: None,
         })
     }
 }
@@ -281,22 +290,33 @@ mod tests {
             wait_p99_us,
             starved_s,
             lowered_s: 0.0,
+            late: None,
         }
     }
 
     #[test]
     fn an_end_that_waits_long_or_gets_too_little_degrades_its_run() {
-        assert_eq!(end(1000, 0.5).degraded("quic", 1000), None);
-        let late = end(1500, 0.0).degraded("quic", 1000).unwrap();
+        assert_eq!(end(1000, 0.5).degraded("quic", Span::from_ms(1)), None);
+        let late = end(1500, 0.0).degraded("quic", Span::from_ms(1)).unwrap();
         assert_eq!(
             late,
             "flow 2 (quic) sender waited for a processor: p99 1.50 ms above the bound of 1.00 ms"
         );
-        let starved = end(900, 2.0).degraded("quic", 1000).unwrap();
+        let starved = end(900, 2.0).degraded("quic", Span::from_ms(1)).unwrap();
         assert_eq!(
             starved,
             "flow 2 (quic) sender had too little of a processor for 20 % of the time, bound 5 %"
         );
+    }
+
+    #[test]
+    fn an_end_that_was_never_late_is_good_however_busy_the_processors_were() {
+        let late = |p99_us| {
+            let late = Some(Punctuality { events: 1000, p50_us: 20, p99_us, max_us: 90_000 });
+            EndReport { late, ..end(5000, 9.0) }.degraded("cubic", Span::from_ms(1))
+        };
+        assert_eq!(late(90), None);
+        assert!(late(1200).unwrap().starts_with("flow 2 (cubic) sender was late: p99 1.20 ms"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::journal::Journal;
 use crate::live_tcp::{Milestone, StreamedFrame, decoded};
 use crate::log::EventLog;
 use crate::merge::ClockedLog;
+use crate::punctuality::Punctuality;
 use crate::samples::Samples;
 use crate::session::Session;
 use crate::tcp_receiver::run_tcp_receiver;
@@ -35,6 +36,8 @@ pub struct SenderReport {
     /// Frames written to a stream that cannot carry marks.
     frames: Vec<StreamedFrame>,
     guarded: Guarded,
+    /// How late it was; the kernel's TCP is not asked.
+    punctuality: Option<Punctuality>,
 }
 
 /// What the receiving end of a flow knows after a run, by its own clock.
@@ -43,6 +46,7 @@ pub struct ReceiverReport {
     media: ReceivedMedia,
     journal: Journal,
     guarded: Guarded,
+    punctuality: Option<Punctuality>,
 }
 
 impl SenderReport {
@@ -55,6 +59,11 @@ impl SenderReport {
     pub const fn guarded(&self) -> Guarded {
         self.guarded
     }
+
+    /// How late it was, where it is dumbbell's own.
+    pub const fn punctuality(&self) -> Option<Punctuality> {
+        self.punctuality
+    }
 }
 
 impl ReceiverReport {
@@ -66,6 +75,11 @@ impl ReceiverReport {
     /// What it did not take for its peer's.
     pub const fn guarded(&self) -> Guarded {
         self.guarded
+    }
+
+    /// How late it was, where it is dumbbell's own.
+    pub const fn punctuality(&self) -> Option<Punctuality> {
+        self.punctuality
     }
 }
 
@@ -91,10 +105,11 @@ pub fn send_udp(
     mut journal: Journal,
 ) -> Result<SenderReport, String> {
     let mut samples = Samples::every(Span::from_secs_f64(spec.sample_interval_s));
-    run_sender(socket, &mut wire, &mut sender, session, &mut samples, &mut journal)
+    let punctuality = run_sender(socket, &mut wire, &mut sender, session, &mut samples, &mut journal)
         .map_err(|error| sending(&error))?;
     let counters = sender_counters(spec, index, &sender);
-    Ok(SenderReport { counters, samples, journal, frames: Vec::new(), guarded: wire.guarded() })
+    let (guarded, punctuality) = (wire.guarded(), Some(punctuality));
+    Ok(SenderReport { counters, samples, journal, frames: Vec::new(), guarded, punctuality })
 }
 
 /// Receives what [`send_udp`] sends at the other end, until the session is over. A socket without a peer takes the
@@ -109,10 +124,10 @@ pub fn receive_udp(
     session: Session<'_>,
     mut journal: Journal,
 ) -> Result<ReceiverReport, String> {
-    run_receiver(socket, &mut wire, &mut receiver, config, session, &mut journal)
+    let punctuality = run_receiver(socket, &mut wire, &mut receiver, config, session, &mut journal)
         .map_err(|error| receiving(&error))?;
-    let frames = std::iter::from_fn(|| receiver.take_frame()).collect();
-    Ok(ReceiverReport { media: ReceivedMedia::Frames(frames), journal, guarded: wire.guarded() })
+    let media = ReceivedMedia::Frames(std::iter::from_fn(|| receiver.take_frame()).collect());
+    Ok(ReceiverReport { media, journal, guarded: wire.guarded(), punctuality: Some(punctuality) })
 }
 
 /// Sends flow number `index` (from 0) of `spec` by the kernel's TCP to `address`, with that congestion control, from the
@@ -143,7 +158,7 @@ pub fn send_tcp(
     let media = outcome.encoder.map(|stats| media_counters(flow, &stats));
     let counters = outcome.counters(index, media);
     let (journal, guarded) = (Journal::default(), Guarded::default());
-    Ok(SenderReport { counters, samples, journal, frames: outcome.frames, guarded })
+    Ok(SenderReport { counters, samples, journal, frames: outcome.frames, guarded, punctuality: None })
 }
 
 /// Receives what [`send_tcp`] sends at the other end, until that ends or the session is over.
@@ -160,7 +175,7 @@ pub fn receive_tcp(
     run_tcp_receiver(listener, session, is_live.then_some(&mut arrived))
         .map_err(|error| receiving(&error))?;
     let (journal, guarded) = (Journal::default(), Guarded::default());
-    Ok(ReceiverReport { media: ReceivedMedia::Stream(arrived), journal, guarded })
+    Ok(ReceiverReport { media: ReceivedMedia::Stream(arrived), journal, guarded, punctuality: None })
 }
 
 fn sending(error: &io::Error) -> String {
@@ -179,11 +194,13 @@ pub struct FlowReport {
     frames: Vec<DecodedFrame>,
     /// Of the sending and the receiving end, each by the clock beside it.
     journals: [(Journal, Correction); 2],
+    punctuality: [Option<Punctuality>; 2],
 }
 
 impl FlowReport {
     /// What the two ends have reported, given what corrects the clock of each.
     pub fn of(sent: (SenderReport, Correction), received: (ReceiverReport, Correction)) -> Self {
+        let punctuality = [sent.0.punctuality, received.0.punctuality];
         let (SenderReport { mut counters, samples, journal: sending, frames, .. }, at_sender) = sent;
         let (ReceiverReport { media, journal: receiving, .. }, at_receiver) = received;
         let mut frames = match media {
@@ -196,7 +213,12 @@ impl FlowReport {
         }
         counters.completed = counters.completed.map(|at| at_sender.time_of(at));
         let journals = [(sending, at_sender), (receiving, at_receiver)];
-        Self { counters, samples, frames, journals }
+        Self { counters, samples, frames, journals, punctuality }
+    }
+
+    /// How late the sending and the receiving end were, where they are dumbbell's own.
+    pub const fn punctuality(&self) -> [Option<Punctuality>; 2] {
+        self.punctuality
     }
 
     /// What the sender counted.
@@ -251,10 +273,11 @@ mod tests {
             journal: Journal::default(),
             frames: vec![StreamedFrame { end: 1000, mark }],
             guarded: Guarded::default(),
+            punctuality: None,
         };
         let arrived = vec![Milestone { at: at(5150), bytes: 1000 }];
         let (media, journal) = (ReceivedMedia::Stream(arrived), Journal::default());
-        let received = ReceiverReport { media, journal, guarded: Guarded::default() };
+        let received = ReceiverReport { media, journal, guarded: Guarded::default(), punctuality: None };
         let (late, early) = (Correction::constant(7_000_000), Correction::constant(-5_000_000_000));
         let report = FlowReport::of((sent, late.clone()), (received, early.clone()));
         assert_eq!(report.counters().completed, Some(at(907)));

@@ -16,7 +16,8 @@ const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 /// Longest datagram that is read whole: that of a path with jumbo frames.
 pub const MAX_DATAGRAM_BYTES: usize = 9216;
 
-/// Gives the socket its buffer and its ECN codepoint, and lets it report those of others if `report_ecn`.
+/// Gives the socket its buffer and its ECN codepoint, and lets it report those of others if `report_ecn`. The kernel stamps
+/// what arrives.
 pub fn prepare(socket: &UdpSocket, ecn: EcnMode, report_ecn: bool) -> io::Result<()> {
     socket.set_nonblocking(true)?;
     if setsockopt(socket, sockopt::RcvBufForce, &RECEIVE_BUFFER_BYTES).is_err() {
@@ -34,13 +35,11 @@ pub fn prepare(socket: &UdpSocket, ecn: EcnMode, report_ecn: bool) -> io::Result
     if report_ecn {
         setsockopt(socket, sockopt::IpRecvTos, &true)?;
     }
-    Ok(())
+    set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)
 }
 
-/// Prepares a socket for the way to another machine: the kernel stamps what arrives, and what is too large for the path is
-/// not cut into pieces.
+/// Prepares a socket for the way to another machine: what is too large for the path is not cut into pieces.
 pub fn prepare_for_network(socket: &UdpSocket) -> io::Result<()> {
-    set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
     set_option(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)
 }
 

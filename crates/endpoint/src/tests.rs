@@ -13,6 +13,7 @@ use crate::udp_sender::run_sender;
 use congestion::{Ack, Control, Controller, FieldSink};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 use transport::{
@@ -132,6 +133,48 @@ impl Controller for Paced {
         Control { pacing: Some(self.0), ..Control::window(u64::MAX) }
     }
     fn fields(&self, _sink: &mut dyn FieldSink) {}
+}
+
+/// A window that never changes; stands still for a while at the 100th ACK, and keeps what RTTs it sees from then on.
+#[derive(Debug)]
+struct Sleepy {
+    acks: u32,
+    seen: Arc<Mutex<Vec<Span>>>,
+}
+
+const NAP: Duration = Duration::from_millis(100);
+
+impl Controller for Sleepy {
+    fn on_ack(&mut self, event: &Ack<'_>) {
+        self.acks += 1;
+        if self.acks == 100 {
+            thread::sleep(NAP);
+        } else if self.acks > 100 {
+            self.seen.lock().unwrap().extend(event.rtt);
+        }
+    }
+    fn control(&self) -> Control {
+        Control::window(60_000)
+    }
+    fn fields(&self, _sink: &mut dyn FieldSink) {}
+}
+
+#[test]
+fn a_pause_of_the_sending_end_made_spikes_of_delay_and_bandwidth() {
+    // Of the ACKs that came during the pause each told of an RTT as long, and all of a delivery within a moment.
+    let longest = || {
+        let seen = Arc::default();
+        let (config, controller) = (Config::datagram(), Sleepy { acks: 0, seen: Arc::clone(&seen) });
+        let receiver = Receiver::new(&config, None);
+        let application = ApplicationSpec::Fixed { bytes: 1_000_000 };
+        run_both(Box::new(controller), receiver, &config, application, Span::from_ms(600));
+        let seen = seen.lock().unwrap();
+        assert!(seen.len() > 50, "{}", seen.len());
+        seen.iter().copied().max().unwrap()
+    };
+    // A busy machine may stand still at the receiving end; it does not do so ten times.
+    let longest = (0..10).map(|_| longest()).find(|longest| *longest < Span::from_ms(50));
+    assert!(longest.is_some(), "{longest:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::codec::{DATA_HEAD_BYTES, ack_datagram_bytes, decode_data, encode_ack}
 use crate::guard::Wire;
 use crate::journal::Journal;
 use crate::pace::Pace;
+use crate::punctuality::{Delays, Punctuality};
 use crate::seal::Kind;
 use crate::session::Session;
 use crate::socket::{Inbox, Outbox, ecn_counts, prepare};
@@ -17,7 +18,7 @@ use transport::{AckFrame, Config, EcnMode, Receiver};
 use units::Time;
 
 /// Runs `receiver` on a socket until the session is over. A socket without a peer takes the sender of the first data
-/// packet for it.
+/// packet for it. Returns how late it took packets.
 ///
 /// # Errors
 /// What the socket refused.
@@ -28,7 +29,7 @@ pub(crate) fn run_receiver(
     config: &Config,
     session: Session<'_>,
     journal: &mut Journal,
-) -> io::Result<()> {
+) -> io::Result<Punctuality> {
     let Session { clock, end, .. } = session;
     prepare(socket, EcnMode::Off, config.ecn != EcnMode::Off)?;
     let mut waiter = Waiter::new(clock)?;
@@ -38,6 +39,9 @@ pub(crate) fn run_receiver(
     let mut frame = AckFrame::default();
     let (mut readable, mut blocked) = (false, false);
     let (mut pace, mut handled) = (Pace::new(clock.now()), 0);
+    let mut delays = Delays::default();
+    // Up to when the receiver knows what happened.
+    let mut latest = Time::ZERO;
     while !session.is_stopped() {
         if readable && !connected {
             connected = connect_to_first(socket)?;
@@ -48,15 +52,18 @@ pub(crate) fn run_receiver(
         if now >= end {
             break;
         }
-        let mut acknowledge =
-            |wire: &mut Wire, receiver: &mut Receiver, outbox: &mut Outbox, journal: &mut Journal| {
-                if receiver.poll_ack(now, &mut frame) {
-                    let size = ack_datagram_bytes(config, &frame);
-                    let encode = |bytes: &mut Vec<u8>| encode_ack(&frame, size, bytes);
-                    let payload_bytes = wire.push(outbox, now, Kind::Ack, frame.number, encode);
-                    journal.ack_left(now, &frame, payload_bytes);
-                }
-            };
+        let mut acknowledge = |at: Time,
+                               wire: &mut Wire,
+                               receiver: &mut Receiver,
+                               outbox: &mut Outbox,
+                               journal: &mut Journal| {
+            if receiver.poll_ack(at, &mut frame) {
+                let size = ack_datagram_bytes(config, &frame);
+                let encode = |bytes: &mut Vec<u8>| encode_ack(&frame, size, bytes);
+                let payload_bytes = wire.push(outbox, now, Kind::Ack, frame.number, encode);
+                journal.ack_left(now, &frame, payload_bytes);
+            }
+        };
         for mut datagram in inbox.datagrams(count) {
             if wire.take_greeting(&mut datagram) {
                 continue;
@@ -67,14 +74,18 @@ pub(crate) fn run_receiver(
             };
             if wire.accepts(Kind::Data, data.number, &datagram) {
                 let ecn = ecn_counts(datagram.tos);
-                let new_bytes = receiver.on_data(now, &data, ecn);
-                let at = datagram.arrived(clock, now);
-                journal.data_arrived(at, &data, datagram.length, ecn, new_bytes);
-                acknowledge(wire, receiver, &mut outbox, journal);
+                let arrived = datagram.arrived(clock, now);
+                delays.record(arrived, now);
+                // For the receiver it is when the kernel had the packet: a host that is late is nothing of the path's.
+                latest = latest.max(arrived);
+                let new_bytes = receiver.on_data(latest, &data, ecn);
+                journal.data_arrived(arrived, &data, datagram.length, ecn, new_bytes);
+                acknowledge(latest, wire, receiver, &mut outbox, journal);
             }
         }
         if !blocked {
-            acknowledge(wire, receiver, &mut outbox, journal);
+            acknowledge(now, wire, receiver, &mut outbox, journal);
+            latest = now;
             wire.tend(now, socket);
         }
         let was_blocked = std::mem::replace(&mut blocked, !outbox.flush(socket, wire.peer())?);
@@ -92,7 +103,7 @@ pub(crate) fn run_receiver(
             waiter.wait(wake.min(end).min(now + STOP_CHECK), note)?;
         }
     }
-    Ok(())
+    Ok(delays.report())
 }
 
 /// Connects to whoever sent the first datagram in the socket if that is a data packet, else throws it away. Returns

@@ -4,6 +4,7 @@ use crate::codec::{decode_ack, encode_data};
 use crate::guard::Wire;
 use crate::journal::Journal;
 use crate::pace::Pace;
+use crate::punctuality::{Delays, Punctuality};
 use crate::samples::Samples;
 use crate::seal::Kind;
 use crate::session::Session;
@@ -24,7 +25,10 @@ const ACK_SLOT_BYTES: usize = 16 << 10;
 /// few at a time, within what a wake-up is late anyway, and the timer slack keeps the rate.
 const SHORTEST_WAIT: Span = Span::from_us(100);
 
-/// Runs `sender` on a socket until the session is over.
+/// A batch of ACKs that takes longer than this was interrupted.
+const PAUSE: Span = Span::from_ms(1);
+
+/// Runs `sender` on a socket until the session is over. Returns how late it took ACKs and timers.
 ///
 /// # Errors
 /// What the socket refused.
@@ -35,7 +39,7 @@ pub(crate) fn run_sender(
     session: Session<'_>,
     samples: &mut Samples,
     journal: &mut Journal,
-) -> io::Result<()> {
+) -> io::Result<Punctuality> {
     let Session { clock, end, .. } = session;
     prepare(socket, sender.ecn_codepoint(), false)?;
     sender.set_timer_slack(TIMER_SLACK);
@@ -45,9 +49,13 @@ pub(crate) fn run_sender(
     let mut frame = AckFrame::default();
     let (mut readable, mut blocked) = (false, false);
     let (mut pace, mut handled) = (Pace::new(clock.now()), 0);
+    let mut delays = Delays::default();
+    // Up to when the sender knows what happened: ACKs count from when the kernel had them, in order of time, and what
+    // they let leave leaves after all of them.
+    let mut latest = Time::ZERO;
     while !session.is_stopped() {
         let count = if readable { inbox.receive(socket)? } else { 0 };
-        let now = clock.now();
+        let mut now = clock.now();
         if now >= end {
             break;
         }
@@ -60,14 +68,26 @@ pub(crate) fn run_sender(
             if decode_ack(wire.body(datagram.bytes), &mut frame).is_none() {
                 wire.refuse();
             } else if wire.accepts(Kind::Ack, frame.number, &datagram) {
-                journal.ack_arrived(datagram.arrived(clock, now), &frame, datagram.length);
-                sender.on_ack(now, &frame);
+                let arrived = datagram.arrived(clock, now);
+                delays.record(arrived, now);
+                journal.ack_arrived(arrived, &frame, datagram.length);
+                latest = latest.max(arrived);
+                sender.on_ack(latest, &frame);
                 let at = journal.time(session, now);
                 journal.verdicts(at, sender);
                 journal.state(at, "in_flight", sender);
-                fill(&mut outbox, wire, sender, now, journal);
-                journal.state(at, "", sender);
             }
+        }
+        let since = std::mem::replace(&mut now, clock.now().min(end));
+        if now - since > PAUSE {
+            // The thread has stood still: ACKs that came meanwhile are taken before anything is done at a later time.
+            readable = true;
+            continue;
+        }
+        latest = now;
+        let due = sender.next_timer();
+        if due <= now && due > Time::ZERO && !blocked {
+            delays.record(due, now);
         }
         sender.on_timer(now);
         let at = journal.time(session, now);
@@ -99,7 +119,7 @@ pub(crate) fn run_sender(
     let ended = clock.now().min(end);
     samples.take_due(ended, |sink| journal.sample(sender, sink));
     sender.integrate_to(ended);
-    Ok(())
+    Ok(delays.report())
 }
 
 /// Takes from the sender what may leave now, up to a full batch; returns whether it was cut off there.

@@ -159,13 +159,14 @@ pub(crate) fn join_sides(
             real_time,
             channel,
             invalid,
+            degraded,
             programs,
         } = joined;
         let stats = totals.stats(meter)?;
         let latest = ends_latest.map(|latest| latest.as_ns() / 1000);
         let remote = json!({
             "flows": flows, "lost_at_ends": lost_at_ends, "ends_latest_us": latest, "real_time": real_time,
-            "channel": channel, "invalid": invalid, "programs": programs,
+            "channel": channel, "invalid": invalid, "degraded": degraded, "programs": programs,
         });
         Ok(Report { stats, events: totals.events, clocks, remote })
     });

@@ -1,17 +1,11 @@
-"""What a machine had to do: counters of the kernel before and after a run, and whether it was the bottleneck."""
+"""What a machine had to do: counters of the kernel before and after a run, and whether it lost packets itself."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from dumbbell.machine.description import read
 from dumbbell.machine.interfaces import up
-
-MOST_BUSY = 0.95
-"""A processor that is busy for more of its time was the bottleneck, not the path."""
-
-MOST_STEAL = 0.05
-"""A machine whose host took more than this share of its processors' time was not there when packets were due."""
 
 _INTERFACE = (
     "rx_bytes",
@@ -65,40 +59,21 @@ def difference(before: Counters, after: Counters) -> Counters:
     return {key: value for key, value in found.items() if value}
 
 
-def overload(
-    differences: Mapping[str, Counters],
-    duration_s: float,
-    drops: Mapping[str, int],
-    load: Mapping[str, float] | None = None,
-) -> str | None:
-    """Why a run of so many seconds counts as degraded, with the figure; `None` if no machine was its bottleneck.
+def own_losses(differences: Mapping[str, Counters], duration_s: float, drops: Mapping[str, int]) -> str | None:
+    """Return why a run counts as degraded of which the machines lost packets, with the figure; None if they lost none.
+
+    How busy a machine was is no reason: what came in time and was not lost tells of the path.
 
     Args:
         differences: those of `difference`, by side (`local`, `remote`).
         duration_s: of the run.
-        drops: packets that were lost by our own making, by where.
-        load: by side the busy share of what carries the packets, where it was measured; without it that of all of the
-            machine's processors.
+        drops: packets that were lost by dumbbell's own making, by where.
     """
-    found = (_reasons(side, counted, (load or {}).get(side)) for side, counted in differences.items())
-    ours = [f"{count:,} packets were lost {where}" for where, count in drops.items() if count]
-    reasons = [*ours, *(reason for side in found for reason in side)]
+    reasons = [f"{count:,} packets were lost {where}" for where, count in drops.items() if count]
+    for side, counted in differences.items():
+        if dropped := counted.get("softnet", {}).get("dropped"):
+            reasons.append(f"{side}: {dropped:,} packets found no place to wait for a processor")
     return f"{reasons[0]} in {duration_s:.10g} s: not the path was the bottleneck" if reasons else None
-
-
-def _reasons(side: str, counted: Counters, load: float | None) -> Iterable[str]:
-    """What makes a side the bottleneck, worst first."""
-    udp, cpu = counted.get("udp", {}), counted.get("cpu", {})
-    for name, buffer in (("RcvbufErrors", "receive"), ("SndbufErrors", "send")):
-        if udp.get(name):
-            yield f"{side}: UDP {buffer} buffers overflowed {udp[name]:,} times"
-    if counted.get("softnet", {}).get("dropped"):
-        yield f"{side}: {counted['softnet']['dropped']:,} packets found no place to wait for a processor"
-    busy = cpu.get("busy") if load is None else load
-    if busy is not None and busy > MOST_BUSY:
-        yield f"{side}: processors were {busy:.1%} busy (most: {MOST_BUSY:.0%})"
-    if cpu.get("steal", 0.0) > MOST_STEAL:
-        yield f"{side}: others took {cpu['steal']:.1%} of the processors' time (most: {MOST_STEAL:.0%})"
 
 
 def _grown(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:

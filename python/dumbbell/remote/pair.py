@@ -17,7 +17,7 @@ from typing import Any, Self
 from dumbbell import Error, _core
 from dumbbell.backends.protocol import Note
 from dumbbell.errors import UserError, one_line, printable
-from dumbbell.machine.load import difference, overload
+from dumbbell.machine.load import difference, own_losses
 from dumbbell.remote.host import Host
 from dumbbell.remote.link import Agent, LinkLost
 from dumbbell.remote.part import TURN_WITHIN_S
@@ -413,7 +413,7 @@ def judged(statistics: Mapping[str, Any], differences: Mapping[str, Any], durati
         "where a side's own socket had no room for them": sum(flow["dropped"] for flow in remote["flows"]),
         "that the device behind a tunnel refused": sum(flow["refused"] for flow in remote["flows"]),
     }
-    reason = overload(differences, duration_s, drops)
+    reason = own_losses(differences, duration_s, drops) or remote["degraded"]
     if reason is None and clocks["steps"]:
         at_s, by_ms, _ = clocks["steps"][0]
         reason = f"a clock was set by {by_ms:+.3f} ms after {at_s:.1f} s: delays around it are uncertain"

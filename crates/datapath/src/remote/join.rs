@@ -2,10 +2,11 @@
 
 use super::report::{FlowHalf, SideReport};
 use super::tunnel::TunnelReport;
+use crate::lateness::{bound, stalled};
 use crate::program_flow::ProgramReport;
 use crate::telling::{Delivered, tell_flows};
 use clocks::{Fit, Minima, Point, Reference, fit_minima};
-use endpoint::{ClockedLog, Correction, EventLog, FlowReport, Guarded, Stretch, merged};
+use endpoint::{ClockedLog, Correction, EventLog, FlowReport, Guarded, Punctuality, Stretch, merged};
 use measure::Sample;
 use record::{Event, Record};
 use runs::{Observer, RunSpec, Totals};
@@ -34,6 +35,8 @@ pub struct Joined {
     pub channel: Guarded,
     /// Why the run must not be used, if so.
     pub invalid: Option<String>,
+    /// Why its times are not those of the network alone, if so: an end or a tunnel was late.
+    pub degraded: Option<String>,
     /// What the programs of the run did.
     pub programs: Vec<ProgramReport>,
 }
@@ -76,6 +79,8 @@ pub struct Carried {
     pub dropped: u64,
     /// Packets that devices behind the tunnel refused.
     pub refused: u64,
+    /// How late dumbbell's own ends and tunnels took datagrams and timers: on the local side, on the remote one.
+    pub late: [Option<Punctuality>; 2],
 }
 
 /// Puts the reports of the two sides of a run of `spec` together; `local_sends` tells where data of ordinary flows leaves.
@@ -166,7 +171,30 @@ pub fn join(
     let clocks = compared(&fit, epochs, local_sends, rtt_ns, (asked, answered));
     let correction = correction(&fit, epochs);
     let Told { totals, flows, ends_latest, invalid } = tell_all(spec, flows, sends, &correction, observer)?;
-    Ok(Joined { totals, clocks, flows, lost_at_ends, ends_latest, real_time, channel, invalid, programs })
+    let degraded = late(spec, &flows, ends_latest, Span::from_ns(rtt_ns.max(0).unsigned_abs()));
+    Ok(Joined {
+        totals,
+        clocks,
+        flows,
+        lost_at_ends,
+        ends_latest,
+        real_time,
+        channel,
+        invalid,
+        degraded,
+        programs,
+    })
+}
+
+/// Returns why a run with this shortest round trip counts as degraded, if a side of it was late, by what it measured of itself.
+fn late(spec: &RunSpec, flows: &[Carried], ends_latest: Option<Span>, rtt: Span) -> Option<String> {
+    let each = flows.iter().zip(&spec.flows).enumerate().flat_map(|(index, (carried, flow))| {
+        carried.late.iter().zip(["local", "remote"]).filter_map(move |(late, side)| {
+            let who = format!("{side}: flow {} ({})", index + 1, flow.scheme);
+            late.as_ref().and_then(|late| late.degraded(&who, bound(rtt)))
+        })
+    });
+    ends_latest.and_then(|latest| stalled(latest, rtt)).into_iter().chain(each).next()
 }
 
 /// What the remote log needs to be in local time of the run.
@@ -237,7 +265,13 @@ impl Flow {
         });
         let refused = halves.into_iter().flat_map(|half| &half.tunnel).map(|tunnel| tunnel.refused).sum();
         let copies = [here.replayed, there.replayed];
-        Carried { guarded: here + there, copies, dropped: self.local.dropped + self.remote.dropped, refused }
+        let late = halves.map(|half| {
+            let tunnel = half.tunnel.as_ref().map(|tunnel| tunnel.punctuality);
+            let sender = half.sender.as_ref().and_then(endpoint::SenderReport::punctuality);
+            tunnel.or(sender).or_else(|| half.receiver.as_ref()?.punctuality())
+        });
+        let dropped = self.local.dropped + self.remote.dropped;
+        Carried { guarded: here + there, copies, dropped, refused, late }
     }
 }
 

@@ -20,6 +20,8 @@ const MOST_PACKETS: u32 = 400;
 /// All bytes that are sent.
 const MOST_IN_ALL: u64 = 100_000_000;
 const MOST_SECONDS: f64 = 600.0;
+/// Packets of the peer that are kept: a peer that sends more than is asked for fills no memory.
+const MOST_ARRIVED: usize = 1 << 16;
 
 /// What a side sends, and how long it listens.
 #[derive(Clone, Debug, Deserialize)]
@@ -153,7 +155,7 @@ fn collect(port: &mut Port, probed: &mut Probed) -> io::Result<()> {
         let mut any = false;
         port.receive(|datagram, length, taken| {
             any = true;
-            if taken.kind == Kind::Packet {
+            if taken.kind == Kind::Packet && probed.arrived.len() < MOST_ARRIVED {
                 let now = now.max(Time::from_ns(monotonic_ns()));
                 let arrived_ns = datagram.arrived(clock, now).as_ns();
                 let bytes = length as u32 + IP_UDP_BYTES;

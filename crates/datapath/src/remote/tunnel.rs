@@ -4,8 +4,8 @@
 use crate::inspect::{Arrived, Content, Inspector, Reading, Sighting, is_whole, mark_congestion};
 use crate::tun::Tun;
 use endpoint::{
-    BATCH, Datagram, EventLog, Guard, Guarded, Inbox, Kind, MAX_DATAGRAM_BYTES, Outbox, Pace, SILENCE,
-    Session, Urgency, Waiter, be_punctual, monotonic_ns, set_type_of_service,
+    BATCH, Datagram, Delays, EventLog, Guard, Guarded, Inbox, Kind, MAX_DATAGRAM_BYTES, Outbox, Pace,
+    Punctuality, SILENCE, Session, Urgency, Waiter, be_punctual, monotonic_ns, set_type_of_service,
 };
 use endpoint::{ENVELOPE_BYTES, IP_UDP_BYTES, Opened, close_envelope, open_envelope, word};
 use nix::sys::epoll::EpollFlags;
@@ -55,6 +55,8 @@ pub(super) struct TunnelReport {
     pub(super) guarded: Guarded,
     /// Packets that the device of the end refused.
     pub(super) refused: u64,
+    /// How late it took datagrams.
+    pub(super) punctuality: Punctuality,
 }
 
 /// A tunnel's side.
@@ -89,6 +91,7 @@ struct Worker {
     /// Length of the packet that waits until those before it, of another codepoint, have been sent.
     held: Option<usize>,
     last_sent: Time,
+    delays: Delays,
 }
 
 impl Tunnel {
@@ -110,6 +113,7 @@ impl Tunnel {
             tos: 0,
             held: None,
             last_sent: session.clock.now(),
+            delays: Delays::default(),
             tunnel: self,
         };
         worker.run(session)
@@ -164,6 +168,7 @@ impl Worker {
             }
         }
         self.report.guarded = self.tunnel.guard.guarded();
+        self.report.punctuality = self.delays.report();
         Ok(self.report)
     }
 
@@ -227,6 +232,7 @@ impl Worker {
     #[inline]
     fn arrive(&mut self, mut datagram: Datagram<'_>, now: Time) {
         let at = datagram.arrived(self.session_clock, now);
+        self.delays.record(at, now);
         let (marked, source) = (datagram.tos & ECN_BITS == CE, datagram.source);
         let guard = &mut self.tunnel.guard;
         if self.tunnel.encapsulation == Encapsulation::Pantheon && source == guard.peer() {

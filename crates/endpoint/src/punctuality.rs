@@ -1,0 +1,77 @@
+//! How late an end was: from when the kernel had a datagram, or a timer was due, until the end took it.
+
+use measure::DelayHistogram;
+use serde::{Deserialize, Serialize};
+use units::{Span, Time};
+
+/// How late an end took what there was to take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Punctuality {
+    /// Datagrams and timers.
+    pub events: u64,
+    /// Median, us.
+    pub p50_us: u64,
+    /// 99th percentile, us.
+    pub p99_us: u64,
+    /// Longest, us.
+    pub max_us: u64,
+}
+
+impl Punctuality {
+    /// Returns why a run counts as degraded whose end `who` was late by this, if the 99th percentile exceeds `bound`.
+    pub fn degraded(&self, who: &str, bound: Span) -> Option<String> {
+        let bound_us = bound.as_ns() / 1000;
+        let ms = |us: u64| us as f64 / 1e3;
+        (self.p99_us > bound_us).then(|| {
+            format!(
+                "{who} was late: p99 {:.2} ms above the bound of {:.2} ms (median {:.3} ms)",
+                ms(self.p99_us),
+                ms(bound_us),
+                ms(self.p50_us)
+            )
+        })
+    }
+}
+
+/// Collects how late an end is.
+#[derive(Debug, Default)]
+pub struct Delays(DelayHistogram);
+
+impl Delays {
+    /// Something that was there at `due` is taken at `now`.
+    #[inline]
+    pub fn record(&mut self, due: Time, now: Time) {
+        self.0.record(((now - due).as_ns() / 1000) as i64);
+    }
+
+    /// Returns the distribution.
+    pub fn report(&mut self) -> Punctuality {
+        let events = self.0.count();
+        let mut percentile = |percent: f64| self.0.percentile_us(percent).unwrap_or(0).unsigned_abs();
+        Punctuality { events, p50_us: percentile(50.0), p99_us: percentile(99.0), max_us: percentile(100.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_that_is_late_now_and_then_is_told_from_one_that_is_late_often() {
+        let at = |us: u64| Time::from_ns(us * 1000);
+        let late = |times: u64| {
+            let mut delays = Delays::default();
+            (0..1000 - times).for_each(|_| delays.record(at(5), at(25)));
+            (0..times).for_each(|_| delays.record(at(5), at(5005)));
+            delays.report()
+        };
+        let (seldom, often) = (late(5), late(50));
+        assert_eq!(seldom, Punctuality { events: 1000, p50_us: 20, p99_us: 20, max_us: 5000 });
+        assert_eq!(seldom.degraded("flow 1 (bbr) sender", Span::from_ms(1)), None);
+        assert_eq!(
+            often.degraded("flow 1 (bbr) sender", Span::from_ms(1)).unwrap(),
+            "flow 1 (bbr) sender was late: p99 5.00 ms above the bound of 1.00 ms (median 0.020 ms)"
+        );
+        assert_eq!(Delays::default().report(), Punctuality::default());
+    }
+}
