@@ -155,6 +155,7 @@ agreement: build ## Simulated beside real packets, our controllers beside real o
 	$(PYTHON) benchmarks/agreement.py --write docs/agreement.md
 	$(PYTHON) benchmarks/agreement.py --experiment agreement-more --write docs/agreement-more.md
 	$(PYTHON) benchmarks/agreement.py --experiment agreement-learned --write docs/agreement-learned.md
+	$(PYTHON) benchmarks/agreement.py --experiment agreement-steps --write docs/agreement-steps.md
 
 .PHONY: wheel
 wheel: build $(VENV)/.tests ## dist/: dumbbell as a wheel and as sources, and the programs for real packets as the wheel dumbbell-real
