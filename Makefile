@@ -162,6 +162,7 @@ agreement: build ## Simulated beside real packets, our controllers beside real o
 	$(PYTHON) benchmarks/agreement.py --write docs/agreement.md
 	$(PYTHON) benchmarks/agreement.py --experiment agreement-more --write docs/agreement-more.md
 	$(PYTHON) benchmarks/agreement.py --experiment agreement-learned --write docs/agreement-learned.md
+	$(PYTHON) benchmarks/agreement.py --experiment agreement-steps --write docs/agreement-steps.md
 
 .PHONY: wheel
 # Link-time optimization is the wheel's: what the tests run by here does without.

@@ -3,7 +3,7 @@
 Usage: python benchmarks/agreement.py [--experiment agreement-more] [--write docs/agreement.md] [--quick] [--keep DIR].
 Everything runs through `dumbbell run`, in real time: about 40 minutes, with --quick about 14. What is finished stays in
 DIR (default `results/EXPERIMENT`), so that an interrupted call continues where it was. Real implementations are beside
-the schemes of `agreement` only.
+the schemes of the experiments in `WITH_REAL` only.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import catalog
+from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.tables import read_toml
 from dumbbell.errors import UserError
 from dumbbell.results import open_results
@@ -26,7 +27,7 @@ Runs = dict[tuple[str, str], list[dict[str, Any]]]
 """Runs as in `show --json` by path and scheme."""
 
 PAIRS = {  # real implementation: ours
-    "kernel-cubic": "cubic",
+    "kernel-cubic": "cubic-linux",
     "kernel-bbr": "bbr",
     "bpf-vegas": "vegas",
     "bpf-ledbat": "ledbat",
@@ -34,6 +35,8 @@ PAIRS = {  # real implementation: ours
     "libutp": "libutp-ledbat",
     "quic-cubic": "cubic",
 }
+
+WITH_REAL = ("agreement", "agreement-steps")  # experiments whose schemes stand beside real implementations
 
 # How late packets are at random, in each direction, in the simulated repetitions that show how much timing matters:
 # means of exponential distributions, whose 99th percentiles are 0.05 to 1.4 ms, as those of an idle and a busy machine.
@@ -347,6 +350,7 @@ TITLES = {
     "agreement": "Agreement",
     "agreement-more": "Agreement: rate-based, cellular and media schemes",
     "agreement-learned": "Agreement: learned schemes",
+    "agreement-steps": "Agreement: a rate that steps",
 }
 
 
@@ -391,6 +395,11 @@ def late_experiment(experiment: dict[str, Any], ms: float) -> dict[str, Any]:
     return experiment | {"name": "agreement-late", "runs": REPETITIONS, "path": paths}
 
 
+def real_experiment(experiment: dict[str, Any], scheme: str, plan: Plan) -> dict[str, Any]:
+    """Return `experiment` with one real implementation over the paths of `plan`."""
+    return experiment | {"schemes": [scheme], "paths": plan.paths}
+
+
 def written(keep: Path, name: str, experiment: dict[str, Any]) -> str:
     """The experiment in a file of that name."""
     file = keep / f"{name}.toml"
@@ -432,8 +441,9 @@ def measure(keep: Path, name: str, duration_s: float) -> tuple[list[Runs], list[
     real: Runs = {}
     environments = [environment]
     listed = read_toml(Path(catalog.experiments().find("agreement-real").file)).raw
-    for scheme, ours in PAIRS.items() if name == "agreement" else ():
-        file = written(keep, scheme, listed | {"schemes": [scheme]})
+    plan = catalog.experiments().find(name)
+    for scheme, ours in PAIRS.items() if name in WITH_REAL else ():
+        file = written(keep, scheme, real_experiment(listed, scheme, plan))
         refusal = dumbbell([file, "--out", str(keep / scheme), *usual])
         if refusal is None:
             found, environment = load(keep / scheme)
@@ -474,7 +484,7 @@ def main() -> None:
         duration_s,
         machine(environments),
         backend_tables(paths, plan.schemes, sim, emu, late),
-        pair_tables(paths, emu, real, late) if name == "agreement" else [],
+        pair_tables(paths, emu, real, late) if name in WITH_REAL else [],
     )
     if options.write:
         options.write.write_text(text)

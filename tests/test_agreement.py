@@ -1,6 +1,7 @@
 """The page on agreement: what counts as agreement, and what the tables say about runs that are not good."""
 
 import importlib.util
+import itertools
 import json
 import sys
 from pathlib import Path
@@ -163,6 +164,21 @@ def test_every_learned_controller_that_has_its_file_is_compared() -> None:
     assert {path for scheme, path in agreement.REASONS if scheme in plan.schemes} <= {"", *plan.paths}
 
 
+def test_every_compared_scheme_meets_a_rate_that_steps_down_and_up() -> None:
+    steps = catalog.experiments().find("agreement-steps")
+    others = [catalog.experiments().find(name).schemes for name in agreement.TITLES if name != steps.name]
+    assert sorted(steps.schemes) == sorted(scheme for schemes in others for scheme in schemes)
+    assert set(agreement.PAIRS.values()) <= set(steps.schemes)
+    (path,) = steps.paths
+    (link, _) = catalog.paths().find(path).data
+    rates = [link["rate_mbps"], *(change["rate_mbps"] for change in link["schedule"])]
+    seconds = [change["at_s"] for change in link["schedule"]]
+    # Down and up within the shortest run that the script makes.
+    assert rates[:3] == [40.0, 10.0, 40.0]
+    assert seconds[1] < 10.0
+    assert {before > after for before, after in itertools.pairwise(rates)} == {True, False}
+
+
 def test_the_two_experiments_have_every_built_in_controller_and_real_ones_stand_beside_them() -> None:
     plan = catalog.experiments().find("agreement")
     more = catalog.experiments().find("agreement-more")
@@ -220,11 +236,12 @@ def test_packets_of_the_late_experiment_are_late() -> None:
     assert flow["owd_mean_ms"] > 31.1
 
 
-def test_a_real_implementation_has_the_seeds_of_ours() -> None:
-    plan = catalog.experiments().find("agreement")
+@pytest.mark.parametrize("name", agreement.WITH_REAL)
+def test_a_real_implementation_has_the_seeds_of_ours(name: str) -> None:
+    plan = catalog.experiments().find(name)
     listed = read_toml(Path(catalog.experiments().find("agreement-real").file)).raw
     for scheme, ours in agreement.PAIRS.items():
-        table = agreement.real_experiment(listed, scheme)
+        table = agreement.real_experiment(listed, scheme, plan)
         experiment = resolve(parse_plan(TomlTable(table, "real.toml")))
         seeds = {(run.path, run.seed) for run in experiment.all_runs()}
         assert seeds == {(run.path, run.seed) for run in resolve(plan, Overrides(schemes=(ours,))).all_runs()}

@@ -307,6 +307,7 @@ impl Controller for Cubic {
         self.undo = None;
         self.state.w_max = 0.0;
         self.state.epoch = None;
+        self.state.slow_start.on_timeout();
         self.state.window.packets = 1.0;
     }
 

@@ -22,6 +22,7 @@ mod copa;
 mod copa_gcc;
 mod copa_gcc2017;
 mod copa_gcc2018;
+mod copa_mvfst;
 mod cubic;
 mod dctcp;
 mod estimator;

@@ -135,6 +135,7 @@ const BUILTIN: &[Entry] = &[
     crate::copa::ENTRY,
     crate::copa_gcc2017::ENTRY,
     crate::copa_gcc2018::ENTRY,
+    crate::copa_mvfst::ENTRY,
     crate::cubic::ENTRY,
     crate::dctcp::ENTRY,
     crate::farc::ENTRY,

@@ -323,20 +323,72 @@ fn hystart_plus_plus_is_for_the_first_slow_start_only() {
     assert_eq!((driver.field("phase"), driver.field("cwnd")), (0.0, 8.0));
 }
 
-#[test]
-fn linux_hystart_leaves_on_delay_from_sixteen_packets_on() {
+/// Slow start with Linux's HyStart at 20 packets, after a round of 100 ms.
+fn hybrid() -> Driver {
     let mut driver = Driver::new(&ENTRY, &[("slow_start", "hystart")]);
-    driver.rtt = Span::from_ms(200);
-    // Below 16 packets nothing is looked at.
     driver.ack_window();
     assert_eq!(driver.field("cwnd"), 20.0);
-    // The round's smallest RTT, 200 ms, exceeds 100 + 12.5 ms at the eighth sample, which no longer grows the window.
-    driver.min_rtt = Span::from_ms(100);
     driver.next_number += 20;
-    (0..7).for_each(|_| driver.ack(1));
-    assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (27.0, f64::INFINITY));
+    driver
+}
+
+#[test]
+fn linux_hystart_leaves_on_delay_at_the_ninth_sample_of_a_round() {
+    for (rtt_ms, left) in [(112, false), (113, true)] {
+        let mut driver = hybrid();
+        driver.rtt = Span::from_ms(rtt_ms); // 12.5 ms count as a rise
+        (0..8).for_each(|_| driver.ack(1));
+        assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (28.0, f64::INFINITY));
+        driver.ack(1); // no longer grows the window
+        assert_eq!(driver.field("ssthresh") == 28.0, left);
+    }
+    // A later sample of the round takes the suspicion away.
+    let mut driver = hybrid();
+    driver.rtt = Span::from_ms(200);
+    (0..8).for_each(|_| driver.ack(1));
+    driver.rtt = Span::from_ms(110);
+    (0..8).for_each(|_| driver.ack(1));
+    assert_eq!(driver.field("ssthresh"), f64::INFINITY);
+}
+
+#[test]
+fn linux_hystart_does_not_look_below_sixteen_packets() {
+    let mut driver = Driver::new(&ENTRY, &[("slow_start", "hystart")]);
+    driver.next_number = 100;
     driver.ack(1);
-    assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (27.0, 27.0));
+    driver.rtt = Span::from_ms(200);
+    // Five more make the window 16: the rise counts from there on.
+    (0..13).for_each(|_| driver.ack(1));
+    assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (24.0, f64::INFINITY));
+    driver.ack(1);
+    assert_eq!(driver.field("ssthresh"), 24.0);
+}
+
+#[test]
+fn linux_hystart_looks_again_after_a_timeout_and_forgets_the_smallest_rtt() {
+    let mut driver = hybrid();
+    driver.rtt = Span::from_ms(200);
+    (0..9).for_each(|_| driver.ack(1));
+    assert_eq!(driver.field("ssthresh"), 28.0);
+    // 28 -> 90 packets by the cubic.
+    while driver.field("cwnd") < 90.0 {
+        driver.ack(1);
+        driver.now += Span::from_ms(5);
+    }
+    driver.timeout(false);
+    // Up to 40 packets at 200 ms: no rise of what was seen since the timeout.
+    while driver.field("cwnd") < 40.0 {
+        driver.next_number += 1;
+        driver.ack(1);
+    }
+    let ssthresh = driver.field("ssthresh");
+    assert!(ssthresh > 60.0, "{ssthresh}");
+    driver.rtt = Span::from_ms(300);
+    driver.next_number += 20;
+    driver.next_acked = driver.next_number;
+    driver.next_number += 20;
+    (0..9).for_each(|_| driver.ack(1));
+    assert!(driver.field("ssthresh") < 50.0);
 }
 
 #[test]

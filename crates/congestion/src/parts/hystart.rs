@@ -1,7 +1,8 @@
 //! Leaving slow start before the queue overflows: HyStart (Linux) and HyStart++ (RFC 9406).
 //!
 //! HyStart ends slow start when the RTT has risen or the ACKs of one round are spread over half the RTT. HyStart++ looks
-//! at the RTT only, and probes with a quarter of the growth ("conservative slow start", CSS) before it believes it.
+//! at the RTT only, and probes with a quarter of the growth ("conservative slow start", CSS) before it believes it. ns-3 has
+//! HyStart with limits of its own.
 
 use super::{Rounds, Window};
 use crate::Ack;
@@ -21,10 +22,10 @@ const MIN_SAMPLES: u32 = 8;
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 /// Rounds in CSS before slow start ends (RFC 9406 4.3 `CSS_ROUNDS`).
 const CSS_ROUNDS: u32 = 5;
-/// Smallest window at which Linux's HyStart looks, packets (`hystart_low_window`).
-const LINUX_MIN_WINDOW: f64 = 16.0;
+/// Smallest window at which HyStart looks, packets (`hystart_low_window`).
+const MIN_WINDOW: f64 = 16.0;
 /// Largest gap within an ACK train (`hystart_ack_delta_us`).
-const LINUX_TRAIN_GAP: Span = Span::from_ms(2);
+const TRAIN_GAP: Span = Span::from_ms(2);
 /// Largest allowance for ACK aggregation in the train detector.
 const LINUX_MAX_ACK_DELAY: Span = Span::from_ms(1);
 /// Bytes whose sending time is that allowance below its limit: four 64 KiB offload bursts.
@@ -42,6 +43,8 @@ pub(crate) enum SlowStart {
     Classic,
     /// Linux.
     HyStart(HyStart),
+    /// ns-3.
+    Ns3(Ns3),
     /// RFC 9406.
     HyStartPlusPlus(HyStartPlusPlus),
 }
@@ -55,12 +58,19 @@ pub(crate) struct Step {
     pub(crate) leave: bool,
 }
 
+impl Step {
+    /// Growth by `growth` unless slow start ends before.
+    fn unless(leave: bool, growth: f64) -> Self {
+        Self { growth: if leave { 0.0 } else { growth }, leave }
+    }
+}
+
 impl SlowStart {
     /// The variant called `name`; `limit` is RFC 9406's L, packets (infinite for a paced sender).
     pub(crate) fn named(name: &str, limit: f64) -> Self {
         match name {
-            "hystart" => Self::HyStart(HyStart::new(false)),
-            "hystart-ns3" => Self::HyStart(HyStart::new(true)),
+            "hystart" => Self::HyStart(HyStart::NEW),
+            "hystart-ns3" => Self::Ns3(Ns3::NEW),
             "hystart++" => Self::HyStartPlusPlus(HyStartPlusPlus::new(limit)),
             _ => Self::Classic,
         }
@@ -71,21 +81,25 @@ impl SlowStart {
         let acked = window.in_packets(ack.growth_bytes);
         match self {
             Self::Classic => Step { growth: acked, leave: false },
-            Self::HyStart(detector) => {
-                let leave = detector.on_ack(ack, window);
-                Step { growth: if leave { 0.0 } else { acked }, leave }
-            }
+            Self::HyStart(detector) => Step::unless(detector.on_ack(ack, window), acked),
+            Self::Ns3(detector) => Step::unless(detector.on_ack(ack, window), acked),
             Self::HyStartPlusPlus(detector) => detector.on_ack(ack, acked),
         }
     }
 
-    /// A congestion event. RFC 9406 4.3 is for the first slow start alone, later ones end at ssthresh; Linux's
-    /// HyStart starts over.
+    /// A congestion event. RFC 9406 4.3 is for the first slow start alone, later ones end at ssthresh.
     pub(crate) fn on_congestion(&mut self) {
         match self {
-            Self::Classic => {}
-            Self::HyStart(detector) => *detector = HyStart::new(detector.ns3),
+            Self::Classic | Self::HyStart(_) => {}
+            Self::Ns3(detector) => *detector = Ns3::NEW,
             Self::HyStartPlusPlus(_) => *self = Self::Classic,
+        }
+    }
+
+    /// A timeout begins a slow start of its own, after [`Self::on_congestion`]: Linux's HyStart forgets what it has seen.
+    pub(crate) fn on_timeout(&mut self) {
+        if let Self::HyStart(detector) = self {
+            *detector = HyStart::NEW;
         }
     }
 
@@ -111,59 +125,109 @@ impl RoundMin {
     }
 }
 
-/// HyStart as in Linux (v5.15, `net/ipv4/tcp_cubic.c`, `hystart_update`) for an unpaced sender. Uses the connection's
-/// smallest RTT where Linux leaves out samples of an epoch's first second.
+/// Rounds of HyStart and the train of ACKs in each.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct HyStart {
+struct Train {
     rounds: Rounds,
-    current: RoundMin,
     round_began: Time,
     /// Last ACK of the train.
-    train_at: Time,
-    /// Limits as in ns-3's `TcpCubic` (ns-3.41, `tcp-cubic.cc`): a train as long as the whole RTT, a rise of the RTT by
-    /// as much as it is, 4 ms to 1 s.
-    ns3: bool,
+    at: Time,
+}
+
+impl Train {
+    const NEW: Self = Self { rounds: Rounds::NEW, round_began: Time::ZERO, at: Time::ZERO };
+
+    /// Returns whether `ack` begins a round.
+    fn begins_round(&mut self, ack: &Ack<'_>) -> bool {
+        let begins = self.rounds.ended(ack);
+        if begins {
+            self.round_began = ack.now;
+            self.at = ack.now;
+        }
+        begins
+    }
+
+    /// Returns how long the train is that `ack` continues, `None` where it comes too late for that.
+    fn extend(&mut self, ack: &Ack<'_>) -> Option<Span> {
+        let continues = ack.now - self.at <= TRAIN_GAP;
+        continues.then(|| {
+            self.at = ack.now;
+            ack.now - self.round_began
+        })
+    }
+}
+
+/// HyStart as in Linux (v6.6, `net/ipv4/tcp_cubic.c`, `hystart_update`) for an unpaced sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HyStart {
+    train: Train,
+    /// Smallest RTT of the round, and how many samples it is of.
+    current: RoundMin,
+    /// Smallest RTT since the beginning or the latest timeout (`delay_min`).
+    min_rtt: Span,
+    /// Slow start was ended: nothing more is looked for before a timeout.
+    has_found: bool,
 }
 
 impl HyStart {
-    fn new(ns3: bool) -> Self {
-        Self {
-            ns3,
-            rounds: Rounds::default(),
-            current: RoundMin::EMPTY,
-            round_began: Time::ZERO,
-            train_at: Time::ZERO,
-        }
-    }
+    const NEW: Self =
+        Self { train: Train::NEW, current: RoundMin::EMPTY, min_rtt: Span::MAX, has_found: false };
 
     /// Whether this ACK ends slow start.
     fn on_ack(&mut self, ack: &Ack<'_>, window: &Window) -> bool {
-        if self.rounds.ended(ack) {
-            self.current = RoundMin::EMPTY;
-            self.round_began = ack.now;
-            self.train_at = ack.now;
-        }
-        if window.packets < LINUX_MIN_WINDOW {
+        let Some(rtt) = ack.rtt else { return false };
+        self.min_rtt = self.min_rtt.min(rtt);
+        if self.has_found || window.packets < MIN_WINDOW {
             return false;
+        }
+        if self.train.begins_round(ack) {
+            self.current = RoundMin::EMPTY;
         }
         // Both detectors see every ACK.
-        let train = self.is_train_long(ack, window);
-        let delay = self.has_delay_risen(ack);
-        train || delay
+        let is_train_long =
+            self.train.extend(ack).is_some_and(|length| length > self.longest_train(ack, window));
+        self.has_found = self.has_delay_risen(rtt) || is_train_long;
+        self.has_found
     }
 
-    fn is_train_long(&mut self, ack: &Ack<'_>, window: &Window) -> bool {
-        if ack.now - self.train_at > LINUX_TRAIN_GAP {
-            return false;
-        }
-        self.train_at = ack.now;
-        if self.ns3 {
-            return ack.now - self.round_began > ack.min_rtt;
-        }
+    fn longest_train(&self, ack: &Ack<'_>, window: &Window) -> Span {
         // Linux's pacing rate in slow start is two windows per smoothed RTT, whether or not it paces.
         let share = LINUX_ACK_DELAY_BYTES / (2.0 * window.bytes().max(1) as f64);
         let ack_delay = ack.srtt.mul_f64(share).min(LINUX_MAX_ACK_DELAY);
-        ack.now - self.round_began > (ack.min_rtt + ack_delay) / 2
+        (self.min_rtt + ack_delay) / 2
+    }
+
+    /// Every sample counts for the minimum; it is believed from the one after the first eight on.
+    fn has_delay_risen(&mut self, rtt: Span) -> bool {
+        let is_believed = self.current.samples >= MIN_SAMPLES;
+        self.current.add(rtt);
+        is_believed && self.current.rtt > self.min_rtt + threshold(self.min_rtt)
+    }
+}
+
+/// HyStart as in ns-3's `TcpCubic` (ns-3.41, `src/internet/model/tcp-cubic.cc`): a train as long as the whole RTT, a rise of
+/// the RTT by as much as it is, 4 ms to 1 s, in the first eight samples of a round. Uses the connection's smallest RTT where
+/// ns-3 leaves out samples of an epoch's beginning.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ns3 {
+    train: Train,
+    current: RoundMin,
+}
+
+impl Ns3 {
+    const NEW: Self = Self { train: Train::NEW, current: RoundMin::EMPTY };
+
+    /// Whether this ACK ends slow start.
+    fn on_ack(&mut self, ack: &Ack<'_>, window: &Window) -> bool {
+        if self.train.begins_round(ack) {
+            self.current = RoundMin::EMPTY;
+        }
+        if window.packets < MIN_WINDOW {
+            return false;
+        }
+        // Both detectors see every ACK.
+        let is_train_long = self.train.extend(ack).is_some_and(|length| length > ack.min_rtt);
+        self.has_delay_risen(ack) || is_train_long
     }
 
     fn has_delay_risen(&mut self, ack: &Ack<'_>) -> bool {
@@ -172,11 +236,7 @@ impl HyStart {
         {
             self.current.add(rtt);
         }
-        let rise = if self.ns3 {
-            ack.min_rtt.clamp(MIN_RTT_THRESHOLD, NS3_MAX_RTT_THRESHOLD)
-        } else {
-            threshold(ack.min_rtt)
-        };
+        let rise = ack.min_rtt.clamp(MIN_RTT_THRESHOLD, NS3_MAX_RTT_THRESHOLD);
         self.current.samples >= MIN_SAMPLES && self.current.rtt > ack.min_rtt + rise
     }
 }

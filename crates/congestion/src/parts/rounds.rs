@@ -11,9 +11,12 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
+    /// Rounds of which the first ends with the first ACK.
+    pub(crate) const NEW: Self = Self { end: 0, lead: 0 };
+
     /// Rounds that are over with the last packet sent before their beginning, not with the first sent after it.
     pub(crate) const fn early() -> Self {
-        Self { end: 0, lead: 1 }
+        Self { lead: 1, ..Self::NEW }
     }
 
     /// Begins a round that lasts until packet `next_number` is acknowledged.

@@ -112,6 +112,33 @@ fn copas_queue_scales_with_one_over_delta() {
     assert!((3.5..=6.5).contains(&ratio), "queue ratio {ratio:.2}, delta ratio 5");
 }
 
+/// Copa as mvfst runs it, with that scheme's transport.
+fn mvfst(delta: &str) -> Value {
+    json!({"scheme": "copa-mvfst", "controller": "copa_mvfst", "parameters": {"delta": delta}, "transport": {
+        "profile": "quic", "payload_bytes": 1230, "ack_every": 10, "time_threshold": 1.25, "pacing_gain": 0.0}})
+}
+
+/// The target rate of facebook/mvfst@979f26a, `quic/congestion_control/Copa.cpp`, is met at a queue of 1 / delta packets: 20.
+#[test]
+fn a_lone_copa_of_mvfst_keeps_twenty_packets_queued_and_half_as_many_at_twice_the_delta() {
+    let outcome = |delta| run(&spec(dumbbell(24.0, 60.0, 400), vec![mvfst(delta)], 30.0));
+    let (usual, twice) = (outcome("0.05"), outcome("0.1"));
+    let (queue, smaller) = (usual.mean_queue(10.0, 30.0), twice.mean_queue(10.0, 30.0));
+    assert!((10.0..=40.0).contains(&queue), "{queue:.1} packets");
+    assert!((1.4..=2.8).contains(&(queue / smaller)), "{queue:.1} and {smaller:.1} packets");
+    let share = usual.link("throughput_mbps") / 24.0;
+    assert!(share > 0.95, "{share:.3} of the link");
+}
+
+/// Losses change nothing in `Copa.cpp`: 1 % costs little more than itself.
+#[test]
+fn copa_of_mvfst_is_not_slowed_by_random_loss() {
+    let mut path = dumbbell(24.0, 60.0, 400);
+    path["data"].as_array_mut().unwrap().insert(1, json!({"kind": "loss", "probability": 0.01}));
+    let share = run(&spec(path, vec![mvfst("0.05")], 30.0)).link("throughput_mbps") / 24.0;
+    assert!(share > 0.9, "{share:.3} of the link");
+}
+
 /// Copa paper section 3: window and queue oscillate with a period of five RTTs.
 #[test]
 fn copa_oscillates_with_a_period_of_five_round_trips() {
