@@ -1,19 +1,19 @@
 //! `FillP`, second generation, and FillP-Sheep: BBR's model fed by the received rate of every PACK.
 //!
-//! Source: `fillp_alg2_fc_*` of the binaries of 28 October (`FillP` 2.0) and 10 November 2018 (FillP-Sheep), which
-//! Pantheon ran (fillthepipe/fill-the-pipe@d6da145 and fillthepipe/fillp-sheep@0e5bb72, executables with symbols);
-//! their README of 2023 calls `FillP` TACK (SIGCOMM 2020) with BBR's design but without its window. One evaluation per
-//! PACK (`parts/pack.rs`); bandwidth is the largest of 21 PACKs' received rates, `MID` their 14th. With `sheep`: BBR's
-//! bound on what is in flight, the queue drained every 10 s instead of 60 s, and bandwidth samples that are means of
-//! two PACKs.
+//! Source: `fillp_alg2_*` of the binaries of 28 October (`FillP` 2.0) and 10 November 2018 (FillP-Sheep), which
+//! Pantheon ran (fillthepipe/fill-the-pipe@d6da145 and fillthepipe/fillp-sheep@0e5bb72, executables with symbols).
+//! One evaluation per PACK (`parts/pack.rs`); bandwidth is the largest of 21 PACKs' received rates, `MID` their 14th.
+//! Both bound what is in flight, Sheep no more than `FillP`, though their README of 2023 says otherwise: at a PACK with
+//! more in flight than the bound, as many bytes of the coming sending are skipped as there are above it
+//! (`fillp_alg2_analyse_pack`, `fillp_alg2_spunge_do_send_cycle`). With `sheep`: the queue drained every 10 s instead of
+//! 60 s, and bandwidth samples that are means of two PACKs.
 //!
 //! What no source says, and is chosen here: the shortest PACK interval (the first generation's 20 ms); the cycle's start
-//! is drawn when `PROBE_BW` begins; a PACK without data is no bandwidth sample; while the application limits the
-//! sender, only larger samples count; `PROBE_RTT` gives none; the jump limit is always on; the smallest RTT is that
-//! since the `PROBE_RTT` before the latest; the rate never falls below 350 kbit/s.
+//! is drawn when STARTUP ends; the smallest RTT is that since the `PROBE_RTT` before the latest; the rate never falls
+//! below 350 kbit/s; what is sent again waits with the rest while sending is skipped.
 //!
-//! Expected: a lone flow fills the link; the cycle's mean gain is 1. `FillP` queues up to three round trips or the
-//! buffer, Sheep 1 to 1.25 bandwidth-delay products.
+//! Expected: a lone flow fills the link; the cycle's mean gain is 1. Alone both queue about a quarter of the
+//! bandwidth-delay product.
 
 use crate::parts::{Pack, PackHalf, interval_message};
 use crate::{
@@ -32,9 +32,10 @@ const STARTUP_GROWTH: f64 = 1.25;
 const STARTUP_PACKS: u32 = 7;
 /// STARTUP ends when the smoothed RTT is this many times the first.
 const STARTUP_RTTS: u64 = 5;
-/// Share of the bandwidth that is sent in DRAIN, and its longest duration in PACKs.
+/// Share of the largest received rate that is sent in DRAIN, and its longest duration in PACKs: of three, the one that
+/// ends STARTUP counts.
 const DRAIN_GAIN: f64 = 0.25;
-const DRAIN_PACKS: u32 = 3;
+const DRAIN_PACKS: u32 = 2;
 /// Slots of the gain cycle, one per PACK.
 const CYCLE_SLOTS: u64 = 16;
 /// A sample raises the bandwidth at most by this factor.
@@ -46,8 +47,10 @@ const PROBE_RTT_RATE: f64 = 2000.0;
 const PROBE_RTT_SPAN: Span = Span::from_ms(200);
 /// Share of lost packets of a PACK from which Sheep falls back to `MID`, percent.
 const SHEEP_LOSS_PERCENT: u8 = 30;
-/// Gain of the bound on what is in flight until STARTUP is over, and its smallest value in packets.
+/// Gain of the bound on what is in flight over the received rate until STARTUP is over, and its smallest rate (kbit/s)
+/// and value (packets).
 const STARTUP_CAP_GAIN: f64 = 3.0;
+const MIN_CAP_RATE: f64 = 2000.0;
 const MIN_CAP_PACKETS: u64 = 5;
 /// PACKs per smallest round trip (TACK's beta), and their interval while none is known.
 const PACKS_PER_RTT: u64 = 4;
@@ -58,11 +61,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "fillp2",
     summary: "FillP, second generation (2018), and FillP-Sheep: BBR's model on the received rate of every PACK",
     parameters: &[
-        Parameter::flag(
-            "sheep",
-            false,
-            "FillP-Sheep: BBR's bound on what is in flight, PROBE_RTT every 10 s.",
-        ),
+        Parameter::flag("sheep", false, "FillP-Sheep: samples are means of two PACKs, PROBE_RTT every 10 s."),
         Parameter::number(
             "startup_gain",
             "",
@@ -87,7 +86,13 @@ pub(crate) const ENTRY: Entry = Entry {
             (0.0, 3600.0),
             "Time from one PROBE_RTT to the next; 0: 60 (FillP) or 10 (Sheep).",
         ),
-        Parameter::number("cap_gain", "", 2.0, (1.0, 10.0), "Sheep: most in flight after STARTUP, in BDP."),
+        Parameter::number(
+            "cap_gain",
+            "",
+            1.0,
+            (0.1, 100.0),
+            "In flight above which sending is skipped, over bandwidth times the smallest RTT and the PACK interval.",
+        ),
         Parameter::flag("jump_limit", true, "FillP: a sample raises the bandwidth by a quarter at most."),
         Parameter::number("pack_floor_ms", "ms", 20.0, (1.0, 1000.0), "Shortest interval of PACKs."),
     ],
@@ -140,8 +145,9 @@ impl RateFilter {
         self.sorted.first().copied().unwrap_or(0.0)
     }
 
+    /// The rate that is `MID_SHARE` down; zero while there are fewer.
     fn middle(&self) -> f64 {
-        let rank = (MID_SHARE * self.sorted.len() as f64).ceil() as usize;
+        let rank = (MID_SHARE * self.capacity as f64).ceil() as usize;
         self.sorted.get(rank.max(1) - 1).copied().unwrap_or(0.0)
     }
 }
@@ -165,16 +171,17 @@ struct Fillp2 {
     /// Sending rate, kbit/s.
     rate: f64,
     filter: RateFilter,
-    /// Largest received rate so far, and the one of the PACK before, kbit/s.
+    /// Largest received rate so far, and the latest, kbit/s.
     max_rate: f64,
-    last_rate: f64,
-    /// STARTUP: best mean of two PACKs, PACKs since it grew, whether a packet was lost.
-    best: f64,
+    received: f64,
+    /// STARTUP: mean of the latest two PACKs, PACKs since it grew, whether a packet was lost.
+    mean: f64,
     plateau: u32,
     lost_in_startup: bool,
-    /// Slot of the cycle, and where the cycle's raised slots begin.
+    /// Slot of the cycle, where the cycle's raised slots begin, and whether a cycle ended.
     slot: u64,
     raised: u64,
+    cycled: bool,
     first_rtt: Option<Span>,
     rtt: Span,
     srtt: Span,
@@ -183,6 +190,35 @@ struct Fillp2 {
     probe_rtt_until: Time,
     /// Latest PACK.
     loss_percent: u8,
+    skip: Skip,
+    is_skipping: bool,
+}
+
+/// Sending that is skipped because more is in flight than the bound.
+#[derive(Clone, Copy, Debug)]
+struct Skip {
+    /// Bytes, at `counted_at`.
+    bytes: f64,
+    counted_at: Time,
+    until: Time,
+}
+
+impl Skip {
+    /// Counts down what would have been sent at `rate` (kbit/s).
+    fn count(&mut self, now: Time, rate: f64) {
+        let passed = rate * 1e3 / 8.0 * (now - self.counted_at).as_secs_f64();
+        (self.bytes, self.counted_at) = ((self.bytes - passed).max(0.0), now);
+    }
+
+    /// Skips `bytes` from now on.
+    fn set(&mut self, bytes: u64) {
+        self.bytes = bytes as f64;
+    }
+
+    /// Sets its end at `rate`.
+    fn aim(&mut self, rate: f64) {
+        self.until = self.counted_at + Span::from_secs_f64(self.bytes * 8.0 / (rate * 1e3));
+    }
 }
 
 impl Fillp2 {
@@ -211,18 +247,21 @@ impl Fillp2 {
             rate: startup_gain * INIT_RATE,
             filter: RateFilter::new(parameters.integer("filter_packs") as usize),
             max_rate: 0.0,
-            last_rate: 0.0,
-            best: 0.0,
+            received: 0.0,
+            mean: 0.0,
             plateau: 0,
             lost_in_startup: false,
             slot: 0,
             raised: 0,
+            cycled: false,
             first_rtt: None,
             rtt: Span::ZERO,
             srtt: Span::ZERO,
             min_rtts: [None; 2],
             probe_rtt_until: Time::NEVER,
             loss_percent: 0,
+            skip: Skip { bytes: 0.0, counted_at: start.now, until: start.now },
+            is_skipping: false,
         }
     }
 
@@ -241,12 +280,21 @@ impl Fillp2 {
         self.min_rtt().map_or(UNKNOWN_INTERVAL, |rtt| (rtt / PACKS_PER_RTT).max(self.interval_floor))
     }
 
-    /// What may be in flight at `gain` and `rate`, bytes: PACKs come `interval` late.
-    fn cap_bytes(&self, gain: f64, rate: f64) -> u64 {
+    /// What may be in flight, bytes: PACKs come `interval` late.
+    fn cap_bytes(&self) -> u64 {
         let Some(min_rtt) = self.min_rtt() else { return u64::MAX };
-        let span = min_rtt + self.interval();
-        let bytes = Rate::from_bps_f64(gain * rate * 1e3).bytes_in(span);
+        let rate = match self.state {
+            State::Init => STARTUP_CAP_GAIN * self.startup_cap_rate(),
+            State::Startup => self.startup_cap_rate(),
+            _ => self.cap_gain * self.filter.largest().max(MIN_CAP_RATE),
+        };
+        let bytes = Rate::from_bps_f64(rate * 1e3).bytes_in(min_rtt + self.interval());
         bytes.max(MIN_CAP_PACKETS * self.mss_bytes)
+    }
+
+    /// What is sent, or three times what was received.
+    fn startup_cap_rate(&self) -> f64 {
+        self.rate.max(STARTUP_CAP_GAIN * self.received).max(MIN_CAP_RATE)
     }
 
     fn on_rtt(&mut self, rtt: Span, srtt: Span) {
@@ -260,73 +308,71 @@ impl Fillp2 {
     }
 
     fn on_pack(&mut self, now: Time, pack: Pack, app_limited: bool, in_flight_bytes: u64) {
+        self.skip.count(now, self.rate);
         self.packs += 1;
         self.loss_percent = pack.loss_percent;
-        let received = f64::from(pack.rate_kbps);
-        self.take_sample(received, app_limited);
+        let last = std::mem::replace(&mut self.received, f64::from(pack.rate_kbps));
+        let above = in_flight_bytes.saturating_sub(self.cap_bytes());
+        if matches!(self.state, State::ProbeBw | State::ProbeRtt) {
+            self.skip.set(above);
+        }
         match self.state {
-            State::Init => self.on_init(now, received),
-            State::Startup => self.on_startup(now, received, app_limited),
-            State::Drain => {
-                self.rate = DRAIN_GAIN * self.bandwidth();
-                if self.packs >= DRAIN_PACKS || in_flight_bytes <= self.cap_bytes(1.0, self.bandwidth()) {
-                    self.enter_probe_bw(now);
-                }
+            State::Init => self.on_init(now),
+            State::Startup => self.on_startup(now, last, app_limited, above),
+            State::Drain => self.on_drain(now, above),
+            State::ProbeBw => self.on_probe_bw(now, last, app_limited),
+            State::ProbeRtt if now >= self.probe_rtt_until => {
+                self.enter(now, State::ProbeBw);
+                self.rate = self.bandwidth();
             }
-            State::ProbeBw => self.on_probe_bw(now),
-            State::ProbeRtt => {
-                if now >= self.probe_rtt_until {
-                    self.enter_probe_bw(now);
-                    self.rate = self.bandwidth();
-                }
-            }
+            State::ProbeRtt => self.rate = MIN_RATE,
         }
-        self.last_rate = received;
         self.rate = self.rate.max(MIN_RATE);
+        self.skip.aim(self.rate);
     }
 
-    fn take_sample(&mut self, received: f64, app_limited: bool) {
-        let mut sample = if self.sheep { f64::midpoint(received, self.last_rate) } else { received };
-        let largest = self.filter.largest();
-        if self.state == State::ProbeBw && self.jump_limit && largest > 0.0 {
-            sample = sample.min(JUMP_LIMIT * largest);
-        }
-        if sample > 0.0 && self.state != State::ProbeRtt && (!app_limited || sample > largest) {
-            self.filter.push(sample);
-        }
-    }
-
-    fn on_init(&mut self, now: Time, received: f64) {
-        self.max_rate = self.max_rate.max(received);
+    fn on_init(&mut self, now: Time) {
+        self.max_rate = self.max_rate.max(self.received);
         self.rate = self.startup_gain * self.max_rate.max(INIT_RATE);
-        if received > 0.0 || self.packs >= INIT_PACKS {
+        if self.received > 0.0 || self.packs >= INIT_PACKS {
             self.enter(now, State::Startup);
             self.lost_in_startup = false;
         }
     }
 
-    fn on_startup(&mut self, now: Time, received: f64, app_limited: bool) {
-        if !app_limited && received >= MIN_RATE {
-            self.max_rate = self.max_rate.max(received);
-            self.rate = self.startup_gain * self.max_rate;
-            let mean = f64::midpoint(received, self.last_rate);
-            if mean > STARTUP_GROWTH * self.best {
-                (self.best, self.plateau) = (mean, 1);
+    fn on_startup(&mut self, now: Time, last: f64, app_limited: bool, above: u64) {
+        if app_limited || self.received < MIN_RATE {
+            return;
+        }
+        self.max_rate = self.max_rate.max(self.received);
+        self.rate = self.startup_gain * self.max_rate;
+        if last > 0.0 {
+            let mean = f64::midpoint(self.received, last);
+            if mean > STARTUP_GROWTH * self.mean {
+                self.plateau = 1;
             } else {
                 self.plateau += 1;
+                self.skip.set(above);
             }
+            self.mean = mean;
         }
         let is_queue_long = self.first_rtt.is_some_and(|first| self.srtt > first * STARTUP_RTTS);
         if self.plateau >= STARTUP_PACKS || self.lost_in_startup || is_queue_long {
-            self.rate = DRAIN_GAIN * self.bandwidth();
+            self.rate = DRAIN_GAIN * self.max_rate;
+            self.filter.push(self.max_rate);
+            self.raised = self.rng.below(CYCLE_SLOTS);
             self.enter(now, State::Drain);
         }
     }
 
-    fn enter_probe_bw(&mut self, now: Time) {
-        self.enter(now, State::ProbeBw);
-        (self.slot, self.raised) = (0, self.rng.below(CYCLE_SLOTS));
-        self.rate = self.bandwidth() * self.cycle_gain();
+    fn on_drain(&mut self, now: Time, above: u64) {
+        if self.received > self.filter.largest() {
+            self.filter.push(self.received);
+        }
+        self.rate = DRAIN_GAIN * self.max_rate;
+        if self.packs >= DRAIN_PACKS || above == 0 {
+            self.enter(now, State::ProbeBw);
+        }
     }
 
     /// Twice up, once down, the rest level: 1 in the mean.
@@ -338,7 +384,7 @@ impl Fillp2 {
         }
     }
 
-    fn on_probe_bw(&mut self, now: Time) {
+    fn on_probe_bw(&mut self, now: Time, last: f64, app_limited: bool) {
         if now - self.entered >= self.probe_rtt_interval {
             let span = if self.sheep { self.srtt } else { self.rtt };
             self.probe_rtt_until = now + span.max(PROBE_RTT_SPAN);
@@ -346,8 +392,17 @@ impl Fillp2 {
             self.rate = PROBE_RTT_RATE;
             return self.enter(now, State::ProbeRtt);
         }
-        self.slot = (self.slot + 1) % CYCLE_SLOTS;
+        if app_limited || self.received < MIN_RATE {
+            return;
+        }
+        let mut sample = if self.sheep { f64::midpoint(self.received, last) } else { self.received };
+        if self.jump_limit && self.cycled {
+            sample = sample.min(JUMP_LIMIT * self.filter.largest());
+        }
+        self.filter.push(sample);
         self.rate = self.base() * self.cycle_gain();
+        self.slot = (self.slot + 1) % CYCLE_SLOTS;
+        self.cycled |= self.slot == 0;
     }
 
     /// The bandwidth, or less of it when the queue is long.
@@ -361,14 +416,6 @@ impl Fillp2 {
         let middle = self.filter.middle();
         // Far apart, the rates come from deliveries in bursts: the middle says nothing then.
         if bandwidth > 5.0 * middle { 0.9 * bandwidth } else { middle }
-    }
-
-    fn window_bytes(&self) -> u64 {
-        match (self.sheep, self.state) {
-            (false, _) => u64::MAX,
-            (true, State::Init | State::Startup) => self.cap_bytes(STARTUP_CAP_GAIN, self.rate),
-            (true, _) => self.cap_bytes(self.cap_gain, self.bandwidth()),
-        }
     }
 }
 
@@ -387,7 +434,12 @@ impl Controller for Fillp2 {
         }
         if let Some(pack) = Pack::read(ack.feedback) {
             self.on_pack(ack.now, pack, ack.app_limited, ack.in_flight_bytes);
+            self.is_skipping = self.skip.until > ack.now;
         }
+    }
+
+    fn on_wake(&mut self, now: Time) {
+        self.is_skipping = self.skip.until > now;
     }
 
     fn on_loss(&mut self, _event: &Loss<'_>) {
@@ -396,7 +448,10 @@ impl Controller for Fillp2 {
 
     fn control(&self) -> Control {
         let pacing = Some(Rate::from_bps_f64(self.rate * 1e3));
-        Control { pacing, ..Control::window(self.window_bytes()) }
+        // In flight is above one packet then.
+        let window = if self.is_skipping { self.mss_bytes } else { u64::MAX };
+        let wake_at = if self.is_skipping { self.skip.until } else { Time::NEVER };
+        Control { pacing, wake_at, ..Control::window(window) }
     }
 
     fn fields(&self, sink: &mut dyn FieldSink) {
@@ -405,6 +460,7 @@ impl Controller for Fillp2 {
         sink.put("middle", "Mbit/s", self.filter.middle() / 1e3);
         sink.put("min_rtt", "ms", self.min_rtt().map_or(f64::NAN, Span::as_ms_f64));
         sink.put("pack_loss", "%", f64::from(self.loss_percent));
+        sink.put("skipping", "0 no, 1 yes", f64::from(u8::from(self.is_skipping)));
         sink.put(
             "state",
             "0 init, 1 startup, 2 drain, 3 probe bandwidth, 4 probe rtt",

@@ -91,6 +91,11 @@ pub(crate) const ENTRY: Entry = Entry {
             (0.0, 10.0),
             "How much the sender's queue moves encoder and pacing rate apart (BETA_V = BETA_S; 0 in the code).",
         ),
+        Parameter::flag(
+            "quirk_first_packet",
+            false,
+            "An update knows only the first packet of the report it comes with, as in the code; the others wait for the next.",
+        ),
     ],
     receiver: None,
     build: Build::Function(|parameters, start| Box::new(Nada::new(parameters, start))),
@@ -110,6 +115,7 @@ struct Nada {
     /// Composite signal, ms.
     signal: f64,
     is_ramping: bool,
+    first_packet_only: bool,
     /// Bits per second by which the sender's queue moves encoder and pacing rate apart.
     buffer_share: f64,
     updated_at: Option<Time>,
@@ -157,6 +163,7 @@ impl Nada {
             rate: constants.min_bps,
             signal: 0.0,
             is_ramping: true,
+            first_packet_only: parameters.flag("quirk_first_packet"),
             buffer_share: 0.0,
             updated_at: None,
             constants,
@@ -227,13 +234,20 @@ impl Nada {
 
 impl Controller for Nada {
     fn on_ack(&mut self, ack: &Ack<'_>) {
-        let Some(newest) = ack.packets.last() else { return };
-        for packet in ack.packets {
+        let elapsed = self.updated_at.map(|at| ack.now - at);
+        // The code's own slip: each packet of a report asks for an update, and the first gets it.
+        let is_early =
+            self.first_packet_only && elapsed.is_none_or(|elapsed| elapsed >= self.constants.interval);
+        for (place, packet) in ack.packets.iter().enumerate() {
             self.received.add(ack.now, packet);
+            self.losses.acknowledged(packet.number);
+            self.packets += 1;
+            if is_early && place == 0 {
+                self.update(ack.now, ack.queued_bytes);
+            }
         }
-        self.losses.acknowledged(newest.number);
-        self.packets += ack.packets.len() as u64;
-        if self.updated_at.is_none_or(|at| ack.now - at >= self.constants.interval / 2) {
+        let is_due = elapsed.is_none_or(|elapsed| elapsed >= self.constants.interval / 2);
+        if is_due && !is_early && !ack.packets.is_empty() {
             self.update(ack.now, ack.queued_bytes);
         }
     }

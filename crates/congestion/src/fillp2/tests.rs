@@ -34,7 +34,7 @@ impl Flow {
         self.pack_with(rate_kbps, 0);
     }
 
-    /// Goes to the first PACK of `PROBE_BW` on a link of `rate_kbps`.
+    /// Goes to the PACK before the first of `PROBE_BW` on a link of `rate_kbps`; what is in flight is never too much.
     fn reach_probe_bw(&mut self, rate_kbps: u32) {
         for _ in 0..40 {
             if self.fillp.state == State::ProbeBw {
@@ -42,9 +42,10 @@ impl Flow {
             }
             self.now += INTERVAL;
             let received = rate_kbps.min(self.fillp.rate as u32);
-            self.fillp.on_pack(self.now, Pack { rate_kbps: received, loss_percent: 0 }, false, u64::MAX);
+            self.fillp.on_pack(self.now, Pack { rate_kbps: received, loss_percent: 0 }, false, 0);
         }
         assert_eq!(self.fillp.state, State::ProbeBw);
+        self.in_flight_bytes = 0;
     }
 
     fn queue(&mut self, srtt_ms: u64) {
@@ -77,10 +78,11 @@ fn startup_triples_until_seven_packs_without_growth_then_drains_at_a_quarter() {
     assert_eq!(flow.fillp.state, State::Startup);
     flow.pack(40_000);
     assert_eq!((flow.fillp.state, flow.fillp.rate), (State::Drain, 10_000.0));
-    (0..2).for_each(|_| flow.pack(40_000));
-    assert_eq!(flow.fillp.state, State::Drain);
     flow.pack(40_000);
-    assert_eq!(flow.fillp.state, State::ProbeBw);
+    assert_eq!(flow.fillp.state, State::Drain);
+    // The rate of DRAIN holds until the first PACK of PROBE_BW.
+    flow.pack(40_000);
+    assert_eq!((flow.fillp.state, flow.fillp.rate), (State::ProbeBw, 10_000.0));
 }
 
 #[test]
@@ -180,22 +182,27 @@ fn heavy_loss_is_a_reason_for_sheep_only() {
 }
 
 #[test]
-fn a_sample_raises_the_bandwidth_by_a_quarter_at_most() {
+fn from_the_second_cycle_on_a_sample_raises_the_bandwidth_by_a_quarter_at_most() {
+    let mut early = flow(&[]);
+    early.reach_probe_bw(10_000);
+    early.pack(90_000);
+    assert_eq!(early.fillp.filter.largest(), 90_000.0);
     let mut flow = flow(&[]);
     flow.reach_probe_bw(10_000);
+    (0..16).for_each(|_| flow.pack(10_000));
     flow.pack(90_000);
     assert_eq!(flow.fillp.filter.largest(), 12_500.0);
 }
 
 #[test]
-fn while_the_application_limits_only_larger_samples_count() {
+fn packs_change_nothing_while_the_application_limits() {
     let mut flow = flow(&[]);
     flow.reach_probe_bw(10_000);
+    flow.pack(10_000);
     flow.app_limited = true;
-    (0..50).for_each(|_| flow.pack(500));
-    assert_eq!(flow.fillp.bandwidth(), 10_000.0);
-    flow.pack(11_000);
-    assert_eq!(flow.fillp.bandwidth(), 11_000.0);
+    let (rate, slot) = (flow.fillp.rate, flow.fillp.slot);
+    (0..50).for_each(|_| flow.pack(11_000));
+    assert_eq!((flow.fillp.bandwidth(), flow.fillp.rate, flow.fillp.slot), (10_000.0, rate, slot));
 }
 
 #[test]
@@ -211,7 +218,7 @@ fn the_queue_is_drained_every_60_or_10_seconds_for_200_ms() {
         assert!((waited - seconds).abs() < 0.021, "{waited}");
         assert_eq!(flow.fillp.rate, 2000.0);
         (0..9).for_each(|_| flow.pack(2000));
-        assert_eq!(flow.fillp.state, State::ProbeRtt);
+        assert_eq!((flow.fillp.state, flow.fillp.rate), (State::ProbeRtt, 350.0));
         flow.pack(2000);
         assert_eq!((flow.fillp.state, flow.fillp.rate), (State::ProbeBw, 40_000.0));
     }
@@ -236,15 +243,41 @@ fn a_smallest_rtt_counts_until_the_second_probe_after_it() {
 }
 
 #[test]
-fn only_sheep_bounds_what_is_in_flight() {
-    let mut fillp = flow(&[]);
-    fillp.reach_probe_bw(40_000);
-    assert_eq!(fillp.fillp.control().window_bytes, u64::MAX);
-    let mut sheep = flow(&[("sheep", "true")]);
-    // Three times the rate, which is three times 2000 kbit/s, over 40 + 20 ms.
-    assert_eq!(sheep.fillp.control().window_bytes, 135_000);
-    sheep.reach_probe_bw(40_000);
-    assert_eq!(sheep.fillp.control().window_bytes, 600_000);
+fn what_is_in_flight_above_the_bound_is_skipped() {
+    for sheep in ["false", "true"] {
+        let mut flow = flow(&[("sheep", sheep)]);
+        // INIT: three times three times 2000 kbit/s over 40 + 20 ms.
+        assert_eq!(flow.fillp.cap_bytes(), 135_000);
+        flow.reach_probe_bw(40_000);
+        (0..2).for_each(|_| flow.pack(40_000));
+        // 40 Mbit/s over 60 ms.
+        assert_eq!(flow.fillp.cap_bytes(), 300_000);
+        assert!(flow.fillp.skip.until <= flow.now);
+        flow.in_flight_bytes = 350_000;
+        flow.pack(40_000);
+        let expected = flow.now + Span::from_secs_f64(50_000.0 * 8.0 / (flow.fillp.rate * 1e3));
+        assert_eq!(flow.fillp.skip.until, expected, "50 kB at the rate");
+        // The next PACK decides anew.
+        flow.in_flight_bytes = 300_000;
+        flow.pack(40_000);
+        assert!(flow.fillp.skip.until <= flow.now);
+    }
+}
+
+#[test]
+fn what_is_skipped_at_the_end_of_startup_lasts_into_drain() {
+    let mut flow = flow(&[]);
+    flow.pack(40_000);
+    flow.in_flight_bytes = 1_000_000;
+    while flow.fillp.state == State::Startup {
+        flow.pack(40_000);
+    }
+    // In STARTUP the bound is 120 Mbit/s over 60 ms: 900 kB. What is left of 100 kB is skipped at a quarter of the rate.
+    assert_eq!(flow.fillp.state, State::Drain);
+    let skipped = flow.fillp.skip.until - flow.now;
+    assert_eq!(skipped, Span::from_secs_f64(100_000.0 * 8.0 / 10e6));
+    flow.pack(40_000);
+    assert_eq!(flow.fillp.skip.until - flow.now, skipped - INTERVAL);
 }
 
 #[test]

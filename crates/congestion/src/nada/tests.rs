@@ -126,3 +126,18 @@ fn rates_stay_within_their_bounds() {
     assert_eq!(control.media_rate, Some(Rate::from_mbps(0.15)));
     assert_eq!(control.window_bytes, u64::MAX);
 }
+
+#[test]
+fn an_update_that_knows_only_the_first_packet_of_its_report_grows_more_slowly() {
+    // Reports of ten packets every 100 ms; what arrived is twice as fast from one report to the next.
+    let rate = |quirk: &str| {
+        let mut driver = Driver::new(&ENTRY, &[("quirk_first_packet", quirk), ("max_rate_mbps", "100")]);
+        for report in 0..8 {
+            driver.now += Span::from_ms(100);
+            driver.ack(2 << report.min(5));
+        }
+        driver.field("ref_rate")
+    };
+    let (whole, first) = (rate("false"), rate("true"));
+    assert!(first < 0.9 * whole, "{first} {whole}");
+}

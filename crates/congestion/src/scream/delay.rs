@@ -1,75 +1,155 @@
 //! Queueing delay: one-way delay above its base, the average that reacts, and the queue that never empties.
 
+use super::jitter::Jitter;
+use crate::AckedPacket;
 use crate::parts::BaseDelay;
 use units::{Span, Time};
 
-/// Minutes the base delay remembers (libwebrtc: 10 entries of one minute).
+/// Minutes the base delay remembers (libwebrtc: 10 entries of one minute; the authors' program: 50 of 10 s).
 const BASE_MINUTES: usize = 10;
 /// Weight of a sample above the average (`QDELAY_AVG_G`); smaller samples replace it.
 const AVERAGE_GAIN: f64 = 0.25;
 /// Share of the target above which a queue counts as standing.
 const STANDING_SHARE: f64 = 0.25;
+/// RTTs over which a minimum is taken, its weight in the slow average if it is larger, and the share of the target above
+/// which that average asks for a drain, at most once a minute (authors' program: `kQueueDelayMinSlowAvg...`,
+/// `getTargetBitrate`).
+const MINIMUM_RTTS: u64 = 100;
+const MINIMUM_GAIN: f64 = 1.0 / 8.0;
+const MINIMUM_SHARE: f64 = 1.0 / 8.0;
+const MINIMUM_DRAIN_INTERVAL: Span = Span::from_secs(60);
+
+/// Slow average of the smallest queueing delays: clock drift, or a queue that stands.
+#[derive(Clone, Copy, Debug)]
+struct SlowMinimum {
+    average_s: f64,
+    minimum_s: f64,
+    updated_at: Time,
+    drained_at: Time,
+}
+
+impl SlowMinimum {
+    const fn new(now: Time) -> Self {
+        Self { average_s: 0.0, minimum_s: f64::INFINITY, updated_at: now, drained_at: now }
+    }
+
+    fn add(&mut self, now: Time, delay_s: f64, srtt: Span) {
+        self.minimum_s = self.minimum_s.min(delay_s);
+        if now - self.updated_at > srtt * MINIMUM_RTTS {
+            self.average_s = if self.minimum_s < self.average_s {
+                self.minimum_s
+            } else {
+                self.average_s + MINIMUM_GAIN * (self.minimum_s - self.average_s)
+            };
+            (self.minimum_s, self.updated_at) = (f64::INFINITY, now);
+        }
+    }
+}
 
 /// Queueing delay of one flow.
 #[derive(Clone, Debug)]
 pub(crate) struct QueueDelay {
     base: BaseDelay,
+    target_s: f64,
     latest_s: f64,
     average_s: f64,
     averaged_at: Option<Time>,
-    /// Seconds above which the queue is standing.
-    standing_s: f64,
+    slow_minimum: Option<SlowMinimum>,
+    jitter: Option<Jitter>,
     drain_after: Option<Span>,
     /// When the queue was last seen (nearly) empty.
     empty_at: Option<Time>,
     newest_ns: i64,
 }
 
+/// Which parts of [`QueueDelay`] are on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DelayOptions {
+    /// Delay target, s.
+    pub(crate) target_s: f64,
+    /// A queue that stands so long asks for a drain; 0: none does.
+    pub(crate) drain_after_s: f64,
+    /// The average is counted from a slow average of minima.
+    pub(crate) slow_minimum: bool,
+    /// Variation of the delay is measured.
+    pub(crate) jitter: bool,
+}
+
 impl QueueDelay {
-    /// `target_s` is the delay target; a queue that stands for `drain_after_s` seconds asks for a drain (0: never).
-    pub(crate) fn new(target_s: f64, drain_after_s: f64) -> Self {
+    pub(crate) fn new(options: DelayOptions, now: Time) -> Self {
+        let drain_after_s = options.drain_after_s;
         Self {
             base: BaseDelay::new(BASE_MINUTES),
+            target_s: options.target_s,
             latest_s: 0.0,
             average_s: 0.0,
             averaged_at: None,
-            standing_s: target_s * STANDING_SHARE,
+            slow_minimum: options.slow_minimum.then(|| SlowMinimum::new(now)),
+            jitter: options.jitter.then(Jitter::new),
             drain_after: (drain_after_s > 0.0).then(|| Span::from_secs_f64(drain_after_s)),
             empty_at: None,
             newest_ns: 0,
         }
     }
 
-    /// Takes the newest and the least one-way delay of an ACK (ns, any clock offset); averages every `interval`.
-    pub(crate) fn add(&mut self, now: Time, newest_ns: i64, least_ns: i64, interval: Span) {
-        self.base.add(now, least_ns);
-        self.newest_ns = newest_ns;
-        let base_ns = self.base.get().unwrap_or(newest_ns);
-        self.latest_s = newest_ns.saturating_sub(base_ns).max(0) as f64 / 1e9;
+    /// Takes the one-way delays of a report (any clock offset); averages every `interval`.
+    pub(crate) fn add(&mut self, now: Time, packets: &[AckedPacket], interval: Span, srtt: Span) {
+        let Some(newest) = packets.last() else { return };
+        for packet in packets {
+            self.base.add(now, packet.one_way_delay_ns());
+        }
+        self.newest_ns = newest.one_way_delay_ns();
+        let base_ns = self.base.get().unwrap_or(self.newest_ns);
+        let above_base_s = |ns: i64| ns.saturating_sub(base_ns).max(0) as f64 / 1e9;
+        self.latest_s = above_base_s(self.newest_ns);
+        if let Some(jitter) = &mut self.jitter {
+            for packet in packets {
+                jitter.add(above_base_s(packet.one_way_delay_ns()), self.target_s);
+            }
+        }
         if self.averaged_at.is_none_or(|at| now - at >= interval) {
             self.averaged_at = Some(now);
-            self.average_s = if self.latest_s < self.average_s {
-                self.latest_s
-            } else {
-                self.average_s + AVERAGE_GAIN * (self.latest_s - self.average_s)
-            };
+            self.average(now, srtt);
         }
-        if self.empty_at.is_none() || self.latest_s <= self.standing_s {
+        if self.empty_at.is_none() || self.latest_s <= self.target_s * STANDING_SHARE {
             self.empty_at = Some(now);
+        }
+    }
+
+    fn average(&mut self, now: Time, srtt: Span) {
+        let mut delay_s = self.latest_s;
+        if let Some(minimum) = &mut self.slow_minimum {
+            minimum.add(now, delay_s, srtt);
+            delay_s -= minimum.average_s;
+        }
+        self.average_s = if delay_s < self.average_s {
+            delay_s
+        } else {
+            self.average_s + AVERAGE_GAIN * (delay_s - self.average_s)
+        };
+        if let Some(jitter) = &mut self.jitter {
+            jitter.average();
         }
     }
 
     /// Whether the queue has been standing for so long that it has to be drained to find its base again. If so, the base
     /// is forgotten.
     pub(crate) fn take_drain(&mut self, now: Time) -> bool {
-        let (Some(after), Some(empty_at)) = (self.drain_after, self.empty_at) else { return false };
-        let due = now - empty_at > after;
-        if due {
-            self.base = BaseDelay::new(BASE_MINUTES);
-            self.base.add(now, self.newest_ns);
-            self.empty_at = Some(now);
+        let is_standing = matches!((self.drain_after, self.empty_at), (Some(after), Some(empty_at)) if now - empty_at > after);
+        let is_slow = self.slow_minimum.is_some_and(|minimum| {
+            minimum.average_s > self.target_s * MINIMUM_SHARE
+                && now - minimum.drained_at > MINIMUM_DRAIN_INTERVAL
+        });
+        if !is_standing && !is_slow {
+            return false;
         }
-        due
+        self.base = BaseDelay::new(BASE_MINUTES);
+        self.base.add(now, self.newest_ns);
+        self.empty_at = Some(now);
+        if let Some(minimum) = &mut self.slow_minimum {
+            *minimum = SlowMinimum::new(now);
+        }
+        true
     }
 
     /// Queueing delay of the newest packet, seconds.
@@ -80,5 +160,10 @@ impl QueueDelay {
     /// Averaged queueing delay, seconds.
     pub(crate) const fn average_s(&self) -> f64 {
         self.average_s
+    }
+
+    /// 1 while the delay hardly varies, 0 from 10 ms of variation on; 1 if variation is not measured.
+    pub(crate) fn jitter_scale(&self) -> f64 {
+        self.jitter.as_ref().map_or(1.0, Jitter::scale)
     }
 }

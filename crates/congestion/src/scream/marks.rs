@@ -19,6 +19,11 @@ pub(crate) struct MarkShare {
 }
 
 impl MarkShare {
+    /// An average that begins at `alpha`.
+    pub(crate) fn new(alpha: f64) -> Self {
+        Self { alpha, ..Self::default() }
+    }
+
     /// `packets` were delivered, `marked` of them with a mark.
     pub(crate) fn add(&mut self, now: Time, srtt: Span, packets: u64, marked: u64) {
         self.delivered += packets;

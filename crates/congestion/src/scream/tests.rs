@@ -6,9 +6,37 @@ use units::Rate;
 
 const MSS: f64 = MSS_BYTES as f64;
 
-/// A controller that had its first feedback: RTT 100 ms, so 1 Mbit/s are a window of 12.5 kB.
+/// What the scheme `scream-draft` sets.
+const DRAFT: &[(&str, &str)] = &[
+    ("form", "draft"),
+    ("loss_threshold", "0"),
+    ("loss_delay_packets", "0"),
+    ("jitter_scaling", "false"),
+    ("acked_margin", "0"),
+    ("beta_ecn", "0.8"),
+    ("min_ref_wnd_bytes", "3000"),
+    ("mul_increase", "0.02"),
+    ("post_congestion_rtts", "100"),
+    ("in_flight_headroom", "1.5"),
+    ("window_overhead", "3"),
+    ("rate_margin", "1.2"),
+    ("relaxed_pacing", "4"),
+    ("adaptive_pacing", "1"),
+    ("drain_after_s", "20"),
+];
+
+/// The draft, after its first feedback: RTT 100 ms, so 1 Mbit/s are a window of 12.5 kB.
 fn driver(settings: &[(&str, &str)]) -> Driver {
-    let mut driver = Driver::new(&ENTRY, settings);
+    let settings: Vec<_> = DRAFT.iter().chain(settings).copied().collect();
+    fed(Driver::new(&ENTRY, &settings))
+}
+
+/// The program, after its first feedback.
+fn program(settings: &[(&str, &str)]) -> Driver {
+    fed(Driver::new(&ENTRY, settings))
+}
+
+fn fed(mut driver: Driver) -> Driver {
     driver.in_flight_packets = 1000.0;
     driver.peak_in_flight_packets = 1000.0;
     driver.ack(1);
@@ -216,4 +244,181 @@ fn silence_counts_as_a_loss() {
     assert!((driver.field("ref_wnd") - 0.7 * before).abs() < 1e-6);
     (0..50).for_each(|_| driver.timeout(true));
     assert_eq!(driver.field("ref_wnd"), 3000.0);
+}
+
+/// Loses one packet in `every`, spread evenly, over `packets`.
+fn lose_one_in(driver: &mut Driver, every: u32, packets: u32) {
+    for packet in 1..=packets {
+        driver.now += Span::from_ms(5);
+        driver.next_number += 1;
+        if packet % every == 0 {
+            driver.lose(1, false);
+        }
+        driver.ack(1);
+    }
+}
+
+#[test]
+fn few_losses_without_a_queue_are_not_congestion() {
+    let settings = [("jitter_scaling", "false"), ("mul_increase", "0"), ("loss_delay_packets", "0")];
+    let mut rare = program(&settings);
+    let before = rare.field("ref_wnd");
+    lose_one_in(&mut rare, 200, 2000);
+    assert!(rare.field("ref_wnd") > before, "half a percent: {}", rare.field("ref_wnd"));
+    assert!((0.002..0.008).contains(&rare.field("loss_share")), "{}", rare.field("loss_share"));
+    let mut frequent = program(&settings);
+    lose_one_in(&mut frequent, 20, 2000);
+    assert!(frequent.field("ref_wnd") < before, "five percent: {}", frequent.field("ref_wnd"));
+    // A queue above a quarter of the target makes the first loss count: 20 ms of 60.
+    let mut queued = program(&settings);
+    queued.one_way += Span::from_ms(20);
+    for _ in 0..20 {
+        queued.now += Span::from_ms(35);
+        queued.ack(1);
+    }
+    let before = queued.field("ref_wnd");
+    queued.now += Span::from_ms(35);
+    queued.lose(1, false);
+    queued.ack(1);
+    assert!((queued.field("ref_wnd") / before - 0.7).abs() < 0.02, "{}", queued.field("ref_wnd") / before);
+    // Within an RTT of that reaction another one does not count.
+    let after = queued.field("ref_wnd");
+    queued.now += Span::from_ms(35);
+    queued.lose(1, false);
+    queued.ack(1);
+    assert!(queued.field("ref_wnd") >= after);
+}
+
+#[test]
+fn a_delay_that_varies_slows_growth_and_shrinks_what_may_be_in_flight() {
+    let mut steady = program(&[]);
+    let mut jumping = program(&[]);
+    for step in 0..400 {
+        for (driver, delay_ms) in [(&mut steady, 50), (&mut jumping, if step % 2 == 0 { 50 } else { 75 })] {
+            driver.now += Span::from_ms(35);
+            driver.one_way = Span::from_ms(delay_ms);
+            driver.ack(1);
+        }
+    }
+    assert_eq!(steady.field("jitter_scale"), 1.0);
+    assert!(jumping.field("jitter_scale") < 0.2, "{}", jumping.field("jitter_scale"));
+    let overhead = |driver: &Driver| driver.control().window_bytes as f64 / driver.field("ref_wnd");
+    assert!((overhead(&steady) - 5.0).abs() < 1e-3);
+    let expected = 1.5 + 3.5 * jumping.field("jitter_scale");
+    assert!((overhead(&jumping) - expected).abs() < 1e-3, "{}", overhead(&jumping));
+    assert!(jumping.field("ref_wnd") < 0.7 * steady.field("ref_wnd"));
+}
+
+#[test]
+fn reactions_to_delay_are_scaled_by_the_rtt_twice_in_the_program_and_once_in_the_draft() {
+    let reaction = |mut driver: Driver| {
+        driver.one_way += Span::from_ms(200);
+        let mut factor = 1.0;
+        // Until a reaction at the full strength of one half, before the RTT's scale.
+        for _ in 0..8 {
+            driver.now += Span::from_ms(150);
+            let before = driver.field("ref_wnd");
+            driver.peak_in_flight_packets = 0.0;
+            driver.ack(1);
+            factor = driver.field("ref_wnd") / before;
+        }
+        1.0 - factor
+    };
+    // RTT 100 ms: 4 intervals of 25 ms in the draft; in the program, whose RTT is smoothed twice, below 3.3 of 30 ms.
+    assert!((reaction(driver(&[])) - 0.125).abs() < 1e-9);
+    let once = reaction(program(&[]));
+    assert!((0.5 / 11.2..0.5 / 3.0).contains(&once), "{once}");
+}
+
+#[test]
+fn a_target_well_below_the_acknowledged_rate_quarters_the_reaction() {
+    let reaction = |acked_margin: &str| {
+        let mut driver = program(&[("acked_margin", acked_margin), ("max_rate_mbps", "0.1")]);
+        driver.peak_in_flight_packets = 0.0;
+        // 1000 bytes every 5 ms are 1.6 Mbit/s; the target is at most 0.1.
+        for _ in 0..100 {
+            driver.now += Span::from_ms(5);
+            driver.ack(1);
+        }
+        driver.one_way += Span::from_ms(100);
+        let before = driver.field("ref_wnd");
+        for _ in 0..60 {
+            driver.now += Span::from_ms(5);
+            driver.ack(1);
+        }
+        1.0 - driver.field("ref_wnd") / before
+    };
+    let (full, quarter) = (reaction("0"), reaction("0.8"));
+    assert!(quarter > 0.0 && quarter < 0.4 * full, "{quarter} {full}");
+}
+
+#[test]
+fn large_frames_and_recent_ones_are_paced_faster() {
+    let mut driver = program(&[]);
+    let nominal = |driver: &Driver| driver.field("target_rate") * 1e6 / 8.0 * 0.04;
+    let frame = |driver: &mut Driver, factor: f64| {
+        driver.now += Span::from_ms(40);
+        let bytes = (nominal(driver) * factor) as u64;
+        driver.controller.on_frame(&Frame {
+            now: driver.now,
+            bytes,
+            key: false,
+            queued_bytes: bytes,
+            queue_delay: Span::ZERO,
+        });
+        let control = driver.control();
+        control.pacing.unwrap().bps() as f64 / control.media_rate.unwrap().bps() as f64
+    };
+    frame(&mut driver, 0.5);
+    assert!((frame(&mut driver, 0.5) - 1.5).abs() < 1e-3);
+    assert!((frame(&mut driver, 1.2) - 1.5 * 1.2).abs() < 0.01);
+    assert!((frame(&mut driver, 3.0) - 1.5 * 1.5).abs() < 0.01);
+    // Frames of twice the target for a while: the pacing rate follows them, not the target.
+    (0..20).for_each(|_| _ = frame(&mut driver, 2.0));
+    let ratio = frame(&mut driver, 1.0);
+    assert!((2.5..3.2).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn near_the_highest_bitrate_the_program_bounds_the_window() {
+    let window = |settings: &[(&str, &str)]| {
+        let mut driver = fed(Driver::new(&ENTRY, settings));
+        for _ in 0..400 {
+            driver.now += Span::from_ms(5);
+            driver.peak_in_flight_packets = 8.0;
+            driver.ack(1);
+        }
+        driver.field("ref_wnd")
+    };
+    // 0.1 Mbit/s need 1.9 kB at 1.5 times the rate, 8 kB were in flight; it began with 12.5 kB.
+    let free = window(&[("max_rate_mbps", "100")]);
+    let bounded = window(&[("max_rate_mbps", "0.1")]);
+    assert!(free > 12_000.0 && bounded <= 1000.0 * 1000.0 && bounded < free, "{free} {bounded}");
+}
+
+#[test]
+fn the_program_waits_out_silence() {
+    let mut driver = program(&[]);
+    let before = driver.field("ref_wnd");
+    driver.now += Span::from_secs(1);
+    driver.timeout(false);
+    assert_eq!(driver.field("ref_wnd"), before);
+}
+
+#[test]
+fn the_program_notices_a_loss_512_packets_later() {
+    let mut driver = program(&[("loss_threshold", "0")]);
+    driver.peak_in_flight_packets = 0.0;
+    driver.now += Span::from_ms(500);
+    driver.lose(1, false);
+    driver.ack(1);
+    let before = driver.field("ref_wnd");
+    for _ in 0..510 {
+        driver.now += Span::from_ms(1);
+        driver.ack(1);
+    }
+    assert_eq!((driver.field("ref_wnd"), driver.field("loss_share")), (before, 0.0));
+    driver.now += Span::from_ms(1);
+    driver.ack(1);
+    assert!((driver.field("ref_wnd") / before - 0.7).abs() < 1e-9, "{}", driver.field("ref_wnd") / before);
 }

@@ -142,28 +142,48 @@ fn the_second_generation_fills_the_link_without_the_loss() {
     }
 }
 
-/// 8: without a bound in flight `FillP`'s queue is only limited by the fall-back at three RTTs, Sheep's by 2 BDP in
-/// flight. PACKs come an interval late, so a BDP is of RTT and interval (100 and 25 ms); its share of queue is computed.
+/// Both binaries bound what is in flight after a PACK to the bandwidth times RTT and interval (100 and 25 ms); until the
+/// next one, an interval's worth is added. Of RTT and interval that is a queue of 0.2 to 0.4.
 #[test]
-fn only_sheep_keeps_a_lone_flow_within_two_bdp() {
-    let queue_bdp = |flow| {
+fn a_lone_flow_of_the_second_generation_keeps_a_short_queue() {
+    for flow in [second(), sheep()] {
         let outcome = after_5_s(path(100.0, 4_000_000, 0.0), vec![flow], 60.0, 1);
-        let series = outcome.link_series("queue", 20.0, 60.0);
-        mean(&series) * 1340.0 / (LINK_MBPS * 1e6 / 8.0 * 0.125)
-    };
-    let (fillp, sheep) = (queue_bdp(second()), queue_bdp(sheep()));
-    assert!(sheep < 1.25, "Sheep: {sheep:.2} BDP");
-    assert!(fillp > sheep, "FillP {fillp:.2}, Sheep {sheep:.2} BDP");
-    // Three RTTs of 100 ms: 200 ms of queue.
-    assert!((1.0..=2.4).contains(&fillp), "FillP: {fillp:.2} BDP");
+        let series = outcome.link_series("queue", 20.0, 55.0);
+        let queue = mean(&series) * 1340.0 / (LINK_MBPS * 1e6 / 8.0 * 0.125);
+        assert!((0.05..=0.5).contains(&queue), "{queue:.2} BDP");
+        assert!(utilization(&outcome) > 0.95, "{:.3}", utilization(&outcome));
+    }
 }
 
-/// 8: rates follow BBR's model, whose gain cycle lets flows converge.
+/// The binaries, run over an emulated link, sent nothing for 313 to 324 ms after STARTUP at an RTT of 100 ms, 583 to 599 ms
+/// at 200, 1095 to 1112 ms at 400 and 2636 to 2671 ms at 1000, until the queue was gone. Allowed: 15 % beyond that.
+#[test]
+fn the_second_generation_falls_silent_after_startup_until_the_queue_is_gone() {
+    for (rtt_ms, least, most) in
+        [(100.0, 313.0, 324.0), (200.0, 583.0, 599.0), (400.0, 1095.0, 1112.0), (1000.0, 2636.0, 2671.0)]
+    {
+        for flow in [second(), sheep()] {
+            let mut spec = spec(path(rtt_ms, 40_000_000, 0.0), vec![flow], 20.0);
+            spec["sample_interval_s"] = json!(0.002);
+            let outcome = run(&spec);
+            let skipping = outcome.series(1, "skipping", 0.0, 20.0);
+            let silent_ms = skipping
+                .chunk_by(|(_, before), (_, after)| before == after)
+                .filter(|run| run[0].1 == 1.0)
+                .map(|run| 1e3 * (run[run.len() - 1].0 - run[0].0))
+                .fold(0.0, f64::max);
+            assert!((0.85 * least..=1.15 * most).contains(&silent_ms), "{rtt_ms} ms: {silent_ms:.0} ms");
+        }
+    }
+}
+
+/// Rates follow BBR's model, whose gain cycle lets flows converge; but the bound on what is in flight, of each flow's own
+/// largest bandwidth, keeps what they have. No figure of the binaries is known: 0.7 is asked for.
 #[test]
 fn flows_of_the_second_generation_share() {
     for flow in [second(), sheep()] {
         let outcome = after_5_s(path(RTT_MS, 2_000_000, 0.0), vec![flow; 4], 60.0, 1);
-        assert!(outcome.network("jain_index") > 0.9, "{:.3}", outcome.network("jain_index"));
+        assert!(outcome.network("jain_index") > 0.7, "{:.3}", outcome.network("jain_index"));
     }
 }
 

@@ -126,9 +126,9 @@ const PROMISES: &[Promise] = &[
     promise("sage", ANY, ANY, "four times as much every 10 ms, if its network says so"),
     promise(
         "scream",
-        Growth { factor: 1.025, packets: 1.5625 },
-        Growth { factor: 1.025, packets: 1.5625 },
-        "a packet and 2 % per reference window acknowledged; 1.5 / 1.2 of them leave per RTT",
+        times(2.0),
+        Growth { factor: 1.07, packets: 1.86 },
+        "a packet and 5 % per reference window acknowledged; 1.5 / 1.1 of them leave per RTT, which is smoothed from 50 ms on",
     ),
     promise(
         "scream-v1",
