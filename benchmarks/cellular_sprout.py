@@ -43,7 +43,7 @@ PUBLISHED = {
 
 
 def specification(preset: str, seed: int, seconds: float) -> dict[str, Any]:
-    """Sprout alone, its receiver loading the other direction."""
+    """Return a run of Sprout alone, as the paper measured it: its receiver loads the other direction."""
     scheme = catalog.schemes().find("sprout")
     return {
         "seed": seed,
@@ -54,6 +54,7 @@ def specification(preset: str, seed: int, seconds: float) -> dict[str, Any]:
             {
                 "scheme": "sprout",
                 "controller": "sprout",
+                "parameters": {"feedback_only": "false"},
                 "transport": {**scheme.transport, "payload_bytes": PAYLOAD_BYTES, "header_bytes": HEADER_BYTES},
             }
         ],

@@ -12,6 +12,9 @@ use std::sync::Arc;
 pub(super) const TICK_MS: u64 = 20;
 /// Arrivals count in units of this many bytes.
 const UNIT_BYTES: f64 = 1400.0;
+/// Ticks by which the program's model has moved, without evidence, when a connection begins: its clock starts at 1000 ms and
+/// the model at 0.
+const START_TICKS: usize = 49;
 /// After this many ticks without arrivals nothing changes any more: longer silences are cut to it.
 const LONGEST_SILENCE_TICKS: u64 = 500;
 
@@ -42,7 +45,8 @@ pub(super) struct Inbound {
 
 impl Inbound {
     pub(super) fn new(tables: Arc<Tables>, quantile: f64, heartbeat: u64) -> Self {
-        let posterior = tables.posterior();
+        let mut posterior = tables.posterior();
+        (0..START_TICKS).for_each(|_| posterior.tick(None));
         let counts = tables.forecast(&posterior, quantile);
         Self {
             tables,

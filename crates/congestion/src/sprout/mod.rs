@@ -5,8 +5,10 @@
 //! (`model.rs`), forecasts (`forecast.rs`), the arriving and the leaving direction (`inbound.rs`, `outbound.rs`), one
 //! end (`peer.rs`), what is said (`wire.rs`), and the two ends: the data's sender here, its receiver in `receiver.rs`.
 //!
-//! Both ends are the same: the receiver fills the return path with a flow of its own, whose packets are the ACKs, and
-//! the sender forecasts for it. `feedback_only` leaves that flow out. Clocks count whole milliseconds.
+//! Both ends are the same, except that the program's receiver sends no data since 2013 (`src/examples/sproutbt2.cc`): a
+//! heartbeat every 20 ms has its forecast. With `feedback_only` off, as in the paper, the receiver fills the return path
+//! with a flow of its own, whose packets are the ACKs. The sender forecasts the return path in either case. Clocks count
+//! whole milliseconds.
 //!
 //! Deviations from the program: the last packet of a flight, which is shorter than the others, is sent as filler; a
 //! flight that the application cuts short is ended by a heartbeat 10 ms later; forecasts of data packets travel in the
@@ -30,7 +32,7 @@ use crate::{
     Ack, Build, Control, Controller, Entry, FieldSink, Loss, Message, Parameter, Parameters, Sent, Start,
     Timeout,
 };
-use peer::{Peer, ms};
+use peer::{End, Peer, ms};
 use units::Time;
 use wire::Header;
 
@@ -64,14 +66,9 @@ pub(crate) const ENTRY: Entry = Entry {
         Parameter::integer("heartbeat_ms", "ms", 50, (20, 1000), "Time from a packet to the next heartbeat."),
         Parameter::integer("reorder_ms", "ms", 10, (0, 1000), "Packets overtaken for longer are lost."),
         Parameter::flag(
-            "first_flight",
-            true,
-            "A new connection begins with what it expects of an unknown link; off: with heartbeats.",
-        ),
-        Parameter::flag(
             "feedback_only",
-            false,
-            "The receiver sends a forecast every 20 ms and does not fill the return path with a flow of its own.",
+            true,
+            "The receiver sends a forecast every 20 ms and no data; off: it fills the return path with a flow of its own.",
         ),
     ],
     receiver: Some(|parameters, start| Ok(Box::new(receiver::Receiver::new(parameters, start)))),
@@ -90,9 +87,8 @@ struct Sprout {
 
 impl Sprout {
     fn new(parameters: &Parameters, start: &Start) -> Self {
-        let forecasts = !parameters.flag("feedback_only");
         Self {
-            peer: Peer::new(parameters, start, ms(start.now), forecasts),
+            peer: Peer::new(parameters, start, ms(start.now), End::Sender),
             packet_bytes: u64::from(start.mss_bytes.max(1)),
             in_flight_bytes: 0,
             header: Header::default(),
@@ -114,7 +110,7 @@ impl Controller for Sprout {
         self.in_flight_bytes = ack.in_flight_bytes;
         if let Some(header) = Header::read(ack.feedback) {
             self.peer.on_packet(ms(ack.now), &header);
-            self.peer.look(ms(ack.now));
+            self.peer.look(ack.now);
         }
     }
 
@@ -127,7 +123,7 @@ impl Controller for Sprout {
     }
 
     fn on_wake(&mut self, now: Time) {
-        self.peer.look(ms(now));
+        self.peer.look(now);
     }
 
     fn control(&self) -> Control {

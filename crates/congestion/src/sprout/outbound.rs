@@ -34,21 +34,16 @@ pub(super) struct Outbound {
 }
 
 impl Outbound {
-    /// `counts` is the forecast for a link of which nothing is known yet, `forecast_at` the time from which it holds.
-    pub(super) fn new(
-        counts: Counts,
-        forecast_at: Option<u64>,
-        packet_bytes: u64,
-        lookahead: usize,
-        reorder: u64,
-    ) -> Self {
+    /// `counts` is the forecast for a link of which nothing is known yet. It has expired when the connection begins: the
+    /// program counts its age from the clock's zero, so it begins with heartbeats.
+    pub(super) fn new(counts: Counts, packet_bytes: u64, lookahead: usize, reorder: u64) -> Self {
         Self {
             packet_bytes,
             lookahead,
             reorder,
             next_sequence: 0,
             counts,
-            forecast_at,
+            forecast_at: None,
             tick: 0,
             queue_bytes: 0,
             recent: VecDeque::with_capacity(256),

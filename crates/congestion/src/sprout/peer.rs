@@ -2,7 +2,8 @@
 //!
 //! Both ends run the same loop (keithw/sprout@366e35c, `src/examples/sproutbt2.cc`): after each packet that arrives,
 //! and 10 ms after the last look at the latest, it works out its window and sends a flight of that size; without one, a
-//! heartbeat follows the packet before by 50 ms.
+//! heartbeat follows the packet before by 50 ms. With `feedback_only` the window of the data's receiver is always 0 and
+//! its heartbeats follow each other by 20 ms.
 
 use super::forecast::Tables;
 use super::inbound::Inbound;
@@ -14,10 +15,21 @@ use units::{Span, Time};
 
 /// Longest time between two looks at the window, ms.
 const POLL_MS: u64 = 10;
+/// Time from a packet to the next one of a data receiver that sends no data, ms.
+const REPORT_MS: u64 = 20;
 
 /// Whole milliseconds of a clock, as the program's.
 pub(super) const fn ms(time: Time) -> u64 {
     time.as_ns() / 1_000_000
+}
+
+/// Which end of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// Sends the data that is measured.
+    Sender,
+    /// Receives that data.
+    Receiver,
 }
 
 /// One end. Times are ms.
@@ -26,12 +38,14 @@ pub(super) struct Peer {
     pub(super) inbound: Inbound,
     pub(super) outbound: Outbound,
     packet_bytes: u32,
-    /// Whether it forecasts the direction that arrives.
-    forecasts: bool,
+    /// Whether it fills the leaving direction.
+    sends_data: bool,
     heartbeat: u64,
     /// Bytes left of the present flight.
     credit: u64,
     looked_at: u64,
+    /// What the clock left out at the last look: the wait that follows begins there.
+    fraction: Span,
     heartbeat_at: u64,
     /// Whether the last packet announced silence.
     flight_ended: bool,
@@ -40,27 +54,32 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    /// An end that begins at `now`. With the parameter `feedback_only` only the data's receiver forecasts.
-    pub(super) fn new(parameters: &Parameters, start: &Start, now: u64, forecasts: bool) -> Self {
+    /// Return an end that begins at `now`.
+    pub(super) fn new(parameters: &Parameters, start: &Start, now: u64, end: End) -> Self {
         let packet_bytes = start.mss_bytes.max(1);
         let motion =
             Motion { sigma: parameters.number("sigma"), outage_escape: parameters.number("outage_escape") };
-        let heartbeat = parameters.integer("heartbeat_ms") as u64;
+        let feedback_only = parameters.flag("feedback_only");
+        let heartbeat_of = |end| {
+            let reports = feedback_only && end == End::Receiver;
+            if reports { REPORT_MS } else { parameters.integer("heartbeat_ms") as u64 }
+        };
+        let heartbeat = heartbeat_of(end);
+        let other = if end == End::Sender { End::Receiver } else { End::Sender };
         let quantile = 1.0 - parameters.number("confidence");
-        let inbound = Inbound::new(Tables::get(motion), quantile, heartbeat);
+        let inbound = Inbound::new(Tables::get(motion), quantile, heartbeat_of(other));
         let lookahead = parameters.integer("lookahead") as usize;
         let reorder = parameters.integer("reorder_ms") as u64;
-        let counts = *inbound.counts();
-        let forecast_at = parameters.flag("first_flight").then_some(now);
-        let outbound = Outbound::new(counts, forecast_at, u64::from(packet_bytes), lookahead, reorder);
+        let outbound = Outbound::new(*inbound.counts(), u64::from(packet_bytes), lookahead, reorder);
         Self {
             inbound,
             outbound,
             packet_bytes,
-            forecasts,
+            sends_data: end == End::Sender || !feedback_only,
             heartbeat,
             credit: 0,
             looked_at: now,
+            fraction: Span::ZERO,
             heartbeat_at: now + heartbeat,
             flight_ended: true,
             told: None,
@@ -69,22 +88,27 @@ impl Peer {
 
     /// A packet of the other end arrived.
     pub(super) fn on_packet(&mut self, now: u64, header: &Header) {
-        if self.forecasts {
-            self.inbound.on_packet(now, header);
-        }
+        self.inbound.on_packet(now, header);
         if let Some(forecast) = &header.forecast {
             self.outbound.on_forecast(now, forecast);
         }
     }
 
     /// Looks at the window: begins the next flight if there is one.
-    pub(super) fn look(&mut self, now: u64) {
+    pub(super) fn look(&mut self, time: Time) {
+        let now = ms(time);
+        self.fraction = Span::from_ns(time.as_ns() % 1_000_000);
         if self.credit > 0 && !self.flight_ended && now > self.looked_at {
             // The application had no more: the flight is over, which the other end has to be told.
             self.heartbeat_at = now;
         }
         self.looked_at = now;
-        self.credit = self.outbound.window(now);
+        self.credit = self.window(now);
+    }
+
+    /// Bytes that may be sent at `now`.
+    fn window(&self, now: u64) -> u64 {
+        if self.sends_data { self.outbound.window(now) } else { 0 }
     }
 
     /// Data bytes of the packet that may leave now; 0 for a heartbeat.
@@ -99,7 +123,7 @@ impl Peer {
     pub(super) fn send(&mut self, now: u64, data_bytes: u32) -> Header {
         self.credit = self.credit.saturating_sub(u64::from(data_bytes));
         let mut forecast = None;
-        if self.flight_ended && self.forecasts {
+        if self.flight_ended {
             forecast = self.inbound.forecast(now).filter(|(tick, _)| self.told != Some(*tick));
             self.told = forecast.map_or(self.told, |(tick, _)| Some(tick));
         }
@@ -107,12 +131,6 @@ impl Peer {
         self.looked_at = self.looked_at.max(now);
         self.heartbeat_at = self.heartbeat_at.max(now + self.heartbeat);
         self.outbound.send(now, self.flight_ended, data_bytes, forecast.map(|(_, forecast)| forecast))
-    }
-
-    /// A packet without data that carries the forecast in any case.
-    pub(super) fn report(&mut self, now: u64) -> Header {
-        (self.flight_ended, self.told) = (true, None);
-        self.send(now, 0)
     }
 
     /// Bytes left of the present flight.
@@ -130,7 +148,7 @@ impl Peer {
         let mut at = self.looked_at;
         loop {
             at = (at + POLL_MS).min(self.heartbeat_at.max(at + 1));
-            if self.credit > 0 || at >= self.heartbeat_at || self.outbound.window(at) > 0 {
+            if self.credit > 0 || at >= self.heartbeat_at || self.window(at) > 0 {
                 return at;
             }
         }
@@ -138,15 +156,15 @@ impl Peer {
 
     /// When to look again.
     pub(super) fn wake_at(&self) -> Time {
-        time(self.next_look())
+        self.time(self.next_look())
     }
 
     /// When the next packet leaves if nothing arrives until then; in the past if it may at once.
     pub(super) fn next_send(&self) -> Time {
-        if self.next_packet().is_some() { time(self.looked_at) } else { self.wake_at() }
+        if self.next_packet().is_some() { self.time(self.looked_at) } else { self.wake_at() }
     }
-}
 
-fn time(ms: u64) -> Time {
-    Time::ZERO + Span::from_ms(ms)
+    const fn time(&self, ms: u64) -> Time {
+        Time::from_ns(ms * 1_000_000 + self.fraction.as_ns())
+    }
 }
