@@ -20,6 +20,8 @@ PATIENCE_S = 12.0
 """So long a process may take to end after its lifeline did or it was told to."""
 SWEEP_S = 10.0
 """So long what is left is looked for and ended."""
+COPY_S = 2.0
+"""So long a copy of a process may take to show what it is up to."""
 LOOK_S = 0.1
 """Between two looks at what the process has taken."""
 _PR_SET_PDEATHSIG = 1
@@ -160,6 +162,29 @@ class _Keeper:
         with contextlib.suppress(OSError), self._bounds.last_words.open("a", encoding="utf-8") as file:
             file.write(f"its process {what}\n")
         return True
+
+
+def was_copied(last_words: Path) -> bool:
+    """Whether a copy of this process, made with `fork`, has gone on with its work and said so in its last words.
+
+    A copy that has just begun is given time to do so; one that sleeps is left to the guardian.
+    """
+    until = time.monotonic() + COPY_S
+    own = _command(os.getpid())
+    while time.monotonic() < until and any(_command(each) == own for each in descendants(os.getpid())):
+        time.sleep(0.005)
+    try:
+        return last_words.stat().st_size > 0
+    except OSError:
+        return False
+
+
+def _command(process: int) -> bytes:
+    """What a process was started as; nothing of one that has ended."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def machine_memory_bytes() -> int:

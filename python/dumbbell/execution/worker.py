@@ -20,7 +20,7 @@ from typing import Any
 from dumbbell import __version__, _core
 from dumbbell.backends import Executor, full_name
 from dumbbell.errors import one_line, printable
-from dumbbell.execution.guardian import KEPT_OUTPUT_BYTES, Bounds, guarded
+from dumbbell.execution.guardian import KEPT_OUTPUT_BYTES, Bounds, guarded, was_copied
 from dumbbell.execution.inbox import Garbled, send
 from dumbbell.execution.processes import belong_to_parent, die_with_parent
 from dumbbell.json_text import to_json
@@ -165,6 +165,8 @@ def _serve(connection: Connection, post: Post) -> None:
             with bounds.last_words.open("a", encoding="utf-8") as file:
                 file.write("its process has lost modules of Python (sys.modules)\n")
             os._exit(1)  # what comes next may need them
+        if bounds is not None and was_copied(bounds.last_words):
+            os._exit(1)  # it has done who knows what in the name of this one
         attempt.log += take_output(bounds)
         tell(Made(task.number, time.monotonic() - started))
         made.put((task, attempt))

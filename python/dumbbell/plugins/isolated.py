@@ -20,7 +20,7 @@ from typing import IO, Any, Self
 
 from dumbbell import _core
 from dumbbell.errors import UserError, one_line, with_hint
-from dumbbell.execution.guardian import Bounds, guarded
+from dumbbell.execution.guardian import Bounds, guarded, was_copied
 from dumbbell.execution.inbox import Garbled
 from dumbbell.execution.processes import ENDS_WITHIN_S, cause_of_death
 
@@ -210,12 +210,16 @@ def _simulated(question: dict[str, Any], replies: IO[str], out: IO[str]) -> str:
     """The statistics of a run; who asks for it is told of every moment and says when to go on, and may end."""
     _core.guard_process(question["last_words"])
     faulthandler.enable(2, all_threads=False)
+    own = os.getpid()
 
     def watch(*moment: object) -> None:
         _say(out, {"moment": moment})
         replies.readline()
 
-    return _core.simulate(question["simulate"], question["directory"], watch if question["watched"] else None)
+    statistics = _core.simulate(question["simulate"], question["directory"], watch if question["watched"] else None)
+    if os.getpid() != own or was_copied(Path(question["last_words"])):
+        os._exit(1)
+    return statistics
 
 
 def _say(stream: IO[str], content: object) -> None:
