@@ -49,7 +49,7 @@ def compile_kernel_controller(source: str | Path, library: str | Path | None = N
 
     Args:
         source: A file like `net/ipv4/tcp_illinois.c` of a kernel's source tree. Files beside it whose functions it uses
-            are compiled with it (`tcp_yeah.c` uses `tcp_vegas.c`).
+            are compiled with it (in Linux v6.12 `tcp_yeah.c` uses `tcp_vegas.c`).
         library: File to write; default: `libtcp_illinois.so` in the working directory. The scheme file is beside it.
 
     Returns:

@@ -117,7 +117,7 @@ def make(new: Path) -> None:
 def require_index(new: Path) -> None:
     """Refuses at once where pip would try for minutes to reach an index."""
     say(doing="looking for its package index")
-    pip = [new / "bin" / "python", "-m", "pip", "config", "list"]
+    pip: list[str | Path] = [new / "bin" / "python", "-m", "pip", "config", "list"]
     told = subprocess.run(pip, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False).stdout
     settings = {}
     # those of the environment last: they count more than those of files
