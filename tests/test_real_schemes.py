@@ -487,3 +487,14 @@ def test_degraded_runs_do_not_fail_the_command(
     assert tell_outcome(results.directory, Outcome(degraded=[(run, "late by 7 ms")])) == 0
     assert "  reno on small, run 1: late by 7 ms" in capsys.readouterr().err
     assert tell_outcome(results.directory, Outcome(failed=[(run, "invalid: 3 packets were lost")])) == 1
+
+
+def test_a_kernel_scheme_says_how_large_its_socket_buffers_are() -> None:
+    sizes = {"tcp_wmem": [4096, 16384, 4194304], "tcp_rmem": [4096, 131072, 6291456]}
+    scheme = program(
+        'name = "mine"\nkind = "kernel"\ncontroller = "cubic"\n'
+        "transport = { tcp_wmem = [4096, 16384, 4194304], tcp_rmem = [4096, 131072, 6291456] }\n"
+    )
+    assert scheme.transport == sizes
+    with pytest.raises(UserError, match="allowed is tcp_rmem, tcp_wmem alone: a kernel controller brings its own"):
+        program('name = "mine"\nkind = "kernel"\ntransport = { tcp_wmem = [1, 2, 3], ack_every = 1 }\n')

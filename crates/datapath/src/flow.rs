@@ -50,7 +50,9 @@ impl Sockets {
         if flow.program.is_some() {
             return Ok(Self::Programs);
         }
-        if flow.kernel.is_some() {
+        if let Some(kernel) = &flow.kernel {
+            sender.namespace.set_buffers(kernel)?;
+            receiver.namespace.set_buffers(kernel)?;
             let listen = || TcpListener::bind(to).map_err(|error| format!("{to}: {error}"));
             return Ok(Self::Tcp { listener: receiver.namespace.run(listen)? });
         }

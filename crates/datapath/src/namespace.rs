@@ -2,6 +2,7 @@
 //! process that holds them, however this process ends.
 
 use nix::sched::{CloneFlags, setns, unshare};
+use runs::KernelSpec;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -63,6 +64,15 @@ impl Namespace {
         })
     }
 
+    /// Gives sockets of TCP that are opened from now on the buffers that `kernel` asks for.
+    pub(crate) fn set_buffers(&self, kernel: &KernelSpec) -> Result<(), String> {
+        self.run(|| {
+            set_buffers(kernel).map_err(|error| {
+                format!("cannot set the sysctls of a network namespace: {error}: run as root")
+            })
+        })
+    }
+
     /// For `setns` in a child process.
     pub(crate) fn raw(&self) -> RawFd {
         self.descriptor.as_raw_fd()
@@ -92,7 +102,7 @@ pub(crate) fn in_thread<T: Send>(work: impl FnOnce() -> Result<T, String> + Send
 }
 
 /// What every namespace needs: no IPv6 noise, nothing remembered between connections, buffers far above any
-/// bandwidth-delay product, `ping` for everybody.
+/// bandwidth-delay product unless a flow asks for others, `ping` for everybody.
 const SYSCTLS: [(&str, &str); 6] = [
     ("net/ipv6/conf/all/disable_ipv6", "1"),
     ("net/ipv6/conf/default/disable_ipv6", "1"),
@@ -108,6 +118,16 @@ pub(crate) fn set(name: &str, value: &str) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,
     }
+}
+
+/// Gives TCP in the calling thread's namespace the socket buffers that `kernel` asks for: sockets that are opened from now on.
+fn set_buffers(kernel: &KernelSpec) -> io::Result<()> {
+    for (name, sizes) in [("net/ipv4/tcp_wmem", kernel.tcp_wmem), ("net/ipv4/tcp_rmem", kernel.tcp_rmem)] {
+        if let Some([least, first, most]) = sizes {
+            set(name, &format!("{least} {first} {most}"))?;
+        }
+    }
+    Ok(())
 }
 
 fn settle() -> io::Result<()> {

@@ -9,6 +9,12 @@ use std::collections::BTreeMap;
 pub struct KernelSpec {
     /// What `TCP_CONGESTION` is set to.
     pub congestion_control: String,
+    /// The sysctl `net.ipv4.tcp_wmem` of the flow's namespaces; the datapath's own if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp_wmem: Option<[u64; 3]>,
+    /// The sysctl `net.ipv4.tcp_rmem` likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp_rmem: Option<[u64; 3]>,
 }
 
 /// Which side of a program flow listens.
@@ -63,11 +69,25 @@ pub enum Readiness {
     After(f64),
 }
 
+/// Smallest and largest socket buffer that the kernel can be asked for.
+const LEAST_BUFFER_BYTES: u64 = 4096;
+const MOST_BUFFER_BYTES: u64 = i32::MAX as u64;
+
 impl KernelSpec {
     pub(crate) fn validate(&self) -> Result<(), String> {
         let name = &self.congestion_control;
         if name.is_empty() || name.len() > 15 || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(format!("kernel.congestion_control = `{name}`: must be 1 to 15 visible characters"));
+        }
+        for (name, sizes) in [("tcp_wmem", self.tcp_wmem), ("tcp_rmem", self.tcp_rmem)] {
+            let Some(sizes) = sizes else { continue };
+            let is_ascending = sizes[0] <= sizes[1] && sizes[1] <= sizes[2];
+            if !is_ascending || sizes[0] < LEAST_BUFFER_BYTES || sizes[2] > MOST_BUFFER_BYTES {
+                return Err(format!(
+                    "kernel.{name} = {sizes:?}: must be three ascending numbers from {LEAST_BUFFER_BYTES} to \
+                     {MOST_BUFFER_BYTES}"
+                ));
+            }
         }
         Ok(())
     }

@@ -266,6 +266,11 @@ impl Application {
         self.room = self.room.max(Some(bytes));
     }
 
+    /// Bytes that the socket takes in all, as far as it has said; `None` if it takes only what is sent at once.
+    pub const fn room(&self) -> Option<u64> {
+        self.room
+    }
+
     /// Bytes written to the socket so far, of which `sent` have left.
     pub fn accepted(&self, sent: u64) -> u64 {
         self.room.map_or(sent, |room| self.written.min(room).max(sent))

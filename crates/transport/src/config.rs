@@ -102,7 +102,7 @@ pub enum EcnMode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Name of the profile the other values started from: `linux-like` (also called `tcp`), `linux-offload`, `ns3-compat`, `quic` or
+    /// Name of the profile the other values started from: `linux-like` (also called `tcp`), `linux`, `linux-offload`, `ns3-compat`, `quic` or
     /// `datagram`.
     pub profile: String,
     /// Payload bytes of a full packet: the segment size that windows and rates count.
@@ -125,6 +125,8 @@ pub struct Config {
     pub ack_every: u32,
     /// An ACK at the latest after this time.
     pub ack_delay_ms: f64,
+    /// So many packets at the start are acknowledged one by one (Linux v5.15, `net/ipv4/tcp_input.c`: `TCP_MAX_QUICKACKS`, 16).
+    pub quick_acks: u32,
     /// An ACK at once for a packet out of order; off: only by count and time, and when the scheme's receiver-side half wants.
     pub ack_on_gap: bool,
     /// Most packet ranges an ACK carries (TCP: the cumulative point and its SACK blocks).
@@ -180,6 +182,13 @@ pub struct Config {
     pub send_buffer_bytes: u64,
     /// Most bytes above the first that is missing at the receiver (TCP's receive window); 0: any number.
     pub receive_window_bytes: u64,
+    /// Linux's sysctl of that name: smallest, first and largest memory of a sending socket, which grows with the window. The
+    /// smallest has no effect without memory pressure. All 0: `send_buffer_bytes` alone counts.
+    pub tcp_wmem: [u64; 3],
+    /// The same of a receiving socket, half of which is announced as window. All 0: `receive_window_bytes` alone counts.
+    pub tcp_rmem: [u64; 3],
+    /// Memory that one full packet occupies in the sending socket (`truesize` of an skb); 0: worked out from `payload_bytes`.
+    pub skb_truesize_bytes: u64,
     /// How a fractional window counts.
     pub window_rounding: WindowRounding,
     /// For controllers without a pacing rate: pace at this multiple of window / srtt; 0 sends unpaced.
@@ -208,7 +217,15 @@ pub struct Config {
 pub(crate) const MAX_PAYLOAD_BYTES: u32 = 65_000;
 
 /// Names of the profiles.
-const PROFILES: [&str; 6] = ["linux-like", "tcp", "linux-offload", "ns3-compat", "quic", "datagram"];
+const PROFILES: [&str; 7] = ["linux-like", "tcp", "linux", "linux-offload", "ns3-compat", "quic", "datagram"];
+/// Linux's `tcp_wmem` on machines with 4 GiB of memory or more (Linux v5.15, `net/ipv4/tcp.c`, `tcp_init`).
+const TCP_WMEM: [u64; 3] = [4096, 16_384, 4_194_304];
+/// `tcp_rmem` likewise.
+const TCP_RMEM: [u64; 3] = [4096, 131_072, 6_291_456];
+/// Packets that Linux acknowledges one by one at the start (`TCP_MAX_QUICKACKS`).
+const MAX_QUICK_ACKS: u32 = 16;
+/// No buffer of that kind.
+const NO_BUFFER: [u64; 3] = [0; 3];
 /// Most bytes that Linux hands to a card at once: 64 KiB less 320 of headers (`GSO_MAX_SIZE`, `MAX_TCP_HEADER`).
 const OFFLOAD_BYTES: u64 = 65_215;
 
@@ -227,6 +244,7 @@ impl Config {
             handshake_repeat_ms: 0.0,
             ack_every: 2,
             ack_delay_ms: 40.0,
+            quick_acks: 0,
             ack_on_gap: true,
             ack_ranges: 4,
             sack: true,
@@ -254,6 +272,9 @@ impl Config {
             max_window_bytes: 1 << 30,
             send_buffer_bytes: 0,
             receive_window_bytes: 0,
+            tcp_wmem: NO_BUFFER,
+            tcp_rmem: NO_BUFFER,
+            skb_truesize_bytes: 0,
             window_rounding: WindowRounding::Down,
             pacing_gain: 0.0,
             burst_ms: 0.0,
@@ -267,7 +288,19 @@ impl Config {
         }
     }
 
-    /// The same on a host with segmentation offload, in bursts of what leaves in 1 ms (Linux v5.15, `net/ipv4/tcp_output.c`,
+    /// The same with what a host does besides: socket buffers of Linux's default sizes, and the first packets of a connection
+    /// acknowledged one by one.
+    pub fn linux() -> Self {
+        Self {
+            profile: "linux".to_owned(),
+            tcp_wmem: TCP_WMEM,
+            tcp_rmem: TCP_RMEM,
+            quick_acks: MAX_QUICK_ACKS,
+            ..Self::tcp()
+        }
+    }
+
+    /// `linux-like` on a host with segmentation offload, in bursts of what leaves in 1 ms (Linux v5.15, `net/ipv4/tcp_output.c`,
     /// `tcp_tso_autosize`: `sk_pacing_shift` 10).
     pub fn linux_offload() -> Self {
         Self { profile: "linux-offload".to_owned(), burst_ms: 1.0, ..Self::tcp() }
@@ -355,6 +388,7 @@ impl Config {
         let profile = given.get("profile").map_or(Some("tcp"), serde_json::Value::as_str);
         let base = match profile {
             Some("linux-like" | "tcp") => Self::tcp(),
+            Some("linux") => Self::linux(),
             Some("linux-offload") => Self::linux_offload(),
             Some("ns3-compat") => Self::ns3_compat(),
             Some("quic") => Self::quic(),
@@ -367,6 +401,13 @@ impl Config {
         let mut merged = serde_json::to_value(base).map_err(|error| error.to_string())?;
         for (key, value) in given {
             merged[key] = value.clone();
+        }
+        // What has a fixed size does not grow, and what is never sent again needs no copy.
+        let is_unreliable = merged["reliable"] == serde_json::Value::Bool(false);
+        for (grows, fixed) in [("tcp_wmem", "send_buffer_bytes"), ("tcp_rmem", "receive_window_bytes")] {
+            if !given.contains_key(grows) && (given.contains_key(fixed) || is_unreliable) {
+                merged[grows] = NO_BUFFER.to_vec().into();
+            }
         }
         let config: Self = specification::read(&merged, "transport")?;
         config.validate()?;
@@ -388,6 +429,7 @@ impl Config {
         check("ack_bytes", f64::from(self.ack_bytes), 1.0, 65_000.0)?;
         check("ack_every", f64::from(self.ack_every), 1.0, 1e6)?;
         check("ack_delay_ms", self.ack_delay_ms, 0.0, 10_000.0)?;
+        check("quick_acks", f64::from(self.quick_acks), 0.0, 1e6)?;
         check("ack_ranges", self.ack_ranges as f64, 1.0, 1024.0)?;
         check("packet_threshold", self.packet_threshold as f64, 1.0, 1e6)?;
         check("time_threshold", self.time_threshold, 0.0, 100.0)?;
@@ -420,6 +462,7 @@ impl Config {
             }
             check("send_buffer_bytes", self.send_buffer_bytes as f64, f64::from(self.payload_bytes), 1e12)?;
         }
+        self.validate_sysctls()?;
         check("pacing_gain", self.pacing_gain, 0.0, 100.0)?;
         if self.keepalive_ms != 0.0 && !(0.1..=60_000.0).contains(&self.keepalive_ms) {
             return Err(format!(
@@ -428,6 +471,39 @@ impl Config {
             ));
         }
         self.receiver.validate()
+    }
+
+    fn validate_sysctls(&self) -> Result<(), String> {
+        let least = u64::from(self.payload_bytes);
+        let truesize = self.skb_truesize_bytes;
+        if truesize > 0 && !(least..=1 << 20).contains(&truesize) {
+            return Err(format!(
+                "transport.skb_truesize_bytes = {truesize}: allowed is 0 (worked out) or {least} to 1048576"
+            ));
+        }
+        let sysctls = [
+            ("tcp_wmem", self.tcp_wmem, "send_buffer_bytes", self.send_buffer_bytes, 1),
+            ("tcp_rmem", self.tcp_rmem, "receive_window_bytes", self.receive_window_bytes, 2 * least),
+        ];
+        for (name, sizes, fixed, fixed_bytes, least) in sysctls {
+            let [smallest, first, largest] = sizes;
+            let is_ascending = smallest <= first && first <= largest;
+            if sizes != NO_BUFFER
+                && !(is_ascending && (least..=1 << 40).contains(&first) && largest <= 1 << 40)
+            {
+                return Err(format!(
+                    "transport.{name} = {sizes:?}: allowed are [0, 0, 0] (none) or three ascending numbers of which the \
+                     second is at least {least} and the third at most {}",
+                    1u64 << 40
+                ));
+            }
+            if sizes != NO_BUFFER && (!self.reliable || fixed_bytes > 0) {
+                return Err(format!(
+                    "transport.{name} = {sizes:?}: must be [0, 0, 0] unless reliable is true and {fixed} is 0"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Bytes of a full data packet's IP datagram.
@@ -470,7 +546,7 @@ mod tests {
         assert_eq!(refusal(json!({"ack_every": 0})), "transport.ack_every = 0: allowed is 1 to 1000000");
         assert_eq!(
             refusal(json!({"profile": "sctp"})),
-            "transport.profile = \"sctp\": allowed are linux-like, tcp, linux-offload, ns3-compat, quic, datagram"
+            "transport.profile = \"sctp\": allowed are linux-like, tcp, linux, linux-offload, ns3-compat, quic, datagram"
         );
         assert_eq!(
             refusal(json!({"profile": "datagram", "loss_detection": "sequence"})),

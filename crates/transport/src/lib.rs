@@ -6,6 +6,7 @@
 mod ack_size;
 mod advance;
 mod application;
+mod buffers;
 mod bursts;
 mod conduct;
 mod config;

@@ -30,6 +30,8 @@ pub struct Receiver {
     ack_every: u32,
     ack_delay: Span,
     ack_on_gap: bool,
+    /// Packets that are still acknowledged one by one.
+    quick_acks: u32,
     ack_ranges: usize,
     /// Stream bytes from the first missing one on that an ACK can speak of; `u64::MAX`: of all.
     reach_bytes: u64,
@@ -64,6 +66,7 @@ impl Receiver {
             ack_every: config.ack_every,
             ack_delay: config.ack_delay(),
             ack_on_gap: config.ack_on_gap,
+            quick_acks: config.quick_acks,
             ack_ranges: config.ack_ranges,
             reach_bytes: match config.sack_packets {
                 _ if !config.sack => 0,
@@ -136,7 +139,9 @@ impl Receiver {
         self.note_arrival(data, Arrival { number: data.number, at: now, ce: ecn.ce > 0 });
         let in_order = data.number == expected && self.withheld.is_empty() && !self.has_hole();
         let opening = data.payload_bytes == 0 && !data.filler;
-        if (!in_order && self.ack_on_gap) || opening || self.unacked >= self.ack_every {
+        let is_quick = !opening && self.quick_acks > 0;
+        self.quick_acks -= u32::from(is_quick);
+        if (!in_order && self.ack_on_gap) || opening || is_quick || self.unacked >= self.ack_every {
             self.ack_due = now;
         } else {
             self.ack_due = self.ack_due.min(self.first_unacked_at + self.ack_delay);
@@ -310,6 +315,18 @@ mod tests {
         assert_eq!(receiver.next_timer(), at(42));
         assert!(receiver.poll_ack(at(42), &mut frame));
         assert_eq!((frame.delay, receiver.next_timer()), (Span::from_ms(40), Time::NEVER));
+    }
+
+    #[test]
+    fn the_first_packets_are_acknowledged_one_by_one_if_asked_for() {
+        let (mut receiver, mut frame) = (receiver(|config| config.quick_acks = 2), AckFrame::default());
+        let acked: Vec<bool> = (0..6)
+            .map(|number| {
+                receiver.on_data(at(number), &data(number, 1000 * number), EcnCounts::default());
+                receiver.poll_ack(at(number), &mut frame)
+            })
+            .collect();
+        assert_eq!(acked, [true, true, false, true, false, true]);
     }
 
     #[test]

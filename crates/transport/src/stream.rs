@@ -1,6 +1,7 @@
 //! What is to be sent: the application's bytes, and those that were lost.
 
 use crate::application::Application;
+use crate::buffers::{ReceiveWindow, SendBuffer};
 use crate::config::Config;
 use crate::encoder::EncoderStats;
 use crate::flight::Flight;
@@ -43,8 +44,8 @@ pub(crate) struct Stream {
     total: u64,
     completed_at: Option<Time>,
     retransmissions: u64,
-    send_buffer_bytes: u64,
-    receive_window_bytes: u64,
+    send_buffer: SendBuffer,
+    receive_window: ReceiveWindow,
     payload_bytes: u32,
     /// Lost payload is sent again.
     reliable: bool,
@@ -55,8 +56,9 @@ pub(crate) struct Stream {
 
 impl Stream {
     pub(crate) fn new(config: &Config, mut application: Application) -> Self {
-        if config.send_buffer_bytes > 0 {
-            application.make_room(config.send_buffer_bytes);
+        let send_buffer = SendBuffer::new(config);
+        if let Some(room) = send_buffer.first_room() {
+            application.make_room(room);
         }
         Self {
             resend: VecDeque::new(),
@@ -66,8 +68,8 @@ impl Stream {
             total: application.total().unwrap_or(u64::MAX),
             completed_at: None,
             retransmissions: 0,
-            send_buffer_bytes: config.send_buffer_bytes,
-            receive_window_bytes: config.receive_window_bytes,
+            send_buffer,
+            receive_window: ReceiveWindow::new(config),
             payload_bytes: config.payload_bytes,
             reliable: config.reliable,
             waits: false,
@@ -100,10 +102,21 @@ impl Stream {
         self.retransmissions
     }
 
-    /// The receiver has the first `bytes` bytes in order: the socket forgets them.
-    pub(crate) fn free_buffer(&mut self, bytes: u64) {
-        if self.send_buffer_bytes > 0 {
-            self.application.make_room(bytes + self.send_buffer_bytes);
+    /// The receiver has the first `bytes` bytes in order: the sending socket forgets them, the receiver's window moves on.
+    /// `window_bytes` is the controller's window, of which `in_flight_bytes` are used.
+    pub(crate) fn free_buffers(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        window_bytes: u64,
+        in_flight_bytes: u64,
+        rtt: Option<Span>,
+    ) {
+        self.receive_window.on_ack(now, bytes.max(self.complete), rtt);
+        let Some(room) = self.application.room() else { return };
+        let accepted = self.application.accepted(self.next_offset);
+        if let Some(room) = self.send_buffer.room(bytes, room, accepted, window_bytes, in_flight_bytes) {
+            self.application.make_room(room);
         }
     }
 
@@ -201,8 +214,8 @@ impl Stream {
 
     /// Whether another full packet would go beyond what the receiver can keep.
     pub(crate) fn fills_receive_window(&self) -> bool {
-        let most = self.receive_window_bytes;
-        most > 0 && self.next_offset + u64::from(self.payload_bytes) > self.complete + most
+        let edge = self.complete.saturating_add(self.receive_window.bytes());
+        self.next_offset + u64::from(self.payload_bytes) > edge
     }
 
     /// `load` leaves; returns whether it was sent before.

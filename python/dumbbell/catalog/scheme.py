@@ -7,11 +7,12 @@ from typing import Any
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.programs import Program, parse_program
 from dumbbell.catalog.tables import TomlTable, parse_toml, to_toml
-from dumbbell.errors import full_name
+from dumbbell.errors import full_name, listed
 from dumbbell.names import require_names
 
 MARKERS = ("*", "h", "^", "<", ">", "H", "p", "8", "1", "v", "o", "d", "+", "D", "s", "x", "P", "X", ".")
 STATUSES = ("verified", "experimental", "imported")
+SYSCTLS = ("tcp_rmem", "tcp_wmem")  # of the transport of kernel schemes: the socket buffers in their namespaces
 KINDS = ("core", "plugin", "python", "kernel", "bpf", "program")
 WHAT = {
     "core": "a built-in controller",
@@ -166,7 +167,10 @@ def _program(table: TomlTable, kind: str, status: str, parameters: dict[str, str
 def _check_kind(table: TomlTable, scheme: Scheme) -> None:
     """Refuses what has no meaning for the kind, instead of ignoring it."""
     if scheme.real and scheme.transport:
-        raise table.fail("transport", "a table", f"none: {WHAT[scheme.kind]} brings its own")
+        known = SYSCTLS if scheme.kind in ("kernel", "bpf") else ()
+        if unknown := [key for key in scheme.transport if key not in known]:
+            allowed = f"{listed(known)} alone" if known else "none"
+            raise table.fail("transport", unknown[0], f"{allowed}: {WHAT[scheme.kind]} brings its own")
     if scheme.kind == "program" and scheme.application != GREEDY:
         raise table.fail("application", "a table", "none: a program decides itself what it sends")
     if scheme.kind in ("kernel", "bpf"):

@@ -76,7 +76,7 @@ def _sender(scheme: Scheme, path: PathModel) -> dict[str, Any]:
     if scheme.program is not None:
         return {"program": scheme.program.spec(scheme.parameters)}
     if scheme.real:
-        return {"kernel": {"congestion_control": scheme.controller}}
+        return {"kernel": {"congestion_control": scheme.controller, **scheme.transport}}
     return {
         **_controller(scheme),
         "parameters": scheme.parameters,

@@ -365,6 +365,7 @@ fn large_frames_and_recent_ones_are_paced_faster() {
             key: false,
             queued_bytes: bytes,
             queue_delay: Span::ZERO,
+            number: 1,
         });
         let control = driver.control();
         control.pacing.unwrap().bps() as f64 / control.media_rate.unwrap().bps() as f64

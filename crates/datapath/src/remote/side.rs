@@ -438,6 +438,9 @@ impl<'a> Work<'a> {
             };
             return Ok(Sockets::Inner(end.namespace.run(open)?));
         }
+        if let Some(kernel) = &flow.kernel {
+            end.namespace.set_buffers(kernel)?;
+        }
         if flow.kernel.is_some() && !self.sends(index) {
             let listen = || TcpListener::bind(own).map_err(|error| format!("{own}: {error}"));
             return Ok(Sockets::Listener(end.namespace.run(listen)?));

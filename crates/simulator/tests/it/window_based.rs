@@ -166,3 +166,50 @@ fn cubic_as_linux_has_it_gets_what_the_kernel_gets_under_one_percent_of_loss() {
     let mean = rates.sum::<f64>() / 10.0;
     assert!((2.03..=2.75).contains(&mean), "{mean:.2} Mbit/s");
 }
+
+/// Mbit/s and p95 of the one-way delay, ms, of a flow over a link of 12 Mbit/s, 40 ms, whose queue has no end.
+fn over_an_endless_queue(scheme: &str, transport: &Value) -> (f64, f64) {
+    let mut path = dumbbell(12.0, 40.0, 1);
+    path["data"][0]["queue"] = json!({"kind": "infinite"});
+    let mut flow = flow(scheme);
+    for (key, value) in transport.as_object().expect("a table") {
+        flow["transport"][key] = value.clone();
+    }
+    let outcome = run(&spec(path, vec![flow], 60.0));
+    (outcome.flow(1, "throughput_mbps"), outcome.flow(1, "delay_p95_ms"))
+}
+
+/// Linux's `tcp_wmem` holds 1,821 packets, 1.82 s at 12 Mbit/s; without it the queue of an endless buffer grows as long as
+/// the window does.
+#[test]
+fn a_send_buffer_bounds_the_queue_of_an_endless_buffer() {
+    for scheme in ["reno", "cubic"] {
+        let (mbps, p95_ms) = over_an_endless_queue(scheme, &json!({"profile": "linux"}));
+        let (_, unbounded_ms) = over_an_endless_queue(scheme, &json!({}));
+        println!("{scheme}: {mbps:.2} Mbit/s, p95 {p95_ms:.0} ms, unbounded {unbounded_ms:.0} ms");
+        // One packet takes 1 ms; the rest of the 1,821 is on its way, and a fraction of a third waits to be written.
+        assert!((1500.0..=1825.0).contains(&p95_ms), "{scheme}: {p95_ms:.0} ms");
+        assert!(unbounded_ms > 1.2 * p95_ms, "{scheme}: {unbounded_ms:.0} ms without buffers");
+        assert!(mbps > 11.8, "{scheme}: {mbps:.2} Mbit/s");
+    }
+}
+
+/// The same bound where the bandwidth-delay product is larger: 1,821 packets per RTT of 400 ms are 53 Mbit/s, and a third of
+/// the buffer is written only when it is free.
+#[test]
+fn a_send_buffer_bounds_throughput_over_a_long_path() {
+    let carried = |wmem: Value| {
+        let mut flow = flow("cubic");
+        flow["transport"]["profile"] = json!("linux");
+        flow["transport"]["tcp_wmem"] = wmem;
+        let mut spec = spec(dumbbell(100.0, 400.0, 4000), vec![flow], 60.0);
+        spec["warmup_s"] = json!(15.0);
+        run(&spec).flow(1, "goodput_mbps")
+    };
+    let (linux, raised) =
+        (carried(json!([4096, 16384, 4_194_304])), carried(json!([4096, 16384, 67_108_864])));
+    println!("{linux:.1} and {raised:.1} Mbit/s");
+    assert!((35.0..=53.0).contains(&linux), "{linux:.1} Mbit/s");
+    // Half of the 6 MiB of the receiver's buffer, which alone bounds it now: 3 MiB per RTT are 63 Mbit/s.
+    assert!((55.0..=64.0).contains(&raised), "{raised:.1} Mbit/s");
+}

@@ -28,14 +28,14 @@ impl Sender {
         self.flight.begin_event();
         self.integrate_to(now);
         self.keepalive.restart(now);
-        self.stream.free_buffer(frame.next_offset);
         let (in_flight_before_bytes, lower_edge) = (self.flight.bytes(), self.flight.first_in_flight());
         let acknowledged = self.flight.collect(frame);
         let mut advance = self.detector.advance(&mut self.flight, frame.next_offset);
         advance.completed_bytes = self.stream.advance(frame.next_offset);
         let is_false_alarm = self.recovery.on_spurious(acknowledged.spurious);
         let Some(newest) = acknowledged.newest else {
-            return self.on_duplicate(now, frame, in_flight_before_bytes);
+            self.on_duplicate(now, frame, in_flight_before_bytes);
+            return self.free_buffers(now, frame.next_offset);
         };
         self.established = true;
         let rtt = self.sample_rtt(now, &newest, acknowledged.is_largest, frame.delay, &advance);
@@ -46,7 +46,7 @@ impl Sender {
             // Openers before it said the same: one that was lost is no hole that anything has to wait for.
             self.flight.retire_below(newest.number);
             self.on_established(now, rtt);
-            return self.conclude(now, &advance);
+            return self.conclude(now, frame.next_offset, &advance);
         }
         if self.recovery.on_ack(now, newest.number, frame.next_offset) {
             self.detector.end_episode(&mut advance);
@@ -75,11 +75,18 @@ impl Sender {
             self.probes = self.probes.max(1);
         }
         self.repeat_at_once();
-        self.conclude(now, &advance);
+        self.conclude(now, frame.next_offset, &advance);
     }
 
-    /// What every ACK that acknowledges something new ends with.
-    fn conclude(&mut self, now: Time, advance: &Advance) {
+    /// The receiver has the first `complete` bytes in order: socket buffers have room again.
+    fn free_buffers(&mut self, now: Time, complete: u64) {
+        let (window_bytes, rtt) = (self.window_bytes(), self.rtt.known());
+        self.stream.free_buffers(now, complete, window_bytes, self.flight.bytes(), rtt);
+    }
+
+    /// What every ACK that acknowledges something new ends with; `complete` bytes have arrived in order.
+    fn conclude(&mut self, now: Time, complete: u64, advance: &Advance) {
+        self.free_buffers(now, complete);
         let is_progress = self.detector.is_progress(advance, self.stream.complete());
         self.timers.on_ack(now, is_progress, advance, &mut self.recovery);
         self.flight.forget(now - self.detector.memory(&self.rtt));
