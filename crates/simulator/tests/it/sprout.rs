@@ -34,7 +34,7 @@ fn closed_loop(rate_mbps: f64, one_way_ms: f64, flow: &Value) -> Outcome {
 }
 
 fn back_mbps(outcome: &Outcome) -> f64 {
-    outcome.stats["flows"][0]["acklink"]["throughput_mbps"].as_f64().unwrap()
+    outcome.stats["flows"][0]["acklink"]["throughput_mbps"].as_f64().expect("a number")
 }
 
 /// About 121 kB per RTT and tick, whatever the link has. The loop locks into the
