@@ -16,11 +16,50 @@ const STALL_BOUND: Span = Span::from_ms(20);
 /// Share of the base RTT that an end may stand still.
 const STALL_RTT_SHARE: u64 = 4;
 
+/// Time for which a controller that keeps the highest rate of the last rounds remembers what left in a burst after a pause,
+/// in base RTTs: BBR's filter of ten rounds (Linux v6.12, `net/ipv4/tcp_bbr.c`, `bbr_bw_rtts`).
+const REMEMBERED_RTTS: u64 = 10;
+/// A run is degraded if more than one part in so many of its time is remembered like that.
+const PAUSED_PARTS: u64 = 10;
+/// Shortest lateness that belongs to a pause: no bound is lower.
+const SHORTEST_PAUSE: Span = BOUND;
+/// Maximum number of pauses that are kept.
+const MAX_PAUSES: usize = 1 << 16;
+
 /// Lateness of every departure.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lateness {
     delays: DelayHistogram,
     buckets: [u64; BUCKETS],
+    pauses: Pauses,
+}
+
+/// Times in which a direction stood still; afterwards what was due left at once.
+#[derive(Clone, Debug, Default)]
+struct Pauses {
+    /// Of each pause the lateness of the packet that was latest.
+    longest: Vec<Span>,
+    /// Whether the last packet was late.
+    is_late: bool,
+}
+
+impl Pauses {
+    #[inline]
+    fn record(&mut self, late: Span) {
+        let was_late = std::mem::replace(&mut self.is_late, late > SHORTEST_PAUSE);
+        if !self.is_late {
+            return;
+        }
+        if !was_late && self.longest.len() < MAX_PAUSES {
+            self.longest.push(late);
+        } else if let Some(longest) = self.longest.last_mut() {
+            *longest = late.max(*longest);
+        }
+    }
+
+    fn longer_than(&self, bound: Span) -> u64 {
+        self.longest.iter().filter(|longest| **longest > bound).count() as u64
+    }
 }
 
 /// The distribution in numbers.
@@ -40,6 +79,10 @@ pub struct LatenessReport {
     pub max: i64,
     /// What the 99th percentile may reach before a run counts as degraded, us.
     pub bound: i64,
+    /// Times that a direction stood still for longer than the bound, of the one that did so more often.
+    pub pauses: u64,
+    /// How many of them there may be before a run counts as degraded.
+    pub pauses_bound: u64,
     /// Departures that were less late than 1, 2, 4, 8, ... us, and not less than the value before.
     pub histogram: Vec<u64>,
 }
@@ -47,6 +90,7 @@ pub struct LatenessReport {
 impl Lateness {
     #[inline]
     pub(crate) fn record(&mut self, late: Span) {
+        self.pauses.record(late);
         let us = late.as_ns() / 1000;
         self.delays.record(us as i64);
         self.buckets[(u64::BITS - us.leading_zeros()).min(BUCKETS as u32 - 1) as usize] += 1;
@@ -54,13 +98,18 @@ impl Lateness {
 
     pub(crate) fn merge(&mut self, other: &Self) {
         self.delays.merge(&other.delays);
+        // One pause of the machine is one of both directions.
+        if other.pauses.longest.len() > self.pauses.longest.len() {
+            self.pauses = other.pauses.clone();
+        }
         for (sum, count) in self.buckets.iter_mut().zip(other.buckets) {
             *sum += count;
         }
     }
 
-    /// The distribution on a path of this base RTT.
-    pub(crate) fn report(&mut self, base_rtt: Span) -> LatenessReport {
+    /// Returns the distribution on a path of this base RTT, in a run of this duration.
+    pub(crate) fn report(&mut self, base_rtt: Span, duration: Span) -> LatenessReport {
+        let remembered_ns = base_rtt.as_ns().saturating_mul(REMEMBERED_RTTS * PAUSED_PARTS).max(1);
         let packets = self.delays.count();
         let mut percentile = |percent: f64| self.delays.percentile_us(percent).unwrap_or(0);
         let used = self.buckets.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
@@ -72,6 +121,8 @@ impl Lateness {
             p999: percentile(99.9),
             max: percentile(100.0),
             bound: (bound(base_rtt).as_ns() / 1000) as i64,
+            pauses: self.pauses.longer_than(bound(base_rtt)),
+            pauses_bound: (duration.as_ns() / remembered_ns).max(1),
             histogram: self.buckets[..used].to_vec(),
         }
     }
@@ -94,6 +145,15 @@ impl LatenessReport {
     /// Why the run counts as degraded, if it does.
     pub fn degraded(&self) -> Option<String> {
         let ms = |us: i64| us as f64 / 1e3;
+        if self.p99 <= self.bound && self.pauses > self.pauses_bound {
+            return Some(format!(
+                "the emulator stood still {} times for more than {:.2} ms, bound {} times (longest {:.2} ms)",
+                self.pauses,
+                ms(self.bound),
+                self.pauses_bound,
+                ms(self.max)
+            ));
+        }
         (self.p99 > self.bound).then(|| {
             format!(
                 "the emulator was late: p99 {:.2} ms above the bound of {:.2} ms (median {:.3} ms)",
@@ -116,7 +176,7 @@ mod tests {
         }
         let mut sum = Lateness::default();
         sum.merge(&lateness);
-        sum.report(Span::from_ms(rtt_ms))
+        sum.report(Span::from_ms(rtt_ms), Span::from_secs(10))
     }
 
     #[test]
@@ -132,6 +192,25 @@ mod tests {
         assert_eq!((stalled(20, 10), stalled(50, 200)), (None, None));
         assert_eq!(stalled(51, 200).unwrap(), "an end of a flow stood still for 51 ms, bound 50 ms");
         assert!(stalled(21, 10).is_some());
+    }
+
+    #[test]
+    fn pauses_that_no_percentile_shows_made_spikes_of_bandwidth() {
+        // Each pause is ten packets of 2,000: the 99th percentile is 20 us.
+        let run = |pauses: usize, late_us: u64| {
+            let all: Vec<u64> = (0..20_000)
+                .map(|number| if number % 2000 < 10 && number / 2000 < pauses { late_us } else { 20 })
+                .collect();
+            report(&all, 40)
+        };
+        // 10 s are 250 RTTs of 40 ms: two pauses are remembered for 20 of them.
+        let (few, short, many) = (run(2, 5000), run(9, 1900), run(3, 5000));
+        assert_eq!((few.p99, few.pauses, few.pauses_bound, few.degraded()), (20, 2, 2, None));
+        assert_eq!((short.pauses, short.degraded()), (0, None));
+        assert_eq!(
+            many.degraded().unwrap(),
+            "the emulator stood still 3 times for more than 2.00 ms, bound 2 times (longest 5.00 ms)"
+        );
     }
 
     #[test]

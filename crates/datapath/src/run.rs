@@ -314,7 +314,7 @@ fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Re
     let mut lateness = Lateness::default();
     lateness.merge(&data.lateness);
     lateness.merge(&ack.lateness);
-    let lateness_us = lateness.report(spec.path.base_rtt());
+    let lateness_us = lateness.report(spec.path.base_rtt(), spec.duration());
     let refused = data.refused + ack.refused;
     let invalid = if refused > 0 {
         let why = data.refusal.or(ack.refusal).unwrap_or_default();

@@ -92,7 +92,7 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, String> {
         Ok::<_, String>((status?, lanes))
     })?;
     if !spec.quiet {
-        summarize(&lanes, &spec.path);
+        summarize(&lanes, &spec.path, work.session.clock.now() - Time::ZERO);
     }
     if let Some(mut writer) = writer {
         let text = |error: packetlog::Error| error.to_string();
@@ -254,12 +254,12 @@ impl Counts {
 }
 
 /// What happened in all.
-fn summarize(lanes: &[LaneReport; 2], path: &PathSpec) {
+fn summarize(lanes: &[LaneReport; 2], path: &PathSpec, lasted: Span) {
     let mut lateness = Lateness::default();
     for lane in lanes {
         lateness.merge(&lane.lateness);
     }
-    let report = lateness.report(path.base_rtt());
+    let report = lateness.report(path.base_rtt(), lasted);
     if report.packets == 0 {
         tell_line("no packet has passed");
         return;
