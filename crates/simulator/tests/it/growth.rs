@@ -71,6 +71,12 @@ const PROMISES: &[Promise] = &[
         times(2.0),
         "slow start doubles, and velocity adds a window per round at most",
     ),
+    promise(
+        "copa_mvfst",
+        times(2.0),
+        times(2.0),
+        "slow start doubles once a smoothed RTT; losses do not end it",
+    ),
     promise("cubic", times(2.0), times(1.5), "RFC 9438 4.2: the target is at most 1.5 windows"),
     promise("dctcp", times(2.0), plus(1.0), "RFC 8257: grows as RFC 5681"),
     promise("farc", ANY, ANY, "what its network estimates"),
