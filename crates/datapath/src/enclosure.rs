@@ -6,8 +6,10 @@
 #![allow(unsafe_code, reason = "between fork and exec only system calls are made, no memory is allocated")]
 
 use crate::namespace::{Namespace, in_thread};
+use endpoint::Watchful;
 use nix::sched::{CloneFlags, unshare};
 use std::io;
+use std::mem;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::ptr;
@@ -62,6 +64,10 @@ impl Enclosure {
         let name = command.get_program().to_string_lossy().into_owned();
         // In which PID namespace children begin is a matter of the thread that starts them.
         in_thread(|| {
+            if inherits == Inherits::Nothing {
+                // Programs that spin already would keep this thread from starting another; it ends as urgent as it is.
+                mem::forget(Watchful::begin());
+            }
             unshare(CloneFlags::CLONE_NEWPID)
                 .map_err(|error| format!("cannot create a PID namespace: {error}: {FIX}"))?;
             let mut enclosure = Self { keeper: keeper()? };
