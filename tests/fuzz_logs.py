@@ -33,7 +33,7 @@ def _give_pantheon(content: bytes, folder: Path) -> None:
 
 def _mahimahi(folder: Path) -> list[bytes]:
     dumbbell.export_pantheon(results(folder), folder / "mahimahi")
-    lines = (folder / "mahimahi" / PANTHEON[1]).read_bytes().splitlines(keepends=True)
+    lines = (folder / "mahimahi" / "reno_datalink_run1.log").read_bytes().splitlines(keepends=True)
     whole = [re.sub(rb"(\d+)\.\d+", rb"\1", line).removesuffix(b" 1\n") + b"\n" for line in lines[1:]]
     return [b"".join([HEAD, *whole]), b"".join([HEAD, *whole[:20]])]
 

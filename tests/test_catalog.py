@@ -185,9 +185,9 @@ def test_settings_are_checked_wherever_they_come_from() -> None:
             Overrides(settings={"durations_s": 1}),
             "unknown key `durations_s` (did you mean `duration_s`?)",
         ),
-        (Overrides(assignments=("log=all",)), '--set: `log` = "all": allowed is one of none, packets, full'),
-        (Overrides(assignments=("random_order=1",)), "--set: `random_order` = 1: allowed is true or false"),
-        (Overrides(assignments=("warmup_s=-1",)), "--set: `warmup_s` = -1: allowed is a number, at least 0"),
+        (Overrides(assignments=("log=all",)), 'settings: `log` = "all": allowed is one of none, packets, full'),
+        (Overrides(assignments=("random_order=1",)), "settings: `random_order` = 1: allowed is true or false"),
+        (Overrides(assignments=("warmup_s=-1",)), "settings: `warmup_s` = -1: allowed is a number, at least 0"),
         (Overrides(assignments=("convergence_delta=2",)), "allowed is a number from 0.001 to 0.999"),
     ):
         assert line in str(refusal(functools.partial(with_overrides, plan, overrides)))

@@ -205,7 +205,8 @@ def test_orca_fills_its_first_shipped_scenario_without_a_queue(dumbbell: Dumbbel
     path = ("--rate", "48mbit", "--rtt", "20ms", "--queue", "160packets", "--duration", "30")
     seen = flow(dumbbell, "--schemes", "orca", *path)
     assert seen["throughput_mbps"] > 46
-    assert seen["delay_p95_ms"] < 16
+    # 10 ms each way and what slow start leaves of a queue of 40 ms
+    assert seen["delay_p95_ms"] < 17
 
 
 def test_orca_follows_steps(dumbbell: Dumbbell, folder: Path) -> None:

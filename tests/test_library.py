@@ -132,11 +132,11 @@ def test_what_a_directory_holds_can_be_opened(results: dumbbell.Results, tmp_pat
 def test_a_resumed_experiment_makes_only_what_is_missing(lab: dumbbell.PathModel, tmp_path: Path) -> None:
     small: dict[str, Any] = {"schemes": "reno", "path": lab, "duration": 1, "out": tmp_path / "out", "jobs": 1}
     assert dumbbell.run(**small, runs=1).outcome.finished == 1
-    assert "add --resume" in refused(lambda: dumbbell.run(**small, runs=2))
+    assert "add resume=True" in refused(lambda: dumbbell.run(**small, runs=2))
     assert dumbbell.run(**small, runs=2, resume=True).outcome.finished == 1
     assert dumbbell.run(resume=True, out=tmp_path / "out").outcome.finished == 0
     assert "nothing to resume" in refused(lambda: dumbbell.run(resume=True, out=tmp_path / "other"))
-    assert "--resume needs --out" in refused(lambda: dumbbell.run(schemes="reno", resume=True))
+    assert "resume=True needs out" in refused(lambda: dumbbell.run(schemes="reno", resume=True))
 
 
 def test_settings_are_those_of_the_command_line(lab: dumbbell.PathModel, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_bad_input_is_one_line_that_names_it(
             "copa on lab, run 1: figure `media`: nothing of it was recorded",
         ),
         (lambda: dumbbell.compare(results, results, ["delay"]), "unknown metric `delay`"),
-        (lambda: dumbbell.specification("kernel-cubic"), "runs with --backend emu, remote:HOST only"),
+        (lambda: dumbbell.specification("kernel-cubic"), "runs with backend emu, remote:HOST only"),
         (lambda: dumbbell.specification("cubic", mix="cubic+reno"), "a specification is of one run"),
         (lambda: dumbbell.simulate({}), "`seed`"),
         (lambda: dumbbell.simulate(dumbbell.specification("cubic") | {"sede": 1}), "unknown"),

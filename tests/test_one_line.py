@@ -201,7 +201,7 @@ def test_both_directions_can_have_a_rate() -> None:
     assert path.name == "20mbit-down5mbit-40ms-1bdp"
     assert path.title.startswith("20 Mbit/s up, 5 Mbit/s down, RTT 40 ms")
     assert dumbbell.make_path(rate_up="20mbit", rtt="40ms") == dumbbell.make_path(rate="20mbit", rtt="40ms")
-    with pytest.raises(dumbbell.Error, match="--rate and --rate-up: allowed is one of them"):
+    with pytest.raises(dumbbell.Error, match="rate and rate_up: allowed is one of them"):
         dumbbell.make_path(rate="20mbit", rate_up="20mbit", rtt="40ms")
-    with pytest.raises(dumbbell.Error, match="--rate-down: not with --trace"):
+    with pytest.raises(dumbbell.Error, match="rate_down: not with trace"):
         dumbbell.make_path(trace="up.trace", rate_down="5mbit")

@@ -50,8 +50,8 @@ _ARGUMENTS = {
 _SAME = (
     "aqm", "backend", "bandwidth-cap", "cluster", "data-cap", "database", "delay", "disk-quota", "duration",
     "every", "exact", "flows", "folds", "interval", "jitter", "jobs", "kind", "log", "loss", "ntp", "out",
-    "pantheon-dir", "path", "queue", "random-order", "rate", "remote-address", "rtt", "runs", "schemes",
-    "seed", "sender", "server", "sort", "trace", "tunnel", "udp-ports", "warmup",
+    "pantheon-dir", "path", "queue", "random-order", "rate", "rate-down", "rate-up", "remote-address", "rtt",
+    "runs", "schemes", "seed", "sender", "server", "sort", "trace", "tunnel", "udp-ports", "warmup",
 )
 # fmt: on
 """Those that are."""

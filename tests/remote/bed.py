@@ -290,8 +290,9 @@ class Bed:
 
     def _start_path(self) -> None:
         (self.folder / "internet.toml").write_text(self._path)
-        stay = "echo $$ > {file}.part && mv {file}.part {file} && exec sleep infinity"
-        files = {name: self.folder / f"{name}.pid" for name in ("left", "right")}
+        # Its process number is that of a PID namespace; its network has one name for all.
+        stay = "readlink /proc/self/ns/net > {file}.part && mv {file}.part {file} && exec sleep infinity"
+        files = {name: self.folder / f"{name}.network" for name in ("left", "right")}
         words = ["emulate", "--path", "internet.toml", "--quiet", "--log", "truth.parquet"]
         words += ["--server", f"sh -c '{stay.format(file=files['right'])}'"]
         words += ["--", "sh", "-c", stay.format(file=files["left"])]
@@ -302,7 +303,7 @@ class Bed:
         self._closing.callback(_end, self._path_process)
         started = eventually(lambda: all(file.exists() for file in files.values()))
         assert started, (self.folder / "path.log").read_text()
-        self._routers = {name: int(file.read_text()) for name, file in files.items()}
+        self._routers = {name: _process_in(file.read_text().strip()) for name, file in files.items()}
         for side, router in _ROUTERS.items():
             self._in_router(router, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
             for table in ("nat", "filter"):
@@ -416,6 +417,15 @@ _OWN = ("HOME", "PATH", "TMPDIR", "XDG_RUNTIME_DIR")
 """What each machine has of its own."""
 _PASSED = ("DUMBBELL_TEST_CLOCK", "DUMBBELL_TURN", "LANG")
 """What the far machine's environment has of ours."""
+
+
+def _process_in(network: str) -> int:
+    """Return the number of the process in a network namespace, which is given as its link in `/proc`."""
+    for process in now_running():
+        with contextlib.suppress(OSError):
+            if str(Path(f"/proc/{process}/ns/net").readlink()) == network:
+                return process
+    raise AssertionError(f"no process is in {network}")
 
 
 def _ip(words: str, inside: int | None) -> None:

@@ -62,7 +62,7 @@ const MIN_WINDOW_OVERHEAD: f64 = 1.5;
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "scream",
-    summary: "SCReAM version 2 for live encoders (EricssonResearch/scream; draft-ietf-ccwg-rfc8298bis-screamv2)",
+    summary: "SCReAM version 2 for live encoders: its authors' program, or draft-ietf-ccwg-rfc8298bis-screamv2",
     parameters: &[
         Parameter::choice(
             "form",

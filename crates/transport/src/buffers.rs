@@ -14,7 +14,7 @@ use units::{Span, Time};
 
 /// Largest payload that a connection without options may have: Linux reserves memory for no less (`mss_clamp`).
 const LEAST_CLAMP_BYTES: u64 = 1460;
-/// Segments of the window are counted this many times (`tcp_sndbuf_expand`; `tcp_bbr.c` asks for 3).
+/// Segments of the window are counted this many times (`tcp_sndbuf_expand`; BBR asks for 3).
 const WINDOWS: u64 = 2;
 /// Segments reserved for at least (`TCP_INIT_CWND`).
 const LEAST_SEGMENTS: u64 = 10;
