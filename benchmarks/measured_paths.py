@@ -9,11 +9,13 @@ The far end is entered by its process, in the place of ssh. Needs what emulation
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,6 +92,24 @@ PATHS = {
 }
 
 
+def enter(file: Path, emulated: subprocess.Popen[str]) -> list[str]:
+    """Return the command that enters the network whose link in `/proc` is written to `file` by a process inside.
+
+    Raises:
+        RuntimeError: the path has ended, or there is no such process.
+    """
+    while not file.exists():
+        if emulated.poll() is not None:
+            raise RuntimeError(f"the path has ended: {emulated.stderr.read() if emulated.stderr else ''}")
+        time.sleep(0.05)
+    network = file.read_text().strip()
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if str((process / "ns/net").readlink()) == network:
+                return ["nsenter", "--net", "--target", process.name]
+    raise RuntimeError(f"no process is in {network}")
+
+
 def measured(known: Known, options: list[str], seed: str) -> dict[str, Any]:
     """What `dumbbell path --json` says of it.
 
@@ -99,32 +119,33 @@ def measured(known: Known, options: list[str], seed: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="measured-path-") as name:
         folder = Path(name)
         (folder / "known.toml").write_text(tomli_w.dumps({"name": "known", "data": known.data, "ack": known.ack}))
-        process = folder / "far"
-        (folder / "far.sh").write_text(
-            f"{known.setup}\necho $$ > {process}.part && mv {process}.part {process}\nexec sleep 3600\n"
-        )
-        serve = " ".join([*DUMBBELL, "remote", "serve"])
-        (folder / "ssh").write_text(
-            "#!/bin/sh\n"
-            f'case " $* " in *" -G "*) echo "hostname {PEER}"; exit 0;; esac\n'
-            f"export SSH_CONNECTION='10.77.0.1 1 {PEER} 22'\n"
-            f'exec nsenter --net --target "$(cat {process})" {serve}\n'
-        )
-        (folder / "ssh").chmod(0o755)
-        environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
-        path = [
-            "emulate",
-            "--seed",
-            seed,
-            "--path",
-            str(folder / "known.toml"),
-            "--quiet",
-            "--server",
-            f"sh {folder / 'far.sh'}",
-            "--",
-        ]
-        words = [*DUMBBELL, *path, *DUMBBELL, "path", PEER, "--json", "--out", str(folder / "found.toml"), *options]
-        done = subprocess.run(words, env=environment, capture_output=True, text=True, cwd=folder, check=False)
+        # Each end of the path has process numbers of its own; its network has one name for all.
+        ends = {end: folder / end for end in ("near", "far")}
+        for end, file in ends.items():
+            file.with_suffix(".sh").write_text(
+                f"{known.setup if end == 'far' else ':'}\n"
+                f"readlink /proc/self/ns/net > {file}.part && mv {file}.part {file}\nexec sleep 3600\n"
+            )
+        path = [*DUMBBELL, "emulate", "--seed", seed, "--path", str(folder / "known.toml"), "--quiet"]
+        path += ["--server", f"sh {folder / 'far.sh'}", "--", "sh", str(folder / "near.sh")]
+        with subprocess.Popen(path, cwd=folder, stderr=subprocess.PIPE, text=True) as emulated:
+            try:
+                entered = {end: enter(file, emulated) for end, file in ends.items()}
+                serve = " ".join([*entered["far"], *DUMBBELL, "remote", "serve"])
+                (folder / "ssh").write_text(
+                    "#!/bin/sh\n"
+                    f'case " $* " in *" -G "*) echo "hostname {PEER}"; exit 0;; esac\n'
+                    f"export SSH_CONNECTION='10.77.0.1 1 {PEER} 22'\n"
+                    f"exec {serve}\n"
+                )
+                (folder / "ssh").chmod(0o755)
+                environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
+                words = [*entered["near"], *DUMBBELL, "path", PEER, "--json", "--out", str(folder / "found.toml")]
+                done = subprocess.run(
+                    [*words, *options], env=environment, capture_output=True, text=True, cwd=folder, check=False
+                )
+            finally:
+                emulated.terminate()
         if done.returncode != 0:
             raise RuntimeError(f"{done.returncode}: {done.stderr[-2000:]}")
         found: dict[str, Any] = json.loads(done.stdout)

@@ -290,12 +290,14 @@ def test_emulate_says_where_the_other_end_is_and_what_to_type(
 
 
 DOWNLOAD = """
-import os, socket, sys, time
+import contextlib, os, socket, sys, time
 if sys.argv[1:]:
     listener = socket.create_server(("0.0.0.0", 5001))
     peer, _ = listener.accept()
-    while True:
-        peer.sendall(b"x" * 10000)
+    with contextlib.suppress(OSError):  # who downloads has had enough
+        while True:
+            peer.sendall(b"x" * 10000)
+    sys.exit()
 for _ in range(100):
     try:
         peer = socket.create_connection((os.environ["DUMBBELL_PEER"], 5001))
