@@ -26,6 +26,8 @@ _ROUTERS = {"near": "left", "far": "right"}
 _TOOLS = ("ip", "nft", "conntrack", "nsenter", "unshare", "mount", "ssh", "ssh-keygen", "sshd")
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PATIENCE_S = 30.0
+_COMMAND_S = 360.0
+"""Time after which a command hangs: an installation takes a minute of a processor, of which others may want both."""
 
 SSHD = """\
 Port {port}
@@ -124,7 +126,7 @@ class Side:
         """Runs a command there to its end."""
         process = self.start(*words, **more)
         try:
-            out, errors = process.communicate(timeout=120)
+            out, errors = process.communicate(timeout=_COMMAND_S)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             out, errors = process.communicate()
