@@ -4,7 +4,7 @@
 //! detection, retransmission, rate sampling, recovery epochs and pacing belong to the transport; a controller only
 //! decides how much may be in flight and how fast it may leave.
 //!
-//! # What is counted
+//! # Units of bytes, windows and rates
 //!
 //! Every count of bytes, every window and every rate is of payload: bytes of the application, without the headers of IP
 //! and transport, and retransmissions like the data that they repeat. A full packet counts [`Start::mss_bytes`]. What a
@@ -13,9 +13,9 @@
 //!
 //! # Who reduces the window
 //!
-//! The controller. A loss, a mark or a timeout changes nothing of what [`Controller::control`] answers; whoever does
-//! not lower the window on the first loss of an episode ([`Loss::new_episode`]) goes on with the old one. The transport
-//! reads the window right after [`Controller::on_loss`] or [`Controller::on_ecn`] has begun an episode, and decides how
+//! The controller reduces it. The transport never changes the window that [`Controller::control`] returns, not even
+//! after a loss, a mark or a timeout: a controller that does not lower its window on the first loss of an episode
+//! ([`Loss::new_episode`]) keeps the old window. The transport reads the window right after [`Controller::on_loss`] or [`Controller::on_ecn`] has begun an episode, and decides how
 //! that window is reached (`recovery` of the transport). With `prr`, TCP's, the flight shrinks to that window over a
 //! round trip (RFC 6937), and until the episode ends this alone limits it: what the controller changes of its window
 //! meanwhile counts from the end of the episode on. With `immediate`, QUIC's and that of controllers that keep a window
@@ -202,8 +202,8 @@ pub struct AckedPacket {
     pub retransmission: bool,
     /// Whether it had been declared lost before (a spurious loss).
     pub was_lost: bool,
-    /// Whether it arrived marked with CE. Also false of a packet whose arrival is known from a later ACK's ranges
-    /// alone, because the ACK that listed it was lost; [`Ecn::ce_packets`] counts those too.
+    /// True if the packet arrived with a CE mark. If the ACK that carried its mark was lost, this is false even for a
+    /// marked packet; [`Ecn::ce_packets`] counts that packet too.
     pub ce: bool,
 }
 

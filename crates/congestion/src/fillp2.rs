@@ -292,7 +292,8 @@ impl Fillp2 {
         bytes.max(MIN_CAP_PACKETS * self.mss_bytes)
     }
 
-    /// What is sent, or three times what was received.
+    /// Returns the rate of the cap during STARTUP, kbit/s: the sending rate or three times the received rate, whichever
+    /// is larger.
     fn startup_cap_rate(&self) -> f64 {
         self.rate.max(STARTUP_CAP_GAIN * self.received).max(MIN_CAP_RATE)
     }

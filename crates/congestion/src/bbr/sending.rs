@@ -52,12 +52,12 @@ impl Recovery {
         self.has_lost_retransmission = false;
     }
 
-    /// Whether it was fast recovery at the last ACK.
+    /// Returns whether TCP was in fast recovery at the last ACK.
     pub(super) fn is_fast(&self) -> bool {
         self.state == State::Recovery
     }
 
-    /// Returns the state after `ack`. An episode that marks began is none of losses.
+    /// Returns the state after `ack`. An episode that ECN marks began, without a loss, is not recovery.
     fn next(&mut self, ack: &Ack<'_>) -> State {
         let has_loss = mem::take(&mut self.has_loss);
         let has_lost_retransmission = mem::take(&mut self.has_lost_retransmission);

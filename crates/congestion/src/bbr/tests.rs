@@ -310,7 +310,7 @@ fn an_episode_within_recovery_neither_restores_nor_conserves_again() {
     assert_eq!(driver.field("cwnd"), 6.0); // 5 in flight + 1 acknowledged
     round(&mut driver, 10.0);
     assert_eq!(driver.field("cwnd"), 7.0); // the first round is over
-    // What was sent before the first loss has arrived as the next loss shows: one recovery to Linux.
+    // The transport begins a new episode here; Linux stays in the recovery that it is in.
     driver.lose(1, true);
     driver.lost_bytes = 1000;
     ack_within_round(&mut driver);

@@ -376,7 +376,7 @@ fn linux_hystart_looks_again_after_a_timeout_and_forgets_the_smallest_rtt() {
         driver.now += Span::from_ms(5);
     }
     driver.timeout(false);
-    // Up to 40 packets at 200 ms: no rise of what was seen since the timeout.
+    // The window grows to 40 packets. Every RTT since the timeout is 200 ms, so HyStart sees no rise.
     while driver.field("cwnd") < 40.0 {
         driver.next_number += 1;
         driver.ack(1);

@@ -39,9 +39,10 @@ pub(crate) struct MediaForm {
     pub(crate) adjust_gain: f64,
     /// Share of the frame period that a frame may wait without lowering the target.
     pub(crate) tolerated_wait: f64,
-    /// The adjustment is added to the margin, with the average of what frames are too large; otherwise it is a factor.
+    /// If true, the target is divided by the sum of the margin, the rate adjustment and the average excess of frame
+    /// sizes. If false, it is divided by the margin and then by one plus the rate adjustment.
     pub(crate) adds_to_margin: bool,
-    /// Added to the RTT by which the window is divided, and the longest such RTT.
+    /// Time added to the RTT when the window is turned into a rate, and the largest RTT that is used for it.
     pub(crate) extra_rtt: Span,
     pub(crate) max_rtt: Span,
     /// The pacing rate is at least that of the encoder's last 400 ms.

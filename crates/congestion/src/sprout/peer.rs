@@ -38,7 +38,7 @@ pub(super) struct Peer {
     pub(super) inbound: Inbound,
     pub(super) outbound: Outbound,
     packet_bytes: u32,
-    /// Whether it fills the leaving direction.
+    /// True if this end sends data; false if it only sends feedback.
     sends_data: bool,
     heartbeat: u64,
     /// Bytes left of the present flight.
