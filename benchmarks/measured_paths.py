@@ -9,7 +9,6 @@ The far end is entered by its process, in the place of ssh. Needs what emulation
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import subprocess
@@ -21,6 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tests.remote.bed import process_in
 
 PEER = "10.77.0.2"
 DUMBBELL = [sys.executable, "-P", "-m", "dumbbell"]
@@ -96,18 +98,14 @@ def enter(file: Path, emulated: subprocess.Popen[str]) -> list[str]:
     """Return the command that enters the network whose link in `/proc` is written to `file` by a process inside.
 
     Raises:
-        RuntimeError: the path has ended, or there is no such process.
+        RuntimeError: the path has ended.
+        AssertionError: there is no such process.
     """
     while not file.exists():
         if emulated.poll() is not None:
             raise RuntimeError(f"the path has ended: {emulated.stderr.read() if emulated.stderr else ''}")
         time.sleep(0.05)
-    network = file.read_text().strip()
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if str((process / "ns/net").readlink()) == network:
-                return ["nsenter", "--net", "--target", process.name]
-    raise RuntimeError(f"no process is in {network}")
+    return ["nsenter", "--net", "--target", str(process_in(file.read_text().strip()))]
 
 
 def measured(known: Known, options: list[str], seed: str) -> dict[str, Any]:

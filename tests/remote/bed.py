@@ -305,7 +305,7 @@ class Bed:
         self._closing.callback(_end, self._path_process)
         started = eventually(lambda: all(file.exists() for file in files.values()))
         assert started, (self.folder / "path.log").read_text()
-        self._routers = {name: _process_in(file.read_text().strip()) for name, file in files.items()}
+        self._routers = {name: process_in(file.read_text().strip()) for name, file in files.items()}
         for side, router in _ROUTERS.items():
             self._in_router(router, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
             for table in ("nat", "filter"):
@@ -421,7 +421,7 @@ _PASSED = ("DUMBBELL_TEST_CLOCK", "DUMBBELL_TURN", "LANG")
 """What the far machine's environment has of ours."""
 
 
-def _process_in(network: str) -> int:
+def process_in(network: str) -> int:
     """Return the number of the process in a network namespace, which is given as its link in `/proc`."""
     for process in now_running():
         with contextlib.suppress(OSError):

@@ -20,7 +20,11 @@ _CHUNK_BYTES = 2**18
 
 
 class Garbled(UserError):
-    """What came is no message."""
+    """Something came that is no message."""
+
+    def __init__(self, what: str = "wrote to a descriptor that it does not own") -> None:
+        """`what` the process that sent it did."""
+        super().__init__(what)
 
 
 def send(connection: Connection, token: bytes, message: dict[str, Any]) -> None:
@@ -60,7 +64,7 @@ class Inbox:
         while True:
             token, length = self._come[:TOKEN_BYTES], int.from_bytes(self._come[TOKEN_BYTES:_HEAD_BYTES], "big")
             if token != self._token[: len(token)] or length > MOST_BYTES:
-                raise Garbled("wrote to a descriptor that it does not own")
+                raise Garbled
             if len(self._come) < _HEAD_BYTES + length or len(token) < TOKEN_BYTES:
                 return
             text = bytes(self._come[_HEAD_BYTES : _HEAD_BYTES + length])
@@ -70,5 +74,5 @@ class Inbox:
             except ValueError:
                 message = None
             if not isinstance(message, dict):
-                raise Garbled("wrote to a descriptor that it does not own")
+                raise Garbled
             yield message

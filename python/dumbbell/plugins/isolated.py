@@ -29,7 +29,6 @@ _COMMAND = [sys.executable, "-m", __name__]
 PATIENCE_S = 30.0
 """How long loading a plug-in may take; what a class imports may be large."""
 MOST_ANSWER_BYTES = 64 * 2**20
-_GARBLED = "wrote to a descriptor that it does not own"
 
 
 @cache
@@ -159,14 +158,14 @@ class _Asked:
             *lines, rest = come.split(b"\n")
             come = rest
             if len(come) > MOST_ANSWER_BYTES:
-                raise Garbled(_GARBLED)
+                raise Garbled
             for line in lines:
                 try:
                     told = json.loads(line)
                 except ValueError:
                     told = None
                 if not isinstance(told, dict) or not told.keys() & {"answer", "refusal", "moment"}:
-                    raise Garbled(_GARBLED)
+                    raise Garbled
                 yield told
 
     def end(self) -> int:
