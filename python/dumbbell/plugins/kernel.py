@@ -10,10 +10,7 @@ from pathlib import Path
 
 from dumbbell.catalog.tables import to_toml
 from dumbbell.errors import UserError
-from dumbbell.input_files import open_regular
-
-MAX_SOURCE_BYTES = 2**20
-"""Largest source file: those of Linux have at most 40 kB."""
+from dumbbell.input_files import C_SOURCE, read_text
 
 MAX_COMPILE_S = 120.0
 """Longest time for the compiler."""
@@ -76,13 +73,9 @@ def compile_kernel_controller(source: str | Path, library: str | Path | None = N
 
 def _read(file: Path) -> str:
     try:
-        with open_regular(file) as stream:
-            content = stream.read(MAX_SOURCE_BYTES + 1)
+        return read_text(file, C_SOURCE, errors="replace")
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}") from None
-    if len(content) > MAX_SOURCE_BYTES:
-        raise UserError(f"{file}: is larger than {MAX_SOURCE_BYTES} bytes: allowed is one source file of a controller")
-    return content.decode("utf-8", "replace")
 
 
 def _compile(file: Path, text: str, name: str, scratch: Path) -> Path:
