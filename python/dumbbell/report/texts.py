@@ -27,8 +27,8 @@ def sentences(model: ReportModel, most_paths: int | None = None) -> list[str]:
         found.append("NTP offsets were measured and have been applied to correct the timestamps in logs.")
     if model.seed is not None:
         found.append(
-            f"The experiment's seed is {model.seed}; the seed of each run follows from it, the path, the scheme and "
-            "the run's number. The same seeds give the same packets."
+            f"The experiment's seed is {model.seed}; the seed of each run follows from it, the path and the run's "
+            "number, so that all schemes meet the same draws of a path. The same seeds give the same packets."
         )
     if model.backend.wording.note:
         found.append(model.backend.wording.note)
