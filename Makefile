@@ -41,6 +41,10 @@ $(VENV)/.python: requirements.lock scripts/bootstrap.sh
 	@scripts/bootstrap.sh python $(VENV)
 	@touch $@
 
+$(VENV)/.wheel: requirements-wheel.lock scripts/bootstrap.sh $(VENV)/.python
+	@scripts/bootstrap.sh wheel $(VENV)
+	@touch $@
+
 $(VENV)/.tests: requirements-test.lock scripts/bootstrap.sh $(VENV)/.python
 	@scripts/bootstrap.sh tests $(VENV)
 	@touch $@
@@ -167,7 +171,7 @@ agreement: build ## Simulated beside real packets, our controllers beside real o
 .PHONY: wheel
 # Link-time optimization is the wheel's: what the tests run by here does without.
 wheel: DUMBBELL_PROFILE := no-lto
-wheel: build $(VENV)/.tests ## dist/: dumbbell as a wheel and as sources, and the programs for real packets as the wheel dumbbell-real
+wheel: build $(VENV)/.tests $(VENV)/.wheel ## dist/: dumbbell as a wheel and as sources, and the programs for real packets as the wheel dumbbell-real
 	@scripts/wheels.sh $(VENV) dist
 	DUMBBELL_WHEELS=dist $(PYTEST) tests/test_wheel.py
 

@@ -4,6 +4,7 @@
 #   python    the Python environment that dumbbell runs in
 #   real      what programs for real packets are built from and started with: BPF compiler, QUIC's build, Go, iperf3, a browser
 #   tests     what the tests and the checks need besides
+#   wheel     what links a wheel for older systems than this one
 #   bench     ns-3, for `make bench`
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -91,11 +92,15 @@ tests() {
     pip requirements-test.lock
 }
 
+wheel() {
+    pip requirements-wheel.lock # Zig
+}
+
 bench() {
     apt g++ libns3-dev libgsl-dev libxml2-dev libsqlite3-dev
 }
 
 case $stage in
-compiler | python | real | tests | bench) "$stage" ;;
-*) echo "bootstrap.sh: $stage is no stage; allowed: compiler, python, real, tests, bench" >&2 && exit 2 ;;
+compiler | python | real | tests | wheel | bench) "$stage" ;;
+*) echo "bootstrap.sh: $stage is no stage; allowed: compiler, python, real, tests, wheel, bench" >&2 && exit 2 ;;
 esac
