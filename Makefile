@@ -158,6 +158,7 @@ bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers,
 .PHONY: fidelity
 fidelity: build ## Our numbers beside published ones; writes docs/fidelity.md, results/fidelity.html and parts of docs/schemes
 	$(PYTHON) benchmarks/fidelity --write docs/fidelity.md --html results/fidelity.html
+	$(PYTHON) benchmarks/scheme_table.py --write
 	$(PYTHON) benchmarks/trust.py --write
 	$(PYTHON) benchmarks/str0m.py --write docs/schemes/webrtc.md
 
