@@ -155,7 +155,7 @@ pub(crate) fn run_tcp_sender(
     waiter.watch(stream, 0, EpollFlags::EPOLLOUT | EpollFlags::EPOLLET)?;
     let mut readings = Readings::new(start);
     let (is_live, mut frames) = (application.is_live(), Vec::new());
-    let mut flow = Writer { stream, total: application.total(), written: 0, shut: false };
+    let mut flow = Writer { stream, total: application.total(), written: 0, shut: false, is_full: false };
     while !session.is_stopped() {
         let now = clock.now();
         if now >= end {
@@ -185,7 +185,7 @@ pub(crate) fn run_tcp_sender(
                 Writing::More => now,
             });
         }
-        waiter.wait(wake.min(end).min(now + STOP_CHECK), |_, _| {})?;
+        waiter.wait(wake.min(end).min(now + STOP_CHECK), |_, _| flow.is_full = false)?;
     }
     let ended = clock.now().min(end);
     let info = TcpInfo::read(stream)?;
@@ -218,6 +218,9 @@ struct Writer<'a> {
     written: u64,
     /// Whether everything is written and the stream shut down.
     shut: bool,
+    /// The socket took no more, and has not said since that it does. One that is asked before always finds room in the
+    /// last segment that is not sent yet, and so holds several times `tcp_wmem`.
+    is_full: bool,
 }
 
 /// What writing waits for.
@@ -235,6 +238,9 @@ enum Writing {
 impl Writer<'_> {
     /// Writes what is there, up to a few chunks.
     fn write(&mut self, now: Time, application: &mut Application) -> io::Result<Writing> {
+        if self.is_full {
+            return Ok(Writing::Blocked);
+        }
         for _ in 0..CHUNKS_AT_ONCE {
             if self.shut {
                 return Ok(Writing::Finished);
@@ -251,7 +257,10 @@ impl Writer<'_> {
             let mut stream = self.stream;
             match stream.write(&FILLER[..available as usize]) {
                 Ok(count) => self.written += count as u64,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Writing::Blocked),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.is_full = true;
+                    return Ok(Writing::Blocked);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
