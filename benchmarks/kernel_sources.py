@@ -2,7 +2,8 @@
 
 Usage: python benchmarks/kernel_sources.py [TREE] [--original NAME=FILE.toml ...] [--write docs/kernel-sources.md].
 TREE is the folder of a Linux source tree: its controllers are compiled as they stand by `dumbbell plugin kernel`.
-FILE.toml is the scheme file of a plug-in that runs another original's code; NAME is the built-in scheme that stands for it.
+FILE.toml is the scheme file of a plug-in that runs another original's code; NAME is the built-in scheme compared with
+it, or a scheme file.
 """
 
 from __future__ import annotations
@@ -56,10 +57,19 @@ delay_ms = {delay}
 
 
 def path(
-    name: str, title: str, rate: float, rtt: float, bdps: float = 1.0, loss: float = 0.0, then: float = 0.0
+    name: str,
+    title: str,
+    rate: float,
+    rtt: float,
+    bdps: float = 1.0,
+    packets: int = 0,
+    loss: float = 0.0,
+    then: float = 0.0,
 ) -> str:
-    """A path as TOML: a link with a queue of `bdps` bandwidth-delay products; from 15 s on at `then` Mbit/s."""
+    """A path as TOML: a link with a queue of `bdps` bandwidth-delay products or `packets`; from 15 s on at `then`."""
     queue = f'{{ kind = "droptail", bytes = {int(rate * 1e6 / 8 * rtt / 1e3 * bdps)} }}'
+    if packets:
+        queue = f'{{ kind = "droptail", packets = {packets} }}'
     if name.startswith("marks"):
         queue = '{ kind = "step", packets = 1000, threshold_packets = 20 }'
     return f'name = "{name}"\ntitle = "{title}"\n' + LINK.format(
@@ -94,6 +104,8 @@ SHORT = path("short", "12 Mbit/s, 40 ms, 1 BDP", 12.0, 40.0)
 CELLS = {
     "short": Cell(SHORT),
     "long": Cell(path("long", "50 Mbit/s, 100 ms, 1 BDP", 50.0, 100.0)),
+    "shallow": Cell(path("shallow", "12 Mbit/s, 40 ms, 40 packets", 12.0, 40.0, packets=40)),
+    "fast": Cell(path("fast", "100 Mbit/s, 54 ms, 173 packets", 100.0, 54.0, packets=173)),
     "lossy": Cell(path("lossy", "12 Mbit/s, 40 ms, 1 BDP, 0.1 % loss", 12.0, 40.0, loss=0.001)),
     "lossier": Cell(path("lossier", "50 Mbit/s, 40 ms, 1 BDP, 1 % loss", 50.0, 40.0, loss=0.01)),
     "falls": Cell(path("falls", "40 Mbit/s, from 15 s on 10; 40 ms, 200 kB", 40.0, 40.0, then=10.0)),
@@ -248,7 +260,7 @@ def agreement(pairs: dict[str, str], chosen: list[str], folder: Path, how: str) 
                 found, runs = differences(cell, ours, theirs, folder, MORE_RUNS, FRESH_SEED), MORE_RUNS
             word = verdict(found).replace("open", "within the spread") + (f" ({runs} runs)" if runs != RUNS else "")
             rates, delays = (", ".join(flow[metric].text for flow in found) for metric in (0, 1))
-            lines.append(f"| {cell.title} | {ours} | {rates} | {delays} | {word} |")
+            lines.append(f"| {cell.title} | {Path(ours).stem} | {rates} | {delays} | {word} |")
             print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines)
 
