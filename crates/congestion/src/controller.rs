@@ -297,6 +297,12 @@ impl Ack<'_> {
         &self.packets[self.packets.len() - 1]
     }
 
+    /// Whether packets beyond one that is missing have arrived (Linux: the state Disorder, and what follows it). False
+    /// where nothing is sent again.
+    pub fn has_hole(&self) -> bool {
+        self.complete_bytes != 0 && self.sent_bytes - self.complete_bytes > self.in_flight_bytes
+    }
+
     /// Whether a window-based controller may grow `window_bytes`: Linux's rule, which lets slow start grow while the
     /// window is less than twice what was really in flight.
     pub fn may_grow(&self, window_bytes: u64, in_slow_start: bool) -> bool {

@@ -14,7 +14,7 @@
 //! Expected: with random losses at rate `p` a mean window of `1.054 * (RTT / p)^(3/4)` packets where that exceeds Reno's
 //! (RFC 9438 5.1); full use of a drop-tail queue of at least 0.43 BDP.
 
-use crate::parts::{SlowStart, Window};
+use crate::parts::{Completed, SlowStart, Window};
 use crate::{
     Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
 };
@@ -82,6 +82,7 @@ pub(crate) struct Cubic {
     reno_friendly: bool,
     /// For growth in whole packets.
     counter: Option<Counter>,
+    completed: Completed,
     state: State,
     /// The state before the present loss episode.
     undo: Option<State>,
@@ -150,6 +151,7 @@ impl Cubic {
             fast_convergence: parameters.flag("fast_convergence"),
             reno_friendly: parameters.flag("reno_friendly"),
             counter: None,
+            completed: Completed::default(),
             state: State {
                 window: Window::from_bytes(start.initial_window_bytes, start.mss_bytes),
                 ssthresh: f64::INFINITY,
@@ -274,6 +276,7 @@ impl Controller for Cubic {
     fn on_ack(&mut self, ack: &Ack<'_>) {
         let pause = ack.now - self.acked_at;
         self.acked_at = ack.now;
+        let is_duplicate = self.completed.is_duplicate(ack) && self.counter.is_some();
         if ack.in_recovery {
             return;
         }
@@ -281,14 +284,14 @@ impl Controller for Cubic {
         let may_grow = ack.may_grow(self.state.window.bytes(), in_slow_start);
         let mut acked = self.state.window.in_packets(ack.growth_bytes);
         if in_slow_start {
-            acked = self.grow_in_slow_start(ack, may_grow);
+            acked = self.grow_in_slow_start(ack, may_grow && !is_duplicate);
         }
         if !may_grow {
             // The cubic's clock stands still while the window is not what limits. [RFC 9438 4.2]
             if let Some(epoch) = &mut self.state.epoch {
                 epoch.began += pause;
             }
-        } else if acked > 0.0 && !self.in_slow_start() {
+        } else if !is_duplicate && acked > 0.0 && !self.in_slow_start() {
             self.grow(ack, acked);
         }
     }

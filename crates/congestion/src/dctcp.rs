@@ -2,7 +2,8 @@
 //!
 //! Source: Alizadeh et al. 2010 and RFC 8257 as Linux v5.15 has them (`net/ipv4/tcp_dctcp.c`). Once per window
 //! the moving average `alpha` of the marked share is updated; once per round trip with marks the window loses `alpha / 2`
-//! of itself. Growth is Reno's, none during a reduction; a loss halves. `alpha` is a whole number of 1/1024.
+//! of itself. Growth is Reno's, none during a reduction; a loss halves. `alpha` is a whole number of 1/1024, and windows,
+//! what they lose and what they grow by are whole packets.
 //!
 //! Deviations from Linux:
 //! - the reduction uses `alpha` as it was before the ACK that brings the first mark, Linux updates it first if a window
@@ -13,7 +14,7 @@
 //!
 //! Expected: the queue oscillates just under K at full throughput if K >= C * RTT / 7.
 
-use crate::parts::{Rounds, Window};
+use crate::parts::{Completed, Counted, Rounds, Window};
 use crate::{
     Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
 };
@@ -55,6 +56,8 @@ pub(crate) const ENTRY: Entry = Entry {
 struct Dctcp {
     shift_g: u32,
     window: Window,
+    counted: Counted,
+    completed: Completed,
     /// Packets.
     ssthresh: f64,
     /// In 1/1024.
@@ -74,6 +77,8 @@ impl Dctcp {
         Self {
             shift_g: parameters.integer("shift_g") as u32,
             window: Window::from_bytes(start.initial_window_bytes, start.mss_bytes),
+            counted: Counted::default(),
+            completed: Completed::default(),
             ssthresh: f64::INFINITY,
             alpha: parameters.integer("alpha_on_init") as u64,
             rounds: Rounds::default(),
@@ -98,8 +103,10 @@ impl Dctcp {
         self.ce_packets = 0;
     }
 
-    fn reduce_to(&mut self, window: f64) {
-        self.ssthresh = window.max(MIN_WINDOW);
+    /// Takes whole packets.
+    fn reduce_by(&mut self, packets: f64) {
+        self.counted.reset();
+        self.ssthresh = (self.window.packets - packets).floor().max(MIN_WINDOW);
         self.window.packets = self.ssthresh;
     }
 
@@ -110,7 +117,7 @@ impl Dctcp {
             left -= grown - self.window.packets;
             self.window.packets = grown;
         }
-        self.window.packets += left / self.window.packets;
+        self.counted.grow(&mut self.window, left);
     }
 }
 
@@ -123,11 +130,12 @@ impl Controller for Dctcp {
         if self.rounds.ended(ack) {
             self.update_alpha();
         }
+        let is_duplicate = self.completed.is_duplicate(ack);
         if ack.in_recovery {
             return;
         }
         self.marked = false;
-        if ack.may_grow(self.window.bytes(), self.window.packets < self.ssthresh) {
+        if !is_duplicate && ack.may_grow(self.window.bytes(), self.window.packets < self.ssthresh) {
             self.grow(self.window.in_packets(ack.growth_bytes));
         }
     }
@@ -138,7 +146,7 @@ impl Controller for Dctcp {
             self.marked = true;
             self.before_loss = None;
             let cut = self.window.packets * self.alpha as f64 / (2 * ONE) as f64;
-            self.reduce_to(self.window.packets - cut);
+            self.reduce_by(cut.floor());
         }
     }
 
@@ -146,7 +154,7 @@ impl Controller for Dctcp {
         if loss.new_episode || self.marked {
             self.marked = false;
             self.before_loss = Some(self.window.packets);
-            self.reduce_to(self.window.packets * LOSS_BETA);
+            self.reduce_by(self.window.packets * LOSS_BETA);
         }
     }
 
@@ -158,7 +166,7 @@ impl Controller for Dctcp {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         if !timeout.repeated {
-            self.reduce_to(self.window.packets * LOSS_BETA);
+            self.reduce_by(self.window.packets * LOSS_BETA);
         }
         self.before_loss = None;
         self.marked = false;
@@ -208,7 +216,8 @@ mod tests {
         assert_eq!(in_1024ths(&driver), 240.0);
         driver.mark(true);
         driver.mark(false);
-        assert!((driver.field("cwnd") - 10.0 * (1.0 - 240.0 / 2048.0)).abs() < 1e-9);
+        // 10 * 240 / 2048 = 1.17: a whole packet.
+        assert_eq!(driver.field("cwnd"), 9.0);
     }
 
     #[test]
@@ -239,12 +248,12 @@ mod tests {
     fn without_marks_it_is_reno() {
         let mut driver = at_ten("0");
         driver.ack_window();
-        // Ten ACKs of 1/cwnd each.
-        assert!((driver.field("cwnd") - 10.955).abs() < 0.01, "{}", driver.field("cwnd"));
+        // Ten packets of a window of ten.
+        assert_eq!(driver.field("cwnd"), 11.0);
         let before = driver.field("cwnd");
         driver.lose(1, true);
         driver.lose(1, false);
-        assert_eq!(driver.field("cwnd"), before / 2.0);
+        assert_eq!(driver.field("cwnd"), (before / 2.0).floor());
         driver.controller.on_spurious_loss(driver.now);
         assert_eq!(driver.field("cwnd"), before);
     }

@@ -7,7 +7,7 @@
 //! Expected: sawtooth between (BDP + queue) / 2 and BDP + queue, one packet per RTT; throughput
 //! `1.22 * MSS / (RTT * sqrt(p))` at loss-event rate `p` (Mathis et al. 1997, one ACK per packet).
 
-use crate::parts::Window;
+use crate::parts::{Counted, Window};
 use crate::{
     Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
 };
@@ -55,8 +55,8 @@ struct Reno {
     from_flight: bool,
     /// One segment per ACK in slow start, whole bytes per ACK in congestion avoidance.
     truncated: bool,
-    /// Packets acknowledged since the window last grew by one in congestion avoidance, where they are counted.
-    counted: Option<f64>,
+    /// Growth in whole packets, where it is counted.
+    counted: Option<Counted>,
     /// Window and ssthresh before the latest reduction on loss, for undoing it.
     before_loss: Option<(f64, f64)>,
 }
@@ -69,7 +69,7 @@ impl Reno {
             beta: parameters.number("beta"),
             from_flight: parameters.choice("reduce_from") == "flight",
             truncated: parameters.choice("increase") == "truncated",
-            counted: (parameters.choice("increase") == "counted").then_some(0.0),
+            counted: (parameters.choice("increase") == "counted").then(Counted::default),
             before_loss: None,
         }
     }
@@ -116,13 +116,8 @@ impl Controller for Reno {
             self.window.packets = grown;
         }
         // What is left over after reaching ssthresh counts for congestion avoidance.
-        if let Some(count) = &mut self.counted {
-            *count += acked;
-            let whole = self.window.packets.floor().max(1.0);
-            if *count >= whole {
-                *count -= whole;
-                self.window.packets += 1.0;
-            }
+        if let Some(counted) = &mut self.counted {
+            counted.grow(&mut self.window, acked);
         } else {
             self.window.packets += acked / self.window.packets;
         }

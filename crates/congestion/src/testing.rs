@@ -36,6 +36,9 @@ pub(crate) struct Driver {
     pub(crate) next_number: u64,
     pub(crate) next_acked: u64,
     pub(crate) delivered_bytes: u64,
+    /// Bytes of the stream that are complete at the receiver and that were sent, as the next ACKs report; `None`: as
+    /// where nothing is sent again.
+    pub(crate) stream_bytes: Option<(u64, u64)>,
 }
 
 impl Driver {
@@ -75,6 +78,7 @@ impl Driver {
             next_number: 10,
             next_acked: 0,
             delivered_bytes: 0,
+            stream_bytes: None,
         }
     }
 
@@ -155,8 +159,8 @@ impl Driver {
             queued_bytes: u64::MAX,
             queue_delay: Span::ZERO,
             feedback: &[],
-            complete_bytes: 0,
-            sent_bytes: 0,
+            complete_bytes: self.stream_bytes.map_or(0, |(complete, _)| complete),
+            sent_bytes: self.stream_bytes.map_or(0, |(_, sent)| sent),
         });
     }
 

@@ -337,7 +337,10 @@ impl Bbr {
 }
 
 impl Controller for Bbr {
-    fn on_established(&mut self, _now: Time, rtt: Span) {
+    /// The handshake's RTT is the first sample (Linux: `bbr_init` takes `tcp_min_rtt`).
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        self.min_rtt = Some(rtt);
+        self.min_rtt_at = now;
         self.update_pacing(rtt);
     }
 

@@ -432,3 +432,12 @@ fn the_handshake_sets_the_first_pacing_rate() {
     let expected = 0.8 * driver.field("pacing_gain") * 0.99;
     assert!((driver.field("pacing_rate") / expected - 1.0).abs() < 1e-3, "{}", driver.field("pacing_rate"));
 }
+
+#[test]
+fn the_handshake_gives_the_first_sample_of_the_smallest_rtt() {
+    let mut driver = Driver::new(&super::ENTRY, &[]);
+    driver.controller.on_established(driver.now, Span::from_ms(100));
+    driver.rtt = Span::from_ms(101);
+    driver.ack(1);
+    assert_eq!(driver.field("min_rtt"), 100.0);
+}

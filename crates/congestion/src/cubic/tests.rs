@@ -432,6 +432,26 @@ fn counted_growth_takes_whole_packets_for_whole_counts() {
 }
 
 #[test]
+fn counted_growth_takes_nothing_from_acks_beyond_a_hole() {
+    for (growth, grown) in [("counted", false), ("exact", true)] {
+        let mut driver = at_hundred(&[("growth", growth)]);
+        driver.lose(1, true);
+        let before = driver.field("cwnd");
+        driver.stream_bytes = Some((50_000, 200_000));
+        driver.ack(1);
+        let after_first = driver.field("cwnd");
+        (0..40).for_each(|_| driver.ack(1));
+        assert_eq!(driver.field("cwnd") > after_first, grown, "{growth}");
+        // What completes more of the stream does count.
+        (0..40).for_each(|step| {
+            driver.stream_bytes = Some((51_000 + 1000 * step, 200_000));
+            driver.ack(1);
+        });
+        assert!(driver.field("cwnd") > before, "{growth}");
+    }
+}
+
+#[test]
 fn before_the_first_loss_counted_growth_takes_at_most_twenty_acknowledged_packets() {
     let mut driver = at_hundred(&[("growth", "counted")]);
     driver.timeout(false);

@@ -1,6 +1,8 @@
 //! Building blocks that several controllers share: one concept per file.
 
 mod base_delay;
+mod completed;
+mod counted;
 mod departures;
 mod echoed;
 mod frame_clock;
@@ -19,6 +21,8 @@ mod window;
 mod windowed;
 
 pub(crate) use base_delay::{BaseDelay, MAX_MINUTES};
+pub(crate) use completed::Completed;
+pub(crate) use counted::Counted;
 pub(crate) use departures::Departures;
 pub(crate) use echoed::{Echoed, smoothed};
 pub(crate) use frame_clock::FrameClock;

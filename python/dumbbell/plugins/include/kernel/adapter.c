@@ -11,7 +11,8 @@
  *
  * What differs from the kernel: losses are told before the ACK that revealed them (`ssthresh` is called before its
  * `pkts_acked`); snd_cwnd is ssthresh during an episode, not what the reduction allows at the moment; a packet of less than
- * a full segment counts by its bytes; there are no TSO, socket buffers, TCP small queues and F-RTO.
+ * a full segment counts by its bytes; there are no socket buffers, TCP small queues and F-RTO, and segmentation offload
+ * is but the bursts of a controller that paces.
  */
 #include "dumbbell_kernel.h"
 
@@ -459,14 +460,27 @@ static void on_ack(void *state, const struct dumbbell_ack *ack)
     update_pacing_rate(flow);
 }
 
+/* Segments of a packet that segmentation offload sends as one burst (Linux v6.12, net/ipv4/tcp_output.c,
+ * tcp_tso_autosize): what leaves in a millisecond. */
+static u32 burst_segments(const struct flow *flow)
+{
+    const struct sock *sk = SK(flow);
+    const u64 bytes = min_t(u64, sk->sk_pacing_rate >> sk->sk_pacing_shift, sk->sk_gso_max_size);
+    const u32 least = OPS(flow)->min_tso_segs != NULL ? OPS(flow)->min_tso_segs((struct sock *)sk) : 2;
+
+    return max((u32)(bytes / flow->tp.mss_cache), least);
+}
+
 static void control(const void *state, struct dumbbell_control *control)
 {
     const struct flow *flow = state;
     const struct sock *sk = SK(flow);
 
     control->window_bytes = (double)flow->tp.snd_cwnd * flow->tp.mss_cache;
-    if (sk->sk_pacing_status != SK_PACING_NONE && sk->sk_pacing_rate != ~0UL)
+    if (sk->sk_pacing_status != SK_PACING_NONE && sk->sk_pacing_rate != ~0UL) {
         control->pacing_bps = (double)sk->sk_pacing_rate * 8.0;
+        control->burst_bytes = (u64)burst_segments(flow) * flow->tp.mss_cache;
+    }
 }
 
 static void fields(const void *state, double *values)

@@ -1,0 +1,27 @@
+//! Additive growth in whole packets.
+
+use super::Window;
+
+/// Packets acknowledged since the window last grew in congestion avoidance: it grows by one packet for each window of
+/// them, as Linux counts (v6.12, `net/ipv4/tcp_cong.c`, `tcp_cong_avoid_ai`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counted {
+    packets: f64,
+}
+
+impl Counted {
+    /// Counts `acked` packets.
+    pub(crate) fn grow(&mut self, window: &mut Window, acked: f64) {
+        self.packets += acked;
+        let whole = window.packets.floor().max(1.0);
+        if self.packets >= whole {
+            self.packets -= whole;
+            window.packets += 1.0;
+        }
+    }
+
+    /// Forgets what was counted: an episode has begun.
+    pub(crate) fn reset(&mut self) {
+        self.packets = 0.0;
+    }
+}
