@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import PATIENCE_S, PROGRESS, Dumbbell, checked, show
+from dumbbell.interchange.staging import staging
 from forks import Forks
 from paths import SMALL
 
@@ -75,7 +76,9 @@ def ended(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_ctrl_c_at_any_moment_is_one_line_and_leaves_no_process(start: Start, made: Path, name: str) -> None:
+def test_ctrl_c_at_any_moment_is_one_line_and_leaves_no_process(
+    start: Start, dumbbell: Dumbbell, made: Path, name: str
+) -> None:
     delays = random.Random(name)
     for attempt in range(8):
         out = f"out{attempt}"
@@ -92,8 +95,8 @@ def test_ctrl_c_at_any_moment_is_one_line_and_leaves_no_process(start: Start, ma
             continue
         assert said.startswith("dumbbell: interrupted"), said
         assert said.count("\n") == 1, said
-        if name == "import":
-            assert not (made / out).exists()
+        if (made / out).exists() and name == "import":  # the summary was being printed: all of it is there
+            assert [run["status"] for run in show(dumbbell, made / out)["runs"]] == ["done"] * 8
         assert not list(made.glob(f".{out}*"))
 
 
@@ -132,3 +135,30 @@ def test_interrupted_runs_resume_and_cells_without_runs_are_no_rows(
     assert len(lines) == 1 + (8 - missing) + 1
     assert lines[-1] == f"missing: {missing} of 8 runs: not run: the experiment was stopped before"
     assert not any(" 0 of " in line for line in lines)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_an_interrupt_while_results_are_moved_into_place_leaves_all_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    # Half of them stayed, without a record of what had been moved.
+    out, rename = tmp_path / "out", Path.rename
+
+    def interrupted(self: Path, target: Path) -> Path:
+        moved = rename(self, target)
+        signal.raise_signal(signal.SIGINT)
+        return moved
+
+    if is_there:
+        out.mkdir()
+
+    def make() -> None:
+        with staging(out) as made:
+            for name in ("one", "other"):
+                (made / name).write_text(name)
+            monkeypatch.setattr(Path, "rename", interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        make()
+    assert sorted(entry.name for entry in out.iterdir()) == ["one", "other"]
+    assert list(tmp_path.iterdir()) == [out]

@@ -15,7 +15,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import LEAST_SECONDS
 from dumbbell.catalog.tables import to_toml
 from dumbbell.errors import UserError, require_text
-from dumbbell.execution.interrupts import interruptible
+from dumbbell.execution.interrupts import Undisturbed, interruptible
 from dumbbell.experiment import Experiment, Run
 from dumbbell.json_text import to_json
 from dumbbell.results import Recording, ResultsDirectory, unsuccessful, write_environment
@@ -36,22 +36,33 @@ def staging(out: Path) -> Iterator[Path]:
     is_there = out.exists()
     temporary = out / STAGE if is_there else out.with_name(f".{out.name}{STAGE}")
     shutil.rmtree(temporary, ignore_errors=True)
-    moved: list[Path] = []
     with interruptible():
         try:
             temporary.mkdir(parents=True)
             yield temporary
-            if is_there:
-                for entry in sorted(temporary.iterdir()):
-                    moved.append(entry.rename(out / entry.name))
-                temporary.rmdir()
-            else:
-                temporary.rename(out)
+            with Undisturbed() as publishing:
+                _publish(temporary, out, is_there)
         except BaseException:
-            for entry in moved:
-                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
             shutil.rmtree(temporary, ignore_errors=True)
             raise
+        if publishing.was_interrupted:
+            raise KeyboardInterrupt
+
+
+def _publish(made: Path, out: Path, is_there: bool) -> None:
+    """Move what was made to `out`: all of it, or none if the file system refuses."""
+    if not is_there:
+        made.rename(out)
+        return
+    moved: list[Path] = []
+    try:
+        for entry in sorted(made.iterdir()):
+            moved.append(entry.rename(out / entry.name))
+        made.rmdir()
+    except OSError:
+        for entry in moved:
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        raise
 
 
 def imported_experiment(path: PathModel, schemes: Iterable[str], duration_s: float) -> Experiment:
