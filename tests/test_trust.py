@@ -269,6 +269,40 @@ def test_programs_are_named_with_their_words(dumbbell: Dumbbell, folder: Path, m
     assert not (folder / "executed").exists()
 
 
+def test_the_question_names_parameters_and_variables(
+    dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    (folder / "theirs.toml").write_text(
+        'schemes = ["mine"]\npaths = ["p"]\nbackend = "emu"\n[scheme.mine]\nkind = "program"\n'
+        '[scheme.mine.parameters]\nscript = "touch {executed}"\n'
+        '[scheme.mine.program]\nsender = ["sh", "-c", "{script}"]\nreceiver = ["true", "{port}"]\n'
+        'environment = { LD_PRELOAD = "./evil.so" }\n'
+        + (folder / "small.toml").read_text().replace("[[", "[[path.p.").replace("title", "#")
+    )
+    line = dumbbell("run", "theirs.toml", "--out", "again", expect=2).stderr
+    assert "`sh -c 'touch {executed}'` and `true '{port}'` with `LD_PRELOAD=./evil.so`: --trust runs it" in line
+
+
+@pytest.mark.parametrize("what", ["pipe", "device", "large"])
+def test_a_record_that_cannot_be_read_is_no_record(
+    dumbbell: Dumbbell, stranger: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    record = folder / "my-state/dumbbell/trusted"
+    record.parent.mkdir(parents=True)
+    if what == "pipe":
+        os.mkfifo(record)  # who opens it waits for ever
+    elif what == "device":
+        record.symlink_to("/dev/zero")
+    else:
+        record.touch()
+        os.truncate(record, 3 << 30)
+    done = dumbbell("run", "--resume", "--out", str(stranger), expect=2)
+    assert "what you have not run before" in done.stderr
+    dumbbell("run", "--resume", "--out", str(stranger), "--trust")
+
+
 def test_listed_programs_are_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     plan = Plan(name="kept", schemes=["iperf3"], paths=["default"], backend="emu")
