@@ -5,6 +5,7 @@ import pty
 import select
 import shutil
 import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -268,6 +269,40 @@ def test_programs_are_named_with_their_words(dumbbell: Dumbbell, folder: Path, m
     assert not (folder / "executed").exists()
 
 
+def test_the_question_names_parameters_and_variables(
+    dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    (folder / "theirs.toml").write_text(
+        'schemes = ["mine"]\npaths = ["p"]\nbackend = "emu"\n[scheme.mine]\nkind = "program"\n'
+        '[scheme.mine.parameters]\nscript = "touch {executed}"\n'
+        '[scheme.mine.program]\nsender = ["sh", "-c", "{script}"]\nreceiver = ["true", "{port}"]\n'
+        'environment = { LD_PRELOAD = "./evil.so" }\n'
+        + (folder / "small.toml").read_text().replace("[[", "[[path.p.").replace("title", "#")
+    )
+    line = dumbbell("run", "theirs.toml", "--out", "again", expect=2).stderr
+    assert "`sh -c 'touch {executed}'` and `true '{port}'` with `LD_PRELOAD=./evil.so`: --trust runs it" in line
+
+
+@pytest.mark.parametrize("what", ["pipe", "device", "large"])
+def test_a_record_that_cannot_be_read_is_no_record(
+    dumbbell: Dumbbell, stranger: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    record = folder / "my-state/dumbbell/trusted"
+    record.parent.mkdir(parents=True)
+    if what == "pipe":
+        os.mkfifo(record)  # who opens it waits for ever
+    elif what == "device":
+        record.symlink_to("/dev/zero")
+    else:
+        record.touch()
+        os.truncate(record, 3 << 30)
+    done = dumbbell("run", "--resume", "--out", str(stranger), expect=2)
+    assert "what you have not run before" in done.stderr
+    dumbbell("run", "--resume", "--out", str(stranger), "--trust")
+
+
 def test_listed_programs_are_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     plan = Plan(name="kept", schemes=["iperf3"], paths=["default"], backend="emu")
@@ -281,3 +316,84 @@ def test_listed_programs_are_no_question(tmp_path: Path, monkeypatch: pytest.Mon
     changed = replace(kept, own_schemes={"iperf3": other})
     with pytest.raises(Untrusted):
         require_trust(changed, resolve(changed), False)
+
+
+MARKING = """
+import os, sys
+
+with open({mark!r}, "a") as file:
+    print(__name__, sys.argv, file=file)
+raise ImportError("somebody else's module")
+"""
+
+
+def lay_about(folder: Path, names: tuple[str, ...]) -> Path:
+    """Put modules of these names into `folder`, which leave a line in the file that is returned."""
+    mark = folder / "imported"
+    for name in names:
+        (folder / f"{name}.py").write_text(MARKING.format(mark=str(mark)))
+    return mark
+
+
+MODULES = ("multiprocessing", "json", "numpy", "struct", "selectors", "dumbbell", "matplotlib", "tempfile", "pickle")
+
+
+def test_modules_that_lie_in_the_working_directory_are_not_imported(folder: Path) -> None:
+    (folder / "mine").mkdir()
+    (folder / "mine/mine.py").write_text(EVIL.format(mark=str(folder / "loaded")))
+    mark = lay_about(folder, MODULES)
+    command = [str(Path(sys.executable).with_name("dumbbell"))]  # `python -m` itself looks into the working directory
+    for words in (
+        ("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "1", "--jobs", "2", "--out", "out"),
+        ("run", "--plugin", "mine/mine.py", "--path", "small.toml", "--duration", "1", "--out", "other"),
+        ("report", "--html", "out"),
+        ("list", "schemes", "--plugin", "mine/mine.py"),
+    ):
+        done = subprocess.run([*command, *words], cwd=folder, capture_output=True, text=True, check=False)
+        assert not mark.exists(), (words, mark.read_text())
+        assert done.returncode == 0, (words, done.stderr)
+    assert (folder / "loaded").exists()
+
+
+def test_what_a_run_starts_looks_for_modules_as_it_always_does(folder: Path) -> None:
+    (folder / "mine.py").write_text(
+        EVIL.format(mark=str(folder / "loaded"))
+        + f"import os\nprint(os.environ, file=open({str(folder / 'saw')!r}, 'w'))\n"
+    )
+    words = ("run", "--plugin", "mine.py", "--path", "small.toml", "--duration", "1", "--out", "out")
+    done = subprocess.run([*COMMAND, *words], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "PYTHONSAFEPATH" not in (folder / "saw").read_text()
+
+
+def test_settings_of_matplotlib_that_lie_in_the_working_directory_are_not_read(folder: Path) -> None:
+    words = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    subprocess.run([*COMMAND, *words], cwd=folder, capture_output=True, check=True)
+    drawn = []
+    for settings in ("", "text.usetex: True\naxes.facecolor: red\nbackend: module://evil\n", None):
+        (folder / "matplotlibrc").unlink(missing_ok=True)
+        if settings is None:
+            os.mkfifo(folder / "matplotlibrc")  # to read it takes for ever
+        else:
+            (folder / "matplotlibrc").write_text(settings)
+        subprocess.run([*COMMAND, "figure", "out", "means", "--out", "f.svg"], cwd=folder, check=True, timeout=60)
+        subprocess.run([*COMMAND, "report", "--html", "out"], cwd=folder, check=True, timeout=60)
+        drawn.append((folder / "f.svg").read_bytes())
+    assert drawn[0] == drawn[1] == drawn[2]
+
+
+def test_figures_of_the_library_do_not_follow_the_settings_of_its_program(folder: Path) -> None:
+    program = (
+        "import sys, matplotlib\n"
+        "matplotlib.rcParams['text.usetex'] = matplotlib.rcParams['axes.grid'] = sys.argv[1] == 'other'\n"
+        "import dumbbell\n"
+        "results = dumbbell.open('out')\n"
+        "results.figure('means').save(sys.argv[1] + '.svg')\n"
+        "assert matplotlib.rcParams['text.usetex'] == (sys.argv[1] == 'other')\n"
+    )
+    (folder / "program.py").write_text(program)
+    words = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    subprocess.run([*COMMAND, *words], cwd=folder, capture_output=True, check=True)
+    for name in ("own", "other"):
+        subprocess.run([sys.executable, "program.py", name], cwd=folder, check=True)
+    assert (folder / "own.svg").read_bytes() == (folder / "other.svg").read_bytes()

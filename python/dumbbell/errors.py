@@ -33,6 +33,11 @@ def option_words() -> Iterator[None]:
         _is_command = before
 
 
+def is_command() -> bool:
+    """Whether the command runs, and not somebody's program that uses the library."""
+    return _is_command
+
+
 _ARGUMENTS = {
     "cell": "cells",
     "for": "lasts",

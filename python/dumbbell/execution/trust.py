@@ -16,10 +16,12 @@ from pathlib import Path
 
 from dumbbell import catalog
 from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.programs import SIDES
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.errors import UserError, listed
 from dumbbell.experiment import Experiment, Overrides, pin, resolve, with_overrides
 from dumbbell.experiment.resolve import UnknownPlugin
+from dumbbell.input_files import TRUSTED, read_text
 from dumbbell.plugins.schemes import plugin_digest
 
 
@@ -137,8 +139,11 @@ def _is_listed(scheme: Scheme) -> bool:
 def _in_words(scheme: Scheme) -> str:
     if scheme.program is None:
         return f"scheme `{scheme.name}`, {WHAT[scheme.kind]}: {scheme.code}"
-    sides = (shlex.join(scheme.program.sender), shlex.join(scheme.program.receiver))
-    return f"scheme `{scheme.name}`, {WHAT[scheme.kind]}: `{sides[0]}` and `{sides[1]}`"
+    does = scheme.program.spec(scheme.parameters)
+    sides = [shlex.join(word.replace("{{", "{").replace("}}", "}") for word in does[side]) for side in SIDES]
+    variables = shlex.join(f"{name}={value}" for name, value in does["environment"].items())
+    with_them = f" with `{variables}`" if variables else ""
+    return f"scheme `{scheme.name}`, {WHAT[scheme.kind]}: `{sides[1]}` and `{sides[0]}`{with_them}"
 
 
 def _digest(scheme: Scheme) -> str:
@@ -159,8 +164,8 @@ def _file() -> Path:
 
 def _remembered() -> set[str]:
     try:
-        return set(_file().read_text(encoding="ascii").split())
-    except (OSError, RuntimeError, UnicodeDecodeError):  # no home: nothing is remembered, so all is asked
+        return set(read_text(_file(), TRUSTED, encoding="ascii").split())
+    except (OSError, RuntimeError, UserError, UnicodeDecodeError):  # no home: nothing is remembered, so all is asked
         return set()
 
 
@@ -170,6 +175,6 @@ def _remember(new: Collection[str]) -> None:
     with contextlib.suppress(OSError, RuntimeError):  # where nothing can be kept, it is asked again
         file = _file()
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
         with os.fdopen(descriptor, "a", encoding="ascii") as stream:
             stream.write("".join(f"{each}\n" for each in new))
