@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -222,12 +223,14 @@ def test_to_read_results_loads_nothing_that_they_name(dumbbell: Dumbbell, strang
     assert not (folder / "executed").exists()
 
 
-def _asked(folder: Path, answer: str) -> tuple[int, str]:
-    """Runs --resume at a terminal, and types the answer to its question; exit status and all that was shown."""
+def _asked(folder: Path, answer: str, *words: str, meanwhile: Callable[[], object] | None = None) -> tuple[int, str]:
+    """Run --resume, or what `words` say, at a terminal, and type the answer to its first question.
+
+    Return the exit status, or -1 if another question came, and all that was shown. `meanwhile` happens while it waits.
+    """
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, "run", "--resume", "--out", "out"], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs
-    )
+    words = words or ("--resume", "--out", "out")
+    process = subprocess.Popen([*COMMAND, "run", *words], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     shown, answered, end = "", False, time.monotonic() + 60
     while time.monotonic() < end:
@@ -238,8 +241,15 @@ def _asked(folder: Path, answer: str) -> tuple[int, str]:
         except OSError:  # nobody is at the other end any more
             break
         shown += more.decode()
-        if "[y/N] " in shown and not answered:
+        if shown.count("[y/N] ") == 1 and not answered:
+            if meanwhile:
+                meanwhile()
             answered = bool(os.write(ours, answer.encode()))
+        elif shown.count("[y/N] ") > 1:
+            process.kill()
+            process.wait()
+            os.close(ours)
+            return -1, shown
     os.close(ours)
     assert answered, shown
     return process.wait(), shown
@@ -250,6 +260,89 @@ def test_whoever_sits_at_a_terminal_is_asked(stranger: Path, folder: Path) -> No
     assert status == 2
     assert f": {folder}/evil.py" in shown
     assert not (folder / "executed").exists()
+    status, shown = _asked(folder, "y\n")
+    assert status == 0, shown
+    assert (folder / "executed").exists()
+
+
+PROGRAM = """
+schemes = ["a"]
+paths = ["default"]
+backend = "emu"
+duration_s = 1.0
+runs = 1
+[[flow]]
+FLOW
+[scheme.a]
+kind = "program"
+[scheme.a.parameters]
+script = "/their/script"
+[scheme.a.program]
+sender = SENDER
+receiver = ["true"]
+requires = []
+environment = ENVIRONMENT
+"""
+
+
+def _program(sender: str, flow: str = "", environment: str = "{}") -> str:
+    return PROGRAM.replace("SENDER", sender).replace("FLOW", flow).replace("ENVIRONMENT", environment)
+
+
+def test_who_agrees_to_one_piece_of_code_has_been_shown_all_of_it(
+    stranger: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stranger.exists()
+    monkeypatch.chdir(folder)
+    (folder / "both.toml").write_text(_program('["touch", "executed"]', 'scheme = "./evil.py"\n[[flow]]'))
+    status, shown = _asked(folder, "n\n", "both.toml", "--out", "again")
+    assert status == 2
+    question = shown.partition("[y/N]")[0]
+    assert f"plug-in {folder}/evil.py" in question
+    assert "`touch executed` and `true`" in question
+    with pytest.raises(Untrusted, match=r"plug-in .*evil.py.*touch executed"):
+        library.run("both.toml", out=folder / "again")
+    assert not (folder / "executed").exists()
+
+
+def test_agreement_is_to_what_was_shown_not_to_what_the_file_says_by_then(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    file = folder / "swapped.toml"
+    file.write_text(_program('["true"]'))
+    status, shown = _asked(
+        folder,
+        "y\n",
+        "swapped.toml",
+        "--out",
+        "again",
+        meanwhile=lambda: file.write_text(_program('["touch", "executed"]')),
+    )
+    assert status == -1, shown
+    assert "`touch executed`" in shown
+    assert not (folder / "again").exists()
+
+
+def test_what_is_agreed_to_is_shown_with_variables_and_parameters_and_cannot_hide(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    sender = r'["run", "{script}", "\u001b[2K\u001b[1A\u202e", "' + "x" * 3000 + '${{IFS}}evil"]'
+    (folder / "hidden.toml").write_text(_program(sender, environment='{ LD_PRELOAD = "/their/evil.so" }'))
+    status, shown = _asked(folder, "n\n", "hidden.toml", "--out", "again")
+    assert status == 2
+    question = shown.partition("[y/N]")[0]
+    assert "\x1b" not in question
+    assert "\u202e" not in question
+    assert "/their/script" in question
+    assert "${IFS}evil" in question
+    assert "LD_PRELOAD=/their/evil.so" in question
+
+
+def test_agreement_holds_where_no_record_can_be_kept(stranger: Path, folder: Path) -> None:
+    (folder / "my-state").write_text("")
+    assert stranger.exists()
     status, shown = _asked(folder, "y\n")
     assert status == 0, shown
     assert (folder / "executed").exists()
