@@ -245,3 +245,20 @@ def test_json_on_a_terminal_has_no_control_characters(dumbbell: Dumbbell, result
     (results / DAMAGED).write_text(json.dumps(content, ensure_ascii=False))
     shown = dumbbell("show", "--json", str(results)).stdout
     assert "\\u009b31m \\u202e \\u007f \\u001b[31m \u00fc" in shown
+
+
+@pytest.mark.parametrize("time", ["</script>", "9999-12-31T23:59:59Z", "0001-01-01", ""])
+def test_an_export_of_results_without_a_time_is_one_line(dumbbell: Dumbbell, results: Path, time: str) -> None:
+    file = results / "environment.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"started_at": time}))
+    (line,) = dumbbell("export", "pantheon", str(results), "--out", "exported", expect=2).stderr.splitlines()
+    assert line.startswith(f"dumbbell: {file}: `started_at` = ")
+
+
+def test_an_export_of_a_run_before_or_after_all_times_is_one_line(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--log", "packets", "--out", "out")
+    (file,) = (folder / "out").rglob("stats.json")
+    for time in (-1, 1e18, 2**62):
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"init_us": time}))
+        (line,) = dumbbell("export", "pantheon", "out", "--out", "exported", expect=2).stderr.splitlines()
+        assert "stats.json: `init_us` = " in line
