@@ -200,3 +200,10 @@ def test_a_report_draws_whatever_number_is_taken(results: Path, key: str, to: fl
         model = load(results)
         page = ReportPage(model, draw(model, 1)).render()
     assert "mexico-cellular" in page
+
+
+def test_an_export_says_that_the_time_in_an_environment_is_none(dumbbell: Dumbbell, results: Path) -> None:
+    file = results / "environment.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"started_at": "1e5"}))
+    (line,) = dumbbell("export", "pantheon", "out", "--out", "exported", expect=2).stderr.splitlines()
+    assert "environment.json: `started_at` = '1e5': allowed is a time like" in line

@@ -106,7 +106,11 @@ def _origin(results: ResultsDirectory) -> datetime.datetime:
     environment = results.environment()
     started = (environment.get("importing_machine") or environment).get("started_at")
     if isinstance(started, str):
-        return datetime.datetime.fromisoformat(started)
+        try:
+            return datetime.datetime.fromisoformat(started)
+        except ValueError:
+            where = f"{results.directory / 'environment.json'}: `started_at` = {started!r}"
+            raise UserError(f"{where}: allowed is a time like 2026-01-31T12:00:00Z") from None
     return datetime.datetime.fromtimestamp(0, datetime.UTC)
 
 
