@@ -255,6 +255,15 @@ def test_an_export_of_results_without_a_time_is_one_line(dumbbell: Dumbbell, res
     assert line.startswith(f"dumbbell: {file}: `started_at` = ")
 
 
+def test_an_export_of_imported_results_without_runs_is_one_line(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--log", "packets", "--out", "out")
+    dumbbell("export", "pantheon", "out", "--out", "exported")
+    dumbbell("import", "pantheon", "exported", "--out", "imported")
+    shutil.rmtree(folder / "imported/runs")
+    (line,) = dumbbell("export", "pantheon", "imported", "--out", "again", expect=2).stderr.splitlines()
+    assert line == "dumbbell: imported: nothing to export: it has no runs"
+
+
 def test_an_export_of_a_run_before_or_after_all_times_is_one_line(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--log", "packets", "--out", "out")
     (file,) = (folder / "out").rglob("stats.json")

@@ -21,7 +21,7 @@ from dumbbell.experiment import Overrides
 from dumbbell.library.selection import with_pantheon
 from dumbbell.pantheon_shim.__main__ import python_2
 
-SHIM = [sys.executable, "-m", "dumbbell.pantheon_shim"]
+SHIM = [sys.executable, "-P", "-m", "dumbbell.pantheon_shim"]
 
 
 @pytest.fixture(name="checkout")
@@ -157,7 +157,7 @@ def test_schemes_look_as_the_checkout_says(checkout: Path) -> None:
     assert (plain.title, plain.color, plain.marker, plain.kind) == ("Plain TCP", "crimson", "*", "program")
     assert plain.program is not None
     assert plain.program.first == "receiver"
-    assert plain.program.spec({})["sender"][3:] == [
+    assert plain.program.spec({})["sender"][4:] == [
         str(checkout / "src/wrappers/plain.py").replace("{", "{{").replace("}", "}}"),
         *("sender", "{ip}", "{port}"),
     ]

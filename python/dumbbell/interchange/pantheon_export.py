@@ -44,7 +44,7 @@ def export_pantheon(directory: Path, destination: Path) -> list[tuple[Run, str]]
             folder.mkdir(exist_ok=True)
             left_out += _export_path(results, path, stages[name].each(runs[name]), folder)
         if len(left_out) == len(planned):
-            raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
+            raise UserError(f"{directory}: nothing to export: {left_out[0][1] if left_out else 'it has no runs'}")
     return left_out
 
 
