@@ -90,7 +90,7 @@ def test_kernel_and_core_controllers_fill_the_same_path(dumbbell: Dumbbell, fold
 
 
 def test_a_kernel_flow_has_no_more_under_way_than_its_send_buffer(dumbbell: Dumbbell, folder: Path) -> None:
-    # It had three to four times as much: our end wrote on while the socket said that it was full.
+    # It had as much as the window let it: our end wrote on while the socket said that it was full.
     (folder / "endless.toml").write_text(
         'name = "endless"\ntitle = "No end to the queue"\n'
         'data = [{ kind = "link", rate_mbps = 12.0, queue = { kind = "infinite" } },\n'
@@ -101,7 +101,7 @@ def test_a_kernel_flow_has_no_more_under_way_than_its_send_buffer(dumbbell: Dumb
         'name = "bounded"\ntitle = "CUBIC with 128 KiB"\nkind = "kernel"\ncontroller = "cubic"\n'
         "transport = { tcp_wmem = [4096, 16384, 131072] }\n"
     )
-    (run,) = emulate(dumbbell, "--schemes", "bounded.toml", "--path", "endless.toml", "--duration", "4")
+    (run,) = emulate(dumbbell, "--schemes", "bounded.toml", "--path", "endless.toml", "--duration", "5")
     flow = usable(run)["flows"][0]
     assert flow["throughput_mbps"] > 10.0
     packets = polars.read_parquet(folder / "out" / run["directory"] / "packets.parquet").filter(
@@ -109,9 +109,11 @@ def test_a_kernel_flow_has_no_more_under_way_than_its_send_buffer(dumbbell: Dumb
     )
     step = polars.when(polars.col("event") == 0).then(1).when(polars.col("event") == 5).then(-1).otherwise(0)
     under_way = packets.select(step.cum_sum()).to_series().max()
-    # Memory is counted, of which payload is a part; the last write may exceed the bound by a segment of 64 KiB.
+    # Linux looks at the bound when it begins a buffer; at this rate it sends two segments at a time, whose room in the
+    # last buffer it fills again without looking. So a write goes over the bound, not by as much again; unbounded, the
+    # window of 5 s has 280 packets.
     assert isinstance(under_way, int)
-    assert 60 < under_way <= (131072 + 65536) / 1448
+    assert 60 < under_way <= 2 * 131072 / 1448
 
 
 def test_schemes_of_all_kinds_share_one_run(dumbbell: Dumbbell, folder: Path) -> None:

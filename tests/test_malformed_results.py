@@ -3,8 +3,10 @@
 import copy
 import json
 import shutil
+import sqlite3
 import warnings
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -200,3 +202,63 @@ def test_a_report_draws_whatever_number_is_taken(results: Path, key: str, to: fl
         model = load(results)
         page = ReportPage(model, draw(model, 1)).render()
     assert "mexico-cellular" in page
+
+
+def test_quantities_of_an_unknown_kind_and_quotes_in_their_names(results: Path) -> None:
+    content = json.loads((results / DAMAGED).read_text())
+    content["samples"] = {"a" * 5000: {"cwnd": "packets"}, "flow": {"x' OR 'a'='a": "packets"}}
+    (results / DAMAGED).write_text(json.dumps(content))
+    read(results)
+    with closing(sqlite3.connect(results / "results.sqlite")) as database:
+        filters = [row[0] for row in database.execute("SELECT filter FROM series WHERE name LIKE 'x%'")]
+    assert filters == ["field = 'x'' OR ''a''=''a'"]
+
+
+def test_an_index_with_names_that_are_no_text_is_damaged(dumbbell: Dumbbell, results: Path) -> None:
+    file = results / "results.sqlite"
+    file.unlink(missing_ok=True)
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("CREATE TABLE some_table_of_somebody (x)")
+    broken = file.read_bytes().replace(b"some_table_of_somebody", b"some_table_of_\xbfomebody")
+    for text in (broken, broken.replace(b"CREATE TABLE", b"CREATE TABLX")):  # the second is a message with them
+        file.write_bytes(text)
+        (line,) = dumbbell("run", "--resume", "--out", str(results), expect=2).stderr.splitlines()[-1:]
+        assert line.startswith("dumbbell: ")
+        assert "results.sqlite: " in line
+
+
+def test_triggers_of_somebody_elses_index_are_not_executed(dumbbell: Dumbbell, results: Path) -> None:
+    read(results)
+    with closing(sqlite3.connect(results / "results.sqlite", isolation_level=None)) as database:
+        database.execute(
+            "CREATE TRIGGER endless AFTER INSERT ON metric BEGIN"
+            " INSERT INTO migration WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+            " SELECT max(i), '', '' FROM n; END"
+        )
+    done = dumbbell("run", "--resume", "--out", str(results), expect=2)
+    assert "results.sqlite: has triggers, which may do anything" in done.stderr
+
+
+def test_json_on_a_terminal_has_no_control_characters(dumbbell: Dumbbell, results: Path) -> None:
+    content = json.loads((results / DAMAGED).read_text())
+    content["notes"] = ["\x9b31m \u202e \x7f \x1b[31m \u00fc"]
+    (results / DAMAGED).write_text(json.dumps(content, ensure_ascii=False))
+    shown = dumbbell("show", "--json", str(results)).stdout
+    assert "\\u009b31m \\u202e \\u007f \\u001b[31m \u00fc" in shown
+
+
+@pytest.mark.parametrize("time", ["</script>", "9999-12-31T23:59:59Z", "0001-01-01", ""])
+def test_an_export_of_results_without_a_time_is_one_line(dumbbell: Dumbbell, results: Path, time: str) -> None:
+    file = results / "environment.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"started_at": time}))
+    (line,) = dumbbell("export", "pantheon", str(results), "--out", "exported", expect=2).stderr.splitlines()
+    assert line.startswith(f"dumbbell: {file}: `started_at` = ")
+
+
+def test_an_export_of_a_run_before_or_after_all_times_is_one_line(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--log", "packets", "--out", "out")
+    (file,) = (folder / "out").rglob("stats.json")
+    for time in (-1, 1e18, 2**62):
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"init_us": time}))
+        (line,) = dumbbell("export", "pantheon", "out", "--out", "exported", expect=2).stderr.splitlines()
+        assert "stats.json: `init_us` = " in line

@@ -5,7 +5,9 @@ import pty
 import select
 import shutil
 import subprocess
+import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -221,12 +223,14 @@ def test_to_read_results_loads_nothing_that_they_name(dumbbell: Dumbbell, strang
     assert not (folder / "executed").exists()
 
 
-def _asked(folder: Path, answer: str) -> tuple[int, str]:
-    """Runs --resume at a terminal, and types the answer to its question; exit status and all that was shown."""
+def _asked(folder: Path, answer: str, *words: str, meanwhile: Callable[[], object] | None = None) -> tuple[int, str]:
+    """Run --resume, or what `words` say, at a terminal, and type the answer to its first question.
+
+    Return the exit status, or -1 if another question came, and all that was shown. `meanwhile` happens while it waits.
+    """
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, "run", "--resume", "--out", "out"], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs
-    )
+    words = words or ("--resume", "--out", "out")
+    process = subprocess.Popen([*COMMAND, "run", *words], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     shown, answered, end = "", False, time.monotonic() + 60
     while time.monotonic() < end:
@@ -237,8 +241,15 @@ def _asked(folder: Path, answer: str) -> tuple[int, str]:
         except OSError:  # nobody is at the other end any more
             break
         shown += more.decode()
-        if "[y/N] " in shown and not answered:
+        if shown.count("[y/N] ") == 1 and not answered:
+            if meanwhile:
+                meanwhile()
             answered = bool(os.write(ours, answer.encode()))
+        elif shown.count("[y/N] ") > 1:
+            process.kill()
+            process.wait()
+            os.close(ours)
+            return -1, shown
     os.close(ours)
     assert answered, shown
     return process.wait(), shown
@@ -249,6 +260,89 @@ def test_whoever_sits_at_a_terminal_is_asked(stranger: Path, folder: Path) -> No
     assert status == 2
     assert f": {folder}/evil.py" in shown
     assert not (folder / "executed").exists()
+    status, shown = _asked(folder, "y\n")
+    assert status == 0, shown
+    assert (folder / "executed").exists()
+
+
+PROGRAM = """
+schemes = ["a"]
+paths = ["default"]
+backend = "emu"
+duration_s = 1.0
+runs = 1
+[[flow]]
+FLOW
+[scheme.a]
+kind = "program"
+[scheme.a.parameters]
+script = "/their/script"
+[scheme.a.program]
+sender = SENDER
+receiver = ["true"]
+requires = []
+environment = ENVIRONMENT
+"""
+
+
+def _program(sender: str, flow: str = "", environment: str = "{}") -> str:
+    return PROGRAM.replace("SENDER", sender).replace("FLOW", flow).replace("ENVIRONMENT", environment)
+
+
+def test_who_agrees_to_one_piece_of_code_has_been_shown_all_of_it(
+    stranger: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stranger.exists()
+    monkeypatch.chdir(folder)
+    (folder / "both.toml").write_text(_program('["touch", "executed"]', 'scheme = "./evil.py"\n[[flow]]'))
+    status, shown = _asked(folder, "n\n", "both.toml", "--out", "again")
+    assert status == 2
+    question = shown.partition("[y/N]")[0]
+    assert f"plug-in {folder}/evil.py" in question
+    assert "`touch executed` and `true`" in question
+    with pytest.raises(Untrusted, match=r"plug-in .*evil.py.*touch executed"):
+        library.run("both.toml", out=folder / "again")
+    assert not (folder / "executed").exists()
+
+
+def test_agreement_is_to_what_was_shown_not_to_what_the_file_says_by_then(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    file = folder / "swapped.toml"
+    file.write_text(_program('["true"]'))
+    status, shown = _asked(
+        folder,
+        "y\n",
+        "swapped.toml",
+        "--out",
+        "again",
+        meanwhile=lambda: file.write_text(_program('["touch", "executed"]')),
+    )
+    assert status == -1, shown
+    assert "`touch executed`" in shown
+    assert not (folder / "again").exists()
+
+
+def test_what_is_agreed_to_is_shown_with_variables_and_parameters_and_cannot_hide(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    sender = r'["run", "{script}", "\u001b[2K\u001b[1A\u202e", "' + "x" * 3000 + '${{IFS}}evil"]'
+    (folder / "hidden.toml").write_text(_program(sender, environment='{ LD_PRELOAD = "/their/evil.so" }'))
+    status, shown = _asked(folder, "n\n", "hidden.toml", "--out", "again")
+    assert status == 2
+    question = shown.partition("[y/N]")[0]
+    assert "\x1b" not in question
+    assert "\u202e" not in question
+    assert "/their/script" in question
+    assert "${IFS}evil" in question
+    assert "LD_PRELOAD=/their/evil.so" in question
+
+
+def test_agreement_holds_where_no_record_can_be_kept(stranger: Path, folder: Path) -> None:
+    (folder / "my-state").write_text("")
+    assert stranger.exists()
     status, shown = _asked(folder, "y\n")
     assert status == 0, shown
     assert (folder / "executed").exists()
@@ -268,6 +362,40 @@ def test_programs_are_named_with_their_words(dumbbell: Dumbbell, folder: Path, m
     assert not (folder / "executed").exists()
 
 
+def test_the_question_names_parameters_and_variables(
+    dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    (folder / "theirs.toml").write_text(
+        'schemes = ["mine"]\npaths = ["p"]\nbackend = "emu"\n[scheme.mine]\nkind = "program"\n'
+        '[scheme.mine.parameters]\nscript = "touch {executed}"\n'
+        '[scheme.mine.program]\nsender = ["sh", "-c", "{script}"]\nreceiver = ["true", "{port}"]\n'
+        'environment = { LD_PRELOAD = "./evil.so" }\n'
+        + (folder / "small.toml").read_text().replace("[[", "[[path.p.").replace("title", "#")
+    )
+    line = dumbbell("run", "theirs.toml", "--out", "again", expect=2).stderr
+    assert "`sh -c 'touch {executed}'` and `true '{port}'` with `LD_PRELOAD=./evil.so`: --trust runs it" in line
+
+
+@pytest.mark.parametrize("what", ["pipe", "device", "large"])
+def test_a_record_that_cannot_be_read_is_no_record(
+    dumbbell: Dumbbell, stranger: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    record = folder / "my-state/dumbbell/trusted"
+    record.parent.mkdir(parents=True)
+    if what == "pipe":
+        os.mkfifo(record)  # who opens it waits for ever
+    elif what == "device":
+        record.symlink_to("/dev/zero")
+    else:
+        record.touch()
+        os.truncate(record, 3 << 30)
+    done = dumbbell("run", "--resume", "--out", str(stranger), expect=2)
+    assert "what you have not run before" in done.stderr
+    dumbbell("run", "--resume", "--out", str(stranger), "--trust")
+
+
 def test_listed_programs_are_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     plan = Plan(name="kept", schemes=["iperf3"], paths=["default"], backend="emu")
@@ -281,3 +409,84 @@ def test_listed_programs_are_no_question(tmp_path: Path, monkeypatch: pytest.Mon
     changed = replace(kept, own_schemes={"iperf3": other})
     with pytest.raises(Untrusted):
         require_trust(changed, resolve(changed), False)
+
+
+MARKING = """
+import os, sys
+
+with open({mark!r}, "a") as file:
+    print(__name__, sys.argv, file=file)
+raise ImportError("somebody else's module")
+"""
+
+
+def lay_about(folder: Path, names: tuple[str, ...]) -> Path:
+    """Put modules of these names into `folder`, which leave a line in the file that is returned."""
+    mark = folder / "imported"
+    for name in names:
+        (folder / f"{name}.py").write_text(MARKING.format(mark=str(mark)))
+    return mark
+
+
+MODULES = ("multiprocessing", "json", "numpy", "struct", "selectors", "dumbbell", "matplotlib", "tempfile", "pickle")
+
+
+def test_modules_that_lie_in_the_working_directory_are_not_imported(folder: Path) -> None:
+    (folder / "mine").mkdir()
+    (folder / "mine/mine.py").write_text(EVIL.format(mark=str(folder / "loaded")))
+    mark = lay_about(folder, MODULES)
+    command = [str(Path(sys.executable).with_name("dumbbell"))]  # `python -m` itself looks into the working directory
+    for words in (
+        ("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "1", "--jobs", "2", "--out", "out"),
+        ("run", "--plugin", "mine/mine.py", "--path", "small.toml", "--duration", "1", "--out", "other"),
+        ("report", "--html", "out"),
+        ("list", "schemes", "--plugin", "mine/mine.py"),
+    ):
+        done = subprocess.run([*command, *words], cwd=folder, capture_output=True, text=True, check=False)
+        assert not mark.exists(), (words, mark.read_text())
+        assert done.returncode == 0, (words, done.stderr)
+    assert (folder / "loaded").exists()
+
+
+def test_what_a_run_starts_looks_for_modules_as_it_always_does(folder: Path) -> None:
+    (folder / "mine.py").write_text(
+        EVIL.format(mark=str(folder / "loaded"))
+        + f"import os\nprint(os.environ, file=open({str(folder / 'saw')!r}, 'w'))\n"
+    )
+    words = ("run", "--plugin", "mine.py", "--path", "small.toml", "--duration", "1", "--out", "out")
+    done = subprocess.run([*COMMAND, *words], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "PYTHONSAFEPATH" not in (folder / "saw").read_text()
+
+
+def test_settings_of_matplotlib_that_lie_in_the_working_directory_are_not_read(folder: Path) -> None:
+    words = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    subprocess.run([*COMMAND, *words], cwd=folder, capture_output=True, check=True)
+    drawn = []
+    for settings in ("", "text.usetex: True\naxes.facecolor: red\nbackend: module://evil\n", None):
+        (folder / "matplotlibrc").unlink(missing_ok=True)
+        if settings is None:
+            os.mkfifo(folder / "matplotlibrc")  # to read it takes for ever
+        else:
+            (folder / "matplotlibrc").write_text(settings)
+        subprocess.run([*COMMAND, "figure", "out", "means", "--out", "f.svg"], cwd=folder, check=True, timeout=60)
+        subprocess.run([*COMMAND, "report", "--html", "out"], cwd=folder, check=True, timeout=60)
+        drawn.append((folder / "f.svg").read_bytes())
+    assert drawn[0] == drawn[1] == drawn[2]
+
+
+def test_figures_of_the_library_do_not_follow_the_settings_of_its_program(folder: Path) -> None:
+    program = (
+        "import sys, matplotlib\n"
+        "matplotlib.rcParams['text.usetex'] = matplotlib.rcParams['axes.grid'] = sys.argv[1] == 'other'\n"
+        "import dumbbell\n"
+        "results = dumbbell.open('out')\n"
+        "results.figure('means').save(sys.argv[1] + '.svg')\n"
+        "assert matplotlib.rcParams['text.usetex'] == (sys.argv[1] == 'other')\n"
+    )
+    (folder / "program.py").write_text(program)
+    words = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    subprocess.run([*COMMAND, *words], cwd=folder, capture_output=True, check=True)
+    for name in ("own", "other"):
+        subprocess.run([sys.executable, "program.py", name], cwd=folder, check=True)
+    assert (folder / "own.svg").read_bytes() == (folder / "other.svg").read_bytes()

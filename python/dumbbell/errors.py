@@ -33,6 +33,11 @@ def option_words() -> Iterator[None]:
         _is_command = before
 
 
+def is_command() -> bool:
+    """Whether the command runs, and not somebody's program that uses the library."""
+    return _is_command
+
+
 _ARGUMENTS = {
     "cell": "cells",
     "for": "lasts",
@@ -80,8 +85,12 @@ def shortened(text: str) -> str:
 
 def printable(text: object) -> str:
     """The text with everything escaped that a terminal would act upon, and cut where a word has no end."""
-    shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in str(text))
-    return _ENDLESS.sub(lambda word: f"{word[0][:80]}...", shown)
+    return _ENDLESS.sub(lambda word: f"{word[0][:80]}...", escaped(text))
+
+
+def escaped(text: object) -> str:
+    """Return the text with everything escaped that a terminal would act upon, and nothing left out."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in str(text))
 
 
 _ENDLESS = re.compile(r"\S{1500,}")

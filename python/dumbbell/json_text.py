@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ MOST_DEPTH = 50
 _OWN_DEPTH = MOST_DEPTH + 10
 """That of files of results, which may have an imported object inside."""
 
+_ACTED_UPON = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+"""Control characters of other than ASCII, which JSON escapes anyway, and what changes the direction of text."""
 _MOST_DIGITS = 20
 """Of a whole number: what is counted has 64 bits."""
 
@@ -87,8 +90,16 @@ def _whole(digits: str) -> int:
 
 
 def to_json(value: object) -> str:
-    """JSON on indented lines; numbers that JSON has no word for become null."""
-    return json.dumps(_finite(value), indent=1, ensure_ascii=False) + "\n"
+    """JSON on indented lines; numbers that JSON has no word for become null.
+
+    Characters that a terminal would act upon are escaped; they can only be in texts.
+    """
+    text = json.dumps(_finite(value), indent=1, ensure_ascii=False)
+    return (text if text.isascii() else _ACTED_UPON.sub(_escaped, text)) + "\n"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 (any JSON value)

@@ -218,8 +218,8 @@ struct Writer<'a> {
     written: u64,
     /// Whether everything is written and the stream shut down.
     shut: bool,
-    /// The socket took no more, and has not said since that it does. One that is asked before always finds room in the
-    /// last segment that is not sent yet, and so holds several times `tcp_wmem`.
+    /// The socket took no more, and has not said since that it does. One that is asked before finds room in its last
+    /// buffer, and so holds whatever the window lets it, not `tcp_wmem`.
     is_full: bool,
 }
 

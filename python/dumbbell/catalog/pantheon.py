@@ -72,14 +72,14 @@ class Checkout:
 
 
 def _program(wrapper: Path, first: str) -> Program:
-    shim = ("{python}", "-m", "dumbbell.pantheon_shim", escaped(str(wrapper)))
+    shim = ("{python}", "-P", "-m", "dumbbell.pantheon_shim", escaped(str(wrapper)))
     commands = {side: (*shim, side, *(["{port}"] if side == first else ["{ip}", "{port}"])) for side in SIDES}
     return Program(sender=commands["sender"], receiver=commands["receiver"], first=first, ready=READY)
 
 
 def _first(wrapper: Path) -> str:
     """`receiver` or `sender`, as the wrapper answers `run_first`."""
-    command = [sys.executable, "-m", "dumbbell.pantheon_shim", str(wrapper), "run_first"]
+    command = [sys.executable, "-P", "-m", "dumbbell.pantheon_shim", str(wrapper), "run_first"]
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=ANSWER_WITHIN_S

@@ -8,7 +8,7 @@ from typing import Any
 import dumbbell
 from dumbbell.commands.show import print_summary
 from dumbbell.commands.text import columns
-from dumbbell.errors import printable
+from dumbbell.errors import escaped, printable
 from dumbbell.json_text import to_json
 
 MOST_ALIKE = 3
@@ -58,18 +58,20 @@ def _run_or_ask(arguments: Mapping[str, Any]) -> dumbbell.Results:
     Raises:
         dumbbell.Untrusted: nobody can be asked, or the answer is no.
     """
-    try:
-        return dumbbell.run(**arguments, command=sys.argv)
-    except dumbbell.Untrusted as doubt:
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise
-        print(f"{doubt.file} would execute on this machine what you have not run before:", file=sys.stderr)
-        for line in doubt.what:
-            print(f"  {line}", file=sys.stderr)
-        print("Execute it? [y/N] ", end="", file=sys.stderr, flush=True)
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-            raise
-    return dumbbell.run(**{**arguments, "trust": True}, command=sys.argv)
+    while True:
+        try:
+            return dumbbell.run(**arguments, command=sys.argv)
+        except dumbbell.Untrusted as doubt:
+            if not (sys.stdin.isatty() and sys.stderr.isatty()):
+                raise
+            told = escaped(doubt.file)  # nothing is left out of what is agreed to
+            print(f"{told} would execute on this machine what you have not run before:", file=sys.stderr)
+            for line in doubt.what:
+                print(f"  {escaped(line)}", file=sys.stderr)
+            print("Execute it? [y/N] ", end="", file=sys.stderr, flush=True)
+            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+                raise
+            doubt.agree()
 
 
 def tell_outcome(directory: Path, outcome: dumbbell.Outcome | None) -> int:

@@ -37,6 +37,8 @@ def start_connected(
     return process, ours
 
 
+_SAFE_PATH = ("PYTHONSAFEPATH", "for dumbbell's own processes")
+"""The variable that keeps the working directory out of where a Python looks for modules, and our value of it."""
 _MOST_LAST_WORDS = 4096
 """Bytes that are read of what a process said as it ended."""
 ENDS_WITHIN_S = 15.0
@@ -72,16 +74,18 @@ def _start_process(work: Callable[..., None], *arguments: Any) -> SpawnProcess: 
     """Starts a process that does the `work`, whose first step is `belong_to_parent`.
 
     It is spawned, not forked: the caller may have threads. Ctrl-C is for the caller alone, also before the process can
-    say so itself: blocked signals are inherited. It is started as a whole, or ended.
+    say so itself: blocked signals are inherited. It is started as a whole, or ended. The working directory may be
+    somebody else's: nothing that lies there is imported.
     """
     process = get_context("spawn").Process(target=work, args=arguments, daemon=True)
-    resource_tracker.ensure_running()  # it unblocks signals itself
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        with apart_from_program(), Undisturbed() as starting:
-            process.start()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    with _apart_from_working_directory():
+        resource_tracker.ensure_running()  # it unblocks signals itself
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        try:
+            with apart_from_program(), Undisturbed() as starting:
+                process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
     if starting.was_interrupted:
         process.terminate()
         process.join()
@@ -89,8 +93,28 @@ def _start_process(work: Callable[..., None], *arguments: Any) -> SpawnProcess: 
     return process
 
 
+@contextmanager
+def _apart_from_working_directory() -> Iterator[None]:
+    """Processes that are spawned meanwhile import nothing from the working directory.
+
+    What they start themselves does as it always does: `belong_to_parent` takes the variable away again.
+    """
+    name, value = _SAFE_PATH
+    if os.environ.get(name):  # it is the caller's wish anyway
+        yield
+        return
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        del os.environ[name]
+
+
 def belong_to_parent() -> None:
     """Makes this process one that only its parent ends: by SIGTERM, or by its own end, whatever that is."""
+    name, value = _SAFE_PATH
+    if os.environ.get(name) == value:
+        del os.environ[name]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])

@@ -10,31 +10,44 @@ import hashlib
 import json
 import os
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from dumbbell import catalog
 from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.programs import SIDES
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.errors import UserError, listed
 from dumbbell.experiment import Experiment, Overrides, pin, resolve, with_overrides
 from dumbbell.experiment.resolve import UnknownPlugin
+from dumbbell.input_files import TRUSTED, read_text
 from dumbbell.plugins.schemes import plugin_digest
 
 
 class Untrusted(UserError):
     """An experiment file would execute what this user has not run before.
 
-    `what` lists it, in words; `trust=True` runs it.
+    `what` lists all of it, in words; `trust=True` runs it.
     """
 
-    def __init__(self, file: str, what: list[str]) -> None:
+    def __init__(self, file: str, codes: Mapping[str, str]) -> None:
+        """`codes` are words for each piece of code, by its digest."""
         self.file = file
-        self.what = what
+        self.what = what = list(codes.values())
+        self._codes = tuple(codes)
         super().__init__(
             f"{file}: would execute on this machine what you have not run before: {listed(what)}: --trust runs it"
         )
+
+    def agree(self) -> None:
+        """Remember that this user agrees to what was listed, and to nothing else that the file may have by now."""
+        _agreed.update(self._codes)
+        _remember(self._codes)
+
+
+_agreed: set[str] = set()
+"""Digests of what this user has agreed to since this process began: also where no record can be kept."""
 
 
 def is_foreign(plan: Plan) -> bool:
@@ -83,7 +96,8 @@ def _resolved(plan: Plan, overrides: Overrides, trust: bool) -> Experiment:
     try:
         return resolve(replace(plan, known_plugins=known), overrides)
     except UnknownPlugin as unknown:
-        raise Untrusted(plan.file, [f"plug-in {unknown.plugin}"]) from None
+        codes = {code: f"plug-in {file}" for file, code in unknown.plugins.items()}
+        raise Untrusted(plan.file, codes | _brought(with_overrides(plan, overrides), unknown.others)) from None
 
 
 def require_trust(plan: Plan, experiment: Experiment, trust: bool) -> None:
@@ -92,33 +106,32 @@ def require_trust(plan: Plan, experiment: Experiment, trust: bool) -> None:
     Raises:
         Untrusted: `plan` was read from a file and has code that this user has not run; `trust` agrees to it.
     """
-    bringing = {
-        name: _digest(scheme)
-        for name, scheme in experiment.schemes.items()
-        if _has_code(scheme) and not _is_listed(scheme)
-    }
-    if not bringing:
-        return
+    if not trust and is_foreign(plan) and (brought := _brought(plan, experiment.schemes.values())):
+        raise Untrusted(plan.file, brought)
+    if bringing := [_digest(scheme) for scheme in experiment.schemes.values() if _brings_code(scheme)]:
+        known = _remembered()
+        _remember([code for code in dict.fromkeys(bringing) if code not in known])
+
+
+def _brought(plan: Plan, schemes: Collection[Scheme]) -> dict[str, str]:
+    """Return in words, by digest, the code of schemes that the plan's file brings and this user has not run."""
     known = _remembered()
-    unknown = [name for name, code in bringing.items() if code not in known]
-    if not trust and is_foreign(plan):
-        schemes = [experiment.schemes[name] for name in unknown]
-        brought = [
-            _in_words(scheme) for scheme in schemes if scheme.name in plan.own_schemes or _is_named(plan, scheme)
-        ]
-        if brought:
-            raise Untrusted(plan.file, brought)
-    _remember(dict.fromkeys(bringing[name] for name in unknown))
+    return {
+        code: _in_words(scheme)
+        for scheme in schemes
+        if (scheme.name in plan.own_schemes or _is_named(plan, scheme)) and _brings_code(scheme)
+        if (code := _digest(scheme)) not in known
+    }
+
+
+def _brings_code(scheme: Scheme) -> bool:
+    return (scheme.is_outside or scheme.program is not None) and not _is_listed(scheme)
 
 
 def _is_named(plan: Plan, scheme: Scheme) -> bool:
     """Whether the plan has the scheme by its file, and not the command line."""
     file = scheme.file
     return file.endswith(".toml") and file not in plan.told and not catalog.schemes().is_shipped(file)
-
-
-def _has_code(scheme: Scheme) -> bool:
-    return scheme.is_outside or scheme.program is not None
 
 
 def _is_listed(scheme: Scheme) -> bool:
@@ -137,8 +150,11 @@ def _is_listed(scheme: Scheme) -> bool:
 def _in_words(scheme: Scheme) -> str:
     if scheme.program is None:
         return f"scheme `{scheme.name}`, {WHAT[scheme.kind]}: {scheme.code}"
-    sides = (shlex.join(scheme.program.sender), shlex.join(scheme.program.receiver))
-    return f"scheme `{scheme.name}`, {WHAT[scheme.kind]}: `{sides[0]}` and `{sides[1]}`"
+    does = scheme.program.spec(scheme.parameters)
+    sides = [shlex.join(word.replace("{{", "{").replace("}}", "}") for word in does[side]) for side in SIDES]
+    variables = shlex.join(f"{name}={value}" for name, value in does["environment"].items())
+    with_them = f" with `{variables}`" if variables else ""
+    return f"scheme `{scheme.name}`, {WHAT[scheme.kind]}: `{sides[1]}` and `{sides[0]}`{with_them}"
 
 
 def _digest(scheme: Scheme) -> str:
@@ -158,10 +174,11 @@ def _file() -> Path:
 
 
 def _remembered() -> set[str]:
+    """Return the digests that this user has agreed to; a record that cannot be read has none."""
     try:
-        return set(_file().read_text(encoding="ascii").split())
-    except (OSError, RuntimeError, UnicodeDecodeError):  # no home: nothing is remembered, so all is asked
-        return set()
+        return _agreed | set(read_text(_file(), TRUSTED, encoding="ascii").split())
+    except (OSError, RuntimeError, UserError, UnicodeDecodeError):  # no home: nothing is remembered, so all is asked
+        return set(_agreed)
 
 
 def _remember(new: Collection[str]) -> None:
@@ -170,6 +187,6 @@ def _remember(new: Collection[str]) -> None:
     with contextlib.suppress(OSError, RuntimeError):  # where nothing can be kept, it is asked again
         file = _file()
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
         with os.fdopen(descriptor, "a", encoding="ascii") as stream:
             stream.write("".join(f"{each}\n" for each in new))

@@ -1,6 +1,6 @@
 """From an experiment as written to one that depends on nothing outside."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,11 +25,15 @@ from dumbbell.plugins.schemes import plugin_digest, plugin_kind
 
 
 class UnknownPlugin(UserError):
-    """An experiment names a plug-in that this user has not run; it was not loaded. `plugin` is its file."""
+    """An experiment names plug-ins that this user has not run; they were not loaded.
 
-    def __init__(self, plugin: str) -> None:
-        self.plugin = plugin
-        super().__init__(f"{plugin}: a plug-in that you have not run before: --trust loads it")
+    `plugins` are their digests by file; `others` are the schemes that the experiment has beside them.
+    """
+
+    def __init__(self, plugins: Mapping[str, str], others: Collection[Scheme] = ()) -> None:
+        self.plugins = plugins
+        self.others = others
+        super().__init__(f"{listed(plugins)}: a plug-in that you have not run before: --trust loads it")
 
 
 MOST_RUNS = 100_000
@@ -70,7 +74,7 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
         *(name for parts in mixes.values() for name, _ in parts),
         *(f.scheme for f in listed_flows if f.scheme),
     ]
-    found = {name: _scheme(plan, name) for name in used}
+    found = _schemes(plan, used)
     canonical = {name: scheme.name for name, scheme in found.items()}
     _check_names("scheme", found)
     alone = tuple(dict.fromkeys(canonical[name] for name in labels))
@@ -139,6 +143,25 @@ def _named(flows: tuple[FlowPlan, ...], canonical: dict[str, str]) -> tuple[Flow
     return tuple(replace(flow, scheme=canonical.get(flow.scheme, "")) for flow in flows)
 
 
+def _schemes(plan: Plan, names: Sequence[str]) -> dict[str, Scheme]:
+    """The schemes that a plan means by the names.
+
+    Raises:
+        UnknownPlugin: there are plug-ins among them that this user has not run; it tells all of them.
+        UserError: as of `_scheme`.
+    """
+    found: dict[str, Scheme] = {}
+    unknown: dict[str, str] = {}
+    for name in names:
+        try:
+            found[name] = _scheme(plan, name)
+        except UnknownPlugin as error:
+            unknown |= error.plugins
+    if unknown:
+        raise UnknownPlugin(unknown, tuple(found.values()))
+    return found
+
+
 def _scheme(plan: Plan, name: str) -> Scheme:
     """The scheme that a plan means by the name.
 
@@ -160,7 +183,7 @@ def _require_known(known: Collection[str], name: str) -> None:
     except OSError as error:
         raise UserError(f"`{name}`: {error.strerror or error}") from None
     if found not in known:
-        raise UnknownPlugin(str(file))
+        raise UnknownPlugin({str(file): found})
 
 
 def _path(plan: Plan, name: str) -> PathModel:

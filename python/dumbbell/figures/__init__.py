@@ -1,5 +1,8 @@
 """Figures as SVG, drawn by matplotlib from numbers that others computed."""
 
+from dumbbell.figures import untouched  # noqa: F401 (before all that imports matplotlib)
+
+# isort: split
 from dumbbell.figures.axis import DelayAxis, delay_axis, spans_widely
 from dumbbell.figures.calls import CallSeries, calls_figure
 from dumbbell.figures.distribution import Distribution, distribution_figure

@@ -15,6 +15,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
 from dumbbell.figures.style import rc
+from dumbbell.figures.untouched import defaults
 
 _KEPT = 4096  # measured texts
 
@@ -22,7 +23,7 @@ _KEPT = 4096  # measured texts
 @contextmanager
 def look(name: str) -> Iterator[None]:
     """The settings of the figure called `name`, while it is drawn."""
-    settings: Any = rc(name)  # matplotlib types its settings by a list of all their names
+    settings: Any = defaults() | rc(name)  # matplotlib types its settings by a list of all their names
     with rc_context(settings):
         yield
 

@@ -1,5 +1,6 @@
 """A results directory as Pantheon data directories, one per path, for Pantheon's own tools."""
 
+import contextlib
 import dataclasses
 import datetime
 import json
@@ -10,7 +11,7 @@ from typing import Any
 
 from dumbbell import __version__, _core
 from dumbbell.catalog.path import PathModel
-from dumbbell.errors import UserError
+from dumbbell.errors import UserError, printable
 from dumbbell.experiment import Experiment, Run
 from dumbbell.interchange.pantheon_stats import RunTimes, logged_flows, stats_text
 from dumbbell.interchange.staging import refuse_used, staging
@@ -18,6 +19,9 @@ from dumbbell.names import RULE, foreign_name, is_name, unlike
 from dumbbell.progress import Piece, Progress, Stage
 from dumbbell.results import ResultsDirectory, open_results
 from dumbbell.results.counterparts import WRITTEN_BY
+
+_FIRST_YEAR, _LAST_YEAR = 1971, 2999
+_LAST_US = 32e15  # in 2984
 
 PAUSE_S = 40  # between simulated runs on the invented time axis: about what Pantheon needed
 
@@ -65,7 +69,7 @@ def _export_path(
         if reason is not None:
             left_out.append((run, reason))
             continue
-        times, init_us = _times(statistics, clock, results.experiment.duration_s)
+        times, init_us = _times(results.folder(run) / "stats.json", statistics, clock, results.experiment.duration_s)
         clock += datetime.timedelta(seconds=results.experiment.duration_s + PAUSE_S)
         stem = f"{key}_{{}}_run{run.run}.log"
         logs = [str(folder / stem.format(part)) for part in ("datalink", "acklink")]
@@ -105,15 +109,22 @@ def _performance(statistics: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def _origin(results: ResultsDirectory) -> datetime.datetime:
     environment = results.environment()
     started = (environment.get("importing_machine") or environment).get("started_at")
-    if isinstance(started, str):
-        return datetime.datetime.fromisoformat(started)
-    return datetime.datetime.fromtimestamp(0, datetime.UTC)
+    if not isinstance(started, str):
+        return datetime.datetime.fromtimestamp(0, datetime.UTC)
+    with contextlib.suppress(ValueError):
+        read = datetime.datetime.fromisoformat(started)
+        if _FIRST_YEAR <= read.year <= _LAST_YEAR:
+            return read
+    where = f"{results.directory / 'environment.json'}: `started_at` = {printable(started)}"
+    raise UserError(f"{where}: allowed is a time as in ISO 8601, of {_FIRST_YEAR} to {_LAST_YEAR}")
 
 
-def _times(statistics: dict[str, Any], clock: datetime.datetime, duration_s: float) -> tuple[RunTimes, int]:
+def _times(file: Path, statistics: dict[str, Any], clock: datetime.datetime, duration_s: float) -> tuple[RunTimes, int]:
     """When the run was made; a simulated one is given a place on a time axis that starts with the experiment."""
     imported, init_us = statistics.get("imported") or {}, statistics.get("init_us")
     if init_us is not None:
+        if not 0 <= init_us <= _LAST_US:
+            raise UserError(f"{file}: `init_us` = {init_us:g}: allowed are 0 to {_LAST_US:g}: microseconds since 1970")
         clock = datetime.datetime.fromtimestamp(init_us / 1e6, datetime.UTC)
     else:
         init_us = int(clock.timestamp() * 1e6)

@@ -22,7 +22,7 @@ def checks() -> list[dict[str, Any]]:
     """
     if os.geteuid() == 0:
         return _read(_core.check_emulation())
-    command = [sys.executable, "-c", _CHECK_IN_USER_NAMESPACE]
+    command = [sys.executable, "-P", "-c", _CHECK_IN_USER_NAMESPACE]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return _read(done.stdout)

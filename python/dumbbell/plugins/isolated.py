@@ -24,7 +24,7 @@ from dumbbell.execution.guardian import Bounds, guarded, was_copied
 from dumbbell.execution.inbox import Garbled
 from dumbbell.execution.processes import ENDS_WITHIN_S, cause_of_death
 
-_COMMAND = [sys.executable, "-m", __name__]
+_COMMAND = [sys.executable, "-P", "-m", __name__]
 
 PATIENCE_S = 30.0
 """How long loading a plug-in may take; what a class imports may be large."""

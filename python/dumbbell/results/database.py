@@ -189,6 +189,8 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise UserError(f"{self.file}: {_reason(error)}") from None
+        except UnicodeDecodeError as error:  # of a text in it
+            raise UserError(f"{self.file}: is damaged ({one_line(error)})") from None
         except OSError as error:
             raise UserError(f"{self.file}: {one_line(error)}") from None
 

@@ -14,6 +14,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Experiment, Run, complete_transport
 from dumbbell.results.directory import ResultsDirectory
 from dumbbell.results.environment import short_commit
+from dumbbell.results.schema import sql_text
 
 Row = dict[str, Any]
 """A row: values by column."""
@@ -231,8 +232,9 @@ def _loss(elements: list[Row]) -> float:
 
 def series_rows(folder: Path, run: Row, place: str, packet_log: bool) -> Iterator[Row]:
     """One row per sampled quantity; `place` is where the files of `folder` are to be found."""
-    for kind, fields in sampled(folder, run).items():
-        file, entity = SAMPLES[kind]
+    noted = sampled(folder, run)
+    for kind, (file, entity) in SAMPLES.items():
+        fields = noted.get(kind, {})
         for name, unit in sorted(fields.items()):
             yield {
                 "entity_kind": kind,
@@ -242,7 +244,7 @@ def series_rows(folder: Path, run: Row, place: str, packet_log: bool) -> Iterato
                 "time_column": "time_ns",
                 "entity_column": entity,
                 "value_column": "value",
-                "filter": f"field = '{name}'",
+                "filter": f"field = {sql_text(name)}",
             }
     if packet_log and (folder / PACKET_LOG).exists():
         yield {

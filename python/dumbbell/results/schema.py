@@ -124,6 +124,8 @@ def upgrade(connection: sqlite3.Connection) -> None:
             "use a newer dumbbell, or another file"
         )
     tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone()[0]:
+        raise UserError("has triggers, which may do anything, for ever: it is not one of dumbbell's: remove it")
     if found == VERSION and connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION:
         return
     if tables and not (found == 0 and tables == {"runs", "metrics", "definitions"}):
@@ -153,7 +155,7 @@ JOIN definition d ON d.entity_kind = m.entity_kind AND d.name = m.name"""
         # one look-up for each column that is asked for, and each keeps the type of `value`
         columns = "".join(
             f",\n       (SELECT value FROM metric m WHERE m.experiment_id = x.id AND m.entity_kind = '{kind}'"
-            f" AND m.entity_id = {entity} AND m.name = {_text(name)}) AS {_name(name)}"
+            f" AND m.entity_id = {entity} AND m.name = {sql_text(name)}) AS {_name(name)}"
             for owner, name in sorted(definitions)
             if owner == kind
         )
@@ -161,7 +163,8 @@ JOIN definition d ON d.entity_kind = m.entity_kind AND d.name = m.name"""
     return made
 
 
-def _text(name: str) -> str:
+def sql_text(name: str) -> str:
+    """Return a name as a text in SQL."""
     return "'" + name.replace("'", "''") + "'"
 
 
