@@ -154,6 +154,7 @@ def main() -> None:
     parser.add_argument("--original", action="append", default=[], metavar="NAME=FILE.toml")
     parser.add_argument("--only", default="", help="names of built-in schemes, with commas between; default: all")
     parser.add_argument("--cells", default="", help="names of cells, with commas between; default: all")
+    parser.add_argument("--runs", type=int, default=RUNS, choices=sorted(STUDENT), help="runs per cell")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
     date = datetime.datetime.now(tz=datetime.UTC).date()
@@ -168,7 +169,7 @@ def main() -> None:
             pairs |= compiled(options.tree, NAMESAKES, folder)
         if options.only:
             pairs = {name: pairs[name] for name in options.only.split(",")}
-        text = agreement(pairs, options.cells.split(",") if options.cells else [], folder, how)
+        text = agreement(pairs, options.cells.split(",") if options.cells else [], folder, how, options.runs)
         if options.tree and not (options.only or options.cells):
             text += "\n" + without_namesake(options.tree, folder)
     if options.write:
@@ -242,10 +243,10 @@ def verdict(flows: list[list[Difference]]) -> str:
     return next(worst for worst in ("no", "open", "yes") if worst in all_of)
 
 
-def agreement(pairs: dict[str, str], chosen: list[str], folder: Path, how: str) -> str:
+def agreement(pairs: dict[str, str], chosen: list[str], folder: Path, how: str, usual: int) -> str:
     """Return the table of the pairs, built-in scheme and scheme file of the original, as Markdown."""
     lines = [
-        f"{how}: means of {RUNS} runs of {SECONDS:g} s, built in / original (difference ± half of its 95 % interval); "
+        f"{how}: means of {usual} runs of {SECONDS:g} s, built in / original (difference ± half of its 95 % interval); "
         "two flows: the first, the second.",
         "",
         "| path | scheme | Mbit/s | p95 of the one-way delay, ms | within 5 % and 10 % |",
@@ -255,10 +256,10 @@ def agreement(pairs: dict[str, str], chosen: list[str], folder: Path, how: str) 
         for ours, theirs in pairs.items():
             if (name in MARKS) != (ours == "dctcp") or (chosen and name not in chosen):
                 continue
-            found, runs = differences(cell, ours, theirs, folder, RUNS, 1), RUNS
+            found, runs = differences(cell, ours, theirs, folder, usual, 1), usual
             if (verdict(found)) == "open":
                 found, runs = differences(cell, ours, theirs, folder, MORE_RUNS, FRESH_SEED), MORE_RUNS
-            word = verdict(found).replace("open", "within the spread") + (f" ({runs} runs)" if runs != RUNS else "")
+            word = verdict(found).replace("open", "within the spread") + (f" ({runs} runs)" if runs != usual else "")
             rates, delays = (", ".join(flow[metric].text for flow in found) for metric in (0, 1))
             lines.append(f"| {cell.title} | {Path(ours).stem} | {rates} | {delays} | {word} |")
             print(lines[-1], file=sys.stderr, flush=True)
