@@ -190,7 +190,8 @@ def test_the_two_experiments_have_every_built_in_controller_and_real_ones_stand_
     assert (real.paths, real.own_paths) == (plan.paths, plan.own_paths)
     assert real.backend == "emu"
     reasons = [*agreement.REASONS, *agreement.REAL_REASONS]
-    assert {path for _, path in reasons} <= {"", *plan.paths}
+    steps = catalog.experiments().find("agreement-steps")
+    assert {path for _, path in reasons} <= {"", *plan.paths, *steps.paths}
     learned = catalog.experiments().find("agreement-learned")
     assert {scheme for scheme, _ in reasons} <= {*plan.schemes, *more.schemes, *real.schemes, *learned.schemes}
 
