@@ -14,7 +14,7 @@ import math
 import statistics
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from blocks import replace_block
@@ -56,36 +56,24 @@ delay_ms = {delay}
 """
 
 
-def path(
-    name: str,
-    title: str,
-    rate: float,
-    rtt: float,
-    bdps: float = 1.0,
-    packets: int = 0,
-    loss: float = 0.0,
-    then: float = 0.0,
-) -> str:
-    """A path as TOML: a link with a queue of `bdps` bandwidth-delay products or `packets`; from 15 s on at `then`."""
-    queue = f'{{ kind = "droptail", bytes = {int(rate * 1e6 / 8 * rtt / 1e3 * bdps)} }}'
-    if packets:
-        queue = f'{{ kind = "droptail", packets = {packets} }}'
-    if name.startswith("marks"):
-        queue = '{ kind = "step", packets = 1000, threshold_packets = 20 }'
-    return f'name = "{name}"\ntitle = "{title}"\n' + LINK.format(
-        rate=rate,
-        queue=queue,
-        schedule=f"schedule = [{{ at_s = 15.0, rate_mbps = {then} }}]" if then else "",
-        loss=f'[[data]]\nkind = "loss"\nprobability = {loss}\n' if loss else "",
-        delay=rtt / 2,
-    )
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cell:
     """A path and the flows on it."""
 
     path: str
+    """The path in words."""
+    mbps: float
+    rtt_ms: float
+    bdps: float = 1.0
+    """Length of the queue in bandwidth-delay products."""
+    packets: int = 0
+    """Length of the queue instead, if above 0."""
+    marks: bool = False
+    """A queue that marks from 20 packets on instead: a cell for DCTCP."""
+    loss: float = 0.0
+    """Probability of random loss."""
+    then_mbps: float = 0.0
+    """Rate from 15 s on, if above 0."""
     flows: int = 1
     """Flows of one scheme, each `SECOND_FLOW_S` after the other."""
     beside: bool = False
@@ -93,33 +81,46 @@ class Cell:
 
     @property
     def title(self) -> str:
-        """What a table calls the cell."""
-        title = self.path.split('title = "')[1].split('"')[0]
+        """Return the words for the cell in a table."""
         if self.beside:
-            return f"{title}, one flow of each"
-        return title if self.flows == 1 else f"{title}, two flows, {SECOND_FLOW_S:g} s apart"
+            return f"{self.path}, one flow of each"
+        return self.path if self.flows == 1 else f"{self.path}, two flows, {SECOND_FLOW_S:g} s apart"
+
+    def toml(self, name: str) -> str:
+        """Return the path as TOML."""
+        queue = f'{{ kind = "droptail", bytes = {int(self.mbps * 1e6 / 8 * self.rtt_ms / 1e3 * self.bdps)} }}'
+        if self.packets:
+            queue = f'{{ kind = "droptail", packets = {self.packets} }}'
+        if self.marks:
+            queue = '{ kind = "step", packets = 1000, threshold_packets = 20 }'
+        return f'name = "{name}"\ntitle = "{self.path}"\n' + LINK.format(
+            rate=self.mbps,
+            queue=queue,
+            schedule=f"schedule = [{{ at_s = 15.0, rate_mbps = {self.then_mbps} }}]" if self.then_mbps else "",
+            loss=f'[[data]]\nkind = "loss"\nprobability = {self.loss}\n' if self.loss else "",
+            delay=self.rtt_ms / 2,
+        )
 
 
-SHORT = path("short", "12 Mbit/s, 40 ms, 1 BDP", 12.0, 40.0)
+SHORT = Cell(path="12 Mbit/s, 40 ms, 1 BDP", mbps=12.0, rtt_ms=40.0)
+MIDDLE = Cell(path="20 Mbit/s, 40 ms, 1 BDP", mbps=20.0, rtt_ms=40.0)
+MARKS = Cell(path="100 Mbit/s, 2 ms, marks from 20", mbps=100.0, rtt_ms=2.0, marks=True)
 CELLS = {
-    "short": Cell(SHORT),
-    "long": Cell(path("long", "50 Mbit/s, 100 ms, 1 BDP", 50.0, 100.0)),
-    "shallow": Cell(path("shallow", "12 Mbit/s, 40 ms, 40 packets", 12.0, 40.0, packets=40)),
-    "fast": Cell(path("fast", "100 Mbit/s, 54 ms, 173 packets", 100.0, 54.0, packets=173)),
-    "lossy": Cell(path("lossy", "12 Mbit/s, 40 ms, 1 BDP, 0.1 % loss", 12.0, 40.0, loss=0.001)),
-    "lossier": Cell(path("lossier", "50 Mbit/s, 40 ms, 1 BDP, 1 % loss", 50.0, 40.0, loss=0.01)),
-    "falls": Cell(path("falls", "40 Mbit/s, from 15 s on 10; 40 ms, 200 kB", 40.0, 40.0, then=10.0)),
-    "rises": Cell(path("rises", "10 Mbit/s, from 15 s on 40; 40 ms, 200 kB", 10.0, 40.0, bdps=4.0, then=40.0)),
-    "two": Cell(path("two", "20 Mbit/s, 40 ms, 1 BDP", 20.0, 40.0), flows=2),
-    "beside": Cell(path("beside", "20 Mbit/s, 40 ms, 1 BDP", 20.0, 40.0), beside=True),
+    "short": SHORT,
+    "long": Cell(path="50 Mbit/s, 100 ms, 1 BDP", mbps=50.0, rtt_ms=100.0),
+    "shallow": replace(SHORT, path="12 Mbit/s, 40 ms, 40 packets", packets=40),
+    "fast": Cell(path="100 Mbit/s, 54 ms, 173 packets", mbps=100.0, rtt_ms=54.0, packets=173),
+    "lossy": replace(SHORT, path=f"{SHORT.path}, 0.1 % loss", loss=0.001),
+    "lossier": Cell(path="50 Mbit/s, 40 ms, 1 BDP, 1 % loss", mbps=50.0, rtt_ms=40.0, loss=0.01),
+    "falls": Cell(path="40 Mbit/s, from 15 s on 10; 40 ms, 200 kB", mbps=40.0, rtt_ms=40.0, then_mbps=10.0),
+    "rises": Cell(path="10 Mbit/s, from 15 s on 40; 40 ms, 200 kB", mbps=10.0, rtt_ms=40.0, bdps=4.0, then_mbps=40.0),
+    "two": replace(MIDDLE, flows=2),
+    "beside": replace(MIDDLE, beside=True),
+    "marks": replace(MARKS, path=f"{MARKS.path} packets on"),
+    "marks-falls": replace(MARKS, path="100 Mbit/s, from 15 s on 25; 2 ms, marks from 20", then_mbps=25.0),
+    "marks-two": replace(MARKS, flows=2),
+    "marks-beside": replace(MARKS, beside=True),
 }
-MARKS = {
-    "marks": Cell(path("marks", "100 Mbit/s, 2 ms, marks from 20 packets on", 100.0, 2.0)),
-    "marks-falls": Cell(path("marks-falls", "100 Mbit/s, from 15 s on 25; 2 ms, marks from 20", 100.0, 2.0, then=25.0)),
-    "marks-two": Cell(path("marks-two", "100 Mbit/s, 2 ms, marks from 20", 100.0, 2.0), flows=2),
-    "marks-beside": Cell(path("marks-beside", "100 Mbit/s, 2 ms, marks from 20", 100.0, 2.0), beside=True),
-}
-"""Cells of DCTCP."""
 
 
 @dataclass(frozen=True)
@@ -132,12 +133,12 @@ class Difference:
 
     @property
     def relative(self) -> float:
-        """How far the means are apart."""
+        """Return the difference of the means as a share of the original's mean."""
         return self.ours / self.theirs - 1
 
     @property
     def text(self) -> str:
-        """Both means and the difference."""
+        """Return both means and their difference, for a table."""
         return f"{self.ours:.2f} / {self.theirs:.2f} ({self.relative:+.0%} ± {self.half:.0%})"
 
     def verdict(self, tolerance: float) -> str:
@@ -190,11 +191,11 @@ Samples = list[list[tuple[float, float]]]
 """Throughput in Mbit/s and 95th-percentile one-way delay in ms, by run and flow."""
 
 
-def samples_of(cell: Cell, scheme: str, folder: Path, runs: int, seed: int) -> Samples:
-    """Return what the flows of `scheme`, or of a mix, had in a cell."""
-    name = cell.path.split('name = "')[1].split('"')[0]
+def samples_of(name: str, scheme: str, folder: Path, runs: int, seed: int) -> Samples:
+    """Return what the flows of `scheme`, or of a mix, had in the cell of that name."""
+    cell = CELLS[name]
     file = folder / f"{name}.toml"
-    file.write_text(cell.path)
+    file.write_text(cell.toml(name))
     with tempfile.TemporaryDirectory(dir=folder) as out:
         done = dumbbell.run(
             schemes=() if cell.beside else scheme,
@@ -216,13 +217,13 @@ def samples_of(cell: Cell, scheme: str, folder: Path, runs: int, seed: int) -> S
     return [[(flow["throughput_mbps"], flow["delay_p95_ms"]) for flow in each] for each in flows]
 
 
-def differences(cell: Cell, ours: str, theirs: str, folder: Path, runs: int, seed: int) -> list[list[Difference]]:
+def differences(name: str, ours: str, theirs: str, folder: Path, runs: int, seed: int) -> list[list[Difference]]:
     """Return the differences in throughput and in delay of each flow of `ours` from that of `theirs`."""
-    if cell.beside:
-        both = samples_of(cell, f"{ours}+{theirs}", folder, runs, seed)
+    if CELLS[name].beside:
+        both = samples_of(name, f"{ours}+{theirs}", folder, runs, seed)
         first, second = [each[:1] for each in both], [each[1:] for each in both]
     else:
-        first, second = (samples_of(cell, scheme, folder, runs, seed) for scheme in (ours, theirs))
+        first, second = (samples_of(name, scheme, folder, runs, seed) for scheme in (ours, theirs))
     return [
         [difference([run[flow][metric] for run in first], [run[flow][metric] for run in second]) for metric in (0, 1)]
         for flow in range(len(first[0]))
@@ -252,13 +253,13 @@ def agreement(pairs: dict[str, str], chosen: list[str], folder: Path, how: str, 
         "| path | scheme | Mbit/s | p95 of the one-way delay, ms | within 5 % and 10 % |",
         "|---|---|---:|---:|---|",
     ]
-    for name, cell in (CELLS | MARKS).items():
+    for name, cell in CELLS.items():
         for ours, theirs in pairs.items():
-            if (name in MARKS) != (ours == "dctcp") or (chosen and name not in chosen):
+            if cell.marks != (ours == "dctcp") or (chosen and name not in chosen):
                 continue
-            found, runs = differences(cell, ours, theirs, folder, usual, 1), usual
-            if (verdict(found)) == "open":
-                found, runs = differences(cell, ours, theirs, folder, MORE_RUNS, FRESH_SEED), MORE_RUNS
+            found, runs = differences(name, ours, theirs, folder, usual, 1), usual
+            if verdict(found) == "open":
+                found, runs = differences(name, ours, theirs, folder, MORE_RUNS, FRESH_SEED), MORE_RUNS
             word = verdict(found).replace("open", "within the spread") + (f" ({runs} runs)" if runs != usual else "")
             rates, delays = (", ".join(flow[metric].text for flow in found) for metric in (0, 1))
             lines.append(f"| {cell.title} | {Path(ours).stem} | {rates} | {delays} | {word} |")
@@ -271,12 +272,12 @@ def without_namesake(tree: Path, folder: Path) -> str:
     files = compiled(tree, {name: name for name in OTHERS}, folder)
     lines = ["", "The kernel's files that have no built-in namesake (the first flow of two):", ""]
     lines += ["| path | " + " | ".join(OTHERS) + " |", "|---|" + "---:|" * len(OTHERS)]
-    for cell in CELLS.values():
-        if cell.beside:
+    for name, cell in CELLS.items():
+        if cell.beside or cell.marks:
             continue
         means = []
         for scheme in files.values():
-            found = [run[0] for run in samples_of(cell, scheme, folder, RUNS, 1)]
+            found = [run[0] for run in samples_of(name, scheme, folder, RUNS, 1)]
             rate, delay = (statistics.mean(run[metric] for run in found) for metric in (0, 1))
             means.append(f"{rate:.2f}, {delay:.1f} ms")
         lines.append(f"| {cell.title} | " + " | ".join(means) + " |")

@@ -141,7 +141,7 @@ def test_interrupted_runs_resume_and_cells_without_runs_are_no_rows(
 def test_an_interrupt_while_results_are_moved_into_place_leaves_all_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
 ) -> None:
-    # Half of them stayed, without a record of what had been moved.
+    # An interrupt after the first file was moved left that file in `out` and removed the other.
     out, rename = tmp_path / "out", Path.rename
 
     def interrupted(self: Path, target: Path) -> Path:

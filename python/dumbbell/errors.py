@@ -34,7 +34,7 @@ def option_words() -> Iterator[None]:
 
 
 def is_command() -> bool:
-    """Whether the command runs, and not somebody's program that uses the library."""
+    """Return True while the `dumbbell` command runs, False in a program that uses the library."""
     return _is_command
 
 
@@ -85,10 +85,10 @@ def shortened(text: str) -> str:
 
 def printable(text: object) -> str:
     """The text with everything escaped that a terminal would act upon, and cut where a word has no end."""
-    return _ENDLESS.sub(lambda word: f"{word[0][:80]}...", escaped(text))
+    return _ENDLESS.sub(lambda word: f"{word[0][:80]}...", printable_whole(text))
 
 
-def escaped(text: object) -> str:
+def printable_whole(text: object) -> str:
     """Return the text with everything escaped that a terminal would act upon, and nothing left out."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in str(text))
 

@@ -11,6 +11,8 @@ import time
 
 INTERRUPTED = 1
 """The exit status."""
+PYTHON = (sys.executable, "-P")
+"""How dumbbell starts a Python: it imports nothing from the working directory, which may be somebody else's results."""
 
 
 def stop_at_once(_number: int, _frame: object) -> None:

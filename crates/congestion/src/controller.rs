@@ -15,12 +15,12 @@
 //!
 //! The controller reduces it. The transport never changes the window that [`Controller::control`] returns, not even
 //! after a loss, a mark or a timeout: a controller that does not lower its window on the first loss of an episode
-//! ([`Loss::new_episode`]) keeps the old window. The transport reads the window right after [`Controller::on_loss`] or [`Controller::on_ecn`] has begun an episode, and decides how
-//! that window is reached (`recovery` of the transport). With `prr`, TCP's, the flight shrinks to that window over a
-//! round trip (RFC 6937), and until the episode ends this alone limits it: what the controller changes of its window
-//! meanwhile counts from the end of the episode on. With `immediate`, QUIC's and that of controllers that keep a window
-//! of their own during recovery (BBR), the window counts at every moment: nothing leaves until the flight has shrunk
-//! below it. After a timeout nothing is in flight and the window counts at once: the controller sets it to one packet
+//! ([`Loss::new_episode`]) keeps the old window. The transport reads the window right after [`Controller::on_loss`] or
+//! [`Controller::on_ecn`] has begun an episode, and decides how that window is reached (`recovery` of the transport).
+//! With `prr`, TCP's, the flight shrinks to that window over a round trip (RFC 6937), and until the episode ends this
+//! alone limits it: what the controller changes of its window meanwhile counts from the end of the episode on.
+//! With `immediate`, QUIC's and that of controllers that keep a window of their own during recovery (BBR), the window
+//! counts at every moment: nothing leaves until the flight has shrunk below it. After a timeout nothing is in flight and the window counts at once: the controller sets it to one packet
 //! if it wants to begin there.
 
 use crate::Agent;

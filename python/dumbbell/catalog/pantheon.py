@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 from dumbbell.catalog.programs import SIDES, Program, escaped
@@ -10,6 +9,7 @@ from dumbbell.catalog.scheme import MARKERS, Scheme
 from dumbbell.errors import UserError, listed, nearest
 from dumbbell.input_files import TEXT, read_text
 from dumbbell.names import is_name
+from dumbbell.starting import PYTHON
 
 PREFIX = "pantheon-"
 READY = "wait:3"
@@ -79,7 +79,7 @@ def _program(wrapper: Path, first: str) -> Program:
 
 def _first(wrapper: Path) -> str:
     """`receiver` or `sender`, as the wrapper answers `run_first`."""
-    command = [sys.executable, "-P", "-m", "dumbbell.pantheon_shim", str(wrapper), "run_first"]
+    command = [*PYTHON, "-m", "dumbbell.pantheon_shim", str(wrapper), "run_first"]
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=ANSWER_WITHIN_S

@@ -135,6 +135,11 @@ def escaped(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
+def unescaped(text: str) -> str:
+    """Return a word as the program gets it: the opposite of `escaped`."""
+    return text.replace("{{", "{").replace("}}", "}")
+
+
 def _environment(table: TomlTable) -> dict[str, str]:
     for key, value in table.raw.items():
         if not _VARIABLE.fullmatch(key):

@@ -8,7 +8,7 @@ from typing import Any
 import dumbbell
 from dumbbell.commands.show import print_summary
 from dumbbell.commands.text import columns
-from dumbbell.errors import escaped, printable
+from dumbbell.errors import printable, printable_whole
 from dumbbell.json_text import to_json
 
 MOST_ALIKE = 3
@@ -64,10 +64,13 @@ def _run_or_ask(arguments: Mapping[str, Any]) -> dumbbell.Results:
         except dumbbell.Untrusted as doubt:
             if not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise
-            told = escaped(doubt.file)  # nothing is left out of what is agreed to
-            print(f"{told} would execute on this machine what you have not run before:", file=sys.stderr)
+            # `printable` shortens long words; the user has to see all of what the answer allows.
+            print(
+                f"{printable_whole(doubt.file)} would execute on this machine what you have not run before:",
+                file=sys.stderr,
+            )
             for line in doubt.what:
-                print(f"  {escaped(line)}", file=sys.stderr)
+                print(f"  {printable_whole(line)}", file=sys.stderr)
             print("Execute it? [y/N] ", end="", file=sys.stderr, flush=True)
             if sys.stdin.readline().strip().lower() not in ("y", "yes"):
                 raise

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dumbbell import catalog
 from dumbbell.catalog.plan import Plan
-from dumbbell.catalog.programs import SIDES
+from dumbbell.catalog.programs import SIDES, unescaped
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.errors import UserError, listed
 from dumbbell.experiment import Experiment, Overrides, pin, resolve, with_overrides
@@ -47,7 +47,7 @@ class Untrusted(UserError):
 
 
 _agreed: set[str] = set()
-"""Digests of what this user has agreed to since this process began: also where no record can be kept."""
+"""Digests of the code that the user has agreed to in this process. They count even if the record cannot be written."""
 
 
 def is_foreign(plan: Plan) -> bool:
@@ -97,7 +97,8 @@ def _resolved(plan: Plan, overrides: Overrides, trust: bool) -> Experiment:
         return resolve(replace(plan, known_plugins=known), overrides)
     except UnknownPlugin as unknown:
         codes = {code: f"plug-in {file}" for file, code in unknown.plugins.items()}
-        raise Untrusted(plan.file, codes | _brought(with_overrides(plan, overrides), unknown.others)) from None
+        brought = _brought(with_overrides(plan, overrides), _unknown_code(unknown.others))
+        raise Untrusted(plan.file, codes | brought) from None
 
 
 def require_trust(plan: Plan, experiment: Experiment, trust: bool) -> None:
@@ -106,26 +107,30 @@ def require_trust(plan: Plan, experiment: Experiment, trust: bool) -> None:
     Raises:
         Untrusted: `plan` was read from a file and has code that this user has not run; `trust` agrees to it.
     """
-    if not trust and is_foreign(plan) and (brought := _brought(plan, experiment.schemes.values())):
+    unknown = _unknown_code(experiment.schemes.values())
+    if not trust and is_foreign(plan) and (brought := _brought(plan, unknown)):
         raise Untrusted(plan.file, brought)
-    if bringing := [_digest(scheme) for scheme in experiment.schemes.values() if _brings_code(scheme)]:
-        known = _remembered()
-        _remember([code for code in dict.fromkeys(bringing) if code not in known])
+    _remember(dict.fromkeys(code for code, _ in unknown))
 
 
-def _brought(plan: Plan, schemes: Collection[Scheme]) -> dict[str, str]:
-    """Return in words, by digest, the code of schemes that the plan's file brings and this user has not run."""
-    known = _remembered()
+def _unknown_code(schemes: Collection[Scheme]) -> list[tuple[str, Scheme]]:
+    """Return the schemes with code that this user has not run, each behind the digest of its code."""
+    bringing = [
+        (_digest(scheme), scheme)
+        for scheme in schemes
+        if (scheme.is_outside or scheme.program is not None) and not _is_listed(scheme)
+    ]
+    known = _remembered() if bringing else set()
+    return [(code, scheme) for code, scheme in bringing if code not in known]
+
+
+def _brought(plan: Plan, unknown: Sequence[tuple[str, Scheme]]) -> dict[str, str]:
+    """Return in words, by digest, the code among `unknown` that the plan's file brings."""
     return {
         code: _in_words(scheme)
-        for scheme in schemes
-        if (scheme.name in plan.own_schemes or _is_named(plan, scheme)) and _brings_code(scheme)
-        if (code := _digest(scheme)) not in known
+        for code, scheme in unknown
+        if scheme.name in plan.own_schemes or _is_named(plan, scheme)
     }
-
-
-def _brings_code(scheme: Scheme) -> bool:
-    return (scheme.is_outside or scheme.program is not None) and not _is_listed(scheme)
 
 
 def _is_named(plan: Plan, scheme: Scheme) -> bool:
@@ -151,7 +156,7 @@ def _in_words(scheme: Scheme) -> str:
     if scheme.program is None:
         return f"scheme `{scheme.name}`, {WHAT[scheme.kind]}: {scheme.code}"
     does = scheme.program.spec(scheme.parameters)
-    sides = [shlex.join(word.replace("{{", "{").replace("}}", "}") for word in does[side]) for side in SIDES]
+    sides = [shlex.join(map(unescaped, does[side])) for side in SIDES]
     variables = shlex.join(f"{name}={value}" for name, value in does["environment"].items())
     with_them = f" with `{variables}`" if variables else ""
     return f"scheme `{scheme.name}`, {WHAT[scheme.kind]}: `{sides[1]}` and `{sides[0]}`{with_them}"

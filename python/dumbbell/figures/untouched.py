@@ -20,7 +20,7 @@ _CLONE_FS = 0x200  # <linux/sched.h>: the working directory, among others
 
 
 def _import() -> bool:
-    """Import matplotlib as it comes, if that is to be done and can still be; whether it was done."""
+    """Import matplotlib without foreign settings if this process is ours; return whether that was done."""
     found = find_spec("matplotlib")
     ours = is_command() or parent_process() is not None
     if not ours or "matplotlib" in sys.modules or found is None or found.origin is None:
@@ -28,7 +28,7 @@ def _import() -> bool:
     elsewhere = Thread(target=_import_from, args=(Path(found.origin).parent / "mpl-data",))
     elsewhere.start()
     elsewhere.join()
-    return True
+    return "matplotlib" in sys.modules
 
 
 def _import_from(folder: Path) -> None:

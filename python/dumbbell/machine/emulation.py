@@ -3,11 +3,11 @@
 import json
 import os
 import subprocess
-import sys
 from typing import Any
 
 from dumbbell import _core
 from dumbbell.errors import UserError
+from dumbbell.starting import PYTHON
 
 _CHECK_IN_USER_NAMESPACE = (
     "from dumbbell import _core; _core.enter_user_namespace(); print(_core.check_emulation(), flush=True)"
@@ -22,7 +22,7 @@ def checks() -> list[dict[str, Any]]:
     """
     if os.geteuid() == 0:
         return _read(_core.check_emulation())
-    command = [sys.executable, "-P", "-c", _CHECK_IN_USER_NAMESPACE]
+    command = [*PYTHON, "-c", _CHECK_IN_USER_NAMESPACE]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return _read(done.stdout)

@@ -23,8 +23,9 @@ from dumbbell.errors import UserError, one_line, with_hint
 from dumbbell.execution.guardian import Bounds, guarded, was_copied
 from dumbbell.execution.inbox import Garbled
 from dumbbell.execution.processes import ENDS_WITHIN_S, cause_of_death
+from dumbbell.starting import PYTHON
 
-_COMMAND = [sys.executable, "-P", "-m", __name__]
+_COMMAND = [*PYTHON, "-m", __name__]
 
 PATIENCE_S = 30.0
 """How long loading a plug-in may take; what a class imports may be large."""

@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -18,6 +17,7 @@ from dumbbell.errors import UserError, one_line, printable
 from dumbbell.remote.host import Host
 from dumbbell.remote.messages import Beats, Message, Messages, Noise, Silence, framed
 from dumbbell.remote.ssh import ssh_command, why_ssh_failed
+from dumbbell.starting import PYTHON
 
 GREETED_WITHIN_S = 30.0
 """So long an agent may take to start: name look-up, ssh, a slow machine's Python."""
@@ -27,7 +27,7 @@ ANSWERS_WITHIN_S = 60.0
 """Time within which an agent has to answer a question that takes no time by itself, s."""
 MAX_TOLD_BYTES = 2**14
 """Maximum length of what an agent tells without being asked, bytes."""
-_LOCAL = [sys.executable, "-P", "-m", "dumbbell", "remote", "serve", "--own"]
+_LOCAL = [*PYTHON, "-m", "dumbbell", "remote", "serve", "--own"]
 _LAST_WORDS = 200
 """Lines of stderr that are kept."""
 
