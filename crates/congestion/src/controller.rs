@@ -20,8 +20,8 @@
 //! With `prr`, TCP's, the flight shrinks to that window over a round trip (RFC 6937), and until the episode ends this
 //! alone limits it: what the controller changes of its window meanwhile counts from the end of the episode on.
 //! With `immediate`, QUIC's and that of controllers that keep a window of their own during recovery (BBR), the window
-//! counts at every moment: nothing leaves until the flight has shrunk below it. After a timeout nothing is in flight and the window counts at once: the controller sets it to one packet
-//! if it wants to begin there.
+//! counts at every moment: nothing leaves until the flight has shrunk below it. After a timeout nothing
+//! is in flight and the window counts at once: the controller sets it to one packet if it wants to begin there.
 
 use crate::Agent;
 use core::fmt::Debug;
