@@ -1,7 +1,10 @@
 """Somebody else's results: to read them executes nothing, to continue or repeat them asks first."""
 
+import contextlib
+import importlib.util
 import os
 import pty
+import py_compile
 import select
 import shutil
 import subprocess
@@ -18,8 +21,11 @@ from conftest import COMMAND, Dumbbell, show
 from dumbbell import catalog
 from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.tables import to_toml
+from dumbbell.errors import UserError
 from dumbbell.execution.trust import Untrusted, require_trust
 from dumbbell.experiment import resolve
+from dumbbell.input_files import digest
+from dumbbell.plugins.isolated import describe
 
 EVIL = """
 from dumbbell.plugins import Control
@@ -182,15 +188,76 @@ def test_an_experiment_file_of_ones_own_asks_once_for_each_content(
     dumbbell("run", "mine.toml", "--schemes", "mine.py", "--out", "third")  # typed, so meant
 
 
+GOOD = EVIL.replace("open({mark!r}", "open({mark!r} + '-good'")
+
+
+@pytest.mark.parametrize("way", ["name", "scheme"])
+@pytest.mark.parametrize("looks", range(1, 5))
+def test_a_plug_in_that_is_exchanged_after_any_look_at_it_is_not_loaded(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, way: str, looks: int
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    monkeypatch.chdir(folder)
+    mine, mark = folder / "mine.py", str(folder / "executed")
+    mine.write_text(GOOD.format(mark=mark))
+    named = {"name": '"mine.py"', "scheme": '"a"\n'}[way]
+    text = f'schemes = [{named}]\npaths = ["small.toml"]\nduration_s = 1.0\nruns = 1\nwarmup_s = 0.0\n'
+    own = '[scheme.a]\nkind = "python"\nclass = "Evil"\nfile = "mine.py"\n'
+    (folder / "mine.toml").write_text(text + own * (way == "scheme"))
+    library.run(folder / "mine.toml", out=folder / "first", trust=True)
+    assert Path(f"{mark}-good").exists()
+    seen = 0
+
+    def exchanged(file: Path, kind: object = None) -> str:
+        nonlocal seen
+        found = digest(file, kind)  # type: ignore[arg-type]
+        if file.name == "mine.py" and (seen := seen + 1) == looks:
+            mine.write_text(EVIL.format(mark=mark))
+        return found
+
+    for module in ("dumbbell.plugins.schemes", "dumbbell.experiment.pin"):
+        monkeypatch.setattr(sys.modules[module], "digest", exchanged)
+    with contextlib.suppress(library.Error):  # where nobody looks so often, it runs
+        runs = library.run(folder / "mine.toml", out=folder / "again").runs
+        assert seen < looks or "has changed: its SHA-256 is" in runs[0].reason
+    assert seen
+    assert not Path(mark).exists()
+
+
+def test_only_the_code_that_was_digested_is_loaded(folder: Path) -> None:
+    mine, mark = folder / "mine.py", folder / "executed"
+    mine.write_text(EVIL.format(mark=str(mark)))
+    with pytest.raises(
+        UserError, match=r"mine.py: has changed: its SHA-256 is \w{64}, that of the code to load is ab$"
+    ):
+        describe(str(mine), "ab")
+    assert not mark.exists()
+
+
+def test_compiled_code_beside_a_class_is_not_executed(folder: Path) -> None:
+    mine, mark = folder / "mine.py", folder / "executed"
+    mine.write_text(EVIL.format(mark=str(mark)))
+    compiled = Path(importlib.util.cache_from_source(str(mine)))
+    py_compile.compile(str(mine), str(compiled))
+    compiled_at = mine.stat()
+    mine.write_text(GOOD.format(mark=str(mark)))
+    content = compiled.read_bytes()  # with the source's time and size in its bytes 8 to 15
+    compiled.write_bytes(content[:12] + mine.stat().st_size.to_bytes(4, "little") + content[16:])
+    os.utime(mine, ns=(compiled_at.st_atime_ns, compiled_at.st_mtime_ns))
+    assert [item["name"] for item in describe(str(mine), digest(mine))] == ["Evil"]
+    assert Path(f"{mark}-good").exists()
+    assert not mark.exists()
+
+
 def test_trust_runs_it_and_is_remembered(dumbbell: Dumbbell, stranger: Path, folder: Path) -> None:
     dumbbell("run", "--resume", "--out", "out", "--trust")
     assert (folder / "executed").exists()
     assert [run["status"] for run in show(dumbbell, "out")["runs"]] == ["done"]
     shutil.rmtree(stranger / "runs")
     dumbbell("run", "--resume", "--out", "out")
-    # another content is another program
+    # another content is another program, which these results do not have
     (folder / "evil.py").write_text((folder / "evil.py").read_text() + "\n# and more\n")
-    assert "what you have not run before" in dumbbell("run", "--resume", "--out", "out", expect=2).stderr
+    assert "evil.py has changed: its SHA-256 is not" in dumbbell("run", "--resume", "--out", "out", expect=2).stderr
     assert (folder / "my-state/dumbbell/trusted").stat().st_mode & 0o777 == 0o600
 
 

@@ -367,11 +367,11 @@ def harm(solo: float, with_competitor: float, more_is_better: bool) -> float | N
     None where it is not defined: of negative values, and of nothing.
     """
 
-def describe_plugin(file: str) -> str:
+def describe_plugin(file: str, sha256: str) -> str:
     """JSON: the controllers of a library, or of a file with classes in Python.
 
-    Each has `name`, `summary`, `parameters` (as those of `controllers`) and `fields`. Its
-    code runs in this process: ask in one that may end.
+    The file must hold the code with this SHA-256. Each has `name`, `summary`, `parameters` (as those
+    of `controllers`) and `fields`. The code runs in this process: ask in one that may end.
     """
 
 def guard_process(file: str) -> None:

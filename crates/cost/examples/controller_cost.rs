@@ -13,7 +13,8 @@ fn entry(flow: &FlowSpec) -> Result<Entry, String> {
     let Some(plugin) = &flow.plugin else {
         return congestion::Registry::builtin().find(&flow.controller).cloned();
     };
-    let library = plugin::Library::open(Path::new(&plugin.library))?;
+    let code = plugin::Code::read(Path::new(&plugin.library), plugin.sha256.as_deref())?;
+    let library = plugin::Library::open(&code)?;
     library.entry(&flow.controller, &flow.controller_name(), &Arc::default())
 }
 

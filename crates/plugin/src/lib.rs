@@ -5,6 +5,7 @@
 //! of anything that implements [`Foreign`]: it checks every answer, and a [`Watch`] keeps the first thing that was wrong.
 //! [`export!`] makes such a library from entries written in Rust. All `unsafe` code about plug-ins is here.
 
+mod code;
 mod copies;
 mod export;
 mod guard;
@@ -15,6 +16,7 @@ mod library;
 mod native;
 mod watch;
 
+pub use code::Code;
 pub use export::Exported;
 pub use guard::{Answer, Event, Foreign, Guarded};
 pub use interface::Plugin;

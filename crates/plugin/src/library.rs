@@ -3,8 +3,8 @@
     unsafe_code,
     reason = "loads a library and reads its declarations by the contract of `include/dumbbell.h`"
 )]
-#![allow(clippy::disallowed_methods, reason = "a library is a file")]
 
+use crate::code::Code;
 use crate::guard::Guarded;
 use crate::interface as c;
 use crate::keep::keep;
@@ -42,23 +42,26 @@ pub struct Description<'a> {
     pub fields: &'a [(&'static str, &'static str)],
 }
 
-/// The libraries of this process by their files.
-static LOADED: Mutex<BTreeMap<PathBuf, Arc<Library>>> = Mutex::new(BTreeMap::new());
+/// The libraries of this process by their files and the digests of what they held.
+static LOADED: Mutex<BTreeMap<(PathBuf, String), Arc<Library>>> = Mutex::new(BTreeMap::new());
 
 impl Library {
     /// Loads a library, once in a process. Its constructors run: what a library does then, this process does.
     ///
+    /// What is loaded are the bytes of `code`. `$ORIGIN` in the library's RUNPATH does not lead to the file's folder.
+    ///
     /// # Errors
     /// One line naming the file and what is wrong with it.
-    pub fn open(file: &Path) -> Result<Arc<Self>, String> {
-        let place = file.canonicalize().map_err(|error| format!("{}: {error}", file.display()))?;
+    pub fn open(code: &Code) -> Result<Arc<Self>, String> {
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(library) = loaded.get(&place) {
+        let key = (code.file.clone(), code.sha256.clone());
+        if let Some(library) = loaded.get(&key) {
             return Ok(Arc::clone(library));
         }
-        let declaration = load(&place).and_then(read).map_err(|why| format!("{}: {why}", file.display()))?;
-        let library = Arc::new(Self { file: file.to_owned(), controllers: declaration });
-        loaded.insert(place, Arc::clone(&library));
+        let declared = code.in_memory().and_then(|name| load(&name, &code.file)).and_then(read);
+        let controllers = declared.map_err(|why| format!("{}: {why}", code.file.display()))?;
+        let library = Arc::new(Self { file: code.file.clone(), controllers });
+        loaded.insert(key, Arc::clone(&library));
         Ok(library)
     }
 
@@ -101,17 +104,20 @@ impl Library {
     }
 }
 
-/// Loads the file and asks for its declaration.
-fn load(file: &Path) -> Result<*const c::Plugin, String> {
-    let name =
-        CString::new(file.as_os_str().as_bytes()).map_err(|_| "no file can have this name".to_owned())?;
+/// Loads the library that can be opened as `name`, under the name of its `file`, and asks for its declaration.
+fn load(name: &Path, file: &Path) -> Result<*const c::Plugin, String> {
+    let text = |path: &Path| {
+        CString::new(path.as_os_str().as_bytes()).map_err(|_| "no file can have this name".to_owned())
+    };
+    let (opened, shown) = (text(name)?, text(file)?);
     // SAFETY: the name is a text; what the library's constructors do is on its own account.
-    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    let handle = unsafe { libc::dlopen(opened.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if handle.is_null() {
         let why = last_error();
-        let file = file.display().to_string();
-        return Err(format!("cannot be loaded: {}", why.trim_start_matches(&file).trim_start_matches(": ")));
+        let name = name.display().to_string();
+        return Err(format!("cannot be loaded: {}", why.trim_start_matches(&name).trim_start_matches(": ")));
     }
+    rename(handle, shown);
     // SAFETY: the handle is one.
     let entrance: *mut c_void = unsafe { libc::dlsym(handle, c::ENTRANCE.as_ptr()) };
     if entrance.is_null() {
@@ -125,6 +131,25 @@ fn load(file: &Path) -> Result<*const c::Plugin, String> {
     // SAFETY: it takes nothing and returns a declaration that lives as long as the library.
     let plugin = unsafe { entrance() };
     if plugin.is_null() { Err("`dumbbell_plugin` returned NULL".to_owned()) } else { Ok(plugin) }
+}
+
+/// The beginning of what the loader knows of a library, as `<link.h>` has it.
+#[repr(C)]
+struct LinkMap {
+    address: usize,
+    name: *const c_char,
+}
+
+/// Gives a loaded library its file's name: for backtraces, debuggers, and a library that looks for what lies beside it.
+fn rename(handle: *mut c_void, name: CString) {
+    let mut map = ptr::null_mut::<LinkMap>();
+    // SAFETY: the handle is one, and the loader writes where its entry is. No library is ever unloaded, so that neither
+    // the entry nor the name goes away.
+    unsafe {
+        if libc::dlinfo(handle, libc::RTLD_DI_LINKMAP, (&raw mut map).cast()) == 0 && !map.is_null() {
+            (*map).name = name.into_raw();
+        }
+    }
 }
 
 /// What the loader complains about.

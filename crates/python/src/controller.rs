@@ -4,12 +4,11 @@
 use crate::error;
 use crate::events::{Ack, Control, Ecn, Frame, Loss, Sent, Start, Timeout};
 use congestion::{Build, Entry, FieldSink, Parameter, ParameterKind, Parameters, Start as CoreStart, Value};
-use plugin::{Answer, Callback, Event, Foreign, Guarded, Watch, check_field, keep};
+use plugin::{Answer, Callback, Code, Event, Foreign, Guarded, Watch, check_field, keep};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The module of the Python package that loads classes.
@@ -41,12 +40,12 @@ struct DeclaredParameter {
 }
 
 impl Class {
-    /// Executes the file and takes the class from it.
+    /// Executes the code of the file and takes the class from it.
     ///
     /// # Errors
     /// One line naming the file and what is wrong with it.
-    pub(crate) fn load(py: Python<'_>, file: &str, class: &str) -> PyResult<Self> {
-        let loaded = py.import(LOADER)?.call_method1("load", (file, class))?;
+    pub(crate) fn load(py: Python<'_>, file: &str, code: &Code, class: &str) -> PyResult<Self> {
+        let loaded = py.import(LOADER)?.call_method1("load", (file, code.bytes(), class))?;
         let (class, text): (Py<PyAny>, String) = loaded.extract()?;
         let declaration: Declaration = serde_json::from_str(&text).map_err(crate::text)?;
         let mut fields = Vec::new();
@@ -258,8 +257,8 @@ fn raised_in(py: Python<'_>, method: &str, error: &PyErr) -> String {
     format!("was followed by {method}, which {}", raised(py, error))
 }
 
-/// Descriptions of the classes in a file that are controllers: their names.
-pub(crate) fn classes(py: Python<'_>, file: &Path) -> PyResult<Vec<String>> {
-    let names = py.import(LOADER)?.call_method1("controllers", (file,))?;
+/// The names of the classes in the code of a file that are controllers.
+pub(crate) fn classes(py: Python<'_>, file: &str, code: &Code) -> PyResult<Vec<String>> {
+    let names = py.import(LOADER)?.call_method1("controllers", (file, code.bytes()))?;
     names.cast_into::<PyTuple>()?.extract()
 }

@@ -4,7 +4,7 @@
 use crate::controller::{Class, classes};
 use crate::{error, text};
 use congestion::{Parameter, ParameterKind, Registry};
-use plugin::{Library, Watch};
+use plugin::{Code, Library, Watch};
 use pyo3::prelude::*;
 use runs::{FlowSpec, PluginSpec, PythonSpec, RunSpec};
 use serde_json::{Value as Json, json};
@@ -52,11 +52,16 @@ impl Loaded {
 }
 
 fn entry(py: Python<'_>, flow: &FlowSpec, name: &str, watch: &Arc<Watch>) -> PyResult<congestion::Entry> {
+    let code = |file: &str, sha256: &Option<String>| Code::read(Path::new(file), sha256.as_deref());
     match (&flow.plugin, &flow.python) {
-        (Some(PluginSpec { library }), _) => Library::open(Path::new(library))
+        (Some(PluginSpec { library, sha256 }), _) => code(library, sha256)
+            .and_then(|code| Library::open(&code))
             .and_then(|library| library.entry(&flow.controller, name, watch))
             .map_err(error),
-        (None, Some(PythonSpec { file })) => Ok(Class::load(py, file, &flow.controller)?.entry(name, watch)),
+        (None, Some(PythonSpec { file, sha256 })) => {
+            let code = code(file, sha256).map_err(error)?;
+            Ok(Class::load(py, file, &code, &flow.controller)?.entry(name, watch))
+        }
         (None, None) => Err(error(format!("{name}: no plug-in"))),
     }
 }
@@ -95,17 +100,19 @@ fn plain(cause: &std::io::Error) -> String {
 }
 
 /// What a library or a file with classes declares: a JSON list with `name`, `summary`, `parameters` and `fields`
-/// of each. Its code runs in this process.
+/// of each. The file must hold what has the SHA-256 `sha256` (hexadecimal). Its code runs in this process.
 #[pyfunction]
-pub(crate) fn describe_plugin(py: Python<'_>, file: PathBuf) -> PyResult<String> {
+pub(crate) fn describe_plugin(py: Python<'_>, file: PathBuf, sha256: &str) -> PyResult<String> {
     let mut list: Vec<Json> = Vec::new();
+    let code = Code::read(&file, Some(sha256)).map_err(error)?;
     if file.extension().is_some_and(|extension| extension == "py") {
-        for name in classes(py, &file)? {
-            let class = Class::load(py, &file.to_string_lossy(), &name)?;
+        let file = file.to_string_lossy();
+        for name in classes(py, &file, &code)? {
+            let class = Class::load(py, &file, &code, &name)?;
             list.push(description(&name, class.summary, class.parameters, &class.fields));
         }
     } else {
-        let library = Library::open(&file).map_err(error)?;
+        let library = Library::open(&code).map_err(error)?;
         list.extend(library.controllers().map(|controller| {
             description(controller.name, controller.summary, controller.parameters, controller.fields)
         }));

@@ -11,6 +11,9 @@ use std::borrow::Cow;
 pub struct PluginSpec {
     /// Its file.
     pub library: String,
+    /// The SHA-256 of the code that it must hold, hexadecimal; without, whatever it holds is loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
 }
 
 /// A class in Python.
@@ -19,6 +22,9 @@ pub struct PluginSpec {
 pub struct PythonSpec {
     /// The file that defines it.
     pub file: String,
+    /// The SHA-256 of the code that it must hold, hexadecimal; without, whatever it holds is loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
 }
 
 impl FlowSpec {
@@ -27,7 +33,7 @@ impl FlowSpec {
     pub fn controller_name(&self) -> Cow<'_, str> {
         let FlowSpec { scheme, controller, .. } = self;
         match (&self.plugin, &self.python) {
-            (Some(PluginSpec { library: file }), _) | (None, Some(PythonSpec { file })) => {
+            (Some(PluginSpec { library: file, .. }), _) | (None, Some(PythonSpec { file, .. })) => {
                 format!("scheme {scheme} ({file}: {controller})").into()
             }
             (None, None) => controller.into(),

@@ -164,9 +164,8 @@ def _in_words(scheme: Scheme) -> str:
 
 def _digest(scheme: Scheme) -> str:
     """Return the digest of a scheme's code: of a plug-in, or of a program's arguments and parameters."""
-    if scheme.is_outside:
-        with contextlib.suppress(OSError, UserError):
-            return plugin_digest(scheme.code)
+    if scheme.is_outside and scheme.code in scheme.files:
+        return plugin_digest(scheme.code, scheme.files[scheme.code])
     words = None if scheme.program is None else scheme.program.table()
     described = json.dumps([scheme.kind, scheme.code, words, scheme.parameters], sort_keys=True)
     return hashlib.sha256(described.encode()).hexdigest()

@@ -33,6 +33,7 @@ def _pinned(scheme: Scheme) -> Scheme:
     sums = {}
     if scheme.is_outside:  # before it is loaded, to be asked for its parameters
         sums[scheme.code] = _sum(scheme, scheme.code, plugin_file_kind(scheme.code), scheme.code)
+        scheme = replace(scheme, files=scheme.files | sums)
     for name in _file_parameters(scheme) if parameters else ():
         if name in parameters:
             folder = Path.cwd() if name in scheme.assigned else Path(scheme.folder)
@@ -61,7 +62,7 @@ def _sum(scheme: Scheme, file: str, kind: Kind, key: str) -> str:
 
 def _file_parameters(scheme: Scheme) -> list[str]:
     """The names of the parameters whose values are files."""
-    listed = describe(scheme.code) if scheme.is_outside else _builtin()
+    listed = describe(scheme.code, scheme.files[scheme.code]) if scheme.is_outside else _builtin()
     return [
         parameter["name"]
         for controller in listed

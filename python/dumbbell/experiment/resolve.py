@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +22,7 @@ from dumbbell.experiment.campaign import completed
 from dumbbell.experiment.model import Experiment
 from dumbbell.experiment.network import over_network
 from dumbbell.experiment.overrides import Overrides, with_assignments, with_overrides
-from dumbbell.plugins.schemes import plugin_digest, plugin_kind
+from dumbbell.plugins.schemes import plugin_digest, plugin_kind, plugin_scheme, plugin_sha256, with_sha256
 
 
 class UnknownPlugin(UserError):
@@ -87,7 +88,9 @@ def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
         labels=alone,
         mixes=tuple(mix_label([(canonical[name], count) for name, count in parts]) for parts in mixes.values()),
         published=_published(plan, set(alone), {path.name for path in paths}),
-        schemes=with_assignments({scheme.name: scheme for scheme in found.values()}, overrides.assignments),
+        schemes=with_assignments(
+            {scheme.name: with_sha256(scheme) for scheme in found.values()}, overrides.assignments
+        ),
         paths={path.name: path for path in paths},
         cells={name: replace(cell, flows=_named(cell.flows, canonical)) for name, cell in cells.items()},
         file=plan.file,
@@ -169,21 +172,28 @@ def _scheme(plan: Plan, name: str) -> Scheme:
         UserError: there is none. A name that stands in the experiment's file comes with the file.
     """
     with _naming(plan, name):
-        own = plan.own_schemes.get(name)
-        if own is None and name not in plan.told and plan.known_plugins is not None and plugin_kind(name):
-            _require_known(plan.known_plugins, name)
-        return own or _looked_up(plan, name, "scheme", catalog.schemes().find)
+        if name in plan.own_schemes:
+            return plan.own_schemes[name]
+        find = catalog.schemes().find
+        if name not in plan.told and plan.known_plugins is not None and plugin_kind(name):
+            find = partial(_known_plugin, plan.known_plugins)
+        return _looked_up(plan, name, "scheme", find)
 
 
-def _require_known(known: Collection[str], name: str) -> None:
-    """Raise UnknownPlugin unless the digest of the plug-in `name` is among `known`."""
-    file = full_name("plug-in", Path(name.partition(":")[0]))
-    try:
-        found = plugin_digest(str(file))
-    except OSError as error:
-        raise UserError(f"`{name}`: {error.strerror or error}") from None
-    if found not in known:
-        raise UnknownPlugin({str(file): found})
+def _known_plugin(known: Collection[str], name: str) -> Scheme:
+    """Return the scheme that the plug-in `name` is, for the code that it has now.
+
+    Raises:
+        UnknownPlugin: the digest of this code is not among `known`.
+        UserError: as of `plugin_scheme`.
+    """
+    file = str(full_name("plug-in", Path(name.partition(":")[0])))
+    sha256 = plugin_sha256(file)
+    if (found := plugin_digest(file, sha256)) not in known:
+        raise UnknownPlugin({file: found})
+    scheme = plugin_scheme(name, sha256)
+    assert scheme is not None  # as `name` is the file of a plug-in
+    return replace(scheme, files={scheme.code: sha256})
 
 
 def _path(plan: Plan, name: str) -> PathModel:

@@ -10,7 +10,7 @@ from dumbbell import _core
 from dumbbell.catalog.arrivals import expand
 from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.scheme import Scheme
+from dumbbell.catalog.scheme import CODE, Scheme
 from dumbbell.catalog.settings import Settings
 from dumbbell.errors import UserError
 
@@ -86,8 +86,10 @@ def _sender(scheme: Scheme, path: PathModel) -> dict[str, Any]:
 
 def _controller(scheme: Scheme) -> dict[str, Any]:
     """Where a controller over our transport is."""
-    where = {"plugin": {"plugin": {"library": scheme.code}}, "python": {"python": {"file": scheme.code}}}
-    return {"controller": scheme.controller, **where.get(scheme.kind, {})}
+    if not scheme.is_outside:
+        return {"controller": scheme.controller}
+    sha256 = {"sha256": scheme.files[scheme.code]} if scheme.code in scheme.files else {}
+    return {"controller": scheme.controller, scheme.kind: {CODE[scheme.kind]: scheme.code, **sha256}}
 
 
 def fitted_transport(scheme: Scheme, path: PathModel) -> dict[str, Any]:

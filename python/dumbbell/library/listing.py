@@ -121,5 +121,7 @@ def _experiment_rows() -> list[dict[str, Any]]:
 def _described(plugins: Iterable[str]) -> Iterator[dict[str, Any]]:
     for scheme in plugin_schemes(plugins):
         from dumbbell.plugins.isolated import describe  # what it needs is slow to import
+        from dumbbell.plugins.schemes import plugin_sha256
 
-        yield from (item for item in describe(scheme.code) if item["name"] == scheme.controller)
+        listed = describe(scheme.code, plugin_sha256(scheme.code))
+        yield from (item for item in listed if item["name"] == scheme.controller)

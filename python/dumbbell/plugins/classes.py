@@ -1,6 +1,7 @@
 """Loads controllers that are classes in Python: the core calls this in the process that executes a run."""
 
 import hashlib
+import importlib.machinery
 import importlib.util
 import inspect
 import json
@@ -18,15 +19,15 @@ NEEDED = ("on_ack", "control")
 """The methods that make a class a controller."""
 
 
-def load(file: str, name: str) -> tuple[type, str]:
-    """The class `name` of `file`, and what it declares as JSON: `summary`, `parameters` and `fields`.
+def load(file: str, code: bytes, name: str) -> tuple[type, str]:
+    """Return the class `name` of `file` and, as JSON, what it declares: `summary`, `parameters` and `fields`.
 
-    The file is executed anew: what one run leaves in its module no other run sees.
+    `code` is what the file held when it was read. It is executed anew: what one run leaves in its module no other sees.
 
     Raises:
         _core.Error: one line naming the file and what is wrong with it.
     """
-    known = {item.__name__: item for item in _controllers(_execute(file))}
+    known = {item.__name__: item for item in _controllers(_execute(file, code))}
     if name not in known:
         allowed = f"allowed are {listed(known)}" if known else f"no class in it has {' and '.join(NEEDED)}"
         raise _core.Error(f"{file}: unknown class `{name}`{nearest(name, known)}: {allowed}")
@@ -40,13 +41,13 @@ def load(file: str, name: str) -> tuple[type, str]:
     return cls, json.dumps(declaration)
 
 
-def controllers(file: str | Path) -> tuple[str, ...]:
-    """The names of the classes of `file` that are controllers.
+def controllers(file: str, code: bytes) -> tuple[str, ...]:
+    """Return the names of the classes of `file`, which held `code`, that are controllers.
 
     Raises:
         _core.Error: it cannot be executed, or has none.
     """
-    names = tuple(item.__name__ for item in _controllers(_execute(str(file))))
+    names = tuple(item.__name__ for item in _controllers(_execute(file, code)))
     if not names:
         raise _core.Error(f"{file}: no class in it has {' and '.join(NEEDED)}")
     return names
@@ -61,23 +62,29 @@ def describe(error: BaseException) -> str:
     return f"{name}{place}" if text == name else f"{name}: {text}{place}"
 
 
-def _execute(file: str) -> types.ModuleType:
-    path = Path(file)
-    folder = str(path.resolve().parent)
+class _Read(importlib.machinery.SourceFileLoader):
+    """Loads the module from the code that was read: neither what the file holds by now nor compiled code beside it."""
+
+    def __init__(self, name: str, file: str, code: bytes) -> None:
+        super().__init__(name, file)
+        self._code = code
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        return self.source_to_code(self._code, self.get_filename(fullname))
+
+
+def _execute(file: str, code: bytes) -> types.ModuleType:
+    folder = str(Path(file).resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)  # what stands beside it can be imported
     name = f"dumbbell_plugin_{hashlib.sha256(file.encode()).hexdigest()[:12]}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise _core.Error(f"{file}: allowed is a file with classes in Python, named *.py")
+    loader = _Read(name, file, code)
+    spec = importlib.util.spec_from_file_location(name, file, loader=loader)
+    assert spec is not None  # as it is given the loader
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and pickles look for it
     try:
-        spec.loader.exec_module(module)
-    except OSError as error:
-        if error.filename == file:
-            raise _core.Error(f"{file}: {error.strerror}") from None
-        raise _core.Error(f"{file}: raised {describe(error)}") from None
+        loader.exec_module(module)
     except SyntaxError as error:
         raise _core.Error(f"{file}: line {error.lineno}: {error.msg}") from None
     except Exception as error:

@@ -33,13 +33,13 @@ MOST_ANSWER_BYTES = 64 * 2**20
 
 
 @cache
-def describe(file: str) -> tuple[dict[str, Any], ...]:
-    """The controllers of a library or of a file with classes: `name`, `summary`, `parameters` and `fields` of each.
+def describe(file: str, sha256: str) -> tuple[dict[str, Any], ...]:
+    """Return `name`, `summary`, `parameters` and `fields` of each controller of a library or a file with classes.
 
     Raises:
-        UserError: it cannot be loaded, or does something else than that.
+        UserError: it cannot be loaded, does something else than that, or holds other code than that with this SHA-256.
     """
-    return tuple(_ask({"describe": file}, [file]))
+    return tuple(_ask({"describe": file, "sha256": sha256}, [file]))
 
 
 def cost(specification: str, files: Iterable[str]) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def _answer_in(told: dict[str, Any]) -> Any:  # noqa: ANN401 (JSON)
 
 def _answer(question: dict[str, Any], replies: IO[str], out: IO[str]) -> Any:  # noqa: ANN401 (JSON)
     if "describe" in question:
-        return json.loads(_core.describe_plugin(question["describe"]))
+        return json.loads(_core.describe_plugin(question["describe"], question["sha256"]))
     if "cost" in question:
         return json.loads(_core.controller_cost(question["cost"]))
     if "simulate" in question:

@@ -3,11 +3,12 @@
 import hashlib
 import json
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 from dumbbell.catalog.scheme import MARKERS, Scheme
 from dumbbell.errors import UserError, full_name, listed, nearest
-from dumbbell.input_files import LIBRARY, PYTHON_CLASSES, Kind, check_regular, digest, require_size
+from dumbbell.input_files import LIBRARY, PYTHON_CLASSES, Kind, digest
 
 SUFFIXES = {".so": "plugin", ".dylib": "plugin", ".py": "python"}
 """How files of plug-ins end, and the kinds of schemes that they are."""
@@ -15,13 +16,13 @@ SUFFIXES = {".so": "plugin", ".dylib": "plugin", ".py": "python"}
 _COLORS = ("teal", "indigo", "chocolate", "olive", "deeppink", "slategray", "navy", "maroon")
 
 
-def plugin_scheme(text: str) -> Scheme | None:
+def plugin_scheme(text: str, sha256: str = "") -> Scheme | None:
     """The scheme that `text` means, if it is the file of a plug-in, with or without the name of a controller in it.
 
     Raises:
-        UserError: it cannot be loaded, has no such controller, or has several and none is named.
+        UserError: as of `plugin_schemes`, or it has several controllers and none is named.
     """
-    found = plugin_schemes(text)
+    found = plugin_schemes(text, sha256)
     if len(found) > 1:
         file = text.partition(":")[0]
         one = " or ".join(f"{file}:{scheme.controller}" for scheme in found)
@@ -51,23 +52,41 @@ def plugin_file_kind(file: str) -> Kind:
     return PYTHON_CLASSES if plugin_kind(file) == "python" else LIBRARY
 
 
-def plugin_digest(file: str) -> str:
-    """Return the SHA-256 of a plug-in's kind, path and content, by which a user's trust in it is kept.
+def plugin_sha256(file: str) -> str:
+    """Return the SHA-256 of what the file of a plug-in holds.
 
     Raises:
-        UserError: `file` is no regular file, or too large.
-        OSError: `file` cannot be read.
+        UserError: it cannot be read, is no regular file, or too large.
     """
-    return hashlib.sha256(
-        json.dumps([plugin_kind(file), file, digest(Path(file), plugin_file_kind(file))]).encode()
-    ).hexdigest()
+    try:
+        return digest(Path(file), plugin_file_kind(file))
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror or error}") from None
 
 
-def plugin_schemes(text: str) -> list[Scheme]:
-    """The schemes of all controllers that `text` means; none if it is no file of a plug-in.
+def with_sha256(scheme: Scheme) -> Scheme:
+    """Return the scheme with the SHA-256 of its plug-in's code: from here on nothing else is loaded for it.
+
+    That of a file that cannot be read is left to who needs it.
+    """
+    if not scheme.is_outside or scheme.code in scheme.files:
+        return scheme
+    try:
+        return replace(scheme, files=scheme.files | {scheme.code: plugin_sha256(scheme.code)})
+    except UserError:
+        return scheme
+
+
+def plugin_digest(file: str, sha256: str) -> str:
+    """Return the digest of a plug-in's kind, path and code (by its SHA-256), by which a user's trust in it is kept."""
+    return hashlib.sha256(json.dumps([plugin_kind(file), file, sha256]).encode()).hexdigest()
+
+
+def plugin_schemes(text: str, sha256: str = "") -> list[Scheme]:
+    """Return the schemes of all controllers that `text` means; none if it is no file of a plug-in.
 
     Raises:
-        UserError: it cannot be loaded, or has no such controller.
+        UserError: it cannot be loaded, has no such controller, or holds other code than that with `sha256`, if given.
     """
     file, _, name = text.partition(":")
     kind = plugin_kind(text)
@@ -75,10 +94,10 @@ def plugin_schemes(text: str) -> list[Scheme]:
         return []
     if not Path(file).exists():
         raise UserError(f"{file}: no such file")
-    require_size(Path(file), plugin_file_kind(file), check_regular(Path(file)))
+    sha256 = sha256 or plugin_sha256(file)
     from dumbbell.plugins.isolated import describe  # what it needs is slow to import
 
-    described = {item["name"]: item for item in describe(str(full_name("plug-in", Path(file))))}
+    described = {item["name"]: item for item in describe(str(full_name("plug-in", Path(file))), sha256)}
     if name and name not in described:
         raise UserError(
             f"{file}: unknown controller `{name}`{nearest(name, described)}: allowed are {listed(described)}"

@@ -1,7 +1,8 @@
-//! What a library may declare.
+//! What a library may declare, and what is loaded of its file.
+#![allow(clippy::disallowed_methods, reason = "libraries are files")]
 
 use congestion::{Parameters, Start};
-use plugin::{Library, Watch};
+use plugin::{Code, Library, Watch};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -49,10 +50,14 @@ impl Drop for Scratch {
     }
 }
 
+fn open(file: &Path) -> Result<Arc<Library>, String> {
+    Library::open(&Code::read(file, None)?)
+}
+
 #[test]
 fn what_a_library_declares_is_read() {
     let scratch = Scratch::new("declares");
-    let library = Library::open(&scratch.library(0)).unwrap();
+    let library = open(&scratch.library(0)).unwrap();
     let controllers: Vec<_> = library.controllers().collect();
     assert_eq!(controllers.len(), 1);
     assert_eq!((controllers[0].name, controllers[0].summary), ("mine", "A test."));
@@ -66,13 +71,42 @@ fn what_a_library_declares_is_read() {
     assert_eq!((parameters.number("number"), parameters.integer("integer")), (0.5, 2));
     assert!(parameters.flag("flag"));
     assert_eq!((parameters.choice("choice"), parameters.file("file")), ("two", None));
-    assert!(Arc::ptr_eq(&library, &Library::open(&scratch.0.join("lib0.so")).unwrap()), "loaded once");
+    assert!(Arc::ptr_eq(&library, &open(&scratch.0.join("lib0.so")).unwrap()), "loaded once");
+}
+
+#[test]
+fn the_bytes_that_were_read_are_loaded_and_not_what_the_file_holds_by_then() {
+    let scratch = Scratch::new("exchanged");
+    let file = scratch.library(0);
+    let code = Code::read(&file, None).unwrap();
+    // The file's own bytes, in place: whoever maps the file would see them change.
+    std::fs::write(&file, "no library").unwrap();
+    assert_eq!(Library::open(&code).unwrap().controllers().count(), 1);
+    assert!(
+        open(&file).map(|_| ()).unwrap_err().contains("cannot be loaded"),
+        "another content, another library"
+    );
+}
+
+#[test]
+fn a_file_with_another_digest_is_not_taken() {
+    let scratch = Scratch::new("digest");
+    let file = scratch.0.join("libabc.so");
+    std::fs::write(&file, "abc").unwrap();
+    // FIPS 180-2, appendix B.1
+    let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!(Code::read(&file, Some(known)).unwrap().bytes(), b"abc");
+    std::fs::write(&file, "abd").unwrap();
+    let refusal = Code::read(&file, Some(known)).map(|_| ()).unwrap_err();
+    assert!(refusal.contains("libabc.so: has changed: its SHA-256 is "), "{refusal}");
+    assert!(refusal.ends_with(&format!("that of the code to load is {known}")), "{refusal}");
+    assert!(Code::read(&scratch.0, None).map(|_| ()).unwrap_err().ends_with("allowed is a regular file"));
 }
 
 #[test]
 fn what_a_controller_refuses_is_told_with_its_reason() {
     let scratch = Scratch::new("refuses");
-    let library = Library::open(&scratch.library(0)).unwrap();
+    let library = open(&scratch.library(0)).unwrap();
     let watch = Arc::new(Watch::default());
     assert!(
         library
@@ -124,7 +158,7 @@ fn what_is_wrong_with_a_library_is_told_in_one_line_that_names_it() {
     ];
     for (wrong, message) in expected {
         let library = scratch.library(wrong);
-        let refusal = Library::open(&library).map(|_| ()).unwrap_err();
+        let refusal = open(&library).map(|_| ()).unwrap_err();
         assert!(refusal.starts_with(&format!("{}: ", library.display())), "{refusal}");
         assert!(refusal.ends_with(message), "{wrong}: {refusal}");
         assert!(!refusal.contains('\n'));
@@ -134,7 +168,7 @@ fn what_is_wrong_with_a_library_is_told_in_one_line_that_names_it() {
 #[test]
 fn a_library_of_the_first_header_of_this_interface_is_still_taken() {
     let scratch = Scratch::new("first");
-    let library = Library::open(&scratch.library(21)).unwrap();
+    let library = open(&scratch.library(21)).unwrap();
     assert_eq!(library.controllers().map(|controller| controller.name).collect::<Vec<_>>(), ["mine"]);
 }
 
@@ -142,9 +176,8 @@ fn a_library_of_the_first_header_of_this_interface_is_still_taken() {
 fn files_that_are_no_libraries_are_refused() {
     let scratch = Scratch::new("none");
     let file = scratch.0.join("libnone.so");
-    assert!(Library::open(&file).map(|_| ()).unwrap_err().contains("No such file"));
-    #[expect(clippy::disallowed_methods, reason = "a file that is no library")]
+    assert!(open(&file).map(|_| ()).unwrap_err().contains("No such file"));
     std::fs::write(&file, "no library").unwrap();
-    let refusal = Library::open(&file).map(|_| ()).unwrap_err();
+    let refusal = open(&file).map(|_| ()).unwrap_err();
     assert!(refusal.contains("libnone.so: cannot be loaded: ") && !refusal.contains('\n'), "{refusal}");
 }
