@@ -594,17 +594,18 @@ impl<'a> Work<'a> {
         let (mut since, mut before) = (session.clock.now(), 0);
         loop {
             let now = session.clock.now();
+            let sent = self.sent.load(Ordering::Relaxed);
+            // What a second may carry may not be exceeded in less: a run may end before the second does.
+            let mbps = (sent - before) as f64 * 8e-6 / (now - since).as_secs_f64().max(1.0);
+            if let Some(cap) = self.plan.bandwidth_cap_mbps.filter(|cap| mbps > *cap) {
+                return Err(format!(
+                    "stopped: {mbps:.1} Mbit/s were sent in a second: the bandwidth cap is {cap} Mbit/s"
+                ));
+            }
             if session.is_over(now) {
                 return Ok(());
             }
             if now >= since + SECOND {
-                let sent = self.sent.load(Ordering::Relaxed);
-                let mbps = (sent - before) as f64 * 8e-6 / (now - since).as_secs_f64();
-                if let Some(cap) = self.plan.bandwidth_cap_mbps.filter(|cap| mbps > *cap) {
-                    return Err(format!(
-                        "stopped: {mbps:.1} Mbit/s were sent in a second: the bandwidth cap is {cap} Mbit/s"
-                    ));
-                }
                 (since, before) = (now, sent);
             }
             for program in programs.iter_mut().flatten() {
