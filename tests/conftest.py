@@ -107,9 +107,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def checked(done: subprocess.CompletedProcess[str], expect: int) -> subprocess.CompletedProcess[str]:
-    """What was done, with that exit status; without its progress, which depends on how busy the machine is."""
-    assert done.returncode == expect, f"{done.args}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+def checked(done: subprocess.CompletedProcess[str], expect: int | None) -> subprocess.CompletedProcess[str]:
+    """Return what was done without its progress, which depends on how busy the machine is.
+
+    `expect` is the exit status that it must have; None for any.
+    """
+    assert expect in (None, done.returncode), f"{done.args}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     assert "Traceback" not in done.stderr
     done.stderr = "".join(line for line in done.stderr.splitlines(keepends=True) if not PROGRESS.search(line))
     return done
@@ -119,7 +122,7 @@ def checked(done: subprocess.CompletedProcess[str], expect: int) -> subprocess.C
 def dumbbell_afresh(folder: Path) -> Dumbbell:
     """Runs the command in `folder`, each time in a Python of its own, whose hashes differ."""
 
-    def run(*arguments: object, expect: int = 0) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: object, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
         command = [*COMMAND, *map(str, arguments)]
         return checked(
             subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False), expect
@@ -132,7 +135,7 @@ def dumbbell_afresh(folder: Path) -> Dumbbell:
 def dumbbell(forks: Forks, folder: Path, dumbbell_afresh: Dumbbell) -> Dumbbell:
     """Runs the command in `folder`."""
 
-    def run(*arguments: object, expect: int = 0) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: object, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
         if not forks.would_be_the_same():
             return dumbbell_afresh(*arguments, expect=expect)
         return checked(forks.run([*map(str, arguments)], folder, PATIENCE_S), expect)
