@@ -27,6 +27,7 @@ Mode = Literal[
     "recurse",
     "abort",
     "leak",
+    "leave",
 ]
 MOST_FORKS = 500
 SLEEP_S = 60
@@ -62,6 +63,9 @@ class Hostile:
                 os.write(descriptor, b"\x00\x00\x00\x10garbage that is no message, and its end does not come\n")
             except OSError:
                 pass
+
+    def _leave(self) -> None:
+        os.chdir("/")
 
     def _fork(self) -> None:
         os.fork()

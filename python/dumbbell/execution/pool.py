@@ -193,6 +193,7 @@ class _Tasks(Iterator[Task]):
 
 
 def _tasks(todo: list[tuple[ResultsDirectory, Run]], backend: Executor) -> Iterator[Task]:
+    here = Path.cwd()  # a plug-in may go elsewhere
     for place, (results, run) in enumerate(todo):
         yield Task(
             number=place,
@@ -201,9 +202,9 @@ def _tasks(todo: list[tuple[ResultsDirectory, Run]], backend: Executor) -> Itera
             identity={"scheme": run.scheme, "path": run.path, "run": run.run, "seed": run.seed},
             specification=json.dumps(results.experiment.specification(run)),
             outside=tuple(f"{scheme.name} ({scheme.code})" for scheme in results.experiment.outside(run)),
-            out=results.directory,
-            temporary=results.unfinished / str(place),
-            final=results.folder(run),
+            out=here / results.directory,
+            temporary=here / results.unfinished / str(place),
+            final=here / results.folder(run),
         )
 
 
