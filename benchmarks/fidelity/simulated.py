@@ -26,8 +26,15 @@ def simulate(
         "duration_s": seconds,
         "log": "none",
         "warmup_s": changes.get("warmup_s", 0.0),
-        "path": {"data": data, "ack": ack},
-        "flows": [{"scheme": controller, "controller": controller, "transport": changes.get("transport", usual)}],
+        "path": {"data": data, "ack": ack, **changes.get("path", {})},
+        "flows": [
+            {
+                "scheme": controller,
+                "controller": controller,
+                "parameters": changes.get("parameters", {}),
+                "transport": changes.get("transport", usual),
+            }
+        ],
     }
     stats: dict[str, Any] = json.loads(_core.simulate(json.dumps(spec), None))
     return {**stats["flows"][0], "link": stats["links"][0]}

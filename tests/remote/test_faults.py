@@ -286,7 +286,8 @@ def allow(bed: Bed, program: str) -> None:
 
 
 def test_a_directory_takes_one_experiment_at_a_time(bed: Bed) -> None:
-    with running(bed, "--schemes", "copa", "--duration", 8) as (out, process):
+    # on a busy machine the second command needs more than ten seconds until it is refused
+    with running(bed, "--schemes", "copa", "--duration", 25) as (out, process):
         refused = bed.dumbbell("run", "--resume", "--out", out, expect=2)
         assert "results" in refused.stderr
         status, _, errors = finished(process)

@@ -163,6 +163,8 @@ struct Fillp2 {
     jump_limit: bool,
     interval_floor: Span,
     mss_bytes: u64,
+    /// Packets sent, and their bytes.
+    sent: (u64, u64),
     rng: Rng,
     state: State,
     /// When the state began, and PACKs since.
@@ -240,6 +242,7 @@ impl Fillp2 {
             jump_limit: parameters.flag("jump_limit") && !sheep,
             interval_floor: Span::from_secs_f64(parameters.number("pack_floor_ms") / 1e3),
             mss_bytes: u64::from(start.mss_bytes.max(1)),
+            sent: (0, 0),
             rng: Rng::new(start.seed, "fillp2"),
             state: State::Init,
             entered: start.now,
@@ -280,7 +283,8 @@ impl Fillp2 {
         self.min_rtt().map_or(UNKNOWN_INTERVAL, |rtt| (rtt / PACKS_PER_RTT).max(self.interval_floor))
     }
 
-    /// What may be in flight, bytes: PACKs come `interval` late.
+    /// What may be in flight, bytes: PACKs come `interval` late. The bound counts full packets, what is in flight all
+    /// packets: where messages end with short ones, the bytes of the bound are fewer.
     fn cap_bytes(&self) -> u64 {
         let Some(min_rtt) = self.min_rtt() else { return u64::MAX };
         let rate = match self.state {
@@ -289,7 +293,13 @@ impl Fillp2 {
             _ => self.cap_gain * self.filter.largest().max(MIN_CAP_RATE),
         };
         let bytes = Rate::from_bps_f64(rate * 1e3).bytes_in(min_rtt + self.interval());
-        bytes.max(MIN_CAP_PACKETS * self.mss_bytes)
+        let bytes = bytes.max(MIN_CAP_PACKETS * self.mss_bytes);
+        match self.sent {
+            (0, _) => bytes,
+            (packets, sent_bytes) => {
+                (bytes as f64 * sent_bytes as f64 / (packets * self.mss_bytes) as f64) as u64
+            }
+        }
     }
 
     /// Returns the rate of the cap during STARTUP, kbit/s: the sending rate or three times the received rate, whichever
@@ -425,7 +435,9 @@ impl Controller for Fillp2 {
         self.on_rtt(rtt, rtt);
     }
 
-    fn message(&mut self, _event: &Sent) -> Message {
+    fn message(&mut self, event: &Sent) -> Message {
+        self.sent.0 += 1;
+        self.sent.1 += u64::from(event.bytes);
         interval_message(self.interval())
     }
 

@@ -107,6 +107,9 @@ pub struct Config {
     pub profile: String,
     /// Payload bytes of a full packet: the segment size that windows and rates count.
     pub payload_bytes: u32,
+    /// Size of the messages that a stream is handed over in, of which no packet carries two; 0: packets are cut from the
+    /// stream as it comes.
+    pub message_bytes: u32,
     /// Header bytes of a data packet: IP, transport, options.
     pub header_bytes: u32,
     /// IP datagram size of a pure ACK.
@@ -117,8 +120,10 @@ pub struct Config {
     pub ack_option_bytes: u32,
     /// Lost payload is sent again.
     pub reliable: bool,
-    /// One round trip of connection set-up before data.
+    /// The connection is set up before data leave.
     pub handshake: bool,
+    /// Round trips that this takes.
+    pub handshake_rounds: u32,
     /// The opener is repeated after this time without an answer; 0: when the timer says so.
     pub handshake_repeat_ms: f64,
     /// An ACK at the latest after this many packets.
@@ -235,12 +240,14 @@ impl Config {
         Self {
             profile: "tcp".to_owned(),
             payload_bytes: 1448,
+            message_bytes: 0,
             header_bytes: 52,
             ack_bytes: 52,
             ack_range_bytes: 8,
             ack_option_bytes: 0,
             reliable: true,
             handshake: true,
+            handshake_rounds: 1,
             handshake_repeat_ms: 0.0,
             ack_every: 2,
             ack_delay_ms: 40.0,
@@ -433,6 +440,8 @@ impl Config {
         check("ack_ranges", self.ack_ranges as f64, 1.0, 1024.0)?;
         check("packet_threshold", self.packet_threshold as f64, 1.0, 1e6)?;
         check("time_threshold", self.time_threshold, 0.0, 100.0)?;
+        check("handshake_rounds", f64::from(self.handshake_rounds), 1.0, 10.0)?;
+        check("message_bytes", f64::from(self.message_bytes), 0.0, 1e9)?;
         check("handshake_repeat_ms", self.handshake_repeat_ms, 0.0, 600_000.0)?;
         check("timeout_initial_ms", self.timeout_initial_ms, 1.0, 600_000.0)?;
         check("timeout_min_ms", self.timeout_min_ms, 0.0, 600_000.0)?;

@@ -17,6 +17,7 @@ mod frames;
 mod integrals;
 mod keepalive;
 mod loss;
+mod opening;
 mod pacer;
 mod packets;
 mod ranges;

@@ -47,6 +47,7 @@ pub(crate) struct Stream {
     send_buffer: SendBuffer,
     receive_window: ReceiveWindow,
     payload_bytes: u32,
+    message_bytes: u64,
     /// Lost payload is sent again.
     reliable: bool,
     /// Whether the latest poll found that the application has nothing to send.
@@ -71,6 +72,7 @@ impl Stream {
             send_buffer,
             receive_window: ReceiveWindow::new(config),
             payload_bytes: config.payload_bytes,
+            message_bytes: u64::from(config.message_bytes),
             reliable: config.reliable,
             waits: false,
             application,
@@ -192,7 +194,11 @@ impl Stream {
     pub(crate) fn next_new(&mut self, now: Time) -> Option<Load> {
         let available = self.application.available(now, self.next_offset);
         self.waits = available == 0;
-        let payload_bytes = available.min(u64::from(self.payload_bytes)) as u32;
+        let mut payload_bytes = available.min(u64::from(self.payload_bytes)) as u32;
+        if self.message_bytes > 0 {
+            let left = self.message_bytes - self.next_offset % self.message_bytes;
+            payload_bytes = u64::from(payload_bytes).min(left) as u32;
+        }
         (available > 0).then_some(Load {
             number: u64::MAX,
             offset: self.next_offset,
@@ -355,6 +361,18 @@ mod tests {
         assert_eq!(first(&mut stream), 4);
         stream.sort_resends();
         assert_eq!(first(&mut stream), 3);
+    }
+
+    #[test]
+    fn no_packet_carries_two_messages() {
+        let config = Config { message_bytes: 2300, ..config() };
+        let mut stream = stream(&config, ApplicationSpec::Fixed { bytes: 5000 });
+        let mut sizes = Vec::new();
+        while let Some(load) = stream.next_new(Time::ZERO) {
+            sizes.push(load.payload_bytes);
+            stream.on_sent(&load);
+        }
+        assert_eq!(sizes, [1000, 1000, 300, 1000, 1000, 300, 400]);
     }
 
     #[test]

@@ -305,3 +305,23 @@ fn packs_come_four_per_smallest_rtt_but_not_closer_than_20_ms() {
     flow.fillp.min_rtts = [None, Some(Span::from_ms(120))];
     assert_eq!(flow.fillp.interval(), Span::from_ms(30));
 }
+
+#[test]
+fn the_bound_counts_full_packets_and_what_is_in_flight_all_of_them() {
+    let mut flow = flow(&[]);
+    let full = flow.fillp.cap_bytes();
+    let sent = |bytes| Sent {
+        now: Time::ZERO,
+        number: 0,
+        bytes,
+        in_flight_bytes: 0,
+        retransmission: false,
+        filler: false,
+        frame: 0,
+        frame_end: false,
+    };
+    for bytes in [1300, 1300, 1300, 1300, 1300, 1300, 200] {
+        let _interval = flow.fillp.message(&sent(bytes));
+    }
+    assert_eq!(flow.fillp.cap_bytes(), full * 8000 / (7 * 1300));
+}

@@ -26,12 +26,21 @@ fn first() -> Value {
     fillp("fillp", &json!({}))
 }
 
+/// The second generation, with its set-up and its messages.
+fn later(parameters: &Value, message_bytes: u64) -> Value {
+    let mut flow = fillp("fillp2", parameters);
+    flow["transport"]["message_bytes"] = json!(message_bytes);
+    flow["transport"]["handshake_rounds"] = json!(2);
+    flow["transport"]["handshake_repeat_ms"] = json!(200.0);
+    flow
+}
+
 fn second() -> Value {
-    fillp("fillp2", &json!({}))
+    later(&json!({}), 8000)
 }
 
 fn sheep() -> Value {
-    fillp("fillp2", &json!({"sheep": "true"}))
+    later(&json!({"sheep": "true"}), 8084)
 }
 
 /// The model's link with `buffer` bytes, and deliveries in slots of `slot_ms` if that is not 0.
@@ -142,35 +151,42 @@ fn the_second_generation_fills_the_link_without_the_loss() {
     }
 }
 
-/// Both binaries bound what is in flight after a PACK to the bandwidth times RTT and interval (100 and 25 ms); until the
-/// next one, an interval's worth is added. Of RTT and interval that is a queue of 0.2 to 0.4.
+/// Both binaries bound what is in flight after a PACK to as many packets as the bandwidth fills in RTT and interval (100
+/// and 25 ms) with full ones. Every seventh packet is short, so that is 0.88 of RTT and interval: a queue of at most 0.08 of
+/// them after a PACK, and of 0.28 before the next one.
 #[test]
 fn a_lone_flow_of_the_second_generation_keeps_a_short_queue() {
     for flow in [second(), sheep()] {
         let outcome = after_5_s(path(100.0, 4_000_000, 0.0), vec![flow], 60.0, 1);
         let series = outcome.link_series("queue", 20.0, 55.0);
         let queue = mean(&series) * 1340.0 / (LINK_MBPS * 1e6 / 8.0 * 0.125);
-        assert!((0.05..=0.5).contains(&queue), "{queue:.2} BDP");
+        assert!((0.01..=0.3).contains(&queue), "{queue:.2} BDP");
         assert!(utilization(&outcome) > 0.95, "{:.3}", utilization(&outcome));
     }
 }
 
-/// The binaries, run over an emulated link, sent nothing for 313 to 324 ms after STARTUP at an RTT of 100 ms, 583 to 599 ms
-/// at 200, 1095 to 1112 ms at 400 and 2636 to 2671 ms at 1000, until the queue was gone. Allowed: 15 % beyond that.
+/// The binaries sent nothing for 313 to 324 ms after STARTUP at an RTT of 100 ms, 583 to 599 ms at 200, 1095 to 1112 ms at
+/// 400 and 2636 to 2671 ms at 1000, until the queue was gone: logs of gtqifan/pantheon (48b2df3 to 343c5bf), 12 Mbit/s.
+/// Allowed: 15 % beyond that.
 #[test]
 fn the_second_generation_falls_silent_after_startup_until_the_queue_is_gone() {
+    const SAMPLE_S: f64 = 0.002;
     for (rtt_ms, least, most) in
         [(100.0, 313.0, 324.0), (200.0, 583.0, 599.0), (400.0, 1095.0, 1112.0), (1000.0, 2636.0, 2671.0)]
     {
         for flow in [second(), sheep()] {
-            let mut spec = spec(path(rtt_ms, 40_000_000, 0.0), vec![flow], 20.0);
-            spec["sample_interval_s"] = json!(0.002);
+            let delay = json!({"kind": "delay", "delay_ms": rtt_ms / 2.0});
+            let link = json!({"kind": "trace", "mode": "mahimahi", "times_ms": [1]});
+            let path = json!({"overhead_bytes": 36, "mtu_bytes": 1500, "fragment": true,
+                "data": [delay, link], "ack": [delay, link]});
+            let mut spec = spec(path, vec![flow], 20.0);
+            spec["sample_interval_s"] = json!(SAMPLE_S);
             let outcome = run(&spec);
             let skipping = outcome.series(1, "skipping", 0.0, 20.0);
             let silent_ms = skipping
                 .chunk_by(|(_, before), (_, after)| before == after)
                 .filter(|run| run[0].1 == 1.0)
-                .map(|run| 1e3 * (run[run.len() - 1].0 - run[0].0))
+                .map(|run| 1e3 * SAMPLE_S * run.len() as f64)
                 .fold(0.0, f64::max);
             assert!((0.85 * least..=1.15 * most).contains(&silent_ms), "{rtt_ms} ms: {silent_ms:.0} ms");
         }

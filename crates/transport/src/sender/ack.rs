@@ -37,7 +37,7 @@ impl Sender {
             self.on_duplicate(now, frame, in_flight_before_bytes);
             return self.free_buffers(now, frame.next_offset);
         };
-        self.established = true;
+        self.opening.on_answer(newest.number, self.flight.next_number());
         let rtt = self.sample_rtt(now, &newest, acknowledged.is_largest, frame.delay, &advance);
         let arrived = self.flight.newest(&acknowledged);
         let rate = arrived.and_then(|arrived| self.sample_rate(now, acknowledged.delivered_bytes, &arrived));
@@ -45,7 +45,9 @@ impl Sender {
         if self.is_opener(&acknowledged, &newest) {
             // Openers before it said the same: one that was lost is no hole that anything has to wait for.
             self.flight.retire_below(newest.number);
-            self.on_established(now, rtt);
+            if self.opening.is_over() {
+                self.on_established(now, rtt);
+            }
             return self.conclude(now, frame.next_offset, &advance);
         }
         if self.recovery.on_ack(now, newest.number, frame.next_offset) {

@@ -11,11 +11,11 @@ impl Sender {
     pub fn next_timer(&self) -> Time {
         let mut next = self.control.wake_at.min(self.pacer.next_timer()).min(self.detector.next_timer());
         next = next.min(self.stream.next_change());
-        if self.established {
+        if self.opening.is_over() {
             next = next.min(self.keepalive.at());
         }
         if self.is_waiting() {
-            next = next.min(self.timers.expiry(&self.rtt, self.established));
+            next = next.min(self.timers.expiry(&self.rtt, self.opening.is_over()));
         }
         if !self.started {
             next = next.min(self.start);
@@ -34,9 +34,9 @@ impl Sender {
             self.detect_losses(now, 0, &Advance::default());
             self.refresh_control();
         }
-        if self.is_waiting() && self.timers.expiry(&self.rtt, self.established) <= now {
+        if self.is_waiting() && self.timers.expiry(&self.rtt, self.opening.is_over()) <= now {
             self.integrate_to(now);
-            match self.timers.on_expiry(now, &self.rtt, self.established) {
+            match self.timers.on_expiry(now, &self.rtt, self.opening.is_over()) {
                 Expiry::Probe => self.probes = 1,
                 Expiry::LoseAll => self.lose_all(now),
             }
@@ -54,7 +54,7 @@ impl Sender {
 
     /// Whether an ACK is waited for.
     fn is_waiting(&self) -> bool {
-        self.flight.bytes() > 0 || (!self.established && self.flight.next_number() > 0)
+        self.flight.bytes() > 0 || (!self.opening.is_over() && self.flight.next_number() > 0)
     }
 
     /// The application begins a flow of its own: whatever is in flight belongs to the one before.

@@ -14,6 +14,7 @@ use crate::flight::{Flight, Verdict};
 use crate::integrals::{Integrals, Levels};
 use crate::keepalive::Keepalive;
 use crate::loss::LossDetector;
+use crate::opening::Opening;
 use crate::pacer::Pacer;
 use crate::rate::RateSampler;
 use crate::recovery::{Frontier, Recovery};
@@ -64,7 +65,7 @@ pub struct Sender {
     /// Whether the flow was asked for packets since its start.
     started: bool,
     /// Whether the connection is set up.
-    established: bool,
+    opening: Opening,
     /// Whether the last poll stopped at the window.
     blocked: bool,
     /// Whether somebody outside decides, and whether a decision is due.
@@ -110,7 +111,7 @@ impl Sender {
             window_rounding: config.window_rounding,
             limited_transmit: config.limited_transmit,
             started: false,
-            established: !config.handshake,
+            opening: Opening::new(config),
             blocked: false,
         }
     }
@@ -200,7 +201,7 @@ impl Sender {
 
     /// Bytes the application has written to the socket.
     pub fn accepted_bytes(&self) -> u64 {
-        if self.established { self.stream.accepted_bytes() } else { 0 }
+        if self.opening.is_over() { self.stream.accepted_bytes() } else { 0 }
     }
 
     /// What the encoder of a live source has done.

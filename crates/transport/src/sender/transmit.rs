@@ -25,7 +25,7 @@ impl Sender {
             self.drop_frames(now);
             self.capture_frames(now);
         }
-        if !self.established {
+        if !self.opening.is_over() {
             return self.poll_opener(now, data);
         }
         let forced = self.probes > 0 || self.keepalive.at() <= now;
@@ -111,9 +111,9 @@ impl Sender {
         })
     }
 
-    /// The first packet, of a flow whose connection is not set up.
+    /// An opener, of a flow whose connection is not set up.
     fn poll_opener(&mut self, now: Time, data: &mut Data) -> bool {
-        let is_again = self.flight.next_number() > 0;
+        let is_again = !self.opening.take_due();
         if is_again && self.probes == 0 {
             return false;
         }
@@ -212,7 +212,7 @@ impl Sender {
         let (mark, frame_end) =
             if is_of_frame { self.stream.frame_at(offset, payload_bytes) } else { Default::default() };
         let mut message = Message::default();
-        if self.established {
+        if self.opening.is_over() {
             let sent = Sent {
                 now,
                 number,
