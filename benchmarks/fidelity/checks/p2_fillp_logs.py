@@ -75,7 +75,7 @@ def _why(one_way_ms: int) -> str:
     """Return what is known of a miss."""
     if one_way_ms <= SHORT_MS:
         return "with PACKs rarer than round trips timers of the machine decide, which are not modelled"
-    return "the program keeps more queued than the bound of its own code explains; why is not known"
+    return "PACKs and the set-up of the program are some ms late, which lengthens its queue and is not modelled"
 
 
 CHECK = Check(

@@ -9,13 +9,12 @@
 //! 60 s, and bandwidth samples that are means of two PACKs.
 //!
 //! What no source says, and is chosen here: the shortest PACK interval (the first generation's 20 ms); the cycle's start
-//! is drawn when STARTUP ends; the smallest RTT is that since the `PROBE_RTT` before the latest; the rate never falls
-//! below 350 kbit/s; what is sent again waits with the rest while sending is skipped.
+//! is drawn when STARTUP ends; the rate never falls below 350 kbit/s; what is sent again waits with the rest while sending is skipped.
 //!
 //! Expected: a lone flow fills the link; the cycle's mean gain is 1. Alone both queue about a quarter of the
 //! bandwidth-delay product.
 
-use crate::parts::{Pack, PackHalf, interval_message};
+use crate::parts::{Pack, PackHalf, WindowedMin, interval_message};
 use crate::{
     Ack, Build, Control, Controller, Entry, FieldSink, Loss, Message, Parameter, Parameters, Sent, Start,
 };
@@ -52,7 +51,9 @@ const SHEEP_LOSS_PERCENT: u8 = 30;
 const STARTUP_CAP_GAIN: f64 = 3.0;
 const MIN_CAP_RATE: f64 = 2000.0;
 const MIN_CAP_PACKETS: u64 = 5;
-/// PACKs per smallest round trip (TACK's beta), and their interval while none is known.
+/// So long an RTT may be the smallest one.
+const MIN_RTT_WINDOW: Span = Span::from_secs(10);
+/// PACKs per round trip of the set-up (TACK's beta), and their interval while none is known.
 const PACKS_PER_RTT: u64 = 4;
 const UNKNOWN_INTERVAL: Span = Span::from_ms(30);
 
@@ -187,8 +188,7 @@ struct Fillp2 {
     first_rtt: Option<Span>,
     rtt: Span,
     srtt: Span,
-    /// Smallest RTT before the latest `PROBE_RTT` and since.
-    min_rtts: [Option<Span>; 2],
+    min_rtt: WindowedMin<Span>,
     probe_rtt_until: Time,
     /// Latest PACK.
     loss_percent: u8,
@@ -260,7 +260,7 @@ impl Fillp2 {
             first_rtt: None,
             rtt: Span::ZERO,
             srtt: Span::ZERO,
-            min_rtts: [None; 2],
+            min_rtt: WindowedMin::new(MIN_RTT_WINDOW.as_ns()),
             probe_rtt_until: Time::NEVER,
             loss_percent: 0,
             skip: Skip { bytes: 0.0, counted_at: start.now, until: start.now },
@@ -273,20 +273,15 @@ impl Fillp2 {
         self.filter.largest().max(MIN_RATE)
     }
 
-    /// Smallest RTT; flows whose `PROBE_RTT`s do not coincide rarely see an empty queue, so two periods count.
-    fn min_rtt(&self) -> Option<Span> {
-        self.min_rtts.iter().flatten().min().copied()
-    }
-
-    /// Interval of PACKs.
+    /// Interval of PACKs: it follows from the RTT of the set-up and stays.
     fn interval(&self) -> Span {
-        self.min_rtt().map_or(UNKNOWN_INTERVAL, |rtt| (rtt / PACKS_PER_RTT).max(self.interval_floor))
+        self.first_rtt.map_or(UNKNOWN_INTERVAL, |rtt| (rtt / PACKS_PER_RTT).max(self.interval_floor))
     }
 
     /// What may be in flight, bytes: PACKs come `interval` late. The bound counts full packets, what is in flight all
     /// packets: where messages end with short ones, the bytes of the bound are fewer.
     fn cap_bytes(&self) -> u64 {
-        let Some(min_rtt) = self.min_rtt() else { return u64::MAX };
+        let Some(min_rtt) = self.min_rtt.get() else { return u64::MAX };
         let rate = match self.state {
             State::Init => STARTUP_CAP_GAIN * self.startup_cap_rate(),
             State::Startup => self.startup_cap_rate(),
@@ -308,9 +303,9 @@ impl Fillp2 {
         self.rate.max(STARTUP_CAP_GAIN * self.received).max(MIN_CAP_RATE)
     }
 
-    fn on_rtt(&mut self, rtt: Span, srtt: Span) {
+    fn on_rtt(&mut self, now: Time, rtt: Span, srtt: Span) {
         self.first_rtt.get_or_insert(rtt);
-        self.min_rtts[1] = Some(self.min_rtts[1].map_or(rtt, |least| least.min(rtt)));
+        self.min_rtt.push(now.as_ns(), rtt);
         (self.rtt, self.srtt) = (rtt, srtt);
     }
 
@@ -399,7 +394,6 @@ impl Fillp2 {
         if now - self.entered >= self.probe_rtt_interval {
             let span = if self.sheep { self.srtt } else { self.rtt };
             self.probe_rtt_until = now + span.max(PROBE_RTT_SPAN);
-            self.min_rtts = [self.min_rtts[1], None];
             self.rate = PROBE_RTT_RATE;
             return self.enter(now, State::ProbeRtt);
         }
@@ -419,7 +413,8 @@ impl Fillp2 {
     /// The bandwidth, or less of it when the queue is long.
     fn base(&self) -> f64 {
         let bandwidth = self.bandwidth();
-        let is_queue_long = self.min_rtt().is_some_and(|least| self.srtt > least.mul_f64(self.queue_rtts));
+        let is_queue_long =
+            self.min_rtt.get().is_some_and(|least| self.srtt > least.mul_f64(self.queue_rtts));
         let is_lossy = self.sheep && self.loss_percent >= SHEEP_LOSS_PERCENT;
         if !is_queue_long && !is_lossy {
             return bandwidth;
@@ -431,8 +426,8 @@ impl Fillp2 {
 }
 
 impl Controller for Fillp2 {
-    fn on_established(&mut self, _now: Time, rtt: Span) {
-        self.on_rtt(rtt, rtt);
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        self.on_rtt(now, rtt, rtt);
     }
 
     fn message(&mut self, event: &Sent) -> Message {
@@ -443,7 +438,7 @@ impl Controller for Fillp2 {
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
         if let Some(rtt) = ack.rtt {
-            self.on_rtt(rtt, ack.srtt);
+            self.on_rtt(ack.now, rtt, ack.srtt);
         }
         if let Some(pack) = Pack::read(ack.feedback) {
             self.on_pack(ack.now, pack, ack.app_limited, ack.in_flight_bytes);
@@ -471,7 +466,7 @@ impl Controller for Fillp2 {
         sink.put("rate", "Mbit/s", self.rate / 1e3);
         sink.put("bandwidth", "Mbit/s", self.filter.largest() / 1e3);
         sink.put("middle", "Mbit/s", self.filter.middle() / 1e3);
-        sink.put("min_rtt", "ms", self.min_rtt().map_or(f64::NAN, Span::as_ms_f64));
+        sink.put("min_rtt", "ms", self.min_rtt.get().map_or(f64::NAN, Span::as_ms_f64));
         sink.put("pack_loss", "%", f64::from(self.loss_percent));
         sink.put("skipping", "0 no, 1 yes", f64::from(u8::from(self.is_skipping)));
         sink.put(

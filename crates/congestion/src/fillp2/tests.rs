@@ -49,7 +49,7 @@ impl Flow {
     }
 
     fn queue(&mut self, srtt_ms: u64) {
-        self.fillp.on_rtt(Span::from_ms(srtt_ms), Span::from_ms(srtt_ms));
+        self.fillp.on_rtt(self.now, Span::from_ms(srtt_ms), Span::from_ms(srtt_ms));
     }
 }
 
@@ -225,21 +225,16 @@ fn the_queue_is_drained_every_60_or_10_seconds_for_200_ms() {
 }
 
 #[test]
-fn a_smallest_rtt_counts_until_the_second_probe_after_it() {
-    let mut flow = flow(&[("probe_rtt_interval_s", "1")]);
-    flow.reach_probe_bw(40_000);
+fn a_smallest_rtt_counts_for_ten_seconds() {
+    let mut flow = flow(&[]);
     let mut smallest = vec![];
-    for _ in 0..3 {
-        while flow.fillp.state == State::ProbeBw {
-            flow.pack(40_000);
-        }
-        while flow.fillp.state == State::ProbeRtt {
-            flow.queue(45);
-            flow.pack(2000);
-        }
-        smallest.push(flow.fillp.min_rtt().unwrap());
+    for second in [5, 10, 11] {
+        flow.now = Time::ZERO + Span::from_secs(second);
+        flow.queue(45);
+        smallest.push(flow.fillp.min_rtt.get().unwrap());
     }
-    assert_eq!(smallest, [40, 45, 45].map(Span::from_ms));
+    assert_eq!(smallest, [40, 40, 45].map(Span::from_ms));
+    assert_eq!(flow.fillp.interval(), Span::from_ms(20), "that of the set-up");
 }
 
 #[test]
@@ -299,10 +294,10 @@ fn the_filter_agrees_with_a_sort_of_its_window() {
 }
 
 #[test]
-fn packs_come_four_per_smallest_rtt_but_not_closer_than_20_ms() {
+fn packs_come_four_per_rtt_of_the_set_up_but_not_closer_than_20_ms() {
     let mut flow = flow(&[]);
     assert_eq!(flow.fillp.interval(), Span::from_ms(20));
-    flow.fillp.min_rtts = [None, Some(Span::from_ms(120))];
+    flow.fillp.first_rtt = Some(Span::from_ms(120));
     assert_eq!(flow.fillp.interval(), Span::from_ms(30));
 }
 
