@@ -112,8 +112,9 @@ def test_tcp_packets_shrink_to_fit_pantheons_tunnel_and_copas_do_not() -> None:
         ("vivace", 1400, 48),
         ("verus", 1442, 64),
         ("fillp", 1340, 80),
-        ("fillp2", 1340, 80),
-        ("fillp-sheep", 1340, 92),
+        # six full packets and a short one
+        ("fillp2", 1183, 80),
+        ("fillp-sheep", 1195, 92),
         ("scream-pantheon", None, 46),
         # An ACK is datagrump's header alone, 48 bytes (greghill/koho_cc@f0f2e69, datagrump/), after 28 of IP and UDP;
         # the logs' 84 are it and the tunnel's 36.
@@ -131,7 +132,7 @@ def test_packets_have_the_sizes_of_the_programs_that_pantheon_ran(name: str, dat
     there, back = json.loads(_core.simulate(json.dumps(run)))["links"]
     sizes = [link["throughput_mbps"] * 1e6 / 8 * 2.0 / link["packets_out"] for link in (there, back)]
     assert data is None or sizes[0] == pytest.approx(data, abs=2.0)
-    assert sizes[1] == pytest.approx(ack, abs=0.1)
+    assert sizes[1] == pytest.approx(ack, abs=0.2)  # those of the set-up have no feedback
 
 
 def test_seeds_depend_on_everything_and_stay_the_same() -> None:

@@ -81,7 +81,7 @@ def _why(one_way_ms: int) -> str:
 CHECK = Check(
     id="P2",
     title="FillP 2 and FillP-Sheep in Pantheon's runs over constant rates",
-    source="gtqifan/pantheon, `pantheon_perf.json` of 16 commits from 48b2df3 to 343c5bf (March 2022)",
+    source="gtqifan/pantheon@48b2df3 to 343c5bf (March 2022), `pantheon_perf.json` of 16 commits",
     commands=("python benchmarks/fidelity --only P2",),
     run=run,
 )

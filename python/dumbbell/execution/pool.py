@@ -193,7 +193,8 @@ class _Tasks(Iterator[Task]):
 
 
 def _tasks(todo: list[tuple[ResultsDirectory, Run]], backend: Executor) -> Iterator[Task]:
-    here = Path.cwd()  # a plug-in may go elsewhere
+    # a plug-in may go elsewhere, and take the process of other runs along
+    here = Path.cwd() if any(results.experiment.outside(run) for results, run in todo) else Path()
     for place, (results, run) in enumerate(todo):
         yield Task(
             number=place,
