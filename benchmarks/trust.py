@@ -114,13 +114,16 @@ def published(evidence: dict[str, Evidence]) -> None:
 def reports(evidence: dict[str, Evidence]) -> None:
     """Pantheon's published tables."""
     for name, title in REPORTS.items():
+        columns: list[str] = []
         for heading, cells in table_rows((DOCS / f"{name}.md").read_text(encoding="utf-8")):
+            if cells[0] == "scheme":
+                columns = cells
             match = re.match(r"`([\w.+-]+)` \(", cells[0])
-            if match and match[1] in evidence and len(cells) >= 5:
-                rate, theirs, delay, other = (cell.split(" ")[0] for cell in cells[1:5])
+            if match and match[1] in evidence:
+                row = dict(zip(columns, (cell.split(" ")[0] for cell in cells), strict=True))
                 evidence[match[1]].reports.append(
-                    f"{title}, {heading.split(':')[0]}: {rate} beside {theirs} Mbit/s, p95 {delay} beside {other} ms "
-                    f"([{name}](../{name}.md))"
+                    f"{title}, {heading.split(':')[0]}: {row['Mbit/s ours']} beside {row['Mbit/s published']} Mbit/s, "
+                    f"p95 {row['p95 ms ours']} beside {row['p95 ms published']} ms ([{name}](../{name}.md))"
                 )
 
 

@@ -165,6 +165,20 @@ def test_every_page_of_a_scheme_says_how_sure_we_are() -> None:
             assert f"`{scheme}`" in written, f"{file.name}: python benchmarks/trust.py --write"
 
 
+def test_a_row_of_pantheons_tables_is_told_with_the_right_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header = "scheme | Mbit/s ours | Mbit/s published | Mbit/s error | p95 ms ours | p95 ms published | p95 ms error"
+    row = "`bbr` (TCP BBR) | 39.30 [36.07, 44.12] | 39.28 [37.97, 40.10] | +0 % | 98.0 [81.7, 122.2] | 105.8 | -7 %"
+    (tmp_path / "seed.md").write_text(f"## a-path: x\n\n| {header} |\n|---|---|---|---|---|---|---|\n| {row} |\n")
+    monkeypatch.setattr(trust, "DOCS", tmp_path)
+    monkeypatch.setattr(trust, "REPORTS", {"seed": "Pantheon"})
+    evidence = {"bbr": trust.Evidence()}
+    trust.reports(evidence)
+    said = "Pantheon, a-path: 39.30 beside 39.28 Mbit/s, p95 98.0 beside 105.8 ms ([seed](../seed.md))"
+    assert evidence["bbr"].reports == [said]
+
+
 def test_the_section_says_what_was_never_compared() -> None:
     evidence = {name: trust.Evidence() for name in ("bbr", "sage")}
     trust.agreement(evidence)
