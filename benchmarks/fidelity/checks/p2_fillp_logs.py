@@ -29,7 +29,7 @@ PUBLISHED = {
 }
 SCHEMES = ("fillp2", "fillp-sheep")
 SHORT_MS = 10
-"""One-way delay up to which the interval of PACKs, 20 ms, is more than the RTT."""
+"""One-way delay up to which the shortest interval of PACKs, not the RTT, says how often they come."""
 
 
 def run(work: Work) -> list[Row]:
@@ -74,7 +74,7 @@ def _row(scheme: str, path: tuple[int, int], published: tuple[float, float]) -> 
 def _why(one_way_ms: int) -> str:
     """Return what is known of a miss."""
     if one_way_ms <= SHORT_MS:
-        return "with PACKs rarer than round trips timers of the machine decide, which are not modelled"
+        return "at so short an RTT timers of the machine decide when PACKs come, which is not modelled"
     return "PACKs and the set-up of the program are some ms late, which lengthens its queue and is not modelled"
 
 

@@ -9,10 +9,11 @@
 //! 60 s, and bandwidth samples that are means of two PACKs.
 //!
 //! What no source says, and is chosen here: the shortest PACK interval (the first generation's 20 ms); the cycle's start
-//! is drawn when STARTUP ends; the rate never falls below 350 kbit/s; what is sent again waits with the rest while sending is skipped.
+//! is drawn when STARTUP ends; the rate never falls below 350 kbit/s; what is sent again waits with the rest while
+//! sending is skipped.
 //!
-//! Expected: a lone flow fills the link; the cycle's mean gain is 1. Alone both queue about a quarter of the
-//! bandwidth-delay product.
+//! Expected: a lone flow fills the link; the cycle's mean gain is 1. Alone both queue at most 0.28 of what the link
+//! carries in an RTT and a PACK interval.
 
 use crate::parts::{Pack, PackHalf, WindowedMin, interval_message};
 use crate::{
@@ -51,7 +52,7 @@ const SHEEP_LOSS_PERCENT: u8 = 30;
 const STARTUP_CAP_GAIN: f64 = 3.0;
 const MIN_CAP_RATE: f64 = 2000.0;
 const MIN_CAP_PACKETS: u64 = 5;
-/// So long an RTT may be the smallest one.
+/// The smallest RTT is that of this window (`fillp_udpate_sample_rtt`).
 const MIN_RTT_WINDOW: Span = Span::from_secs(10);
 /// PACKs per round trip of the set-up (TACK's beta), and their interval while none is known.
 const PACKS_PER_RTT: u64 = 4;
@@ -164,7 +165,7 @@ struct Fillp2 {
     jump_limit: bool,
     interval_floor: Span,
     mss_bytes: u64,
-    /// Packets sent, and their bytes.
+    /// Number of packets sent, and their bytes in all.
     sent: (u64, u64),
     rng: Rng,
     state: State,
@@ -188,6 +189,7 @@ struct Fillp2 {
     first_rtt: Option<Span>,
     rtt: Span,
     srtt: Span,
+    /// Smallest RTT of the latest [`MIN_RTT_WINDOW`].
     min_rtt: WindowedMin<Span>,
     probe_rtt_until: Time,
     /// Latest PACK.
@@ -273,13 +275,13 @@ impl Fillp2 {
         self.filter.largest().max(MIN_RATE)
     }
 
-    /// Interval of PACKs: it follows from the RTT of the set-up and stays.
+    /// Returns the interval of PACKs, which follows from the RTT of connection set-up and does not change later.
     fn interval(&self) -> Span {
         self.first_rtt.map_or(UNKNOWN_INTERVAL, |rtt| (rtt / PACKS_PER_RTT).max(self.interval_floor))
     }
 
-    /// What may be in flight, bytes: PACKs come `interval` late. The bound counts full packets, what is in flight all
-    /// packets: where messages end with short ones, the bytes of the bound are fewer.
+    /// Returns how many bytes may be in flight; PACKs come `interval` late. The program counts packets: the bound in full
+    /// ones, those in flight whatever their size. So the bound in bytes goes by the mean size of the packets sent.
     fn cap_bytes(&self) -> u64 {
         let Some(min_rtt) = self.min_rtt.get() else { return u64::MAX };
         let rate = match self.state {

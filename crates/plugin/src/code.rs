@@ -1,4 +1,4 @@
-//! The code of a plug-in: bytes that were read once. What is loaded are these bytes, whatever the file holds by then.
+//! The code of a plug-in, read once: a library or class is loaded from these bytes, whatever the file holds by then.
 #![allow(clippy::disallowed_methods, reason = "a plug-in is a file")]
 
 use sha2::{Digest, Sha256};
@@ -8,10 +8,10 @@ use std::os::fd::{FromRawFd, IntoRawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Size of the largest file that is read, bytes: that of `input_files.LIBRARY` of the Python package.
+/// Size of the largest plug-in, bytes: that of `input_files.LIBRARY` of the Python package.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// A file that was read, with the digest of what it held.
+/// The bytes of a plug-in's file, read once, with their SHA-256.
 pub struct Code {
     pub(crate) file: PathBuf,
     pub(crate) sha256: String,
@@ -19,12 +19,12 @@ pub struct Code {
 }
 
 impl Code {
-    /// Reads `file`. With `sha256` (hexadecimal), it must hold what has this digest.
+    /// Reads `file`. With `sha256` (hexadecimal), its bytes must have this digest.
     ///
     /// # Errors
     /// One line naming the file: it cannot be read, is no regular file or too large, or holds something else.
     pub fn read(file: &Path, sha256: Option<&str>) -> Result<Self, String> {
-        let bytes = content(file).map_err(|why| format!("{}: {why}", file.display()))?;
+        let bytes = read_regular(file, MOST_BYTES).map_err(|why| format!("{}: {why}", file.display()))?;
         let found = Sha256::digest(&bytes).iter().fold(String::new(), |mut text, byte| {
             // A String takes whatever is written.
             let _infallible = write!(text, "{byte:02x}");
@@ -39,12 +39,12 @@ impl Code {
         }
     }
 
-    /// What was read.
+    /// Returns the bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The name of a file in memory that holds the same. Only this process finds it.
+    /// Writes the bytes to a file in memory and returns its name, by which this process alone finds it.
     ///
     /// It stays open until the process ends: the loader knows a library by this name, which must not become another's.
     ///
@@ -55,28 +55,36 @@ impl Code {
         // SAFETY: the name is a text.
         let descriptor = unsafe { libc::memfd_create(c"plug-in".as_ptr(), libc::MFD_CLOEXEC) };
         if descriptor < 0 {
-            return Err(std::io::Error::last_os_error().to_string());
+            return Err(plain(&std::io::Error::last_os_error()));
         }
         // SAFETY: it is open, and nobody else's.
         let mut file = unsafe { std::fs::File::from_raw_fd(descriptor) };
-        file.write_all(&self.bytes).map_err(|error| error.to_string())?;
+        file.write_all(&self.bytes).map_err(|error| plain(&error))?;
         Ok(format!("/proc/self/fd/{}", file.into_raw_fd()).into())
     }
 }
 
-/// What a regular file holds. To open a pipe would wait, and a device may never end.
-fn content(file: &Path) -> Result<Vec<u8>, String> {
+/// Returns the bytes of `file`, which must be a regular one: to open a pipe would wait, and a device may never end.
+///
+/// # Errors
+/// A clause for a message that names the file: what the system says, or what is allowed.
+pub fn read_regular(file: &Path, most_bytes: u64) -> Result<Vec<u8>, String> {
     let mut options = std::fs::OpenOptions::new();
-    let opened = options.read(true).custom_flags(libc::O_NONBLOCK).open(file);
-    let opened = opened.map_err(|error| error.to_string())?;
-    let found = opened.metadata().map_err(|error| error.to_string())?;
-    if !found.is_file() {
+    let opened =
+        options.read(true).custom_flags(libc::O_NONBLOCK).open(file).map_err(|error| plain(&error))?;
+    if !opened.metadata().map_err(|error| plain(&error))?.is_file() {
         return Err("allowed is a regular file".to_owned());
     }
     let mut bytes = Vec::new();
-    opened.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(format!("allowed for a library are at most {} MiB", MOST_BYTES >> 20));
+    opened.take(most_bytes + 1).read_to_end(&mut bytes).map_err(|error| plain(&error))?;
+    if bytes.len() as u64 > most_bytes {
+        return Err(format!("allowed are at most {} MiB", most_bytes >> 20));
     }
     Ok(bytes)
+}
+
+/// Returns what the system says, without its number.
+fn plain(cause: &std::io::Error) -> String {
+    let text = cause.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }

@@ -16,7 +16,7 @@ mod library;
 mod native;
 mod watch;
 
-pub use code::Code;
+pub use code::{Code, read_regular};
 pub use export::Exported;
 pub use guard::{Answer, Event, Foreign, Guarded};
 pub use interface::Plugin;

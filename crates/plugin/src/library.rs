@@ -42,13 +42,14 @@ pub struct Description<'a> {
     pub fields: &'a [(&'static str, &'static str)],
 }
 
-/// The libraries of this process by their files and the digests of what they held.
+/// The libraries that this process has loaded, by file and SHA-256: a file that is built again is another library.
 static LOADED: Mutex<BTreeMap<(PathBuf, String), Arc<Library>>> = Mutex::new(BTreeMap::new());
 
 impl Library {
     /// Loads a library, once in a process. Its constructors run: what a library does then, this process does.
     ///
-    /// What is loaded are the bytes of `code`. `$ORIGIN` in the library's RUNPATH does not lead to the file's folder.
+    /// The library is loaded from the bytes of `code`, not from the file. So `$ORIGIN` in its RUNPATH does not lead to
+    /// the file's folder.
     ///
     /// # Errors
     /// One line naming the file and what is wrong with it.
@@ -104,7 +105,7 @@ impl Library {
     }
 }
 
-/// Loads the library that can be opened as `name`, under the name of its `file`, and asks for its declaration.
+/// Loads the library that is in the file in memory `name`, and asks for its declaration. To the loader it is `file`.
 fn load(name: &Path, file: &Path) -> Result<*const c::Plugin, String> {
     let text = |path: &Path| {
         CString::new(path.as_os_str().as_bytes()).map_err(|_| "no file can have this name".to_owned())
@@ -133,14 +134,14 @@ fn load(name: &Path, file: &Path) -> Result<*const c::Plugin, String> {
     if plugin.is_null() { Err("`dumbbell_plugin` returned NULL".to_owned()) } else { Ok(plugin) }
 }
 
-/// The beginning of what the loader knows of a library, as `<link.h>` has it.
+/// The first fields of `struct link_map` (`<link.h>`), in which the loader keeps a library's address and name.
 #[repr(C)]
 struct LinkMap {
     address: usize,
     name: *const c_char,
 }
 
-/// Gives a loaded library its file's name: for backtraces, debuggers, and a library that looks for what lies beside it.
+/// Replaces the name that the loader keeps of a library. Backtraces, debuggers and `dladdr` then show the file.
 fn rename(handle: *mut c_void, name: CString) {
     let mut map = ptr::null_mut::<LinkMap>();
     // SAFETY: the handle is one, and the loader writes where its entry is. No library is ever unloaded, so that neither

@@ -1,10 +1,9 @@
 //! Controllers from outside: loaded for a run, described for people.
-#![allow(clippy::disallowed_methods, reason = "the files of parameters are read here, where runs are driven")]
 
 use crate::controller::{Class, classes};
 use crate::{error, text};
 use congestion::{Parameter, ParameterKind, Registry};
-use plugin::{Code, Library, Watch};
+use plugin::{Code, Library, Watch, read_regular};
 use pyo3::prelude::*;
 use runs::{FlowSpec, PluginSpec, PythonSpec, RunSpec};
 use serde_json::{Value as Json, json};
@@ -77,30 +76,15 @@ pub(crate) fn read_files(
     let mut files = congestion::Files::new();
     for parameter in declared.iter().filter(|parameter| parameter.kind == ParameterKind::File) {
         let Some(name) = parameters.get(parameter.name) else { continue };
-        // To open a pipe waits, and a device may never end.
-        let found = std::fs::metadata(name).ok();
-        if found.as_ref().is_some_and(|found| !found.is_file()) {
-            return Err(error(format!("`{}` = `{name}`: allowed is a regular file", parameter.name)));
-        }
-        if found.is_some_and(|found| found.len() > MOST_FILE_BYTES) {
-            let most = MOST_FILE_BYTES >> 20;
-            return Err(error(format!("`{}` = `{name}`: allowed are at most {most} MiB", parameter.name)));
-        }
-        let contents = std::fs::read(name)
-            .map_err(|cause| error(format!("`{}` = `{name}`: {}", parameter.name, plain(&cause))))?;
+        let contents = read_regular(Path::new(name), MOST_FILE_BYTES)
+            .map_err(|why| error(format!("`{}` = `{name}`: {why}", parameter.name)))?;
         files.insert(name.clone(), contents.into());
     }
     Ok(files)
 }
 
-/// What the system says, without its number.
-fn plain(cause: &std::io::Error) -> String {
-    let text = cause.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
-}
-
 /// What a library or a file with classes declares: a JSON list with `name`, `summary`, `parameters` and `fields`
-/// of each. The file must hold what has the SHA-256 `sha256` (hexadecimal). Its code runs in this process.
+/// of each. The file's bytes must have the SHA-256 `sha256` (hexadecimal). Its code runs in this process.
 #[pyfunction]
 pub(crate) fn describe_plugin(py: Python<'_>, file: PathBuf, sha256: &str) -> PyResult<String> {
     let mut list: Vec<Json> = Vec::new();

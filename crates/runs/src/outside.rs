@@ -11,7 +11,7 @@ use std::borrow::Cow;
 pub struct PluginSpec {
     /// Its file.
     pub library: String,
-    /// The SHA-256 of the code that it must hold, hexadecimal; without, whatever it holds is loaded.
+    /// The SHA-256 that the file must have, hexadecimal; `None`: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }
@@ -22,7 +22,7 @@ pub struct PluginSpec {
 pub struct PythonSpec {
     /// The file that defines it.
     pub file: String,
-    /// The SHA-256 of the code that it must hold, hexadecimal; without, whatever it holds is loaded.
+    /// The SHA-256 that the file must have, hexadecimal; `None`: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }

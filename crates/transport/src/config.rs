@@ -107,8 +107,7 @@ pub struct Config {
     pub profile: String,
     /// Payload bytes of a full packet: the segment size that windows and rates count.
     pub payload_bytes: u32,
-    /// Size of the messages that a stream is handed over in, of which no packet carries two; 0: packets are cut from the
-    /// stream as it comes.
+    /// Size of the application's messages: no packet carries bytes of two. 0: it writes a stream without messages.
     pub message_bytes: u32,
     /// Header bytes of a data packet: IP, transport, options.
     pub header_bytes: u32,
@@ -122,7 +121,7 @@ pub struct Config {
     pub reliable: bool,
     /// The connection is set up before data leave.
     pub handshake: bool,
-    /// Round trips that this takes.
+    /// Round trips that connection set-up takes.
     pub handshake_rounds: u32,
     /// The opener is repeated after this time without an answer; 0: when the timer says so.
     pub handshake_repeat_ms: f64,

@@ -47,6 +47,7 @@ pub(crate) struct Stream {
     send_buffer: SendBuffer,
     receive_window: ReceiveWindow,
     payload_bytes: u32,
+    /// Size of the application's messages; 0: it has none.
     message_bytes: u64,
     /// Lost payload is sent again.
     reliable: bool,
@@ -194,11 +195,11 @@ impl Stream {
     pub(crate) fn next_new(&mut self, now: Time) -> Option<Load> {
         let available = self.application.available(now, self.next_offset);
         self.waits = available == 0;
-        let mut payload_bytes = available.min(u64::from(self.payload_bytes)) as u32;
+        let mut most = u64::from(self.payload_bytes);
         if self.message_bytes > 0 {
-            let left = self.message_bytes - self.next_offset % self.message_bytes;
-            payload_bytes = u64::from(payload_bytes).min(left) as u32;
+            most = most.min(self.message_bytes - self.next_offset % self.message_bytes);
         }
+        let payload_bytes = available.min(most) as u32;
         (available > 0).then_some(Load {
             number: u64::MAX,
             offset: self.next_offset,

@@ -107,7 +107,9 @@ def execute(
             else:
                 pool = Cluster(cluster, backend)
             stage = progress.expect(RUNS, _pieces(work), pool.side_by_side, START_S)
-            tasks = _Tasks(_tasks(todo, backend), todo, limits)
+            # a plug-in may leave the working directory, and takes the other runs of its process along
+            here = Path.cwd() if has_plugins else Path()
+            tasks = _Tasks(_tasks(todo, backend, here), todo, limits)
             for done, statistics, seconds in pool.map(tasks, stage):
                 results, run = todo[done]
                 for budget in limits[results.directory]:
@@ -192,9 +194,8 @@ class _Tasks(Iterator[Task]):
         return task
 
 
-def _tasks(todo: list[tuple[ResultsDirectory, Run]], backend: Executor) -> Iterator[Task]:
-    # a plug-in may go elsewhere, and take the process of other runs along
-    here = Path.cwd() if any(results.experiment.outside(run) for results, run in todo) else Path()
+def _tasks(todo: list[tuple[ResultsDirectory, Run]], backend: Executor, here: Path) -> Iterator[Task]:
+    """Yield the tasks of `todo`, with places below `here`."""
     for place, (results, run) in enumerate(todo):
         yield Task(
             number=place,

@@ -181,7 +181,7 @@ def _scheme(plan: Plan, name: str) -> Scheme:
 
 
 def _known_plugin(known: Collection[str], name: str) -> Scheme:
-    """Return the scheme that the plug-in `name` is, for the code that it has now.
+    """Return the scheme of the plug-in `name`, bound to the code that its file holds now.
 
     Raises:
         UnknownPlugin: the digest of this code is not among `known`.

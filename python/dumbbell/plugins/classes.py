@@ -22,7 +22,7 @@ NEEDED = ("on_ack", "control")
 def load(file: str, code: bytes, name: str) -> tuple[type, str]:
     """Return the class `name` of `file` and, as JSON, what it declares: `summary`, `parameters` and `fields`.
 
-    `code` is what the file held when it was read. It is executed anew: what one run leaves in its module no other sees.
+    `code` are the bytes of the file. They are executed anew for each run: what one leaves in its module no other sees.
 
     Raises:
         _core.Error: one line naming the file and what is wrong with it.
@@ -42,7 +42,7 @@ def load(file: str, code: bytes, name: str) -> tuple[type, str]:
 
 
 def controllers(file: str, code: bytes) -> tuple[str, ...]:
-    """Return the names of the classes of `file`, which held `code`, that are controllers.
+    """Return the names of the classes of `file`, whose bytes are `code`, that are controllers.
 
     Raises:
         _core.Error: it cannot be executed, or has none.
@@ -63,7 +63,7 @@ def describe(error: BaseException) -> str:
 
 
 class _Read(importlib.machinery.SourceFileLoader):
-    """Loads the module from the code that was read: neither what the file holds by now nor compiled code beside it."""
+    """Loads a module from bytes that were read before: not from its file, nor from compiled code beside that."""
 
     def __init__(self, name: str, file: str, code: bytes) -> None:
         super().__init__(name, file)

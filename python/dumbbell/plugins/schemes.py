@@ -53,7 +53,7 @@ def plugin_file_kind(file: str) -> Kind:
 
 
 def plugin_sha256(file: str) -> str:
-    """Return the SHA-256 of what the file of a plug-in holds.
+    """Return the SHA-256 of a plug-in's file, hexadecimal.
 
     Raises:
         UserError: it cannot be read, is no regular file, or too large.
@@ -65,9 +65,9 @@ def plugin_sha256(file: str) -> str:
 
 
 def with_sha256(scheme: Scheme) -> Scheme:
-    """Return the scheme with the SHA-256 of its plug-in's code: from here on nothing else is loaded for it.
+    """Return the scheme with the SHA-256 of its plug-in under `files`: from here on no other code is loaded for it.
 
-    That of a file that cannot be read is left to who needs it.
+    A scheme whose file cannot be read is returned as it is: `pin` says why.
     """
     if not scheme.is_outside or scheme.code in scheme.files:
         return scheme
@@ -78,7 +78,7 @@ def with_sha256(scheme: Scheme) -> Scheme:
 
 
 def plugin_digest(file: str, sha256: str) -> str:
-    """Return the digest of a plug-in's kind, path and code (by its SHA-256), by which a user's trust in it is kept."""
+    """Return the digest by which a user's trust in a plug-in is kept: of its kind, its path and its file's SHA-256."""
     return hashlib.sha256(json.dumps([plugin_kind(file), file, sha256]).encode()).hexdigest()
 
 

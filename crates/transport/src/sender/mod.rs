@@ -64,7 +64,7 @@ pub struct Sender {
     limited_transmit: bool,
     /// Whether the flow was asked for packets since its start.
     started: bool,
-    /// Whether the connection is set up.
+    /// Connection set-up.
     opening: Opening,
     /// Whether the last poll stopped at the window.
     blocked: bool,
