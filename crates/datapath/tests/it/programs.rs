@@ -1,6 +1,6 @@
 //! What becomes of programs: their output, their verdict on the run, and what they start themselves.
 
-use crate::{UDP_RECEIVER, core, delay, emulate, link, number, program, record, spec};
+use crate::{UDP_RECEIVER, core, delay, emulate, emulate_until, link, number, program, record, spec};
 use runs::RunSpec;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -127,14 +127,7 @@ pub(crate) fn programs_that_spin_disturb_neither_the_path_nor_other_flows() {
     let path = json!({"data": [link(10.0, 50), delay(10.0)], "ack": [delay(10.0)]});
     let flows = json!([core("cubic"), program(SPINNING_SENDER, SPINNING_RECEIVER)]);
     // Where programs keep their priority p99 is 8 to 35 ms in every run. What else stops a busy machine comes and goes.
-    let spec = spec(&path, &flows, 3.0);
-    let mut report = emulate(&spec).unwrap();
-    for _ in 1..ATTEMPTS {
-        if !is_late(&report) {
-            break;
-        }
-        report = emulate(&spec).unwrap();
-    }
+    let report = emulate_until(|report| !is_late(report), &spec(&path, &flows, 3.0)).unwrap();
     for side in ["sender", "receiver"] {
         let spinning = end(&report, 2, side);
         // As many as processors, on small machines: without limit nothing else would run there.
@@ -145,9 +138,6 @@ pub(crate) fn programs_that_spin_disturb_neither_the_path_nor_other_flows() {
     assert!(!is_late(&report), "{emulation}");
     assert!(number(emulation, "ends_latest_us") < 20_000.0, "{emulation}");
 }
-
-/// How often a run is made at most until it is in time, as where experiments are run.
-const ATTEMPTS: usize = 3;
 
 /// Whether more than one packet of a hundred passed the path later than the bound.
 fn is_late(report: &Value) -> bool {
