@@ -1,8 +1,8 @@
 //! The fit with the interval that packets and references leave.
 
-use crate::jumps::{Jump, shifts};
-use crate::series::{SIGN, Series};
-use crate::skew::Level;
+use crate::jumps::shifts;
+use crate::levels::Level;
+use crate::series::{Jump, SIGN, Series};
 use crate::{Fit, Judged, PathChange, Piece, Reference, Step, minima};
 
 /// Share of a standard error that is allowed for.

@@ -3,53 +3,14 @@
 //! A step moves both directions by the same amount with opposite signs, so the floor of the round trip stays; a route that
 //! changes moves it.
 
-use crate::levels::{SUPPORT, Stretch};
-use crate::series::{Dot, SIGN, Series};
+use crate::levels::{Level, SUPPORT, Stretch};
+use crate::series::{Dot, Jump, SIGN, Series};
 use crate::sharp::plausible;
-use crate::skew::Level;
 
 /// Smallest change of a floor that is looked at, ns.
 pub(crate) const SMALLEST_NS: f64 = 150e3;
 /// Stretches of one floor that lie between two sides of a step, at most: what happened between was hidden by a queue.
 const HIDDEN: usize = 3;
-
-/// theta grew by `by`. Times are of the local clock after the series' origin, ns.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Jump {
-    /// Packets that were at the local end between these may have met either clock.
-    pub(crate) from: f64,
-    pub(crate) until: f64,
-    /// When it happened at the earliest and at the latest.
-    pub(crate) window: (f64, f64),
-    pub(crate) by: f64,
-    /// `by` may be off by this.
-    pub(crate) error: f64,
-    /// The round trip may have changed by this, as far as was seen so far.
-    pub(crate) trip_error: f64,
-    /// Longer than any delay of the path: nothing but a clock can have done it.
-    pub(crate) certain: bool,
-}
-
-impl Jump {
-    /// After `last`, when a packet was too early for the new clock, and before `first`, when one was too early for the old
-    /// one. Where theta fell it is the backward packet that was too early for the new clock and the forward one for the
-    /// old: both were at the remote end up to a round trip (`trip`) away.
-    pub(crate) fn between(
-        last: f64,
-        first: f64,
-        by: f64,
-        (error, trip_error): (f64, f64),
-        trip: f64,
-    ) -> Self {
-        let window = if by > 0.0 { (last, first) } else { (last - trip, first + trip) };
-        let window = (window.0.min(window.1), window.0.max(window.1));
-        if last < first {
-            Self { from: last, until: first, window, by, error, trip_error, certain: false }
-        } else {
-            Self { from: first - 1.0, until: last + 1.0, window, by, error, trip_error, certain: false }
-        }
-    }
-}
 
 /// Both, in order of time; those that are closer than `near` (ns) are one.
 pub(crate) fn merged(jumps: &[Jump], more: &[Jump], near: f64) -> Vec<Jump> {

@@ -89,3 +89,26 @@ fn costs(floors: &[Option<Dot>], cap: f64) -> Vec<f64> {
     }
     costs
 }
+
+/// A skew with the stretches that it leaves level.
+#[derive(Debug)]
+pub(crate) struct Level {
+    /// Where the search for it began.
+    pub(crate) tried: f64,
+    pub(crate) skew: f64,
+    pub(crate) windows: Windows,
+    pub(crate) stretches: Vec<Stretch>,
+    /// How near to a floor a window has to be to count as on it, ns.
+    pub(crate) cap: f64,
+    /// By how much the floors wander about the line, standard deviation, ns.
+    pub(crate) scatter: f64,
+    /// Standard error of `skew`.
+    pub(crate) error: f64,
+    /// By how much the skew is another one in one half of the run than in the other.
+    pub(crate) bend: f64,
+    /// Differences to skews that explain the packets as well, largest.
+    pub(crate) rival: f64,
+    pub(crate) cost: f64,
+    /// Windows as short as packets allow.
+    pub(crate) fine: Windows,
+}

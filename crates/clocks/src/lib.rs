@@ -43,9 +43,8 @@ mod skew;
 
 use serde::Serialize;
 
-use jumps::Jump;
-use series::Series;
-use skew::Level;
+use levels::Level;
+use series::{Jump, Series};
 
 pub use minima::Minima;
 

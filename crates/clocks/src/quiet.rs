@@ -4,10 +4,9 @@
 //! as short in the end as in the beginning is known in both places.
 
 use crate::SKEW_LIMIT;
-use crate::jumps::Jump;
 use crate::levels::SUPPORT;
 use crate::line::Line;
-use crate::series::{Dot, Series, Windows};
+use crate::series::{Dot, Jump, Series, Windows};
 
 /// The first and the last so many ns are taken as quiet in themselves: probes run before the flows and after them.
 const IDLE_NS: f64 = 0.95e9;

@@ -1,7 +1,6 @@
 //! What was kept of both directions, as numbers relative to the first packet.
 
 use crate::Minima;
-use crate::jumps::Jump;
 
 /// See [`Series::fine_count`].
 const FINE_WINDOWS: u64 = 1024;
@@ -141,5 +140,43 @@ impl Series {
             }
         }
         rest
+    }
+}
+
+/// theta grew by `by`. Times are of the local clock after the series' origin, ns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Jump {
+    /// Packets that were at the local end between these may have met either clock.
+    pub(crate) from: f64,
+    pub(crate) until: f64,
+    /// When it happened at the earliest and at the latest.
+    pub(crate) window: (f64, f64),
+    pub(crate) by: f64,
+    /// `by` may be off by this.
+    pub(crate) error: f64,
+    /// The round trip may have changed by this, as far as was seen so far.
+    pub(crate) trip_error: f64,
+    /// Longer than any delay of the path: nothing but a clock can have done it.
+    pub(crate) certain: bool,
+}
+
+impl Jump {
+    /// After `last`, when a packet was too early for the new clock, and before `first`, when one was too early for the old
+    /// one. Where theta fell it is the backward packet that was too early for the new clock and the forward one for the
+    /// old: both were at the remote end up to a round trip (`trip`) away.
+    pub(crate) fn between(
+        last: f64,
+        first: f64,
+        by: f64,
+        (error, trip_error): (f64, f64),
+        trip: f64,
+    ) -> Self {
+        let window = if by > 0.0 { (last, first) } else { (last - trip, first + trip) };
+        let window = (window.0.min(window.1), window.0.max(window.1));
+        if last < first {
+            Self { from: last, until: first, window, by, error, trip_error, certain: false }
+        } else {
+            Self { from: first - 1.0, until: last + 1.0, window, by, error, trip_error, certain: false }
+        }
     }
 }

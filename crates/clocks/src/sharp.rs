@@ -4,8 +4,7 @@
 //! the two jumps is what a step would be, half their sum is what no step can make. Both have the same noise, be it from
 //! queues or from hosts, so the sums say how large a difference is remarkable in this run.
 
-use crate::jumps::Jump;
-use crate::series::{Dot, SIGN, Series, Windows};
+use crate::series::{Dot, Jump, SIGN, Series, Windows};
 
 /// Windows compared on either side; the one in the middle is in neither.
 const SIDE: usize = 2;

@@ -2,7 +2,7 @@
 
 use crate::SKEW_LIMIT;
 use crate::jumps::jumps;
-use crate::levels::{BOUNDARY, SUPPORT, Stretch, stretches};
+use crate::levels::{BOUNDARY, Level, SUPPORT, Stretch, stretches};
 use crate::line::Line;
 use crate::quiet::Quiet;
 use crate::series::{Dot, SIGN, Series, Windows};
@@ -21,29 +21,6 @@ const REACH: f64 = 0.5;
 const ROUNDS: usize = 3;
 /// Limits of what counts as near a floor, ns.
 const CAP_NS: (f64, f64) = (25e3, 300e3);
-
-/// A skew with the stretches that it leaves level.
-#[derive(Debug)]
-pub(crate) struct Level {
-    /// Where the search for it began.
-    tried: f64,
-    pub(crate) skew: f64,
-    pub(crate) windows: Windows,
-    pub(crate) stretches: Vec<Stretch>,
-    /// How near to a floor a window has to be to count as on it, ns.
-    pub(crate) cap: f64,
-    /// By how much the floors wander about the line, standard deviation, ns.
-    pub(crate) scatter: f64,
-    /// Standard error of `skew`.
-    pub(crate) error: f64,
-    /// By how much the skew is another one in one half of the run than in the other.
-    pub(crate) bend: f64,
-    /// Differences to skews that explain the packets as well, largest.
-    pub(crate) rival: f64,
-    pub(crate) cost: f64,
-    /// Windows as short as packets allow.
-    pub(crate) fine: Windows,
-}
 
 pub(crate) fn level(series: &Series) -> Level {
     level_within(series, 0.0)

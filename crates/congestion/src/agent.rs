@@ -5,26 +5,10 @@
 //! A policy whose observations fall due with an ACK or its own timer then acts as under its network, bit for bit; what
 //! else happens in the call that made it due is told to it before it acts.
 
-use crate::policy::{Acting, Policy};
+use crate::policy::Policy;
 use crate::steps::{StepValues, Steps};
-use crate::{Entry, Registry, STEP_FIELDS, Start};
+use crate::{STEP_FIELDS, Start};
 use units::Time;
-
-/// The agents of this crate: a policy each, under the name of its scheme and `agent-`.
-const AGENTS: &[Entry] =
-    &[crate::aurora::AGENT, crate::indigo::AGENT, crate::neural::AGENT, crate::orca::AGENT];
-
-impl Registry {
-    /// The controllers of this crate, and its agents.
-    pub fn with_agents() -> Self {
-        let mut registry = Self::builtin();
-        for entry in AGENTS {
-            // No controller's name begins with `agent-`.
-            let _ = registry.add(entry.clone());
-        }
-        registry
-    }
-}
 
 /// A policy that waits for decisions from outside.
 #[derive(Debug)]
@@ -94,6 +78,27 @@ impl Agent {
         self.take_values(now);
     }
 
+    pub(crate) fn policy(&self) -> &(dyn Policy + 'static) {
+        &*self.policy
+    }
+
+    pub(crate) fn policy_mut(&mut self) -> &mut (dyn Policy + 'static) {
+        &mut *self.policy
+    }
+
+    /// Looks whether a decision is due.
+    pub(crate) fn ask(&mut self, now: Time) {
+        if self.is_waiting {
+            return;
+        }
+        if let Some(observation) = self.policy.observation(now) {
+            self.observation.copy_from_slice(observation);
+            self.is_waiting = true;
+            self.decisions += 1;
+            self.take_values(now);
+        }
+    }
+
     pub(crate) const fn steps(&mut self) -> Option<&mut Steps> {
         self.steps.as_mut()
     }
@@ -106,33 +111,5 @@ impl Agent {
         {
             self.values = *steps.close(now, &self.policy.control());
         }
-    }
-}
-
-impl Acting for Agent {
-    type Policy = dyn Policy;
-
-    fn policy(&self) -> &Self::Policy {
-        &*self.policy
-    }
-
-    fn policy_mut(&mut self) -> &mut Self::Policy {
-        &mut *self.policy
-    }
-
-    fn ask(&mut self, now: Time) {
-        if self.is_waiting {
-            return;
-        }
-        if let Some(observation) = self.policy.observation(now) {
-            self.observation.copy_from_slice(observation);
-            self.is_waiting = true;
-            self.decisions += 1;
-            self.take_values(now);
-        }
-    }
-
-    fn agent(&mut self) -> Option<&mut Agent> {
-        Some(self)
     }
 }

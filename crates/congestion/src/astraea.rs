@@ -11,9 +11,10 @@
 //! The published network answers near 1 below a queue of about half a BDP and near -1 above: an oscillation of 2.5 % per
 //! step is what it does when nothing is wrong.
 
+use crate::acting::Learned;
 use crate::network::{Layout, Network, Tensors};
 use crate::parts::{Answer, Queried};
-use crate::policy::{Learned, Policy, remember};
+use crate::policy::{Policy, remember};
 use crate::{Ack, Build, Control, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout};
 use units::{Span, Time};
 

@@ -13,10 +13,11 @@
 //! With `recv_rate = mi` an interval of fewer than about eleven packets looks like a full queue, because one packet is
 //! taken off what arrived in it.
 
+use crate::acting::Learned;
 use crate::agent::Agent;
 use crate::network::{Layout, Network, Tensors};
 use crate::parts::Halves;
-use crate::policy::{Learned, Policy};
+use crate::policy::Policy;
 use crate::{Ack, Build, Control, Entry, FieldSink, Parameter, Parameters, Sent, Start};
 use units::{Rate, Span, Time};
 

@@ -12,10 +12,11 @@
 //! delay 40.1 ms (published beside facebookresearch/mvfst-rl, issue 15); collapse where the delay jitters by more than a few
 //! ms, for the smallest RTT is never forgotten.
 
+use crate::acting::Learned;
 use crate::agent::Agent;
 use crate::network::{Layout, Network, Tensors, largest};
 use crate::parts::{Echoed, smoothed};
-use crate::policy::{Learned, Policy, windows_after, with_last_action};
+use crate::policy::{Policy, windows_after, with_last_action};
 use crate::{Ack, Build, Control, Entry, FieldSink, Parameter, Parameters, Sent, Start};
 use units::Time;
 

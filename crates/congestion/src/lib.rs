@@ -3,6 +3,7 @@
 //! Everything here is sans-IO: time arrives in the events, randomness comes from a seeded generator each controller
 //! owns, nothing is allocated per ACK. See `reno.rs` for the smallest complete controller.
 
+mod acting;
 mod agent;
 mod controller;
 mod network;
@@ -57,6 +58,7 @@ mod vegas;
 mod verus;
 mod vivace;
 
+pub use acting::Acting;
 pub use agent::Agent;
 pub use controller::{
     Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Frame, Loss, Message, RateSample, Sent, Start,
@@ -64,9 +66,9 @@ pub use controller::{
 };
 pub use neural::{SIGHTS, Sight};
 pub use parameters::{File, Files, Parameter, ParameterKind, Parameters, Value};
-pub use policy::{Acting, Policy, policy, windows_after};
+pub use policy::{Policy, windows_after};
 pub use receiver::{Arrived, ReceiverHalf};
-pub use registry::{Build, BuildClosure, BuildFallible, BuildReceiver, Entry, Registry};
+pub use registry::{Build, BuildClosure, BuildFallible, BuildReceiver, Entry, Registry, policy};
 pub use steps::{STEP_FIELDS, StepField, StepValues, step_field};
 
 #[cfg(test)]

@@ -10,9 +10,10 @@
 //! Expected: it fills links of 100 and 1000 Mbit/s, which it was trained on, and most of their queue; the expert that it
 //! imitates wants 80 % of it occupied.
 
+use crate::acting::Learned;
 use crate::network::{Layout, Network, Tensors, largest};
 use crate::parts::{Echoed, smoothed};
-use crate::policy::{Learned, Policy, windows_after, with_last_action};
+use crate::policy::{Policy, windows_after, with_last_action};
 use crate::{Ack, Build, Control, Entry, FieldSink, Parameter, Parameters, Sent, Start};
 use units::{Rate, Span, Time};
 

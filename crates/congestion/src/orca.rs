@@ -18,11 +18,12 @@
 //!
 //! Not here: the program stops after 1000 steps to evaluate itself.
 
+use crate::acting::Learned;
 use crate::agent::Agent;
 use crate::cubic::Cubic;
 use crate::network::{Network, Tensors};
 use crate::parts::{Answer, Queried};
-use crate::policy::{Learned, Policy, remember};
+use crate::policy::{Policy, remember};
 use crate::{
     Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
 };

@@ -1,6 +1,7 @@
 //! Controllers by name: ours, and those that somebody adds. A new controller of ours is one file and one line here.
 
-use crate::{Controller, Parameter, Parameters, ReceiverHalf, Start};
+use crate::policy::Policy;
+use crate::{Controller, Parameter, Parameters, ReceiverHalf, Start, indigo, muses};
 use core::fmt::{self, Debug, Formatter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -124,6 +125,38 @@ impl Registry {
     /// All of them, in the order of their names.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Entry> {
         self.entries.values()
+    }
+}
+
+/// The agents: a policy each, under the name of its scheme and `agent-`.
+const AGENTS: &[Entry] =
+    &[crate::aurora::AGENT, crate::indigo::AGENT, crate::neural::AGENT, crate::orca::AGENT];
+
+impl Registry {
+    /// The controllers of this crate, and its agents.
+    pub fn with_agents() -> Self {
+        let mut registry = Self::builtin();
+        for entry in AGENTS {
+            // No controller's name begins with `agent-`.
+            let _ = registry.add(entry.clone());
+        }
+        registry
+    }
+}
+
+/// The policy of the learned scheme whose controller is called `name`, its parameters at their defaults; none of other
+/// controllers. A trainer takes the place of its network.
+pub fn policy(name: &str, start: &Start) -> Option<Box<dyn Policy>> {
+    match name {
+        "indigo" => {
+            let parameters = Parameters::defaults(indigo::ENTRY.parameters);
+            Some(Box::new(indigo::Indigo::new(&parameters, start)))
+        }
+        "muses" => {
+            let parameters = Parameters::defaults(muses::ENTRY.parameters);
+            Some(Box::new(muses::Muses::new(&parameters, start)))
+        }
+        _ => None,
     }
 }
 

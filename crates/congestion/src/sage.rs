@@ -21,9 +21,10 @@
 mod recent;
 mod report;
 
+use crate::acting::Learned;
 use crate::network::{Layout, Network, Tensors};
 use crate::parts::Queried;
-use crate::policy::{Learned, Policy};
+use crate::policy::Policy;
 use crate::{Ack, Build, Control, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout};
 use report::{INPUTS, Reports};
 use units::{Span, Time};

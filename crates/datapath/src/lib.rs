@@ -22,6 +22,7 @@ mod run;
 mod scheduling;
 mod scratch;
 mod shell;
+mod sysctl;
 mod telling;
 mod tun;
 mod turn;

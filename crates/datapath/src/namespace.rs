@@ -1,6 +1,7 @@
 //! Network namespaces: one for each end of a flow. They have no name; they vanish with the last descriptor, thread or
 //! process that holds them, however this process ends.
 
+use crate::sysctl::set;
 use nix::sched::{CloneFlags, setns, unshare};
 use runs::KernelSpec;
 use std::fs::{self, File};
@@ -111,14 +112,6 @@ const SYSCTLS: [(&str, &str); 6] = [
     ("net/ipv4/tcp_wmem", "4096 131072 268435456"),
     ("net/ipv4/ping_group_range", "0 2147483647"),
 ];
-
-/// Writes a sysctl of the calling thread's namespace. One that is not there (of a kernel without IPv6) needs nothing.
-pub(crate) fn set(name: &str, value: &str) -> io::Result<()> {
-    match std::fs::write(format!("/proc/sys/{name}"), value) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result,
-    }
-}
 
 /// Gives TCP in the calling thread's namespace the socket buffers that `kernel` asks for: sockets that are opened from now on.
 fn set_buffers(kernel: &KernelSpec) -> io::Result<()> {

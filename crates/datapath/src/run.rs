@@ -80,7 +80,7 @@ pub fn run(
     let stop = || observer.stop().is_some();
     clean_up();
     let owner = Owner::next();
-    let scratch = Scratch::create(&owner)?;
+    let scratch = Scratch::create(owner.mark_text())?;
     let outcome = carry_out(Planned { spec, registry }, scratch.path(), &stop);
     // Also what follows would disturb the next run.
     let told = outcome.and_then(|outcome| tell_all(spec, outcome, observer));

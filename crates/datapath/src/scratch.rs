@@ -1,6 +1,5 @@
 //! Private directories for the programs of runs, in a place where nobody else can make or exchange them.
 
-use crate::owner::Owner;
 use nix::unistd::geteuid;
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
@@ -17,12 +16,12 @@ const OF_USER: &str = "XDG_RUNTIME_DIR";
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// That of a run: made now, so whatever is there already is refused.
+    /// That of a run, named by the mark of its owner: made now, so whatever is there already is refused.
     ///
     /// # Errors
     /// One line: where no directory could be made, and why.
-    pub(crate) fn create(owner: &Owner) -> Result<Self, String> {
-        let path = home()?.join(owner.mark_text());
+    pub(crate) fn create(mark: &str) -> Result<Self, String> {
+        let path = home()?.join(mark);
         // Not recursive: it has to be new.
         make(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Self(path))
@@ -105,6 +104,7 @@ fn user() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::owner::Owner;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]
@@ -132,12 +132,12 @@ mod tests {
     #[test]
     fn what_was_made_beforehand_is_not_taken() {
         let owner = Owner::next();
-        let first = Scratch::create(&owner).unwrap();
-        let refusal = Scratch::create(&owner).unwrap_err();
+        let first = Scratch::create(owner.mark_text()).unwrap();
+        let refusal = Scratch::create(owner.mark_text()).unwrap_err();
         assert!(refusal.contains(&first.path().display().to_string()), "{refusal}");
         let path = first.path().to_owned();
         drop(first);
         assert!(!path.exists());
-        assert!(Scratch::create(&owner).is_ok());
+        assert!(Scratch::create(owner.mark_text()).is_ok());
     }
 }

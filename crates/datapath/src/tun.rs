@@ -157,7 +157,7 @@ fn configure(config: &TunConfig) -> Result<(), Errno> {
     }
     set_queue_length(&config.name)?;
     // Where the namespace is not ours, IPv6 would look for routers and groups through the path, and be measured there.
-    crate::namespace::set(&format!("net/ipv6/conf/{}/disable_ipv6", config.name), "1")
+    crate::sysctl::set(&format!("net/ipv6/conf/{}/disable_ipv6", config.name), "1")
         .and_then(|()| bring_up(&config.name))
         .map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
     if config.default_route {

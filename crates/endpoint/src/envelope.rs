@@ -1,11 +1,10 @@
 //! What is around everything that two sides say to each other.
 
 use crate::guard::Guard;
+use crate::layout::{HEAD_BYTES, word, write};
 use crate::seal::{Kind, TAG_BYTES};
 use crate::socket::Datagram;
 
-/// Bytes before the content: number with kind, and time stamp.
-pub const HEAD_BYTES: usize = 16;
 /// What an envelope adds to its content.
 pub const ENVELOPE_BYTES: usize = HEAD_BYTES + TAG_BYTES;
 /// What an envelope holds.
@@ -31,13 +30,7 @@ pub fn close_envelope(
     body: &[u8],
     bytes: &mut Vec<u8>,
 ) {
-    let begin = bytes.len();
-    bytes.extend_from_slice(&((kind as u64) << 56 | number).to_le_bytes());
-    bytes.extend_from_slice(&stamp_ns.to_le_bytes());
-    bytes.extend_from_slice(body);
-    let (head, body) = bytes[begin..].split_at_mut(HEAD_BYTES);
-    let tag = guard.close(kind, number, head, body);
-    bytes.extend_from_slice(&tag);
+    write(kind, number, stamp_ns, body, bytes, |head, body| guard.close(kind, number, head, body));
 }
 
 /// Opens an envelope. Returns `None` if it is a greeting, which `guard` takes, or not a new one of the peer.
@@ -65,9 +58,4 @@ pub fn open_envelope<'a>(guard: &mut Guard, datagram: &'a mut Datagram<'_>) -> O
 fn kind(bytes: &[u8]) -> Option<Kind> {
     let kinds = [Kind::Packet, Kind::Ask, Kind::Answer];
     bytes.get(7).and_then(|code| kinds.into_iter().find(|kind| *kind as u8 == *code))
-}
-
-/// The eight bytes at `at` as a number; zero where there are none.
-pub fn word(bytes: &[u8], at: usize) -> u64 {
-    bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
 }

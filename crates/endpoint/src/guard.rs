@@ -2,7 +2,7 @@
 //! only the other end can have made.
 
 use crate::clock::monotonic_ns;
-use crate::envelope::{HEAD_BYTES, close_envelope, word};
+use crate::layout::{HEAD_BYTES, word, write};
 use crate::peer::{GREETING_DATAGRAM_BYTES, Greeting, Peer};
 use crate::seal::{Key, Kind, Seal, TAG_BYTES, Window};
 use crate::socket::{Datagram, MAX_DATAGRAM_BYTES, Outbox};
@@ -192,7 +192,10 @@ impl Guard {
 
     fn send(&self, socket: &UdpSocket, to: SocketAddrV4, number: u64, greeting: Greeting) {
         let mut bytes = Vec::with_capacity(GREETING_DATAGRAM_BYTES);
-        close_envelope(self, Kind::Hello, number, monotonic_ns(), &greeting.to_bytes(), &mut bytes);
+        let (kind, body) = (Kind::Hello, greeting.to_bytes());
+        write(kind, number, monotonic_ns(), &body, &mut bytes, |head, body| {
+            self.close(kind, number, head, body)
+        });
         // What the socket does not take is as good as lost on the way: the next one follows.
         let _sent = socket.send_to(&bytes, to);
     }

@@ -46,8 +46,17 @@ struct Sums {
     measured_data_bytes: u64,
 }
 
+impl RunMeter {
+    /// The statistics of the run. `links` and `senders` are what the driver counted; a log that comes without them
+    /// has null in their place.
+    pub fn finish(mut self, links: &[LinkCounters], senders: &[SenderCounters]) -> RunStats {
+        self.begin_awaited();
+        run_stats(self, links, senders)
+    }
+}
+
 /// The statistics of a run.
-pub(crate) fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCounters]) -> RunStats {
+fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCounters]) -> RunStats {
     let clock = meter.log_zero.map_or(Clock::Exported, |zero| Clock::Logged(zero.as_ns()));
     let scope = Scope {
         clock,

@@ -1,15 +1,13 @@
 //! The meter of a run: records in, statistics out.
 
 use crate::fairness::Fairness;
-use crate::finish;
 use crate::flow_meter::FlowMeter;
 use crate::flow_table::FlowTable;
-use crate::inputs::{FlowInfo, LinkCounters, MeterConfig, Read, Sample, SenderCounters, Tells};
+use crate::inputs::{FlowInfo, MeterConfig, Read, Sample, Tells};
 use crate::jain::{ActiveRule, JainWindows};
 use crate::media::FrameDelivery;
 use crate::sampling::Sampling;
 use crate::stated::{StatedSpan, StatedStates};
-use crate::stats::RunStats;
 use crate::tally::Tally;
 use record::{Event, Record};
 use units::{Span, Time};
@@ -156,15 +154,13 @@ impl RunMeter {
         StatedStates::new(self.flows.iter().map(span))
     }
 
-    /// The statistics of the run. `links` and `senders` are what the driver counted; a log that comes without them
-    /// has null in their place.
-    pub fn finish(mut self, links: &[LinkCounters], senders: &[SenderCounters]) -> RunStats {
+    /// Flows that have not begun by the end of the run begin there.
+    pub(crate) fn begin_awaited(&mut self) {
         while let Some(info) = self.awaited.pop() {
             if self.table.get(info.flow).is_none() {
                 self.insert(FlowInfo { start: Time::from_ns(self.end_ns()), ..info });
             }
         }
-        finish::run_stats(self, links, senders)
     }
 
     /// End of the run, ns: as planned, or the last record if that is later (an imported log's clock can start before

@@ -1,7 +1,8 @@
 //! Stands between the transport and a controller that is not ours: asks it, checks what it answers, and ends the run
 //! with a line that names it when it answers something that cannot be. Built-in controllers pay nothing for this.
 
-use crate::watch::{Callback, Place, Watch};
+use crate::callback::Callback;
+use crate::watch::{Place, Watch};
 use congestion::{Ack, Control, Controller, Ecn, FieldSink, Frame, Loss, Sent, Start, Timeout};
 use core::fmt::{self, Debug, Formatter};
 use std::sync::Arc;

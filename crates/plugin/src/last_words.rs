@@ -2,10 +2,12 @@
 #![allow(unsafe_code, reason = "signal handlers, and writing from them")]
 #![allow(clippy::disallowed_methods, reason = "a watchdog waits, a file is opened for the last words")]
 
+use crate::callback::Callback;
 use crate::copies;
-use crate::watch::{self, Callback, Place};
+use crate::saying::{LAST_WORDS, say};
+use crate::watch::{self, Place};
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicI32, Ordering};
+use core::sync::atomic::Ordering;
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::fd::IntoRawFd;
@@ -26,9 +28,6 @@ const FATAL: [(c_int, &str); 5] = [
     (libc::SIGFPE, "crashed (SIGFPE: it divided a whole number by zero)"),
     (libc::SIGABRT, "crashed (SIGABRT: it gave up with abort or a failed assertion)"),
 ];
-
-/// Where the last words go.
-static LAST_WORDS: AtomicI32 = AtomicI32::new(-1);
 
 /// From now on a plug-in that ends this process or takes longer than 5 s for an answer (60 s to make a flow's
 /// state, which may load much) leaves a line in `file` that names it and what it did; the latter ends the process. A crash
@@ -84,27 +83,6 @@ extern "C" fn on_exit() {
     watch::for_each_busy(|label, callback| {
         say(LAST_WORDS.load(Ordering::SeqCst), label, callback, "called exit");
     });
-}
-
-/// A copy of the process says that it is one.
-pub(crate) fn say_copied(label: &str, callback: Option<Callback>) {
-    let callback = callback.unwrap_or(Callback::Create);
-    say(
-        LAST_WORDS.load(Ordering::SeqCst),
-        label,
-        callback,
-        "called fork and returned in the copy of the process",
-    );
-}
-
-/// Writes without taking memory or locks: the process may be in any state.
-fn say(descriptor: c_int, label: &str, callback: Callback, what: &str) {
-    for part in [label, ": ", callback.name(), " ", what, "\n"] {
-        // SAFETY: the bytes are readable; what is written to a descriptor that is not open is lost.
-        unsafe {
-            libc::write(descriptor, part.as_ptr().cast(), part.len());
-        }
-    }
 }
 
 /// Where a backtrace goes.

@@ -5,6 +5,7 @@
 //! of anything that implements [`Foreign`]: it checks every answer, and a [`Watch`] keeps the first thing that was wrong.
 //! [`export!`] makes such a library from entries written in Rust. All `unsafe` code about plug-ins is here.
 
+mod callback;
 mod code;
 mod copies;
 mod export;
@@ -14,8 +15,10 @@ mod keep;
 mod last_words;
 mod library;
 mod native;
+mod saying;
 mod watch;
 
+pub use callback::Callback;
 pub use code::{Code, read_regular};
 pub use export::Exported;
 pub use guard::{Answer, Event, Foreign, Guarded};
@@ -23,4 +26,4 @@ pub use interface::Plugin;
 pub use keep::keep;
 pub use last_words::guard_process;
 pub use library::{Description, Library, check_field};
-pub use watch::{Callback, Watch};
+pub use watch::Watch;

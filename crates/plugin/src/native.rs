@@ -1,9 +1,9 @@
 //! A controller of a loaded library, asked through its functions.
 #![allow(unsafe_code, reason = "calls functions of a library by the contract of `include/dumbbell.h`")]
 
+use crate::callback::Callback;
 use crate::guard::{Answer, Event, Foreign};
 use crate::interface as c;
-use crate::watch::Callback;
 use congestion::{FieldSink, Parameters, RateSample, Start, TimeoutKind, Value};
 use core::ffi::{CStr, c_char, c_void};
 use core::{mem, ptr};

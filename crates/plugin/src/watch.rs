@@ -3,82 +3,10 @@
 //! A plug-in that crashes or never returns takes its process along. [`guard_process`] makes such a process leave a line
 //! behind that names the plug-in and what it was doing.
 
-use crate::{copies, last_words};
+use crate::callback::Callback;
+use crate::{copies, saying};
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering, compiler_fence};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-/// What a plug-in may be asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Callback {
-    /// Making a flow's state.
-    Create,
-    /// An ACK.
-    OnAck,
-    /// A loss.
-    OnLoss,
-    /// A timeout.
-    OnTimeout,
-    /// CE marks.
-    OnEcn,
-    /// A packet was sent.
-    OnSent,
-    /// A frame of a live source.
-    OnFrame,
-    /// The connection is set up.
-    OnEstablished,
-    /// A loss that was none.
-    OnSpuriousLoss,
-    /// Its timer.
-    OnWake,
-    /// The end of an episode.
-    OnRecovered,
-    /// What is allowed.
-    Control,
-    /// Values for plots.
-    Fields,
-    /// The end of a flow's state.
-    Destroy,
-}
-
-impl Callback {
-    const ALL: [Self; 14] = [
-        Self::Create,
-        Self::OnAck,
-        Self::OnLoss,
-        Self::OnTimeout,
-        Self::OnEcn,
-        Self::OnSent,
-        Self::OnFrame,
-        Self::OnEstablished,
-        Self::OnSpuriousLoss,
-        Self::OnWake,
-        Self::OnRecovered,
-        Self::Control,
-        Self::Fields,
-        Self::Destroy,
-    ];
-
-    /// Its name in the interface.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::OnAck => "on_ack",
-            Self::OnLoss => "on_loss",
-            Self::OnTimeout => "on_timeout",
-            Self::OnEcn => "on_ecn",
-            Self::OnSent => "on_sent",
-            Self::OnFrame => "on_frame",
-            Self::OnEstablished => "on_established",
-            Self::OnSpuriousLoss => "on_spurious_loss",
-            Self::OnWake => "on_wake",
-            Self::OnRecovered => "on_recovered",
-            Self::Control => "control",
-            Self::Fields => "fields",
-            Self::Destroy => "destroy",
-        }
-    }
-}
 
 /// The plug-ins of one run.
 #[derive(Debug, Default)]
@@ -162,7 +90,7 @@ impl Place {
     /// Ends this process if it is a copy, or if there was one.
     #[inline]
     fn check_copied(&self) {
-        copies::check(|| last_words::say_copied(&self.label, self.callback()));
+        copies::check(|| saying::say_copied(&self.label, self.callback()));
     }
 
     /// What it was asked last.

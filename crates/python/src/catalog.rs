@@ -1,8 +1,9 @@
 //! What the core knows by name: controllers and their parameters, transports, metrics.
 
 use crate::outside::read_files;
+use crate::parameter::parameter_json;
 use crate::{error, text};
-use congestion::{Parameter, ParameterKind, Parameters, Registry, Start, Value};
+use congestion::{Parameters, Registry, Start};
 use pyo3::prelude::*;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -31,27 +32,6 @@ pub(crate) fn controllers() -> String {
         })
         .collect();
     Json::from(list).to_string()
-}
-
-pub(crate) fn parameter_json(parameter: &Parameter) -> Json {
-    let (kind, min, max, choices) = match parameter.kind {
-        ParameterKind::Number { min, max } => ("number", json!(min), json!(max), Json::Null),
-        ParameterKind::Integer { min, max } => ("integer", json!(min), json!(max), Json::Null),
-        ParameterKind::Flag => ("flag", Json::Null, Json::Null, Json::Null),
-        ParameterKind::Choice(choices) => ("choice", Json::Null, Json::Null, json!(choices)),
-        ParameterKind::File => ("file", Json::Null, Json::Null, Json::Null),
-    };
-    let default = match &parameter.default {
-        Value::Number(value) => json!(value),
-        Value::Integer(value) => json!(value),
-        Value::Flag(value) => json!(value),
-        Value::Choice(value) => json!(value),
-        Value::File(value) => json!(value.as_ref().map(|file| &*file.name)),
-    };
-    json!({
-        "name": parameter.name, "unit": parameter.unit, "kind": kind, "min": min, "max": max, "choices": choices,
-        "default": default, "help": parameter.help, "needed": parameter.is_needed,
-    })
 }
 
 /// The files that controllers cannot do without: names of parameters, by controller.

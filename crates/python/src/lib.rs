@@ -12,6 +12,7 @@ mod exchange;
 mod interpreter;
 mod logs;
 mod outside;
+mod parameter;
 mod remote;
 mod run;
 mod source;

@@ -105,7 +105,7 @@ pub(crate) fn describe_plugin(py: Python<'_>, file: PathBuf, sha256: &str) -> Py
 }
 
 fn description(name: &str, summary: &str, parameters: &[Parameter], fields: &[(&str, &str)]) -> Json {
-    let parameters: Vec<Json> = parameters.iter().map(crate::catalog::parameter_json).collect();
+    let parameters: Vec<Json> = parameters.iter().map(crate::parameter::parameter_json).collect();
     let fields: Vec<Json> = fields.iter().map(|(name, unit)| json!({"name": name, "unit": unit})).collect();
     json!({"name": name, "summary": summary, "parameters": parameters, "fields": fields})
 }

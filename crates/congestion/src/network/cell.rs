@@ -1,6 +1,6 @@
 //! Layers that remember.
 
-use super::layer::{accumulate, sigmoid};
+use super::sums::{accumulate, sigmoid};
 
 /// A long short-term memory cell.
 #[derive(Clone, Debug)]

@@ -26,6 +26,7 @@
 mod cell;
 mod layer;
 mod stack;
+mod sums;
 mod tensors;
 
 use layer::Layer;

@@ -9,9 +9,10 @@
 mod description;
 mod sights;
 
+use crate::acting::Learned;
 use crate::agent::Agent;
 use crate::network::{Network, Tensors, largest};
-use crate::policy::{Learned, Policy, windows_after};
+use crate::policy::{Policy, windows_after};
 use crate::steps::{StepValues, Steps};
 use crate::{
     Ack, Build, Control, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, STEP_FIELDS, Sent, Start,

@@ -14,8 +14,10 @@
 //! (tcpexmachina/remy@a7e7a42, tests/verify-2014; figure 2 of the paper of 2014), with its table of link rates from 3.2 to 320 Mbit/s.
 
 mod dna;
+mod file;
 mod memory;
 mod rules;
+mod table;
 mod text;
 mod tree;
 
@@ -23,8 +25,9 @@ use crate::copa_gcc::pacing;
 use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, Start, Timeout};
 use core::fmt::Debug;
 pub use memory::{Memory, SIGNALS, Signals};
-pub use rules::{Action, DOMAIN, MAX_INTERSEND_MS, MAX_WINDOW, Rule, Table};
+pub use rules::{Action, DOMAIN, MAX_INTERSEND_MS, MAX_WINDOW, Rule};
 use std::sync::Arc;
+pub use table::Table;
 pub use text::Written;
 use units::Time;
 

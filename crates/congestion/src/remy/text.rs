@@ -12,7 +12,8 @@
 //! training.
 
 use super::memory::Signals;
-use super::rules::{Action, Rule, Table};
+use super::rules::{Action, Rule};
+use super::table::Table;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

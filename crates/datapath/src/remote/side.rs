@@ -240,7 +240,8 @@ impl Side {
             return Err(format!("run: {} flows were opened", self.ports.len()));
         }
         let owner = Owner::next();
-        let scratch = spec.flows.iter().any(|flow| flow.program.is_some()).then(|| Scratch::create(&owner));
+        let scratch =
+            spec.flows.iter().any(|flow| flow.program.is_some()).then(|| Scratch::create(owner.mark_text()));
         let scratch = scratch.transpose()?;
         let directory = scratch.as_ref().map_or(std::path::Path::new("/"), Scratch::path);
         let ports = std::mem::take(&mut self.ports);
