@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import catalog
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.tables import read_toml
-from dumbbell.errors import UserError
 from dumbbell.results import open_results
 from dumbbell.results.directory import to_toml
 

@@ -28,15 +28,15 @@ import numpy
 from blocks import replace_block
 
 import dumbbell
-from dumbbell.calibrate.error import chances, emulated, measured, searched
-from dumbbell.calibrate.fitting import elements_of, values_at
-from dumbbell.calibrate.journal import Journal
-from dumbbell.calibrate.model import FULL_PACKET_BYTES, MODELS, Hints
-from dumbbell.calibrate.objective import Objective
-from dumbbell.calibrate.search import Effort, minimise
-from dumbbell.calibrate.target import Asked, Target, read_target
-from dumbbell.calibrate.workers import workers
 from dumbbell.catalog.path import PathModel
+from dumbbell.studies.calibrate.error import chances, emulated, measured, searched
+from dumbbell.studies.calibrate.fitting import elements_of, values_at
+from dumbbell.studies.calibrate.journal import Journal
+from dumbbell.studies.calibrate.model import FULL_PACKET_BYTES, MODELS, Hints
+from dumbbell.studies.calibrate.objective import Objective
+from dumbbell.studies.calibrate.search import Effort, minimise
+from dumbbell.studies.calibrate.target import Asked, Target, read_target
+from dumbbell.studies.calibrate.workers import workers
 
 SCHEMES = ["cubic", "bbr", "vegas", "copa", "pcc", "webrtc", "scream-pantheon", "fillp"]
 """By loss, model, delay and rate; two that stay below most rates, and one that always fills the queue."""

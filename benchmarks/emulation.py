@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
 from dumbbell.machine.emulation import require_emulation
 
 PAYLOAD_SHARE = 1448 / 1500

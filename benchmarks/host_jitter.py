@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from dumbbell import _core
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
 from dumbbell.machine.emulation import require_emulation
 
 SEND, DELIVER, ACK_SEND, ACK_DELIVER = 0, 5, 7, 10

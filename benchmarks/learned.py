@@ -21,8 +21,8 @@ from typing import Any
 from blocks import replace_block
 
 from dumbbell import catalog
-from dumbbell.figures.heatmap import MapAxis, heatmap_figure
-from dumbbell.figures.typeset import figure_as
+from dumbbell.present.plots.heatmap import MapAxis, heatmap_figure
+from dumbbell.present.plots.typeset import figure_as
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "learned.md"

@@ -24,10 +24,10 @@ from typing import Any
 from blocks import replace_block
 
 from dumbbell import catalog
-from dumbbell.figures import Replicated, replication_figure, styles
-from dumbbell.figures.svg import for_print
-from dumbbell.figures.typeset import figure_as
 from dumbbell.machine.description import cpus
+from dumbbell.present.plots import Replicated, replication_figure, styles
+from dumbbell.present.plots.svg import for_print
+from dumbbell.present.plots.typeset import figure_as
 from dumbbell.results.environment import environment
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -21,7 +21,7 @@ from webrtc_figures import ABSENT, QUEUED_MS, SCENARIOS, Call, Figure, Times, kn
 from webrtc_reasons import REASONS
 
 from dumbbell import catalog
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
 from dumbbell.results import open_results
 
 PAIRS = {  # ours: Chromium's

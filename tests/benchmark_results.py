@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
-from dumbbell.benchmark import Benchmark, Part
+from dumbbell.base.progress import Progress
 from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.tables import read_toml
+from dumbbell.execution.check import check
 from dumbbell.execution.pool import Work, execute
-from dumbbell.experiment import Overrides, check, resolve
-from dumbbell.progress import Progress
+from dumbbell.experiment import Overrides, resolve
 from dumbbell.results import prepare, write_environment
 from dumbbell.results.environment import environment
+from dumbbell.studies.benchmark import Benchmark, Part
 
 EXAMINED = ("bbr", "copa")
 

@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy  # noqa: F401  # (imported before it is needed: that is the point)
 from matplotlib import font_manager  # noqa: F401
 
-PACKAGES = ("dumbbell.commands", "dumbbell.library")
-DRAWING = ("dumbbell.benchmark.site.index", "dumbbell.report.drawing", "dumbbell.report.page")
+PACKAGES = ("dumbbell.cli", "dumbbell.api")
+DRAWING = ("dumbbell.present.site.index", "dumbbell.present.report.drawing", "dumbbell.present.report.page")
 
 
 class Forks:

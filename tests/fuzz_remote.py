@@ -6,8 +6,8 @@ import json
 import os
 from pathlib import Path
 
+from dumbbell.machine.host import read_host
 from dumbbell.remote.allowed import allowed, require
-from dumbbell.remote.host import read_host
 from dumbbell.remote.messages import GREETING, Messages
 from fuzz_given import Target
 

@@ -14,16 +14,17 @@ from typing import Any
 
 import dumbbell
 from dumbbell import _core, catalog
-from dumbbell.calibrate.target import Asked, read_target
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import parse_path
 from dumbbell.catalog.plan import Plan, parse_plan
 from dumbbell.catalog.scheme import parse_scheme
 from dumbbell.catalog.tables import parse_toml, read_toml
-from dumbbell.ccperf.experiment import ccperf_plan
-from dumbbell.errors import UserError
-from dumbbell.experiment import Overrides, check, pin, resolve
-from dumbbell.parser import command_parser
+from dumbbell.cli.parser import command_parser
+from dumbbell.execution.check import check
+from dumbbell.experiment import Overrides, pin, resolve
 from dumbbell.results.campaign import HEARTBEAT
+from dumbbell.studies.calibrate.target import Asked, read_target
+from dumbbell.studies.ccperf.experiment import ccperf_plan
 from fuzz_given import Target, joined, parted, results, simulate, written
 from fuzz_learned import LEARNED
 from fuzz_logs import LOGS
@@ -226,7 +227,7 @@ def _give_specification(content: bytes, _: Path) -> None:
     else:
         try:
             _core.check_run(os.fsdecode(content).encode("utf-8", "replace").decode(), "sim")
-        except _core.Error as error:  # `experiment/check.py` says it so
+        except _core.Error as error:  # `execution/check.py` says it so
             raise UserError(str(error)) from None
 
 

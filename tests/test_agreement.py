@@ -16,7 +16,8 @@ from dumbbell.catalog.available import missing
 from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.tables import TomlTable, read_toml
-from dumbbell.experiment import Overrides, check, resolve
+from dumbbell.execution.check import check
+from dumbbell.experiment import Overrides, resolve
 
 SCRIPT = Path(__file__).parent.parent / "benchmarks" / "agreement.py"
 

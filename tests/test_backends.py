@@ -1,36 +1,35 @@
-"""Backends: found by what is written, asked for what they can, added by one file."""
+"""Backends: found by what is written, asked for what they can, added by a description and one file."""
 
 import json
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from dumbbell import backends, catalog
-from dumbbell.backends import Executor
+from dumbbell.backends import Executor, choose_jobs, find_executor
+from dumbbell.base.backend import BACKENDS, Backend, Capabilities, Wording, backend_forms, find_backend
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import PathModel
-from dumbbell.errors import UserError
 from dumbbell.execution import worker
-from dumbbell.experiment import Overrides, check, resolve
-from dumbbell.report.wording import figure_title, path_sentence
+from dumbbell.execution.check import check
+from dumbbell.experiment import Overrides, resolve
+from dumbbell.present.report.wording import figure_title, path_sentence
 
 PLAYED = """
 import json
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dumbbell import _core
-from dumbbell.backends import Capabilities, Wording
+from dumbbell.base.backend import Backend
 
 
 @dataclass(frozen=True)
 class Played:
-    form: ClassVar = "played:WHERE"
-    refusal: ClassVar = ""
-    capabilities: ClassVar = Capabilities(real_packets=True, max_jobs=2)
-    wording: ClassVar = Wording("play", "Played")
-    argument: str = ""
+    backend: Backend
 
     def check(self, specification):
         if json.loads(specification)["duration_s"] > 60.0:
@@ -40,36 +39,44 @@ class Played:
         return nullcontext()
 
     def environment(self, experiment):
-        return {"stage": self.argument}
+        return {"stage": self.backend.argument}
 
     def enter(self):
         return None
 
     def run_one(self, specification, directory, note):
-        note(f"played at {self.argument}")
+        note(f"played at {self.backend.argument}")
         return {"flows": [], "links": [], "network": {}, "sim_wall_s": None, "events": 0}
 
     def clean_up(self):
         pass
 
 
-BACKEND = Played
+EXECUTOR = Played
 """
 
 
-@pytest.fixture
-def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Executor]:
-    """A backend that consists of one file."""
-    folder = tmp_path / "more"
+@contextmanager
+def known(backend: Backend, folder: Path) -> Iterator[None]:
+    """Meanwhile there is a backend more, whose executor is in a file of this folder."""
     folder.mkdir()
-    (folder / "played.py").write_text(PLAYED)
-    monkeypatch.setattr(backends, "__path__", [*backends.__path__, str(folder)])
-    backends._known.cache_clear()
-    yield backends.require("played:globe")
-    backends._known.cache_clear()
+    (folder / f"{backend.name}.py").write_text(PLAYED)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(BACKENDS, backend.name, backend)
+        patch.setattr(backends, "__path__", [*backends.__path__, str(folder)])
+        patch.delitem(sys.modules, f"dumbbell.backends.{backend.name}", raising=False)
+        yield
 
 
-def test_a_backend_is_one_file(played: Executor, tmp_path: Path) -> None:
+@pytest.fixture
+def played(tmp_path: Path) -> Iterator[Executor]:
+    """A backend that consists of a description and one file."""
+    described = Backend("played:WHERE", Capabilities(real_packets=True, max_jobs=2), Wording("play", "Played"))
+    with known(described, tmp_path / "more"):
+        yield find_executor("played:globe")
+
+
+def test_a_backend_is_a_description_and_one_file(played: Executor, tmp_path: Path) -> None:
     plan = catalog.experiments().find("quick")
     experiment = resolve(plan, Overrides(schemes=("reno",), settings={"backend": "played:globe", "duration_s": 2.0}))
     check(experiment)
@@ -88,12 +95,12 @@ def test_a_backend_is_one_file(played: Executor, tmp_path: Path) -> None:
 
 def test_its_wording_and_capabilities_reach_reports_and_refusals(played: Executor) -> None:
     path = PathModel("p", "")
-    assert path_sentence(path, played).startswith("Played: p: ")
-    assert figure_title(played, "p", 1, 30.0, 1, 0.0, True).startswith("play of p\n")
-    assert backends.forms(lambda can: can.real_packets) == ["emu", "remote:HOST", "played:WHERE"]
-    assert backends.choose_jobs(played, None, 8) == 2
+    assert path_sentence(path, played.backend).startswith("Played: p: ")
+    assert figure_title(played.backend, "p", 1, 30.0, 1, 0.0, True).startswith("play of p\n")
+    assert backend_forms(lambda can: can.real_packets) == ["emu", "remote:HOST", "played:WHERE"]
+    assert choose_jobs(played.backend, None, 8) == 2
     with pytest.raises(UserError, match="jobs 3: allowed with backend played:globe is 2"):
-        backends.choose_jobs(played, 3, 8)
+        choose_jobs(played.backend, 3, 8)
     with pytest.raises(UserError, match="runs with backend emu, remote:HOST, played:WHERE only"):
         check(resolve(catalog.experiments().find("quick"), Overrides(schemes=("kernel-cubic",))))
 
@@ -113,19 +120,18 @@ def test_its_wording_and_capabilities_reach_reports_and_refusals(played: Executo
 )
 def test_refusals(text: str, line: str) -> None:
     with pytest.raises(UserError) as refusal:
-        backends.require(text)
+        find_executor(text)
     assert str(refusal.value) == line
 
 
 def test_what_is_imported_is_known_but_not_executed() -> None:
-    assert backends.full_name(backends.find("import")) == "import"
-    assert not isinstance(backends.find("import"), Executor)
-    assert not backends.find("import").capabilities.executes
-    assert path_sentence(PathModel("p", "A path"), backends.find("import")) == "Imported results: p, A path."
+    assert find_backend("import").full_name == "import"
+    assert not find_backend("import").capabilities.executes
+    assert path_sentence(PathModel("p", "A path"), find_backend("import")) == "Imported results: p, A path."
 
 
 def test_nothing_is_said_of_a_network_that_nobody_knows() -> None:
     path = PathModel("to-host", "this machine and host")
     assert (
-        path_sentence(path, backends.find("remote:host")) == "Tested over the network: to-host, this machine and host."
+        path_sentence(path, find_backend("remote:host")) == "Tested over the network: to-host, this machine and host."
     )

@@ -11,8 +11,8 @@ import pytest
 import dumbbell
 from conftest import COMMAND, Dumbbell
 from dumbbell import _core, catalog
-from dumbbell.benchmark.selection import shortened
 from dumbbell.catalog.plan import Plan
+from dumbbell.studies.benchmark import shortened
 
 PARTS = [plan for plan in catalog.experiments() if plan.membership is not None]
 AIMD_CLASS = Path(__file__).parent.parent / "examples/python/aimd.py"

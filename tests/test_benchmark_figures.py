@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dumbbell import catalog
-from dumbbell.figures import (
+from dumbbell.present.plots import (
     Bars,
     Distribution,
     Ellipse,
@@ -44,12 +44,12 @@ from dumbbell.figures import (
     sweep_figure,
     window_figure,
 )
-from dumbbell.figures.canvas import look, renderer
-from dumbbell.figures.frame import LINES, frame, tick_text
-from dumbbell.figures.heatmap import COLORS, number_text
-from dumbbell.figures.labels import Box, place
-from dumbbell.figures.strokes import marked
-from dumbbell.figures.style import OPTIMUM
+from dumbbell.present.plots.canvas import look, renderer
+from dumbbell.present.plots.frame import LINES, frame, tick_text
+from dumbbell.present.plots.heatmap import COLORS, number_text
+from dumbbell.present.plots.labels import Box, place
+from dumbbell.present.plots.strokes import marked
+from dumbbell.present.plots.style import OPTIMUM
 
 SVG = "{http://www.w3.org/2000/svg}"
 Points = tuple[NDArray[Any], NDArray[Any]]

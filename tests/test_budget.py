@@ -1,17 +1,20 @@
 """What runs may use up: none begins that could use too much, what is finished stays, and the reason is said."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from conftest import Dumbbell, show
-from dumbbell import backends, catalog
-from dumbbell.errors import UserError
+from dumbbell import catalog
+from dumbbell.base.backend import Backend, Capabilities, Wording
+from dumbbell.base.errors import UserError
 from dumbbell.execution.budget import Budget, budgets, in_words, size_of
-from dumbbell.experiment import Experiment, Overrides, Run, check, resolve
+from dumbbell.execution.check import check
+from dumbbell.experiment import Experiment, Overrides, Run, resolve
 from dumbbell.results import ResultsDirectory
-from test_backends import PLAYED
+from test_backends import known
 
 RUNS = [Run("p", scheme, number, 1) for number in (1, 2, 3) for scheme in ("a", "b")]
 
@@ -88,16 +91,11 @@ def test_what_cannot_be_protected_is_refused(
 
 
 @pytest.fixture
-def link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # noqa: ANN201 (a generator of nothing)
+def link(tmp_path: Path) -> Iterator[None]:
     """A backend whose packets pass a link that others use."""
-    folder = tmp_path / "more"
-    folder.mkdir()
-    source = PLAYED.replace("max_jobs=2", "max_jobs=1, shared_link=True").replace("played:WHERE", "link:WHERE")
-    (folder / "link.py").write_text(source)
-    monkeypatch.setattr(backends, "__path__", [*backends.__path__, str(folder)])
-    backends._known.cache_clear()
-    yield
-    backends._known.cache_clear()
+    can = Capabilities(real_packets=True, max_jobs=1, shared_link=True)
+    with known(Backend("link:WHERE", can, Wording("play", "Played")), tmp_path / "more"):
+        yield
 
 
 def over_the_link(**settings: object) -> Experiment:

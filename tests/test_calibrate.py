@@ -11,19 +11,19 @@ import pytest
 
 import dumbbell
 from conftest import COMMAND
-from dumbbell.calibrate.error import Outcome, Outcomes, errors, replication_error
-from dumbbell.calibrate.fitting import Fit, Fitter, Trial, elements_of
-from dumbbell.calibrate.journal import Elements
-from dumbbell.calibrate.ladder import HeldOut, _simplest, climb, fold_schemes
-from dumbbell.calibrate.model import MODELS, Hints, Model
-from dumbbell.calibrate.search import Effort, minimise
-from dumbbell.calibrate.smoothing import surface
-from dumbbell.calibrate.target import Asked, Point, read_target
-from dumbbell.calibrate.uncertainty import intervals
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.published import Mean
-from dumbbell.cli import main
-from dumbbell.errors import UserError
+from dumbbell.cli.main import main
+from dumbbell.studies.calibrate.error import Outcome, Outcomes, errors, replication_error
+from dumbbell.studies.calibrate.fitting import Fit, Fitter, Trial, elements_of
+from dumbbell.studies.calibrate.journal import Elements
+from dumbbell.studies.calibrate.ladder import HeldOut, _simplest, climb, fold_schemes
+from dumbbell.studies.calibrate.model import MODELS, Hints, Model
+from dumbbell.studies.calibrate.search import Effort, minimise
+from dumbbell.studies.calibrate.smoothing import surface
+from dumbbell.studies.calibrate.target import Asked, Point, read_target
+from dumbbell.studies.calibrate.uncertainty import intervals
 
 # Yan et al., USENIX ATC 2018, figure 3a: what nine schemes got from Nepal to India, and in the emulator that was
 # calibrated to that: Mbit/s and ms, measured and emulated.

@@ -9,17 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dumbbell import _core, catalog
+from dumbbell.base.errors import UserError, nearest, with_hint
 from dumbbell.catalog.available import missing
 from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.index import Index
 from dumbbell.catalog.plan import Plan, mix_label, parse_mix, parse_plan
 from dumbbell.catalog.tables import TomlTable
-from dumbbell.errors import UserError, nearest, with_hint
-from dumbbell.experiment import Overrides, check, derive_seed, fitted_transport, resolve, with_overrides
+from dumbbell.execution.check import check
+from dumbbell.experiment import Overrides, derive_seed, fitted_transport, resolve, with_overrides
 from dumbbell.experiment.pin import pin
 from dumbbell.results.directory import to_toml
 

@@ -10,11 +10,11 @@ import pytest
 
 from conftest import Dumbbell, show
 from dumbbell import _core, catalog
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.ns3 import PROFILES, names
-from dumbbell.ccperf.traffic import application
-from dumbbell.ccperf.values import items, megabits, parameters, probability, queue_limit, seconds
-from dumbbell.errors import UserError
 from dumbbell.results.rows import traffic_model
+from dumbbell.studies.ccperf.traffic import application
+from dumbbell.studies.ccperf.values import items, megabits, parameters, probability, queue_limit, seconds
 
 EXPERIMENT_15 = """--experiment-name=steady_state_single_flow --db-path=benchmark_TcpNewReno.db
     '--parameters={aut:TcpNewReno,path:static.india_to_aws_india}' --aut=TcpNewReno --stop-time=15s --seed=42

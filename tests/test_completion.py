@@ -11,8 +11,8 @@ import pytest
 
 from conftest import COMMAND, Dumbbell
 from dumbbell import __version__, _core
-from dumbbell.commands.version import version_text
-from dumbbell.library import installation
+from dumbbell.cli.version import version_text
+from dumbbell.remote import installation
 
 
 def completed(folder: Path, line: str) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
-from dumbbell.figures import (
+from dumbbell.present.plots import (
     FEW,
     Limits,
     Point,
@@ -19,8 +19,8 @@ from dumbbell.figures import (
     styles,
     summary_figure,
 )
-from dumbbell.figures.inset import find_inset
-from dumbbell.figures.labels import Box, nearest_on, place_what_fits
+from dumbbell.present.plots.inset import find_inset
+from dumbbell.present.plots.labels import Box, nearest_on, place_what_fits
 
 LIMITS = Limits((100.0, 100.0), 27.0)
 PLOT = Box(42.0, 36.0, 398.0, 280.0)

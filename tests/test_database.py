@@ -13,7 +13,7 @@ import polars
 import pytest
 
 from conftest import Dumbbell, show
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
 from dumbbell.results import Database, Gathering, Recording, ResultsDirectory, database, open_results, schema
 
 QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5")

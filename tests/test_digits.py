@@ -2,7 +2,7 @@
 
 import pytest
 
-from dumbbell.digits import decimal
+from dumbbell.base.digits import decimal
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 import dumbbell as package
 from conftest import Dumbbell
-from dumbbell.figures import spans_widely
+from dumbbell.present.plots import spans_widely
 from paths import path_text
 
 VARYING = path_text(
@@ -68,7 +68,7 @@ def test_every_kind_is_a_file_with_its_numbers_beside_it(dumbbell: Dumbbell, res
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["stat", "--path", "small"], "unknown figure `stat` (did you mean `state`?): allowed are throughput, "),
+        (["stat", "--path", "small"], "unknown figure `stat` (did you mean `state`?): allowed are ellipses, "),
         (["means"], "there are 2 paths: choose one of "),
         (["queue", "--path", "small"], "there are 4 schemes: choose one of "),
         (["queue", "--path", "small", "--scheme", "cubik"], "unknown scheme `cubik` (did you mean `cubic`?)"),

@@ -8,7 +8,7 @@ import numpy
 import pytest
 from PIL import Image
 
-from dumbbell.figures import (
+from dumbbell.present.plots import (
     DelayAxis,
     FlowDelays,
     FlowRates,
@@ -25,10 +25,10 @@ from dumbbell.figures import (
     swatch,
     throughput_figure,
 )
-from dumbbell.figures.axis import ticks
-from dumbbell.figures.labels import Box, place
-from dumbbell.figures.raster import PIXELS_PER_POINT, Cloud, dots
-from dumbbell.figures.style import INK
+from dumbbell.present.plots.axis import ticks
+from dumbbell.present.plots.labels import Box, place
+from dumbbell.present.plots.raster import PIXELS_PER_POINT, Cloud, dots
+from dumbbell.present.plots.style import INK
 
 
 @pytest.mark.parametrize(

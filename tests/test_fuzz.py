@@ -9,7 +9,7 @@ import pytest
 
 import fuzz
 from dumbbell import Error
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
 from fuzz_targets import TARGETS, Target
 
 SEED = 1

@@ -9,12 +9,12 @@ import pytest
 
 from conftest import Dumbbell, show
 from dumbbell import catalog
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.axes import AXES
 from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.grid import cells, parse_grid
 from dumbbell.catalog.tables import TomlTable
-from dumbbell.errors import UserError
 
 EXPERIMENT = """
 name = "grid"

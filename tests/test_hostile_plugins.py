@@ -140,7 +140,7 @@ def test_the_backtrace_of_a_library_names_it_in_the_log(dumbbell: Dumbbell, fold
 GREEDY = """
 import sys, time
 from pathlib import Path
-from dumbbell.execution.guardian import Bounds, guarded
+from dumbbell.base.guardian import Bounds, guarded
 guarded(0, 0.0, Bounds(Path(sys.argv[1]), memory_bytes=200 * 2**20))
 held = []
 for _ in range(600):

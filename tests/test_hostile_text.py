@@ -11,12 +11,12 @@ import pytest
 import dumbbell as library
 from conftest import COMMAND, Dumbbell
 from dumbbell import Error
+from dumbbell.base.errors import UserError
+from dumbbell.base.json_text import BadJson, parse_json
+from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.errors import UserError
 from dumbbell.experiment import pin, resolve
-from dumbbell.json_text import BadJson, parse_json
-from dumbbell.progress import Piece, Progress
 from paths import SMALL
 
 DIGITS = "9" * 5000

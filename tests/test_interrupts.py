@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import PATIENCE_S, PROGRESS, Dumbbell, checked, show
-from dumbbell.interchange.staging import staging
+from dumbbell.formats.staging import staging
 from forks import Forks
 from paths import SMALL
 

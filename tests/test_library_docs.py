@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import dumbbell
 from pages import ROOT, run_page, texts
 
 PAGE = ROOT / "docs" / "library.md"
@@ -18,10 +19,8 @@ def test_every_example_of_the_page_runs(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_every_figure() -> None:
-    from dumbbell.library.figures import ALL_PATHS, KINDS, OVER_CELLS, OVERVIEWS
-
     table = PAGE.read_text(encoding="utf-8").partition("| figure |")[2].partition("\n\n")[0]
-    assert set(re.findall(r"`([a-z-]+)`", table)) == {*KINDS, *OVERVIEWS, *ALL_PATHS, *OVER_CELLS}
+    assert set(re.findall(r"`([a-z-]+)`", table)) == {each["kind"] for each in dumbbell.figure_kinds()}
 
 
 def test_the_notebook_runs_and_shows_figures(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ import pytest
 
 import dumbbell as library
 from conftest import Dumbbell, show
-from dumbbell.commands.show import print_summary
-from dumbbell.report import load
-from dumbbell.report.drawing import draw
-from dumbbell.report.network import network_rows
-from dumbbell.report.page import ReportPage
+from dumbbell.cli.summary import print_summary
+from dumbbell.present.report import load
+from dumbbell.present.report.drawing import draw
+from dumbbell.present.report.network import network_rows
+from dumbbell.present.report.page import ReportPage
 from dumbbell.results import open_results
 from dumbbell.results.database import Database
 from report_results import make

@@ -8,9 +8,9 @@ import pytest
 
 from conftest import Dumbbell, show
 from dumbbell import _core
-from dumbbell.report import load
-from dumbbell.report.drawing import draw
-from dumbbell.report.page import ReportPage
+from dumbbell.present.report import load
+from dumbbell.present.report.drawing import draw
+from dumbbell.present.report.page import ReportPage
 
 EXPERIMENT = """
 schemes = ["reno", "vegas"]

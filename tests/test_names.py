@@ -11,11 +11,12 @@ import pytest
 import dumbbell as library
 from conftest import Dumbbell, show
 from dumbbell import Error, _core
+from dumbbell.backends import find_executor
+from dumbbell.base.names import fitted, is_name
 from dumbbell.catalog.cell import Cell
 from dumbbell.execution import cluster, worker
 from dumbbell.execution.worker import Task
 from dumbbell.experiment import Run
-from dumbbell.names import fitted, is_name
 
 LEAST = ("--path", "small.toml", "--duration", "0.5")
 UP = "../" * 2
@@ -259,7 +260,7 @@ def make_task(out: Path) -> Task:
     return Task(
         number=0,
         label=run.label,
-        backend=library.backends.require("sim"),
+        executor=find_executor("sim"),
         identity={"scheme": "reno", "path": "p", "run": 1, "seed": 7},
         specification="",
         outside=(),

@@ -9,7 +9,7 @@ import pytest
 
 import dumbbell as package
 from conftest import Dumbbell
-from dumbbell.report.over_cells import covariance, ellipse
+from dumbbell.present.figures.ellipses import covariance, ellipse
 from paths import path_text
 
 GRID = """

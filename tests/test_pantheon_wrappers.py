@@ -14,14 +14,14 @@ import pytest
 import dumbbell as library
 from checkout import make_checkout
 from conftest import Dumbbell
+from dumbbell.api.selection import with_pantheon
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.pantheon import Checkout, read_config
 from dumbbell.catalog.plan import Plan
-from dumbbell.errors import UserError
 from dumbbell.experiment import Overrides
-from dumbbell.library.selection import with_pantheon
-from dumbbell.pantheon_shim.__main__ import python_2
+from dumbbell.formats.pantheon_shim.__main__ import python_2
 
-SHIM = [sys.executable, "-P", "-m", "dumbbell.pantheon_shim"]
+SHIM = [sys.executable, "-P", "-m", "dumbbell.formats.pantheon_shim"]
 
 
 @pytest.fixture(name="checkout")

@@ -11,17 +11,17 @@ import pytest
 
 from conftest import Dumbbell
 from dumbbell import _core
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import PathModel
-from dumbbell.errors import UserError
-from dumbbell.pathfinding import idle, load, plan, traffic, trains
-from dumbbell.pathfinding.ecn import codepoints
-from dumbbell.pathfinding.findings import Findings, Way
-from dumbbell.pathfinding.flow_log import FlowLog, flow_logs
-from dumbbell.pathfinding.intervals import Estimate, median, share
-from dumbbell.pathfinding.model import path_model
-from dumbbell.pathfinding.policer import policer
-from dumbbell.pathfinding.probing import WAYS, understood
-from dumbbell.pathfinding.trains import Train
+from dumbbell.studies.pathfinding import idle, load, plan, traffic, trains
+from dumbbell.studies.pathfinding.ecn import codepoints
+from dumbbell.studies.pathfinding.findings import Findings, Way
+from dumbbell.studies.pathfinding.flow_log import FlowLog, flow_logs
+from dumbbell.studies.pathfinding.intervals import Estimate, median, share
+from dumbbell.studies.pathfinding.model import path_model
+from dumbbell.studies.pathfinding.policer import policer
+from dumbbell.studies.pathfinding.probing import WAYS, understood
+from dumbbell.studies.pathfinding.trains import Train
 
 
 def link(mbps: float, queue_bytes: int) -> dict[str, Any]:

@@ -14,10 +14,10 @@ import pytest
 from captures import transfer, write_pcap
 from conftest import PATIENCE_S, Dumbbell
 from dumbbell import _core, catalog, preview
-from dumbbell.backends.emu import Emulator
+from dumbbell.backends import find_executor
+from dumbbell.base.progress import Piece, Progress
 from dumbbell.execution.estimate import carried_packets, cells
 from dumbbell.experiment import Experiment, Overrides, resolve
-from dumbbell.progress import Piece, Progress
 from pages import GIVEN
 from transfer_logs import REPORT, SS_LOG
 
@@ -105,8 +105,9 @@ def test_a_run_that_waits_says_for_whom(capsys: pytest.CaptureFixture[str]) -> N
 
 def told(folder: Path, every_s: float, *arguments: object) -> list[tuple[float, str]]:
     """The lines that a command says, and when, if it says something every so often."""
-    script = f"from dumbbell import progress; progress.PLAIN_LINE_EVERY_S = progress.FIRST_LINE_AFTER_S = {every_s}\n"
-    script += "import sys; from dumbbell.cli import main\nif __name__ == '__main__': sys.exit(main())"
+    script = "from dumbbell.base import progress\n"
+    script += f"progress.PLAIN_LINE_EVERY_S = progress.FIRST_LINE_AFTER_S = {every_s}\n"
+    script += "import sys; from dumbbell.cli.main import main\nif __name__ == '__main__': sys.exit(main())"
     command = [sys.executable, "-c", script, *map(str, arguments)]
     started = time.monotonic()
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
@@ -235,7 +236,9 @@ def test_late_runs_say_that_they_are_repeated(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(_core, "emulate", lambda *_: json.dumps({"emulation": next(outcomes)}))
     notes: list[tuple[str, bool | None]] = []
     (tmp_path / "run").mkdir()
-    statistics = Emulator().run_one("{}", tmp_path / "run", lambda line, still=None: notes.append((line, still)))
+    statistics = find_executor("emu").run_one(
+        "{}", tmp_path / "run", lambda line, still=None: notes.append((line, still))
+    )
     assert (statistics["status"], statistics["attempts"]) == ("done", 3)
     assert notes == [
         ("attempt 1 of 3: late: p99 of lateness 3 ms", None),

@@ -15,20 +15,19 @@ import pytest
 
 from conftest import Dumbbell
 from dumbbell import _core, catalog
-from dumbbell.backends.emu import Emulator
+from dumbbell.backends import find_executor
+from dumbbell.base.errors import UserError
 from dumbbell.catalog import available
+from dumbbell.catalog.bpf import held
 from dumbbell.catalog.one_line import make_path
 from dumbbell.catalog.scheme import Scheme, parse_scheme
 from dumbbell.catalog.tables import TomlTable, read_toml
 from dumbbell.catalog.traces import read_trace, trace_path
-from dumbbell.commands.doctor import doctor
-from dumbbell.commands.run import tell_outcome
-from dumbbell.errors import UserError
+from dumbbell.cli.main import main
+from dumbbell.cli.outcome import tell_outcome
 from dumbbell.execution import worker
 from dumbbell.execution.pool import Outcome
-from dumbbell.experiment import Overrides, resolve
-from dumbbell.library import doctor as looks
-from dumbbell.machine.bpf import held
+from dumbbell.experiment import Overrides, doctor as looks, resolve
 from dumbbell.results import open_results
 from dumbbell.results.directory import to_toml
 from dumbbell.results.environment import emulation_environment
@@ -291,7 +290,7 @@ def emulated(
 
     monkeypatch.setattr(_core, "emulate", play, raising=False)
     final = tmp_path / "out/a/b/c/d"
-    task = worker.Task(0, "a run", Emulator(), {"run": 1}, "{}", (), tmp_path, tmp_path / "temporary", final)
+    task = worker.Task(0, "a run", find_executor("emu"), {"run": 1}, "{}", (), tmp_path, tmp_path / "temporary", final)
     statistics = worker.execute(task)
     assert next(left, None) is None, "fewer emulations than planned"
     stored = json.loads((task.final / "stats.json").read_text())
@@ -413,17 +412,22 @@ def test_every_shipped_scheme_file_is_strict() -> None:
             parse_scheme(table)
 
 
+def diagnosed() -> int:
+    """The exit status of `dumbbell doctor`."""
+    return main(["doctor"])
+
+
 def test_the_doctor_only_notes_what_real_packets_lack(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(available, "search_path", lambda: str(tmp_path))
-    assert doctor(as_json=False) == 0
+    assert diagnosed() == 0
     lines = capsys.readouterr().out.splitlines()
     place = lines.index("--   BPF controllers: dumbbell-kernel is not found")
     assert lines[place + 1] == "     fix: `make build` builds it"
     assert "simulation works without it" in lines[-1]
     monkeypatch.setattr(looks, "_disk", lambda: looks.Check("disk", False, "full", "free some"))
-    assert doctor(as_json=False) == 1
+    assert diagnosed() == 1
     assert "BAD  disk: full" in capsys.readouterr().out
 
 
@@ -431,7 +435,7 @@ def test_the_doctor_sees_a_module_of_another_version(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(_core, "version", lambda: "0.0.9")
-    assert doctor(as_json=False) == 1
+    assert diagnosed() == 1
     found = f"dumbbell 0.0.9, in an installation of {metadata.version('dumbbell')}"
     assert f"BAD  core module: {found}\n     fix: `make build` builds it again\n" in capsys.readouterr().out
 
@@ -450,7 +454,7 @@ def test_the_doctor_passes_on_what_the_loader_says(
     monkeypatch.setattr(available, "search_path", lambda: str(tmp_path))
     report = '[{"name": "BTF", "passed": false, "found": "no BTF", "fix": "boot another kernel"}]'
     executable(tmp_path / "dumbbell-kernel", f"[ \"$*\" = 'check --json' ] && echo '{report}'; exit 2")
-    doctor(as_json=False)
+    diagnosed()
     assert "--   BPF: BTF: no BTF\n     fix: boot another kernel\n" in capsys.readouterr().out
 
 

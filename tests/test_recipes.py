@@ -11,7 +11,8 @@ from dumbbell import _core
 from dumbbell.catalog.path import parse_path
 from dumbbell.catalog.plan import parse_plan
 from dumbbell.catalog.tables import TomlTable
-from dumbbell.experiment import check, resolve
+from dumbbell.execution.check import check
+from dumbbell.experiment import resolve
 from pages import ROOT, texts
 
 PAGE = ROOT / "docs" / "paths.md"

@@ -9,8 +9,8 @@ import pytest
 from dumbbell import Error
 from dumbbell.catalog.plan import Plan
 from dumbbell.experiment import Overrides, resolve
+from dumbbell.present.report.network import network_rows
 from dumbbell.remote.pair import explained, fitted, judged, needed, own_part
-from dumbbell.report.network import network_rows
 
 CLOCKS: dict[str, Any] = {
     "uncertainty_ms": [-5.0, 6.0],

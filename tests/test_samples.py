@@ -9,8 +9,8 @@ import pytest
 
 from dumbbell import _core
 from dumbbell.catalog.description import describe
-from dumbbell.figures import Style, fairness_figure, flow_stroke, for_print, operating_point_figure, styles
-from dumbbell.report.series import (
+from dumbbell.present.plots import Style, fairness_figure, flow_stroke, for_print, operating_point_figure, styles
+from dumbbell.present.report.series import (
     Line,
     distributions,
     flow_lines,

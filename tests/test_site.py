@@ -16,20 +16,20 @@ import pytest
 
 from benchmark_results import EXAMINED, make
 from dumbbell import catalog
-from dumbbell.benchmark import Benchmark
-from dumbbell.benchmark.site import write_site
-from dumbbell.benchmark.site.ccperf_line import ccperf_line
-from dumbbell.benchmark.site.checks import contradictions
-from dumbbell.benchmark.site.competition import matches
-from dumbbell.benchmark.site.criteria import load
-from dumbbell.benchmark.site.direction import LESS, MORE, best, decimals, definitions, number
-from dumbbell.benchmark.site.facts import look
-from dumbbell.benchmark.site.findings import Findings, Site, rivals
-from dumbbell.ccperf.experiment import ccperf_plan
-from dumbbell.cli import main
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
+from dumbbell.cli.main import main
+from dumbbell.present.site import write_site
+from dumbbell.present.site.ccperf_line import ccperf_line
+from dumbbell.present.site.checks import contradictions
+from dumbbell.present.site.competition import matches
+from dumbbell.present.site.criteria import load
+from dumbbell.present.site.direction import LESS, MORE, best, decimals, definitions, number
+from dumbbell.present.site.facts import look
+from dumbbell.present.site.findings import Findings, Site, rivals
 from dumbbell.results.kept import kept_files
 from dumbbell.results.samples import run_samples
+from dumbbell.studies.benchmark import Benchmark
+from dumbbell.studies.ccperf.experiment import ccperf_plan
 from well_formed import WellFormed
 
 

@@ -9,8 +9,8 @@ import pytest
 import dumbbell as library
 from conftest import Dumbbell
 from dumbbell import catalog
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.index import Index
-from dumbbell.errors import UserError
 
 EXPERIMENT = 'schemes = ["reno"]\npaths = ["default"]\n'
 SCHEME = 'controller = "reno"\nparameters = { beta = 0.7 }\n'
@@ -25,7 +25,7 @@ SCHEME = 'controller = "reno"\nparameters = { beta = 0.7 }\n'
         ("run --Path=default", "unknown option --Path (did you mean `--path`?)"),
         ("kernel list --jsn", "unknown option --jsn (did you mean `--json`?)"),
         ("--versoin", "unknown option --versoin (did you mean `--version`?)"),
-        ("rnu", "unknown command `rnu` (did you mean `run`?): allowed are run, benchmark"),
+        ("rnu", "unknown command `rnu` (did you mean `run`?): allowed are benchmark, calibrate"),
         ("kernel lst", "unknown command `lst` (did you mean `list`?)"),
         ("run --schemes CUBIC", "unknown scheme `CUBIC` (did you mean `cubic`?)"),
         ("run --schemes reno --path Korea-China", "unknown path `Korea-China` (did you mean `korea-china`?)"),

@@ -23,9 +23,9 @@ def imported(code: str) -> set[str]:
     "code",
     [
         "import dumbbell",
-        "from dumbbell.cli import main; main(['list', 'schemes'])",
-        "from dumbbell.cli import main; main(['list', 'paths', '--json'])",
-        "from dumbbell.parser import command_parser; command_parser(whole=True)",
+        "from dumbbell.cli.main import main; main(['list', 'schemes'])",
+        "from dumbbell.cli.main import main; main(['list', 'paths', '--json'])",
+        "from dumbbell.cli.parser import command_parser; command_parser(whole=True)",
     ],
 )
 def test_no_slow_package_is_imported(code: str) -> None:
@@ -33,19 +33,19 @@ def test_no_slow_package_is_imported(code: str) -> None:
 
 
 def test_nothing_slow_comes_before_ctrl_c_is_one_line() -> None:
-    file = Path(dumbbell.__file__).with_name("starting.py")
+    file = Path(dumbbell.__file__).with_name("base") / "starting.py"
     assert "typing" not in imported(f"exec(compile(open({str(file)!r}).read(), 'starting', 'exec'))")
 
 
 def test_simulating_needs_no_numbers_in_python() -> None:
-    refused = "from dumbbell.cli import main; assert main(['run', '--path', 'nowhere']) == 2"
+    refused = "from dumbbell.cli.main import main; assert main(['run', '--path', 'nowhere']) == 2"
     assert not imported(f"{refused}; import dumbbell.execution.worker") & {"numpy", "matplotlib", "PIL"}
 
 
 def test_a_command_line_fills_its_own_command_only() -> None:
-    loaded = imported("from dumbbell.parser import command_parser; command_parser().parse_args(['list', 'paths'])")
-    assert "dumbbell.parser" in loaded
-    assert "dumbbell.ccperf.arguments" not in loaded
-    assert "dumbbell.ccperf.arguments" in imported(
-        "from dumbbell.parser import command_parser; command_parser(whole=True)"
+    loaded = imported("from dumbbell.cli.parser import command_parser; command_parser().parse_args(['list', 'paths'])")
+    assert "dumbbell.cli.parser" in loaded
+    assert "dumbbell.studies.ccperf.arguments" not in loaded
+    assert "dumbbell.studies.ccperf.arguments" in imported(
+        "from dumbbell.cli.parser import command_parser; command_parser(whole=True)"
     )

@@ -11,7 +11,7 @@ import pytest
 
 import dumbbell as package
 from conftest import Dumbbell, show
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
 from dumbbell.results.clocks import Clocks, check_clocks, clocks_of, mean_shift
 from dumbbell.results.over_time import Spread
 from dumbbell.results.summary import Estimate, repetitions

@@ -112,7 +112,9 @@ def test_the_example_trains_and_runs_a_policy(tmp_path: Path) -> None:
 
 def test_without_jax_one_line_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "jax.py").write_text("raise ModuleNotFoundError('jax')")
-    code = "import sys; from dumbbell.cli import main; sys.exit(main(['train', 'aurora', '--out', 'a.safetensors']))"
+    code = (
+        "import sys; from dumbbell.cli.main import main; sys.exit(main(['train', 'aurora', '--out', 'a.safetensors']))"
+    )
     found = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}
     )

@@ -18,17 +18,17 @@ import pytest
 from conftest import Dumbbell, need_real_packets
 from dumbbell import catalog
 from dumbbell.catalog.available import missing
-from dumbbell.webrtc import sdp
-from dumbbell.webrtc.__main__ import main
-from dumbbell.webrtc.browser import BINARY, Browser, Setup
-from dumbbell.webrtc.errors import CallError
-from dumbbell.webrtc.page import Page
-from dumbbell.webrtc.pipe import DevTools
-from dumbbell.webrtc.rendezvous import Host, join
-from dumbbell.webrtc.samples import Record, Writer, values
-from dumbbell.webrtc.trace import Trace
-from dumbbell.webrtc.trials import Expected, controller, expected, parse, unknown
-from dumbbell.webrtc.validity import Conduct
+from dumbbell.studies.webrtc import sdp
+from dumbbell.studies.webrtc.__main__ import main
+from dumbbell.studies.webrtc.browser import BINARY, Browser, Setup
+from dumbbell.studies.webrtc.errors import CallError
+from dumbbell.studies.webrtc.page import Page
+from dumbbell.studies.webrtc.pipe import DevTools
+from dumbbell.studies.webrtc.rendezvous import Host, join
+from dumbbell.studies.webrtc.samples import Record, Writer, values
+from dumbbell.studies.webrtc.trace import Trace
+from dumbbell.studies.webrtc.trials import Expected, controller, expected, parse, unknown
+from dumbbell.studies.webrtc.validity import Conduct
 from paths import path_text
 
 SCREAM = "WebRTC-Bwe-ScreamV2/mode:always/"
@@ -388,7 +388,7 @@ def test_bad_arguments_are_one_line(capsys: pytest.CaptureFixture[str], argument
         main(["send", "--rendezvous", "/tmp/x", *arguments])
     assert ended.value.code == 2
     printed = capsys.readouterr().err
-    assert printed.startswith(f"dumbbell.webrtc: {said}")
+    assert printed.startswith(f"dumbbell.studies.webrtc: {said}")
     assert len(printed.splitlines()) == 1
 
 
@@ -480,7 +480,7 @@ def test_a_browser_that_ignores_its_trial_fails_the_run(dumbbell: Dumbbell, fold
 @pytest.mark.usefixtures("browser")
 def test_a_killed_driver_leaves_no_browser(tmp_path: Path) -> None:
     script = (
-        "import sys, time; from pathlib import Path; from dumbbell.webrtc.browser import Browser, Setup\n"
+        "import sys, time; from pathlib import Path; from dumbbell.studies.webrtc.browser import Browser, Setup\n"
         "place = Path(sys.argv[1]); browser = Browser(Setup(place / 'profile', place / 'log'))\n"
         "print(len(browser.processes()), flush=True); time.sleep(60)"
     )
@@ -515,6 +515,6 @@ def test_leaving_a_browser_ends_all_of_it_at_once(tmp_path: Path) -> None:
 
 
 def test_without_a_browser_the_reason_is_clear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dumbbell.webrtc.browser.BINARY", tmp_path / "nothing")
+    monkeypatch.setattr("dumbbell.studies.webrtc.browser.BINARY", tmp_path / "nothing")
     with pytest.raises(CallError, match="install Debian's package chromium-headless-shell"):
         Browser(Setup(tmp_path / "profile", tmp_path / "log"))

@@ -10,7 +10,8 @@ import numpy
 import pytest
 
 from dumbbell import catalog
-from dumbbell.experiment import Overrides, check, resolve
+from dumbbell.execution.check import check
+from dumbbell.experiment import Overrides, resolve
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
 import webrtc

@@ -21,7 +21,7 @@ import pytest
 import dumbbell
 
 ROOT = Path(__file__).parents[1]
-NAMES = {"PIL": "pillow", "tomli_w": "tomli-w"}
+NAMES = {"PIL": "pillow", "lazy_loader": "lazy-loader", "tomli_w": "tomli-w"}
 """Packages that are imported by another name than they are installed by."""
 
 as_others_do = pytest.mark.skipif(

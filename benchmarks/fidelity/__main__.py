@@ -20,7 +20,7 @@ import checks
 import page
 from model import Check, Failed, Outcome, Work, load, save
 
-from dumbbell.errors import UserError, one_line
+from dumbbell.base.errors import UserError, one_line
 from dumbbell.machine.emulation import require_emulation
 from dumbbell.results.environment import environment
 

@@ -2,6 +2,6 @@
 
 import sys
 
-from dumbbell.cli import main
+from dumbbell.cli.main import main
 
 sys.exit(main())

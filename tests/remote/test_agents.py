@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from dumbbell import Error
+from dumbbell.machine.host import Host, read_host
 from dumbbell.remote import link, messages
-from dumbbell.remote.host import Host, read_host
 from dumbbell.remote.link import Agent, LinkLost, Refused
 from dumbbell.remote.messages import GREETING, MAX_PAYLOAD_BYTES, Messages, Noise, Silence
 from dumbbell.remote.pair import Side, max_report_bytes

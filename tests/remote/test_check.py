@@ -20,7 +20,7 @@ pytestmark = pytest.mark.real
 LOOK = """
 import sys
 from dumbbell import Error
-from dumbbell.remote.host import read_host
+from dumbbell.machine.host import read_host
 from dumbbell.remote.link import Agent
 try:
     with Agent(read_host(sys.argv[1])) as agent:
@@ -132,7 +132,8 @@ def test_a_machine_that_cannot_be_reached_is_said_in_time(bed: Bed) -> None:
 def test_another_version_is_refused_with_both_named(bed: Bed) -> None:
     program = bed.far.folder / "bin" / "dumbbell"
     program.unlink()
-    older = "import dumbbell, sys; dumbbell.__version__ = '0.0.9'; from dumbbell.cli import main; sys.exit(main())"
+    older = "import sys; from dumbbell.base import version; version.__version__ = '0.0.9'; "
+    older += "from dumbbell.cli.main import main; sys.exit(main())"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -P -c "{older}" "$@"\n')
     program.chmod(0o755)
     found = checks(bed, expect=1)
@@ -216,7 +217,7 @@ def test_a_machine_that_says_nonsense_of_itself_is_no_traceback(bed: Bed) -> Non
     program = bed.far.folder / "bin" / "dumbbell"
     program.unlink()
     nonsense = "from dumbbell.remote import facts; facts._rights = lambda _: 7"
-    start = "from dumbbell.cli import main; sys.exit(main())"
+    start = "from dumbbell.cli.main import main; sys.exit(main())"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -P -c "import sys; {nonsense}; {start}" "$@"\n')
     program.chmod(0o755)
     assert checks(bed, expect=1)["ssh"]["found"].startswith("what it says of itself is not understood: ")

@@ -42,7 +42,7 @@ def main():
 
 MARK = """
 import sys
-from dumbbell.remote.host import read_host
+from dumbbell.machine.host import read_host
 from dumbbell.remote.link import Agent
 with Agent(read_host(sys.argv[1]), any_version=True) as agent:
     print(agent.hello.get("mark"), agent.hello.get("commit"))

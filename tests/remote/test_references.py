@@ -12,10 +12,10 @@ import pytest
 
 from conftest import Dumbbell
 from dumbbell import _core
-from dumbbell.errors import UserError
-from dumbbell.remote import chrony, sntp
+from dumbbell.base.errors import UserError
+from dumbbell.machine import sntp
+from dumbbell.remote import chrony
 from dumbbell.remote.link import Agent
-from dumbbell.remote.pair import Side
 from dumbbell.remote.reference import compared, references
 
 FORM = struct.Struct("!BBbb4s4s4sQQQQ")
@@ -145,8 +145,7 @@ def test_agents_ask_the_same_server_and_a_wrong_clock_shows(monkeypatch: pytest.
         remote.ask("open", request={"flows": 1})  # from here on its clock is wrong
         monkeypatch.delenv("DUMBBELL_TEST_CLOCK")
         with Agent() as local:
-            sides = Side(local), Side(remote)
-            [found] = references(sides, server, lambda text, _: notes.append(text))
+            [found] = references((local, remote), server, lambda text, _: notes.append(text))
     assert not notes
     assert found["source"] == f"NTP server {server}"
     # How much the server lies does not matter: both hear the same lie.
@@ -157,7 +156,7 @@ def test_agents_ask_the_same_server_and_a_wrong_clock_shows(monkeypatch: pytest.
 def test_no_answer_is_a_note() -> None:
     notes: list[str] = []
     with Agent() as local:
-        found = references((Side(local), Side(local)), "no-such-host.invalid", lambda text, _: notes.append(text))
+        found = references((local, local), "no-such-host.invalid", lambda text, _: notes.append(text))
     assert found == []
     assert len(notes) == 2
     assert notes[0].startswith("clock of this machine: NTP server no-such-host.invalid: ")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dumbbell import Error, _core
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
 from dumbbell.remote import part
 from dumbbell.remote.serve import Given, State
 

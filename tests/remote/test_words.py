@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from dumbbell.commands.doctor import print_checks
-from dumbbell.errors import UserError
-from dumbbell.library.doctor import Check
+from dumbbell.base.errors import UserError
+from dumbbell.cli.checks import print_checks
+from dumbbell.experiment.doctor import Check
 from dumbbell.remote import able, reach
 
 HELLO = {"rights": {"checks": [{"name": "a", "good": True, "found": "b", "fix": "c"}]}, "kernel_controllers": ["cubic"]}

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
-from dumbbell.backends.protocol import Capabilities, Note, Wording
-from dumbbell.errors import one_line
-from dumbbell.execution.turn import whose_turn
+from dumbbell.base.backend import Backend, Note
+from dumbbell.base.errors import one_line
+from dumbbell.machine.turn import whose_turn
 
 if TYPE_CHECKING:
     from dumbbell.experiment import Experiment
@@ -25,17 +25,7 @@ ATTEMPTS = 3
 class Emulator:
     """One run at a time: two would make each other late."""
 
-    form: ClassVar = "emu"
-    refusal: ClassVar = ""
-    capabilities: ClassVar = Capabilities(real_packets=True, max_jobs=1)
-    wording: ClassVar = Wording(
-        test="emulation",
-        tested="Tested in emulation",
-        brief="real packets",
-        note="Backend emu: real packets passed these paths in real time, between network namespaces of one machine. "
-        "How late they were is listed for each path; no two runs are equal.",
-    )
-    argument: str = ""
+    backend: Backend
 
     def check(self, specification: str) -> None:
         """Asks the emulator."""
@@ -44,7 +34,7 @@ class Emulator:
     @contextmanager
     def prepared(self, experiment: "Experiment") -> Iterator[None]:
         """Clears what killed runs left, and keeps the controllers in BPF registered with the kernel."""
-        from dumbbell.machine.bpf import bpf_controllers, held
+        from dumbbell.catalog.bpf import bpf_controllers, held
         from dumbbell.machine.emulation import require_emulation
 
         require_emulation()
@@ -115,4 +105,4 @@ def _verdict(emulation: dict[str, Any]) -> tuple[str, str | None]:
     return "done", None
 
 
-BACKEND = Emulator
+EXECUTOR = Emulator

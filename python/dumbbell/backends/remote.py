@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
-from dumbbell.backends.protocol import Capabilities, Note, Wording
-from dumbbell.errors import UserError
+from dumbbell.base.backend import Backend, Note
+from dumbbell.base.errors import UserError
 
 if TYPE_CHECKING:
     from dumbbell.experiment import Experiment
-    from dumbbell.remote.host import Host
+    from dumbbell.machine.host import Host
 
 KEY = "remote"
 """The table of a run specification that has what only this backend reads."""
@@ -23,17 +23,7 @@ KEY = "remote"
 class Remote:
     """Runs with the host `argument`, `[user@]HOST[:PORT]`, where dumbbell is installed and ssh leads to."""
 
-    form: ClassVar = "remote:HOST"
-    refusal: ClassVar = ""
-    capabilities: ClassVar = Capabilities(real_packets=True, max_jobs=1, shared_link=True)
-    wording: ClassVar = Wording(
-        test="test over the network",
-        tested="Tested over the network",
-        brief="real packets to and from another machine",
-        note="Backend remote: real packets passed the network between two machines. One-way delays come with the "
-        "interval that the true ones lie in: nobody can know from its two ends how much longer one way of a path is.",
-    )
-    argument: str = ""
+    backend: Backend
 
     @property
     def host(self) -> "Host":
@@ -42,9 +32,9 @@ class Remote:
         Raises:
             UserError: the argument names none.
         """
-        from dumbbell.remote.host import read_host
+        from dumbbell.machine.host import read_host
 
-        return read_host(self.argument)
+        return read_host(self.backend.argument)
 
     def check(self, specification: str) -> None:
         """Asks what the emulator is asked: there is no path of ours, but packets are as real."""
@@ -59,7 +49,7 @@ class Remote:
     @contextmanager
     def prepared(self, experiment: "Experiment") -> Iterator[None]:
         """Asks the other side whether it can do its part, and keeps the controllers in BPF registered here."""
-        from dumbbell.machine.bpf import bpf_controllers, held
+        from dumbbell.catalog.bpf import bpf_controllers, held
         from dumbbell.remote.able import require_able
 
         require_able(self.host, experiment)
@@ -97,4 +87,4 @@ class Remote:
         _core.clean_up()
 
 
-BACKEND = Remote
+EXECUTOR = Remote

@@ -4,10 +4,10 @@ import json
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
-from dumbbell.backends.protocol import Capabilities, Note, Wording
+from dumbbell.base.backend import Backend, Note
 
 if TYPE_CHECKING:
     from dumbbell.experiment import Experiment
@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 class Simulator:
     """Runs on any number of processors, here or on a cluster."""
 
-    form: ClassVar = "sim"
-    refusal: ClassVar = ""
-    capabilities: ClassVar = Capabilities(repeatable=True, cluster=True)
-    wording: ClassVar = Wording(test="simulation", tested="Tested in simulation", brief="virtual time")
-    argument: str = ""
+    backend: Backend
 
     def check(self, specification: str) -> None:
         """Asks the simulator."""
@@ -49,4 +45,4 @@ class Simulator:
         """Leaves nothing behind."""
 
 
-BACKEND = Simulator
+EXECUTOR = Simulator

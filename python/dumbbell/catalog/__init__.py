@@ -31,8 +31,8 @@ def _elsewhere(wanted: str) -> Callable[[str], str]:
 def schemes() -> "Index[Scheme]":
     """Every listed scheme; `kernel-X` is found for what the kernel offers, and files of plug-ins are schemes too."""
     from dumbbell.catalog.available import kernel_scheme
+    from dumbbell.catalog.plugin_schemes import plugin_scheme
     from dumbbell.catalog.scheme import parse_scheme
-    from dumbbell.plugins.schemes import plugin_scheme
 
     def otherwise(text: str) -> "Scheme | None":
         return plugin_scheme(text) or kernel_scheme(text)

@@ -8,9 +8,9 @@ import zlib
 from pathlib import Path
 
 from dumbbell import _core
+from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.programs import Program
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.errors import UserError, listed, nearest
 
 OFFERED = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 LOADER = "dumbbell-kernel"

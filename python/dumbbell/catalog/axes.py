@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.queues import NAMES, discipline
 from dumbbell.catalog.tables import TomlTable
-from dumbbell.errors import UserError, listed, nearest
 
 MOST_FLOWS = 10_000
 

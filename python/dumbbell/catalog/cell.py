@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.description import Delay, Link
 from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
-from dumbbell.errors import UserError
 
 PACKET_BYTES = 1500
 """Full packets, in which queues of a number of bandwidth-delay products are counted."""

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
+from dumbbell.base.errors import UserError
+from dumbbell.base.names import RULE, is_name
 from dumbbell.catalog import axes
 from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.tables import TomlTable
-from dumbbell.errors import UserError
-from dumbbell.names import RULE, is_name
 
 MOST_CELLS = 100_000
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+from dumbbell.base.errors import UserError, nearest
+from dumbbell.base.names import RULE, is_name
 from dumbbell.catalog.installed import installed_folders
 from dumbbell.catalog.tables import TomlTable, read_toml
-from dumbbell.errors import UserError, nearest
-from dumbbell.names import RULE, is_name
 
 
 class Named(Protocol):

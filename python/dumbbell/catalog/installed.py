@@ -7,7 +7,7 @@ adds every `*.toml` of that package's folder.
 import sys
 from pathlib import Path
 
-from dumbbell.errors import UserError, one_line
+from dumbbell.base.errors import UserError, one_line
 
 
 def installed_folders(group: str) -> list[Path]:

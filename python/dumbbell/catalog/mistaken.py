@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from dumbbell.base.errors import UserError
+from dumbbell.catalog.plugin_schemes import plugin_kind
 from dumbbell.catalog.tables import read_toml
 from dumbbell.catalog.traces import read_trace
-from dumbbell.errors import UserError
-from dumbbell.plugins.schemes import plugin_kind
 
 HOW = {
     "path": "--path {}",

@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.cell import PACKET_BYTES
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.quantities import delay_ms, percentage, queue_length, rate_mbps, short
 from dumbbell.catalog.queues import FIFO, NAMES, discipline
 from dumbbell.catalog.traces import trace_path
-from dumbbell.errors import UserError, listed, nearest
 
 AQMS = tuple(name for name in NAMES if name != FIFO)
 """What `--aqm` can be."""

@@ -4,12 +4,12 @@ import re
 import subprocess
 from pathlib import Path
 
+from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.input_files import TEXT, read_text
+from dumbbell.base.names import is_name
+from dumbbell.base.starting import PYTHON
 from dumbbell.catalog.programs import SIDES, Program, escaped
 from dumbbell.catalog.scheme import MARKERS, Scheme
-from dumbbell.errors import UserError, listed, nearest
-from dumbbell.input_files import TEXT, read_text
-from dumbbell.names import is_name
-from dumbbell.starting import PYTHON
 
 PREFIX = "pantheon-"
 READY = "wait:3"
@@ -72,14 +72,14 @@ class Checkout:
 
 
 def _program(wrapper: Path, first: str) -> Program:
-    shim = ("{python}", "-P", "-m", "dumbbell.pantheon_shim", escaped(str(wrapper)))
+    shim = ("{python}", "-P", "-m", "dumbbell.formats.pantheon_shim", escaped(str(wrapper)))
     commands = {side: (*shim, side, *(["{port}"] if side == first else ["{ip}", "{port}"])) for side in SIDES}
     return Program(sender=commands["sender"], receiver=commands["receiver"], first=first, ready=READY)
 
 
 def _first(wrapper: Path) -> str:
     """`receiver` or `sender`, as the wrapper answers `run_first`."""
-    command = [*PYTHON, "-m", "dumbbell.pantheon_shim", str(wrapper), "run_first"]
+    command = [*PYTHON, "-m", "dumbbell.formats.pantheon_shim", str(wrapper), "run_first"]
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=ANSWER_WITHIN_S

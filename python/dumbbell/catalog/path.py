@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.base.errors import UserError
+from dumbbell.base.names import require_names
 from dumbbell.catalog.description import Description, describe
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.tables import TomlTable, parse_toml, to_toml
-from dumbbell.errors import UserError
-from dumbbell.names import require_names
 
 
 @dataclass(frozen=True)

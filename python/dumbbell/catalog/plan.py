@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from dumbbell.base.errors import UserError
+from dumbbell.base.names import require_names
 from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan, parse_flow
 from dumbbell.catalog.grid import Axis, grid_table, parse_grid
@@ -16,8 +18,6 @@ from dumbbell.catalog.published import Publication, parse_publication
 from dumbbell.catalog.scheme import Scheme, parse_scheme
 from dumbbell.catalog.settings import MOST_FLOWS, Settings, read_settings
 from dumbbell.catalog.tables import TomlTable, parse_toml, read_toml, to_toml
-from dumbbell.errors import UserError
-from dumbbell.names import require_names
 
 
 @dataclass(frozen=True, kw_only=True)

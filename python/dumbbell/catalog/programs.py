@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dumbbell.base.errors import listed, nearest
 from dumbbell.catalog.tables import TomlTable
-from dumbbell.errors import listed, nearest
 
 SIDES = ("receiver", "sender")
 RUN_PLACEHOLDERS = ("ip", "port", "duration", "duration_s", "flow", "directory", "samples")

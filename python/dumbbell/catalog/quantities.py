@@ -3,7 +3,7 @@
 import re
 from decimal import Decimal
 
-from dumbbell.errors import UserError, nearest
+from dumbbell.base.errors import UserError, nearest
 
 _NUMBER = re.compile(r"(\d{1,15}(?:\.\d{0,9})?|\.\d{1,9})\s*([A-Za-z%/]*)", re.ASCII)
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dumbbell.base.errors import full_name, listed
+from dumbbell.base.names import require_names
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.programs import Program, parse_program
 from dumbbell.catalog.tables import TomlTable, parse_toml, to_toml
-from dumbbell.errors import full_name, listed
-from dumbbell.names import require_names
 
 MARKERS = ("*", "h", "^", "<", ">", "H", "p", "8", "1", "v", "o", "d", "+", "D", "s", "x", "P", "X", ".")
 STATUSES = ("verified", "experimental", "imported")

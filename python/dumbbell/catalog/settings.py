@@ -4,10 +4,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
-from dumbbell import backends
-from dumbbell.backends import Capabilities
+from dumbbell.base.backend import Capabilities, find_backend
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.tables import TomlTable
-from dumbbell.errors import UserError
 
 LOGS = ("none", "packets", "full")
 SIDES = ("local", "remote")
@@ -32,7 +31,7 @@ def _setting(default: object, read: Read) -> Any:  # noqa: ANN401 (a field of an
 def _backend(table: TomlTable, key: str) -> str:
     text = table.text(key)
     try:
-        backends.find(text)
+        find_backend(text)
     except UserError as error:
         raise UserError(f"{table.source}: `{table.prefix}{key}`: {error}") from None
     return text
@@ -60,7 +59,7 @@ def _bytes(table: TomlTable, key: str) -> int:
 
 
 def _server(table: TomlTable, key: str) -> str:
-    from dumbbell.remote.sntp import read_server
+    from dumbbell.machine.sntp import read_server
 
     text = table.text(key)
     try:
@@ -134,7 +133,7 @@ class Settings:
     @property
     def capabilities(self) -> Capabilities:
         """What the backend can do."""
-        return backends.find(self.backend).capabilities
+        return find_backend(self.backend).capabilities
 
     def spread_ms(self, run: int) -> float:
         """How late the flows of a repetition may start."""

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import UserError, listed, nearest
-from dumbbell.input_files import TOML, read_text
+from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.input_files import TOML, read_text
 
 MOST_NESTED = 32
 _DOTTED = re.compile(rf"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{8 * MOST_NESTED}}}""")

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.base.errors import UserError
+from dumbbell.base.input_files import TEXT, read_text
+from dumbbell.base.names import fitted
 from dumbbell.catalog.path import PathModel
-from dumbbell.errors import UserError
-from dumbbell.input_files import TEXT, read_text
-from dumbbell.names import fitted
 
 
 def trace_path(text: str) -> PathModel | None:

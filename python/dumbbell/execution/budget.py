@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
 from dumbbell.execution.estimate import carried_packets
 from dumbbell.experiment import Experiment, Run
 from dumbbell.results import INDEX, ResultsDirectory

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from dumbbell.errors import UserError, printable
+from dumbbell.base.errors import UserError, printable
+from dumbbell.base.progress import Progress, span
 from dumbbell.execution.estimate import pieces, seconds_of
 from dumbbell.execution.pool import Outcome, Tell
 from dumbbell.experiment import Run
-from dumbbell.progress import Progress, span
 from dumbbell.results import ResultsDirectory
 from dumbbell.results.campaign import Heartbeat, Schedule, read_state, stamp
 

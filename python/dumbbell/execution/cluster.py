@@ -14,11 +14,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from dumbbell import __version__
-from dumbbell.backends import Executor, full_name
-from dumbbell.errors import UserError, one_line
+from dumbbell.backends import Executor
+from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.progress import Stage
+from dumbbell.base.version import __version__
 from dumbbell.execution.worker import Task, execute, failed, keep, require_places
-from dumbbell.progress import Stage
 from dumbbell.results import publish, unsuccessful
 from dumbbell.results.kept import RUN_FILES
 from dumbbell.results.whole import damage
@@ -71,7 +71,7 @@ def require_cluster(address: str) -> None:
 class Cluster:
     """The workers of a Dask scheduler, in the place of the local processes."""
 
-    def __init__(self, address: str, backend: Executor) -> None:
+    def __init__(self, address: str, executor: Executor) -> None:
         """Connects.
 
         Raises:
@@ -84,7 +84,7 @@ class Cluster:
             self.client = Client(address, timeout=CONNECT_WITHIN_S, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise UserError(f"--cluster {address}: {one_line(error)}") from None
-        self.backend = backend
+        self.executor = executor
         self.threads: int = sum(self.client.nthreads().values())
         if not self.threads:
             self.stop()
@@ -118,7 +118,7 @@ class Cluster:
                 statistics, seconds = _received(task, parcel), parcel.seconds
             else:
                 reason = f"the cluster lost the run: {one_line(failure)}"
-                statistics = unsuccessful(full_name(self.backend), "failed", reason)
+                statistics = unsuccessful(self.executor.backend.full_name, "failed", reason)
             future.release()
             yield task.number, statistics, seconds
             self._hand_out(tasks, handed, running, stage)

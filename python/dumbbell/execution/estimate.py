@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from dumbbell import _core, backends
+from dumbbell import _core
+from dumbbell.base.backend import find_backend
+from dumbbell.base.progress import Piece
 from dumbbell.catalog.path import PathModel
 from dumbbell.experiment import Experiment, Run
-from dumbbell.progress import Piece
 
 FULL_PACKET_BITS = 12_000.0
 UNLIMITED_MBPS = 100.0
@@ -78,7 +79,7 @@ def pieces(experiment: Experiment, runs: Iterable[Run]) -> list[Piece]:
 
 
 def _cost_s(experiment: Experiment, run: Run) -> float:
-    capabilities = backends.find(experiment.backend).capabilities
+    capabilities = find_backend(experiment.backend).capabilities
     if capabilities.real_packets:
         return float(experiment.duration_s) + (NETWORK_RUN_S if capabilities.shared_link else REAL_RUN_S)
     specification = experiment.specification(run)

@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
 
-from dumbbell import backends
+from dumbbell.backends import choose_jobs, find_executor
+from dumbbell.base.backend import backend_forms, executing_backend
+from dumbbell.base.errors import UserError, listed, printable
+from dumbbell.base.interrupts import interruptible
+from dumbbell.base.progress import Progress
 from dumbbell.catalog.plan import Plan
-from dumbbell.errors import UserError, listed, printable
 from dumbbell.execution.campaign import perform_campaign
+from dumbbell.execution.check import check
 from dumbbell.execution.cluster import require_cluster
-from dumbbell.execution.interrupts import interruptible
 from dumbbell.execution.pool import Outcome, Tell, Work, execute
 from dumbbell.execution.trust import trusted
-from dumbbell.experiment import Experiment, Overrides, Run, check, everything, with_overrides
+from dumbbell.experiment import Experiment, Overrides, Run, everything, with_overrides
 from dumbbell.machine.description import cpus
-from dumbbell.progress import Progress
 from dumbbell.results import Database, Gathering, ResultsDirectory, locked, prepare, write_environment
 from dumbbell.results.environment import environment
 
@@ -83,7 +85,7 @@ def perform(
     Raises:
         UserError: one cannot be run as described; nothing was run, and `hold` was not called.
     """
-    backend = backends.require(experiments[0].backend)
+    executor = find_executor(experiments[0].backend)
     is_campaign = any(experiment.every_s is not None for experiment in experiments)
     if is_campaign and len(experiments) > 1:
         raise UserError("`every_s`: allowed of an experiment that runs alone: there are several here")
@@ -94,11 +96,11 @@ def perform(
     with ExitStack() as held:
         ready = held.enter_context(ExitStack())
         for experiment in experiments:
-            ready.enter_context(backend.prepared(experiment))
+            ready.enter_context(executor.prepared(experiment))
         parts = held.enter_context(hold())
         made = environment(list(how.command))
         for results in parts:
-            write_environment(results, made | backend.environment(results.experiment))
+            write_environment(results, made | executor.environment(results.experiment))
         if not is_campaign:
             return parts, _execute_unfinished(parts, jobs, how.cluster, gathering, progress)
         ready.close()  # between rounds a machine is left alone
@@ -126,11 +128,11 @@ def _choose_jobs(experiments: Sequence[Experiment], how: Execution) -> int:
     Raises:
         UserError: more than the backend can do, or a cluster that does not take these experiments.
     """
-    backend = backends.require(experiments[0].backend)
-    jobs = backends.choose_jobs(backend, how.jobs, cpus())
+    backend = executing_backend(experiments[0].backend)
+    jobs = choose_jobs(backend, how.jobs, cpus())
     if how.cluster is not None:
         if not backend.capabilities.cluster:
-            allowed = listed(backends.forms(lambda can: can.cluster))
+            allowed = listed(backend_forms(lambda can: can.cluster))
             raise UserError(f"--cluster: allowed with --backend {allowed} only, not {experiments[0].backend}")
         for scheme in (scheme for experiment in experiments for scheme in experiment.schemes.values()):
             if scheme.is_outside:
@@ -172,7 +174,7 @@ def _execute_rounds(
     experiment = results.experiment
 
     def make(runs: list[Run], tell: Tell) -> Outcome:
-        with backends.require(experiment.backend).prepared(experiment):
+        with find_executor(experiment.backend).prepared(experiment):
             return execute([Work(results, runs)], jobs, progress, cluster, gathering, tell)
 
     return perform_campaign(results, _unfinished(results, progress), make, jobs, progress)

@@ -12,15 +12,15 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from dumbbell import backends
-from dumbbell.backends import Executor
+from dumbbell.backends import Executor, find_executor
+from dumbbell.base.guardian import Bounds, machine_memory_bytes
+from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox
+from dumbbell.base.interrupts import Undisturbed
+from dumbbell.base.processes import Connected, cause_of_death, end_connected, start_connected
+from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.execution.budget import Budget, budgets
 from dumbbell.execution.cluster import Cluster
 from dumbbell.execution.estimate import START_S, pieces
-from dumbbell.execution.guardian import Bounds, machine_memory_bytes
-from dumbbell.execution.inbox import TOKEN_BYTES, Garbled, Inbox
-from dumbbell.execution.interrupts import Undisturbed
-from dumbbell.execution.processes import Connected, cause_of_death, end_connected, start_connected
 from dumbbell.execution.worker import (
     PUBLISHING,
     Done,
@@ -35,7 +35,6 @@ from dumbbell.execution.worker import (
     take_output,
 )
 from dumbbell.experiment import Run
-from dumbbell.progress import Piece, Progress, Stage
 from dumbbell.results import Gathering, Recording, ResultsDirectory
 from dumbbell.results.files import remove_left, require_beneath
 
@@ -88,7 +87,7 @@ def execute(
     for part in work:
         require_beneath(part.results.directory, part.results.unfinished)
     outcome = Outcome()
-    backend = backends.require(work[0].results.experiment.backend)
+    executor = find_executor(work[0].results.experiment.backend)
     todo = [(part.results, run) for part in work for run in part.runs]
     limits = {part.results.directory: budgets(part.results) for part in work}
     recording = Recording([part.results for part in work], gathering)
@@ -103,13 +102,13 @@ def execute(
             jobs = min(jobs, len(todo))
             has_plugins = any(results.experiment.outside(run) for results, run in todo)
             if cluster is None:
-                pool = Pool(backend, jobs, place / "last-words", has_plugins)
+                pool = Pool(executor, jobs, place / "last-words", has_plugins)
             else:
-                pool = Cluster(cluster, backend)
+                pool = Cluster(cluster, executor)
             stage = progress.expect(RUNS, _pieces(work), pool.side_by_side, START_S)
             # a plug-in may leave the working directory, and takes the other runs of its process along
             here = Path.cwd() if has_plugins else Path()
-            tasks = _Tasks(_tasks(todo, backend, here), todo, limits)
+            tasks = _Tasks(_tasks(todo, executor, here), todo, limits)
             for done, statistics, seconds in pool.map(tasks, stage):
                 results, run = todo[done]
                 for budget in limits[results.directory]:
@@ -133,7 +132,7 @@ def execute(
             with Undisturbed() as cleaning:
                 if pool is not None:
                     pool.stop()
-                backend.clean_up()
+                executor.clean_up()
             outcome.interrupted |= cleaning.was_interrupted
     finally:
         with Undisturbed() as cleaning:
@@ -194,13 +193,13 @@ class _Tasks(Iterator[Task]):
         return task
 
 
-def _tasks(todo: list[tuple[ResultsDirectory, Run]], backend: Executor, here: Path) -> Iterator[Task]:
+def _tasks(todo: list[tuple[ResultsDirectory, Run]], executor: Executor, here: Path) -> Iterator[Task]:
     """Yield the tasks of `todo`, with places below `here`."""
     for place, (results, run) in enumerate(todo):
         yield Task(
             number=place,
             label=run.label,
-            backend=backend,
+            executor=executor,
             identity={"scheme": run.scheme, "path": run.path, "run": run.run, "seed": run.seed},
             specification=json.dumps(results.experiment.specification(run)),
             outside=tuple(f"{scheme.name} ({scheme.code})" for scheme in results.experiment.outside(run)),
@@ -262,9 +261,9 @@ class Pool:
     A plug-in that has ended a process is not executed again.
     """
 
-    def __init__(self, backend: Executor, count: int, folder: Path, has_plugins: bool) -> None:
+    def __init__(self, executor: Executor, count: int, folder: Path, has_plugins: bool) -> None:
         """Starts `count` processes; what they say as they end, and what plug-ins print, goes into `folder`."""
-        self.backend = backend
+        self.executor = executor
         self.folder = folder
         with contextlib.suppress(OSError):  # without it runs say themselves that nothing can be written
             folder.mkdir(parents=True, exist_ok=True)
@@ -287,10 +286,10 @@ class Pool:
         bounds = None
         if self._has_plugins:
             words, output = self.folder / str(self.started), self.folder / f"{self.started}.output"
-            most = PROCESSES_OF_PROGRAMS if self.backend.capabilities.real_packets else PROCESSES
+            most = PROCESSES_OF_PROGRAMS if self.executor.backend.capabilities.real_packets else PROCESSES
             bounds = Bounds(words, output, most, self._memory_bytes)
         token = os.urandom(TOKEN_BYTES)
-        process, connection = start_connected(serve, Post(self.backend, token, bounds))
+        process, connection = start_connected(serve, Post(self.executor, token, bounds))
         return _Worker(process, connection, Inbox(connection, token), bounds)
 
     @property

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
-from dumbbell.errors import UserError
-from dumbbell.execution.interrupts import Undisturbed
-from dumbbell.execution.processes import Connected, belong_to_parent, die_with_parent, end_connected, start_connected
-from dumbbell.progress import Stage
+from dumbbell.base.errors import UserError
+from dumbbell.base.interrupts import Undisturbed
+from dumbbell.base.processes import Connected, belong_to_parent, die_with_parent, end_connected, start_connected
+from dumbbell.base.progress import Stage
 
 START_S = 1.2
 """Until a process that draws has imported what it needs."""

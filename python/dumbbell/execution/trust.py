@@ -15,14 +15,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from dumbbell import catalog
+from dumbbell.base.errors import UserError, listed
+from dumbbell.base.input_files import TRUSTED, read_text
 from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.plugin_schemes import plugin_digest
 from dumbbell.catalog.programs import SIDES, unescaped
 from dumbbell.catalog.scheme import WHAT, Scheme
-from dumbbell.errors import UserError, listed
 from dumbbell.experiment import Experiment, Overrides, pin, resolve, with_overrides
 from dumbbell.experiment.resolve import UnknownPlugin
-from dumbbell.input_files import TRUSTED, read_text
-from dumbbell.plugins.schemes import plugin_digest
 
 
 class Untrusted(UserError):

@@ -17,13 +17,14 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from dumbbell import __version__, _core
-from dumbbell.backends import Executor, full_name
-from dumbbell.errors import one_line, printable
-from dumbbell.execution.guardian import KEPT_OUTPUT_BYTES, Bounds, guarded, was_copied
-from dumbbell.execution.inbox import Garbled, send
-from dumbbell.execution.processes import belong_to_parent, die_with_parent
-from dumbbell.json_text import to_json
+from dumbbell import _core
+from dumbbell.backends import Executor
+from dumbbell.base.errors import one_line, printable
+from dumbbell.base.guardian import KEPT_OUTPUT_BYTES, Bounds, guarded, was_copied
+from dumbbell.base.inbox import Garbled, send
+from dumbbell.base.json_text import to_json
+from dumbbell.base.processes import belong_to_parent, die_with_parent
+from dumbbell.base.version import __version__
 from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish, publish_all, require_beneath
@@ -42,7 +43,7 @@ class Task:
 
     number: int
     label: str
-    backend: Executor
+    executor: Executor
     identity: dict[str, Any]
     specification: str
     outside: tuple[str, ...]
@@ -105,7 +106,7 @@ class Post:
     Without `bounds` it executes nothing but dumbbell's own code.
     """
 
-    backend: Executor
+    executor: Executor
     token: bytes
     bounds: Bounds | None
 
@@ -132,7 +133,7 @@ def serve(connection: Connection, post: Post) -> None:
 
 def _serve(connection: Connection, post: Post) -> None:
     bounds = post.bounds
-    obstacle = post.backend.enter()
+    obstacle = post.executor.enter()
     if bounds is None:
         die_with_parent()
     else:
@@ -262,10 +263,12 @@ def make(task: Task, obstacle: str | None = None, say: Callable[[str, bool], Non
             if stands_still is not None:
                 say(line, stands_still)
 
-        statistics = task.backend.run_one(task.specification, task.temporary, note)
+        statistics = task.executor.run_one(task.specification, task.temporary, note)
         statistics |= {"samples": read_sampled(task.temporary), FILES: recorded(task.temporary)}
         times = {"started_at": started_at, "ended_at": now()}
-        return Attempt({"backend": full_name(task.backend), "status": "done", "reason": None} | times | statistics, log)
+        return Attempt(
+            {"backend": task.executor.backend.full_name, "status": "done", "reason": None} | times | statistics, log
+        )
     except (KeyboardInterrupt, SystemExit):
         shutil.rmtree(task.temporary, ignore_errors=True)
         raise
@@ -304,7 +307,7 @@ def _settled(task: Task, attempt: Attempt) -> dict[str, Any]:
 def failed(task: Task, log: list[str], reason: str) -> Attempt:
     """What is kept of a run that failed, on disk if the disk takes it; the parent reports it in any case."""
     shutil.rmtree(task.temporary, ignore_errors=True)
-    statistics = unsuccessful(full_name(task.backend), "failed", reason)
+    statistics = unsuccessful(task.executor.backend.full_name, "failed", reason)
     return Attempt(statistics, [*log, f"{now()} failed: {reason}"], failed=True)
 
 

@@ -1,6 +1,5 @@
 """From an experiment file and what overrides it to the list of runs, each with its specification."""
 
-from dumbbell.experiment.check import check
 from dumbbell.experiment.model import Experiment, Run, derive_seed
 from dumbbell.experiment.overrides import Overrides, with_overrides
 from dumbbell.experiment.pin import pin
@@ -11,7 +10,6 @@ __all__ = [
     "Experiment",
     "Overrides",
     "Run",
-    "check",
     "complete_transport",
     "derive_seed",
     "everything",

@@ -3,10 +3,10 @@
 import math
 from typing import Any
 
-from dumbbell.backends import Backend, full_name
+from dumbbell.base.backend import Backend
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.settings import POLITE_BYTES, POLITE_MBPS, Settings
-from dumbbell.errors import UserError
 
 _ROUNDING = 1e-9
 _CAPS = {"bandwidth_cap_mbps": POLITE_MBPS, "data_cap_bytes": POLITE_BYTES}
@@ -50,5 +50,5 @@ def check_caps(settings: Settings, backend: Backend) -> None:
         value = getattr(settings, name)
         if value is not None:
             option = f"--{name.rpartition('_')[0].replace('_', '-')}"
-            allowed = f"allowed over a network only: --backend {full_name(backend)} sends nothing over anybody's link"
+            allowed = f"allowed over a network only: --backend {backend.full_name} sends nothing over anybody's link"
             raise UserError(f"`{name}` = {value} ({option}): {allowed}")

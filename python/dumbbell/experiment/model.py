@@ -4,6 +4,8 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dumbbell.base.errors import UserError
+from dumbbell.base.names import MOST_LABEL, directory_name, foreign_name, require_names
 from dumbbell.catalog.cell import Cell
 from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
@@ -11,10 +13,8 @@ from dumbbell.catalog.plan import parse_mix
 from dumbbell.catalog.published import Publication
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import Settings
-from dumbbell.errors import UserError
 from dumbbell.experiment.network import network_table
 from dumbbell.experiment.specification import specification
-from dumbbell.names import MOST_LABEL, directory_name, foreign_name, require_names
 
 SEED_BITS = 53  # the widest whole number that every JSON reader keeps exact
 

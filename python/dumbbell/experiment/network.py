@@ -4,11 +4,11 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dumbbell import backends
+from dumbbell.base.backend import executing_backend
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import Plan
-from dumbbell.errors import UserError
-from dumbbell.remote.host import read_host
+from dumbbell.machine.host import read_host
 
 if TYPE_CHECKING:
     from dumbbell.catalog.settings import Settings
@@ -27,7 +27,7 @@ def over_network(plan: Plan, paths: tuple[str, ...]) -> Plan:
     """
     if not plan.capabilities.shared_link:
         return plan
-    backend = backends.require(plan.backend)
+    backend = executing_backend(plan.backend)
     name = network_name(backend.argument)
     if any(path != name for path in paths):
         raise UserError(f"--path: with --backend {plan.backend} the path is the network between the machines")

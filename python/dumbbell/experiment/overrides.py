@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.plan import Plan, parse_mix
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.catalog.settings import READERS, read_settings
 from dumbbell.catalog.tables import TomlTable
-from dumbbell.errors import UserError, listed, nearest
 
 
 @dataclass(frozen=True, kw_only=True)

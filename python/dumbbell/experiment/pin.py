@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.base.errors import UserError, full_name, one_line
+from dumbbell.base.input_files import PARAMETER, Kind, digest
+from dumbbell.catalog.plugin_schemes import plugin_file_kind
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.errors import UserError, full_name, one_line
 from dumbbell.experiment.model import Experiment
-from dumbbell.input_files import PARAMETER, Kind, digest
 from dumbbell.plugins.isolated import describe
-from dumbbell.plugins.schemes import plugin_file_kind
 
 
 def pin(experiment: Experiment) -> Experiment:

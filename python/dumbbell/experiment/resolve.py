@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dumbbell import catalog
+from dumbbell.base.errors import UserError, full_name, listed, nearest
 from dumbbell.catalog import grid
 from dumbbell.catalog.available import missing
 from dumbbell.catalog.cell import Cell
@@ -15,14 +16,13 @@ from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.index import Named
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import Plan, mix_label, parse_mix
+from dumbbell.catalog.plugin_schemes import plugin_digest, plugin_kind, plugin_scheme, plugin_sha256, with_sha256
 from dumbbell.catalog.published import Publication
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.errors import UserError, full_name, listed, nearest
 from dumbbell.experiment.campaign import completed
 from dumbbell.experiment.model import Experiment
 from dumbbell.experiment.network import over_network
 from dumbbell.experiment.overrides import Overrides, with_assignments, with_overrides
-from dumbbell.plugins.schemes import plugin_digest, plugin_kind, plugin_scheme, plugin_sha256, with_sha256
 
 
 class UnknownPlugin(UserError):

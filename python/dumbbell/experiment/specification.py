@@ -7,12 +7,12 @@ from functools import cache
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.catalog.arrivals import expand
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import CODE, Scheme
 from dumbbell.catalog.settings import Settings
-from dumbbell.errors import UserError
+from dumbbell.experiment.arrivals import expand
 
 SAME = (
     *("duration_s", "sample_interval_s", "convergence_delta", "jain_window_s", "warmup_s"),

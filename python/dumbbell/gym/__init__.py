@@ -8,7 +8,7 @@
 `docs/gym.md` goes through it. Needs the extra `gym`: `pip install 'dumbbell[gym]'`.
 """
 
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
 
 try:
     import gymnasium

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
 from dumbbell.gym.policy import Policy
 
 _ALIGNED = 8

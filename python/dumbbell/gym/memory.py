@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dumbbell import _core
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
 from dumbbell.gym.fields import ORACLE, STEP
 from dumbbell.gym.task import Given
 

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 from gymnasium import spaces
 
-from dumbbell.errors import UserError
+from dumbbell.api.one_run import RunResults
+from dumbbell.base.errors import UserError
 from dumbbell.gym.fields import agents
 from dumbbell.gym.memory import Environments, told
 from dumbbell.gym.policy import Policy, chosen, spaces_of
 from dumbbell.gym.recorded import recorded
 from dumbbell.gym.task import Draw, Given, Rewards, Where, paths_of, whole
-from dumbbell.library.one_run import RunResults
 
 try:
     from pettingzoo import ParallelEnv

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from gymnasium import spaces
 
-from dumbbell.errors import UserError, listed
+from dumbbell.base.errors import UserError, listed
 from dumbbell.gym.fields import SIGHTS
 
 DISCRETE = "indigo5"

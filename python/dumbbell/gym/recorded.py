@@ -3,11 +3,11 @@
 import json
 
 from dumbbell import _core, catalog
-from dumbbell.backends.sim import BACKEND as SIMULATOR
+from dumbbell.api.one_run import RunResults
+from dumbbell.base.backend import SIMULATION
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.plan import mix_label
-from dumbbell.errors import UserError
 from dumbbell.gym.memory import Environments
-from dumbbell.library.one_run import RunResults
 from dumbbell.results.kept import FLOWS, LINKS, PACKETS
 
 
@@ -27,7 +27,7 @@ def recorded(environments: Environments, index: int, sample_interval_s: float) -
     mix = mix_label([(name, names.count(name)) for name in dict.fromkeys(names)])
     identity = {"scheme": mix, "path": "", "run": 1, "seed": specification["seed"]}
     return RunResults(
-        identity | {"backend": SIMULATOR.form, "status": "done", "reason": None} | statistics,
+        identity | {"backend": SIMULATION.form, "status": "done", "reason": None} | statistics,
         lambda: specification,
         {PACKETS: packets, FLOWS: flows, LINKS: links},
         {scheme.name: scheme for scheme in catalog.schemes() if scheme.name in names},

@@ -9,14 +9,14 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from dumbbell.errors import UserError
+from dumbbell.api.figures import Figure
+from dumbbell.api.one_run import RunResults
+from dumbbell.base.errors import UserError
 from dumbbell.gym.fields import agents
 from dumbbell.gym.memory import Environments, told
 from dumbbell.gym.policy import Policy, chosen, spaces_of
 from dumbbell.gym.recorded import recorded
 from dumbbell.gym.task import Draw, Given, Rewards, Where, paths_of
-from dumbbell.library.figures import Figure
-from dumbbell.library.one_run import RunResults
 
 Information = dict[str, Any]
 

@@ -8,14 +8,14 @@ from os import PathLike, fspath
 from typing import Any
 
 from dumbbell import catalog
+from dumbbell.api.listing import experiments
+from dumbbell.api.running import specification
+from dumbbell.base.errors import UserError, listed
 from dumbbell.catalog.path import PathModel
-from dumbbell.errors import UserError, listed
 from dumbbell.experiment.resolve import resolve
 from dumbbell.experiment.specification import fitted_transport
 from dumbbell.gym.fields import OWN, REWARDS, agents
 from dumbbell.gym.policy import Policy, chosen
-from dumbbell.library.listing import experiments
-from dumbbell.library.running import specification
 
 Where = str | PathModel | PathLike[str]
 Rewards = str | Mapping[str, float]

@@ -8,13 +8,13 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from dumbbell.errors import UserError
+from dumbbell.api.one_run import RunResults
+from dumbbell.base.errors import UserError
 from dumbbell.gym.fields import ORACLE, STEP, agents
 from dumbbell.gym.memory import Environments
 from dumbbell.gym.policy import Policy, chosen, spaces_of
 from dumbbell.gym.recorded import recorded
 from dumbbell.gym.task import Draw, Given, Rewards, Where, paths_of, whole
-from dumbbell.library.one_run import RunResults
 
 Information = dict[str, Any]
 

@@ -6,8 +6,8 @@ import subprocess
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.errors import UserError
-from dumbbell.starting import PYTHON
+from dumbbell.base.errors import UserError
+from dumbbell.base.starting import PYTHON
 
 _CHECK_IN_USER_NAMESPACE = (
     "from dumbbell import _core; _core.enter_user_namespace(); print(_core.check_emulation(), flush=True)"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
 from dumbbell import _core
-from dumbbell.errors import listed, nearest, one_line
+from dumbbell.base.errors import listed, nearest, one_line
 
 NEEDED = ("on_ack", "control")
 """The methods that make a class a controller."""

@@ -19,11 +19,11 @@ from tempfile import TemporaryDirectory
 from typing import IO, Any, Self
 
 from dumbbell import _core
-from dumbbell.errors import UserError, one_line, with_hint
-from dumbbell.execution.guardian import Bounds, guarded, was_copied
-from dumbbell.execution.inbox import Garbled
-from dumbbell.execution.processes import ENDS_WITHIN_S, cause_of_death
-from dumbbell.starting import PYTHON
+from dumbbell.base.errors import UserError, one_line, with_hint
+from dumbbell.base.guardian import Bounds, guarded, was_copied
+from dumbbell.base.inbox import Garbled
+from dumbbell.base.processes import ENDS_WITHIN_S, cause_of_death
+from dumbbell.base.starting import PYTHON
 
 _COMMAND = [*PYTHON, "-m", __name__]
 

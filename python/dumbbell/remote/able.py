@@ -3,9 +3,9 @@
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.errors import UserError, listed
-from dumbbell.json_shape import Each, Table, require_shape
-from dumbbell.remote.host import Host
+from dumbbell.base.errors import UserError, listed
+from dumbbell.base.json_shape import Each, Table, require_shape
+from dumbbell.machine.host import Host
 from dumbbell.remote.link import Agent
 from dumbbell.remote.shipped import files, is_shipped
 

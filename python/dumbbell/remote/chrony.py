@@ -6,8 +6,8 @@ import subprocess
 import time
 
 from dumbbell import _core
-from dumbbell.errors import UserError, one_line, printable
-from dumbbell.remote.sntp import MOST_ROOT_S, Known
+from dumbbell.base.errors import UserError, one_line, printable
+from dumbbell.machine.sntp import MOST_ROOT_S, Known
 
 PATIENCE_S = 3.0
 _COLUMNS = 14

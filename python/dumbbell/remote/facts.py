@@ -8,15 +8,16 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from dumbbell import Error, __version__, _core
+from dumbbell import _core
+from dumbbell._core import Error
+from dumbbell.base.addresses import addresses, mtu_towards
+from dumbbell.base.version import __version__
 from dumbbell.catalog.available import LOADER, find_program, kernel_controllers
-from dumbbell.library.installation import installation
 from dumbbell.machine import emulation
-from dumbbell.machine.addresses import addresses, mtu_towards
-from dumbbell.machine.description import clock
-from dumbbell.machine.description import describe as describe_machine
+from dumbbell.machine.description import clock, describe as describe_machine
 from dumbbell.machine.load import counters
 from dumbbell.remote.allowed import allow_file, allowed
+from dumbbell.remote.installation import installation
 from dumbbell.remote.messages import PROTOCOL, Message
 from dumbbell.remote.serve import Reply, State
 

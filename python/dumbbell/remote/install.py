@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from dumbbell import __version__
-from dumbbell.errors import UserError, printable
-from dumbbell.input_files import WHEEL, check_regular, digest, require_size
-from dumbbell.json_text import BadJson, parse_json
-from dumbbell.progress import Progress
-from dumbbell.remote.host import Host, read_host
+from dumbbell.base.errors import UserError, printable
+from dumbbell.base.input_files import WHEEL, check_regular, digest, require_size
+from dumbbell.base.json_text import BadJson, parse_json
+from dumbbell.base.progress import Progress
+from dumbbell.base.version import __version__
+from dumbbell.machine.host import Host, read_host
 from dumbbell.remote.installer import MARK
 from dumbbell.remote.link import Agent, LinkLost
 from dumbbell.remote.pack import pack_needed, pack_own

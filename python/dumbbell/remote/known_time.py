@@ -3,8 +3,9 @@
 from dataclasses import asdict
 from typing import Any
 
-from dumbbell.errors import UserError
-from dumbbell.remote import chrony, sntp
+from dumbbell.base.errors import UserError
+from dumbbell.machine import sntp
+from dumbbell.remote import chrony
 from dumbbell.remote.messages import Message
 from dumbbell.remote.serve import Reply, State
 

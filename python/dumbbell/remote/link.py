@@ -12,12 +12,12 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import IO, Any, Self
 
-from dumbbell import __version__
-from dumbbell.errors import UserError, one_line, printable
-from dumbbell.remote.host import Host
+from dumbbell.base.errors import UserError, one_line, printable
+from dumbbell.base.starting import PYTHON
+from dumbbell.base.version import __version__
+from dumbbell.machine.host import Host
 from dumbbell.remote.messages import Beats, Message, Messages, Noise, Silence, framed
 from dumbbell.remote.ssh import ssh_command, why_ssh_failed
-from dumbbell.starting import PYTHON
 
 GREETED_WITHIN_S = 30.0
 """So long an agent may take to start: name look-up, ssh, a slow machine's Python."""
@@ -227,7 +227,7 @@ class Agent:
 
     def _other_version(self) -> str | None:
         """Both versions, if they differ: numbers of two programs are not those of one."""
-        from dumbbell.library.installation import installation
+        from dumbbell.remote.installation import installation
 
         ours = installation()
         theirs = (self.hello.get("version"), self.hello.get("commit"))

@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from dumbbell.errors import UserError, printable
-from dumbbell.json_text import BadJson, parse_json
+from dumbbell.base.errors import UserError, printable
+from dumbbell.base.json_text import BadJson, parse_json
 
 PROTOCOL = 1
 GREETING = b"dumbbell-remote %d\n" % PROTOCOL

@@ -10,9 +10,9 @@ from importlib import metadata
 from pathlib import Path
 
 from dumbbell import _core
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.available import OWN_PROGRAMS
-from dumbbell.errors import UserError
-from dumbbell.library.installation import COMMIT_FILE, installation
+from dumbbell.remote.installation import COMMIT_FILE, installation
 
 OWN = "dumbbell"
 _OF_THIS_PLACE = ("INSTALLER", "REQUESTED", "RECORD", "direct_url.json", COMMIT_FILE)

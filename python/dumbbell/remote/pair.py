@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from dumbbell import Error, _core
-from dumbbell.backends.protocol import Note
-from dumbbell.errors import UserError, one_line, printable
+from dumbbell import _core
+from dumbbell._core import Error
+from dumbbell.base.backend import Note
+from dumbbell.base.errors import UserError, one_line, printable
+from dumbbell.machine.host import Host
 from dumbbell.machine.load import difference, own_losses
-from dumbbell.remote.host import Host
 from dumbbell.remote.link import Agent, LinkLost
 from dumbbell.remote.part import TURN_WITHIN_S
 from dumbbell.remote.reference import references
@@ -166,13 +167,13 @@ class Pair:
         idle = self.local.agent.ask("ask", within_s=IDLE_S + MARGIN_S, seconds=IDLE_S, per_s=IDLE_PER_S)[0]["exchanges"]
         theta_ns, rtt_ns = _core.clock_offset(json.dumps(idle))
         note(f"round trip {rtt_ns / 1e6:.3f} ms, path MTU {met['mtu_bytes']} bytes", False)
-        known = references(self._sides, options.ntp, note)
+        known = references([side.agent for side in self._sides], options.ntp, note)
         plan = {"tunnels": tunnels, "inner_mtu_bytes": met["mtu_bytes"] - max(overheads[-1], PANTHEON_OVERHEAD_BYTES)}
         plan |= {"asks_per_s": BUSY_PER_S, "bandwidth_cap_mbps": options.bandwidth_cap_mbps}
         self._carry_out(specification, plan, theta_ns, rtt_ns)
         after = [side.agent.ask("describe")[0] for side in self._sides]
         self.local.agent.ask("ask", within_s=IDLE_S + MARGIN_S, seconds=IDLE_S, per_s=IDLE_PER_S)
-        known += references(self._sides, options.ntp, note)
+        known += references([side.agent for side in self._sides], options.ntp, note)
         most = max_report_bytes(float(specification["duration_s"]), options.bandwidth_cap_mbps)
         local, remote = (
             side.agent.ask("finish", within_s=2 * MARGIN_S, max_payload_bytes=most)[1] for side in self._sides

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.errors import UserError
-from dumbbell.execution.turn import whose_turn
+from dumbbell.base.errors import UserError
+from dumbbell.machine.turn import whose_turn
 from dumbbell.remote.allowed import require
 from dumbbell.remote.messages import Message
 from dumbbell.remote.serve import Reply, State

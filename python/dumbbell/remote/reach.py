@@ -8,9 +8,9 @@ import secrets
 import socket
 import time
 
-from dumbbell import Error
-from dumbbell.errors import UserError, one_line
-from dumbbell.json_shape import Table, require_shape
+from dumbbell._core import Error
+from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.json_shape import Table, require_shape
 from dumbbell.remote.link import Agent
 from dumbbell.remote.messages import Message
 from dumbbell.remote.serve import Reply, State

@@ -1,30 +1,28 @@
 """What is known of the clocks of two machines from elsewhere: both know UTC, from an NTP server or from chrony."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dumbbell.backends.protocol import Note
-from dumbbell.errors import UserError, printable
-
-if TYPE_CHECKING:
-    from dumbbell.remote.pair import Side
+from dumbbell.base.backend import Note
+from dumbbell.base.errors import UserError, printable
+from dumbbell.remote.link import Agent
 
 MOST_DRIFT = 500e-6
 """A clock is never faster or slower by more: as far as a kernel lets one be corrected (adjtimex(2), `freq`), and more
 than oscillators are off."""
 
 
-def references(sides: "Sequence[Side]", ntp: str | None, note: Note) -> list[dict[str, Any]]:
+def references(agents: Sequence[Agent], ntp: str | None, note: Note) -> list[dict[str, Any]]:
     """How far the remote clock is ahead, as both know the time from elsewhere, as `_core.join_sides` takes it.
 
-    `sides` are the local and the remote one; both are asked at the same time. What cannot be known is a note.
+    `agents` are the local and the remote one; both are asked at the same time. What cannot be known is a note.
     """
-    work = [side.agent.begin("time", ntp=ntp) for side in sides]
+    work = [agent.begin("time", ntp=ntp) for agent in agents]
     told = []
-    for side, each in zip(sides, work, strict=True):
+    for agent, each in zip(agents, work, strict=True):
         answer = each.result()[0]
         for why in answer["failed"].values():
-            note(f"clock of {side.agent.name}: {printable(str(why))}", False)
+            note(f"clock of {agent.name}: {printable(str(why))}", False)
         told.append(answer["known"])
     try:
         return [compared(source, told[0][source], told[1][source]) for source in told[0] if source in told[1]]

@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NoReturn
 
-from dumbbell import Error, _core
-from dumbbell.errors import UserError, nearest, one_line
-from dumbbell.execution.guardian import guarded
-from dumbbell.execution.interrupts import Undisturbed, interruptible
+from dumbbell import _core
+from dumbbell._core import Error
+from dumbbell.base.errors import UserError, nearest, one_line
+from dumbbell.base.guardian import guarded
+from dumbbell.base.interrupts import Undisturbed, interruptible
 from dumbbell.remote.messages import Beats, Message, Messages, Silence, framed
 
 ENDS_WITHIN_S = 8.0

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
 
 PACKAGE = Path(__file__).resolve().parent.parent
 _MARK = "package:"

@@ -5,8 +5,8 @@ import subprocess
 from collections.abc import Mapping
 from typing import Any
 
-from dumbbell.errors import printable
-from dumbbell.remote.host import Host
+from dumbbell.base.errors import printable
+from dumbbell.machine.host import Host
 
 OPTIONS = ("-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
 """No terminal and no question; ssh ends when the other machine has not answered for 15 s. The rest is the user's."""

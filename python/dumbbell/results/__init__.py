@@ -1,6 +1,6 @@
 """The results directory: write, read, resume, compare."""
 
-from dumbbell.json_text import to_json
+from dumbbell.base.json_text import to_json
 from dumbbell.results.database import INDEX, Database
 from dumbbell.results.directory import (
     ACCEPTED,

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import UserError
-from dumbbell.json_text import read_json, to_json
+from dumbbell.base.errors import UserError
+from dumbbell.base.json_text import read_json, to_json
 from dumbbell.results.files import write_atomically
 
 HEARTBEAT = "campaign.json"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
 from dumbbell.results.numbers import one_way_metrics
 
 CLOCKS = "clocks"

@@ -13,7 +13,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import UserError, one_line
+from dumbbell.base.errors import UserError, one_line
 from dumbbell.experiment import Experiment
 from dumbbell.results import rows
 from dumbbell.results.directory import ResultsDirectory

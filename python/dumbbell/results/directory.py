@@ -15,13 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dumbbell.base.errors import UserError, listed, one_line, require_text
+from dumbbell.base.json_shape import require_shape
+from dumbbell.base.json_text import read_json, to_json
+from dumbbell.base.names import foreign_name
 from dumbbell.catalog.plan import stored_plan
 from dumbbell.catalog.tables import to_toml
-from dumbbell.errors import UserError, listed, one_line, require_text
 from dumbbell.experiment import Experiment, Run, resolve
-from dumbbell.json_shape import require_shape
-from dumbbell.json_text import read_json, to_json
-from dumbbell.names import foreign_name
 from dumbbell.results.clocks import check_clocks
 from dumbbell.results.difference import difference
 from dumbbell.results.files import is_left, remove_left, write_atomically

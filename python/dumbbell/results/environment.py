@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dumbbell import __version__, _core
+from dumbbell import _core
+from dumbbell.base.version import __version__
 from dumbbell.catalog.available import find_program
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.machine.description import SYSCTLS, clock, network, processor, sysctls

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
 from dumbbell.results.database import INDEX, Database
 from dumbbell.results.directory import ResultsDirectory
 

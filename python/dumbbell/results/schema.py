@@ -3,11 +3,11 @@
 import sqlite3
 from collections.abc import Collection
 
-from dumbbell import __version__
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
+from dumbbell.base.version import __version__
 from dumbbell.results.environment import now
 
-VERSION = 2
+SCHEMA_VERSION = 2
 """What `PRAGMA user_version` says. Version 1, which set none, had the tables runs, metrics and definitions."""
 APPLICATION = 0x64756D62
 """`PRAGMA application_id`: the letters "dumb"."""
@@ -118,24 +118,24 @@ def upgrade(connection: sqlite3.Connection) -> None:
         UserError: it is a newer version's, or no database of ours.
     """
     found = connection.execute("PRAGMA user_version").fetchone()[0]
-    if found > VERSION:
+    if found > SCHEMA_VERSION:
         raise UserError(
-            f"is of schema version {found}, this dumbbell knows versions up to {VERSION}: "
+            f"is of schema version {found}, this dumbbell knows versions up to {SCHEMA_VERSION}: "
             "use a newer dumbbell, or another file"
         )
     tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone()[0]:
         raise UserError("has triggers, which may do anything, for ever: it is not one of dumbbell's: remove it")
-    if found == VERSION and connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION:
+    if found == SCHEMA_VERSION and connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION:
         return
     if tables and not (found == 0 and tables == {"runs", "metrics", "definitions"}):
         raise UserError("is a database, but not one of dumbbell's: choose another file")
     for statement in (*TABLES, *(FROM_VERSION_1 if tables else ())):
         connection.execute(statement)
     insert = "INSERT INTO migration VALUES (?, ?, ?)"
-    connection.execute(insert, (VERSION, now(), __version__))
+    connection.execute(insert, (SCHEMA_VERSION, now(), __version__))
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
-    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def views(definitions: Collection[tuple[str, str]]) -> dict[str, str]:

@@ -10,8 +10,8 @@ from functools import cache
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.errors import UserError
-from dumbbell.json_shape import Each, Table, require_shape
+from dumbbell.base.errors import UserError
+from dumbbell.base.json_shape import Each, Table, require_shape
 
 _MOST_METRIC = 1e18
 """Largest metric, in its unit: figures compute with squares and margins of what they draw."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import one_line
-from dumbbell.input_files import digest
+from dumbbell.base.errors import one_line
+from dumbbell.base.input_files import digest
 from dumbbell.results.kept import PACKETS, kept_files
 
 FILES = "files"

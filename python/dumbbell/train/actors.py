@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.errors import UserError
-from dumbbell.option_values import count
+from dumbbell.base.errors import UserError
+from dumbbell.catalog.option_values import count
 from dumbbell.train.trainer import Setting, Trainer
 from dumbbell.train.values import many, number, span
 

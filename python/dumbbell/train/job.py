@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.progress import Piece, Progress
+from dumbbell.base.progress import Piece, Progress
 from dumbbell.results.files import write_atomically
 
 

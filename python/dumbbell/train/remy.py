@@ -3,7 +3,7 @@
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
-from dumbbell.option_values import count
+from dumbbell.catalog.option_values import count
 from dumbbell.train.trainer import Setting, Trainer
 from dumbbell.train.values import number, span, whole
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.errors import UserError
+from dumbbell.base.errors import UserError
 
 if TYPE_CHECKING:
     from dumbbell.train.job import Job

@@ -5,11 +5,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dumbbell.errors import UserError, nearest
-from dumbbell.execution.interrupts import interruptible
-from dumbbell.input_files import TRAINING, read_bytes
+from dumbbell.base.errors import UserError, nearest
+from dumbbell.base.input_files import TRAINING, read_bytes
+from dumbbell.base.interrupts import interruptible
+from dumbbell.base.progress import Progress
 from dumbbell.machine.description import cpus
-from dumbbell.progress import Progress
 from dumbbell.train.job import Job, Trained
 from dumbbell.train.kinds import KINDS
 from dumbbell.train.trainer import Trainer

@@ -1,0 +1,77 @@
+"""The public names of dumbbell, and where each is from: read when it is used, as most uses need few of them."""
+
+from ._core import Error as Error
+from .api.benchmarks import BenchmarkResults as BenchmarkResults, run_benchmark as run_benchmark
+from .api.calibrating import CalibratedPath as CalibratedPath, calibrate_path as calibrate_path
+from .api.ccperf import ccperf_tables as ccperf_tables
+from .api.emulating import emulate as emulate
+from .api.exchange import (
+    export_pantheon as export_pantheon,
+    export_qlog as export_qlog,
+    export_trace as export_trace,
+    import_iperf3 as import_iperf3,
+    import_mahimahi as import_mahimahi,
+    import_pantheon as import_pantheon,
+    import_pcap as import_pcap,
+    import_qlog as import_qlog,
+    import_ss as import_ss,
+    pantheon_sets as pantheon_sets,
+)
+from .api.figures import Figure as Figure, check_figure_files as check_figure_files, figure_kinds as figure_kinds
+from .api.kernel_controllers import (
+    KernelController as KernelController,
+    compile_kernel_controller as compile_kernel_controller,
+)
+from .api.listing import (
+    experiments as experiments,
+    listing as listing,
+    metrics as metrics,
+    parameters as parameters,
+    paths as paths,
+    plugin_schemes as plugin_schemes,
+    schemes as schemes,
+    settings as settings,
+)
+from .api.measuring import MeasuredPath as MeasuredPath, measure_path as measure_path
+from .api.metrics import check_metrics as check_metrics
+from .api.one_run import RunResults as RunResults
+from .api.preview import Preview as Preview, preview as preview, preview_benchmark as preview_benchmark
+from .api.reading import compare as compare, open as open, write_report as write_report
+from .api.remote_check import check_remote as check_remote
+from .api.results import Results as Results
+from .api.running import (
+    ControllerCost as ControllerCost,
+    Interrupted as Interrupted,
+    controller_cost as controller_cost,
+    run as run,
+    simulate as simulate,
+    simulate_async as simulate_async,
+    specification as specification,
+)
+from .base.version import __version__ as __version__
+from .catalog.available import missing as missing
+from .catalog.bpf import bpf_loader as bpf_loader
+from .catalog.flows import FlowPlan as FlowPlan
+from .catalog.one_line import make_path as make_path
+from .catalog.path import PathModel as PathModel
+from .catalog.plan import Plan as Plan
+from .catalog.scheme import Scheme as Scheme
+from .execution.pool import Outcome as Outcome
+from .execution.trust import Untrusted as Untrusted
+from .experiment import Experiment as Experiment, Run as Run
+from .experiment.doctor import Check as Check, doctor as doctor
+from .remote.install import Installed as Installed, install_remote as install_remote
+from .remote.installation import (
+    Installation as Installation,
+    installation as installation,
+    plugin_include as plugin_include,
+)
+from .results.shares import Share as Share, shares as shares
+from .results.summary import Repetitions as Repetitions, bounds_legend as bounds_legend
+from .results.table import Table as Table
+from .results.transfers import Transfers as Transfers
+from .studies.ccperf.experiment import ccperf_plan as ccperf_plan
+from .studies.ccperf.tables import CcperfTable as CcperfTable
+from .studies.vectors import Difference as Difference, check_vectors as check_vectors, write_vectors as write_vectors
+from .train.job import Trained as Trained
+from .train.training import train_controller as train_controller, trainers as trainers

@@ -1,0 +1,212 @@
+"""The path model under which our schemes behave as they were measured."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+
+from dumbbell.api.selection import Names, listed_names
+from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.interrupts import interruptible
+from dumbbell.base.names import require_names
+from dumbbell.base.progress import Piece, Progress, Stage, span
+from dumbbell.catalog.path import PathModel
+from dumbbell.machine.description import cpus
+from dumbbell.studies.calibrate import EVALUATIONS, FOLDS
+from dumbbell.studies.calibrate.fitting import Fitter, Watcher
+from dumbbell.studies.calibrate.found import Found
+from dumbbell.studies.calibrate.journal import Journal, head_of, journal_directory
+from dumbbell.studies.calibrate.ladder import Ladder, climb, fold_schemes
+from dumbbell.studies.calibrate.model import MODELS, Model
+from dumbbell.studies.calibrate.objective import Objective
+from dumbbell.studies.calibrate.target import Asked, Target, read_target
+from dumbbell.studies.calibrate.uncertainty import intervals
+from dumbbell.studies.calibrate.workers import workers
+
+_RUN_S = 0.05
+"""What a run is expected to take until it is known."""
+
+
+@dataclass(frozen=True)
+class CalibratedPath(Found):
+    """A path that was found, how well it does, and everything that was tried on the way."""
+
+    def save(self, file: str | PathLike[str]) -> list[Path]:
+        """Writes the path as a file that `--path` takes; beside it, in `NAME.calibration`, a page and its figure.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        from dumbbell.studies.calibrate.page import write
+
+        return write(self, Path(file))
+
+
+def calibrate_path(
+    target: str | PathLike[str],
+    out: str | PathLike[str] | None = None,
+    *,
+    name: str | None = None,
+    path: str | None = None,
+    schemes: Names = (),
+    stands_for: Mapping[str, str] | None = None,
+    models: Names = (),
+    folds: int = FOLDS,
+    evaluations: int = EVALUATIONS,
+    equal_weights: bool = False,
+    minutes: float | None = None,
+    runs: int | None = None,
+    duration: float | None = None,
+    flows: int | None = None,
+    interval: float | None = None,
+    overhead_bytes: int | None = None,
+    seed: int = 1,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    resume: bool = False,
+) -> CalibratedPath:
+    """Looks for the path model under which our schemes behave as they were measured, as `dumbbell calibrate` does.
+
+    Progress goes to stderr. docs/calibration.md says what is done.
+
+    Args:
+        target: a results directory, a table (`.csv`), or an experiment with published numbers, by name or file.
+        out: the path file to be; its journal is in `NAME.calibration` beside it. Without it nothing is kept.
+        name: of the path; default: that of `out`.
+        path: which one, where the target has several.
+        schemes: only these of the target.
+        stands_for: schemes of the target by the name of ours that simulates each.
+        models: only these of the ladder.
+        folds: into how many groups schemes are put, each of which is held out once; 0: none is.
+        evaluations: most paths that a search tries.
+        equal_weights: minimise Pantheon's error as it is, whatever the runs of a scheme differ by.
+        minutes: how long all may take, about.
+        runs: repetitions of each scheme on each path that is tried; default: the target's.
+        duration: of each run, s; default: the target's.
+        flows: flows of the same scheme in each run; default: the target's.
+        interval: between the starts of flows, s.
+        overhead_bytes: what the path adds to each datagram; default: the target's.
+        seed: what every random draw follows from.
+        jobs: processes; one per processor unless given.
+        cluster: address of a Dask scheduler whose workers execute the runs.
+        resume: go on with what is in the journal.
+
+    Raises:
+        dumbbell.Error: something that is not allowed, in one line.
+    """
+    file = None if out is None else Path(out)
+    own_name = name or (file.stem if file else "calibrated")
+    require_names("path", (own_name,), "")
+    ladder = _models(listed_names(models))
+    asked = Asked(
+        path=path,
+        schemes=listed_names(schemes),
+        stands_for=stands_for or {},
+        runs=runs,
+        duration_s=duration,
+        flows=flows,
+        interval_s=interval,
+        overhead_bytes=overhead_bytes,
+        seed=seed,
+    )
+    found = read_target(str(target), asked)
+    if folds == 1:
+        raise UserError("--folds 1: allowed is 0, or 2 and more: what is held out is predicted by the others")
+    journal = Journal(None if file is None else journal_directory(file), head_of(found.experiment), resume)
+    try:
+        with Progress() as progress, workers(jobs or cpus(), cluster) as crew, interruptible():
+            for text in found.left_out:
+                progress.line(f"left out: {text}")
+            groups = fold_schemes(found.schemes, folds, seed)
+            pieces = _pieces(found, len(ladder), len(groups), evaluations, jobs or cpus())
+            until = None if minutes is None else time.monotonic() + 60.0 * minutes
+            watcher = _Said(progress.expect("paths", pieces), evaluations, until)
+            objective = Objective(found, crew, journal)
+            fitter = Fitter(
+                found, objective, evaluations, not equal_weights, seed, until, len(ladder) * (1 + len(groups)), watcher
+            )
+            climbed = climb(fitter, ladder, groups)
+    finally:
+        journal.close()
+    return _calibrated(found, climbed, ladder, own_name, not equal_weights, seed)
+
+
+def _models(names: tuple[str, ...]) -> list[Model]:
+    known = {model.name: model for model in MODELS}
+    for name in names:
+        if name not in known:
+            raise UserError(f"unknown model `{name}`{nearest(name, known)}: allowed are {listed(known)}")
+    return [model for model in MODELS if not names or model.name in names]
+
+
+class _Said(Watcher):
+    """Progress: how many paths were tried, which search goes on, and how good its best path is."""
+
+    def __init__(self, stage: Stage, evaluations: int, until: float | None) -> None:
+        self._stage, self._evaluations, self._until = stage, evaluations, until
+        self._name, self._end, self._done, self._since = "", 0, 0, 0.0
+
+    def begin(self, name: str) -> None:
+        """The next search."""
+        self._name, self._end, self._since = name, self._end + self._evaluations, time.monotonic()
+        self._go_on("")
+
+    def tell(self, tried: int, error: float) -> None:
+        """So many paths were tried, and the best is so far off."""
+        until = min(self._end - self._evaluations + tried, self._end)
+        now = time.monotonic()
+        seconds = (now - self._since) / max(until - self._done, 1)
+        self._since = now
+        while self._done < until:
+            self._stage.step(self._done, seconds=seconds)
+            self._done += 1
+        self._go_on(f", best {error:.1%} off")
+
+    def end(self) -> None:
+        """It has ended, or is not worth it: the rest of its paths is not tried."""
+        while self._done < self._end:
+            self._stage.step(self._done)
+            self._done += 1
+
+    def _go_on(self, what: str) -> None:
+        if self._done < self._end:
+            self._stage.begin(self._done)
+            left = "" if self._until is None else f", over in {span(max(self._until - time.monotonic(), 0.0))} at most"
+            self._stage.label(self._done, f"{self._name}{what}{left}")
+
+
+def _pieces(target: Target, models: int, folds: int, evaluations: int, jobs: int) -> list[Piece]:
+    """All paths that may be tried: first by each model over all schemes, then over all but some."""
+    cost_s = len(target.schemes) * target.experiment.runs * target.experiment.duration_s / 30.0 * _RUN_S / jobs
+    share = (folds - 1) / folds if folds else 1.0
+    whole, parts = Piece("path", cost_s, "all"), Piece("path", cost_s * share, "some")
+    return [whole] * (models * evaluations) + [parts] * (models * folds * evaluations)
+
+
+def _calibrated(
+    target: Target, ladder: Ladder, models: list[Model], name: str, weighed: bool, seed: int
+) -> CalibratedPath:
+    model = next(each for each in models if each.name == ladder.chosen)
+    fit = ladder.fits[model.name]
+    parameters = tuple(intervals(target, fit, weighed, seed))
+    frame = next(iter(target.experiment.paths.values()))
+    from dumbbell.studies.calibrate.page import provenance
+
+    result = CalibratedPath(
+        PathModel(
+            name=name,
+            title=f"{target.source}, calibrated: {model.title}",
+            overhead_bytes=frame.overhead_bytes,
+            mtu_bytes=frame.mtu_bytes,
+            fragment=frame.fragment,
+            data=fit.best.elements["data"],
+            ack=fit.best.elements["ack"],
+        ),
+        target,
+        ladder,
+        parameters,
+        model,
+    )
+    return replace(result, path=replace(result.path, provenance=provenance(result, datetime.now(tz=UTC).date())))

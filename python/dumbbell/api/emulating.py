@@ -1,0 +1,73 @@
+"""Any command behind an emulated path."""
+
+import json
+import os
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+
+from dumbbell import _core, catalog
+from dumbbell.base.errors import UserError, with_hint
+from dumbbell.catalog.available import search_path
+from dumbbell.catalog.option_values import shell_words
+from dumbbell.catalog.path import PathModel
+from dumbbell.machine.emulation import require_emulation
+
+
+def emulate(
+    path: str | PathModel | PathLike[str],
+    command: Sequence[str] = (),
+    *,
+    server: str | None = None,
+    seed: int = 1,
+    log: str | PathLike[str] | None = None,
+    quiet: bool = False,
+) -> int:
+    """Runs a command at the sender's end of an emulated path, as `dumbbell emulate` does; its exit status.
+
+    For a program with one thread that is there for this: unless it is root's, the process enters a user namespace and
+    stays in it.
+
+    Args:
+        path: a listed one, a TOML file, mahimahi traces UP or UP,DOWN, or a `dumbbell.PathModel`, which
+            `dumbbell.make_path` makes of a few words.
+        command: its words; a shell if there are none.
+        server: a command that runs at the far end meanwhile.
+        seed: what every random draw follows from.
+        log: the file of the packet log.
+        quiet: nothing on stderr: neither where the other end is nor statistics.
+
+    Raises:
+        dumbbell.Error: something that cannot be run, in one line; the command was not started.
+    """
+    model = path if isinstance(path, PathModel) else catalog.paths().find(str(path))
+    try:
+        _core.check_path(json.dumps(model.spec()))
+    except _core.Error as error:
+        raise UserError(f"{model.file}: path `{model.name}`: {with_hint(str(error))}") from None
+    file = None if log is None else Path(log)
+    if file is not None and not file.absolute().parent.is_dir():
+        raise UserError(f"--log {file}: there is no directory {file.parent}")
+    specification = {
+        "seed": seed,
+        "path": model.spec(),
+        "command": list(command) or [os.environ.get("SHELL") or "/bin/sh"],
+        "interactive": not command,
+        "server": _server(server),
+        "log": None if file is None else str(file.absolute()),
+        "quiet": quiet,
+    }
+    require_emulation()
+    os.environ["PATH"] = search_path()
+    if os.geteuid() != 0:
+        _core.enter_user_namespace()
+    return _core.emulate_shell(json.dumps(specification))
+
+
+def _server(text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    words = shell_words(text, "--server")
+    if not words:
+        raise UserError("--server: allowed is a command with at least one word")
+    return words

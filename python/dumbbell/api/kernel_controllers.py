@@ -1,0 +1,179 @@
+"""Compiles a congestion controller of the Linux kernel, as it stands in a kernel's source tree, into a plug-in."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from dumbbell.base.errors import UserError
+from dumbbell.base.input_files import C_SOURCE, read_text
+from dumbbell.catalog.tables import to_toml
+from dumbbell.remote.installation import plugin_include
+
+MAX_COMPILE_S = 120.0
+"""Longest time for the compiler."""
+
+MAX_NAMES = 8
+"""Most missing names that a message lists."""
+
+_FOLDER = plugin_include()
+_ADAPTER = _FOLDER / "kernel"
+
+_SYSTEM_INCLUDE = re.compile(r"^\s*#\s*include\s*<((?:linux|net|asm|asm-generic|uapi|crypto|trace)/[\w./-]+)>", re.M)
+_OWN_INCLUDE = re.compile(r'^\s*#\s*include\s*"([\w./-]+)\.h"', re.M)
+_QUOTED = r"['\u2018`]([\w ]+)['\u2019]"
+_MISSING = (
+    (re.compile(rf"implicit declaration of function {_QUOTED}|call to undeclared function {_QUOTED}"), "{}()"),
+    (re.compile(rf"{_QUOTED} undeclared|undeclared identifier {_QUOTED}|unknown type name {_QUOTED}"), "{}"),
+    (re.compile(rf"no member named {_QUOTED}"), "the member {}"),
+    (re.compile(r"undefined reference to [`'\u2018]([\w]+)['\u2019]"), "{}()"),
+)
+"""How gcc and clang say that a name is missing, and how it is told."""
+
+
+@dataclass(frozen=True)
+class KernelController:
+    """What was made of a kernel's source file: a library, and the scheme file that runs it."""
+
+    library: Path
+    scheme: Path
+
+
+def compile_kernel_controller(source: str | Path, library: str | Path | None = None) -> KernelController:
+    """Compile a congestion controller of the Linux kernel into a plug-in, its source unchanged.
+
+    Args:
+        source: A file like `net/ipv4/tcp_illinois.c` of a kernel's source tree. Files beside it whose functions it uses
+            are compiled with it (in Linux v6.12 `tcp_yeah.c` uses `tcp_vegas.c`).
+        library: File to write; default: `libtcp_illinois.so` in the working directory. The scheme file is beside it.
+
+    Returns:
+        The library and the scheme file.
+
+    Raises:
+        UserError: no C compiler, no controller in `source`, or one that uses names that the adapter lacks.
+    """
+    file = Path(source)
+    text = _read(file)
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", file.stem)
+    target = Path(library) if library is not None else Path(f"lib{name}.so")
+    if target.suffix != ".so":
+        raise UserError(f"{target}: a library has to be named *.so")
+    if not target.parent.is_dir():
+        raise UserError(f"{target}: no such directory: {target.parent}")
+    with tempfile.TemporaryDirectory(prefix="dumbbell-kernel-") as scratch:
+        made = _compile(file, text, name, Path(scratch))
+        shutil.copyfile(made, target)
+    scheme = target.with_name(f"{name}.toml")
+    scheme.write_text(to_toml(_scheme(file, text, name, target)), encoding="utf-8")
+    return KernelController(target, scheme)
+
+
+def _read(file: Path) -> str:
+    try:
+        return read_text(file, C_SOURCE, errors="replace")
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}") from None
+
+
+def _compile(file: Path, text: str, name: str, scratch: Path) -> Path:
+    """Return the library in `scratch`."""
+    companions = [
+        other
+        for stem in _OWN_INCLUDE.findall(text)
+        if stem != file.stem and (other := file.with_name(f"{stem}.c")).is_file()
+    ]
+    texts = [text, *(_read(other) for other in companions)]
+    texts += [_read(header) for header in _own_headers(file, texts)]
+    for include in {include for each in texts for include in _SYSTEM_INCLUDE.findall(each)}:
+        stub = scratch / "stubs" / include
+        stub.parent.mkdir(parents=True, exist_ok=True)
+        stub.write_text('#include "dumbbell_kernel.h"\n')
+    common = ["-O2", "-fPIC", "-std=gnu11", "-fmax-errors=50", "-Werror=implicit-function-declaration"]
+    common += [f"-I{scratch / 'stubs'}", f"-I{_ADAPTER}", f"-I{_FOLDER}", "-include", "dumbbell_kernel.h"]
+    common += [f'-DDUMBBELL_NAME="{name}"', f'-DDUMBBELL_FILE_NAME="{name}.c"']
+    common += [f"-DDUMBBELL_CONG_CONTROL={_cong_control_arguments(text)}"]
+    objects = []
+    sources = [(file, []), (_ADAPTER / "adapter.c", []), *((other, ["-DDUMBBELL_COMPANION"]) for other in companions)]
+    for number, (each, extra) in enumerate(sources):
+        objects.append(scratch / f"{number}.o")
+        _cc(file, [*common, *extra, "-c", str(each), "-o", str(objects[-1])])
+    library = scratch / "library.so"
+    _cc(file, ["-shared", *map(str, objects), "-Wl,-z,defs", "-o", str(library), "-lm"])
+    return library
+
+
+def _own_headers(file: Path, texts: list[str]) -> list[Path]:
+    stems = {stem for text in texts for stem in _OWN_INCLUDE.findall(text)}
+    return [header for stem in sorted(stems) if (header := file.with_name(f"{stem}.h")).is_file()]
+
+
+def _cong_control_arguments(text: str) -> int:
+    """Return how many arguments the file's `cong_control` has: 4, or 2 before Linux v6.10."""
+    callback = re.search(r"\.cong_control\s*=\s*&?(\w+)", text)
+    if callback is None:
+        return 4
+    definition = re.search(rf"\b{callback[1]}\s*\(([^)]*)\)\s*\{{", text)
+    return definition[1].count(",") + 1 if definition else 4
+
+
+def _cc(file: Path, arguments: list[str]) -> None:
+    """Run the compiler.
+
+    Raises:
+        UserError: one line that says what `file` needs and is not there.
+    """
+    compiler = os.environ.get("CC") or "cc"
+    environment = os.environ | {"LC_ALL": "C"}
+    command = [*compiler.split(), *arguments]
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=MAX_COMPILE_S)
+    except FileNotFoundError:
+        raise UserError(f"{file}: needs a C compiler: there is no `{compiler}` (Debian: apt install gcc)") from None
+    except subprocess.TimeoutExpired:
+        raise UserError(f"{file}: `{compiler}` did not finish within {MAX_COMPILE_S:g} s") from None
+    if done.returncode != 0:
+        raise UserError(f"{file}: {_complaint(done.stderr)}")
+
+
+def _complaint(said: str) -> str:
+    """Return what the compiler said in a line."""
+    if "dumbbell_module_init" in said:
+        return "has no module_init: allowed is a congestion controller of the kernel"
+    missing: list[str] = []
+    for line in said.splitlines():
+        if "error:" not in line and "undefined reference" not in line:
+            continue
+        for pattern, form in _MISSING:
+            if found := pattern.search(line):
+                missing.append(form.format(next(name for name in found.groups() if name)))
+    names = list(dict.fromkeys(missing))
+    if names:
+        more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+        return f"uses what the kernel adapter lacks: {', '.join(names[:MAX_NAMES])}{more} (docs/plugins.md)"
+    errors = [line.strip() for line in said.splitlines() if "error:" in line]
+    return f"the C compiler says: {(errors or said.splitlines() or ['nothing'])[0]}"
+
+
+def _scheme(file: Path, text: str, name: str, library: Path) -> dict[str, object]:
+    """Return the scheme's file: what the controller needs of the transport is read off its declaration."""
+    transport = {"profile": "tcp"}
+    if re.search(r"\.cong_control\s*=", text):
+        transport["recovery"] = "immediate"  # it sets its window during recovery itself
+    if "TCP_CONG_NEEDS_ECN" in text:
+        transport["ecn"] = "ect0"
+    return {
+        "name": name,
+        "title": f"{name} (kernel source)",
+        "color": "slategray",
+        "marker": "x",
+        "kind": "plugin",
+        "library": f"./{library.name}",
+        "controller": name,
+        "summary": f"Compiled from {file.name} of a Linux source tree",
+        "source": str(file),
+        "transport": transport,
+    }

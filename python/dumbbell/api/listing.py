@@ -1,0 +1,127 @@
+"""What can be named: schemes, paths, experiments, metrics and parameters."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from dumbbell import _core, catalog
+from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.catalog.available import missing
+from dumbbell.catalog.settings import READERS
+
+if TYPE_CHECKING:
+    from dumbbell.catalog.index import Index
+    from dumbbell.catalog.path import PathModel
+    from dumbbell.catalog.plan import Plan
+    from dumbbell.catalog.scheme import Scheme
+
+LISTED = ("schemes", "paths", "experiments", "metrics", "parameters")
+"""What `listing` lists."""
+
+
+def schemes() -> "Index[Scheme]":
+    """Every listed scheme, to go through; `find` gives one by its name, its alias or its TOML file."""
+    return catalog.schemes()
+
+
+def paths() -> "Index[PathModel]":
+    """Every listed path, to go through; `find` gives one by its name, its alias or its TOML file."""
+    return catalog.paths()
+
+
+def experiments() -> "Index[Plan]":
+    """Every listed experiment, to go through; `find` gives one by its name, its alias or its TOML file."""
+    return catalog.experiments()
+
+
+def metrics() -> list[dict[str, Any]]:
+    """The definition of every metric: `name`, `unit`, `convention`, `level`, `formula`, `source`, `sampled`."""
+    found: list[dict[str, Any]] = json.loads(_core.metrics())
+    return found
+
+
+def settings() -> list[str]:
+    """The names of an experiment's settings: what `settings` of `dumbbell.run` takes beside SCHEME.KEY."""
+    return list(READERS)
+
+
+def plugin_schemes(files: Iterable[str]) -> "list[Scheme]":
+    """The schemes of plug-ins: `./libmine.so`, `mine.py`, or `FILE:NAME` for one controller of several.
+
+    Raises:
+        dumbbell.Error: one is no plug-in, cannot be loaded, or has no such controller.
+    """
+    from dumbbell.catalog.plugin_schemes import given_schemes
+
+    return [scheme for file in files for scheme in given_schemes(file)]
+
+
+def parameters(plugins: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Every parameter of every controller, with `controller`, `name`, `unit`, `kind`, limits, `default`, `help`.
+
+    With plug-ins, given as to `plugin_schemes`, those of their controllers alone.
+    """
+    rows = []
+    files = list(plugins)
+    for controller in _described(files) if files else json.loads(_core.controllers()):
+        rows += [{"controller": controller["name"]} | parameter for parameter in controller["parameters"]]
+    return rows
+
+
+def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Everything of one sort (`schemes`, `paths`, `experiments`, `metrics`, `parameters`), as `dumbbell list --json`.
+
+    `text` chooses: every word of it occurs somewhere in what is listed (capitals make no difference). `kind` is one of
+    schemes. With plug-ins, given as to `plugin_schemes`, their schemes or parameters alone are listed.
+
+    Raises:
+        dumbbell.Error: there is no such sort or kind.
+    """
+    made: dict[str, Callable[[], list[dict[str, Any]]]] = {
+        "schemes": lambda: _scheme_rows(plugins),
+        "paths": lambda: [{"name": item.name, "aliases": list(item.aliases)} | item.table() for item in paths()],
+        "experiments": _experiment_rows,
+        "metrics": metrics,
+        "parameters": lambda: parameters(plugins),
+    }
+    if what not in made:
+        raise UserError(f"unknown `{what}`{nearest(what, made)}: allowed are {listed(made)}")
+    rows = made[what]()
+    if kind is not None:
+        if what != "schemes":
+            raise UserError(f"--kind: allowed of schemes only, not of {what}")
+        kinds = sorted({row["kind"] for row in rows})
+        if kind not in kinds:
+            raise UserError(f"--kind `{kind}`{nearest(kind, kinds)}: allowed are {listed(kinds)}")
+        rows = [row for row in rows if row["kind"] == kind]
+    return [row for row in rows if all(word in _told(row) for word in text.casefold().split())]
+
+
+def _told(row: dict[str, Any]) -> str:
+    """All texts of a row, to look for words in."""
+    values = [value if isinstance(value, list) else [value] for value in row.values()]
+    return "\n".join(item for value in values for item in value if isinstance(item, str)).casefold()
+
+
+def _scheme_rows(plugins: Iterable[str]) -> list[dict[str, Any]]:
+    rows = []
+    files = list(plugins)
+    for item in plugin_schemes(files) if files else schemes():
+        reason = missing(item)
+        here = {"here": "no" if reason else "yes", "missing": reason}
+        rows.append({"name": item.name, "aliases": list(item.aliases)} | item.table() | here)
+    return rows
+
+
+def _experiment_rows() -> list[dict[str, Any]]:
+    keys = ("name", "title", "schemes", "mixes", "paths", "runs", "duration_s", "flows", "interval_s")
+    return [{"aliases": list(item.aliases)} | {key: getattr(item, key) for key in keys} for item in experiments()]
+
+
+def _described(plugins: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for scheme in plugin_schemes(plugins):
+        from dumbbell.catalog.plugin_schemes import plugin_sha256
+        from dumbbell.plugins.isolated import describe  # what it needs is slow to import
+
+        listed = describe(scheme.code, plugin_sha256(scheme.code))
+        yield from (item for item in listed if item["name"] == scheme.controller)

@@ -1,0 +1,88 @@
+"""What `run` and `run_benchmark` would do: the cells, and how long they would take. Nothing is made."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from inspect import signature
+from os import PathLike
+from typing import Any
+
+from dumbbell.api.benchmarks import asked_benchmark, run_benchmark
+from dumbbell.api.running import asked, run
+from dumbbell.api.selection import Schemes
+from dumbbell.base.progress import Progress, span
+from dumbbell.catalog.plan import Plan
+from dumbbell.execution.estimate import Cell, cells, seconds_of
+from dumbbell.execution.perform import examine
+from dumbbell.execution.trust import trusted
+from dumbbell.experiment import Experiment
+from dumbbell.machine.description import cpus
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The cells of one or several experiments, and the time that all takes, s, on `jobs` processes.
+
+    It is estimated: what the paths carry times what a packet costs on this machine, which is measured first.
+    `drawing_s` is the part of it that figures and pages take.
+    """
+
+    cells: tuple[Cell, ...]
+    runs: int
+    jobs: int
+    seconds: float
+    drawing_s: float = 0.0
+
+    @property
+    def in_words(self) -> str:
+        """How many runs, and how long."""
+        drawing = f", {span(self.drawing_s)} of it for figures and pages" if self.drawing_s else ""
+        return f"{self.runs} runs, {min(self.jobs, self.runs)} at once: about {span(self.seconds)}{drawing}"
+
+    def as_json(self) -> dict[str, Any]:
+        """As `--dry-run --json` prints it."""
+        return asdict(self)
+
+
+def preview(experiment: str | PathLike[str] | Plan | None = None, **arguments: Any) -> Preview:  # noqa: ANN401 (run's)
+    """What `dumbbell.run` would do with the same arguments; it makes nothing.
+
+    Raises:
+        dumbbell.Error: something that cannot be run, in one line.
+        dumbbell.Untrusted: as of `run`: to see what would be done, plug-ins are loaded.
+    """
+    given = signature(run).bind(experiment, **arguments)
+    given.apply_defaults()
+    with Progress() as progress:
+        progress.doing("reading the experiment")
+        plan, overrides, how = asked(given.arguments)
+        resolved = trusted(plan, overrides, how.trust)
+        return _preview([resolved], examine([resolved], how, progress))
+
+
+def preview_benchmark(schemes: Schemes, **arguments: Any) -> Preview:  # noqa: ANN401 (those of run_benchmark)
+    """What `dumbbell.run_benchmark` would do with the same arguments; it makes nothing.
+
+    Raises:
+        dumbbell.Error: something that cannot be run, in one line.
+    """
+    given = signature(run_benchmark).bind(schemes, **arguments)
+    given.apply_defaults()
+    with Progress() as progress:
+        progress.doing("reading the experiments")
+        benchmark = asked_benchmark(given.arguments)
+        from dumbbell.present.site import pages_s  # slow to import: what is refused is, before
+
+        experiments = [experiment for _, experiment in benchmark.found]
+        jobs = examine(experiments, benchmark.how, progress)
+        return _preview(experiments, jobs, pages_s(benchmark.shown, benchmark.quick, benchmark.how.jobs or cpus()))
+
+
+def _preview(experiments: Sequence[Experiment], jobs: int, drawing_s: float = 0.0) -> Preview:
+    found = [cell for experiment in experiments for cell in cells(experiment)]
+    costs = [cell.seconds for cell in found for _ in range(cell.runs)]
+    seconds = seconds_of(costs, jobs)
+    every_s = experiments[0].every_s if len(experiments) == 1 else None
+    if every_s is not None:
+        round_s = seconds_of([cell.seconds for cell in found], jobs)
+        seconds = max(seconds, (experiments[0].runs - 1) * every_s + round_s)
+    return Preview(tuple(found), len(costs), jobs, seconds + drawing_s, drawing_s)

@@ -1,0 +1,79 @@
+"""Results from directories: opened, compared, reported."""
+
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from dumbbell.api.metrics import check_metrics
+from dumbbell.api.results import Results
+from dumbbell.base.errors import UserError
+from dumbbell.base.interrupts import interruptible
+from dumbbell.base.progress import Progress
+from dumbbell.machine.description import cpus
+from dumbbell.results import open_results
+from dumbbell.results.compare import MAIN_METRICS, compare_runs
+from dumbbell.results.counterparts import matched
+
+
+def open(directory: str | PathLike[str]) -> Results:
+    """The results in `directory`, for reading.
+
+    Raises:
+        dumbbell.Error: it is no results directory.
+    """
+    return Results(open_results(Path(directory)))
+
+
+def compare(
+    first: str | PathLike[str] | Results,
+    second: str | PathLike[str] | Results,
+    metrics: Iterable[str] | None = MAIN_METRICS,
+) -> list[dict[str, Any]]:
+    """Return two results side by side: one row per path, scheme and metric, of all metrics if these are None.
+
+    A scheme that Pantheon measured is compared with the one that simulates it (`Results.counterparts`).
+
+    A row has `path`, `scheme`, `entity` (`network`, `flow`, `link`) and its `number`, `metric`, `a` and `b` (None or
+    `runs`, `mean`, `low`, `high` and what those are: `bounds`, as in `Repetitions.estimate`), `difference`, `relative`,
+    and where both sides have five runs or more the 95 % interval of the difference `low`, `high`, whether runs were
+    `paired` by their seeds, and the probability `p` of such a difference by chance, also `p_adjusted` for the number of
+    rows (Holm). `verdict` is in words.
+
+    Raises:
+        dumbbell.Error: one of them is no results directory, or there is no such metric.
+    """
+    wanted = None if metrics is None else tuple(metrics)
+    check_metrics(wanted or ())
+    sides = [each if isinstance(each, Results) else open(each) for each in (first, second)]
+    one, other = ((side.experiment.labels, side.counterparts) for side in sides)
+    before, after = (
+        (
+            list(side.experiment.paths),
+            [run.statistics | {"scheme": names.get(run.scheme, run.scheme)} for run in side.runs],
+        )
+        for side, names in zip(sides, matched(one, other), strict=True)
+    )
+    return compare_runs(before, after, wanted)
+
+
+def write_report(directory: str | PathLike[str], *, html: bool = True, pdf: bool = True) -> list[Path]:
+    """Writes `report.html` and `report.pdf` into a results directory, or the pages of a benchmark; the files written.
+
+    Raises:
+        dumbbell.Error: it is neither, or something that the report needs is not installed.
+    """
+    from dumbbell.studies.benchmark import NOTE, open_benchmark
+
+    directory = Path(directory)
+    if not (directory / NOTE).is_file():
+        return open(directory).write_report(html=html, pdf=pdf)
+    if pdf and not html:
+        raise UserError(f"{directory}: --pdf: a benchmark has pages only; its experiments have reports of their own")
+    with Progress() as progress:
+        progress.doing("starting")
+        from dumbbell.present.site import write_site
+
+        progress.doing("reading the results")
+        with interruptible():
+            return [write_site(open_benchmark(directory), cpus(), progress)]

@@ -1,0 +1,348 @@
+"""Running experiments, and single runs in memory."""
+
+import json
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from dumbbell import _core, catalog
+from dumbbell.api.one_run import RunResults
+from dumbbell.api.results import Results
+from dumbbell.api.selection import DEFAULT, Assignments, Names, Paths, Schemes, chosen_plan, select, with_pantheon
+from dumbbell.base.backend import SIMULATION, executing_backend
+from dumbbell.base.errors import UserError, one_line, with_hint
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.plan import Plan, mix_label
+from dumbbell.catalog.scheme import CODE, Scheme
+from dumbbell.catalog.settings import Settings
+from dumbbell.execution.check import check
+from dumbbell.execution.perform import Execution, perform_plan
+from dumbbell.execution.pool import Outcome
+from dumbbell.experiment import Overrides, pin, resolve
+from dumbbell.plugins import isolated
+from dumbbell.plugins.isolated import Watch
+from dumbbell.results.kept import FLOWS, LINKS, PACKETS, kept_files, read_table
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while an experiment or a benchmark ran, or a disk that is full.
+
+    What was finished is in `directory`, and `resume=True` continues it; `outcome` says what became of the other runs.
+    """
+
+    def __init__(self, directory: Path, outcome: Outcome) -> None:
+        done = outcome.finished + len(outcome.degraded)
+        why = f"stopped ({outcome.full})" if outcome.full else "interrupted"
+        super().__init__(f"{why}: {directory} has what was finished, {done} runs of this time")
+        self.directory = directory
+        self.outcome = outcome
+
+
+def run(
+    experiment: str | PathLike[str] | Plan | None = None,
+    *,
+    schemes: Schemes = (),
+    path: Paths = (),
+    mixes: Names = (),
+    cells: Names = (),
+    backend: str | None = None,
+    runs: int | None = None,
+    duration: float | None = None,
+    flows: int | None = None,
+    interval: float | None = None,
+    warmup: float | None = None,
+    seed: int | None = None,
+    log: str | None = None,
+    sender: str | None = None,
+    tunnel: str | None = None,
+    ntp: str | None = None,
+    remote_address: str | None = None,
+    udp_ports: str | None = None,
+    every: float | None = None,
+    lasts: float | None = None,
+    random_order: bool | None = None,
+    exact: bool = False,
+    disk_quota: int | None = None,
+    bandwidth_cap: float | None = None,
+    data_cap: int | None = None,
+    settings: Assignments = (),
+    jobs: int | None = None,
+    out: str | PathLike[str] | None = None,
+    resume: bool = False,
+    cluster: str | None = None,
+    database: str | PathLike[str] | None = None,
+    plugins: Names = (),
+    pantheon_dir: str | PathLike[str] | None = None,
+    trust: bool = False,
+    command: Sequence[str] = (),
+) -> Results:
+    """Runs an experiment and keeps its results in a directory, as `dumbbell run` does. Progress goes to stderr.
+
+    What is not given is as the experiment says.
+
+    Args:
+        experiment: a listed one, a TOML file, or a plan; without it, `schemes` or `mixes` run on the path `default`.
+        schemes: names (`all`: every one that can run here), TOML files, or `dumbbell.Scheme`s.
+        path: names, TOML files, mahimahi traces, or `dumbbell.PathModel`s.
+        mixes: flows of several schemes in one run, like `cubic*2+bbr`.
+        cells: only these cells: paths as they are named in results.
+        backend: `sim` (virtual time), `emu` (real packets) or `remote:HOST` (to and from another machine).
+        runs: repetitions of each scheme on each path.
+        duration: of each run, s.
+        flows: flows of the same scheme in each run.
+        interval: between the starts of flows, s.
+        warmup: what the corrected metrics leave out at the start, s.
+        seed: what every random draw follows from.
+        log: `none`, `packets` or `full`: what is kept of packets.
+        sender: `local` (default) or `remote`: where data leaves, between two machines.
+        tunnel: `auto`: around what is not ours; `sealed`: around all packets; `pantheon`: as Pantheon's, around all.
+        ntp: a server that both machines compare their clocks with.
+        remote_address: where datagrams to the other machine go, if not where ssh goes.
+        udp_ports: `FROM-TO`: those that a firewall lets pass.
+        every: a campaign: one run of each scheme every so many seconds,
+        lasts: for so many seconds.
+        random_order: schemes in random order, in a campaign another one in each round.
+        exact: simulated hosts answer in no time, and flows start when they are told, in repetitions too.
+        disk_quota: bytes that the results may take: no run begins that could exceed them.
+        bandwidth_cap: most that a run over a network sends, averaged over a second, Mbit/s.
+        data_cap: most that all runs over a network send, bytes.
+        settings: anything else, by name: `copa.delta`, `reno.transport.ack_every`, `warmup_s`; or texts KEY=VALUE.
+        jobs: processes; one per processor unless given, one with real packets.
+        out: the results directory; unless given a new one below `results`.
+        resume: continue what is in `out`.
+        cluster: address of a Dask scheduler whose workers execute the runs.
+        database: a file that also gets the numbers.
+        plugins: files of controllers of your own, `./libmine.so` or `mine.py`: all schemes in them run, too.
+        pantheon_dir: a Pantheon checkout: its wrappers become schemes `pantheon-NAME`.
+        trust: run the programs and plug-ins that an experiment file names, also new ones (SECURITY.md).
+        command: the words of the command line that this call comes from; recorded.
+
+    Returns:
+        All results; failed runs are among them, with their reasons.
+
+    Raises:
+        dumbbell.Error: something that cannot be run, in one line; nothing was run.
+        dumbbell.Untrusted: an experiment file would execute what this user has not run before.
+        dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
+    """
+    content, outcome = perform_plan(*asked(locals()))
+    if outcome.interrupted:
+        raise Interrupted(content.directory, outcome)
+    return Results(content, outcome)
+
+
+def asked(given: Mapping[str, Any]) -> tuple[Plan, Overrides, Execution]:
+    """What the arguments of `run`, by their names, ask for.
+
+    Raises:
+        UserError: an unknown name or a value that is not allowed.
+    """
+    out, database, backend = given["out"], given["database"], given["backend"]
+    how = Execution(
+        jobs=given["jobs"],
+        out=None if out is None else Path(out),
+        resume=given["resume"],
+        cluster=given["cluster"],
+        database=None if database is None else Path(database),
+        command=given["command"],
+        trust=given["trust"],
+    )
+    if how.resume and how.out is None:
+        raise UserError("--resume needs --out DIR: the results to continue")
+    if backend is not None:
+        executing_backend(backend)
+    values = ("runs", "duration", "flows", "interval", "warmup", "seed", "log")
+    chosen = {"backend": backend} | _given(*(given[name] for name in values))
+    chosen |= {name: given[name] for name in OF_NETWORKS}
+    chosen |= {setting: given[name] for name, setting in _OF_CAMPAIGNS.items()}
+    if given["exact"]:
+        chosen |= Settings.EXACT
+    named = given["schemes"], given["path"], given["mixes"], given["cells"]
+    selection = select(*named, chosen, given["settings"], given["plugins"])
+    plan = selection.of(chosen_plan(given["experiment"], selection.overrides, how.out if how.resume else None))
+    used = executing_backend(backend or plan.backend)
+    for name in OF_NETWORKS:
+        if given[name] is not None and not used.capabilities.shared_link:
+            option = name.replace("_", "-")
+            raise UserError(f"--{option}: allowed with --backend remote:HOST only, not {backend or plan.backend}")
+    if given["pantheon_dir"] is not None:
+        plan = with_pantheon(plan, selection.overrides, Path(given["pantheon_dir"]))
+    return plan, selection.overrides, how
+
+
+OF_NETWORKS = ("sender", "tunnel", "ntp", "remote_address", "udp_ports")
+"""Arguments of `run` that are settings of runs between two machines."""
+_OF_CAMPAIGNS = {
+    "every": "every_s",
+    "lasts": "for_s",
+    "random_order": "random_order",
+    "disk_quota": "disk_quota_bytes",
+    "bandwidth_cap": "bandwidth_cap_mbps",
+    "data_cap": "data_cap_bytes",
+}
+"""Arguments of `run` by the settings that they are."""
+
+
+def _given(
+    runs: int | None,
+    duration: float | None,
+    flows: int | None,
+    interval: float | None,
+    warmup: float | None,
+    seed: int | None,
+    log: str | None,
+) -> dict[str, object]:
+    """Arguments as settings of an experiment, whose names have units."""
+    times = {"duration_s": duration, "interval_s": interval, "warmup_s": warmup}
+    return times | {"runs": runs, "flows": flows, "seed": seed, "log": log}
+
+
+def specification(
+    scheme: str | Scheme | None = None,
+    path: str | PathModel | PathLike[str] = "default",
+    *,
+    mix: str | None = None,
+    run: int = 1,
+    duration: float | None = None,
+    flows: int | None = None,
+    interval: float | None = None,
+    warmup: float | None = None,
+    seed: int | None = None,
+    log: str | None = None,
+    settings: Assignments = (),
+) -> dict[str, Any]:
+    """What the core is given for one simulated run: for `dumbbell.simulate`, as it is or changed.
+
+    `scheme` or `mix` says who sends, `run` is the number of the repetition; the rest is as in `dumbbell.run`.
+    ARCHITECTURE.md has the keys.
+
+    Raises:
+        dumbbell.Error: something that cannot be run, in one line.
+    """
+    given = _given(run, duration, flows, interval, warmup, seed, log)
+    selection = select(() if scheme is None else scheme, path, () if mix is None else mix, (), given, settings)
+    experiment = pin(resolve(selection.of(DEFAULT), selection.overrides))
+    check(experiment)
+    runs = [each for each in experiment.all_runs() if each.run == run]
+    if len(runs) > 1:
+        raise UserError("a specification is of one run: give one of `scheme` and `mix`")
+    return deepcopy(experiment.specification(runs[0]))  # whoever changes it changes no path or scheme
+
+
+def simulate(specification: Mapping[str, Any], watch: Watch | None = None) -> RunResults:
+    """Simulates one run in memory: no file is left, and other threads go on meanwhile.
+
+    `specification` is what `dumbbell.specification` makes; its `log` says which packet events are kept. `watch` is
+    called at the end of every sample interval with the time (s), and with the values of flows (by number) and of links
+    (by name), each by field. What it raises ends the run. Plug-ins run in a process of their own.
+
+    Raises:
+        dumbbell.Error: a key or value that is not allowed, or what a plug-in did wrong, in one line.
+    """
+    found, kept = _simulated(specification, watch)
+    statistics = json.loads(found)
+    names = [str(flow["scheme"]) for flow in statistics["flows"]]
+    mix = mix_label([(name, names.count(name)) for name in dict.fromkeys(names)])
+    identity = {"scheme": mix, "path": "", "run": 1, "seed": specification["seed"]}
+    return RunResults(
+        identity | {"backend": SIMULATION.form, "status": "done", "reason": None} | statistics,
+        lambda: specification,
+        {name: table for name, table in kept.items() if table is not None},
+        {scheme.name: scheme for scheme in catalog.schemes() if scheme.name in names},
+    )
+
+
+@dataclass(frozen=True)
+class ControllerCost:
+    """What a scheme's controller costs: the fastest of 20 repetitions of all that it was told in a run of 20 s."""
+
+    scheme: str
+    ns_per_ack: float
+    """All of its calls, spread over the ACKs, ns."""
+    acks: int
+    """ACKs of the run that was recorded: 100 Mbit/s, 40 ms, a little loss."""
+    throughput_mbps: float
+    """What it carried in that run, Mbit/s."""
+
+
+def controller_cost(scheme: str | Scheme) -> ControllerCost:
+    """Measure what a simulated scheme's controller costs for each ACK: built in, a library or a class.
+
+    What it is told in a run is told to fresh instances again; beside busy programs it comes out dearer.
+
+    Raises:
+        dumbbell.Error: it has no controller that is simulated, or does not do the same when it is told the same.
+    """
+    made = specification(scheme, duration=20.0, log="none", settings={"host_jitter_us": 0})
+    figures = isolated.cost(json.dumps(made), _plugins(made) or ["dumbbell"])
+    return ControllerCost(
+        str(figures["scheme"]), float(figures["ns_per_ack"]), int(figures["acks"]), float(figures["throughput_mbps"])
+    )
+
+
+async def simulate_async(specification: Mapping[str, Any], watch: Watch | None = None) -> RunResults:
+    """Simulate one run as `simulate` does, in a thread of its own; to cancel the task ends the run.
+
+    The run ends at the next sample interval after the task is cancelled, before `CancelledError` is raised: nothing
+    of it goes on in the background.
+
+    Raises:
+        dumbbell.Error: as of `simulate`.
+        asyncio.CancelledError: the task was cancelled.
+    """
+    import asyncio
+    import threading
+
+    cancelled = threading.Event()
+
+    def look(time_s: float, flows: dict[int, dict[str, float]], links: dict[str, dict[str, float]]) -> None:
+        if cancelled.is_set():
+            raise _CancelledRunError
+        if watch is not None:
+            watch(time_s, flows, links)
+
+    running = asyncio.get_running_loop().run_in_executor(None, simulate, specification, look)
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        cancelled.set()
+        await asyncio.wait([running])
+        running.exception()  # nobody else asks for it
+        raise
+
+
+class _CancelledRunError(Exception):
+    """Ends a run that nobody waits for any more."""
+
+
+def _simulated(specification: Mapping[str, Any], watch: Watch | None) -> tuple[str, Mapping[str, _core.Table | None]]:
+    """The statistics of a run as JSON, and its tables."""
+    try:
+        text = json.dumps(specification)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UserError(f"a specification that is no JSON: {one_line(error)}") from None
+    plugins = _plugins(specification)
+    if not plugins:
+        try:
+            found, packets, flows, links = _core.simulate_in_memory(text, watch)
+        except _core.Error as error:
+            raise UserError(with_hint(str(error))) from None
+        return found, {PACKETS: packets, FLOWS: flows, LINKS: links}
+    with TemporaryDirectory(prefix="dumbbell-") as folder:
+        found = isolated.simulate(text, plugins, Path(folder), watch)
+        return found, {name: read_table(name, file) for name, file in kept_files(Path(folder)).items()}
+
+
+def _plugins(specification: Mapping[str, Any]) -> list[str]:
+    """The schemes with controllers from outside, each with its file."""
+    flows = specification.get("flows")
+    found = []
+    for flow in flows if isinstance(flows, list) else []:
+        for kind, key in CODE.items():
+            if isinstance(flow, Mapping) and isinstance(flow.get(kind), Mapping):
+                found.append(f"{flow.get('scheme')} ({flow[kind].get(key)})")
+    return list(dict.fromkeys(found))

@@ -1,0 +1,200 @@
+"""What a program chooses to run, as the experiment and its overrides."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from dumbbell import catalog
+from dumbbell.base.errors import UserError
+from dumbbell.catalog.pantheon import PREFIX, Checkout
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.plan import Plan, parse_mix, stored_plan
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.experiment import Overrides, with_overrides
+
+DEFAULT = Plan(name="run", paths=["default"])
+"""What is run where no experiment is named."""
+
+Schemes = str | Scheme | Iterable[str | Scheme]
+Paths = str | PathModel | PathLike[str] | Iterable[str | PathModel | PathLike[str]]
+Names = str | Iterable[str]
+Assignments = Mapping[str, object] | Iterable[str]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Overrides, and the schemes and paths among them that no catalog and no file has."""
+
+    overrides: Overrides
+    schemes: dict[str, Scheme]
+    paths: dict[str, PathModel]
+
+    def of(self, plan: Plan) -> Plan:
+        """The plan with these schemes and paths as its own."""
+        return replace(plan, own_schemes=plan.own_schemes | self.schemes, own_paths=plan.own_paths | self.paths)
+
+
+def select(
+    schemes: Schemes,
+    path: Paths,
+    mixes: Names,
+    cells: Names,
+    given: Mapping[str, object],
+    settings: Assignments,
+    plugins: Names = (),
+) -> Selection:
+    """From the arguments of `dumbbell.run`; `given` are settings that may be None."""
+    wanted = [schemes] if isinstance(schemes, str | Scheme) else list(schemes)
+    own = {each.name: _named(each) for each in wanted if isinstance(each, Scheme)}
+    known = _SchemeNames(listed_names(plugins), own)
+    names = [each.name if isinstance(each, Scheme) else known.meant(str(each)) for each in wanted]
+    mixed = tuple(known.meant_mix(mix) for mix in listed_names(mixes))
+    where = [path] if isinstance(path, str | PathModel | PathLike) else list(path)
+    texts = (
+        [f"{name}={_text(value)}" for name, value in settings.items()] if isinstance(settings, Mapping) else settings
+    )
+    overrides = Overrides(
+        schemes=(*names, *known.unnamed()),
+        mixes=mixed,
+        paths=tuple(each.name if isinstance(each, PathModel) else str(each) for each in where),
+        settings={name: value for name, value in given.items() if value is not None},
+        assignments=tuple(texts),
+        cells=listed_names(cells),
+    )
+    return Selection(
+        overrides,
+        own,
+        {each.name: _named(each) for each in where if isinstance(each, PathModel)},
+    )
+
+
+def chosen_plan(experiment: str | PathLike[str] | Plan | None, overrides: Overrides, resumed: Path | None) -> Plan:
+    """The experiment that is meant; `resumed` are results to continue, which know theirs.
+
+    Raises:
+        UserError: there is none.
+    """
+    if isinstance(experiment, Plan):
+        return experiment
+    if experiment is not None:
+        _check_spaces(str(experiment), overrides)
+        return catalog.experiments().find(str(experiment))
+    if resumed is None or overrides.schemes or overrides.mixes:
+        return DEFAULT
+    stored = resumed / "experiment.toml"
+    if not stored.is_file():
+        raise UserError(f"{resumed}: nothing to resume: there is no experiment.toml in it")
+    return stored_plan(stored)
+
+
+def _check_spaces(experiment: str, overrides: Overrides) -> None:
+    """Refuses `--schemes cubic bbr` and `--path a b`, where the second word would be the experiment."""
+    if experiment in catalog.experiments().names() or experiment.endswith(".toml"):
+        return
+    lists = (("schemes", overrides.schemes, catalog.schemes), ("path", overrides.paths, catalog.paths))
+    for option, given, known in lists:
+        if given and experiment in known().names():
+            told = ",".join((*given, experiment))
+            raise UserError(f"`{experiment}` is no experiment: names stand between commas: --{option} {told}")
+
+
+def with_pantheon(plan: Plan, overrides: Overrides, directory: Path) -> Plan:
+    """Return the plan with the schemes of a Pantheon checkout that it uses.
+
+    Pantheon's tests pass its tunnel. The catalog's paths that stand for them have its overhead; so have paths of a few
+    words (`--trace UP --delay 20ms`) when such schemes run over them.
+    """
+    checkout = Checkout(directory)
+    used = with_overrides(plan, overrides)
+    names = [*used.schemes, *(flow.scheme for flow in used.flow)]
+    names += [name for mix in used.mixes for name, _ in parse_mix(mix)]
+    if "all" in names:
+        names += checkout.names()
+    own = {name: checkout.scheme(name) for name in dict.fromkeys(names) if name.startswith(PREFIX)}
+    paths = {name: _tunnelled(path) for name, path in plan.own_paths.items()} if own else plan.own_paths
+    return replace(plan, own_schemes=plan.own_schemes | own, own_paths=paths)
+
+
+TUNNEL_BYTES = 36
+"""Overhead of Pantheon's tunnel: IP, UDP, a number (StanfordSNR/pantheon-tunnel@f866d3f, src/packet/tunnelshell.cc)."""
+
+
+def _tunnelled(path: PathModel) -> PathModel:
+    """Return a path of a few words with the tunnel's overhead; every other path as it is."""
+    if path.overhead_bytes or not path.file.startswith("--"):
+        return path
+    return replace(path, title=f"{path.title}, Pantheon's tunnel", overhead_bytes=TUNNEL_BYTES)
+
+
+_ALIAS = re.compile(r"([A-Za-z0-9][\w-]*)=(.+)")
+"""`NAME=SCHEME`: the scheme under another name. A file's name before `=` has a `/` or a `.` in it."""
+
+
+class _SchemeNames:
+    """What names of schemes mean beside `--plugin` files, and the schemes that have been given another name."""
+
+    def __init__(self, plugins: tuple[str, ...], own: dict[str, Scheme]) -> None:
+        """Aliases are added to `own`."""
+        self._own = own
+        self._files: list[dict[str, str]] = []
+        if plugins:
+            from dumbbell.catalog.plugin_schemes import given_schemes  # needs a process
+
+            for text in plugins:
+                file = text.partition(":")[0]
+                self._files.append({each.name: f"{file}:{each.controller}" for each in given_schemes(text)})
+        self._named: set[str] = set()
+
+    def meant(self, text: str) -> str:
+        """Return the name for what `text` stands for: itself, a controller of a plug-in, or a scheme under an alias.
+
+        Raises:
+            UserError: an alias of nothing, or of two schemes.
+        """
+        if alias := _ALIAS.fullmatch(text):
+            name, target = alias[1], self.meant(alias[2])
+            scheme = replace(self._own.get(target) or catalog.schemes().find(target), name=name, title=name, aliases=())
+            if self._own.setdefault(name, scheme) != scheme:
+                raise UserError(f"`{name}` is given to two schemes: give one another name")
+            return name
+        if text in catalog.schemes().names():
+            return text
+        for file in self._files:
+            if text in file:
+                self._named.add(file[text])
+                return file[text]
+        return text
+
+    def meant_mix(self, text: str) -> str:
+        """Return the mix with each scheme as of `meant`; as it is if it is none, which is refused where it is read."""
+        try:
+            parts = parse_mix(text)
+        except UserError:
+            return text
+        names = [self.meant(name) for name, _ in parts]
+        if names == [name for name, _ in parts]:
+            return text
+        return "+".join(f"{name}*{count}" for name, (_, count) in zip(names, parts, strict=True))
+
+    def unnamed(self) -> list[str]:
+        """Return the controllers of plug-ins of which none was named: all of them run."""
+        return [name for file in self._files if not self._named & {*file.values()} for name in file.values()]
+
+
+def listed_names(given: Names) -> tuple[str, ...]:
+    """One name or several, as several."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _named(item: Any) -> Any:  # noqa: ANN401 (one helper for two kinds of items)
+    """The item with a place that messages can name."""
+    return item if item.file else replace(item, file=f"{type(item).__name__} `{item.name}`")
+
+
+def _text(value: object) -> str:
+    """As it would be typed."""
+    return value if isinstance(value, str) else json.dumps(value)

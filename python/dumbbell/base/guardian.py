@@ -1,0 +1,289 @@
+"""The process above one that may do anything: when that has ended, however it did, nothing that it started goes on.
+
+`guarded()` forks. The child does the work; the parent, the guardian, waits for it, ends what it left, and ends as it
+did. Processes whose parents have ended become children of the guardian (Linux, `PR_SET_CHILD_SUBREAPER`): it finds all.
+"""
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dumbbell.base.interrupts import ENDING
+
+PATIENCE_S = 12.0
+"""So long a process may take to end after its lifeline did or it was told to."""
+SWEEP_S = 10.0
+"""So long what is left is looked for and ended."""
+COPY_S = 2.0
+"""So long a copy of a process may take to show what it is up to."""
+LOOK_S = 0.1
+"""Between two looks at what the process has taken."""
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a process may take together with all that it has started; beyond it the guardian ends them and says why."""
+
+    last_words: Path
+    """Where it is said."""
+    output: Path | None = None
+    """The file that the process prints to, cut where it grows beyond the bound. Without one it prints to stderr."""
+    processes: int = 64
+    """Most of them at once."""
+    memory_bytes: int = 0
+    """Resident memory; 0: three quarters of the machine's."""
+    output_bytes: int = 16 * 2**20
+    stopped_s: float = 5.0
+    """So long it may stand still after SIGSTOP."""
+
+
+MOST_DESCRIPTORS = 4096
+"""Most that a process with bounds may have open."""
+KEPT_OUTPUT_BYTES = 64 * 2**10
+"""So much stays of an output that was longer than allowed."""
+
+
+def guarded(
+    lifeline: int = 0, patience_s: float = PATIENCE_S, bounds: Bounds | None = None, given: Sequence[int] = ()
+) -> None:
+    """Returns in a child of the process that called it, which must not have a second thread; never in that process.
+
+    When nobody holds the other end of `lifeline` (a descriptor) any more, the child has `patience_s` to end. With
+    `bounds` it is kept within them, and has no descriptor of this process but those `given` to it alone.
+    """
+    guardian = os.getpid()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until it is known what to do then
+    process = os.fork()
+    if process == 0:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if bounds is not None:
+            os.setsid()  # what it does to its process group it does to itself
+            _close_all_but(given, bounds.output)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM if patience_s else signal.SIGKILL)
+        if os.getppid() != guardian:  # it has ended before the request was made
+            os._exit(1)
+        return
+    status = 1 << 8  # as `waitpid` has an exit status of 1
+    try:
+        for descriptor in given:
+            os.close(descriptor)
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        status = _watch(process, lifeline, patience_s, bounds)
+    finally:
+        _end_rest(process)
+        _end_like(status)
+
+
+def _close_all_but(given: Iterable[int], output: Path | None) -> None:
+    """Leaves this process these descriptors, no input, and a place for what is printed."""
+    import resource
+
+    printed = 2
+    if output is not None:
+        printed = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    for source, target in ((nothing, 0), (printed, 1), (printed, 2)):
+        os.dup2(source, target)
+    first = 3
+    for descriptor in sorted(given):
+        os.set_inheritable(descriptor, False)  # another program in the place of this one has nothing
+        os.closerange(first, descriptor)
+        first = descriptor + 1
+    os.closerange(first, MOST_DESCRIPTORS)
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_DESCRIPTORS if most == resource.RLIM_INFINITY else min(most, MOST_DESCRIPTORS)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _watch(process: int, lifeline: int, patience_s: float, bounds: Bounds | None) -> int:
+    """Waits until the process has ended, and sees to it that it does; its status as `waitpid` has it."""
+    asked, asking = os.pipe()
+    os.set_blocking(asking, False)
+    signal.set_wakeup_fd(asking, warn_on_full_buffer=False)
+    for number in ENDING:
+        signal.signal(number, lambda _number, _frame: None)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    ended = os.pidfd_open(process)
+    poll = select.poll()
+    poll.register(ended, select.POLLIN)
+    poll.register(asked, select.POLLIN)
+    poll.register(lifeline, select.POLLRDHUP)  # what comes over it is the process's: only its end is looked for
+    keeper = _Keeper(process, bounds) if bounds else None
+    while not (found := [descriptor for descriptor, _ in poll.poll(LOOK_S * 1000 if keeper else None)]):
+        if keeper and keeper.finds_too_much():
+            break
+    if ended not in found:
+        if asked in found and patience_s:
+            os.kill(process, signal.SIGTERM)
+        only = select.poll()
+        only.register(ended, select.POLLIN)
+        if not found or not only.poll(patience_s * 1000):
+            os.kill(process, signal.SIGKILL)
+    return os.waitpid(process, 0)[1]
+
+
+class _Keeper:
+    """Keeps a process and what it has started within bounds."""
+
+    def __init__(self, process: int, bounds: Bounds) -> None:
+        self._process = process
+        self._bounds = bounds
+        self._memory_bytes = bounds.memory_bytes or machine_memory_bytes() * 3 // 4
+        self._stopped = 0
+
+    def finds_too_much(self) -> bool:
+        """Whether they have taken more than they may, which it says."""
+        bounds = self._bounds
+        with contextlib.suppress(OSError):
+            if bounds.output and bounds.output.stat().st_size > bounds.output_bytes:
+                os.truncate(bounds.output, KEPT_OUTPUT_BYTES + 1)  # so that it shows
+        below = descendants(os.getpid())
+        memory = sum(map(_resident_bytes, below))
+        self._stopped = self._stopped + 1 if _state(self._process) == "T" else 0
+        if len(below) > bounds.processes:
+            return self._say(f"was ended: it has started {len(below)} processes: allowed are {bounds.processes}")
+        if memory > self._memory_bytes:
+            most = self._memory_bytes / 2**30
+            return self._say(f"was ended: it took {memory / 2**30:.1f} GiB of memory: allowed are {most:.1f}")
+        if self._stopped * LOOK_S > bounds.stopped_s:
+            return self._say(f"was ended: it was stopped (SIGSTOP) and did not go on within {bounds.stopped_s:g} s")
+        return False
+
+    def _say(self, what: str) -> bool:
+        with contextlib.suppress(OSError), self._bounds.last_words.open("a", encoding="utf-8") as file:
+            file.write(f"its process {what}\n")
+        return True
+
+
+def was_copied(last_words: Path) -> bool:
+    """Whether a copy of this process, made with `fork`, has gone on with its work and said so in its last words.
+
+    A copy that has just begun is given time to do so; one that sleeps is left to the guardian.
+    """
+    until = time.monotonic() + COPY_S
+    own = _command(os.getpid())
+    while time.monotonic() < until and any(_command(each) == own for each in descendants(os.getpid())):
+        time.sleep(0.005)
+    try:
+        return last_words.stat().st_size > 0
+    except OSError:
+        return False
+
+
+def _command(process: int) -> bytes:
+    """What a process was started as; nothing of one that has ended."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def machine_memory_bytes() -> int:
+    """The memory of the machine."""
+    return os.sysconf("SC_PHYS_PAGES") * _PAGE_BYTES
+
+
+def descendants(process: int) -> list[int]:
+    """All processes below one."""
+    try:
+        return _below(process)
+    except FileNotFoundError:  # a kernel without CONFIG_PROC_CHILDREN
+        parents = {number: parent for number in _processes() if (parent := _parent(number))}
+        found = [process]
+        for each in found:
+            found += [number for number, parent in parents.items() if parent == each]
+        return found[1:]
+
+
+def _below(process: int) -> list[int]:
+    found = [process]
+    for each in found:
+        try:
+            tasks = list(Path(f"/proc/{each}/task").iterdir())
+        except OSError:
+            continue  # it has ended
+        for task in tasks:
+            file = task / "children"
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                try:
+                    found += map(int, file.read_text().split())
+                except FileNotFoundError:
+                    if file.parent.exists():
+                        raise
+    return found[1:]
+
+
+def _processes() -> list[int]:
+    return [int(place.name) for place in Path("/proc").iterdir() if place.name.isdecimal()]
+
+
+def _stat(process: int) -> list[str]:
+    """The fields of `/proc/PID/stat` from the third on; none of a process that has ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _state(process: int) -> str:
+    return next(iter(_stat(process)), "")
+
+
+def _parent(process: int) -> int:
+    return int(next(iter(_stat(process)[1:2]), 0))
+
+
+def _resident_bytes(process: int) -> int:
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * _PAGE_BYTES
+    except (OSError, IndexError):
+        return 0
+
+
+def _end_rest(group: int) -> None:
+    """Ends all processes below this one, first those of a process group, which the kernel ends at one blow."""
+    until = time.monotonic() + SWEEP_S
+    while _reap() and time.monotonic() < until:
+        with contextlib.suppress(OSError):
+            os.killpg(group, signal.SIGKILL)
+        _kill(descendants(os.getpid()))
+        time.sleep(0.002)
+
+
+def _kill(processes: Iterable[int]) -> None:
+    for process in processes:
+        with contextlib.suppress(OSError):
+            os.kill(process, signal.SIGKILL)
+
+
+def _reap() -> bool:
+    """Takes note of children that have ended; whether there are others."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _end_like(status: int) -> None:
+    """Ends this process as another one has ended."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        if number not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the other one has left its own
+        os.kill(os.getpid(), number)
+    os._exit(os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1)

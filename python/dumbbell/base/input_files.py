@@ -1,0 +1,127 @@
+"""Files that people name: only regular ones are read, up to the size that their kind may have.
+
+Who read others would wait for ever, never end, or fill the memory.
+"""
+
+import io
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from dumbbell.base.errors import UserError
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a file is, for messages, and how large one may be."""
+
+    name: str
+    most_mib: int
+
+    @property
+    def most_bytes(self) -> int:
+        """Size of the largest file that is read."""
+        return self.most_mib * 2**20
+
+
+TOML = Kind("a TOML file", 16)
+JSON = Kind("a JSON file", 64)
+TABLE = Kind("a table", 64)
+TEXT = Kind("a text file", 256)
+LOG = Kind("a log", 1024)
+PYTHON_CLASSES = Kind("a file with classes in Python", 4)
+LIBRARY = Kind("a library", 1024)
+C_SOURCE = Kind("a source file in C", 1)
+PARAMETER = Kind("a file that a parameter names", 256)
+TRAINING = Kind("the file of a training", 256)
+JOURNAL = Kind("the journal of a calibration", 256)
+WHEEL = Kind("a wheel", 1024)
+TRUSTED = Kind("the record of trusted code", 16)
+
+_KINDS = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "a directory",
+}
+
+
+def open_regular(file: Path) -> io.BufferedReader:
+    """The file, open for reading.
+
+    Raises:
+        UserError: it is something else than a regular file.
+        OSError: it cannot be opened.
+    """
+    # without O_NONBLOCK, to open a named pipe waits for somebody who writes
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
+    if kind != stat.S_IFREG:
+        os.close(descriptor)
+        raise UserError(f"{file}: is {_KINDS.get(kind, 'no file')}: allowed is a regular file")
+    return os.fdopen(descriptor, "rb")
+
+
+def check_regular(file: Path) -> int:
+    """Looks at a file that others will open; its size in bytes.
+
+    Raises:
+        UserError: it is something else than a regular file, or cannot be opened.
+    """
+    try:
+        with open_regular(file) as stream:
+            return os.fstat(stream.fileno()).st_size
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror or error}") from None
+
+
+def require_size(file: Path, kind: Kind, size: int) -> None:
+    """Refuses a file of `size` bytes that is larger than its kind may be.
+
+    Raises:
+        UserError: it is.
+    """
+    if size > kind.most_bytes:
+        raise UserError(f"{file}: has {size / 2**20:.1f} MiB: allowed for {kind.name} are at most {kind.most_mib} MiB")
+
+
+def digest(file: Path, kind: Kind | None = None) -> str:
+    """The SHA-256 of the content of a file, of any size without a `kind`.
+
+    Raises:
+        UserError: it is something else than a regular file, or too large.
+        OSError: it cannot be read.
+    """
+    import hashlib  # takes its time, and is needed by few commands
+
+    with open_regular(file) as stream:
+        if kind is not None:
+            require_size(file, kind, os.fstat(stream.fileno()).st_size)
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def read_bytes(file: Path, kind: Kind) -> bytes:
+    """The content of a file.
+
+    Raises:
+        UserError: it is something else than a regular file, or too large.
+        OSError: it cannot be read.
+    """
+    with open_regular(file) as stream:
+        require_size(file, kind, os.fstat(stream.fileno()).st_size)
+        content = stream.read(kind.most_bytes + 1)
+    require_size(file, kind, len(content))  # it may have grown
+    return content
+
+
+def read_text(file: Path, kind: Kind, encoding: str = "utf-8", errors: str = "strict") -> str:
+    """The content of a file of text.
+
+    Raises:
+        UserError: it is something else than a regular file, or too large.
+        OSError: it cannot be read.
+        UnicodeDecodeError: it is no text.
+    """
+    return read_bytes(file, kind).decode(encoding, errors).replace("\r\n", "\n").replace("\r", "\n")

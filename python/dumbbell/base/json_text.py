@@ -1,0 +1,112 @@
+"""JSON for programs and for people."""
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.input_files import JSON, read_text
+
+MOST_DEPTH = 50
+"""Maximum nesting of objects and lists in what others wrote: code that walks a value recurses."""
+_OWN_DEPTH = MOST_DEPTH + 10
+"""That of files of results, which may have an imported object inside."""
+
+_ACTED_UPON = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+"""Control characters of other than ASCII, which JSON escapes anyway, and what changes the direction of text."""
+_MOST_DIGITS = 20
+"""Of a whole number: what is counted has 64 bits."""
+
+
+class BadJson(ValueError):
+    """What is wrong with a text that should be JSON, and in which line."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(f"line {line}: {reason}")
+        self.line = line
+        self.reason = reason
+
+
+def parse_json(text: str, most_depth: int = MOST_DEPTH) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return the value of a text that may come from anybody.
+
+    Raises:
+        BadJson: it is not JSON, or has what no JSON of ours has: long numbers, deep nesting, halves of characters.
+    """
+    try:
+        value = json.loads(text, parse_int=_whole)
+        if "\\ud" in text or "\\uD" in text:  # halves of characters are written like this only
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise BadJson(error.lineno, f"not valid JSON: {error.msg}") from None
+    except RecursionError:
+        raise BadJson(1, f"nested too deeply: allowed are {most_depth} levels") from None
+    except UnicodeEncodeError:
+        raise BadJson(1, "has half of a character (a lone surrogate)") from None
+    if text.count("[") + text.count("{") > most_depth and _is_deeper(value, most_depth):
+        raise BadJson(1, f"nested too deeply: allowed are {most_depth} levels")
+    return value
+
+
+def _is_deeper(value: object, most_depth: int) -> bool:
+    """Return whether objects and lists are nested deeper than `most_depth`."""
+    level = [value]
+    for _ in range(most_depth):
+        inside: list[object] = []
+        for each in level:
+            if isinstance(each, dict):
+                inside.extend(each.values())
+            elif isinstance(each, list):
+                inside.extend(each)
+        level = [each for each in inside if isinstance(each, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def read_json(file: Path) -> Any:  # noqa: ANN401 (any JSON value)
+    """The value of a file that dumbbell wrote, or somebody in its place.
+
+    Raises:
+        FileNotFoundError, NotADirectoryError: there is none.
+        UserError: it cannot be read; the line says where it is damaged.
+    """
+    try:
+        return parse_json(read_text(file, JSON), _OWN_DEPTH)
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except BadJson as error:
+        raise UserError(f"{file}:{error.line}: {error.reason}; the file is cut off or damaged") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{file}: {one_line(error)}") from None
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise BadJson(1, f"has a number of {len(digits)} digits")
+    return int(digits)
+
+
+def to_json(value: object) -> str:
+    """JSON on indented lines; numbers that JSON has no word for become null.
+
+    Characters that a terminal would act upon are escaped; they can only be in texts.
+    """
+    text = json.dumps(_finite(value), indent=1, ensure_ascii=False)
+    return (text if text.isascii() else _ACTED_UPON.sub(_escaped, text)) + "\n"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value

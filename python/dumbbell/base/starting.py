@@ -1,0 +1,41 @@
+"""Ctrl-C while the command starts: one line instead of wherever Python is at that moment.
+
+The package imports this first, and this nothing that takes long: until then Python answers, by a traceback. Once there
+is work with something to clean up, `base/interrupts.py` takes over.
+"""
+
+import os
+import signal
+import sys
+import time
+
+INTERRUPTED = 1
+"""The exit status."""
+PYTHON = (sys.executable, "-P")
+"""How dumbbell starts a Python: it imports nothing from the working directory, which may be somebody else's results."""
+
+
+def stop_at_once(_number: int, _frame: object) -> None:
+    """Says so and ends; nothing has been begun."""
+    os.write(2, b"dumbbell: interrupted\n")
+    os._exit(INTERRUPTED)
+
+
+def is_command(argv: list[str], original: list[str]) -> bool:
+    """Whether this program is the command: `dumbbell`, or `python -m dumbbell`, which has no name of its own yet."""
+    if argv[:1] == ["-m"]:
+        return "-m" in original and original[original.index("-m") + 1 :][:1] == ["dumbbell"]
+    return bool(argv) and os.path.basename(argv[0]) == "dumbbell"  # noqa: PTH119 (pathlib is slow to import)
+
+
+began_s: float | None = None
+"""When the command began, by the monotonic clock; `None` where this program is not the command."""
+
+
+def watch() -> None:
+    """Ends the command at once on Ctrl-C from now on, unless it was started to ignore that."""
+    global began_s
+    if is_command(sys.argv, sys.orig_argv):
+        began_s = time.monotonic()
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, stop_at_once)

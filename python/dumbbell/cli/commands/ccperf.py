@@ -1,0 +1,27 @@
+"""Run a command that ccperf prints."""
+
+from __future__ import annotations
+
+import argparse
+
+import dumbbell
+from dumbbell.cli.outcome import execute
+from dumbbell.cli.text import columns
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds its arguments."""
+    from dumbbell.studies.ccperf.arguments import add_arguments
+
+    add_arguments(parser)
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Executes the experiment that the options describe and prints ccperf's tables; 0 if it is good, 1 if not."""
+    how = {"jobs": 1, "out": arguments.out, "database": arguments.db_path}
+    return execute({"experiment": dumbbell.ccperf_plan(arguments)} | how, arguments.json, _print_tables)
+
+
+def _print_tables(results: dumbbell.Results) -> None:
+    tables = dumbbell.ccperf_tables(results)
+    print("\n\n".join(f"{table.title}\n{columns(table.header, table.rows)}" for table in tables))

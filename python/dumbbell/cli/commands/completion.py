@@ -1,0 +1,22 @@
+"""Print what makes a shell complete these words."""
+
+from __future__ import annotations
+
+import argparse
+
+from dumbbell.catalog.option_values import Choice
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds its arguments."""
+    parser.add_argument("shell", type=Choice(*SHELLS), metavar="|".join(SHELLS))
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Prints the code that a shell has to read once."""
+    from dumbbell.cli.completing import shell_code  # needs argcomplete
+
+    print(shell_code(arguments.shell))
+    return 0

@@ -1,0 +1,77 @@
+"""Compare two results directories."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import dumbbell
+from dumbbell.base.errors import printable
+from dumbbell.base.json_text import to_json
+from dumbbell.cli.text import columns, number
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds its arguments."""
+    add = parser.add_argument
+    add("first", type=Path, metavar="DIR_A")
+    add("second", type=Path, metavar="DIR_B")
+    add("--all", action="store_true", help="every metric, not only the main ones")
+    add("--json", action="store_true")
+
+
+_DIFFERENCES = (("difference", 4, "f"), ("relative", 1, "%"))
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Prints the differences between them, metric by metric; 1 if runs are damaged (listed)."""
+    sides = (dumbbell.open(arguments.first), dumbbell.open(arguments.second))
+    rows = dumbbell.compare(*sides, None) if arguments.all else dumbbell.compare(*sides)
+    bad = [(side, run) for side in sides for run in side.runs if run.status == "damaged"]
+    damaged = [f"{side.directory}: {run.label}: {run.reason}" for side, run in bad]
+    for line in damaged:
+        print(printable(f"damaged: {line}"), file=sys.stderr)
+    if arguments.json:
+        sys.stdout.write(to_json({"a": str(arguments.first), "b": str(arguments.second), "rows": rows}))
+        return 1 if damaged else 0
+    table = []
+    for row in rows:
+        entity = row["entity"] if row["entity"] == "network" else f"{row['entity']} {row['number']}"
+        a, b = row["a"], row["b"]
+        table.append(
+            [
+                *(row["path"], row["scheme"], entity, row["metric"]),
+                *(_side(side) for side in (a, b)),
+                *("-" if row[key] is None else f"{row[key]:+.{digits}{kind}}" for key, digits, kind in _DIFFERENCES),
+                "-" if row["low"] is None else f"[{row['low']:+.4f}, {row['high']:+.4f}]",
+                row["verdict"],
+            ]
+        )
+    head = ["path", "scheme", "of", "metric", "A", "B", "difference", "relative", "95 % of it", "verdict"]
+    print(columns(head, table))
+    print(_tests_made(rows))
+    return 1 if damaged else 0
+
+
+def _side(side: dict[str, Any] | None) -> str:
+    """A mean; of a one-way delay between two clocks also where the true one lies."""
+    mean = number(side["mean"] if side else None, 4)
+    if side is None or "clocks" not in side:
+        return mean
+    low, high = side["clocks"]
+    return f"{mean} clocks {number(low, 4)} to {number(high, 4)}"
+
+
+def _tests_made(rows: list[dict[str, Any]]) -> str:
+    """How the verdicts were found."""
+    tested = [row for row in rows if row["p"] is not None]
+    if not tested:
+        return "Ranges of the runs are compared: intervals and tests need five runs on either side."
+    pairs = sum(row["paired"] for row in tested)
+    by_chance = sum(row["verdict"] == "different alone" for row in tested)
+    return (
+        f"{len(tested)} differences tested by Student's t, {pairs} in pairs of runs with the same seed; different: at "
+        f"5 % for all of them together (Holm); different alone ({by_chance}): at 5 % for that row only."
+    )

@@ -1,0 +1,42 @@
+"""One figure as a file, and its numbers."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import dumbbell
+from dumbbell.catalog.option_values import count
+from dumbbell.cli.text import columns
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds its arguments."""
+    add = parser.add_argument
+    add("directory", type=Path, metavar="DIR")
+    add("kind", nargs="?", metavar="KIND", help="without one: print the kinds")
+    add("--out", type=Path, metavar="FILE", help=".svg, .pdf or .png; default: KIND.svg")
+    add("--data", type=Path, metavar="FILE", help="the numbers, .csv or .json; default: FILE.csv beside the figure")
+    add("--path", metavar="P", help="of which path, where there are several")
+    add("--scheme", metavar="S", help="of a run: of which scheme or mix, where there are several")
+    add("--run", type=count, metavar="N", help="of a run: which repetition (1)")
+    add("--beside", type=Path, action="append", default=[], metavar="DIR", help="normalised: these results, too")
+    add("--legacy", action="store_true", help="normalised: with the denominators of the Copa reproduction")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Writes a figure of the run or path that is named; without a kind lists the kinds."""
+    out, data, kind = arguments.out, arguments.data, arguments.kind
+    results = dumbbell.open(arguments.directory)
+    if kind is None:
+        head = ["kind", "of", "shows"]
+        print(columns(head, [[row[key] for key in head] for row in dumbbell.figure_kinds()]))
+        return 0
+    out = out or Path(f"{kind}.svg")
+    data = data or out.with_suffix(".csv")
+    dumbbell.check_figure_files(out, data)
+    of = (arguments.path, arguments.scheme, arguments.run)
+    drawn = results.figure(kind, *of, beside=arguments.beside, legacy=arguments.legacy)
+    for file in (drawn.data.save(data), drawn.save(out)):
+        print(file)
+    return 0

@@ -1,0 +1,70 @@
+"""Print what can be named."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+import dumbbell
+from dumbbell.base.errors import printable
+from dumbbell.base.json_text import to_json
+from dumbbell.catalog.option_values import Choice
+from dumbbell.cli.options import plugin_option
+from dumbbell.cli.text import listing
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds its arguments."""
+    from dumbbell.api.listing import LISTED
+
+    add = parser.add_argument
+    add("what", type=Choice(*LISTED), metavar="|".join(LISTED))
+    add("text", nargs="*", metavar="TEXT", help="only those that have all these words somewhere")
+    add("--kind", metavar="KIND", help="schemes: only those of a kind: core, kernel, bpf, program, plugin, python")
+    plugin_option(parser)
+    add("--json", action="store_true", help="everything that is known of each, for programs")
+
+
+_COLUMNS = {
+    "schemes": ("name", "title", "kind", "here", "status", "transport", "source"),
+    "paths": ("name", "title", "aliases"),
+    "experiments": ("name", "runs", "duration_s", "flows", "title"),
+    "metrics": ("level", "name", "unit", "convention", "formula"),
+    "parameters": ("controller", "name", "default", "unit", "help"),
+}
+
+
+_TRANSPORTS = {"kernel": "kernel TCP", "bpf": "kernel TCP", "program": "its own"}
+"""What carries schemes that are not run over our transport."""
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Prints what is listed of one sort: all of it, or what the text and the kind choose."""
+    what, text = arguments.what, " ".join(arguments.text)
+    rows = dumbbell.listing(what, text, kind=arguments.kind, plugins=tuple(arguments.plugin))
+    if arguments.json:
+        sys.stdout.write(to_json(rows))
+        return 0
+    if not rows:
+        print(f"none of the {what} has `{text}` in it", file=sys.stderr)
+        return 0
+    print(_table(what, rows))
+    for row in rows:
+        if row.get("missing"):
+            print(printable(f"{row['name']} cannot run here: {row['missing']}"))
+    return 0
+
+
+def _table(what: str, rows: list[dict[str, Any]]) -> str:
+    header = _COLUMNS[what]
+    return listing(header, [[_field(key, row) for key in header] for row in rows], optional=("source",))
+
+
+def _field(key: str, row: dict[str, Any]) -> str:
+    value = row.get(key)
+    if key == "transport":
+        return _TRANSPORTS.get(row["kind"]) or str(row[key].get("profile", "tcp"))
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)

@@ -1,0 +1,119 @@
+"""Print results."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import TextIO
+
+import dumbbell
+from dumbbell.base.errors import UserError, printable
+from dumbbell.base.json_text import to_json
+from dumbbell.catalog.option_values import duration, names
+from dumbbell.cli.summary import estimate_text, print_legend, print_summary
+from dumbbell.cli.text import columns
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds its arguments."""
+    add = parser.add_argument
+    add("directory", type=Path, metavar="DIR")
+    add("--json", action="store_true", help="everything, for programs")
+    add("--metrics", type=names, default=(), metavar="A[,B]", help="these metrics, instead of the main ones")
+    add("--sort", metavar="METRIC", help="on each path the best of this metric first")
+    add("--csv", action="store_true", help="means and intervals as comma-separated values, one row per path and scheme")
+    add(
+        "--intervals",
+        type=duration,
+        nargs="?",
+        const=1.0,
+        metavar="S",
+        help="what each flow transferred every S seconds (1), at both ends, as iperf 2 prints it",
+    )
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Prints the results, or metrics, or what each interval transferred; 0 if every run is at most degraded."""
+    metrics, sort, interval_s = arguments.metrics, arguments.sort, arguments.intervals
+    for option, given in (("--metrics", metrics), ("--sort", sort), ("--csv", arguments.csv)):
+        if given and (arguments.json or interval_s is not None):
+            raise UserError(f"{option}: not with {'--json, which has all of it' if arguments.json else '--intervals'}")
+    results = dumbbell.open(arguments.directory)
+    dumbbell.check_metrics((*metrics, *([] if sort is None else [sort])))
+    transfers = None if interval_s is None else [run.transfers(interval_s) for run in results.runs]
+    if arguments.json:
+        _print_json(results, transfers)
+    elif transfers is not None:
+        for run, found in zip(results.runs, transfers, strict=True):
+            _print_transfers(run, found)
+    elif arguments.csv:
+        sys.stdout.write(results.means(metrics, sort).as_csv())
+    elif metrics:
+        _print_metrics(results, metrics, sort)
+    else:
+        _print_campaign(results)
+        if results.running and results.campaign is None:
+            made = sum(run.status != "missing" for run in results.runs)
+            print(f"running: {made} of {len(results.runs)} runs are made\n")
+        print_summary(results, sort)
+    if not arguments.json:
+        _list_bad(results, sys.stderr if arguments.csv else sys.stdout)
+    return 0 if results.good and "damaged" not in results.environment else 1
+
+
+def _print_json(results: dumbbell.Results, transfers: list[dumbbell.Transfers | None] | None) -> None:
+    content = results.as_json()
+    if transfers is not None:
+        for run, found in zip(content["runs"], transfers, strict=True):
+            run["transfers"] = found and asdict(found)
+    sys.stdout.write(to_json(content))
+
+
+def _print_campaign(results: dumbbell.Results) -> None:
+    """Where a campaign stands, unless it is over and whole."""
+    campaign = results.campaign
+    if campaign and (campaign["state"] != "done" or campaign["missed"]):
+        print(f"{printable(campaign['in_words'])}\n")
+
+
+def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...], sort: str | None) -> None:
+    """One line per path, scheme and whatever has one of the metrics: means over the runs, with intervals."""
+    rows = []
+    gathered = results.summary(sort)
+    had = {name for group in gathered for _, _, name in group.values}
+    for name in metrics:
+        if name not in had:
+            print(f"no run has `{name}`", file=sys.stderr)
+    for group in gathered:
+        for entity, index in sorted({(entity, index) for entity, index, name in group.values if name in metrics}):
+            of = entity if entity == "network" else f"{entity} {index}"
+            values = [estimate_text(group.estimate((entity, index, name)), 1.0, 4) for name in metrics]
+            rows.append([group.path, group.scheme, of, *values])
+    units = {each["name"]: each["unit"] for each in dumbbell.metrics()}
+    head = [f"{name} ({units[name]})" if units[name] else name for name in metrics]
+    print(columns(["path", "scheme", "of", *head], rows))
+    print_legend(gathered)
+
+
+def _print_transfers(run: dumbbell.RunResults, transfers: dumbbell.Transfers | None) -> None:
+    if transfers is None:
+        print(f"{run.label}: no packet log, so no intervals\n")
+        return
+    note = "" if transfers.payload else " (packets with their headers: the log does not tell payload)"
+    for view in dumbbell.Transfers.VIEWS:
+        print(f"{view.capitalize()}: {run.label}{note}")
+        print(f"{transfers.text(view)}\n")
+
+
+def _list_bad(results: dumbbell.Results, stream: TextIO) -> None:
+    if problem := results.environment.get("damaged"):
+        print(printable(f"damaged: {problem}"), file=stream)
+    for run in results.runs:
+        if run.status not in ("done", "missing"):
+            print(printable(f"{run.status}: {run.label}: {run.reason}"), file=stream)
+    missing = Counter(run.reason for run in results.runs if run.status == "missing")
+    for reason, count in missing.items():
+        print(printable(f"missing: {count} of {len(results.runs)} runs: {reason}"), file=stream)

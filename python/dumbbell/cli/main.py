@@ -1,0 +1,37 @@
+"""The command line: calls the command that was parsed, turns errors into one line and an exit status."""
+
+import contextlib
+import os
+import sys
+
+from dumbbell._core import Error
+from dumbbell.base.errors import one_line, option_words, require_text, with_hint
+from dumbbell.cli.parser import command, command_parser
+
+GOOD, SOME_FAILED, BAD_USAGE = 0, 1, 2
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The `dumbbell` command. Exit status: 0 all good, 1 some runs failed, 2 bad usage."""
+    try:
+        if "_ARGCOMPLETE" in os.environ:
+            from dumbbell.cli.completing import answer
+
+            answer(command_parser(whole=True))
+        with option_words():
+            for argument in sys.argv[1:] if arguments is None else arguments:
+                require_text("argument", argument)
+            parsed = command_parser().parse_args(arguments)
+            status: int = command(parsed.command).main(parsed)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return GOOD
+    except KeyboardInterrupt:
+        print("dumbbell: interrupted", file=sys.stderr)
+        return SOME_FAILED
+    except (Error, OSError) as error:
+        print(f"dumbbell: {with_hint(one_line(error))}", file=sys.stderr)
+        return BAD_USAGE

@@ -1,0 +1,69 @@
+"""Options that several commands have, and what was given by them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import dumbbell
+from dumbbell.base.errors import UserError
+from dumbbell.catalog.option_values import Suggestion, count
+
+
+def plugin_option(parser: argparse.ArgumentParser) -> None:
+    """Adds `--plugin`."""
+    parser.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="FILE[:NAME]",
+        help="controllers of your own: a library (.so) or classes in Python (.py); repeatable",
+    )
+
+
+def path_options(parser: argparse.ArgumentParser) -> None:
+    """A path in one line, the same for every command that takes a path."""
+    from dumbbell.catalog.one_line import AQMS, OPTIONS
+
+    group = parser.add_argument_group("a path in one line, instead of --path")
+    for name, (example, meaning) in OPTIONS.items():
+        values = Suggestion(*AQMS) if name == "aqm" else str
+        group.add_argument(f"--{name.replace('_', '-')}", type=values, metavar=example, help=meaning.replace("%", "%%"))
+
+
+def execution_options(parser: argparse.ArgumentParser, directory: str, database: str) -> None:
+    """How and where runs are executed, the same for every command that executes experiments."""
+    add = parser.add_argument
+    add("--jobs", type=count, metavar="N", help="processes; default: one per processor; with real packets: 1")
+    add("--cluster", metavar="tcp://HOST:PORT", help="a Dask scheduler whose workers execute the runs")
+    add("--out", type=Path, metavar="DIR", help=f"default: {directory}")
+    add("--db-path", type=Path, metavar="FILE", help=f"the numbers {database}")
+    add("--resume", action="store_true", help="continue what is in DIR")
+    add("--json", action="store_true", help="results as JSON on stdout")
+    add("--dry-run", action="store_true", help="only print what would be run and how long it would take")
+
+
+def execution(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The values of `execution_options` as commands call them."""
+    same = ("jobs", "out", "resume", "json", "cluster")
+    return {name: getattr(arguments, name) for name in same} | {"database": arguments.db_path}
+
+
+def chosen_path(arguments: argparse.Namespace, both_ways: bool = False) -> Any:  # noqa: ANN401 (as each command takes it)
+    """The path that is named, or the one that the words of `path_options` make; `both_ways`: `--rate` is of each."""
+    from dumbbell.catalog.one_line import OPTIONS
+
+    words = {name: value for name in OPTIONS if (value := getattr(arguments, name)) is not None}
+    if not words:
+        return arguments.path
+    if arguments.path:
+        told = ", ".join(f"--{name.replace('_', '-')}" for name in words)
+        raise UserError(f"--path: not with {told}: they make a path of their own (a trace file is --trace FILE there)")
+    if both_ways and "rate" in words:
+        words.setdefault("rate_down", words["rate"])
+    path = dumbbell.make_path(**words)
+    if not getattr(arguments, "quiet", False):
+        print(f"path {path.name}: {path.title}", file=sys.stderr)
+    return path

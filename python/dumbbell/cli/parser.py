@@ -1,0 +1,73 @@
+"""The command line's words: one file of `commands` for each command."""
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+from dumbbell.catalog.option_parser import StrictParser
+
+FOLDER = Path(__file__).parent / "commands"
+
+
+def commands() -> dict[str, str]:
+    """Return the name of each command, and what it is for: the first line of its file, which is not executed."""
+    found = {}
+    for file in sorted(FOLDER.glob("[a-z]*.py")):
+        with file.open(encoding="utf-8") as source:
+            said = source.readline().strip().strip('"').removesuffix(".")
+        found[file.stem.rstrip("_")] = said[:1].lower() + said[1:]
+    return found
+
+
+def command(name: str) -> Any:  # noqa: ANN401 (a module with the two functions)
+    """Return the module of a command: `add_arguments(parser)`, and `main(arguments)`, which returns the exit status."""
+    own = name if (FOLDER / f"{name}.py").is_file() else f"{name}_"  # `import` is a word of Python's
+    return import_module(f"dumbbell.cli.commands.{own}")
+
+
+class _Version(argparse.Action):
+    """Prints what `dumbbell --version` says and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from dumbbell.cli.version import version_text
+
+        print(version_text())
+        parser.exit()
+
+
+class _Command(StrictParser):
+    """The parser of one command. It gets its arguments when it is asked: of a command line it is one of many."""
+
+    def __init__(self, *, fill: Callable[[argparse.ArgumentParser], None], **settings: Any) -> None:  # noqa: ANN401
+        super().__init__(**settings)
+        self._fill: Callable[[argparse.ArgumentParser], None] | None = fill
+
+    def fill(self) -> None:
+        """Adds its arguments, once."""
+        fill, self._fill = self._fill, None
+        if fill is not None:
+            fill(self)
+
+    def parse_known_args(self, *words: Any, **settings: Any) -> Any:  # noqa: ANN401 (as argparse has it)
+        """Parses, with the command's arguments added first."""
+        self.fill()
+        return super().parse_known_args(*words, **settings)
+
+
+def command_parser(whole: bool = False) -> argparse.ArgumentParser:
+    """The parser of everything after `dumbbell`; a `whole` one has the arguments of all commands from the start."""
+    parser = StrictParser(prog="dumbbell", description="Weighs congestion control.", allow_abbrev=False)
+    parser.add_argument("-V", "--version", action=_Version, nargs=0, help="version, commit and what is installed")
+    choices = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Command)
+    for name, meaning in commands().items():
+        made = choices.add_parser(name, help=meaning, fill=partial(_fill, name), allow_abbrev=False)
+        if whole:
+            made.fill()
+    return parser
+
+
+def _fill(name: str, parser: argparse.ArgumentParser) -> None:
+    command(name).add_arguments(parser)

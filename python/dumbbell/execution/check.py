@@ -1,0 +1,111 @@
+"""Whether an experiment can run: asked before anything runs."""
+
+import json
+from dataclasses import replace
+
+from dumbbell import _core
+from dumbbell.backends import find_executor
+from dumbbell.base.backend import Backend, backend_forms
+from dumbbell.base.errors import UserError, listed, with_hint
+from dumbbell.catalog.available import missing
+from dumbbell.catalog.colors import ALLOWED, is_color
+from dumbbell.catalog.scheme import WHAT, Scheme
+from dumbbell.experiment.campaign import check_caps
+from dumbbell.experiment.model import Experiment, Run
+from dumbbell.plugins import isolated
+
+
+def check(experiment: Experiment) -> None:
+    """Asks the core whether every combination of schemes and paths can run.
+
+    Raises:
+        UserError: names the file at fault and the core's reason.
+    """
+    executor = find_executor(experiment.backend)
+    check_caps(experiment, executor.backend)
+    for path in experiment.paths.values():
+        try:
+            _core.check_path(json.dumps(path.spec()))
+        except _core.Error as error:
+            raise UserError(f"{path.file}: path `{path.name}`: {with_hint(str(error))}") from None
+    _check_texts(experiment)
+    for scheme in experiment.schemes.values():
+        _check_scheme(scheme, executor.backend)
+    outside = []
+    for run in replace(experiment, runs=1).all_runs():
+        _check_flows(experiment, run)
+        if experiment.outside(run):
+            outside.append(run)
+            continue
+        try:
+            executor.check(json.dumps(experiment.specification(run)))
+        except _core.Error as error:
+            raise _refused(experiment, run, str(error)) from None
+    _check_outside(experiment, outside)
+
+
+def _check_outside(experiment: Experiment, runs: list[Run]) -> None:
+    """Asks about the runs with plug-ins, where those can do no harm."""
+    if not runs:
+        return
+    specifications = [json.dumps(experiment.specification(run)) for run in runs]
+    files = [scheme.code for run in runs for scheme in experiment.outside(run)]
+    for run, refusal in zip(runs, isolated.check(specifications, experiment.backend, files), strict=True):
+        if refusal is not None:
+            raise _refused(experiment, run, refusal)
+
+
+def _refused(experiment: Experiment, run: Run, why: str) -> UserError:
+    file = f"{experiment.file}: " if experiment.file and experiment.listed_flows(run.path) else ""
+    return UserError(f"{file}{run.scheme} on {run.path}: {with_hint(why)}")
+
+
+def _check_texts(experiment: Experiment) -> None:
+    """What figures and terminals show: colours that there are, and titles without anything that acts there."""
+    for scheme in experiment.schemes.values():
+        if not is_color(scheme.color):
+            raise UserError(f"{scheme.file}: scheme `{scheme.name}`: `color` = {scheme.color}: allowed is {ALLOWED}")
+    titles = [(f"{scheme.file}: scheme `{scheme.name}`: ", scheme.title) for scheme in experiment.schemes.values()]
+    titles += [(f"{path.file}: path `{path.name}`: ", path.title) for path in experiment.paths.values()]
+    for where, title in [*titles, (f"{experiment.file}: " if experiment.file else "", experiment.title)]:
+        if not title.isprintable():
+            raise UserError(f"{where}`title` = {title}: allowed is a text without control characters")
+
+
+def _check_scheme(scheme: Scheme, backend: Backend) -> None:
+    if scheme.real:
+        _check_real(scheme, backend)
+        return
+    try:
+        if not scheme.is_outside:
+            _core.check_parameters(scheme.controller, scheme.parameters)
+        _core.transport(json.dumps(scheme.transport))
+        _core.check_application(json.dumps(scheme.application))
+    except _core.Error as error:
+        raise UserError(f"{scheme.file}: scheme `{scheme.name}`: {with_hint(str(error))}") from None
+
+
+def _check_real(scheme: Scheme, backend: Backend) -> None:
+    if not backend.capabilities.real_packets:
+        able = listed(backend_forms(lambda can: can.real_packets))
+        raise UserError(f"scheme `{scheme.name}` is {WHAT[scheme.kind]}: it runs with --backend {able} only")
+    reason = missing(scheme)
+    if reason is not None:
+        raise UserError(f"scheme `{scheme.name}` cannot run here: {reason}")
+
+
+def _check_flows(experiment: Experiment, run: Run) -> None:
+    """What the core cannot know: where the flows are from."""
+    plans = experiment.flow_plans(run.scheme, run.path)
+    for flow in plans:
+        scheme = experiment.schemes[flow.scheme]
+        if flow.transport and scheme.real:
+            raise UserError(
+                f"flow of `{flow.scheme}`: `transport`: allowed is none: {WHAT[scheme.kind]} brings its own"
+            )
+    last_start_s = (len(plans) - 1) * experiment.interval_s
+    if not experiment.listed_flows(run.path) and last_start_s >= experiment.duration_s:
+        raise UserError(
+            f"{len(plans)} flows, {experiment.interval_s:g} s apart, do not all start within the duration of "
+            f"{experiment.duration_s:g} s"
+        )

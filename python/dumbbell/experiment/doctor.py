@@ -1,0 +1,147 @@
+"""Whether everything is in place, and how to mend what is not."""
+
+import importlib
+import importlib.metadata
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core, catalog
+from dumbbell.base.errors import UserError, one_line
+from dumbbell.catalog.available import (
+    LOADER,
+    find_program,
+    how_to_add,
+    how_to_install,
+    how_to_reinstall,
+    kernel_controllers,
+)
+from dumbbell.machine import emulation
+from dumbbell.machine.description import cpus
+
+LEAST_FREE_BYTES = 2**30
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that has to be in place; what is not `needed` serves real packets only."""
+
+    name: str
+    good: bool
+    found: str
+    fix: str = ""
+    needed: bool = True
+
+
+def doctor() -> list[Check]:
+    """Looks at this installation and this machine; every check is good where all is in place."""
+    always = (_python, _module, _catalog, _disk, _directory, _figures, _pdf)
+    checks = [check for look in always for check in _guarded(look, needed=True)]
+    for_emulation = (_emulation, _processors, _controllers, _bpf, _programs)
+    return checks + [check for look in for_emulation for check in _guarded(look, needed=False)]
+
+
+def _guarded(look: Callable[[], Check | list[Check]], needed: bool) -> list[Check]:
+    try:
+        found = look()
+    except Exception as error:  # a broken installation may break in any way; the point is to say so
+        name = look.__name__.strip("_")
+        return [Check(name, False, one_line(error), how_to_reinstall(), needed)]
+    return found if isinstance(found, list) else [found]
+
+
+def _python() -> Check:
+    good = sys.version_info >= (3, 11)
+    return Check("python", good, platform.python_version(), "install Python 3.11 or later")
+
+
+def _module() -> Check:
+    built, installed = _core.version(), importlib.metadata.version("dumbbell")
+    found = f"dumbbell {built}" if built == installed else f"dumbbell {built}, in an installation of {installed}"
+    return Check("core module", built == installed, found, how_to_reinstall())
+
+
+def _catalog() -> Check:
+    try:
+        found = f"{len(list(catalog.schemes()))} schemes, {len(list(catalog.paths()))} paths"
+        found += f", {len(list(catalog.experiments()))} experiments"
+    except UserError as error:
+        return Check("catalog", False, str(error), f"mend the file, if it is yours, or {how_to_reinstall()}")
+    return Check("catalog", True, found)
+
+
+def _disk() -> Check:
+    free = shutil.disk_usage(Path.cwd()).free
+    found = f"{free / 2**30:.1f} GiB free here"
+    return Check("disk", free >= LEAST_FREE_BYTES, found, "free some space, or use --out on another disk")
+
+
+def _directory() -> Check:
+    try:
+        with tempfile.TemporaryFile(dir=Path.cwd()):
+            return Check("working directory", True, "writable")
+    except OSError as error:
+        return Check("working directory", False, one_line(error), "change to a writable directory, or use --out")
+
+
+def _figures() -> Check:
+    matplotlib = importlib.import_module("matplotlib")
+    font = importlib.import_module("matplotlib.font_manager").findfont("DejaVu Sans")
+    found = f"matplotlib {matplotlib.__version__}, font {Path(font).name}"
+    return Check("figures", Path(font).is_file(), found, how_to_install("matplotlib"))
+
+
+def _pdf() -> Check:
+    typst = importlib.import_module("typst")
+    page = typst.compile(b"#set page(width: 4cm, height: 2cm)\nok")
+    return Check("pdf", bytes(page[:4]) == b"%PDF", "typst makes PDF pages", how_to_install("typst"))
+
+
+def _emulation() -> list[Check]:
+    return [_reported(check, check["good"]) for check in emulation.checks()]
+
+
+def _reported(check: dict[str, Any], good: bool, about: str = "") -> Check:
+    """A check that another part made."""
+    return Check(f"{about}{check['name']}", good, str(check["found"]), str(check["fix"] or ""), needed=False)
+
+
+def _processors() -> Check:
+    """Real time needs a processor for the path and one for what sends."""
+    count, load = cpus(), os.getloadavg()[0]
+    good = count >= 2 and count - load >= 1.0
+    fix = "emulate on two or more processors, with little else running"
+    return Check("processors", good, f"{count}, load {load:.2f}", fix, needed=False)
+
+
+def _controllers() -> Check:
+    offered = kernel_controllers()
+    fix = "real packets need Linux; `modprobe tcp_NAME` adds a controller"
+    return Check("kernel controllers", bool(offered), ", ".join(offered) or "none", fix, needed=False)
+
+
+def _bpf() -> list[Check]:
+    program = find_program(LOADER)
+    if program is None:
+        return [Check("BPF controllers", False, f"{LOADER} is not found", how_to_add(LOADER), needed=False)]
+    done = subprocess.run([program, "check", "--json"], capture_output=True, text=True, check=False, timeout=30)
+    return [_reported(check, check["passed"], "BPF: ") for check in json.loads(done.stdout)]
+
+
+def _programs() -> list[Check]:
+    """The programs behind the listed schemes."""
+    names = [name for scheme in catalog.schemes() if scheme.program for name in scheme.program.requires]
+    return [_program(name) for name in dict.fromkeys(names)]
+
+
+def _program(name: str) -> Check:
+    file = find_program(name)
+    return Check(f"program {name}", file is not None, file or "not found", how_to_add(name), needed=False)

@@ -1,0 +1,170 @@
+"""A results directory as Pantheon data directories, one per path, for Pantheon's own tools."""
+
+import contextlib
+import dataclasses
+import datetime
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.base.errors import UserError, printable
+from dumbbell.base.names import RULE, foreign_name, is_name, unlike
+from dumbbell.base.progress import Piece, Progress, Stage
+from dumbbell.base.version import __version__
+from dumbbell.catalog.path import PathModel
+from dumbbell.experiment import Experiment, Run
+from dumbbell.formats.pantheon_stats import RunTimes, logged_flows, stats_text
+from dumbbell.formats.staging import refuse_used, staging
+from dumbbell.results import ResultsDirectory, open_results
+from dumbbell.results.counterparts import WRITTEN_BY
+
+_FIRST_YEAR, _LAST_YEAR = 1971, 2999
+_LAST_US = 32e15  # in 2984
+
+PAUSE_S = 40  # between simulated runs on the invented time axis: about what Pantheon needed
+
+
+def export_pantheon(directory: Path, destination: Path) -> list[tuple[Run, str]]:
+    """Writes every usable run of `directory`; returns the others with the reason.
+
+    Raises:
+        UserError: no results, no packet logs, or `destination` is in use.
+    """
+    results = open_results(directory)
+    refuse_used(destination)
+    left_out: list[tuple[Run, str]] = []
+    paths, planned = results.experiment.paths, results.planned()
+    with staging(destination) as temporary, Progress() as progress:
+        runs = {name: [run for run in planned if run.path == name] for name in paths}
+        stages = {name: _announced(progress, name, runs[name]) for name in paths}
+        for name, path in paths.items():
+            folder = temporary / name if len(paths) > 1 else temporary
+            folder.mkdir(exist_ok=True)
+            left_out += _export_path(results, path, stages[name].each(runs[name]), folder)
+        if len(left_out) == len(planned):
+            raise UserError(f"{directory}: nothing to export: {left_out[0][1] if left_out else 'it has no runs'}")
+    return left_out
+
+
+def _announced(progress: Progress, path: str, runs: list[Run]) -> Stage:
+    return progress.expect(f"exports of runs on {path}", [Piece(run.label, 1.0) for run in runs])
+
+
+def _export_path(
+    results: ResultsDirectory, path: PathModel, runs: Iterable[Run], folder: Path
+) -> list[tuple[Run, str]]:
+    left_out, keys = [], _keys(results.experiment)
+    performance: dict[str, dict[str, Any]] = {}
+    clock = _origin(results)
+    for run in runs:
+        key = keys[run.scheme]
+        performance.setdefault(key, {})
+        statistics = results.readable(run)
+        packets = results.folder(run) / "packets.parquet"
+        reason = statistics["reason"] if statistics["status"] != "done" else None
+        if reason is None and not packets.is_file():
+            reason = "its packets were not logged"
+        if reason is not None:
+            left_out.append((run, reason))
+            continue
+        times, init_us = _times(results.folder(run) / "stats.json", statistics, clock, results.experiment.duration_s)
+        clock += datetime.timedelta(seconds=results.experiment.duration_s + PAUSE_S)
+        stem = f"{key}_{{}}_run{run.run}.log"
+        logs = [str(folder / stem.format(part)) for part in ("datalink", "acklink")]
+        _core.export_pantheon(str(packets), logs[0], logs[1], init_us)
+        generated = _stamp(datetime.datetime.now(datetime.UTC))
+        text = stats_text(times, statistics, generated)
+        (folder / stem.format("stats")).write_text(text, encoding="utf-8")
+        performance[key][str(run.run)] = _performance(statistics)
+    metadata = json.dumps(_metadata(results, path), indent=4, sort_keys=True)
+    (folder / "pantheon_metadata.json").write_text(metadata, encoding="utf-8")
+    (folder / "pantheon_perf.json").write_text(json.dumps(performance), encoding="utf-8")
+    return left_out
+
+
+def _keys(experiment: Experiment) -> dict[str, str]:
+    """What schemes and mixes are called in names of files, each its own: `cubic*2+bbr` becomes `cubicx2-bbr`.
+
+    Raises:
+        UserError: one has no name there.
+    """
+    keys: dict[str, str] = {}
+    for label in (*experiment.labels, *experiment.mixes):
+        key = re.sub(r"[^A-Za-z0-9._-]", "-", foreign_name(label))
+        if not is_name(key):
+            raise UserError(f"`{label}`: Pantheon's files cannot be named after it: allowed are {RULE}")
+        keys[label] = unlike(key, keys.values())
+    return keys
+
+
+def _performance(statistics: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    entries = {str(flow["flow"]): flow for flow in logged_flows(statistics) if flow["flow"]}
+    entries["all"] = statistics["network"]
+    keys = {"tput": "throughput_mbps", "delay": "delay_p95_ms", "loss": "loss_rate"}
+    return {name: {key: metrics.get(metric) for key, metric in keys.items()} for name, metrics in entries.items()}
+
+
+def _origin(results: ResultsDirectory) -> datetime.datetime:
+    environment = results.environment()
+    started = (environment.get("importing_machine") or environment).get("started_at")
+    if not isinstance(started, str):
+        return datetime.datetime.fromtimestamp(0, datetime.UTC)
+    with contextlib.suppress(ValueError):
+        read = datetime.datetime.fromisoformat(started)
+        if _FIRST_YEAR <= read.year <= _LAST_YEAR:
+            return read
+    where = f"{results.directory / 'environment.json'}: `started_at` = {printable(started)}"
+    raise UserError(f"{where}: allowed is a time as in ISO 8601, of {_FIRST_YEAR} to {_LAST_YEAR}")
+
+
+def _times(file: Path, statistics: dict[str, Any], clock: datetime.datetime, duration_s: float) -> tuple[RunTimes, int]:
+    """When the run was made; a simulated one is given a place on a time axis that starts with the experiment."""
+    imported, init_us = statistics.get("imported") or {}, statistics.get("init_us")
+    if init_us is not None:
+        if not 0 <= init_us <= _LAST_US:
+            raise UserError(f"{file}: `init_us` = {init_us:g}: allowed are 0 to {_LAST_US:g}: microseconds since 1970")
+        clock = datetime.datetime.fromtimestamp(init_us / 1e6, datetime.UTC)
+    else:
+        init_us = int(clock.timestamp() * 1e6)
+    if imported.get("started"):
+        known = {each.name for each in dataclasses.fields(RunTimes)}
+        return RunTimes(**{key: value for key, value in imported.items() if key in known}), init_us
+    ended = clock + datetime.timedelta(seconds=duration_s)
+    return RunTimes(_stamp(clock), _stamp(ended)), init_us
+
+
+def _stamp(time: datetime.datetime) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _metadata(results: ResultsDirectory, path: PathModel) -> dict[str, Any]:
+    imported = results.environment().get("imported") or {}
+    if "metadata" in imported:
+        # what was measured without a tunnel is written as a tunnel's log too
+        return dict(imported["metadata"]) | {"flows": max(results.experiment.flows, 1)}
+    experiment = results.experiment
+    keys, alone = _keys(experiment), experiment.labels or experiment.mixes
+    git = results.environment().get("git") or {}
+    return {
+        "cc_schemes": sorted(keys.values()),
+        "flows": max(len(experiment.flow_plans(label, path.name)) for label in alone),
+        "git_summary": f"branch: {git.get('branch') or 'none'} @ {git.get('commit') or 'unknown'}\n",
+        "interval": _whole(experiment.interval_s),
+        "mode": "local",
+        "random_order": experiment.random_order,
+        "run_times": experiment.runs,
+        "runtime": _whole(experiment.duration_s),
+        "start_run_id": 1,
+        "uplink_trace": f"{path.name}.data",
+        "downlink_trace": f"{path.name}.ack",
+        # Pantheon ignores what it does not know: whose names these are, and mixes
+        WRITTEN_BY: f"dumbbell {__version__}",
+        **({"mixes": {keys[mix]: mix for mix in experiment.mixes}} if experiment.mixes else {}),
+    }
+
+
+def _whole(seconds: float) -> int | float:
+    return int(seconds) if seconds.is_integer() else seconds

@@ -1,0 +1,82 @@
+"""`pantheon_perf.json`: the numbers that Pantheon's analysis computed, for runs whose logs are not there."""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.base.errors import UserError
+from dumbbell.base.json_shape import Table, require_shape
+from dumbbell.base.json_text import BadJson, parse_json
+from dumbbell.base.names import is_name
+from dumbbell.formats.pantheon_text import read_text
+
+PERFORMANCE = "pantheon_perf.json"
+_MOST_BYTES = 64 << 20
+_NUMBER = re.compile(r"[0-9]{1,4}")
+_NUMBERS = Table({"tput": int | float | None, "delay": int | float | None, "loss": int | float | None})
+_SHAPE = Table({}, others=Table({}, others=Table({}, others=_NUMBERS)))
+"""By scheme, run and flow (`all`: of all of them)."""
+_METRICS = {"tput": "throughput_mbps", "delay": "delay_p95_ms", "loss": "loss_rate"}
+
+Runs = dict[str, dict[int, dict[str, Mapping[str, Any]]]]
+"""Numbers by scheme, run and flow."""
+
+
+def read_performance(source: Path, strict: bool) -> tuple[Runs, list[str]]:
+    """Return the numbers in a data directory, none where there is no such file; and why the file is left out, if it is.
+
+    Raises:
+        UserError: reading is `strict`, and the file is not what Pantheon's analysis writes.
+    """
+    file = source / PERFORMANCE
+    try:
+        return _read(file, strict), []
+    except FileNotFoundError:
+        return {}, []
+    except UserError as error:
+        if strict:
+            raise
+        return {}, [str(error)]
+
+
+def _read(file: Path, strict: bool) -> Runs:
+    try:
+        content = parse_json(read_text(file, strict, _MOST_BYTES)[0])
+    except BadJson as error:
+        raise UserError(f"{file}:{error.line}: {error.reason}") from None
+    try:
+        require_shape(content, _SHAPE)
+    except UserError as error:
+        raise UserError(f"{file}: {error}") from None
+    return {scheme: _runs(table) for scheme, table in content.items() if is_name(scheme)}
+
+
+def _runs(table: Mapping[str, Any]) -> dict[int, dict[str, Mapping[str, Any]]]:
+    found = {int(number): flows for number, flows in table.items() if _NUMBER.fullmatch(number)}
+    return {number: flows for number, flows in found.items() if number > 0 and "all" in flows}
+
+
+def statistics_of(flows: Mapping[str, Mapping[str, Any]], schemes: list[str]) -> dict[str, Any]:
+    """Return the statistics of a run of which only these numbers are known; `schemes` are those of its flows."""
+    numbered = {int(flow): values for flow, values in flows.items() if _NUMBER.fullmatch(flow)}
+    told = [
+        {"flow": number, "scheme": schemes[min(max(number, 1), len(schemes)) - 1]} | _absent("flow") | _known(values)
+        for number, values in sorted(numbered.items())
+    ]
+    network = _absent("network") | {"completions": []} | _known(flows["all"])
+    return {"flows": told, "links": [], "network": network, "events": None, "sim_wall_s": None}
+
+
+def _known(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {metric: table.get(name) for name, metric in _METRICS.items()}
+
+
+@cache
+def _absent(level: str) -> dict[str, None]:
+    """Return the metrics of a level, none of them known."""
+    named = (each for each in json.loads(_core.metrics()) if each["level"] == level)
+    return {each["name"]: None for each in named if "." not in each["name"]}

@@ -1,0 +1,35 @@
+"""Small texts in Pantheon's data directories: metadata and statistics files."""
+
+from pathlib import Path
+
+from dumbbell import _core
+from dumbbell.base.errors import UserError
+
+MOST_BYTES = 1 << 20
+
+
+def read_text(file: Path, strict: bool, most: int = MOST_BYTES) -> tuple[str, list[str]]:
+    """Return a text of at most `most` bytes, which may be compressed, and what is unusual about it.
+
+    Pantheon reads bytes: a text in Latin-1 and a byte order mark are taken unless reading is `strict`.
+
+    Raises:
+        FileNotFoundError: there is none.
+        UserError: it cannot be read.
+    """
+    if not file.exists():
+        raise FileNotFoundError(file)
+    try:
+        content = _core.read_compressed(str(file), most)
+    except _core.Error as error:
+        raise UserError(str(error)) from None
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        if strict:
+            raise UserError(f"{file}:{line}: not UTF-8: {error.reason}") from None
+        return content.decode("latin-1"), [f"{file}:{line}: not UTF-8, read as Latin-1"]
+    if strict or not text.startswith("\ufeff"):
+        return text, []
+    return text.removeprefix("\ufeff"), [f"{file}:1: a byte order mark at the start, left out"]

@@ -1,0 +1,106 @@
+"""Flows of runs as qlog files, one each, for qvis and other tools that read what QUIC stacks log."""
+
+import json
+from pathlib import Path
+
+from dumbbell import _core
+from dumbbell.base.backend import find_backend
+from dumbbell.base.errors import UserError, listed
+from dumbbell.base.names import foreign_name, unlike
+from dumbbell.base.progress import Piece, Progress
+from dumbbell.experiment import Experiment, Run
+from dumbbell.formats.staging import refuse_used, staging
+from dumbbell.results import ACCEPTED, ResultsDirectory, open_results
+
+DRAFTS = ("0.3", "quic-13")
+"""The first is what qvis opens, the second the newest draft."""
+
+
+def export_qlog(
+    directory: Path, destination: Path, wanted: str | None, flow: int | None, draft: str
+) -> tuple[list[Path], list[tuple[Run, str]], list[tuple[Run, str]]]:
+    """Writes the flows of every usable run of `directory`, or those of the run `wanted` (PATH/SCHEME/N).
+
+    Returns the files, the runs that were left out with the reason, and those whose qlogs lack something.
+
+    Raises:
+        UserError: no results, no such run or flow, no packet logs, or `destination` is in use.
+    """
+    results = open_results(directory)
+    runs = _chosen(results, wanted)
+    refuse_used(destination)
+    names: list[str] = []
+    left_out: list[tuple[Run, str]] = []
+    incomplete: dict[tuple[Run, str], None] = {}
+    with staging(destination) as made, Progress() as progress:
+        stage = progress.expect("exports of runs", [Piece(run.label, 1.0) for run in runs])
+        for run in stage.each(runs):
+            statistics = results.readable(run)
+            reason = None if statistics["status"] in ACCEPTED else statistics["reason"]
+            if reason is None and not (results.folder(run) / "packets.parquet").is_file():
+                reason = "its packets were not logged"
+            if reason is not None:
+                left_out.append((run, reason))
+                continue
+            count = len(statistics["flows"])
+            if flow is not None and not 1 <= flow <= count:
+                raise UserError(f"--flow {flow}: {run.label} has {count} flow{'s' if count > 1 else ''}")
+            for number in range(1, count + 1) if flow is None else [flow]:
+                parts = (run.path, foreign_name(run.scheme), str(run.run), f"flow{number}")
+                name = unlike("_".join(parts), names)
+                scheme = statistics["flows"][number - 1].get("scheme") or run.scheme
+                title = f"{run.label}, flow {number}"
+                lacking = _lacking(results.experiment, scheme, statistics["backend"])
+                if lacking:
+                    incomplete[run, lacking] = None
+                described = _description(scheme, statistics["backend"], lacking)
+                write_flow(results.folder(run), number, scheme, title, made / f"{name}.sqlog", described, draft)
+                names.append(name)
+        if not names:
+            raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
+    return [destination / f"{name}.sqlog" for name in names], left_out, list(incomplete)
+
+
+def write_flow(
+    folder: Path, number: int, scheme: str, title: str, file: Path, description: str, draft: str = DRAFTS[0]
+) -> None:
+    """Writes flow `number` of the run whose files are in `folder`."""
+    samples = folder / "flows.parquet"
+    trace = {"title": title, "description": description, "name": scheme}
+    state = str(samples) if samples.is_file() else None
+    _core.export_qlog(str(folder / "packets.parquet"), state, str(file), number, draft, json.dumps(trace))
+
+
+def _lacking(experiment: Experiment, scheme: str, backend: str) -> str:
+    """What a flow's trace does not have because the flow does not tell it; empty if it has everything."""
+    found = experiment.schemes.get(scheme)
+    kind = found.kind if found is not None else "core"
+    interval = f"{experiment.sample_interval_s:g} s"
+    untold = "does not tell which packets it takes for acknowledged or lost, so there are no such events, and"
+    if not find_backend(backend).capabilities.executes:
+        return "no more than the imported log told"
+    if kind in ("kernel", "bpf"):
+        return f"the kernel's TCP {untold} its state is what TCP_INFO said every {interval}"
+    if kind == "program":
+        return f"a program {untold} there is no more of its state than it wrote itself"
+    if experiment.log != "full":
+        return f'acknowledged packets were not logged, the state is a sample every {interval}: log = "full" has both'
+    return ""
+
+
+def _description(scheme: str, backend: str, lacking: str) -> str:
+    """What the trace of a flow shows, and what it does not have."""
+    if not find_backend(backend).capabilities.executes:
+        return f"{scheme}, imported by dumbbell: {lacking}"
+    measured = f"{scheme}, measured by dumbbell ({backend})"
+    return f"{measured}; {lacking}" if lacking else measured
+
+
+def _chosen(results: ResultsDirectory, wanted: str | None) -> list[Run]:
+    runs = results.planned()
+    if wanted is None:
+        return runs
+    names = {f"{run.path}/{run.scheme}/{run.run}": run for run in runs}
+    if wanted not in names:
+        raise UserError(f"--run {wanted}: no such run: allowed are {listed(list(names))}")
+    return [names[wanted]]

@@ -1,0 +1,274 @@
+"""What was recorded at the ends of connections as a results directory: a scheme for each trace, one run each."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.base.backend import IMPORTED
+from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.input_files import LOG, check_regular, read_text
+from dumbbell.base.names import fitted, unlike
+from dumbbell.base.progress import Piece, Progress
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.settings import MOST_SECONDS
+from dumbbell.experiment import Experiment
+from dumbbell.formats.pantheon_stats import RunTimes
+from dumbbell.formats.staging import (
+    add_failed,
+    add_run,
+    begin,
+    finish,
+    imported_experiment,
+    refuse_used,
+    staging,
+)
+from dumbbell.results import ResultsDirectory
+
+_MOST_STARTED_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp() - MOST_SECONDS
+"""Latest start, s after 1970, of what still ends in a year with four digits."""
+
+UNTOLD = {"sendings": False, "arrivals": False, "marks": False, "delay": "unknown"}
+"""What records of packets tell where there are none."""
+
+Row = tuple[int, int, str, str, float]
+"""A sample: time in ns, number of the flow, field, unit, value."""
+
+
+@dataclass(frozen=True)
+class TracedFlow:
+    """A flow of a trace; its times are given where no records of packets say when it was."""
+
+    number: int
+    start_s: float | None = None
+    stop_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What was read of one trace, or why it could not be (`reason`).
+
+    `tells` is what its records tell, as `_core.measure_log` takes it; `facts` are kept with the run.
+    """
+
+    label: str
+    source: str
+    flows: tuple[TracedFlow, ...] = ()
+    packets: Path | None = None
+    samples: Path | None = None
+    last_s: float = 0.0
+    events: int | None = None
+    tells: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    started: datetime | None = None
+    reason: str | None = None
+
+
+Reader = Callable[[Path, Path, list[str]], list[Trace]]
+"""The traces of a file, made in a folder of their own, with labels unlike the given ones."""
+
+
+def import_traces(
+    source: Path, out: Path, command: list[str], *, kind: str, suffixes: Sequence[str], notes: str, read: Reader
+) -> ResultsDirectory:
+    """Imports a log of the given kind, or every one in a directory, into the new directory `out`.
+
+    Of a directory the files that cannot be read are runs that failed.
+
+    Raises:
+        UserError: there is none, none can be read, or `out` is in use.
+    """
+    files = files_of(source, suffixes)
+    refuse_used(out)
+    with staging(out) as directory, Progress() as progress:
+        parts = directory / "parts"
+        traces: list[Trace] = []
+        for index, file in enumerate(reading(progress, files)):
+            used = [trace.label for trace in traces]
+            folder = parts / str(index)
+            folder.mkdir(parents=True)
+            try:
+                traces += read(file, folder, used)
+            except _core.Error as error:
+                traces.append(Trace(label_of(file.stem, used, kind), file.name, reason=one_line(error)))
+        traces = _usable(source, traces)
+        experiment = _write(directory, source, kind, traces, notes, command, progress)
+        shutil.rmtree(parts)
+    return ResultsDirectory(out, experiment)
+
+
+_READ_S_PER_BYTE = 3e-9
+"""What a byte costs: of captures a third, of qlogs three times as much. Files that were read correct it."""
+
+
+def reading(progress: Progress, files: Sequence[Path]) -> Iterator[Path]:
+    """The files, while progress is said of them."""
+    sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
+    pieces = [Piece(file.name, size * _READ_S_PER_BYTE) for file, size in zip(files, sizes, strict=True)]
+    return progress.expect("files", pieces).each(files)
+
+
+def files_of(source: Path, suffixes: Sequence[str]) -> list[Path]:
+    """A file, or those of a directory that end in one of `suffixes`.
+
+    Raises:
+        UserError: there is none.
+    """
+    if source.is_dir():
+        files = sorted(file for file in source.iterdir() if file.suffix in suffixes and file.is_file())
+        if not files:
+            raise UserError(f"{source}: there is no file in it that ends in {' or '.join(suffixes)}")
+        return files
+    if not source.exists():
+        raise UserError(f"{source}: no such file or directory")
+    check_regular(source)
+    return [source]
+
+
+def read_log(file: Path) -> str:
+    """The contents of a log of text.
+
+    Raises:
+        UserError: it is no file, empty, too long, or no text.
+    """
+    try:
+        text = read_text(file, LOG, "utf-8-sig")
+    except UnicodeDecodeError:
+        raise UserError(f"{file}: is no text in UTF-8") from None
+    except OSError as error:
+        raise UserError(f"{file}: {one_line(error)}") from None
+    if not text:
+        raise UserError(f"{file}: is empty")
+    return text
+
+
+def started_at(file: Path, seconds: float) -> datetime:
+    """When a trace begins, which `file` gives in s after 1970.
+
+    Raises:
+        UserError: it is out of bounds.
+    """
+    if not 0.0 <= seconds <= _MOST_STARTED_S:
+        raise UserError(f"{file}: begins {seconds:.0f} s after 1970: allowed are the years 1970 to 9999")
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def label_of(text: str, used: Sequence[str], otherwise: str, number: int | None = None) -> str:
+    """A name for a trace from a text, mostly its file's: made fit for a directory and unlike the others."""
+    name = fitted(text, otherwise)
+    if number is not None:
+        name = f"{name}-{number}"
+    return unlike(name, used)
+
+
+def _usable(source: Path, traces: Sequence[Trace]) -> list[Trace]:
+    """The traces; those that are longer than a run may be have that as their reason.
+
+    Raises:
+        UserError: nothing can be used; all that is wrong, in one line.
+    """
+    checked = [_checked(trace) for trace in traces]
+    reasons = [trace.reason for trace in checked if trace.reason is not None]
+    if len(reasons) < len(checked):
+        return checked
+    if len(reasons) == 1:
+        raise UserError(reasons[0])
+    raise UserError(f"{source}: none of its {len(reasons)} files can be used: {'; '.join(reasons)}")
+
+
+def _checked(trace: Trace) -> Trace:
+    try:
+        require_length(trace.source, trace.last_s)
+    except UserError as error:
+        return replace(trace, reason=str(error), last_s=0.0, notes=())
+    return trace
+
+
+def require_length(source: str, last_s: float) -> None:
+    """Refuses a trace that is longer than a run may be.
+
+    Raises:
+        UserError: `source` has such a one.
+    """
+    if last_s > MOST_SECONDS:
+        raise UserError(f"{source}: lasts {last_s:.0f} s, more than the {MOST_SECONDS:.0f} that a run may last")
+
+
+def _write(
+    directory: Path,
+    source: Path,
+    kind: str,
+    traces: Sequence[Trace],
+    notes: str,
+    command: list[str],
+    progress: Progress,
+) -> Experiment:
+    """Makes `directory` the results of `traces`, which a log of the given kind held; the experiment they are of.
+
+    Raises:
+        UserError: a trace contradicts itself.
+    """
+    experiment = _experiment(source, kind, traces)
+    results = begin(directory, experiment, source, command)
+    by_label = {trace.label: trace for trace in traces}
+    runs = experiment.all_runs()
+    stage = progress.expect("imports of runs", [Piece(run.label, 1.0) for run in runs])
+    for run in stage.each(runs):
+        trace = by_label[run.scheme]
+        if trace.reason is not None:
+            add_failed(results, run, trace.reason, trace.source)
+            continue
+        statistics = _measured(trace)
+        statistics |= {"events": trace.events, "init_us": None, kind: trace.facts, "notes": list(trace.notes)}
+        statistics["imported"] = asdict(_times(trace))
+        # A trace has no planned length that it could fall short of, as Pantheon's runs can.
+        statistics["network"] |= {"valid": True, "invalid_reason": None}
+        files = [file for file in (trace.packets, trace.samples) if file is not None]
+        add_run(results, run, files, statistics, trace.source)
+    noted = [f"{trace.label}: {note}" for trace in traces for note in trace.notes]
+    sentences = " ".join(notes.split())
+    (directory / "notes.txt").write_text("\n".join([sentences, *noted]) + "\n", encoding="utf-8")
+    finish(results)
+    return experiment
+
+
+def _times(trace: Trace) -> RunTimes:
+    """When it was recorded, as far as it says so; UTC."""
+    if trace.started is None:
+        return RunTimes()
+    ended = trace.started + timedelta(seconds=trace.last_s)
+    return RunTimes(f"{trace.started:%Y-%m-%d %H:%M:%S}", f"{ended:%Y-%m-%d %H:%M:%S}")
+
+
+def _experiment(source: Path, kind: str, traces: Sequence[Trace]) -> Experiment:
+    name = fitted(source.stem, kind)
+    path = PathModel(name=name, title=f"{kind}: {source.name}", provenance=f"unknown: as {kind} recorded it")
+    return imported_experiment(path, [trace.label for trace in traces], max(trace.last_s for trace in traces))
+
+
+def _measured(trace: Trace) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "duration_s": trace.last_s,
+        "flows": [
+            {"flow": flow.number, "scheme": trace.label, "start_s": flow.start_s, "stop_s": flow.stop_s}
+            for flow in trace.flows
+        ],
+        "tells": trace.tells,
+    }
+    if trace.samples is not None:
+        options["stated"] = str(trace.samples)
+    packets = None if trace.packets is None else str(trace.packets)
+    statistics: dict[str, Any] = json.loads(_core.measure_log(packets, json.dumps(options)))
+    for flow in statistics["flows"]:
+        if flow["packets_delivered"] and flow["loss_rate"] == 1.0 and flow["bytes_sent"]:
+            number, delivered = flow["flow"], flow["packets_delivered"]
+            raise UserError(
+                f"{trace.source}: flow {number} has lost everything and {delivered} packets arrived: a mistake of "
+                f"{IMPORTED.wording.test}s, please report it"
+            )
+    return statistics

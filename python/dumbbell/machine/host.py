@@ -1,0 +1,62 @@
+"""Another machine as people name it: `[user@]HOST[:PORT]`."""
+
+import re
+from dataclasses import dataclass
+
+from dumbbell.base.errors import UserError
+
+FORM = "[user@]HOST[:PORT], with an IPv6 address in brackets"
+_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+-]*")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+_IPV6 = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9._-]+)?")
+_PORT = re.compile(r"[0-9]{1,5}")
+
+
+@dataclass(frozen=True)
+class Host:
+    """A machine, as its own ssh configuration may know it: user and port are absent where they were not given."""
+
+    name: str
+    user: str | None = None
+    port: int | None = None
+
+    def __str__(self) -> str:
+        user = f"{self.user}@" if self.user else ""
+        name = f"[{self.name}]" if ":" in self.name else self.name
+        return f"{user}{name}{f':{self.port}' if self.port else ''}"
+
+    def ssh_words(self) -> list[str]:
+        """What names it to ssh, as the last options."""
+        user = ["-l", self.user] if self.user else []
+        port = ["-p", str(self.port)] if self.port else []
+        return [*user, *port, "--", self.name]
+
+
+def read_host(text: str) -> Host:
+    """The host that a text names.
+
+    Raises:
+        UserError: it is no name of a host; nothing is passed on that ssh could take for something else.
+    """
+    user, at, rest = text.rpartition("@")
+    if at and not _USER.fullmatch(user):
+        raise _refused(text, f"the user `{user}`: allowed are letters, digits and `._@+-`, and no `-` at its beginning")
+    bracketed = re.fullmatch(r"\[([^\]]*)\](?::(.*))?", rest)
+    if bracketed is not None:
+        name, port = bracketed[1], bracketed[2]
+        if ":" not in name or not _IPV6.fullmatch(name):
+            raise _refused(text, f"`{name}` is no IPv6 address")
+    else:
+        name, colon, after = rest.partition(":")
+        port = after if colon else None
+        if after.count(":"):
+            raise _refused(text, f"an IPv6 address stands in brackets: [{rest}]")
+        if not _NAME.fullmatch(name):
+            raise _refused(text, "a name of a host has letters, digits and `._-`, and no `-` at its beginning")
+    if port is not None and not (_PORT.fullmatch(port) and 1 <= int(port) <= 65535):
+        raise _refused(text, f"port `{port}`: allowed is 1 to 65535")
+    return Host(name, user or None, None if port is None else int(port))
+
+
+def _refused(text: str, why: str) -> UserError:
+    return UserError(f"host `{text}`: {why}; allowed is {FORM}")

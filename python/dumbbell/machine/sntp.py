@@ -1,0 +1,135 @@
+"""The time as a server of NTP tells it (RFC 5905 in its simple form, section 14): 48 bytes there, 48 bytes back.
+
+Not with a library: those compare with the wall clock, which steps; here it is the clock that runs go by.
+"""
+
+import math
+import re
+import secrets
+import socket
+import struct
+import time
+from dataclasses import dataclass
+
+from dumbbell import _core
+from dumbbell.base.errors import UserError, one_line
+from dumbbell.machine.host import Host, read_host
+
+PORT = 123
+QUESTIONS = 4
+SPACING_S = 2.0
+"""Between two questions, as of `iburst` (ntp.conf(5)): servers ignore who asks more often."""
+PATIENCE_S = 1.0
+"""So long an answer may take."""
+MOST_ROOT_S = 1.5
+"""A server that may be off by more is none (MAXDIST, RFC 5905, appendix A.5.5.3)."""
+_FORM = struct.Struct("!BBbb4s4s4sQQQQ")
+_UNIX_ERA_S = 2_208_988_800
+"""From 1900 to 1970 (RFC 5905, section 6)."""
+_ERA_S = 2**32
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a machine knows of UTC: how far that is ahead of its clock at a time of its clock, ns."""
+
+    at_ns: int
+    ahead_ns: int
+    error_ns: int
+
+
+def read_server(text: str) -> Host:
+    """The server that a text names.
+
+    Raises:
+        UserError: it names none.
+    """
+    host = read_host(text)
+    if host.user is not None:
+        raise UserError(f"NTP server `{text}`: allowed is HOST[:PORT]")
+    return host
+
+
+def ask(server: Host, questions: int = QUESTIONS, spacing_s: float = SPACING_S) -> list[Known]:
+    """What its answers tell, one for each question that was answered.
+
+    Raises:
+        UserError: why there is none.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            server.name, server.port or PORT, type=socket.SOCK_DGRAM
+        )[0]
+    except OSError as error:
+        raise UserError(f"NTP server {server}: {one_line(error)}") from None
+    known, why = [], "does not answer"
+    with socket.socket(family, kind, protocol) as end:
+        for number in range(questions):
+            if number:
+                time.sleep(spacing_s)
+            try:
+                end.connect(address)  # nobody else is heard
+                known.append(_exchange(end))
+            except TimeoutError:
+                continue
+            except OSError as error:
+                why = one_line(error)
+            except UserError as error:
+                why = str(error)
+                break  # it will say the same again, or asks to be left alone
+    if not known:
+        raise UserError(f"NTP server {server}: {why}")
+    return known
+
+
+def _exchange(end: socket.socket) -> Known:
+    """One question and its answer."""
+    cookie = secrets.randbits(64) | 1  # our time is none of its business; nobody can guess it either
+    end.settimeout(PATIENCE_S)
+    asked_ns = _core.clock_ns()
+    end.send(_FORM.pack(0b00_100_011, 0, 0, 0, b"", b"", b"", 0, 0, 0, cookie))
+    until = time.monotonic() + PATIENCE_S
+    while (left_s := until - time.monotonic()) > 0:
+        end.settimeout(left_s)
+        answer = end.recv(2048)
+        returned_ns = _core.clock_ns()
+        if len(answer) >= _FORM.size and _FORM.unpack_from(answer)[8] == cookie:
+            return understood(answer, asked_ns, returned_ns)
+    raise TimeoutError
+
+
+def understood(answer: bytes, asked_ns: int, returned_ns: int) -> Known:
+    """What an answer tells that came between these times (RFC 5905, sections 7.3, 8 and 11.2).
+
+    Raises:
+        UserError: it is no time that can be relied on.
+    """
+    first, stratum, _, precision, delay, dispersion, reference, _, _, heard, answered = _FORM.unpack_from(answer)
+    if stratum == 0:
+        code = re.sub(r"[^A-Z]", "", reference.decode("ascii", "replace"))
+        raise UserError(f"refuses to answer ({code or 'kiss of death'})")
+    if first & 7 != 4 or answered == 0 or heard == 0:
+        raise UserError("its answer is none of a server")
+    if first >> 6 == 3 or stratum > 15:
+        raise UserError("is not synchronised itself")
+    root_s = _short(delay) / 2 + _short(dispersion) + math.ldexp(1.0, precision)
+    if root_s > MOST_ROOT_S:
+        raise UserError(f"may be off by {root_s:.1f} s itself")
+    heard_ns, answered_ns = _unix_ns(heard), _unix_ns(answered)
+    trip_ns = (returned_ns - asked_ns) - (answered_ns - heard_ns)
+    if answered_ns < heard_ns or trip_ns < 0:
+        raise UserError("says that it took longer to answer than the answer took to come")
+    ahead_ns = (heard_ns - asked_ns + answered_ns - returned_ns) // 2
+    return Known((asked_ns + returned_ns) // 2, ahead_ns, trip_ns // 2 + math.ceil(root_s * 1e9))
+
+
+def _short(number: bytes) -> float:
+    """Seconds in NTP's short format (section 6)."""
+    return int.from_bytes(number, "big") / 2**16
+
+
+def _unix_ns(stamp: int) -> int:
+    """A timestamp (section 6), in the era that this machine's wall clock is nearest to."""
+    seconds = (stamp >> 32) - _UNIX_ERA_S
+    seconds += round((time.time() - seconds) / _ERA_S) * _ERA_S
+    return seconds * 10**9 + ((stamp & 0xFFFFFFFF) * 10**9 >> 32)

@@ -1,0 +1,38 @@
+"""Figures of campaigns, which have rounds and hours in common."""
+
+from dumbbell.base.errors import UserError
+from dumbbell.present.asked import Drawn, OfResults
+from dumbbell.present.report.over_time import OverTime
+from dumbbell.results.campaign import stamp
+from dumbbell.results.over_time import METRICS
+
+_PARTS = ("low", "median", "high")
+
+
+def draw_campaign(of: OfResults, place: str) -> Drawn:
+    """Return throughput, delay and loss by `place`: `round` or `hour`.
+
+    Raises:
+        UserError: the results are of no campaign, or no run counts.
+    """
+    found, path = OverTime(of.model), of.one_path
+    if of.model.every_s is None:
+        raise UserError(f"figure `{of.kind}`: is of campaigns: {of.directory} was made without --every")
+    gathered = found.periods(of.kind, path)
+    timed = any(spread.clocks for each in gathered.values() for one in each for spread in one.metrics.values())
+    columns = {"path": "text", "scheme": "text", place: "integer", "started_at": "text", "runs": "integer"}
+    columns |= {f"{metric}_{part}": "number" for metric in METRICS for part in _PARTS}
+    columns |= {"delay_p95_ms_clocks_low": "number", "delay_p95_ms_clocks_high": "number"} if timed else {}
+
+    def rows() -> list[list[object]]:
+        made: list[list[object]] = []
+        for scheme, periods in gathered.items():
+            for period in periods:
+                spreads = [period.metrics.get(metric) for metric in METRICS]
+                values = [getattr(spread, part) if spread else None for spread in spreads for part in _PARTS]
+                delay = period.metrics.get("delay_p95_ms")
+                clocks = ((delay and delay.clocks) or (None, None)) if timed else ()
+                made.append([path, scheme, period.number, stamp(period.at_s), period.runs, *values, *clocks])
+        return made
+
+    return of.drawn(path, found.draw(of.kind, path, of.name), columns, rows, f"none of the runs on {path} counts")

@@ -1,0 +1,83 @@
+"""The cells of a grid: which vary along an axis, and the means of their runs."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+from dumbbell.base.errors import UserError
+from dumbbell.present.report.model import ReportModel, RunEntry
+from dumbbell.present.report.tables import PANTHEON
+
+_FACTORS = {metric.key: metric.factor for metric in PANTHEON} | {"utilization": 100.0}
+
+
+class Cells:
+    """The good runs of a results directory, by cell. A path chooses one cell: what else varies stays as it is there."""
+
+    def __init__(self, model: ReportModel, kind: str) -> None:
+        self.model = model
+        self.kind = kind
+
+    @cached_property
+    def axes(self) -> dict[str, dict[str, Any]]:
+        """What is varied, by cell; tables' keys count as axes."""
+        return {run.path: run.content.get("axes") or {"path": run.path} for run in self.model.runs}
+
+    def along(self, path: str | None, free: Sequence[str]) -> list[RunEntry]:
+        """Return the good runs in the cells that differ from `path` in `free` axes only.
+
+        Raises:
+            UserError: without a path, where that would leave cells out.
+        """
+        cell = path or next(iter(self.axes))
+        fixed = {name: value for name, value in self.axes[cell].items() if name not in free}
+        names = [
+            name
+            for name, axes in self.axes.items()
+            if {key: value for key, value in axes.items() if key not in free} == fixed
+        ]
+        if path is None and len(names) < len(self.axes):
+            others = next(name for name in self.axes if name not in names)
+            raise UserError(
+                f"figure `{self.kind}`: other axes vary too: choose a cell by its path, such as `{cell}` or `{others}`"
+            )
+        return [run for name in names for run in self.model.of(name) if run.good]
+
+    def quantities(self, count: int) -> list[str]:
+        """Return the last axes, at least so many, along which numbers vary.
+
+        Raises:
+            UserError: there are fewer.
+        """
+        values: dict[str, set[float]] = {}
+        for axes in self.axes.values():
+            for name, value in axes.items():
+                if isinstance(value, int | float):
+                    values.setdefault(name, set()).add(float(value))
+        varied = [name for name, found in values.items() if len(found) > 1]
+        if len(varied) < count:
+            wanted = "an axis" if count == 1 else f"{count} axes"
+            raise UserError(f"figure `{self.kind}`: is of experiments with a grid: {wanted} of numbers that vary")
+        return varied[-count:]
+
+
+def all_schemes(kind: str, scheme: str | None) -> None:
+    """Refuses a scheme where the figure is of all.
+
+    Raises:
+        UserError: one was given.
+    """
+    if scheme is not None:
+        raise UserError(f"figure `{kind}`: is of all schemes: give `path` only")
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of those that are known."""
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
+
+
+def scaled(metric: str, value: float | None) -> float | None:
+    """Return a metric in the unit that figures show."""
+    return None if value is None else _FACTORS.get(metric, 1.0) * value

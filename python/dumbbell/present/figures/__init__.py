@@ -1,0 +1,47 @@
+"""The kinds of figures: each file is one, with the name of the file, and its first line says what it shows.
+
+A file has `SCOPE`, what one figure is of, and `draw`: of a run `draw(OfRun)`, of many runs `draw(OfResults)`.
+"""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from dumbbell.base.errors import UserError, listed, nearest
+
+RUN, PATH, CAMPAIGN, ALL_PATHS, GRID = "run", "path", "campaign", "all paths", "grid"
+SCOPES = (PATH, CAMPAIGN, ALL_PATHS, GRID, RUN)
+"""What one figure is of; of a campaign it is of one path."""
+
+_FOLDER = Path(__file__).parent
+
+
+def kinds() -> dict[str, str]:
+    """Return the name of each kind and what it shows, in the order of scopes."""
+    names = [file.stem.replace("_", "-") for file in sorted(_FOLDER.glob("[a-z]*.py"))]
+    names.sort(key=lambda name: SCOPES.index(scope(name)))
+    return {name: shows(name) for name in names}
+
+
+def figure_module(kind: str) -> Any:  # noqa: ANN401 (a module, as this package says)
+    """Return the module of a kind.
+
+    Raises:
+        UserError: there is none.
+    """
+    file = _FOLDER / f"{kind.replace('-', '_')}.py"
+    if not kind[:1].isalpha() or "_" in kind or not file.is_file():
+        known = list(kinds())
+        raise UserError(f"unknown figure `{kind}`{nearest(kind, known)}: allowed are {listed(known)}")
+    return import_module(f"{__name__}.{file.stem}")
+
+
+def scope(kind: str) -> str:
+    """Return what one figure of this kind is of."""
+    return str(figure_module(kind).SCOPE)
+
+
+def shows(kind: str) -> str:
+    """Return what a figure of this kind shows, for lists and titles."""
+    said = str(figure_module(kind).__doc__).splitlines()[0].removesuffix(".")
+    return said[:1].lower() + said[1:]

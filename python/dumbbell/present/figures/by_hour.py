@@ -1,0 +1,12 @@
+"""Throughput, delay and loss of each hour of the day (UTC): medians and quartiles."""
+
+from dumbbell.present.asked import Drawn, OfResults
+from dumbbell.present.campaigns import draw_campaign
+from dumbbell.present.figures import CAMPAIGN
+
+SCOPE = CAMPAIGN
+
+
+def draw(of: OfResults) -> Drawn:
+    """Draws the three over the hours."""
+    return draw_campaign(of, "hour")

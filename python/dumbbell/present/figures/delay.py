@@ -1,0 +1,20 @@
+"""One-way delay of every packet."""
+
+from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.figures import RUN
+from dumbbell.present.report.drawing import draw_one
+from dumbbell.present.report.source import delays
+from dumbbell.results.kept import PACKETS
+
+SCOPE = RUN
+
+
+def draw(of: OfRun) -> Drawn:
+    """Draws the delays over time."""
+    of.run.source(PACKETS)  # refused where there is none
+    return of.drawn(draw_one(of.job, "delay"), lambda: _rows(of))
+
+
+def _rows(of: OfRun) -> Rows:
+    for flow, (time_s, delay_ms) in sorted(delays(of.run.source(PACKETS)).items()):
+        yield from series_rows(f"flow {flow}", of.scheme(flow), "one_way_delay_ms", "ms", time_s, delay_ms)

@@ -1,0 +1,16 @@
+"""Distribution of throughput and RTT."""
+
+from dumbbell.present.asked import Drawn, OfRun
+from dumbbell.present.figures import RUN
+from dumbbell.present.plots import distribution_figure
+from dumbbell.present.report.series import distributions
+
+SCOPE = RUN
+
+_FIELDS = (("throughput_mbps", "Mbit/s"), ("srtt_ms", "ms"))
+
+
+def draw(of: OfRun) -> Drawn:
+    """Draws which part of the samples is at most so large."""
+    drawing = distribution_figure(of.name, distributions(of.samples, of.lines))
+    return of.drawn(drawing, lambda: of.sampled_rows(_FIELDS))

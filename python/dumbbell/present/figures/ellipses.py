@@ -1,0 +1,46 @@
+"""Throughput over RTT: flows of each scheme, with an ellipse of one standard deviation."""
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from dumbbell.present.asked import Drawn, OfResults
+from dumbbell.present.figures import PATH
+from dumbbell.present.plots import Ellipse, PlanePoint, plane_figure
+
+SCOPE = PATH
+
+
+def draw(of: OfResults) -> Drawn:
+    """Draws the mean of the flows of each scheme, and how they vary."""
+    path, points, rows = of.one_path, [], list[list[object]]()
+    for scheme in of.model.schemes:
+        flows = [flow for run in of.model.of(path, scheme.name) if run.good for flow in run.content["flows"]]
+        pairs = [(flow["mean_srtt_l4"], flow["mean_throughput_l4"]) for flow in flows]
+        known = [(float(rtt), float(rate)) for rtt, rate in pairs if rtt is not None and rate is not None]
+        if not known:
+            continue
+        rtt, rate = (statistics.fmean(values) for values in zip(*known, strict=True))
+        spread = covariance(known)
+        shape = ellipse(*spread) if len(known) > 1 else None
+        points.append(PlanePoint(scheme.title, rtt, rate, of.model.styles[scheme.name], spread=shape))
+        rows.append([path, scheme.name, len(known), rtt, rate, *spread])
+    columns = {"path": "text", "scheme": "text", "flows": "integer", "mean_srtt_ms": "number"}
+    columns |= {name: "number" for name in ("throughput_mbps", "var_srtt", "covariance", "var_throughput")}
+    why = f"none of the flows on {path} has throughput and a smoothed RTT"
+    return of.drawn(path, plane_figure(of.name, "", points) if points else "", columns, lambda: rows, why)
+
+
+def covariance(points: Sequence[tuple[float, float]]) -> tuple[float, float, float]:
+    """Sample variance of the first, covariance, variance of the second; zeros of a single point."""
+    if len(points) < 2:
+        return (0.0, 0.0, 0.0)
+    x, y = zip(*points, strict=True)
+    return (statistics.variance(x), statistics.covariance(x, y), statistics.variance(y))
+
+
+def ellipse(xx: float, xy: float, yy: float) -> Ellipse:
+    """The ellipse of one standard deviation along each of the two directions in which points vary independently."""
+    middle, half = (xx + yy) / 2.0, math.hypot((xx - yy) / 2.0, xy)
+    long, short = (2.0 * math.sqrt(max(value, 0.0)) for value in (middle + half, middle - half))
+    return Ellipse(long, short, angle_deg=math.degrees(0.5 * math.atan2(2.0 * xy, xx - yy)))

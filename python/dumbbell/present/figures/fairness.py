@@ -1,0 +1,18 @@
+"""Shares of the flows, and Jain's index."""
+
+from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.figures import RUN
+from dumbbell.present.plots import fairness_figure
+from dumbbell.present.report.series import shares
+
+SCOPE = RUN
+
+
+def draw(of: OfRun) -> Drawn:
+    """Draws how the flows share over time."""
+    return of.drawn(fairness_figure(of.name, *shares(of.samples, of.lines), of.samples.jain), lambda: _rows(of))
+
+
+def _rows(of: OfRun) -> Rows:
+    yield from of.sampled_rows([("throughput_mbps", "Mbit/s")])
+    yield from series_rows("network", "", "jain_index", "", *of.samples.jain)

@@ -1,0 +1,18 @@
+"""Throughput as a share of the experiment's largest over mean queueing delay, all paths together."""
+
+from dumbbell.present.asked import Drawn, OfResults
+from dumbbell.present.figures import ALL_PATHS
+from dumbbell.present.report.normalised import Experiments
+
+SCOPE = ALL_PATHS
+
+
+def draw(of: OfResults) -> Drawn:
+    """Draws a point for each scheme over all experiments."""
+    found = Experiments([of.directory, *of.beside], of.legacy)
+    columns = {"scheme": "text", "throughput": "number", "queueing_delay_ms": "number"}
+    columns |= {"flows": "integer", "experiments": "integer"}
+    why = "no run that counts has throughput and queueing delay"
+    return of.drawn(
+        "", found.draw(of.name), columns, lambda: [list(vars(each).values()) for each in found.found()], why
+    )

@@ -1,0 +1,29 @@
+"""Queue, drops and marks at the bottleneck."""
+
+from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.figures import RUN
+from dumbbell.present.plots import queue_figure
+from dumbbell.present.plots.strokes import Stroke
+from dumbbell.present.plots.style import INK
+from dumbbell.present.report.series import queue_series
+
+SCOPE = RUN
+
+_FIELDS = (
+    ("queue_packets", "packets"),
+    ("drops_packets", "packets"),
+    ("marks_packets", "packets"),
+    ("capacity_mbps", "Mbit/s"),
+)
+
+
+def draw(of: OfRun) -> Drawn:
+    """Draws the three over time."""
+    series = queue_series(of.samples, "Bottleneck", Stroke(INK, "o"))
+    return of.drawn(queue_figure(of.name, [series]) if series else "", lambda: _rows(of))
+
+
+def _rows(of: OfRun) -> Rows:
+    for link in of.samples.links[:1]:
+        for name, unit in _FIELDS:
+            yield from series_rows(link.name, "", name, unit, *getattr(link, name))

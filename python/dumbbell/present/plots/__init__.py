@@ -1,0 +1,116 @@
+"""Figures as SVG, drawn by matplotlib from numbers that others computed."""
+
+from dumbbell.present.plots import untouched  # noqa: F401 (before all that imports matplotlib)
+
+# isort: split
+from dumbbell.present.plots.axis import DelayAxis, delay_axis, spans_widely
+from dumbbell.present.plots.calls import CallSeries, calls_figure
+from dumbbell.present.plots.distribution import Distribution, distribution_figure
+from dumbbell.present.plots.fairness import Share, fairness_figure
+from dumbbell.present.plots.front import pareto_front
+from dumbbell.present.plots.heatmap import MapAxis, heatmap_figure
+from dumbbell.present.plots.in_flight import OperatingPoint, Optimum, in_flight_figure
+from dumbbell.present.plots.jain import JainLine, jain_cdf_figure, jain_figure
+from dumbbell.present.plots.matrix import matrix_figure
+from dumbbell.present.plots.media import FlowMedia, media_figure
+from dumbbell.present.plots.normalised import NormalisedPoint, normalised_figure
+from dumbbell.present.plots.operating_point import OperatingSeries, PathChange, Points, operating_point_figure
+from dumbbell.present.plots.over_time import TimedAxis, TimedLine, TimedPanel, over_time_figure
+from dumbbell.present.plots.panels import Curve, Panel, Steps, time_figure
+from dumbbell.present.plots.plane import Bars, Ellipse, PlanePoint, plane_figure
+from dumbbell.present.plots.queues import QueueSeries, queue_figure
+from dumbbell.present.plots.replication import Replicated, replication_figure
+from dumbbell.present.plots.runs import FlowDelays, FlowRates, delay_figure, throughput_figure
+from dumbbell.present.plots.staircase import Step, staircase_figure
+from dumbbell.present.plots.state import Modes, StateLine, Variable, state_figure
+from dumbbell.present.plots.step import Response, step_figure
+from dumbbell.present.plots.strokes import Stroke, flow_stroke, scheme_strokes
+from dumbbell.present.plots.style import Style, flow_color, styles
+from dumbbell.present.plots.summary import FEW, Limits, Point, delay_range, summary_figure
+from dumbbell.present.plots.svg import for_notebook, for_page, for_print, print_ink, theme_ink
+from dumbbell.present.plots.swatch import swatch
+from dumbbell.present.plots.sweep import SweepLine, SweepPanel, sweep_figure
+from dumbbell.present.plots.verdict import VerdictPoint, verdict_figure
+from dumbbell.present.plots.window import WindowSeries, window_figure
+
+__all__ = [
+    "FEW",
+    "Bars",
+    "CallSeries",
+    "Curve",
+    "DelayAxis",
+    "Distribution",
+    "Ellipse",
+    "FlowDelays",
+    "FlowMedia",
+    "FlowRates",
+    "JainLine",
+    "Limits",
+    "MapAxis",
+    "Modes",
+    "NormalisedPoint",
+    "OperatingPoint",
+    "OperatingSeries",
+    "Optimum",
+    "Panel",
+    "PathChange",
+    "PlanePoint",
+    "Point",
+    "Points",
+    "QueueSeries",
+    "Replicated",
+    "Response",
+    "Share",
+    "StateLine",
+    "Step",
+    "Steps",
+    "Stroke",
+    "Style",
+    "SweepLine",
+    "SweepPanel",
+    "TimedAxis",
+    "TimedLine",
+    "TimedPanel",
+    "Variable",
+    "VerdictPoint",
+    "WindowSeries",
+    "calls_figure",
+    "delay_axis",
+    "delay_figure",
+    "delay_range",
+    "distribution_figure",
+    "fairness_figure",
+    "flow_color",
+    "flow_stroke",
+    "for_notebook",
+    "for_page",
+    "for_print",
+    "heatmap_figure",
+    "in_flight_figure",
+    "jain_cdf_figure",
+    "jain_figure",
+    "matrix_figure",
+    "media_figure",
+    "normalised_figure",
+    "operating_point_figure",
+    "over_time_figure",
+    "pareto_front",
+    "plane_figure",
+    "print_ink",
+    "queue_figure",
+    "replication_figure",
+    "scheme_strokes",
+    "spans_widely",
+    "staircase_figure",
+    "state_figure",
+    "step_figure",
+    "styles",
+    "summary_figure",
+    "swatch",
+    "sweep_figure",
+    "theme_ink",
+    "throughput_figure",
+    "time_figure",
+    "verdict_figure",
+    "window_figure",
+]

@@ -1,0 +1,36 @@
+"""Competition matrices: what each scheme gets, or suffers, beside each competitor."""
+
+from collections.abc import Sequence
+
+from dumbbell.present.plots.heatmap import MapAxis, heatmap_figure
+
+
+def matrix_figure(
+    name: str,
+    schemes: Sequence[str],
+    competitors: Sequence[str],
+    values: Sequence[Sequence[float | None]],
+    metric: str,
+    limits: tuple[float, float] | None = (0.0, 1.0),
+    decimals: int | None = 2,
+    fair: Sequence[Sequence[float | None]] | None = None,
+) -> str:
+    """The matrix as SVG: `values[scheme][competitor]`, the first scheme in the first row from the top.
+
+    Shares and harm lie within the `limits` 0 and 1; None takes the values' own. Pairs without a value are hatched. With
+    the shares that would be `fair`, colours tell how far a share is from its fair one, and on which side.
+    """
+    rows = MapAxis("Scheme", list(reversed(schemes)))
+    balance = None
+    if fair is not None:
+        pairs = zip(reversed(values), reversed(fair), strict=True)
+        balance = [[_balance(*pair) for pair in zip(*each, strict=True)] for each in pairs]
+    columns = MapAxis("Competitor", competitors)
+    return heatmap_figure(name, columns, rows, list(reversed(values)), metric, limits, decimals, balance)
+
+
+def _balance(share: float | None, fair: float | None) -> float | None:
+    """From -1, nothing, over 0, the fair share, to 1, everything."""
+    if share is None or fair is None or not 0 < fair < 1:
+        return None
+    return (share - fair) / (fair if share < fair else 1.0 - fair)

@@ -1,0 +1,49 @@
+"""Throughput as a share of an experiment's largest over mean queueing delay, a point for each scheme.
+
+As figure 5 of the Copa paper (NSDI 2018) and figures 4, 5, 9 and 10 of its reproduction draw Pantheon's logs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.ticker import FuncFormatter
+
+from dumbbell.present.plots.canvas import look, render
+from dumbbell.present.plots.frame import say_empty, tick_text
+from dumbbell.present.plots.scatter import Scatter
+from dumbbell.present.plots.style import Style
+from dumbbell.present.plots.svg import compact
+
+_AIR = 1.25  # factor of the delay axis, at each end
+
+
+@dataclass(frozen=True)
+class NormalisedPoint:
+    """One scheme; the delay is above zero, the throughput from 0 to 1."""
+
+    name: str
+    queueing_delay_ms: float
+    throughput: float
+    style: Style
+
+
+def normalised_figure(name: str, title: str, points: Sequence[NormalisedPoint]) -> str:
+    """The points as SVG: delay to base 2 and reversed, so that up and right is better."""
+    with look(name):
+        scatter = Scatter(title)
+        axes = scatter.axes
+        axes.set_xlabel("Mean queueing delay (ms), logarithmic")
+        axes.set_ylabel("Throughput / largest of the experiment")
+        axes.set_xscale("log", base=2)
+        delays = [point.queueing_delay_ms for point in points] or [1.0]
+        axes.set_xlim(max(delays) * _AIR, min(delays) / _AIR)
+        axes.set_ylim(0.0, 1.0)
+        axes.xaxis.set_major_formatter(FuncFormatter(tick_text))
+        titles = {}
+        for index, point in enumerate(points):
+            scatter.point(point.queueing_delay_ms, point.throughput, point.style, f"point{index}")
+            titles[f"point{index}"] = f"{point.name}: {point.throughput:.3f}, {point.queueing_delay_ms:.2f} ms"
+        if not points:
+            say_empty(axes)
+        scatter.annotate([(point.queueing_delay_ms, point.throughput, point.name) for point in points])
+        return compact(render(scatter.figure), name, titles)

@@ -1,0 +1,130 @@
+"""Mean Operating Point Plane: mean throughput over mean smoothed RTT, one point per flow, scheme or run.
+
+As ccperf.net draws it for experiment #15.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Ellipse as EllipsePatch
+from matplotlib.ticker import FuncFormatter
+
+from dumbbell.present.plots.canvas import look, render
+from dumbbell.present.plots.frame import say_empty, tick_text
+from dumbbell.present.plots.scatter import Bar, Scatter
+from dumbbell.present.plots.style import INK, OPTIMUM, Style
+from dumbbell.present.plots.svg import compact
+
+_STAR = 13.0  # points
+
+
+@dataclass(frozen=True)
+class Ellipse:
+    """A region around a point: full width (ms) and height (Mbit/s) before it is turned by `angle_deg` in data units."""
+
+    width_ms: float
+    height_mbps: float
+    angle_deg: float = 0.0
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Intervals around a point, as (low, high)."""
+
+    srtt_ms: tuple[float, float]
+    throughput_mbps: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class PlanePoint:
+    """One point; `title` is shown on hovering."""
+
+    name: str
+    srtt_ms: float
+    throughput_mbps: float
+    style: Style
+    title: str = ""
+    spread: Ellipse | Bars | None = None
+
+
+def plane_figure(
+    name: str,
+    title: str,
+    points: Sequence[PlanePoint],
+    optimum: tuple[float, float] | None = None,
+    annotate: bool = True,
+) -> str:
+    """The plane as SVG; `optimum` is (base RTT in ms, full rate in Mbit/s).
+
+    Names stand beside the points if `annotate`, else in a legend at the right.
+    """
+    star = Style(OPTIMUM, "*")
+    with look(name):
+        scatter = Scatter(title)
+        axes = scatter.axes
+        axes.set_xlabel("Mean sRTT (ms)")
+        axes.set_ylabel("Mean throughput (Mbit/s)")
+        titles = {}
+        for index, point in enumerate(points):
+            _spread(axes, point)
+            scatter.point(point.srtt_ms, point.throughput_mbps, point.style, f"point{index}")
+            if point.title:
+                titles[f"point{index}"] = point.title
+        if optimum:
+            scatter.point(*optimum, star, "optimum", _STAR)
+            titles["optimum"] = f"optimum: {tick_text(optimum[1])} Mbit/s, {tick_text(optimum[0])} ms"
+        _scale(axes, points, optimum)
+        if annotate:
+            names = [(point.srtt_ms, point.throughput_mbps, point.name) for point in points]
+            bars = [bar for point in points if isinstance(point.spread, Bars) for bar in _bars(point, point.spread)]
+            scatter.annotate([*names, (*optimum, "Optimum")] if optimum else names, bars)
+        else:
+            entries = {point.name: point.style for point in points}
+            scatter.legend(entries | {"Optimum": star} if optimum else entries)
+        return compact(render(scatter.figure), name, titles)
+
+
+def _spread(axes: Axes, point: PlanePoint) -> None:
+    color = point.style.color
+    if isinstance(point.spread, Ellipse):
+        middle = (point.srtt_ms, point.throughput_mbps)
+        size = (point.spread.width_ms, point.spread.height_mbps)
+        for filled in (True, False):
+            axes.add_patch(
+                EllipsePatch(
+                    middle,
+                    *size,
+                    angle=point.spread.angle_deg,
+                    facecolor=color if filled else "none",
+                    edgecolor="none" if filled else color,
+                    alpha=0.15 if filled else 0.9,
+                    linewidth=0.9,
+                    zorder=2,
+                )
+            )
+    elif point.spread:
+        for start, end in _bars(point, point.spread):
+            axes.plot((start[0], end[0]), (start[1], end[1]), color=color, linewidth=1.2, zorder=2)
+
+
+def _bars(point: PlanePoint, bars: Bars) -> tuple[Bar, Bar]:
+    (left, right), (low, high) = bars.srtt_ms, bars.throughput_mbps
+    x, y = point.srtt_ms, point.throughput_mbps
+    return ((left, y), (right, y)), ((x, low), (x, high))
+
+
+def _scale(axes: Axes, points: Sequence[PlanePoint], optimum: tuple[float, float] | None) -> None:
+    axes.margins(x=0.1, y=0.1)
+    axes.autoscale_view()
+    low, high = axes.get_xlim()
+    if not points and not optimum:
+        low, high = 0.0, 1.0
+        say_empty(axes)
+    axes.set_xlim(max(low, 0.0), high)
+    axes.set_ylim(0, max(axes.get_ylim()[1], 1e-9) if points or optimum else 1.0)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(tick_text))
+    if optimum:
+        axes.axvline(optimum[0], color=INK, alpha=0.3, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
+        axes.axhline(optimum[1], color=INK, alpha=0.3, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)

@@ -1,0 +1,74 @@
+"""Measured and emulated points side by side: throughput over 95th-percentile delay, as Pantheon draws its emulators.
+
+Yan et al., USENIX ATC 2018, figure 3.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter
+
+from dumbbell.present.plots.axis import delay_axis
+from dumbbell.present.plots.canvas import look, render
+from dumbbell.present.plots.frame import tick_text
+from dumbbell.present.plots.scatter import MARKER, Scatter
+from dumbbell.present.plots.strokes import marker_look
+from dumbbell.present.plots.style import INK, Style
+from dumbbell.present.plots.svg import compact
+
+_LINE = 13.0  # points, for the explanation above the plot
+_AIR = 1.05
+
+
+@dataclass(frozen=True)
+class Replicated:
+    """A scheme as (delay in ms, throughput in Mbit/s): measured, and emulated as far as anything arrived there."""
+
+    name: str
+    style: Style
+    measured: tuple[float, float]
+    emulated: tuple[float, float] | None
+
+
+def replication_figure(name: str, title: str, points: Sequence[Replicated]) -> str:
+    """The figure as SVG: filled markers are measured, hollow ones emulated, with a line between. Less delay is right.
+
+    The emulated delays may be far off: the axis shows up to twice the largest that was measured.
+    """
+    delays = [point.measured[0] for point in points]
+    most = 2.0 * max(delays)
+    seen = [min(point.emulated[0], most) for point in points if point.emulated]
+    highest = max(rate for point in points for _, rate in (point.measured, point.emulated or point.measured))
+    with look(name):
+        axis = delay_axis([*delays, *seen])
+        scatter = Scatter(title, above=_LINE)
+        scatter.axes.set_xlabel(f"95th percentile one-way delay (ms){', logarithmic' if axis.logarithmic else ''}")
+        scatter.axes.set_ylabel("Average throughput (Mbit/s)")
+        axis.apply(scatter.axes)
+        scatter.axes.invert_xaxis()
+        scatter.axes.set_ylim(0, _AIR * highest)
+        scatter.axes.yaxis.set_major_formatter(FuncFormatter(tick_text))
+        titles = {}
+        for index, point in enumerate(points):
+            titles[f"point{index}"] = f"{point.name}: measured {_text(point.measured)}"
+            if point.emulated:
+                x, y = min(point.emulated[0], most), point.emulated[1]
+                color = point.style.color
+                scatter.axes.plot([point.measured[0], x], [point.measured[1], y], color=color, linewidth=0.9, zorder=2)
+                hollow = Style(color, point.style.marker, hollow=True)
+                scatter.point(x, y, hollow, f"emulated{index}")
+                titles[f"emulated{index}"] = f"{point.name}: emulated {_text(point.emulated)}"
+            scatter.point(*point.measured, point.style, f"point{index}")
+        scatter.explain(
+            [
+                Line2D([], [], linestyle="none", label=label, **marker_look(Style(INK, "o", hollow), MARKER))
+                for label, hollow in (("measured", False), ("emulated", True))
+            ]
+        )
+        scatter.legend({point.name: point.style for point in points})
+        return compact(render(scatter.figure), name, titles)
+
+
+def _text(point: tuple[float, float]) -> str:
+    return f"{point[1]:.4g} Mbit/s, {point[0]:.4g} ms"

@@ -1,0 +1,490 @@
+"""The figures of a report: which there are, and drawing them on all processors."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from dumbbell import _core
+from dumbbell.base.progress import Piece, Progress, Stage
+from dumbbell.execution.spread import START_S, Helpers, worth
+from dumbbell.machine.description import cpus
+from dumbbell.present.plots import (
+    Curve,
+    DelayAxis,
+    FlowDelays,
+    FlowMedia,
+    FlowRates,
+    JainLine,
+    Panel,
+    Step,
+    Steps,
+    Stroke,
+    Style,
+    WindowSeries,
+    delay_axis,
+    delay_figure,
+    jain_figure,
+    media_figure,
+    queue_figure,
+    staircase_figure,
+    state_figure,
+    throughput_figure,
+    time_figure,
+    window_figure,
+)
+from dumbbell.present.plots.style import INK
+from dumbbell.present.report.model import ReportModel, RunEntry
+from dumbbell.present.report.over_time import KINDS as OVER_TIME, OverTime
+from dumbbell.present.report.overview import Overview
+from dumbbell.present.report.series import flow_label, flow_labels, numbered_lines, queue_of
+from dumbbell.present.report.source import Rates, delays, rates
+from dumbbell.present.report.staircase import KINDS as STAIRCASE, Staircases
+from dumbbell.present.report.state import state_of
+from dumbbell.results.clocks import Clocks, clocks_of, clocks_text
+from dumbbell.results.jain import RULES, WINDOW_S, is_staircase, jain_series
+from dumbbell.results.kept import FLOWS, LINKS, PACKETS, Source, kept_files
+from dumbbell.results.samples import (
+    NOTHING,
+    LinkSamples,
+    Sampled,
+    Series,
+    read_links,
+    read_sampled,
+    thinned,
+)
+
+BIN_S = 0.5  # Pantheon's
+_STEADY = 0.005  # of a capacity: less is not worth a step
+NO_LOG = "the run kept no packet log and no samples"
+
+_LATE_S = 1e-6  # times are rounded
+
+_RUN_S, _RANGE = 0.3, 0.15
+_BYTES_PER_S = 12e6
+"""What the figures of a run cost, a packet log of so many bytes more, and what part of that its rates do."""
+
+
+@dataclass(frozen=True)
+class RunFigures:
+    """The drawings of a run by their kind (of `SHOWN`), or why there are none.
+
+    Programs and imported logs have no senders that were sampled, the latter no links either.
+    """
+
+    drawings: Mapping[str, str] = field(default_factory=dict)
+    problem: str = ""
+
+
+SHOWN = {
+    "throughput": "Throughput over time",
+    "staircase": "Throughput of each flow, and their mean, over time",
+    "jain": "Jain's index over time",
+    "delay": "One-way delay of every packet over time",
+    "queue": "Queue, drops and marks at the bottleneck over time",
+    "window": "Congestion window and pacing rate over time",
+    "rtt": "Smoothed RTT over time",
+    "state": "State of the controller over time",
+    "media": "Encoder rate, decoded bitrate and the delay of every frame over time",
+}
+"""What the figures of a run show, in order."""
+
+OF_STAIRCASES = ("staircase", "jain")
+"""Those that a report has only where flows join one by one and leave again."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """All drawings of a report: by path and, for runs, by folder."""
+
+    overview: Overview
+    styles: Mapping[str, Style]
+    means: dict[str, str] = field(default_factory=dict)
+    every_run: dict[str, str] = field(default_factory=dict)
+    over_time: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Of campaigns, by path and kind."""
+    staircase: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Where flows join and leave, by path and kind."""
+    runs: dict[str, RunFigures] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What it takes to draw a run. `flows` are the metrics of the flows the log should have.
+
+    `labels` are the names of flows, `bottleneck` is the name of a link in the samples `links`; `delay_axis` is
+    that of all runs which are looked at side by side, `rates` are those of the packet log if they are known.
+    """
+
+    name: str
+    packets: Source | None
+    samples: Source | None
+    links: Source | None
+    bottleneck: str
+    flows: list[dict[str, Any]]
+    labels: Mapping[int, str]
+    link_capacity_mbps: float | None
+    log_capacity_mbps: float | None
+    jain_window_s: float = WINDOW_S
+    delay_axis: DelayAxis | None = None
+    rates: Rates | None = None
+    clocks: Clocks | None = None
+
+    def label(self, flow: int) -> str:
+        """What a flow is called, also one that only the log has."""
+        return self.labels.get(flow) or flow_label(flow)
+
+
+def draw(model: ReportModel, jobs: int | None = None, progress: Progress | None = None) -> Figures:
+    """Draws every figure on `jobs` processors (all of them if None)."""
+    overview, over_time, staircases = Overview(model), OverTime(model), Staircases(model)
+    figures = Figures(overview, model.styles)
+    tasks = {}
+    for index, run in enumerate(model.runs):
+        kept = kept_files(model.directory / run.folder)
+        if kept:
+            tasks[run.folder] = draw_job(f"r{index}", run.content, kept, model.scheme_title)
+        else:
+            figures.runs[run.folder] = RunFigures(problem=run.reason or NO_LOG)
+    by_folder = {run.folder: run for run in model.runs}
+    runs = [by_folder[folder] for folder in tasks]
+    logs_s = [_log_bytes(job) / _BYTES_PER_S for job in tasks.values()]
+    workers = worth(jobs or cpus(), sum(logs_s) + _RUN_S * len(tasks))
+    progress = progress or Progress()
+    ranges = _stage(progress, "delays of runs", runs, [_RANGE * each_s for each_s in logs_s], workers, START_S)
+    drawings = _stage(progress, "figures of runs", runs, [_RUN_S + each_s for each_s in logs_s], workers)
+    for index, path in enumerate(model.paths):
+        figures.means[path.name] = overview.draw("means", path.name, f"p{index}m")
+        figures.every_run[path.name] = overview.draw("runs", path.name, f"p{index}a")
+        timed = {kind: over_time.draw(kind, path.name, f"p{index}{kind[0]}t") for kind in OVER_TIME}
+        figures.over_time[path.name] = {kind: drawing for kind, drawing in timed.items() if drawing}
+        kinds = STAIRCASE if staircases.wanted(path.name) else {}
+        figures.staircase[path.name] = {kind: staircases.draw(path.name, f"p{index}{kind[0]}s") for kind in kinds}
+    with Helpers(workers) as helpers:
+        found = helpers.map(_rates, list(tasks.values()), ranges)
+        tasks = _on_one_axis(runs, tasks, found)
+        for run, drawn in zip(runs, helpers.map(draw_run, list(tasks.values()), drawings), strict=True):
+            figures.runs[run.folder] = (
+                replace(drawn, problem=run.reason) if drawn.problem == NO_LOG and run.reason else drawn
+            )
+    return figures
+
+
+def _stage(
+    progress: Progress, noun: str, runs: Sequence[RunEntry], costs: Sequence[float], workers: int, start_s: float = 0.0
+) -> Stage:
+    labels = (f"{run.scheme} on {run.path}, run {run.number}" for run in runs)
+    pieces = [Piece(label, cost_s) for label, cost_s in zip(labels, costs, strict=True)]
+    return progress.expect(noun, pieces, workers, start_s if workers > 1 else 0.0)
+
+
+def _log_bytes(job: Job) -> int:
+    return job.packets.stat().st_size if isinstance(job.packets, Path) else 0
+
+
+def _on_one_axis(runs: Sequence[RunEntry], tasks: Mapping[str, Job], found: Sequence[Rates | None]) -> dict[str, Job]:
+    """The same with their rates, and one delay axis for all runs on a path: schemes can be compared by looking."""
+    ranges: dict[str, list[float]] = {}
+    for run, series in zip(runs, found, strict=True):
+        ranges.setdefault(run.path, []).extend(series.delay_range_ms if series else ())
+    axes = {path: delay_axis(ends) for path, ends in ranges.items() if ends}
+    return {
+        run.folder: replace(tasks[run.folder], delay_axis=axes.get(run.path), rates=series)
+        for run, series in zip(runs, found, strict=True)
+    }
+
+
+def _rates(job: Job) -> Rates | None:
+    """The rates of a run and the range of its delays; nothing of an unreadable log, which drawing reports."""
+    try:
+        return _Logs(job).rates
+    except _core.Error:
+        return None
+
+
+def draw_job(name: str, run: Mapping[str, Any], kept: Mapping[str, Source], title: Callable[[str], str]) -> Job:
+    """The job of a run, given as in `show --json`; `title` is that of a scheme."""
+    flows, links = run["flows"], run["links"]
+    return Job(
+        name=name,
+        packets=kept.get(PACKETS),
+        samples=kept.get(FLOWS),
+        links=kept.get(LINKS),
+        bottleneck=links[0]["link"] if links else "",
+        flows=flows,
+        labels=flow_labels({flow["flow"]: title(flow.get("scheme", "")) for flow in flows}),
+        link_capacity_mbps=links[0].get("capacity_mbps") if links else None,
+        log_capacity_mbps=run["network"].get("capacity_mbps"),
+        jain_window_s=run["network"].get("jain_window_s") or WINDOW_S,
+        clocks=clocks_of(run),
+    )
+
+
+class _Logs:
+    """What a run kept, read when it is asked for."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+
+    @cached_property
+    def rates(self) -> Rates:
+        """The rates of its flows; none, and times from its start, if it kept no packet log."""
+        packets = self.job.packets
+        if self.job.rates is not None:
+            return self.job.rates
+        return rates(packets, BIN_S) if packets is not None else Rates(BIN_S, 0.0, {}, {}, [])
+
+    @property
+    def start_s(self) -> float:
+        """The zero of figures over time."""
+        return self.rates.start_s
+
+    @cached_property
+    def sampled(self) -> Sampled:
+        """What its senders were."""
+        return read_sampled(self.job.samples)
+
+    @cached_property
+    def link(self) -> LinkSamples | None:
+        """The bottleneck."""
+        return read_links(self.job.links).get(self.job.bottleneck)
+
+
+def draw_run(job: Job) -> RunFigures:
+    """The figures of a run. An unreadable log is a reason, not an error: the other runs matter."""
+    logs = _Logs(job)
+    try:
+        kinds = [kind for kind in SHOWN if kind not in OF_STAIRCASES or is_staircase(job.flows)]
+        drawings = {kind: _DRAWN[kind](job, logs) for kind in kinds}
+    except _core.Error as error:
+        return RunFigures(problem=str(error).replace(f"{_folder(job)}/", ""))
+    shown = {kind: drawing for kind, drawing in drawings.items() if drawing}
+    return RunFigures(shown, "" if shown else NO_LOG)
+
+
+def draw_one(job: Job, kind: str) -> str:
+    """One figure of a run, of a kind in `SHOWN`, also where a report leaves it out; nothing if nothing was recorded.
+
+    Raises:
+        _core.Error: what the run kept is damaged.
+    """
+    return _DRAWN[kind](job, _Logs(job))
+
+
+def _folder(job: Job) -> Path | None:
+    files = [kept for kept in (job.packets, job.samples, job.links) if isinstance(kept, Path)]
+    return files[0].parent if files else None
+
+
+def _throughput(job: Job, logs: _Logs) -> str:
+    if job.packets is None:
+        return ""
+    series = logs.rates
+    known = {flow["flow"]: flow for flow in job.flows}
+    lines = []
+    for flow in sorted(series.egress):
+        values = known.get(flow, {})
+        means = (values.get("ingress_mbps"), values.get("throughput_mbps"))
+        # what a log does not tell is not drawn as zero
+        ingress = series.ingress[flow] if not values or means[0] is not None else []
+        egress = series.egress[flow] if not values or means[1] is not None else []
+        lines.append(FlowRates(flow, job.label(flow), ingress, egress, *means))
+    capacity = _capacity(job, logs)
+    # the mean over the packets that the log has, or that of the link
+    mean_capacity = job.log_capacity_mbps if series.capacity else job.link_capacity_mbps if capacity else None
+    return throughput_figure(f"{job.name}t", lines, series.bin_s, capacity, mean_capacity)
+
+
+def staircase(job: Job, changes_s: Sequence[float] = ()) -> str:
+    """The rates of all flows and their mean, with a line at each change of the path; nothing without a packet log."""
+    if job.packets is None:
+        return ""
+    found = stairs(job)
+    time_s = numpy.array(found.time_s)
+    lines = numbered_lines(job.labels)
+    steps = [Step(lines[flow].label, lines[flow].stroke, rate) for flow, rate in found.mbps.items() if flow in lines]
+    capacity = Steps([0.0], [job.link_capacity_mbps]) if job.link_capacity_mbps else None
+    return staircase_figure(f"{job.name}a", time_s, steps, capacity, changes_s)
+
+
+@dataclass(frozen=True)
+class Stairs:
+    """Rate on the path of each flow by the end of the interval (s since the start of the run); NaN where not active."""
+
+    time_s: NDArray[Any]
+    mbps: dict[int, NDArray[Any]]
+
+
+def stairs(job: Job) -> Stairs:
+    """What the figure `staircase` shows. A flow is active in the intervals that its planned time covers."""
+    assert job.packets is not None
+    width_s = job.jain_window_s
+    found = rates(job.packets, width_s)
+    count = max((len(values) for values in found.egress.values()), default=0)
+    time_s = found.start_s + width_s * numpy.arange(1, count + 1)
+    mbps = {}
+    for flow in job.flows:
+        values = numpy.array(found.egress.get(flow["flow"], numpy.zeros(count)), dtype=float)
+        active = (time_s - width_s >= flow["start_s"] - _LATE_S) & (time_s <= flow["stop_s"] + _LATE_S)
+        mbps[flow["flow"]] = numpy.where(active, values, numpy.nan)
+    return Stairs(time_s, mbps)
+
+
+def _jain(job: Job, _logs: _Logs) -> str:
+    """Jain's index by both rules; nothing without a packet log."""
+    if job.packets is None:
+        return ""
+    series = {rule: jain_series(job.packets, job.flows, rule, job.jain_window_s) for rule in RULES}
+    return jain_figure(
+        f"{job.name}j", [JainLine(RULES[rule], each.index, each.time_s) for rule, each in series.items()]
+    )
+
+
+def shown_capacity(job: Job) -> list[float]:
+    """The capacity in the figure of the throughput, per bin, Mbit/s."""
+    return _capacity(job, _Logs(job))
+
+
+def _capacity(job: Job, logs: _Logs) -> list[float]:
+    """That of the log; of a link that logs no opportunities what it offered between samples, or its mean rate."""
+    series = logs.rates
+    bins = max((len(values) for values in series.egress.values()), default=0)
+    if series.capacity or job.link_capacity_mbps is None or not bins:
+        return series.capacity
+    return _offered(logs.link, bins, series) or [job.link_capacity_mbps] * bins
+
+
+def _delay(job: Job, logs: _Logs) -> str:
+    if job.packets is None:
+        return ""
+    points = delays(job.packets)
+    metrics = {flow["flow"]: flow for flow in job.flows}
+    clouds = []
+    for flow in sorted(logs.rates.egress):
+        found = metrics.get(flow, {})
+        rtt_ms, p95_ms = found.get("rtt_p95_ms"), found.get("delay_p95_ms")
+        shown, label = p95_ms if rtt_ms is None else rtt_ms, job.label(flow)
+        note = "" if rtt_ms is not None or p95_ms is None else _clocks(job, flow, p95_ms)
+        round_trip = rtt_ms is not None
+        clouds.append(FlowDelays(flow, label, *points.get(flow, NOTHING), shown, round_trip=round_trip, note=note))
+    return delay_figure(f"{job.name}d", clouds, logs.start_s, job.delay_axis)
+
+
+def _clocks(job: Job, flow: int, p95_ms: float) -> str:
+    """What the clocks leave open of a flow's delay, behind it."""
+    interval = None if job.clocks is None else job.clocks.interval("flow", flow, "delay_p95_ms", p95_ms)
+    text = clocks_text(interval, "{:.2f}".format)
+    return f", {text}" if text else ""
+
+
+def _offered(link: LinkSamples | None, bins: int, series: Rates) -> list[float]:
+    """What a link of varying rate could have carried in each bin, Mbit/s; nothing if not sampled or steady."""
+    if link is None or len(link.capacity_mbps[0]) == 0:
+        return []
+    time_s, mbps = link.capacity_mbps
+    total = numpy.concatenate([[0.0], numpy.cumsum(mbps * numpy.diff(time_s, prepend=0.0))])
+    edges = series.start_s + numpy.arange(bins + 1) * series.bin_s
+    edges[-1] = min(edges[-1], time_s[-1]) if time_s[-1] > edges[-2] else edges[-1]
+    offered = numpy.diff(numpy.interp(edges, [0.0, *time_s], total)) / numpy.diff(edges)
+    steady = offered.max() - offered.min() <= _STEADY * offered.max()
+    return [] if steady else [float(value) for value in offered]
+
+
+def _of_flows(job: Job, logs: _Logs, name: str) -> dict[int, Series]:
+    """A sampled field by flow, with no more points than a figure shows."""
+    found = {int(flow): series for flow, series in logs.sampled.series.get(name, {}).items()}
+    known = [flow["flow"] for flow in job.flows]
+    return {flow: thinned((found[flow][0] - logs.start_s, found[flow][1])) for flow in sorted(found) if flow in known}
+
+
+def _queue(job: Job, logs: _Logs) -> str:
+    """The bottleneck; nothing if no link was sampled."""
+    link = logs.link
+    if link is None or len(link.queue_packets[0]) == 0:
+        return ""
+    series = [
+        (values[0] - logs.start_s, values[1]) for values in (link.queue_packets, link.drops_packets, link.marks_packets)
+    ]
+    shown = replace(link, queue_packets=series[0], drops_packets=series[1], marks_packets=series[2])
+    return queue_figure(f"{job.name}q", [queue_of(shown, job.bottleneck, Stroke(INK, "o"))])
+
+
+def _window(job: Job, logs: _Logs) -> str:
+    """Window, threshold and pacing rate; nothing if no sender has them."""
+    fields = [_of_flows(job, logs, name) for name in ("cwnd", "ssthresh", "pacing_rate")]
+    flows = [
+        WindowSeries(line.label, line.stroke, *(values.get(flow) for values in fields))
+        for flow, line in numbered_lines(job.labels).items()
+        if any(flow in values for values in fields)
+    ]
+    return window_figure(f"{job.name}w", flows) if flows else ""
+
+
+def _rtt(job: Job, logs: _Logs) -> str:
+    lines = numbered_lines(job.labels)
+    found = _of_flows(job, logs, "srtt")
+    curves = [Curve(lines[flow].label, lines[flow].stroke, *values, held=True) for flow, values in found.items()]
+    panel = Panel("Smoothed RTT (ms)", curves, height=165.0, from_zero=False)
+    return time_figure(f"{job.name}s", [panel]) if curves else ""
+
+
+def _state(job: Job, logs: _Logs) -> str:
+    """Modes and variables of the controllers; nothing if they tell none."""
+    modes, variables = state_of(logs.sampled, numbered_lines(job.labels), logs.start_s)
+    return state_figure(f"{job.name}c", modes, variables) if modes or variables else ""
+
+
+def _media(job: Job, logs: _Logs) -> str:
+    """The figure of the flows that are live sources; nothing if none is."""
+    sampled, start_s = logs.sampled.series, logs.start_s
+    flows = []
+    for values in job.flows:
+        flow = values["flow"]
+        encoder = sampled.get("encoder_rate", {}).get(str(flow))
+        if not values.get("media") or encoder is None:
+            continue
+        frame_s, delay_ms = sampled.get("frame_delay", {}).get(str(flow), NOTHING)
+        _, sizes = sampled.get("frame_size", {}).get(str(flow), NOTHING)
+        # senders are sampled before their flow starts and after it stops, too
+        alive = (encoder[0] >= values["start_s"]) & (encoder[0] <= values["stop_s"])
+        encoder_s, frame_s = encoder[0][alive] - start_s, frame_s - start_s
+        edges_s = _edges(values["start_s"] - start_s, values["stop_s"] - start_s)
+        bytes_decoded = numpy.histogram(frame_s, edges_s, weights=sizes)[0]
+        flows.append(
+            FlowMedia(
+                flow=flow,
+                name=job.label(flow),
+                encoder_s=encoder_s,
+                encoder_mbps=encoder[1][alive],
+                edges_s=edges_s,
+                decoded_mbps=bytes_decoded * 8e-6 / numpy.diff(edges_s),
+                mean_decoded_mbps=values["media"]["media_rate_mbps"],
+                frame_s=frame_s,
+                frame_delay_ms=delay_ms,
+            )
+        )
+    return media_figure(f"{job.name}v", flows) if flows else ""
+
+
+def _edges(begin_s: float, end_s: float) -> NDArray[Any]:
+    """Bins from `begin_s` to `end_s`; a short rest at the end belongs to the last one."""
+    edges = begin_s + numpy.arange(max(round((end_s - begin_s) / BIN_S), 1) + 1) * BIN_S
+    edges[-1] = end_s
+    return edges
+
+
+_DRAWN: dict[str, Callable[[Job, _Logs], str]] = {
+    "throughput": _throughput,
+    "staircase": lambda job, _: staircase(job),
+    "jain": _jain,
+    "delay": _delay,
+    "queue": _queue,
+    "window": _window,
+    "rtt": _rtt,
+    "state": _state,
+    "media": _media,
+}

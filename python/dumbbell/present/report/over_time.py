@@ -1,0 +1,165 @@
+"""What a campaign shows over time: figures and tables of every path, by round and by hour of day."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+
+import numpy
+
+from dumbbell.present.plots import Stroke, TimedAxis, TimedLine, TimedPanel, over_time_figure, scheme_strokes
+from dumbbell.present.report.fields import Field, Table
+from dumbbell.present.report.model import ReportModel
+from dumbbell.present.report.tables import PANTHEON, ShownMetric
+from dumbbell.present.report.wording import NO_DATA
+from dumbbell.results.clocks import LEGEND, clocks_text
+from dumbbell.results.over_time import METRICS, Period, Run, hour_of_day, periods, started_s, stretch
+
+KINDS = {"over-time": "every round", "by-hour": "each hour of the day (UTC): medians and quartiles"}
+"""The figures of a campaign on a path: throughput, delay and loss."""
+
+IN_WORDS = {kind: f"Throughput, delay and loss of {what}" for kind, what in KINDS.items()}
+
+CAPTION = (
+    "Over time: throughput, 95th percentile of the one-way delay and loss (Pantheon convention) of every round, and "
+    "their medians by the hour of day (UTC) in which runs began, with the quartiles as bars."
+)
+
+_MOST_STRETCHES = 12  # rows of a scheme
+_UNITS = (("s", 1.0, 300.0), ("min", 60.0, 3 * 3600.0), ("h", 3600.0, 3 * 86400.0), ("days", 86400.0, float("inf")))
+_LABELS = {"throughput_mbps": "Throughput (Mbit/s)", "delay_p95_ms": "95th % delay (ms)", "loss_rate": "Loss (%)"}
+_QUARTILES = "Medians with the quartiles, interpolated linearly between runs."
+
+
+class OverTime:
+    """A campaign over time; of what is no campaign there is nothing."""
+
+    def __init__(self, model: ReportModel) -> None:
+        self.model = model
+        self._metrics: dict[str, ShownMetric] = {metric.key: metric for metric in PANTHEON}
+
+    def draw(self, kind: str, path: str, name: str) -> str:
+        """One of the figures as SVG; nothing where no run of the path counts."""
+        found = self.periods(kind, path)
+        if not found:
+            return ""
+        strokes = scheme_strokes([self.model.styles[scheme.name] for scheme in self.model.schemes])
+        looks = {scheme.name: stroke for scheme, stroke in zip(self.model.schemes, strokes, strict=True)}
+        axis, place = self._by_hour() if kind == "by-hour" else self._since(found)
+        panels = [
+            TimedPanel(
+                _LABELS[metric],
+                [self._line(scheme, looks[scheme], each, metric, place) for scheme, each in found.items()],
+            )
+            for metric in METRICS
+        ]
+        return over_time_figure(name, axis, panels)
+
+    def periods(self, kind: str, path: str) -> dict[str, list[Period]]:
+        """What is drawn, by scheme in the order of the report."""
+        return self._gathered(path, hour_of_day if kind == "by-hour" else _round)
+
+    def _gathered(self, path: str, number: Callable[[Run], int | None]) -> dict[str, list[Period]]:
+        if self.model.every_s is None:
+            return {}
+        found = periods((run.content for run in self.model.of(path)), number)
+        return {scheme.name: found[scheme.name] for scheme in self.model.schemes if scheme.name in found}
+
+    def _by_hour(self) -> tuple[TimedAxis, Callable[[Period], float]]:
+        axis = TimedAxis("Hour of day (UTC)", (-0.5, 23.5), 1.0, range(0, 24, 3))
+        return axis, lambda period: float(period.number)
+
+    def _since(self, found: dict[str, list[Period]]) -> tuple[TimedAxis, Callable[[Period], float]]:
+        """The time since the first run that counts, in a unit that suits how long all took."""
+        every_s = self.model.every_s or 1.0
+        moments = [period.at_s for each in found.values() for period in each]
+        first, last = min(moments), max(moments)
+        unit, factor = next((name, seconds) for name, seconds, most in _UNITS if last - first <= most)
+        air = max(0.02 * (last - first), 0.5 * every_s if last == first else 0.0) / factor
+        axis = TimedAxis(f"Time since the first run ({unit})", (-air, (last - first) / factor + air), every_s / factor)
+        return axis, lambda period: (period.at_s - first) / factor
+
+    def _line(
+        self, scheme: str, stroke: Stroke, found: Sequence[Period], metric: str, place: Callable[[Period], float]
+    ) -> TimedLine:
+        """One scheme; where periods are missing between two, its line is interrupted."""
+        rows: list[tuple[float, float, float, float]] = []
+        for period, following in pairwise([*found, None]):
+            assert period is not None
+            spread, factor = period.metrics.get(metric), self._metrics[metric].factor
+            values = (spread.median, spread.low, spread.high) if spread else (float("nan"),) * 3
+            median, low, high = (factor * value for value in values)
+            rows.append((place(period), median, low, high))
+            if following is not None and following.number > period.number + 1:
+                between = (place(period) + place(following)) / 2
+                rows.append((between, *(float("nan"),) * 3))
+        columns = numpy.array(rows).T
+        return TimedLine(self.model.scheme_title(scheme), stroke, *columns)
+
+    def tables(self, path: str) -> list[tuple[str, Table]]:
+        """The tables with their headings."""
+        rounds = max((run.number for run in self.model.of(path)), default=0)
+        together = stretch(rounds, _MOST_STRETCHES)
+        by_round = self._gathered(path, partial(_stretch, together))
+        if not by_round:
+            return []
+        began = {number: _moment(self._first_s(path, number, together)) for number in range(-(-rounds // together))}
+
+        def stretch_field(period: Period) -> Field:
+            first = period.number * together + 1
+            last = min(first + together - 1, rounds)
+            return Field(f"{first}" if first == last else f"{first} to {last}", began[period.number], period.number)
+
+        def hour_field(period: Period) -> Field:
+            return Field(f"{period.number:02}:00", sort=period.number)
+
+        by_hour = self._gathered(path, hour_of_day)
+        rounds_caption = f"{_QUARTILES} Rounds with the moment (UTC) at which the first of their runs began."
+        hours_caption = f"{_QUARTILES} Hours are those (UTC) in which runs began."
+        return [
+            ("Over time, by round", self._table(by_round, "rounds", stretch_field, rounds_caption)),
+            ("Over time, by hour of day", self._table(by_hour, "hour", hour_field, hours_caption)),
+        ]
+
+    def _first_s(self, path: str, number: int, together: int) -> float | None:
+        moments = (
+            started_s(run.content)
+            for run in self.model.of(path)
+            if run.good and _stretch(together, run.content) == number
+        )
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def _table(self, found: dict[str, list[Period]], head: str, name: Callable[[Period], Field], caption: str) -> Table:
+        rows = [
+            (
+                Field(self.model.scheme_title(scheme), scheme=scheme),
+                name(period),
+                Field(str(period.runs), sort=period.runs),
+                *(self._field(period, self._metrics[metric]) for metric in METRICS),
+            )
+            for scheme, each in found.items()
+            for period in each
+        ]
+        if any(spread.clocks for each in found.values() for period in each for spread in period.metrics.values()):
+            caption += f" {LEGEND}"
+        columns = ("scheme", head, "# runs", *(_LABELS[metric] for metric in METRICS))
+        return Table(caption, (), columns, tuple(rows), 2)
+
+    def _field(self, period: Period, metric: ShownMetric) -> Field:
+        spread = period.metrics.get(metric.key)
+        if spread is None:
+            return Field(NO_DATA)
+        quartiles = "" if spread.count == 1 else f"{metric.number(spread.low)} to {metric.number(spread.high)}"
+        note = "\n".join(filter(None, (quartiles, clocks_text(spread.clocks, metric.number))))
+        return Field(metric.number(spread.median), note, spread.median)
+
+
+def _round(run: Run) -> int:
+    return int(run["run"])
+
+
+def _stretch(together: int, run: Run) -> int:
+    return (_round(run) - 1) // together
+
+
+def _moment(moment_s: float | None) -> str:
+    return "" if moment_s is None else f"{numpy.datetime64(int(moment_s), 's')}".replace("T", " ")

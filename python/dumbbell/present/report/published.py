@@ -1,0 +1,55 @@
+"""The report's table of our numbers beside published ones."""
+
+from dumbbell.catalog.published import Mean
+from dumbbell.present.report.fields import Field, Table
+from dumbbell.present.report.model import ReportModel
+from dumbbell.present.report.tables import PANTHEON, ShownMetric
+from dumbbell.results.published import Beside, replications
+
+
+def published_tables(model: ReportModel, path: str) -> list[tuple[str, Table]]:
+    """The table of a path with its heading, in a list; none if nothing is published."""
+    found = [row for row in model.published if row.path == path]
+    if not found:
+        return []
+    rows = []
+    for row in found:
+        title = model.scheme_title(row.scheme) if row.scheme else row.title
+        notes = [
+            "" if row.title == title else f"there: {row.title}",
+            f"not counted: {row.uncounted}" * bool(row.uncounted),
+        ]
+        name = Field(title, "\n".join(filter(None, notes)), scheme=row.scheme)
+        figures = [field for metric in PANTHEON for field in _figures(metric, row)]
+        rows.append((name, Field(str(row.runs), sort=row.runs), *figures))
+    caption = (
+        f"Published: {model.published_source}. Means over the runs, in parentheses the smallest and the largest run; "
+        "Pantheon convention. A row without our numbers is of a scheme that did not run. Errors are "
+        f"(ours - published) / published, of the loss rate ours - published in points. {_replication(found)}"
+    ).strip()
+    groups = (("", 2), *((metric.heading, 3) for metric in PANTHEON))
+    columns = ("scheme", "our\u00a0runs", *("ours", "published", "error") * len(PANTHEON))
+    return [("Ours beside published", Table(caption, groups, columns, tuple(rows)))]
+
+
+def _replication(rows: list[Beside]) -> str:
+    """Pantheon's replication error in a sentence; none where nothing can be compared."""
+    return " ".join(
+        f"Replication error: {each.error * 100:.1f} % (throughput {each.throughput * 100:.1f} %, "
+        f"delay {each.delay * 100:.1f} %) over {len(each.schemes)} schemes."
+        for each in replications(rows)
+    )
+
+
+def _figures(metric: ShownMetric, row: Beside) -> tuple[Field, Field, Field]:
+    """Ours, published, and the error."""
+    error = row.error[metric.key]
+    digits, unit = (2, "") if metric.key == "loss_rate" else (0, "\u00a0%")
+    shown = Field("-") if error is None else Field(f"{error * 100:+.{digits}f}{unit}", sort=abs(error))
+    return _figure(metric, row.ours.get(metric.key)), _figure(metric, row.published.get(metric.key)), shown
+
+
+def _figure(metric: ShownMetric, figure: Mean | None) -> Field:
+    if figure is None:
+        return Field("-")
+    return Field(metric.number(figure.mean), figure.bounds_text(metric.number), figure.mean)

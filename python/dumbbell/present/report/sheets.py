@@ -1,0 +1,219 @@
+"""The report as PDF, laid out by typst from the same texts, tables and figures as the page."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from dumbbell.present.plots import for_print, print_ink, swatch
+from dumbbell.present.plots.typeset import MAIN, typeset
+from dumbbell.present.report.drawing import SHOWN, Figures
+from dumbbell.present.report.fields import Field, Table
+from dumbbell.present.report.model import PathEntry, ReportModel, RunEntry
+from dumbbell.present.report.over_time import CAPTION, IN_WORDS as OVER_TIME_WORDS, OverTime
+from dumbbell.present.report.published import published_tables
+from dumbbell.present.report.source import definitions
+from dumbbell.present.report.staircase import CAPTION as STAIRCASE_CAPTION, KINDS as STAIRCASE
+from dumbbell.present.report.summaries import summary_tables
+from dumbbell.present.report.tables import PathTables, run_flows, run_links, run_media, run_totals
+from dumbbell.present.report.texts import (
+    RunList,
+    command_sentence,
+    kind_sentence,
+    last_run,
+    lists,
+    mean_in_words,
+    outcome,
+    sentences,
+    transfers_heading,
+)
+from dumbbell.present.report.wording import statistics_text
+from dumbbell.results import write_atomically
+from dumbbell.results.transfers import Transfers
+
+_FIRST_PATHS = 4  # whose figures are on the first page
+_FEW_PATHS = 2  # whose figures stand one below the other
+_FEW_FLOWS = 4  # whose statistics stay on one page
+_SENTENCES, _ROWS = 5, 8  # of paths, and of lists of runs, on the first page
+_SIDE_BY_SIDE = 3  # paths in the table of the summary
+_WIDEST = 19.0  # columns of a table on an upright page, in columns of average width
+_TEMPLATE = Path(__file__).parent / "report.typ"
+_DEFINITION_KEYS = ("name", "level", "unit", "convention", "formula", "source")
+
+
+def write_pdf(model: ReportModel, figures: Figures, file: Path) -> None:
+    """Write the PDF; `file` is replaced at once when it is complete."""
+    write_atomically(file, typeset(sources(model, figures)))
+
+
+def sources(model: ReportModel, figures: Figures) -> dict[str, bytes]:
+    """Return the files that `typeset` makes the PDF of, by name."""
+    found = {f"{name}.svg": drawing.encode() for name, drawing in _drawings(model, figures).items()}
+    found["data.json"] = json.dumps(_data(model, figures)).encode()
+    found[MAIN] = _TEMPLATE.read_bytes()
+    return found
+
+
+def _drawings(model: ReportModel, figures: Figures) -> dict[str, str]:
+    """Return the figures and the schemes' markers as SVG, by name."""
+    drawings = {}
+    for index, path in enumerate(model.paths):
+        drawings[f"path{index}mean"] = figures.means[path.name]
+        drawings[f"path{index}every"] = figures.every_run[path.name]
+        for more in (figures.over_time, figures.staircase):
+            drawings |= {f"path{index}{kind}": drawing for kind, drawing in more[path.name].items()}
+    for index, run in enumerate(model.runs):
+        for name, drawing in figures.runs[run.folder].drawings.items():
+            drawings[f"run{index}{name}"] = drawing
+    printed = {name: for_print(drawing) for name, drawing in drawings.items() if drawing}
+    for index, scheme in enumerate(model.schemes):
+        marker = print_ink(swatch(figures.styles[scheme.name]))
+        drawing = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-0.7 -0.7 1.4 1.4">{marker}</svg>'
+        printed[f"scheme{index}"] = drawing
+    return printed
+
+
+def _data(model: ReportModel, figures: Figures) -> dict[str, Any]:
+    swatches = {scheme.name: f"scheme{index}.svg" for index, scheme in enumerate(model.schemes)}
+    paths = [_path(model, figures, path, index, swatches) for index, path in enumerate(model.paths)]
+    first = [path for path in paths if figures.overview.means[path["name"]]][:_FIRST_PATHS]
+    return {
+        "title": f"dumbbell report: {model.title or model.name}",
+        "subtitle": model.title or model.name,
+        "sentences": [*sentences(model, most_paths=_SENTENCES), *filter(None, [outcome(model)])],
+        "lists": [_list(model, found) for found in lists(model)],
+        "first": {
+            "figures": [path["figures"][0] for path in first],
+            "columns": 1 if len(first) <= _FEW_PATHS or any(path["wide"] for path in first) else 2,
+            "caption": _first_caption(model, figures),
+        },
+        "summary": [
+            {"heading": heading, **_table(table, swatches)}
+            for heading, table in summary_tables(model, figures.overview, _SIDE_BY_SIDE)
+        ],
+        "command": model.command,
+        "command_sentence": command_sentence(model),
+        "records": [{"heading": record.heading, "text": record.text} for record in model.records],
+        "paths": paths,
+        "definitions": [[definition[key] for key in _DEFINITION_KEYS] for definition in definitions()],
+    }
+
+
+def _first_caption(model: ReportModel, figures: Figures) -> str:
+    """What the figures of the first page show."""
+    known = [path.name for path in model.paths if figures.overview.means[path.name]]
+    rest = len(known) - _FIRST_PATHS
+    more = f" {rest} more {'path follows' if rest == 1 else 'paths follow'} below." if rest > 0 else ""
+    return f"{figures.overview.caption(known[0])}{more}" if known else ""
+
+
+def _list(model: ReportModel, found: RunList) -> dict[str, Any]:
+    rows = [
+        [model.scheme_title(run.scheme), str(run.number), run.path, run.status, reason]
+        for run, reason in found.rows[:_ROWS]
+    ]
+    rest = len(found.rows) - len(rows)
+    more = f"and {rest} more, each with its reason below" if rest else ""
+    return {"sentence": found.sentence, "bad": found.bad, "rows": rows, "more": more}
+
+
+def _path(
+    model: ReportModel, figures: Figures, path: PathEntry, index: int, swatches: dict[str, str]
+) -> dict[str, Any]:
+    tables = PathTables(model, path.name)
+    shown = [*published_tables(model, path.name), *tables.all(), *OverTime(model).tables(path.name)]
+    numbers = {run.folder: number for number, run in enumerate(model.runs)}
+    return {
+        "name": path.name,
+        "title": path.heading,
+        "provenance": path.provenance,
+        "caption": figures.overview.caption(path.name),
+        "wide": figures.overview.is_keyed(path.name),
+        "figures": [
+            {"file": f"path{index}mean.svg", "alt": mean_in_words(tables)},
+            {"file": f"path{index}every.svg", "alt": "Average throughput over 95th percentile delay, every run"},
+        ]
+        if figures.means[path.name]
+        else [],
+        "more": [
+            {
+                "caption": caption,
+                "figures": [
+                    {"file": f"path{index}{kind}.svg", "alt": words[kind]}
+                    for kind, drawing in found[path.name].items()
+                    if drawing
+                ],
+            }
+            for found, words, caption in (
+                (figures.over_time, OVER_TIME_WORDS, CAPTION),
+                (figures.staircase, STAIRCASE, STAIRCASE_CAPTION),
+            )
+        ],
+        "tables": [
+            {"heading": heading, "wide": _columns(table) > _WIDEST, **_table(table, swatches)}
+            for heading, table in shown
+        ],
+        "runs": [_run(model, figures, run, f"run{numbers[run.folder]}") for run in model.of(path.name)],
+    }
+
+
+def _columns(table: Table) -> float:
+    """How wide a table is, in columns of ten letters."""
+    widths = []
+    for column in zip(*table.rows, strict=True):
+        widths.append(max(len(text) for field in column for text in (field.text, *field.note.splitlines())) / 10)
+    return sum(max(width, 0.5) for width in widths)
+
+
+def _table(table: Table, swatches: dict[str, str]) -> dict[str, Any]:
+    return {
+        "caption": table.caption,
+        "groups": table.groups,
+        "columns": table.columns,
+        "names": table.names,
+        "rows": [[_field(field, swatches) for field in row] for row in table.rows],
+    }
+
+
+def _field(field: Field, swatches: dict[str, str]) -> dict[str, Any]:
+    return {
+        "text": field.text,
+        "note": field.note,
+        "swatch": swatches.get(field.scheme, ""),
+        "best": field.best,
+    }
+
+
+def _run(model: ReportModel, figures: Figures, run: RunEntry, name: str) -> dict[str, Any]:
+    title = model.scheme_title(run.scheme)
+    scheme = next(scheme for scheme in model.schemes if scheme.name == run.scheme)
+    facts = run_totals(run)
+    if run.seed is not None:
+        facts.append(("seed", str(run.seed)))
+    tables = [run_flows(model, run)] if run.flows else []
+    tables += filter(None, [run_media(model, run)])
+    tables += [run_links(run)] if run.links else []
+    return {
+        "heading": f"Run {run.number}: Statistics of {title}",
+        "figures_heading": f"Run {run.number}: Report of {title} \u2014 Data Link",
+        "short": len(run.flows) <= _FEW_FLOWS,
+        "failure": "" if run.good else f"{run.status.capitalize()}: {run.reason}",
+        "remark": f"Counted here; Pantheon's analysis would drop it: {run.remark}" if run.remark else "",
+        "negative": run.negative_delays,
+        "statistics": statistics_text(run.times, run.content, model.generated_at),
+        "facts": facts,
+        "command": run.command,
+        "command_makes": last_run(run),
+        "folder": run.folder,
+        "files": run.files,
+        "transfers_heading": transfers_heading(run.transfers) if run.transfers else "",
+        "transfers": [[view.capitalize(), run.transfers.text(view)] for view in Transfers.VIEWS]
+        if run.transfers
+        else [],
+        "kind": kind_sentence(scheme) if model.backend.capabilities.real_packets and scheme.kind else "",
+        "tables": [_table(table, {}) for table in tables],
+        "problem": figures.runs[run.folder].problem,
+        "figures": [
+            {"file": f"{name}{kind}.svg", "alt": f"{SHOWN[kind]}, run {run.number} of {title}"}
+            for kind in figures.runs[run.folder].drawings
+        ],
+    }

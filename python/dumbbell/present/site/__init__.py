@@ -1,0 +1,82 @@
+"""The pages of a benchmark: plain files that open without a server.
+
+`index.html` and `scorecard.html` lie in the benchmark's directory, pages of experiments beside their results in
+`experiments/`, pages of schemes in `schemes/`, figures in `figures/`. The same results give the same bytes.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dumbbell.base.progress import Piece, Progress, Stage
+from dumbbell.catalog.membership import Membership
+from dumbbell.experiment import Experiment
+from dumbbell.present.site.checks import contradictions
+from dumbbell.present.site.experiment_page import ExperimentPage
+from dumbbell.present.site.findings import Site
+from dumbbell.present.site.index import IndexPage
+from dumbbell.present.site.pictures import announce, draw, expected
+from dumbbell.present.site.scheme_page import SchemePage
+from dumbbell.present.site.scorecard import Scorecard
+from dumbbell.present.site.shell import INDEX, SCORECARD, SCRIPT, STYLE, experiment_file, scheme_file, script, style
+from dumbbell.results import write_atomically
+from dumbbell.results.benchmark import Benchmark
+
+__all__ = ["expect_pages", "write_site"]
+
+PAGES = "pages"
+"""What the stage of writing them is called."""
+
+_PAGE_S, _RUN_S = 0.01, 0.0005
+
+
+def expect_pages(
+    progress: Progress, experiments: Sequence[tuple[Membership, Experiment]], quick: bool, jobs: int
+) -> None:
+    """Announces what pages of these experiments are going to cost."""
+    announce(progress, [""] * expected(experiments, quick), jobs)
+    _announce_pages(progress, [("", len(experiment.all_runs())) for _, experiment in experiments])
+
+
+def pages_s(experiments: Sequence[tuple[Membership, Experiment]], quick: bool, jobs: int) -> float:
+    """What pages of these experiments are going to cost, s."""
+    progress = Progress()
+    expect_pages(progress, experiments, quick, jobs)
+    return progress.left_s()
+
+
+def _announce_pages(progress: Progress, pages: Sequence[tuple[str, int]]) -> Stage:
+    return progress.expect(PAGES, [Piece(name, _PAGE_S + _RUN_S * runs) for name, runs in pages])
+
+
+def write_site(benchmark: Benchmark, jobs: int, progress: Progress | None = None) -> Path:
+    """Writes the pages into the benchmark's directory, figures on `jobs` processes; returns the first page.
+
+    Runs that are missing or failed are listed with their reasons; the pages are complete without them.
+
+    Raises:
+        UserError: results of another version, or a disk that cannot be written.
+    """
+    progress = progress or Progress()
+    progress.doing("reading the results")
+    site = Site(benchmark)
+    sizes = [(found.name, len(found.experiment.all_runs())) for found in site.findings]
+    stage = _announce_pages(progress, sizes)
+    album = draw(site, jobs, progress)
+    wrong = {}
+    pages = {STYLE: style(), SCRIPT: script(), SCORECARD: Scorecard(site).render()}
+    for number, found in enumerate(site.findings):
+        stage.begin(number)
+        wrong[found.name] = list(contradictions(found))
+        page = ExperimentPage(site, found, album.of(found.name), album.left_out[found.name], wrong[found.name])
+        pages[experiment_file(found.name)] = page.render()
+        stage.step(number)
+    progress.doing("writing the pages")
+    every = [each for own in wrong.values() for each in own]
+    for name in site.examined:
+        pages[scheme_file(name)] = SchemePage(site, name, album.pictures).render()
+    pages[INDEX] = IndexPage(site, every, album.verdict).render()  # last: where it is, the rest is
+    for file, content in pages.items():
+        target = benchmark.directory / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(target, content)
+    return benchmark.directory / INDEX

@@ -1,0 +1,1 @@
+"""Studies: what many runs together answer. Each stands alone, on the floors below."""

@@ -1,0 +1,123 @@
+"""The journal of a calibration: what every path that was tried came to, durable at once, so that nothing is lost.
+
+Lines of JSON: the first says what is calibrated, each other one is a path (elements of both directions) and, by scheme,
+what its runs came to. A search that is repeated finds its evaluations here and goes on where it was stopped.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from dumbbell.base.errors import UserError
+from dumbbell.base.input_files import JOURNAL, read_bytes
+from dumbbell.base.json_text import BadJson, parse_json
+from dumbbell.base.version import __version__
+from dumbbell.experiment import Experiment
+from dumbbell.studies.calibrate.workers import METRICS, Found
+
+FILE = "evaluations.jsonl"
+
+Elements = Mapping[str, list[dict[str, Any]]]
+
+
+def head_of(experiment: Experiment) -> dict[str, Any]:
+    """What evaluations depend on beside the path: schemes, settings, version."""
+    told = json.dumps(experiment.table(), sort_keys=True)
+    return {"dumbbell": __version__, "experiment": hashlib.sha256(told.encode()).hexdigest()}
+
+
+class Journal:
+    """The evaluations in a directory, and those to come."""
+
+    def __init__(self, directory: Path | None, head: Mapping[str, Any], resume: bool) -> None:
+        """Opens it; without a directory it is in memory.
+
+        Raises:
+            UserError: there is one that is not to be continued, or is of something else.
+        """
+        self._known: dict[str, dict[str, list[Found]]] = {}
+        self._file: IO[str] | None = None
+        if directory is None:
+            return
+        directory.mkdir(parents=True, exist_ok=True)
+        place = directory / FILE
+        if place.exists():
+            if not resume:
+                raise UserError(f"{place}: is there already: --resume goes on with it, or remove {directory}")
+            self._read(place, head)
+        self._file = place.open("a", encoding="utf-8")
+        if self._file.tell() == 0:
+            self._write([dict(head)])
+
+    def _read(self, place: Path, head: Mapping[str, Any]) -> None:
+        """What is there, without the end of a line that was being written when its process was killed."""
+        content = read_bytes(place, JOURNAL)
+        whole = content[: content.rfind(b"\n") + 1]
+        if len(whole) < len(content):
+            with place.open("r+b") as stream:
+                stream.truncate(len(whole))
+        for number, line in enumerate(whole.splitlines(), 1):
+            try:
+                entry = parse_json(line.decode())
+            except (BadJson, UnicodeDecodeError):
+                entry = None
+            if number == 1 and isinstance(entry, dict):
+                if entry != head:
+                    raise UserError(f"{place}: is of other schemes, settings or another version: give another --out")
+            elif _is_evaluation(entry):
+                self._known.setdefault(_key(entry["path"]), {}).update(entry["runs"])
+            else:
+                raise UserError(f"{place}:{number}: damaged: remove {place.parent}")
+
+    def find(self, path: Elements, scheme: str) -> list[Found] | None:
+        """What the runs of a scheme over a path came to, if they were made."""
+        return self._known.get(_key(path), {}).get(scheme)
+
+    def add(self, found: list[tuple[Elements, dict[str, list[Found]]]]) -> None:
+        """Keeps evaluations; they are on the disk when this returns."""
+        for path, runs in found:
+            self._known.setdefault(_key(path), {}).update(runs)
+        self._write([{"path": path, "runs": runs} for path, runs in found])
+
+    def _write(self, entries: list[dict[str, Any]]) -> None:
+        if self._file is None or not entries:
+            return
+        self._file.write("".join(f"{json.dumps(entry, separators=(',', ':'))}\n" for entry in entries))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        if self._file is not None:
+            self._file.close()
+
+
+def _is_evaluation(entry: Any) -> bool:  # noqa: ANN401 (any JSON value)
+    """Whether a line is of the form that is written."""
+    if not isinstance(entry, dict) or entry.keys() != {"path", "runs"} or not isinstance(entry["runs"], dict):
+        return False
+    return all(isinstance(runs, list) and runs and all(map(_is_run, runs)) for runs in entry["runs"].values())
+
+
+def _is_run(run: Any) -> bool:  # noqa: ANN401 (any JSON value)
+    return run is None or (
+        isinstance(run, list)
+        and bool(run)
+        and all(isinstance(flow, list) and len(flow) == len(METRICS) and all(map(_is_value, flow)) for flow in run)
+    )
+
+
+def _is_value(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _key(path: Elements) -> str:
+    return json.dumps(path, sort_keys=True)
+
+
+def journal_directory(file: Path) -> Path:
+    """Return the directory of the journal, the page and its figure that belong to a path file."""
+    return file.with_name(f"{file.stem}.calibration")

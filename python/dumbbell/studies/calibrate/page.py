@@ -1,0 +1,139 @@
+"""What a calibration leaves: the path file with its provenance, and a page with figure, errors and models compared."""
+
+from datetime import date
+from pathlib import Path
+
+from dumbbell.base.version import __version__
+from dumbbell.results.files import write_atomically
+from dumbbell.studies.calibrate.error import errors
+from dumbbell.studies.calibrate.found import Found
+from dumbbell.studies.calibrate.journal import journal_directory
+from dumbbell.studies.calibrate.target import Point
+
+PAGE, FIGURE = "README.md", "points.png"
+
+
+def provenance(found: Found, day: date) -> str:
+    """Where the path is from, and how sure every number of it is."""
+    experiment = found.target.experiment
+    held = "" if found.held_out_error is None else f", {found.held_out_error:.1%} over schemes that were held out"
+    parts = "; ".join(f"{each.knob.name} {each.text()}" for each in found.parameters)
+    return (
+        f"Calibrated with `dumbbell calibrate` {__version__} on {day.isoformat()} to {found.target.source}: "
+        f"{len(found.target.schemes)} schemes, {experiment.runs} simulated runs of {experiment.duration_s:g} s each. "
+        f"Model `{found.model.name}` ({found.model.title}). Replication error as Pantheon defines it (mean relative "
+        f"error of throughput and of p95 delay): {found.error:.1%}{held}. "
+        f"Parameters, with the interval that 95 of 100 draws of schemes and runs give: {parts}."
+    )
+
+
+def write(found: Found, file: Path) -> list[Path]:
+    """The path file, and a page with its figure in the directory beside it; what was written."""
+    from dumbbell.present.plots.svg import for_print
+    from dumbbell.present.plots.typeset import figure_as
+
+    folder = journal_directory(file)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / FIGURE, figure_as("png", for_print(drawing(found))))
+    write_atomically(folder / PAGE, page(found))
+    write_atomically(file, found.path.to_toml())
+    return [file, folder / PAGE, folder / FIGURE]
+
+
+def drawing(found: Found) -> str:
+    """Measured and emulated points side by side."""
+    from dumbbell.present.plots import Replicated, replication_figure, styles
+
+    schemes = found.target.experiment.schemes
+    looks = styles((name, scheme.color, scheme.marker) for name, scheme in schemes.items())
+    outcomes = found.ladder.fits[found.model.name].best.outcomes
+    points = []
+    for point in found.target.points:
+        got = outcomes.get(point.key)
+        emulated = None if got is None or got.delay_p95_ms is None else (got.delay_p95_ms, got.throughput_mbps)
+        measured = (point.delay_p95_ms.mean, point.throughput_mbps.mean)
+        points.append(Replicated(point.label, looks[point.scheme], measured, emulated))
+    title = f"{found.target.source}\nmodel {found.model.name}: {found.error:.1%} off"
+    return replication_figure("calibration", title, points)
+
+
+def page(found: Found) -> str:
+    """Markdown."""
+    parts = [
+        f"# {found.path.name}",
+        found.path.provenance,
+        f"![measured and emulated points]({FIGURE})",
+        "## Schemes",
+        "Means over runs, measured / emulated, and the relative error of throughput and p95 delay, half each; behind "
+        "it that of the fit that did not know the scheme.",
+        _schemes(found),
+        "## Parameters",
+        _parameters(found),
+        "## Models compared",
+        _judged(found),
+        _models(found),
+    ]
+    if found.target.left_out:
+        parts += ["## Left out", "\n".join(f"- {text}" for text in found.target.left_out)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _schemes(found: Found) -> str:
+    outcomes = found.ladder.fits[found.model.name].best.outcomes
+    held = found.ladder.held_out.get(found.model.name)
+    rows = []
+    for point, error in zip(found.target.points, errors(found.target.points, outcomes), strict=True):
+        got = outcomes.get(point.key)
+        cells = [
+            f"`{point.scheme}`" + (f", flow {point.flow}" if point.flow else ""),
+            _pair(point.throughput_mbps.mean, None if got is None else got.throughput_mbps),
+            _pair(point.delay_p95_ms.mean, None if got is None else got.delay_p95_ms),
+            _losses(point, None if got is None else got.loss_rate),
+            f"{error.replication:.1%}",
+            "-" if held is None else f"{held.by_point[point.key]:.1%}",
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+    head = "| scheme | Mbit/s | p95 ms | loss % | error | held out |\n|---|---|---|---|---|---|"
+    return "\n".join([head, *rows])
+
+
+def _pair(measured: float, emulated: float | None) -> str:
+    return f"{measured:.4g} / {'-' if emulated is None else f'{emulated:.4g}'}"
+
+
+def _losses(point: Point, emulated: float | None) -> str:
+    measured = "-" if point.loss_rate is None else f"{100 * point.loss_rate.mean:.3g}"
+    return f"{measured} / {'-' if emulated is None else f'{100 * emulated:.3g}'}"
+
+
+def _parameters(found: Found) -> str:
+    rows = [
+        f"| `{each.knob.name}` | {each.value:.4g} {each.knob.unit} | {each.low:.4g} to {each.high:.4g} "
+        f"| {'yes' if each.determined else 'no'} |"
+        for each in found.parameters
+    ]
+    return "\n".join(["| parameter | found | 95 % of draws | determined by the data |", "|---|---|---|---|", *rows])
+
+
+def _judged(found: Found) -> str:
+    """How the model was chosen."""
+    if not found.ladder.held_out:
+        return "No scheme was held out: the model with the least error is taken, which favours more parameters."
+    folds = "; ".join(", ".join(f"`{scheme}`" for scheme in fold) for fold in found.ladder.folds)
+    return (
+        f"Each of these groups was held out once: {folds}. The simplest model whose error over held-out schemes is "
+        "within one standard error of the least is taken. Models that are worse than that over schemes they know were "
+        "not tried on others."
+    )
+
+
+def _models(found: Found) -> str:
+    rows = []
+    for name, fit in found.ladder.fits.items():
+        held = found.ladder.held_out.get(name)
+        told = "-" if held is None else f"{held.error:.1%} ± {held.standard_error:.1%}"
+        values = ", ".join(f"{key} {value:.4g}" for key, value in fit.values.items())
+        mark = f"**`{name}`**" if name == found.model.name else f"`{name}`"
+        rows.append(f"| {mark} | {fit.model.title} | {fit.error:.1%} | {told} | {len(fit.trials)} | {values} |")
+    head = "| model | what it adds | error | held out | paths tried | parameters |\n|---|---|---|---|---|---|"
+    return "\n".join([head, *rows])

@@ -1,0 +1,75 @@
+"""Where runs of a calibration are simulated: on processes of this machine, or by the workers of a Dask cluster."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from dumbbell import _core
+from dumbbell.backends import find_executor
+from dumbbell.base.backend import SIMULATION
+from dumbbell.base.errors import UserError, one_line
+from dumbbell.execution.cluster import Cluster, require_cluster
+from dumbbell.execution.spread import Helpers
+
+METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
+
+Found = list[list[float | None]] | None
+"""The metrics of all flows together, and of each flow; None of a run that failed."""
+
+
+class Workers(Protocol):
+    """Simulates specifications (JSON), in any order and at once; what was found is in their order."""
+
+    def map(self, specifications: Sequence[str]) -> list[Found]:
+        """What the runs came to."""
+
+
+@contextmanager
+def workers(jobs: int, cluster: str | None) -> Iterator[Workers]:
+    """Workers that are let go of at the end.
+
+    Raises:
+        UserError: there is no such cluster.
+    """
+    if cluster is None:
+        with Helpers(jobs) as helpers:
+            yield _Local(helpers)
+        return
+    require_cluster(cluster)
+    connected = Cluster(cluster, find_executor(SIMULATION.form))
+    try:
+        yield _Dask(connected)
+    finally:
+        connected.stop()
+
+
+def simulated(specification: str) -> Found:
+    """One run. Whatever stops it makes its path a bad one, no error: a search may go anywhere."""
+    try:
+        text, *_ = _core.simulate_in_memory(specification)
+    except _core.Error:
+        return None
+    statistics: dict[str, Any] = json.loads(text)
+    return [[part[name] for name in METRICS] for part in (statistics["network"], *statistics["flows"])]
+
+
+class _Local:
+    def __init__(self, helpers: Helpers) -> None:
+        self._helpers = helpers
+
+    def map(self, specifications: Sequence[str]) -> list[Found]:
+        return self._helpers.map(simulated, specifications)
+
+
+class _Dask:
+    def __init__(self, cluster: Cluster) -> None:
+        self._client = cluster.client
+
+    def map(self, specifications: Sequence[str]) -> list[Found]:
+        futures = self._client.map(simulated, specifications, pure=False, retries=1)
+        try:
+            found: list[Found] = self._client.gather(futures)
+        except Exception as error:
+            raise UserError(f"the cluster lost a run: {one_line(error)}") from None
+        return found

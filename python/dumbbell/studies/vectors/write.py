@@ -1,0 +1,118 @@
+"""Runs the scenarios with a scheme and writes what came out."""
+
+import json
+import tempfile
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from string import Template
+
+from dumbbell import _core, catalog
+from dumbbell.base.errors import UserError
+from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.catalog.tables import to_toml
+from dumbbell.execution.check import check
+from dumbbell.experiment import Experiment, Overrides, resolve
+from dumbbell.formats.qlog_export import write_flow
+from dumbbell.formats.staging import refuse_used, staging
+from dumbbell.results.files import write_atomically
+from dumbbell.studies.vectors.trace import COLUMNS, Row, acknowledgements, to_csv
+
+EXPERIMENT, TRACE, TABLE, FIGURE = "experiment.toml", "trace.sqlog", "acks.csv", "figure.svg"
+_ECN = "ecn"  # the scenario for schemes that react to marks
+
+
+def write_vectors(scheme: str | Scheme, out: str | PathLike[str]) -> list[Path]:
+    """Writes a directory for each scenario that fits the scheme, and a README; returns the directories.
+
+    Raises:
+        dumbbell.Error: no such scheme, one that is no controller of ours, or `out` is in use.
+    """
+    out = Path(out)
+    scheme = scheme if isinstance(scheme, Scheme) else catalog.schemes().find(scheme)
+    if scheme.kind != "core":
+        raise UserError(
+            f"`{scheme.name}` is a real program or kernel controller: vectors need one that can be simulated"
+        )
+    refuse_used(out, f", or compare with --check {out}")
+    titles: dict[str, str] = {}
+    try:
+        with staging(out) as made:
+            for plan in _scenarios(scheme):
+                experiment = resolve(
+                    replace(plan, own_schemes={scheme.name: scheme}), Overrides(schemes=(scheme.name,))
+                )
+                check(experiment)
+                folder = made / plan.name
+                folder.mkdir()
+                write_atomically(folder / EXPERIMENT, to_toml(experiment.table()))
+                rows = run_scenario(experiment, folder)
+                write_atomically(folder / FIGURE, _figure(experiment, scheme, rows))
+                titles[plan.name] = plan.title
+            write_atomically(made / "README.md", _readme(scheme, titles))
+    except OSError as error:
+        raise UserError(f"cannot write to {out}: {error.strerror or error}") from None
+    return [out / name for name in titles]
+
+
+def run_scenario(experiment: Experiment, folder: Path) -> list[Row]:
+    """Runs the only run of a scenario and writes its trace and table into `folder`; returns the table's rows."""
+    run = experiment.all_runs()[0]
+    with tempfile.TemporaryDirectory(prefix="dumbbell-vectors-") as scratch:
+        _core.simulate(json.dumps(experiment.specification(run)), scratch)
+        described = f"{run.scheme}, measured by dumbbell (sim)"
+        write_flow(Path(scratch), 1, run.scheme, f"{run.scheme}: {experiment.title}", folder / TRACE, described)
+    rows = acknowledgements(folder / TRACE)
+    write_atomically(folder / TABLE, to_csv(rows))
+    return rows
+
+
+def _scenarios(scheme: Scheme) -> list[Plan]:
+    transport = json.loads(_core.transport(json.dumps(scheme.transport)))
+    return [plan for plan in catalog.vectors() if plan.name != _ECN or transport["ecn"] != "off"]
+
+
+def _figure(experiment: Experiment, scheme: Scheme, rows: list[Row]) -> str:
+    import numpy
+
+    from dumbbell.present.plots.panels import Curve, Panel, time_figure
+    from dumbbell.present.plots.strokes import Stroke
+
+    time_s = numpy.array([row["time_ms"] for row in rows], dtype=float) / 1e3
+
+    def curve(label: str, column: str, factor: float, stroke: Stroke) -> Curve | None:
+        values = numpy.array([numpy.nan if row[column] is None else row[column] for row in rows], dtype=float) * factor
+        return Curve(label, stroke, time_s, values, held=True) if numpy.isfinite(values).any() else None
+
+    own = Stroke(scheme.color, scheme.marker)
+    in_flight, threshold = Stroke("steelblue", "."), Stroke("dimgray", ".", (2.5, 1.5))
+    sizes = [
+        curve("window", "cwnd_bytes", 1e-3, own),
+        curve("in flight", "in_flight_bytes", 1e-3, in_flight),
+        curve("", "ssthresh_bytes", 1e-3, threshold),
+    ]
+    panels = [
+        Panel("kB, dashed ssthresh" if sizes[-1] else "kB", [found for found in sizes if found], height=165.0),
+        Panel("RTT (ms)", [found for found in [curve("", "latest_rtt_ms", 1.0, own)] if found]),
+    ]
+    pacing = curve("", "pacing_bps", 1e-6, own)
+    if pacing:
+        panels.append(Panel("Pacing (Mbit/s)", [pacing]))
+    return time_figure(f"{scheme.name}-{experiment.name}", panels)
+
+
+def _readme(scheme: Scheme, titles: dict[str, str]) -> str:
+    template = Template((Path(__file__).parent / "readme.md").read_text(encoding="utf-8"))
+    return template.substitute(
+        name=scheme.name,
+        title=scheme.title,
+        summary=scheme.summary,
+        source=scheme.source,
+        scenarios="\n".join(f"- `{name}`: {title}." for name, title in titles.items()),
+        columns="\n".join(f"| `{column}` | {meaning} |" for column, meaning in COLUMNS.items()),
+        experiment=EXPERIMENT,
+        trace=TRACE,
+        table=TABLE,
+        figure=FIGURE,
+    )
