@@ -236,12 +236,12 @@ def test_a_first_version_is_migrated_in_place(old: Path) -> None:
     assert rows(old, "SELECT count(*) FROM migration") == [(1,)]
 
 
-def test_resuming_completes_a_migrated_index(dumbbell: Dumbbell, folder: Path, old: Path) -> None:
+def test_resuming_makes_an_index_anew(dumbbell: Dumbbell, folder: Path, old: Path) -> None:
     dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out")
     old.replace(folder / "out/results.sqlite")
     dumbbell("run", "--resume", "--out", "out", "--runs", "2")
     found = "SELECT id, name, run FROM experiment ORDER BY id"
-    assert rows(folder / "out/results.sqlite", found) == [(7, "run", 1), (8, "run", 2)]
+    assert rows(folder / "out/results.sqlite", found) == [(1, "run", 1), (2, "run", 2)]
 
 
 def test_a_migration_that_fails_changes_nothing(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,3 +107,11 @@ def test_the_kernels_own_files_compile_unmodified_and_fill_a_link(dumbbell: Dumb
     assert [run["status"] for run in runs] == ["done"] * len(SOURCES)
     for run in runs:
         assert run["flows"][0]["throughput_mbps"] > 8.0, run["scheme"]  # of 10
+
+
+def test_an_include_that_leads_elsewhere_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    victim = folder / "thesis.txt"
+    victim.write_text("years of work")
+    (folder / "tcp_bad.c").write_text(f"#if 0\n#include <linux/{'../' * 12}{str(victim)[1:]}>\n#endif\n")
+    assert "allowed are names without `..`" in dumbbell("plugin", "kernel", "tcp_bad.c", expect=2).stderr
+    assert victim.read_text() == "years of work"

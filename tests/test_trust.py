@@ -7,6 +7,7 @@ import pty
 import py_compile
 import select
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -557,3 +558,114 @@ def test_figures_of_the_library_do_not_follow_the_settings_of_its_program(folder
     for name in ("own", "other"):
         subprocess.run([sys.executable, "program.py", name], cwd=folder, check=True)
     assert (folder / "own.svg").read_bytes() == (folder / "other.svg").read_bytes()
+
+
+@pytest.fixture
+def theirs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An experiment of somebody else that names a scheme file beside it, which leaves `executed` when it is loaded."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    (folder / "evil.py").write_text(EVIL.format(mark=str(folder / "executed")))
+    (folder / "scheme.toml").write_text('name = "mine"\nkind = "python"\nclass = "Evil"\nfile = "evil.py"\n')
+    experiment = folder / "theirs.toml"
+    experiment.write_text('schemes = ["scheme.toml"]\npaths = ["small.toml"]\nduration_s = 1.0\nwarmup_s = 0.0\n')
+    return experiment
+
+
+@pytest.mark.parametrize("more", [[], ["--set", "mine.transport.ack_every=1"], ["--set", "duration_s=2", "--dry-run"]])
+def test_an_option_that_changes_a_scheme_does_not_make_it_ones_own(
+    dumbbell: Dumbbell, theirs: Path, folder: Path, more: list[str]
+) -> None:
+    line = dumbbell("run", theirs, *more, "--out", "again", expect=2).stderr
+    assert "what you have not run before: scheme `mine`, a controller in Python" in line
+    assert not (folder / "executed").exists()
+
+
+def test_what_is_asked_for_its_version_is_named(
+    dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    (folder / "theirs.toml").write_text(
+        'schemes = ["mine"]\npaths = ["p"]\nbackend = "emu"\n[scheme.mine]\nkind = "program"\n'
+        '[scheme.mine.program]\nsender = ["true"]\nreceiver = ["true"]\nrequires = ["true", "./helper"]\n'
+        + (folder / "small.toml").read_text().replace("[[", "[[path.p.").replace("title", "#")
+    )
+    line = dumbbell("run", "theirs.toml", "--out", "again", expect=2).stderr
+    assert "`true` and `true`, `./helper --version`: --trust runs it" in line
+
+
+def test_a_target_of_calibration_loads_no_plug_in(dumbbell: Dumbbell, theirs: Path, folder: Path) -> None:
+    published = '[[published]]\nscheme = "reno"\nthroughput_mbps = 5.0\ndelay_p95_ms = 40.0\n'
+    theirs.write_text('schemes = ["reno"]\npaths = ["small.toml"]\n' + published + '[[flow]]\nscheme = "./evil.py"\n')
+    dumbbell(
+        "calibrate", theirs, "--out", "p.toml", "--evaluations", "3", "--folds", "0", "--models", "queue", expect=None
+    )
+    assert not (folder / "executed").exists()
+
+
+def test_agreement_to_a_plug_in_that_was_not_there_is_none(dumbbell: Dumbbell, theirs: Path, folder: Path) -> None:
+    content = (folder / "evil.py").read_bytes()
+    (folder / "evil.py").unlink()
+    refused = dumbbell("run", theirs, "--trust", "--out", "again", expect=2).stderr
+    assert "evil.py" in refused
+    assert not (folder / "my-state/dumbbell/trusted").exists()
+    (folder / "evil.py").write_bytes(content)
+    dumbbell("run", theirs, "--out", "again", expect=2)
+    assert not (folder / "executed").exists()
+
+
+@pytest.mark.parametrize("how", ["link", "writable"])
+def test_a_record_that_somebody_else_may_write_is_no_record(
+    dumbbell: Dumbbell, theirs: Path, folder: Path, how: str
+) -> None:
+    dumbbell("run", theirs, "--trust", "--out", "first")
+    (folder / "executed").unlink()
+    record = folder / "my-state/dumbbell/trusted"
+    assert "\n" in record.read_text()
+    if how == "link":
+        record.rename(folder / "elsewhere")
+        record.symlink_to(folder / "elsewhere")
+    else:
+        record.chmod(0o666)
+    dumbbell("run", theirs, "--out", "again", expect=2)
+    assert not (folder / "executed").exists()
+
+
+def test_an_index_that_came_with_results_is_not_opened(dumbbell: Dumbbell, folder: Path) -> None:
+    """Beside it lies a journal that makes SQLite remove the file which it names (https://sqlite.org/fileformat.html)."""
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    victim, index = folder / "thesis.txt", folder / "out/results.sqlite"
+    victim.write_text("years of work")
+    connection = sqlite3.connect(index)
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.execute("CREATE TABLE unwanted (x)")
+    connection.close()
+    name = str(victim).encode()
+    magic = bytes.fromhex("d9d505f920a163d7")
+    head = magic + (0).to_bytes(4) + (7).to_bytes(4) + (1).to_bytes(4) + (512).to_bytes(4) + (4096).to_bytes(4)
+    end = (0).to_bytes(4) + name + len(name).to_bytes(4) + sum(name).to_bytes(4) + magic
+    (folder / "out/results.sqlite-journal").write_bytes(head.ljust(512, b"\0") + end)
+    dumbbell("run", "--resume", "--out", "out")
+    assert victim.read_text() == "years of work"
+    assert not (folder / "out/results.sqlite-journal").exists()
+    assert [
+        row[0] for row in sqlite3.connect(index).execute("SELECT name FROM sqlite_master WHERE name = 'unwanted'")
+    ] == []
+
+
+def test_a_pipe_in_the_place_of_a_journal_is_removed(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    for suffix in ("-journal", "-wal"):
+        (folder / f"out/results.sqlite{suffix}").unlink(missing_ok=True)
+        os.mkfifo(folder / f"out/results.sqlite{suffix}")
+    dumbbell("run", "--resume", "--out", "out")
+
+
+def test_pages_of_a_benchmark_do_not_follow_links(dumbbell: Dumbbell, folder: Path) -> None:
+    words = ("benchmark", "--schemes", "reno", "--quick", "--only", "competition", "--out", "b")
+    (folder / "b").mkdir()
+    (folder / "drawings").mkdir()
+    (folder / "drawings/one.svg").write_text("<svg/>")
+    (folder / "b/figures").symlink_to(folder / "drawings")
+    (folder / "b/benchmark.json").write_text("{}")
+    dumbbell(*words, "--resume", expect=2)
+    assert (folder / "drawings/one.svg").exists()

@@ -24,6 +24,7 @@ from dumbbell.experiment import Experiment
 from dumbbell.machine.description import cpus
 from dumbbell.results import Gathering, ResultsDirectory, locked, prepare
 from dumbbell.results.benchmark import DATABASE
+from dumbbell.results.database import start_anew
 from dumbbell.results.files import require_beneath
 from dumbbell.studies.benchmark import (
     Note,
@@ -37,6 +38,9 @@ from dumbbell.studies.benchmark import (
 
 if TYPE_CHECKING:
     from dumbbell.execution.pool import Outcome
+
+FOLDERS = ("experiments", "figures", "schemes")
+"""What pages lie in."""
 
 Files = str | PathLike[str] | Iterable[str | PathLike[str]]
 
@@ -137,7 +141,11 @@ class Asked:
     def hold(self) -> Iterator[list[ResultsDirectory]]:
         """The results directories of its experiments, held for this writer."""
         with locked(self.directory):
+            for each in FOLDERS:
+                require_beneath(self.directory, self.directory / each)  # a link of somebody's leads anywhere
             take(self.directory, self.note, self.how.resume)
+            if self.how.database is None:  # its own one
+                start_anew(self.directory / DATABASE)
             parts = []
             for plan, experiment in self.found:
                 folder = part_directory(self.directory, plan)

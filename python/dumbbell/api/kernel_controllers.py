@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from dumbbell.base.errors import UserError
 from dumbbell.base.input_files import C_SOURCE, read_text
 from dumbbell.catalog.tables import to_toml
 from dumbbell.remote.installation import plugin_include
+from dumbbell.results.files import write_atomically
 
 MAX_COMPILE_S = 120.0
 """Longest time for the compiler."""
@@ -66,9 +66,9 @@ def compile_kernel_controller(source: str | Path, library: str | Path | None = N
         raise UserError(f"{target}: no such directory: {target.parent}")
     with tempfile.TemporaryDirectory(prefix="dumbbell-kernel-") as scratch:
         made = _compile(file, text, name, Path(scratch))
-        shutil.copyfile(made, target)
+        write_atomically(target, made.read_bytes())
     scheme = target.with_name(f"{name}.toml")
-    scheme.write_text(to_toml(_scheme(file, text, name, target)), encoding="utf-8")
+    write_atomically(scheme, to_toml(_scheme(file, text, name, target)))
     return KernelController(target, scheme)
 
 
@@ -89,6 +89,8 @@ def _compile(file: Path, text: str, name: str, scratch: Path) -> Path:
     texts = [text, *(_read(other) for other in companions)]
     texts += [_read(header) for header in _own_headers(file, texts)]
     for include in {include for each in texts for include in _SYSTEM_INCLUDE.findall(each)}:
+        if os.pardir in Path(include).parts:
+            raise UserError(f"{file}: includes `{include}`: allowed are names without `..`")
         stub = scratch / "stubs" / include
         stub.parent.mkdir(parents=True, exist_ok=True)
         stub.write_text('#include "dumbbell_kernel.h"\n')

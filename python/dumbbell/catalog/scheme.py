@@ -64,6 +64,9 @@ class Scheme:
     code: str = ""
     files: dict[str, str] = field(default_factory=dict)
     file: str = field(default="", compare=False)
+    """Where it is from, for messages: its file, or the option that changed it."""
+    origin: str = field(default="", compare=False)
+    """The file that it was read from, where `file` is an option by now."""
     folder: str = field(default="", compare=False)
     """To which names of files in its parameters are relative."""
     assigned: frozenset[str] = field(default=frozenset(), compare=False)

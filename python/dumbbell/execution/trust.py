@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import shlex
+import stat
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -135,7 +136,7 @@ def _brought(plan: Plan, unknown: Sequence[tuple[str, Scheme]]) -> dict[str, str
 
 def _is_named(plan: Plan, scheme: Scheme) -> bool:
     """Whether the plan has the scheme by its file, and not the command line."""
-    file = scheme.file
+    file = scheme.origin or scheme.file
     return file.endswith(".toml") and file not in plan.told and not catalog.schemes().is_shipped(file)
 
 
@@ -159,7 +160,9 @@ def _in_words(scheme: Scheme) -> str:
     sides = [shlex.join(map(unescaped, does[side])) for side in SIDES]
     variables = shlex.join(f"{name}={value}" for name, value in does["environment"].items())
     with_them = f" with `{variables}`" if variables else ""
-    return f"scheme `{scheme.name}`, {WHAT[scheme.kind]}: `{sides[1]}` and `{sides[0]}`{with_them}"
+    others = [name for name in scheme.program.requires if name not in (does[side][0] for side in SIDES)]
+    asked = "".join(f", `{shlex.join([name, '--version'])}`" for name in others)
+    return f"scheme `{scheme.name}`, {WHAT[scheme.kind]}: `{sides[1]}` and `{sides[0]}`{with_them}{asked}"
 
 
 def _digest(scheme: Scheme) -> str:
@@ -180,7 +183,11 @@ def _file() -> Path:
 def _remembered() -> set[str]:
     """Return the digests that this user has agreed to; a record that cannot be read has none."""
     try:
-        return _agreed | set(read_text(_file(), TRUSTED, encoding="ascii").split())
+        file = _file()
+        found = file.lstat()
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+            return set(_agreed)  # somebody else may have written it
+        return _agreed | set(read_text(file, TRUSTED, encoding="ascii").split())
     except (OSError, RuntimeError, UserError, UnicodeDecodeError):  # no home: nothing is remembered, so all is asked
         return set(_agreed)
 
@@ -191,6 +198,8 @@ def _remember(new: Collection[str]) -> None:
     with contextlib.suppress(OSError, RuntimeError):  # where nothing can be kept, it is asked again
         file = _file()
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
+        descriptor = os.open(
+            file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW, 0o600
+        )
         with os.fdopen(descriptor, "a", encoding="ascii") as stream:
             stream.write("".join(f"{each}\n" for each in new))

@@ -110,12 +110,16 @@ def _assign(scheme: Scheme, item: str, value: str) -> Scheme:
         raise UserError(f"--set: {WHAT[scheme.kind]} as `{scheme.name}` has no `{item}`: {allowed}")
     if item.startswith("transport."):
         transport = scheme.transport | {item.removeprefix("transport."): _literal(value)}
-        return replace(scheme, transport=transport, file="--set")
+        return replace(scheme, transport=transport, file="--set", origin=scheme.origin or scheme.file)
     if item.startswith("application."):
         application = scheme.application | {item.removeprefix("application."): _literal(value)}
-        return replace(scheme, application=application, file="--set")
+        return replace(scheme, application=application, file="--set", origin=scheme.origin or scheme.file)
     return replace(
-        scheme, parameters=scheme.parameters | {item: value}, assigned=scheme.assigned | {item}, file="--set"
+        scheme,
+        parameters=scheme.parameters | {item: value},
+        assigned=scheme.assigned | {item},
+        file="--set",
+        origin=scheme.origin or scheme.file,
     )
 
 

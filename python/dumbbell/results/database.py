@@ -3,12 +3,13 @@
 Both are indexes: the run directories hold the truth, and a database can be made anew from them.
 """
 
+import contextlib
 import os
 import shutil
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from dumbbell.experiment import Experiment
 from dumbbell.results import rows
 from dumbbell.results.directory import ResultsDirectory
 from dumbbell.results.numbers import definition, definitions, numbers, sampled_metrics
-from dumbbell.results.schema import upgrade, views
+from dumbbell.results.schema import require_ours, upgrade, views
 
 INDEX = "results.sqlite"
 BUSY_TIMEOUT_S = 30.0
@@ -44,8 +45,6 @@ class Database:
         self.copies = gathers and copies
         self._known: set[tuple[str, str]] = set()
         self._origins: dict[Path, rows.Origin] = {}
-        if file.is_symlink() and not gathers:
-            raise UserError(f"{file}: is a symbolic link: remove it")  # somebody else's directory may have it
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -110,7 +109,7 @@ class Database:
             gone = [row for row in found if row[0] not in kept]
             self.connection.executemany("DELETE FROM experiment WHERE id = ?", gone)
         for (number,) in gone:
-            shutil.rmtree(self._series(number), ignore_errors=True)
+            self._remove_series(number)
 
     def record(self, results: ResultsDirectory, run: dict[str, Any]) -> int:
         """Adds or replaces one run, given as in `show --json`; its number."""
@@ -168,12 +167,17 @@ class Database:
         if self.copies:
             series = self._series(number)
             place = f"{series.parent.name}/{series.name}"
-            shutil.rmtree(series, ignore_errors=True)
+            self._remove_series(number)
             for file, _ in rows.SAMPLES.values():
                 if (folder / file).exists():
                     series.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(folder / file, series / file)
         self._add("series", number, rows.series_rows(folder, run, place, packet_log=not self.copies))
+
+    def _remove_series(self, number: object) -> None:
+        """Removes the copies of an experiment; of a number that is none somebody else has written the database."""
+        if self.copies and isinstance(number, int):
+            shutil.rmtree(self._series(number), ignore_errors=True)
 
     def _series(self, number: int) -> Path:
         """Where a gathering database keeps the series of an experiment."""
@@ -193,6 +197,32 @@ class Database:
             raise UserError(f"{self.file}: is damaged ({one_line(error)})") from None
         except OSError as error:
             raise UserError(f"{self.file}: {one_line(error)}") from None
+
+
+def start_anew(file: Path) -> None:
+    """Removes an index, which is made anew of the run directories.
+
+    Somebody else's directory may have one, beside which a journal lies that makes SQLite remove another file.
+
+    Raises:
+        UserError: it is a link, no file, or none of ours.
+    """
+    if file.is_symlink():
+        raise UserError(f"{file}: is a symbolic link: remove it")
+    if file.exists():
+        if not file.is_file():
+            raise UserError(f"{file}: is no regular file: remove it")
+        try:
+            # neither a journal nor a log beside it is looked at
+            with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+                require_ours(connection)
+        except UserError as error:
+            raise UserError(f"{file}: {error}") from None
+        except sqlite3.Error as error:
+            raise UserError(f"{file}: {_reason(error)}") from None
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{file}{suffix}")  # noqa: PTH108 (a link or a pipe as well)
 
 
 def _reason(error: sqlite3.Error) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.base.errors import UserError
-from dumbbell.results.database import INDEX, Database
+from dumbbell.results.database import INDEX, Database, start_anew
 from dumbbell.results.directory import ResultsDirectory
 
 
@@ -40,6 +40,7 @@ class Recording:
             if gathering is not None:
                 self._gathering = Database(gathering.file, gathers=True, copies=gathering.copies)
             for results in parts:
+                start_anew(results.directory / INDEX)
                 index = self._indexes[results.directory] = Database(results.directory / INDEX)
                 index.rebuild(results, results.settled())
                 if self._gathering is not None:

@@ -111,8 +111,8 @@ _VIEWS = {
 """What stands before the metrics of each kind, where its rows come from, and the number of the entity."""
 
 
-def upgrade(connection: sqlite3.Connection) -> None:
-    """Brings the open database to this version; to be called within a transaction.
+def require_ours(connection: sqlite3.Connection) -> set[str]:
+    """Return the names of the tables of a database of ours, of any version; none if there is nothing in it.
 
     Raises:
         UserError: it is a newer version's, or no database of ours.
@@ -126,10 +126,22 @@ def upgrade(connection: sqlite3.Connection) -> None:
     tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone()[0]:
         raise UserError("has triggers, which may do anything, for ever: it is not one of dumbbell's: remove it")
-    if found == SCHEMA_VERSION and connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION:
-        return
-    if tables and not (found == 0 and tables == {"runs", "metrics", "definitions"}):
+    is_new = found == SCHEMA_VERSION and connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION
+    is_first = found == 0 and tables == {"runs", "metrics", "definitions"}
+    if tables and not (is_new or is_first):
         raise UserError("is a database, but not one of dumbbell's: choose another file")
+    return tables
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Brings the open database to this version; to be called within a transaction.
+
+    Raises:
+        UserError: as of `require_ours`.
+    """
+    tables = require_ours(connection)
+    if tables and connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION:
+        return
     for statement in (*TABLES, *(FROM_VERSION_1 if tables else ())):
         connection.execute(statement)
     insert = "INSERT INTO migration VALUES (?, ?, ?)"

@@ -208,6 +208,7 @@ def _experiment(raw: _Raw, asked: Asked, used: dict[str, Scheme]) -> Experiment:
         seed=asked.seed,
         schemes=list(used),
         mixes=[],
+        flow=(),
         paths=[PLACE],
         grid=(),
         cells={},
@@ -224,6 +225,7 @@ def _experiment(raw: _Raw, asked: Asked, used: dict[str, Scheme]) -> Experiment:
         bandwidth_cap_mbps=None,
         data_cap_bytes=None,
         closed=False,
+        known_plugins=frozenset(),
         **changes,
     )
     # nothing that is looked at is sampled
