@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 import dumbbell as library
 from conftest import COMMAND, Dumbbell, show
+from dumbbell.execution.worker import Usual
 from test_plugins import compiled
 
 HOSTILE = Path(__file__).parent / "plugins/hostile.py"
@@ -226,3 +228,16 @@ def test_an_attack_of_a_file_as_it_is_loaded_ends_the_command(folder: Path, atta
     assert "Traceback" not in done.stderr
     assert done.returncode in ((0, 2) if said is None else (2,)), done.stderr
     assert said is None or said in done.stderr
+
+
+def test_what_a_plug_in_does_to_masks_and_limits_ends_with_its_run() -> None:
+    usual = Usual.now()
+    soft, hard = usual.limits[resource.RLIMIT_FSIZE]
+    try:
+        os.umask(0o777)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+        usual.restore()
+        assert Usual.now() == usual
+    finally:
+        os.umask(usual.umask)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

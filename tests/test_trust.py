@@ -594,11 +594,14 @@ def test_what_is_asked_for_its_version_is_named(
 
 
 def test_a_target_of_calibration_loads_no_plug_in(dumbbell: Dumbbell, theirs: Path, folder: Path) -> None:
-    published = '[[published]]\nscheme = "reno"\nthroughput_mbps = 5.0\ndelay_p95_ms = 40.0\n'
-    theirs.write_text('schemes = ["reno"]\npaths = ["small.toml"]\n' + published + '[[flow]]\nscheme = "./evil.py"\n')
-    dumbbell(
-        "calibrate", theirs, "--out", "p.toml", "--evaluations", "3", "--folds", "0", "--models", "queue", expect=None
+    measured = "throughput_mbps = 5.0\ndelay_p95_ms = 50.0\n"
+    theirs.write_text(
+        'name = "pub"\nschemes = ["reno", "cubic"]\npaths = ["small.toml"]\nduration_s = 1.0\nwarmup_s = 0.0\n'
+        f'published_source = "x"\n[[flow]]\n[[flow]]\nscheme = "{folder / "evil.py"}"\n'
+        + "".join(f'[[published]]\nscheme = "{scheme}"\n{measured}' for scheme in ("reno", "cubic"))
     )
+    words = ("--out", "p.toml", "--evaluations", "3", "--folds", "0")
+    dumbbell("calibrate", theirs, *words, expect=None)
     assert not (folder / "executed").exists()
 
 
@@ -661,11 +664,40 @@ def test_a_pipe_in_the_place_of_a_journal_is_removed(dumbbell: Dumbbell, folder:
 
 
 def test_pages_of_a_benchmark_do_not_follow_links(dumbbell: Dumbbell, folder: Path) -> None:
-    words = ("benchmark", "--schemes", "reno", "--quick", "--only", "competition", "--out", "b")
-    (folder / "b").mkdir()
-    (folder / "drawings").mkdir()
+    (folder / "tiny.toml").write_text(
+        'schemes = ["reno"]\npaths = ["small.toml"]\nduration_s = 1.0\nruns = 1\nwarmup_s = 0.0\n'
+        '[benchmark]\ngroup = "Steady state"\ntext = "x"\nfigures = ["operating-point"]\n'
+    )
+    words = ("benchmark", "--schemes", "reno", "--quick", "--experiment", "tiny.toml", "--only", "tiny", "--out", "b")
+    dumbbell(*words)
+    (folder / "b/figures").rename(folder / "drawings")
     (folder / "drawings/one.svg").write_text("<svg/>")
     (folder / "b/figures").symlink_to(folder / "drawings")
-    (folder / "b/benchmark.json").write_text("{}")
-    dumbbell(*words, "--resume", expect=2)
+    assert "leads out of" in dumbbell(*words, "--resume", expect=2).stderr
     assert (folder / "drawings/one.svg").exists()
+
+
+def test_a_specification_of_somebody_elses_run_is_not_simulated(
+    stranger: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    (folder / "executed").unlink(missing_ok=True)
+    run = library.open(stranger).runs[0]
+    with pytest.raises(Untrusted, match=r"the specification: would execute .*evil\.py"):
+        library.simulate(run.specification)
+    assert not (folder / "executed").exists()
+    library.simulate(run.specification, trust=True)
+    assert (folder / "executed").exists()
+
+
+def test_a_grid_and_a_text_of_somebody_else_are_asked_about(
+    theirs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    gym = pytest.importorskip("dumbbell.gym")
+    with pytest.raises(Untrusted):
+        gym.CongestionEnv(grid=str(theirs), policy="indigo")
+    text = theirs.read_text().replace('"scheme.toml"', f'"{folder / "evil.py"}"')
+    with pytest.raises(Untrusted):
+        library.run(library.Plan.from_toml(f'name = "x"\n{text}'), out=folder / "again")
+    assert not (folder / "executed").exists()

@@ -4,6 +4,7 @@
 //! behind that names the plug-in and what it was doing.
 
 use crate::callback::Callback;
+use crate::float::restore_rounding;
 use crate::{copies, saying};
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering, compiler_fence};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -82,6 +83,7 @@ impl Place {
     /// It has answered, in this process or in a copy of it that it has made.
     #[inline]
     pub(crate) fn leave(&self) {
+        restore_rounding();
         self.check_copied();
         compiler_fence(Ordering::SeqCst);
         self.count.store(self.count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);

@@ -38,6 +38,8 @@ impl Loaded {
                 flow.files = read_files(&flow.parameters, declared)?;
             }
         }
+        // What was loaded here, or for a run before, may have changed it.
+        plugin::restore_rounding();
         Ok(Self { registry, watch })
     }
 

@@ -22,6 +22,7 @@ from dumbbell.catalog.settings import Settings
 from dumbbell.execution.check import check
 from dumbbell.execution.perform import Execution, perform_plan
 from dumbbell.execution.pool import Outcome
+from dumbbell.execution.trust import agree_to, require_known
 from dumbbell.experiment import Overrides, pin, resolve
 from dumbbell.plugins import isolated
 from dumbbell.plugins.isolated import Watch
@@ -227,22 +228,27 @@ def specification(
     selection = select(() if scheme is None else scheme, path, () if mix is None else mix, (), given, settings)
     experiment = pin(resolve(selection.of(DEFAULT), selection.overrides))
     check(experiment)
+    agree_to(experiment)
     runs = [each for each in experiment.all_runs() if each.run == run]
     if len(runs) > 1:
         raise UserError("a specification is of one run: give one of `scheme` and `mix`")
     return deepcopy(experiment.specification(runs[0]))  # whoever changes it changes no path or scheme
 
 
-def simulate(specification: Mapping[str, Any], watch: Watch | None = None) -> RunResults:
+def simulate(specification: Mapping[str, Any], watch: Watch | None = None, trust: bool = False) -> RunResults:
     """Simulates one run in memory: no file is left, and other threads go on meanwhile.
 
     `specification` is what `dumbbell.specification` makes; its `log` says which packet events are kept. `watch` is
     called at the end of every sample interval with the time (s), and with the values of flows (by number) and of links
-    (by name), each by field. What it raises ends the run. Plug-ins run in a process of their own.
+    (by name), each by field. What it raises ends the run. Plug-ins run in a process of their own,
+    if they were given to `dumbbell.specification` here, or this user has run them before, or with `trust`.
 
     Raises:
+        dumbbell.Untrusted: it has a plug-in of somebody else.
         dumbbell.Error: a key or value that is not allowed, or what a plug-in did wrong, in one line.
     """
+    if not trust:
+        require_known(specification)
     found, kept = _simulated(specification, watch)
     statistics = json.loads(found)
     names = [str(flow["scheme"]) for flow in statistics["flows"]]
@@ -284,7 +290,9 @@ def controller_cost(scheme: str | Scheme) -> ControllerCost:
     )
 
 
-async def simulate_async(specification: Mapping[str, Any], watch: Watch | None = None) -> RunResults:
+async def simulate_async(
+    specification: Mapping[str, Any], watch: Watch | None = None, trust: bool = False
+) -> RunResults:
     """Simulate one run as `simulate` does, in a thread of its own; to cancel the task ends the run.
 
     The run ends at the next sample interval after the task is cancelled, before `CancelledError` is raised: nothing
@@ -305,7 +313,7 @@ async def simulate_async(specification: Mapping[str, Any], watch: Watch | None =
         if watch is not None:
             watch(time_s, flows, links)
 
-    running = asyncio.get_running_loop().run_in_executor(None, simulate, specification, look)
+    running = asyncio.get_running_loop().run_in_executor(None, simulate, specification, look, trust)
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:

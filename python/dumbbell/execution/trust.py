@@ -14,6 +14,7 @@ import stat
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from dumbbell import catalog
 from dumbbell.base.errors import UserError, listed
@@ -21,7 +22,7 @@ from dumbbell.base.input_files import TRUSTED, read_text
 from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.plugin_schemes import plugin_digest
 from dumbbell.catalog.programs import SIDES, unescaped
-from dumbbell.catalog.scheme import WHAT, Scheme
+from dumbbell.catalog.scheme import CODE, WHAT, Scheme
 from dumbbell.experiment import Experiment, Overrides, pin, resolve, with_overrides
 from dumbbell.experiment.resolve import UnknownPlugin
 
@@ -56,7 +57,7 @@ def is_foreign(plan: Plan) -> bool:
 
     Where the file lies says nothing: whoever sends it chooses what lies beside it, and links to it.
     """
-    return plan.file.endswith(".toml") and not catalog.experiments().is_shipped(plan.file)
+    return plan.file.endswith((".toml", "TOML")) and not catalog.experiments().is_shipped(plan.file)
 
 
 def trusted(plan: Plan, overrides: Overrides, trust: bool) -> Experiment:
@@ -100,6 +101,30 @@ def _resolved(plan: Plan, overrides: Overrides, trust: bool) -> Experiment:
         codes = {code: f"plug-in {file}" for file, code in unknown.plugins.items()}
         brought = _brought(with_overrides(plan, overrides), _unknown_code(unknown.others))
         raise Untrusted(plan.file, codes | brought) from None
+
+
+def agree_to(experiment: Experiment) -> None:
+    """Take what the experiment would execute for this user's choice, in this process: a program has named it."""
+    _agreed.update(code for code, _ in _unknown_code(experiment.schemes.values()))
+
+
+def require_known(specification: Mapping[str, Any]) -> None:
+    """See that the plug-ins of a run specification are those of this user: it may come with somebody's results.
+
+    Raises:
+        Untrusted: one of them has not been run before.
+    """
+    brought = {}
+    flows = specification.get("flows")
+    for flow in flows if isinstance(flows, list) else []:
+        for kind, key in CODE.items():
+            code = flow.get(kind) if isinstance(flow, Mapping) else None
+            if isinstance(code, Mapping):
+                file = str(code.get(key))
+                brought[plugin_digest(file, str(code.get("sha256")))] = f"plug-in {file}"
+    known = _remembered() if brought else set()
+    if unknown := {code: words for code, words in brought.items() if code not in known}:
+        raise Untrusted("the specification", unknown)
 
 
 def require_trust(plan: Plan, experiment: Experiment, trust: bool) -> None:

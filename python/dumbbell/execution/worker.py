@@ -4,11 +4,12 @@ import contextlib
 import ctypes
 import faulthandler
 import os
+import resource
 import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import parent_process
@@ -152,7 +153,7 @@ def _serve(connection: Connection, post: Post) -> None:
     _begin(_publish, made, tell)
     if bounds is not None:
         _begin(_beat, tell)
-    own, module = os.getpid(), sys.modules[__name__]
+    own, module, usual = os.getpid(), sys.modules[__name__], Usual.now()
     while True:
         try:
             task = connection.recv()
@@ -160,6 +161,7 @@ def _serve(connection: Connection, post: Post) -> None:
             return
         started = time.monotonic()
         attempt = make(task, obstacle, partial(_say, tell, task.number))
+        usual.restore()
         if os.getpid() != own:
             os._exit(1)  # a plug-in has made a copy of this process
         if bounds is not None and sys.modules.get(__name__) is not module:
@@ -171,6 +173,32 @@ def _serve(connection: Connection, post: Post) -> None:
         attempt.log += take_output(bounds)
         tell(Made(task.number, time.monotonic() - started))
         made.put((task, attempt))
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What a plug-in may change for the runs after its own: the mask of new files' modes, and limits."""
+
+    umask: int
+    limits: Mapping[int, tuple[int, int]]
+
+    @classmethod
+    def now(cls) -> "Usual":
+        """Return what holds at this moment."""
+        umask = os.umask(0o077)
+        os.umask(umask)
+        kinds = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
+        return cls(umask, {kind: resource.getrlimit(kind) for kind in kinds})
+
+    def restore(self) -> None:
+        """Makes it hold again, as far as this user may."""
+        os.umask(self.umask)
+        for kind, (soft, hard) in self.limits.items():
+            now = resource.getrlimit(kind)
+            if now != (soft, hard):
+                fits = now[1] == resource.RLIM_INFINITY or 0 <= soft <= now[1]
+                with contextlib.suppress(OSError, ValueError):
+                    resource.setrlimit(kind, (soft if fits else now[1], now[1]))
 
 
 def _begin(work: Callable[..., None], *arguments: Any) -> None:  # noqa: ANN401 (whatever it takes)

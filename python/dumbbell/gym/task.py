@@ -12,7 +12,8 @@ from dumbbell.api.listing import experiments
 from dumbbell.api.running import specification
 from dumbbell.base.errors import UserError, listed
 from dumbbell.catalog.path import PathModel
-from dumbbell.experiment.resolve import resolve
+from dumbbell.execution.trust import trusted
+from dumbbell.experiment import Overrides
 from dumbbell.experiment.specification import fitted_transport
 from dumbbell.gym.fields import OWN, REWARDS, agents
 from dumbbell.gym.policy import Policy, chosen
@@ -83,7 +84,7 @@ def drawn(value: Draw, name: str) -> dict[str, Any]:
 def paths_of(path: Where | Sequence[Where], grid: str | None) -> list[Where]:
     """All paths that episodes are chosen from: those given, or the cells of an experiment."""
     if grid is not None:
-        return list(resolve(experiments().find(grid)).paths.values())
+        return list(trusted(experiments().find(grid), Overrides(), trust=False).paths.values())
     several = isinstance(path, Sequence) and not isinstance(path, str)
     found: list[Where] = list(path) if several else [path]  # type: ignore[arg-type,list-item]
     if not found:
