@@ -1,6 +1,7 @@
 """Somebody else's results: to read them executes nothing, to continue or repeat them asks first."""
 
 import contextlib
+import hashlib
 import importlib.util
 import os
 import pty
@@ -319,8 +320,9 @@ def _asked(folder: Path, answer: str, *words: str, meanwhile: Callable[[], objec
             os.close(ours)
             return -1, shown
     os.close(ours)
+    status = process.wait()
     assert answered, shown
-    return process.wait(), shown
+    return status, shown
 
 
 def test_whoever_sits_at_a_terminal_is_asked(stranger: Path, folder: Path) -> None:
@@ -396,7 +398,7 @@ def test_what_is_agreed_to_is_shown_with_variables_and_parameters_and_cannot_hid
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
-    sender = r'["run", "{script}", "\u001b[2K\u001b[1A\u202e", "' + "x" * 3000 + '${{IFS}}evil"]'
+    sender = r'["run", "{script}", "\u001b[2K\u001b[1A\u202e", "' + "x" * 1000 + '${{IFS}}evil"]'
     (folder / "hidden.toml").write_text(_program(sender, environment='{ LD_PRELOAD = "/their/evil.so" }'))
     status, shown = _asked(folder, "n\n", "hidden.toml", "--out", "again")
     assert status == 2
@@ -700,4 +702,36 @@ def test_a_grid_and_a_text_of_somebody_else_are_asked_about(
     text = theirs.read_text().replace('"scheme.toml"', f'"{folder / "evil.py"}"')
     with pytest.raises(Untrusted):
         library.run(library.Plan.from_toml(f'name = "x"\n{text}'), out=folder / "again")
+    assert not (folder / "executed").exists()
+
+
+def test_agreement_is_to_what_is_there_and_not_to_what_a_file_says(
+    dumbbell: Dumbbell, theirs: Path, folder: Path
+) -> None:
+    mine = (folder / "evil.py").read_text()
+    forged = hashlib.sha256(f"{mine}# and more".encode()).hexdigest()
+    scheme = folder / "scheme.toml"
+    scheme.write_text(f'{scheme.read_text()}files = {{ "{folder / "evil.py"}" = "{forged}" }}\n')
+    refused = dumbbell("run", theirs, "--trust", "--out", "again", expect=2).stderr
+    assert "has changed: its SHA-256 is not the one under `files`" in refused
+    assert not (folder / "my-state/dumbbell/trusted").exists()
+    (folder / "evil.py").write_text(f"{mine}# and more")
+    dumbbell("run", theirs, "--out", "again", expect=2)
+    assert not (folder / "executed").exists()
+
+
+def test_spaces_hide_nothing_from_who_is_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    (folder / "theirs.toml").write_text(_program('["touch", "executed #' + " " * 4000 + 'iperf3"]'))
+    _, shown = _asked(folder, "n\n", "theirs.toml", "--out", "again")
+    assert "executed #<4000 spaces>iperf3" in shown
+    assert "Execute it? [y/N]" in shown
+    assert not (folder / "executed").exists()
+
+
+def test_what_does_not_stay_on_a_screen_is_not_asked_about(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    (folder / "theirs.toml").write_text(_program('["sh", "-c", "touch executed; ' + "true; " * 400 + '"]'))
+    with pytest.raises(AssertionError, match="--trust runs it"):  # no question came
+        _asked(folder, "y\n", "theirs.toml", "--out", "again")
     assert not (folder / "executed").exists()

@@ -67,15 +67,14 @@ def plugin_sha256(file: str) -> str:
 def with_sha256(scheme: Scheme) -> Scheme:
     """Return the scheme with the SHA-256 of its plug-in under `files`: from here on no other code is loaded for it.
 
-    Raises:
-        UserError: its file cannot be read.
+    A scheme whose file cannot be read is returned as it is: results can be shown without it.
     """
     if not scheme.is_outside or scheme.code in scheme.files:
         return scheme
     try:
         return replace(scheme, files=scheme.files | {scheme.code: plugin_sha256(scheme.code)})
-    except UserError as error:
-        raise UserError(f"{scheme.file}: scheme `{scheme.name}`: {error}") from None
+    except UserError:
+        return scheme
 
 
 def plugin_digest(file: str, sha256: str) -> str:

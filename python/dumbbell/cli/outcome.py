@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,6 +13,12 @@ from dumbbell.base.errors import printable, printable_whole
 from dumbbell.base.json_text import to_json
 from dumbbell.cli.summary import print_summary
 from dumbbell.cli.text import columns
+
+MOST_ASKED = 1500
+"""Most letters of what is asked about at a terminal: more does not stay on the screen. `--trust` agrees to more."""
+
+_SPACES = re.compile(r" {4,}")
+"""As many as a line of the terminal would hide what stands before them."""
 
 MOST_ALIKE = 3
 """Runs that failed for the same reason are listed one by one up to so many."""
@@ -68,14 +75,20 @@ def _run_or_ask(arguments: Mapping[str, Any]) -> dumbbell.Results:
         except dumbbell.Untrusted as doubt:
             if not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise
-            # `printable` shortens long words; the user has to see all of what the answer allows.
+            # `printable` shortens long words; the user has to see all of what the answer allows, and nothing beside it.
+            lines = [
+                _SPACES.sub(lambda found: f"<{len(found[0])} spaces>", printable_whole(line)) for line in doubt.what
+            ]
+            if sum(map(len, lines)) > MOST_ASKED:
+                raise
             print(
                 f"{printable_whole(doubt.file)} would execute on this machine what you have not run before:",
                 file=sys.stderr,
             )
-            for line in doubt.what:
-                print(f"  {printable_whole(line)}", file=sys.stderr)
-            print("Execute it? [y/N] ", end="", file=sys.stderr, flush=True)
+            for line in lines:
+                print(f"  {line}", file=sys.stderr)
+            what = "it" if len(lines) == 1 else f"all {len(lines)}"
+            print(f"Execute {what}? [y/N] ", end="", file=sys.stderr, flush=True)
             if sys.stdin.readline().strip().lower() not in ("y", "yes"):
                 raise
             doubt.agree()

@@ -20,7 +20,7 @@ from dumbbell import catalog
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.input_files import TRUSTED, read_text
 from dumbbell.catalog.plan import Plan
-from dumbbell.catalog.plugin_schemes import plugin_digest
+from dumbbell.catalog.plugin_schemes import plugin_digest, plugin_sha256
 from dumbbell.catalog.programs import SIDES, unescaped
 from dumbbell.catalog.scheme import CODE, WHAT, Scheme
 from dumbbell.experiment import Experiment, Overrides, pin, resolve, with_overrides
@@ -191,9 +191,17 @@ def _in_words(scheme: Scheme) -> str:
 
 
 def _digest(scheme: Scheme) -> str:
-    """Return the digest of a scheme's code: of a plug-in, or of a program's arguments and parameters."""
-    if scheme.is_outside and scheme.code in scheme.files:
-        return plugin_digest(scheme.code, scheme.files[scheme.code])
+    """Return the digest of a scheme's code: of a plug-in, or of a program's arguments and parameters.
+
+    Raises:
+        UserError: a plug-in cannot be read, or is not the one that the scheme says: nobody agrees to what is not there.
+    """
+    if scheme.is_outside:
+        there = plugin_sha256(scheme.code)
+        if scheme.files.get(scheme.code) != there:
+            what = f"{scheme.code} has changed: its SHA-256 is not the one under `files`"
+            raise UserError(f"{scheme.file}: scheme `{scheme.name}`: {what}")
+        return plugin_digest(scheme.code, there)
     words = None if scheme.program is None else scheme.program.table()
     described = json.dumps([scheme.kind, scheme.code, words, scheme.parameters], sort_keys=True)
     return hashlib.sha256(described.encode()).hexdigest()
