@@ -167,8 +167,10 @@ fn flows_of_all_kinds_share_a_link_with_their_own_rtts_and_directions() {
     assert!(number(&flows[0], "owd_min_ms") < 25.0);
     assert!(number(&flows[1], "owd_min_ms") >= 30.0);
     assert!(number(&flows[2], "owd_p50_ms") < 25.0);
-    let sum = number(&flows[0], "throughput_mbps") + number(&flows[1], "throughput_mbps");
-    assert!(sum < 21.0, "{sum} Mbit/s over a link of 20");
+    // Over the time of the run: the throughput of each is over its own, which is less if it began late.
+    let sum_bytes = number(&flows[0], "bytes_delivered") + number(&flows[1], "bytes_delivered");
+    let sum_mbps = sum_bytes * 8e-6 / 3.0;
+    assert!(sum_mbps < 21.0, "{sum_mbps} Mbit/s over a link of 20");
 }
 
 fn planned_losses_and_copies_happen_to_real_packets() {
