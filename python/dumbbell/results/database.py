@@ -49,7 +49,7 @@ class Database:
             file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"{file}: {one_line(error)}") from None
-        with self._explained():
+        with _explained(self.file):
             self.connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_S, isolation_level=None)
             try:
                 self._prepare()
@@ -100,7 +100,7 @@ class Database:
 
         Experiments that were there already keep their numbers.
         """
-        with self._explained(), _transaction(self.connection):
+        with _explained(self.file), _transaction(self.connection):
             origin = self._origin(results)
             if not self.gathers:  # whatever it was called before
                 self.connection.execute("UPDATE experiment SET results_id = ?", (origin.identity,))
@@ -113,7 +113,7 @@ class Database:
 
     def record(self, results: ResultsDirectory, run: dict[str, Any]) -> int:
         """Adds or replaces one run, given as in `show --json`; its number."""
-        with self._explained(), _transaction(self.connection):
+        with _explained(self.file), _transaction(self.connection):
             return self._insert(results, self._origin(results), run)
 
     def _origin(self, results: ResultsDirectory) -> rows.Origin:
@@ -187,16 +187,18 @@ class Database:
         """Closes the file."""
         self.connection.close()
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise UserError(f"{self.file}: {_reason(error)}") from None
-        except UnicodeDecodeError as error:  # of a text in it
-            raise UserError(f"{self.file}: is damaged ({one_line(error)})") from None
-        except OSError as error:
-            raise UserError(f"{self.file}: {one_line(error)}") from None
+
+@contextmanager
+def _explained(file: Path) -> Iterator[None]:
+    """Says in a line what is wrong with a database."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise UserError(f"{file}: {_reason(error)}") from None
+    except UnicodeDecodeError as error:  # of a text in it
+        raise UserError(f"{file}: is damaged ({one_line(error)})") from None
+    except OSError as error:
+        raise UserError(f"{file}: {one_line(error)}") from None
 
 
 def start_anew(file: Path) -> None:
@@ -212,14 +214,13 @@ def start_anew(file: Path) -> None:
     if file.exists():
         if not file.is_file():
             raise UserError(f"{file}: is no regular file: remove it")
-        try:
-            # neither a journal nor a log beside it is looked at
-            with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        # neither a journal nor a log beside it is looked at
+        name = f"{file.absolute().as_uri()}?mode=ro&immutable=1"
+        with _explained(file), closing(sqlite3.connect(name, uri=True)) as connection:
+            try:
                 require_ours(connection)
-        except UserError as error:
-            raise UserError(f"{file}: {error}") from None
-        except sqlite3.Error as error:
-            raise UserError(f"{file}: {_reason(error)}") from None
+            except UserError as error:
+                raise UserError(f"{file}: {error}") from None
     for suffix in ("", "-journal", "-wal", "-shm"):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(f"{file}{suffix}")  # noqa: PTH108 (a link or a pipe as well)
