@@ -10,7 +10,7 @@ use units::{Span, Time};
 
 /// A policy and whoever acts for it: a network, a trainer, somebody outside. What acts is a controller.
 pub trait Acting: Debug + Send {
-    /// What is acted for.
+    /// The type of the policy.
     type Policy: Policy + ?Sized;
 
     /// The policy.

@@ -12,8 +12,8 @@
 //! is drawn when STARTUP ends; the rate never falls below 350 kbit/s; what is sent again waits with the rest while
 //! sending is skipped.
 //!
-//! Expected: a lone flow fills the link; the cycle's mean gain is 1. Alone both queue at most 0.28 of what the link
-//! carries in an RTT and a PACK interval.
+//! Expected: a lone flow fills the link; the cycle's mean gain is 1. The queue of a lone flow is at
+//! most 0.28 times the rate of the link times the sum of RTT and PACK interval.
 
 use crate::parts::{Pack, PackHalf, WindowedMin, interval_message};
 use crate::{

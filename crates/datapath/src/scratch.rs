@@ -16,7 +16,7 @@ const OF_USER: &str = "XDG_RUNTIME_DIR";
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// That of a run, named by the mark of its owner: made now, so whatever is there already is refused.
+    /// Creates the directory of a run, named by the mark of the run's owner. A directory that exists already is refused.
     ///
     /// # Errors
     /// One line: where no directory could be made, and why.

@@ -26,7 +26,7 @@ pub enum Callback {
     OnWake,
     /// The end of an episode.
     OnRecovered,
-    /// What is allowed.
+    /// The window and the pacing rate that the controller allows.
     Control,
     /// Values for plots.
     Fields,

@@ -38,7 +38,7 @@ impl Loaded {
                 flow.files = read_files(&flow.parameters, declared)?;
             }
         }
-        // What was loaded here, or for a run before, may have changed it.
+        // A plug-in that was loaded now or for an earlier run may have changed how this thread rounds.
         plugin::restore_rounding();
         Ok(Self { registry, watch })
     }

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dumbbell.execution.pool import Outcome
 
 FOLDERS = ("experiments", "figures", "schemes")
-"""What pages lie in."""
+"""The folders of a benchmark that its pages and figures lie in."""
 
 Files = str | PathLike[str] | Iterable[str | PathLike[str]]
 

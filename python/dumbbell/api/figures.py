@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 FORMS = (".svg", ".pdf", ".png")
-"""What figures can be saved as."""
+"""The endings of files that a figure can be saved as."""
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ from dumbbell.base.backend import SIMULATION, executing_backend
 from dumbbell.base.errors import UserError, one_line, with_hint
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.plan import Plan, mix_label
-from dumbbell.catalog.scheme import CODE, Scheme
+from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.settings import Settings
 from dumbbell.execution.check import check
 from dumbbell.execution.perform import Execution, perform_plan
 from dumbbell.execution.pool import Outcome
-from dumbbell.execution.trust import agree_to, require_known
+from dumbbell.execution.trust import agree_to, outside_code, require_known
 from dumbbell.experiment import Overrides, pin, resolve
 from dumbbell.plugins import isolated
 from dumbbell.plugins.isolated import Watch
@@ -347,10 +347,5 @@ def _simulated(specification: Mapping[str, Any], watch: Watch | None) -> tuple[s
 
 def _plugins(specification: Mapping[str, Any]) -> list[str]:
     """The schemes with controllers from outside, each with its file."""
-    flows = specification.get("flows")
-    found = []
-    for flow in flows if isinstance(flows, list) else []:
-        for kind, key in CODE.items():
-            if isinstance(flow, Mapping) and isinstance(flow.get(kind), Mapping):
-                found.append(f"{flow.get('scheme')} ({flow[kind].get(key)})")
+    found = [f"{flow.get('scheme')} ({file})" for flow, _, file in outside_code(specification)]
     return list(dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""What executes runs: a class for each backend, in a module of the backend's name."""
+"""The protocol of executors. An executor makes runs: each backend has one, in the module of its name."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What every other floor stands on, and what knows none of them: errors, names, files, processes, progress."""
+"""The lowest floor, which imports no other: errors, names, files, processes, progress."""

@@ -11,7 +11,7 @@ import json
 import os
 import shlex
 import stat
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -108,6 +108,19 @@ def agree_to(experiment: Experiment) -> None:
     _agreed.update(code for code, _ in _unknown_code(experiment.schemes.values()))
 
 
+def outside_code(specification: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], str]]:
+    """Yield each flow with a controller from outside, the table that names its code, and the file.
+
+    `specification` may be anything that JSON can hold.
+    """
+    flows = specification.get("flows")
+    for flow in flows if isinstance(flows, list) else []:
+        for kind, key in CODE.items():
+            code = flow.get(kind) if isinstance(flow, Mapping) else None
+            if isinstance(code, Mapping):
+                yield flow, code, str(code.get(key))
+
+
 def require_known(specification: Mapping[str, Any]) -> None:
     """See that the plug-ins of a run specification are those of this user: it may come with somebody's results.
 
@@ -115,13 +128,8 @@ def require_known(specification: Mapping[str, Any]) -> None:
         Untrusted: one of them has not been run before.
     """
     brought = {}
-    flows = specification.get("flows")
-    for flow in flows if isinstance(flows, list) else []:
-        for kind, key in CODE.items():
-            code = flow.get(kind) if isinstance(flow, Mapping) else None
-            if isinstance(code, Mapping):
-                file = str(code.get(key))
-                brought[plugin_digest(file, str(code.get("sha256")))] = f"plug-in {file}"
+    for _, code, file in outside_code(specification):
+        brought[plugin_digest(file, str(code.get("sha256")))] = f"plug-in {file}"
     known = _remembered() if brought else set()
     if unknown := {code: words for code, words in brought.items() if code not in known}:
         raise Untrusted("the specification", unknown)

@@ -161,7 +161,8 @@ def _serve(connection: Connection, post: Post) -> None:
             return
         started = time.monotonic()
         attempt = make(task, obstacle, partial(_say, tell, task.number))
-        usual.restore()
+        if bounds is not None:
+            usual.restore()
         if os.getpid() != own:
             os._exit(1)  # a plug-in has made a copy of this process
         if bounds is not None and sys.modules.get(__name__) is not module:

@@ -46,7 +46,7 @@ fn record(spec: &RunSpec, directory: Option<&Path>) -> Result<(Emulated, Value),
     Ok((emulated, serde_json::to_value(stats).unwrap()))
 }
 
-/// How often a run is made at most until it is good, as `dumbbell run` does it.
+/// The maximum number of attempts at a run, as in `dumbbell run`.
 const ATTEMPTS: usize = 3;
 
 /// Runs it, and again where the machine stood still so long that the run calls itself invalid.

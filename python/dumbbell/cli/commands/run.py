@@ -18,11 +18,8 @@ from dumbbell.catalog.option_values import (
     seed,
     size,
 )
-from dumbbell.cli.options import chosen_path, execution, execution_options, path_options, plugin_option
+from dumbbell.cli.options import chosen_path, execution, execution_options, network_choices, path_options, plugin_option
 from dumbbell.cli.outcome import dry_run, execute
-
-_OF_NETWORKS = ("sender", "tunnel", "ntp", "remote_address", "udp_ports")
-"""Options for runs between two machines."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -102,7 +99,7 @@ def main(arguments: argparse.Namespace) -> int:
     same = ("experiment", "schemes", *values, "pantheon_dir")
     given = {name: getattr(arguments, name) for name in same} | {"path": chosen_path(arguments)}
     given |= {"mixes": arguments.mix, "cells": arguments.cell, "settings": arguments.set}
-    given |= {"plugins": arguments.plugin} | {name: getattr(arguments, name) for name in _OF_NETWORKS}
+    given |= {"plugins": arguments.plugin} | network_choices(arguments)
     campaign = ("every", "lasts", "disk_quota", "bandwidth_cap", "data_cap")
     given |= {name: getattr(arguments, name) for name in campaign}
     given |= {"random_order": arguments.random_order or None, "exact": arguments.exact}

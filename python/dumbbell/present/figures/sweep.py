@@ -4,10 +4,9 @@ from dumbbell.present.asked import Drawn, OfResults
 from dumbbell.present.cells import Cells, all_schemes, mean, scaled
 from dumbbell.present.figures import GRID
 from dumbbell.present.plots import SweepLine, SweepPanel, scheme_strokes, sweep_figure
+from dumbbell.present.report.over_time import LABELS
 
 SCOPE = GRID
-
-_LABELS = {"throughput_mbps": "Throughput (Mbit/s)", "delay_p95_ms": "95th % delay (ms)", "loss_rate": "Loss (%)"}
 
 
 def draw(of: OfResults) -> Drawn:
@@ -19,7 +18,7 @@ def draw(of: OfResults) -> Drawn:
     values = sorted({float(cells.axes[run.path][axis]) for run in runs})
     strokes = scheme_strokes([model.styles[scheme.name] for scheme in model.schemes])
     panels, rows = [], list[list[object]]()
-    for metric, label in _LABELS.items():
+    for metric, label in LABELS.items():
         lines = []
         for scheme, stroke in zip(model.schemes, strokes, strict=True):
             means = [

@@ -26,7 +26,7 @@ CAPTION = (
 
 _MOST_STRETCHES = 12  # rows of a scheme
 _UNITS = (("s", 1.0, 300.0), ("min", 60.0, 3 * 3600.0), ("h", 3600.0, 3 * 86400.0), ("days", 86400.0, float("inf")))
-_LABELS = {"throughput_mbps": "Throughput (Mbit/s)", "delay_p95_ms": "95th % delay (ms)", "loss_rate": "Loss (%)"}
+LABELS = {"throughput_mbps": "Throughput (Mbit/s)", "delay_p95_ms": "95th % delay (ms)", "loss_rate": "Loss (%)"}
 _QUARTILES = "Medians with the quartiles, interpolated linearly between runs."
 
 
@@ -47,7 +47,7 @@ class OverTime:
         axis, place = self._by_hour() if kind == "by-hour" else self._since(found)
         panels = [
             TimedPanel(
-                _LABELS[metric],
+                LABELS[metric],
                 [self._line(scheme, looks[scheme], each, metric, place) for scheme, each in found.items()],
             )
             for metric in METRICS
@@ -141,7 +141,7 @@ class OverTime:
         ]
         if any(spread.clocks for each in found.values() for period in each for spread in period.metrics.values()):
             caption += f" {LEGEND}"
-        columns = ("scheme", head, "# runs", *(_LABELS[metric] for metric in METRICS))
+        columns = ("scheme", head, "# runs", *(LABELS[metric] for metric in METRICS))
         return Table(caption, (), columns, tuple(rows), 2)
 
     def _field(self, period: Period, metric: ShownMetric) -> Field:
