@@ -91,7 +91,7 @@ check-python: $(VENV)/.tests
 	$(VENV)/bin/ruff format --check --quiet .
 	$(VENV)/bin/ruff check --quiet .
 	$(VENV)/bin/mypy
-	$(VENV)/bin/lint-imports --no-cache --no-logo
+	PYTHONPATH=python $(VENV)/bin/lint-imports --no-cache --no-logo
 
 .PHONY: test
 test: ## Everything that has to pass: check, and the tests of Rust, of the programs and of Python
