@@ -1,7 +1,8 @@
 //! Enclosures: each program has a PID namespace of its own, so that nothing it starts outlives it, wherever that puts itself.
 //!
 //! The first process of the namespace, the keeper, waits until its input ends, which it does when this process ends, however it
-//! does. With the first process the kernel ends every other one of the namespace, and lets none begin
+//! does. The input is a socket: a pipe could be opened once more by its name below `/proc`, and would then not end. With the
+//! first process the kernel ends every other one of the namespace, and lets none begin
 //! (Linux v6.12, `kernel/pid_namespace.c`, `zap_pid_ns_processes`).
 #![allow(unsafe_code, reason = "between fork and exec only system calls are made, no memory is allocated")]
 
@@ -10,6 +11,8 @@ use endpoint::Watchful;
 use nix::sched::{CloneFlags, unshare};
 use std::io;
 use std::mem;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::ptr;
@@ -34,6 +37,8 @@ pub(crate) enum Inherits {
 #[derive(Debug)]
 pub(crate) struct Enclosure {
     keeper: Child,
+    /// The other end of the keeper's input, which this process alone holds.
+    _lifeline: UnixStream,
 }
 
 impl Enclosure {
@@ -70,7 +75,7 @@ impl Enclosure {
             }
             unshare(CloneFlags::CLONE_NEWPID)
                 .map_err(|error| format!("cannot create a PID namespace: {error}: {FIX}"))?;
-            let mut enclosure = Self { keeper: keeper()? };
+            let mut enclosure = Self::empty()?;
             match command.spawn() {
                 Ok(child) => Ok((enclosure, child)),
                 Err(error) => {
@@ -79,6 +84,27 @@ impl Enclosure {
                 }
             }
         })
+    }
+
+    /// The PID namespace that the children of this thread begin, with its keeper. What others leave to that is reaped by the
+    /// kernel.
+    fn empty() -> Result<Self, String> {
+        let (lifeline, input) =
+            UnixStream::pair().map_err(|error| format!("cannot make a socket: {error}"))?;
+        let mut command = Command::new(KEEPER);
+        command.stdin(OwnedFd::from(input)).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        let prepare = || {
+            close_on_exec();
+            // SAFETY: takes numbers only. The setting stays over exec.
+            unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+            Ok(())
+        };
+        // SAFETY: system calls only.
+        unsafe { command.pre_exec(prepare) };
+        let keeper = command.spawn().map_err(|error| {
+            format!("cannot start `{KEEPER}`, which keeps a program's processes together: {error}")
+        })?;
+        Ok(Self { keeper, _lifeline: lifeline })
     }
 
     /// Ends everything inside, and waits until nothing is left; how the program `child` ended.
@@ -99,23 +125,6 @@ impl Drop for Enclosure {
 }
 
 const FIX: &str = "run as root, or set user.max_pid_namespaces above 0";
-
-/// The keeper of the PID namespace that the children of this thread begin. What others leave to it is reaped by the kernel.
-fn keeper() -> Result<Child, String> {
-    let mut command = Command::new(KEEPER);
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-    let prepare = || {
-        close_on_exec();
-        // SAFETY: takes numbers only. The setting stays over exec.
-        unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
-        Ok(())
-    };
-    // SAFETY: system calls only.
-    unsafe { command.pre_exec(prepare) };
-    command.spawn().map_err(|error| {
-        format!("cannot start `{KEEPER}`, which keeps a program's processes together: {error}")
-    })
-}
 
 /// Keeps all but the standard descriptors from the program that is about to take this process's place.
 fn close_on_exec() {

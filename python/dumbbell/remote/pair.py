@@ -152,6 +152,8 @@ class Pair:
             return self._run(specification, directory, note)
         except Error:
             raise  # a `ValueError` too
+        except KeyError as error:
+            raise UserError(f"{self._host}: what it answers is not understood: key {error} is missing") from error
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             what = f"{type(error).__name__}: {one_line(error)}"
             raise UserError(f"{self._host}: what it answers is not understood: {what}") from error
