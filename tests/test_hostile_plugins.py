@@ -9,11 +9,14 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from multiprocessing import Pipe
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import dumbbell as library
+import dumbbell.execution.pool as pool_module
 from conftest import COMMAND, Dumbbell, show
 from dumbbell.execution.worker import Usual
 from test_plugins import compiled
@@ -38,7 +41,7 @@ ATTACKS = {
     "leak": "on_ack raised OSError: Too many open files",
 }
 """Each with the end that its run has to come to."""
-HARMLESS = ("daemon", "print", "flood", "leave", "fine")
+HARMLESS = ("daemon", "mask", "print", "flood", "leave", "fine")
 """Those after which the run may well be good."""
 
 
@@ -204,6 +207,43 @@ def test_an_attack_on_a_simulation_of_the_library_ends_it_in_one_line(mode: str)
     with pytest.raises(library.Error) as caught:
         library.simulate(specification)
     assert "\n" not in str(caught.value)
+
+
+def test_what_a_run_leaves_counts_for_no_later_run_of_its_process(attack: Attack, dumbbell: Dumbbell) -> None:
+    # 40 processes each, half of them dead; 64 are allowed at once
+    done = attack("crowd", "--schemes", f"reno,{HOSTILE}", "--runs", "4", "--jobs", "1")
+    runs = show(dumbbell, "out", done.returncode)["runs"]
+    assert [run["status"] for run in runs] == ["done"] * 8, [run["reason"] for run in runs]
+
+
+def test_files_of_runs_have_the_modes_that_the_caller_wants(attack: Attack, folder: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        attack("mask", "--schemes", f"reno,{HOSTILE}", "--runs", "10", "--jobs", "1")
+    finally:
+        os.umask(before)
+    written = [file for name in ("stats.json", "log.txt") for file in (folder / "out").rglob(name)]
+    assert len(written) == 40
+    assert {oct(file.stat().st_mode & 0o777) for file in written} == {"0o640"}
+
+
+def test_a_process_that_is_silent_is_found_among_others_that_speak(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "SILENCE_S", 0.2)
+    monkeypatch.setattr(pool_module, "LOOK_S", 0.02)
+    pool = pool_module.Pool.__new__(pool_module.Pool)
+    pool._has_plugins = True
+    ours, theirs = Pipe()
+    silent, _held = Pipe()
+    workers = {each: SimpleNamespace(connection=each, silent_s=0.0) for each in (ours, silent)}
+    patience = time.monotonic() + 30.0
+    found: list[object] = []
+    while len(found) < 2 and time.monotonic() < patience:
+        theirs.send(None)
+        found = pool._ready(workers)  # type: ignore[arg-type]  # what it uses of them
+        ours.recv()
+        time.sleep(0.001)
+    assert found == list(workers.values())
+    assert workers[ours].silent_s == 0.0
 
 
 GARBAGE = "for each in range(3, 64):\n    try: os.write(each, b'garbage\\n')\n    except OSError: pass"

@@ -1,5 +1,6 @@
 """Programs of schemes that try to outlive their run, or to hold what the caller waits for."""
 
+import errno
 import os
 import subprocess
 import time
@@ -27,6 +28,11 @@ if os.fork() == 0:  # a daemon: without its parent, session, environment, input 
     os._exit(0)
 os.wait()
 print(sorted(os.listdir("/proc/self/fd")), os.path.isdir(f"/proc/{{os.getpid()}}"), flush=True)
+for mode in (os.O_RDONLY, os.O_WRONLY, os.O_RDWR):  # what the first process of the namespace waits at
+    try:
+        os.set_inheritable(os.open("/proc/1/fd/0", mode | os.O_NONBLOCK), True)
+    except OSError as error:
+        print(error.errno, flush=True)
 sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 while True:
     sender.sendto(bytes(1000), (sys.argv[1], int(sys.argv[2])))
@@ -104,7 +110,7 @@ def test_a_caller_that_captures_all_output_gets_its_end_and_nothing_is_left(fold
     (run,) = show(dumbbell, "out")["runs"]
     (sender,) = (each for each in run["emulation"]["programs"] if each["side"] == "sender")
     # the fourth is the directory that it lists; its number is one that `/proc` knows
-    assert sender["output"] == ["['0', '1', '2', '3'] True"]
+    assert sender["output"] == ["['0', '1', '2', '3'] True", *[str(errno.ENXIO)] * 3]
 
 
 @pytest.mark.parametrize("user", ["caller", "another"])

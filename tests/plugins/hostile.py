@@ -19,6 +19,8 @@ Mode = Literal[
     "fork",
     "forks",
     "daemon",
+    "crowd",
+    "mask",
     "clear",
     "close",
     "exec",
@@ -31,6 +33,7 @@ Mode = Literal[
 ]
 MOST_FORKS = 500
 SLEEP_S = 60
+CROWD = 20
 
 
 class Hostile:
@@ -83,6 +86,14 @@ class Hostile:
             if os.fork() == 0:
                 os.execve("/bin/sleep", ["sleep", str(SLEEP_S)], {"DUMBBELL_ATTACK": os.environ["DUMBBELL_ATTACK"]})
             os._exit(0)
+
+    def _crowd(self) -> None:
+        for _ in range(CROWD):
+            self._daemon()
+
+    def _mask(self) -> None:
+        os.umask(0o777)
+        os.chdir("/")
 
     def _clear(self) -> None:
         sys.modules.clear()

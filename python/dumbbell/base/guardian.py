@@ -10,7 +10,7 @@ import os
 import select
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,11 +76,16 @@ def guarded(
     try:
         for descriptor in given:
             os.close(descriptor)
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        adopt_orphans()
         status = _watch(process, lifeline, patience_s, bounds)
     finally:
         _end_rest(process)
         _end_like(status)
+
+
+def adopt_orphans() -> None:
+    """Makes this process the parent of those below it whose parents have ended: `descendants` finds them."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def _close_all_but(given: Iterable[int], output: Path | None) -> None:
@@ -256,6 +261,19 @@ def _end_rest(group: int) -> None:
         with contextlib.suppress(OSError):
             os.killpg(group, signal.SIGKILL)
         _kill(descendants(os.getpid()))
+        time.sleep(0.002)
+
+
+def end_below(but: Container[int]) -> None:
+    """Ends all processes below this one but those with these numbers. It has adopted orphans."""
+    until = time.monotonic() + SWEEP_S
+    while left := [each for each in descendants(os.getpid()) if each not in but]:
+        if time.monotonic() > until:
+            return  # whoever is above has a last word
+        _kill(left)
+        for each in left:
+            with contextlib.suppress(ChildProcessError):  # one that is a child of another
+                os.waitpid(each, os.WNOHANG)
         time.sleep(0.002)
 
 

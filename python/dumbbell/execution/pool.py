@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import shutil
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -213,6 +214,8 @@ QUICK_S = 0.25
 """A process whose runs take less has the next one waiting: to ask for it would cost more than idleness at the end."""
 SILENCE_S = 90
 """So long a process with plug-ins may tell nothing, not even that it goes on. One may take 60 s to make its state."""
+LOOK_S = 1.0
+"""Between two looks at which of them are silent."""
 LET_GO_S = 5.0
 """So long a process may take to end whose connection has ended: whoever has started much has much to end."""
 PROCESSES = 64
@@ -235,7 +238,7 @@ class _Worker(Connected):
     seconds: dict[int, float] = field(default_factory=dict)
     """What these took."""
     is_quick: bool = False
-    silent_s: int = 0
+    silent_s: float = 0.0
 
     @property
     def has_room(self) -> bool:
@@ -318,19 +321,18 @@ class Pool:
 
     def _ready(self, busy: dict[Connection, _Worker]) -> list[_Worker]:
         """Those that have something to tell, or should have had for long."""
-        ready = wait(list(busy), 1.0 if self._has_plugins else None)
-        if ready:
-            return [busy[connection] for connection in ready]  # type: ignore[index]  # only connections were given
-        # counted, not timed: this process may have been stopped
-        for worker in busy.values():
-            worker.silent_s += 1
-        return [worker for worker in busy.values() if worker.silent_s > SILENCE_S]
+        began = time.monotonic()
+        ready = wait(list(busy), LOOK_S if self._has_plugins else None)
+        # this process may have been stopped: then the time that has passed says nothing of others
+        waited_s = min(time.monotonic() - began, LOOK_S)
+        for connection, worker in busy.items():
+            worker.silent_s = 0.0 if connection in ready else worker.silent_s + waited_s
+        return [each for connection, each in busy.items() if connection in ready or each.silent_s > SILENCE_S]
 
     def _hear(self, worker: _Worker, stage: Stage) -> list[Done]:
         """Takes note of what a process tells; the runs that are over."""
         if worker.silent_s > SILENCE_S:
             return self._replace(worker, f"has told nothing for {SILENCE_S} s")
-        worker.silent_s = 0
         over: list[Done] = []
         try:
             for message in map(read_message, worker.inbox.take()):
@@ -386,7 +388,7 @@ class Pool:
             fresh.inbox,
             fresh.bounds,
         )
-        worker.silent_s = 0
+        worker.silent_s = 0.0
         # without one that was being made, something was broken that those before need
         culprits, again = (waiting[:1], kept) if waiting or not bounds else (kept, [])
         over: list[Done] = []

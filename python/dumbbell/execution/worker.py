@@ -21,7 +21,15 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.backends import Executor
 from dumbbell.base.errors import one_line, printable
-from dumbbell.base.guardian import KEPT_OUTPUT_BYTES, Bounds, guarded, was_copied
+from dumbbell.base.guardian import (
+    KEPT_OUTPUT_BYTES,
+    Bounds,
+    adopt_orphans,
+    descendants,
+    end_below,
+    guarded,
+    was_copied,
+)
 from dumbbell.base.inbox import Garbled, send
 from dumbbell.base.json_text import to_json
 from dumbbell.base.processes import belong_to_parent, die_with_parent
@@ -34,6 +42,8 @@ from dumbbell.results.whole import FILES, recorded
 
 PUBLISHING = 32
 """Most runs of one process that wait to be durable."""
+_CLONE_FS = 0x200
+"""Of unshare(2)."""
 BEAT_S = 5.0
 """Between two beats of a process that executes plug-ins."""
 
@@ -138,6 +148,7 @@ def _serve(connection: Connection, post: Post) -> None:
     if bounds is None:
         die_with_parent()
     else:
+        adopt_orphans()
         _core.guard_process(str(bounds.last_words))
         faulthandler.enable(2, all_threads=False)  # adds what Python was doing to what is said of a crash
     speaking = threading.Lock()
@@ -154,6 +165,7 @@ def _serve(connection: Connection, post: Post) -> None:
     if bounds is not None:
         _begin(_beat, tell)
     own, module, usual = os.getpid(), sys.modules[__name__], Usual.now()
+    needed = descendants(own)
     while True:
         try:
             task = connection.recv()
@@ -171,6 +183,8 @@ def _serve(connection: Connection, post: Post) -> None:
             os._exit(1)  # what comes next may need them
         if bounds is not None and was_copied(bounds.last_words):
             os._exit(1)  # it has done who knows what in the name of this one
+        if bounds is not None:
+            end_below(but=needed)  # what the run has started counts for none after it
         attempt.log += take_output(bounds)
         tell(Made(task.number, time.monotonic() - started))
         made.put((task, attempt))
@@ -250,7 +264,11 @@ def _say(tell: Callable[[Said], None], number: int, text: str, stands_still: boo
 
 
 def _publish(made: "SimpleQueue[tuple[Task, Attempt]]", tell: Callable[[Done], None]) -> None:
-    """Makes runs durable, all that wait at once, for ever."""
+    """Makes runs durable, all that wait at once, for ever.
+
+    The mode mask and the working directory of this thread are its own: the plug-ins of the next run may change theirs.
+    """
+    ctypes.CDLL(None).unshare(_CLONE_FS)
     while True:
         batch = [made.get()]
         with contextlib.suppress(Empty):
