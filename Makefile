@@ -94,11 +94,11 @@ check-python: $(VENV)/.tests
 	PYTHONPATH=python $(VENV)/bin/lint-imports --no-cache --no-logo
 
 .PHONY: test
+# Everything is built before anything is tested; then tests that mostly wait run beside those that compute. The tests of
+# Python take longest: the counts of its runner come last.
 test: ## Everything that has to pass: check, and the tests of Rust, of the programs and of Python
 	@$(MAKE) --no-print-directory check build rust-tests
-	@$(MAKE) --no-print-directory test-rust
-	@$(MAKE) --no-print-directory test-programs
-	@$(MAKE) --no-print-directory test-python
+	@$(MAKE) --no-print-directory --output-sync=line test-python-rest test-rest
 
 # Compiled while the programs are, which leave a processor idle at times; after the other tests, which lock the same folder.
 .PHONY: rust-tests
@@ -117,9 +117,24 @@ test-programs: $(VENV)/.programs ## Lints and tests of dumbbell-kernel, dumbbell
 	$(CARGO) test --profile no-lto $(PROGRAMS:%=-p %) --locked --quiet
 
 .PHONY: test-python
-test-python: build $(VENV)/.tests ## Tests of the command line, the results and the report; those in real time by themselves
+test-python: ## Tests of the command line, the results and the report; those in real time by themselves
+	@$(MAKE) --no-print-directory test-python-rest
+	@$(MAKE) --no-print-directory test-python-real
+
+.PHONY: test-python-rest
+test-python-rest: build $(VENV)/.tests
 	$(PYTEST) --numprocesses=auto --dist=worksteal -m "not slow and not real"
+
+.PHONY: test-python-real
+test-python-real: build $(VENV)/.tests
 	$(PYTEST) --numprocesses=4 --maxschedchunk=1 -m "real and not slow" # they mostly wait
+
+# One after the other, beside Python's.
+.PHONY: test-rest
+test-rest:
+	@$(MAKE) --no-print-directory test-rust
+	@$(MAKE) --no-print-directory test-programs
+	@$(MAKE) --no-print-directory test-python-real
 
 # No file, no socket, no clock: what a browser runs too. Debian's compiler, for it comes with the sources of std.
 WASM := units specification record congestion transport path measure runs simulator

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -39,9 +40,12 @@ Dumbbell = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compiles the package: under PYTHONDONTWRITEBYTECODE each of the many commands would do it again."""
+    """Compiles the package once, and lets JAX keep what it compiles: else each of many commands would do it again."""
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(Path(package.__file__).parent, quiet=2)
+        kept = TemporaryDirectory(prefix="dumbbell-jax-")
+        config.add_cleanup(kept.cleanup)
+        os.environ |= {"JAX_COMPILATION_CACHE_DIR": kept.name, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
