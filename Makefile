@@ -23,6 +23,8 @@ PROGRAMS := kernel quic
 OTHERS := $(PROGRAMS:%=--exclude %)
 # The module has no tests of its own in Rust; with it the others would be compiled again, for what it asks of their dependencies.
 TESTED := $(OTHERS) --exclude python
+# What a build script lists, `cargo fmt` does not see. The edition is rustfmt.toml's.
+CONTROLLERS := $(shell find crates/congestion/src/schemes crates/congestion/src/learned -name '*.rs')
 RUST_SOURCES := $(shell find crates $(PROGRAMS:%=-path crates/% -prune -o) \( -name '*.rs' -o -name Cargo.toml \) -print) \
 	Cargo.toml Cargo.lock
 PROGRAM_SOURCES := $(shell find $(PROGRAMS:%=crates/%) kernel programs -type f) Cargo.lock
@@ -83,6 +85,7 @@ check: check-rust check-python ## After every edit: formatting, lints and types 
 .PHONY: check-rust
 check-rust: compiler
 	$(CARGO) fmt --all --check
+	rustfmt --check $(CONTROLLERS)
 	$(CARGO) clippy --workspace $(OTHERS) --all-targets --locked --quiet -- -D warnings
 	$(CARGO) test --workspace $(TESTED) --lib --locked --quiet
 

@@ -122,7 +122,7 @@ def test_sages_tensors_lie_where_the_published_index_says() -> None:
         for at, name in norm.items()
         for ours, theirs in (("gain", "scale"), ("offset", "offset"))
     }
-    source = (ROOT / "crates/congestion/src/sage.rs").read_text()
+    source = (ROOT / "crates/congestion/src/learned/sage/mod.rs").read_text()
     layout = re.findall(r'\("([\w.]+)", &\[([\d, ]+)\], ([\d_]+)\)', source)
     assert {name for name, _, _ in layout} == set(names)
     for name, shape, first in layout:

@@ -1,7 +1,7 @@
-//! Controllers by name: ours, and those that somebody adds. A new controller of ours is one file and one line here.
+//! Controllers by name: ours, and those that somebody adds. Ours are found where they lie: see `build.rs`.
 
 use crate::policy::Policy;
-use crate::{Controller, Parameter, Parameters, ReceiverHalf, Start, indigo, muses};
+use crate::{Controller, Parameter, Parameters, ReceiverHalf, Start, learned, schemes};
 use core::fmt::{self, Debug, Formatter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,6 +11,9 @@ pub type BuildReceiver = fn(&Parameters, &Start) -> Result<Box<dyn ReceiverHalf>
 
 /// Builds a controller, or says in one line what a file that a parameter names has wrong.
 pub type BuildFallible = fn(&Parameters, &Start) -> Result<Box<dyn Controller>, String>;
+
+/// Builds the policy of a learned controller.
+pub type BuildPolicy = fn(&Parameters, &Start) -> Box<dyn Policy>;
 
 /// Builds a controller with what was loaded before.
 pub type BuildClosure = dyn Fn(&Parameters, &Start) -> Box<dyn Controller> + Send + Sync;
@@ -38,11 +41,25 @@ pub struct Entry {
     /// Builds the receiver-side half of schemes that have one: it sees every packet arrive and writes feedback into
     /// ACKs.
     pub receiver: Option<BuildReceiver>,
+    /// A learned one without its network, called `agent-` and its name: it is decided for from outside.
+    pub agent: Option<fn() -> Entry>,
+    /// Builds the policy of a learned one, whose network a trainer takes the place of.
+    pub policy: Option<BuildPolicy>,
     /// Builds one instance per flow.
     pub build: Build,
 }
 
 impl Entry {
+    /// A controller without a receiver-side half that nothing is learned of.
+    pub const fn new(
+        name: &'static str,
+        summary: &'static str,
+        parameters: &'static [Parameter],
+        build: Build,
+    ) -> Self {
+        Self { name, summary, parameters, receiver: None, agent: None, policy: None, build }
+    }
+
     /// A controller for one flow.
     ///
     /// # Errors
@@ -95,7 +112,7 @@ pub struct Registry {
 impl Registry {
     /// Those of this crate.
     pub fn builtin() -> Self {
-        Self { entries: BUILTIN.iter().map(|entry| (entry.name, entry.clone())).collect() }
+        Self { entries: builtin().map(|entry| (entry.name, entry.clone())).collect() }
     }
 
     /// Adds one.
@@ -128,17 +145,13 @@ impl Registry {
     }
 }
 
-/// The agents: a policy each, under the name of its scheme and `agent-`.
-const AGENTS: &[Entry] =
-    &[crate::aurora::AGENT, crate::indigo::AGENT, crate::neural::AGENT, crate::orca::AGENT];
-
 impl Registry {
     /// The controllers of this crate, and its agents.
     pub fn with_agents() -> Self {
         let mut registry = Self::builtin();
-        for entry in AGENTS {
+        for agent in builtin().filter_map(|entry| entry.agent) {
             // No controller's name begins with `agent-`.
-            let _ = registry.add(entry.clone());
+            let _ = registry.add(agent());
         }
         registry
     }
@@ -147,62 +160,13 @@ impl Registry {
 /// The policy of the learned scheme whose controller is called `name`, its parameters at their defaults; none of other
 /// controllers. A trainer takes the place of its network.
 pub fn policy(name: &str, start: &Start) -> Option<Box<dyn Policy>> {
-    match name {
-        "indigo" => {
-            let parameters = Parameters::defaults(indigo::ENTRY.parameters);
-            Some(Box::new(indigo::Indigo::new(&parameters, start)))
-        }
-        "muses" => {
-            let parameters = Parameters::defaults(muses::ENTRY.parameters);
-            Some(Box::new(muses::Muses::new(&parameters, start)))
-        }
-        _ => None,
-    }
+    let entry = builtin().find(|entry| entry.name == name)?;
+    entry.policy.map(|build| build(&Parameters::defaults(entry.parameters), start))
 }
 
-const BUILTIN: &[Entry] = &[
-    crate::astraea::ENTRY,
-    crate::aurora::ENTRY,
-    crate::bbr::ENTRY,
-    crate::bbr3::ENTRY,
-    crate::copa::ENTRY,
-    crate::copa_gcc2017::ENTRY,
-    crate::copa_gcc2018::ENTRY,
-    crate::copa_mvfst::ENTRY,
-    crate::cubic::ENTRY,
-    crate::dctcp::ENTRY,
-    crate::farc::ENTRY,
-    crate::fillp::ENTRY,
-    crate::fillp2::ENTRY,
-    crate::gcc::ENTRY,
-    crate::gquic_cubic::ENTRY,
-    crate::indigo::ENTRY,
-    crate::koho::ENTRY,
-    crate::ledbat::ENTRY,
-    crate::ledbat_plus_plus::ENTRY,
-    crate::libutp_ledbat::ENTRY,
-    crate::muses::ENTRY,
-    crate::nada::ENTRY,
-    crate::neural::ENTRY,
-    crate::orca::ENTRY,
-    crate::pcc::ENTRY,
-    crate::pcc_experimental::ENTRY,
-    crate::prague::ENTRY,
-    crate::proteus::ENTRY,
-    crate::remy::ENTRY,
-    crate::reno::ENTRY,
-    crate::sage::ENTRY,
-    crate::scream::ENTRY,
-    crate::scream_v1::ENTRY,
-    crate::sourdough::ENTRY,
-    crate::sprout::ENTRY,
-    crate::teams_bwe::ENTRY,
-    crate::ten_tms::ENTRY,
-    crate::unresponsive::ENTRY,
-    crate::vegas::ENTRY,
-    crate::verus::ENTRY,
-    crate::vivace::ENTRY,
-];
+fn builtin() -> impl Iterator<Item = &'static Entry> {
+    schemes::ENTRIES.iter().chain(learned::ENTRIES)
+}
 
 #[cfg(test)]
 mod tests {
@@ -212,7 +176,7 @@ mod tests {
     #[test]
     fn entries_come_in_the_order_of_their_names_and_none_is_hidden_by_another() {
         let registry = Registry::builtin();
-        assert_eq!(registry.iter().len(), BUILTIN.len());
+        assert_eq!(registry.iter().len(), builtin().count());
         let names: Vec<&str> = registry.iter().map(|entry| entry.name).collect();
         assert!(names.is_sorted());
     }
@@ -221,7 +185,7 @@ mod tests {
     fn what_is_added_is_found_and_a_name_is_taken_once() {
         let mut registry = Registry::builtin();
         let build = Build::Closure(Arc::new(|_, start| registry_test_controller(start)));
-        let entry = Entry { name: "mine", build, ..crate::sourdough::ENTRY };
+        let entry = Entry { name: "mine", build, ..schemes::sourdough::ENTRY };
         assert!(
             registry
                 .find("mine")

@@ -10,7 +10,7 @@ use crate::interface as c;
 use crate::keep::keep;
 use crate::native::{Declared, Native};
 use crate::watch::Watch;
-use congestion::{Build, Entry, Parameter, ParameterKind, Value};
+use congestion::{Build, Controller, Entry, Parameter, ParameterKind, Parameters, Start, Value};
 use core::ffi::{CStr, c_char, c_void};
 use core::mem::{MaybeUninit, offset_of, size_of};
 use core::ptr;
@@ -92,16 +92,12 @@ impl Library {
             )
         })?);
         let (name, watch) = (keep(label), Arc::clone(watch));
-        Ok(Entry {
-            name,
-            summary: declared.summary,
-            parameters: declared.parameters,
-            receiver: None,
-            build: Build::Closure(Arc::new(move |parameters, start| {
-                let create = || Native::create(&declared, parameters, start);
-                Box::new(Guarded::new(name.to_owned(), &watch, start, create))
-            })),
-        })
+        let (summary, parameters) = (declared.summary, declared.parameters);
+        let build = move |parameters: &Parameters, start: &Start| -> Box<dyn Controller> {
+            let create = || Native::create(&declared, parameters, start);
+            Box::new(Guarded::new(name.to_owned(), &watch, start, create))
+        };
+        Ok(Entry::new(name, summary, parameters, Build::Closure(Arc::new(build))))
     }
 }
 

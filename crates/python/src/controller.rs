@@ -65,7 +65,7 @@ impl Class {
             let create = || Python::attach(|py| Instance::create(py, &class, parameters, start));
             Box::new(Guarded::new(name.to_owned(), &watch, start, create))
         };
-        Entry { name, summary, parameters, receiver: None, build: Build::Closure(Arc::new(build)) }
+        Entry::new(name, summary, parameters, Build::Closure(Arc::new(build)))
     }
 }
 

@@ -6,16 +6,15 @@ use congestion::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter, P
 use units::Time;
 
 /// What is added to a registry.
-pub const ENTRY: Entry = Entry {
-    name: "timetable",
-    summary: "A window by the clock: from a table, or always the same",
-    parameters: &[
+pub const ENTRY: Entry = Entry::new(
+    "timetable",
+    "A window by the clock: from a table, or always the same",
+    &[
         Parameter::integer("window", "packets", 10, (1, 100_000), "Window before the table's first line."),
         Parameter::file("table", "Lines `SECONDS PACKETS`: from this time of the flow on, this window."),
     ],
-    receiver: None,
-    build: Build::Function(|parameters, start| Box::new(Timetable::new(parameters, start))),
-};
+    Build::Function(|parameters, start| Box::new(Timetable::new(parameters, start))),
+);
 
 plugin::export!(ENTRY);
 

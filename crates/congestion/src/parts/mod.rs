@@ -2,9 +2,11 @@
 
 mod base_delay;
 mod completed;
+pub(crate) mod copa_gcc;
 mod counted;
 mod departures;
 mod echoed;
+pub(crate) mod estimator;
 mod frame_clock;
 mod gradient_step;
 mod halves;

@@ -147,17 +147,12 @@ fn registry(
 ) -> Result<Registry, String> {
     let (scheme, steps, learned, notes) = (*scheme, settings.steps, learned.cloned(), Arc::clone(notes));
     let mut registry = Registry::default();
-    registry.add(Entry {
-        name: scheme.in_training,
-        summary: "a learned scheme in training",
-        parameters: &[],
-        receiver: None,
-        build: Build::Closure(Arc::new(move |_, start| {
-            let policy =
-                policy(scheme.name, start).unwrap_or_else(|| unreachable!("schemes here are learned ones"));
-            Box::new(Pupil::new(scheme, policy, target, learned.clone(), steps, Arc::clone(&notes)))
-        })),
-    })?;
+    let build = Build::Closure(Arc::new(move |_, start| {
+        let policy =
+            policy(scheme.name, start).unwrap_or_else(|| unreachable!("schemes here are learned ones"));
+        Box::new(Pupil::new(scheme, policy, target, learned.clone(), steps, Arc::clone(&notes)))
+    }));
+    registry.add(Entry::new(scheme.in_training, "a learned scheme in training", &[], build))?;
     Ok(registry)
 }
 

@@ -157,19 +157,14 @@ impl Network {
 fn registry(table: &Arc<Table>, usage: Option<&Arc<Mutex<Usage>>>) -> Result<Registry, String> {
     let (table, usage) = (Arc::clone(table), usage.cloned());
     let mut registry = Registry::default();
-    registry.add(Entry {
-        name: CONTROLLER,
-        summary: "RemyCC in training",
-        parameters: &[],
-        receiver: None,
-        build: Build::Closure(Arc::new(move |_, start| {
-            let table = Arc::clone(&table);
-            match &usage {
-                None => Box::new(Remy::new(table, Shell::Training, (), start)),
-                Some(usage) => Box::new(Remy::new(table, Shell::Training, Tracker::new(usage), start)),
-            }
-        })),
-    })?;
+    let build = Build::Closure(Arc::new(move |_, start| {
+        let table = Arc::clone(&table);
+        match &usage {
+            None => Box::new(Remy::new(table, Shell::Training, (), start)),
+            Some(usage) => Box::new(Remy::new(table, Shell::Training, Tracker::new(usage), start)),
+        }
+    }));
+    registry.add(Entry::new(CONTROLLER, "RemyCC in training", &[], build))?;
     Ok(registry)
 }
 

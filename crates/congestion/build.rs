@@ -1,0 +1,46 @@
+//! Makes the lists of controllers: what lies in `src/schemes` and `src/learned` is a module, and its `ENTRY` is in the registry.
+//!
+//! A controller is a file `NAME.rs`, or a folder with a `mod.rs`. Nothing else names it in Rust.
+
+#![allow(clippy::disallowed_methods, reason = "a build script reads and writes files")]
+
+use std::error::Error;
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let source = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("src");
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    for folder in ["schemes", "learned"] {
+        println!("cargo::rerun-if-changed=src/{folder}");
+        fs::write(out.join(format!("{folder}.rs")), listed(&source.join(folder))?)?;
+    }
+    Ok(())
+}
+
+/// The modules of a folder, and the list of their entries.
+fn listed(folder: &Path) -> Result<String, Box<dyn Error>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let place = entry?.path();
+        if place.is_dir() {
+            files.push((text(place.file_name())?, text(Some(place.join("mod.rs").as_os_str()))?));
+        } else if !place.ends_with("mod.rs") && place.extension().is_some_and(|extension| extension == "rs") {
+            files.push((text(place.file_stem())?, text(Some(place.as_os_str()))?));
+        }
+    }
+    files.sort(); // by their names, wherever they lie
+    let mut code = String::new();
+    for (name, file) in &files {
+        writeln!(code, "#[path = {file:?}]\npub(crate) mod {name};")?;
+    }
+    let entries: Vec<String> = files.iter().map(|(name, _)| format!("{name}::ENTRY")).collect();
+    writeln!(code, "pub(crate) const ENTRIES: &[crate::Entry] = &[{}];", entries.join(", "))?;
+    Ok(code)
+}
+
+fn text(name: Option<&OsStr>) -> Result<String, Box<dyn Error>> {
+    Ok(name.and_then(|name| name.to_str()).ok_or("a file's name is no UTF-8")?.to_owned())
+}

@@ -1,0 +1,440 @@
+//! Copa as genericCC ran it for Pantheon's report of January 2018.
+//!
+//! Source: venkatarun95/genericCC@80b516c, `markoviancc.cc`. Where it differs from `copa-gcc2018`:
+//! - every RTT is the latest sample (no `RTTstanding`), and the minimum RTT never ages;
+//! - up to twice the window may be in flight, paced at one window per RTT: the rate limits, not the window;
+//! - the velocity doubles only if more than two thirds of an RTT's ACKs agree with the direction, and is cut to the
+//!   whole part of window * delta, which is 0 and freezes the window while that product is below 1;
+//! - default mode needs a sample near the 10 s minimum both in the last two RTTs and in the two before (or fewer than
+//!   four samples in either), and sets delta at once;
+//! - competitive mode begins at delta 1, and losses raise delta without bound;
+//! - no reduction on heavy loss.
+//!
+//! Read into the source where it can be read in two ways: the direction turns only when the RTT's sum opposes it; the
+//! delay range of the mode test is that of the same four RTTs; samples that have left the last two RTTs do not come
+//! back when the RTT grows.
+//!
+//! Expected: alone on a 46 Mbit/s FIFO of 20 ms: 45.6 Mbit/s, about two thirds of the time competitive, queue 2.6 ms.
+
+use crate::parts::copa_gcc::{
+    DELTA, HANDSHAKE_RTT, HISTORY_MS, INITIAL_WINDOW, Losses, MIN_WINDOW, PROBE_ACKS, Startup, ns, pacing,
+};
+use crate::parts::{WindowedMax, WindowedMin};
+use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameters, Start, Timeout};
+use std::collections::VecDeque;
+use units::{Span, Time};
+
+/// Share of the delay range below which a sample counts as "queue nearly empty".
+const EMPTY_SHARE: f64 = 0.1;
+/// Fewest samples in each half of the mode test.
+const MODE_SAMPLES: usize = 4;
+/// Delta at the start and on entering competitive mode, 1/packet.
+const COMPETITIVE_DELTA: f64 = 1.0;
+
+/// Registry entry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "copa-gcc2017",
+    summary: "Copa as in genericCC 80b516c (Pantheon's report of January 2018), quirks included",
+    parameters: &[DELTA, HANDSHAKE_RTT],
+    receiver: None,
+    agent: None,
+    policy: None,
+    build: Build::Function(|parameters, start| Box::new(CopaGcc::new(parameters, start))),
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Default,
+    Competitive,
+}
+
+/// RTT statistics, ms.
+#[derive(Debug)]
+struct Rtts {
+    latest: f64,
+    /// Minimum of the flow's life.
+    min: f64,
+    /// Minimum of the last ten seconds, for the mode test only.
+    min10s: WindowedMin<f64>,
+    max4: WindowedMax<f64>,
+    /// Samples of the last two RTTs (time in ns, RTT) and their minimum.
+    recent: VecDeque<(u64, f64)>,
+    recent_min: WindowedMin<f64>,
+    /// Times of the samples of the two RTTs before, and their minimum.
+    older: VecDeque<u64>,
+    older_min: WindowedMin<f64>,
+}
+
+impl Rtts {
+    fn new() -> Self {
+        let length = ns(HISTORY_MS);
+        Self {
+            latest: 0.0,
+            min: f64::INFINITY,
+            min10s: WindowedMin::new(length),
+            max4: WindowedMax::new(length),
+            recent: VecDeque::new(),
+            recent_min: WindowedMin::new(length),
+            older: VecDeque::new(),
+            older_min: WindowedMin::new(length),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.min = f64::INFINITY;
+        self.min10s.clear();
+        self.max4.clear();
+        self.recent.clear();
+        self.recent_min.clear();
+        self.older.clear();
+        self.older_min.clear();
+    }
+
+    fn push(&mut self, now: Time, rtt: f64) {
+        let now = now.as_ns();
+        let (two, four) = (ns(2.0 * rtt), ns(4.0 * rtt));
+        self.latest = rtt;
+        self.min = self.min.min(rtt);
+        self.min10s.set_length(ns(HISTORY_MS.max(20.0 * self.min)));
+        self.min10s.push(now, rtt);
+        self.max4.set_length(four);
+        self.max4.push(now, rtt);
+        self.recent_min.set_length(two);
+        self.recent_min.push(now, rtt);
+        self.recent.push_back((now, rtt));
+        self.older_min.set_length(four);
+        while let Some((at, rtt)) = self.recent.pop_front_if(|&mut (at, _)| now - at > two) {
+            self.older.push_back(at);
+            self.older_min.push(at, rtt);
+        }
+        while self.older.front().is_some_and(|&at| now - at > four) {
+            self.older.pop_front();
+        }
+        self.older_min.expire(now);
+    }
+
+    fn was_queue_empty_twice(&self) -> bool {
+        if self.recent.len() < MODE_SAMPLES || self.older.len() < MODE_SAMPLES {
+            return true;
+        }
+        let min = self.min10s.get().unwrap_or(0.0);
+        let threshold = min + EMPTY_SHARE * (self.max4.get().unwrap_or(0.0) - min);
+        let has_sample_below = |filter: &WindowedMin<f64>| filter.get().is_some_and(|rtt| rtt < threshold);
+        has_sample_below(&self.recent_min) && has_sample_below(&self.older_min)
+    }
+}
+
+/// The part of the state that starts afresh after two seconds of silence. Times in ms, 0 for "never".
+#[derive(Debug)]
+struct State {
+    /// Packets; twice as much may be in flight.
+    window: f64,
+    /// Time between two packets.
+    spacing: f64,
+    /// 1/packet.
+    delta: f64,
+    mode: Mode,
+    in_slow_start: bool,
+    /// Velocity ("amt"): packets per RTT, times delta.
+    velocity: u64,
+    /// Increases less decreases since the last update ("dir"), and the direction in force ("pdir").
+    direction_sum: i64,
+    direction: i64,
+    /// ACKs since the last update.
+    updates: i64,
+    velocity_updated_at: f64,
+    delta_updated_at: f64,
+    delta_updated_on_loss_at: f64,
+    acked: u64,
+}
+
+impl State {
+    fn new(spacing: f64) -> Self {
+        Self {
+            window: INITIAL_WINDOW,
+            spacing,
+            delta: COMPETITIVE_DELTA,
+            mode: Mode::Default,
+            in_slow_start: true,
+            velocity: 1,
+            direction_sum: 1,
+            direction: 1,
+            updates: 1,
+            velocity_updated_at: 0.0,
+            delta_updated_at: 0.0,
+            delta_updated_on_loss_at: 0.0,
+            acked: 0,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct CopaGcc {
+    default_delta: f64,
+    mss_bytes: f64,
+    startup: Startup,
+    rtt: Rtts,
+    losses: Losses,
+    state: State,
+}
+
+impl CopaGcc {
+    fn new(parameters: &Parameters, start: &Start) -> Self {
+        let startup = Startup::new(start, parameters.number("handshake_rtt_ms"));
+        Self {
+            default_delta: parameters.number("delta"),
+            mss_bytes: f64::from(start.mss_bytes.max(1)),
+            startup,
+            rtt: Rtts::new(),
+            losses: Losses::default(),
+            state: State::new(startup.spacing_ms()),
+        }
+    }
+
+    fn on_packet(&mut self, now: Time, sent_at: Time, has_losses: bool) {
+        let rtt = now.since(sent_at).as_ms_f64();
+        let now_ms = self.startup.ms(now);
+        self.startup.note_rtt(rtt);
+        if self.state.spacing == 0.0 {
+            self.state.spacing = self.startup.spacing_ms();
+        }
+        self.rtt.push(now, rtt);
+        self.update_delta(now_ms, false, rtt);
+        self.update_window(now_ms);
+        if has_losses {
+            self.update_delta(now_ms, true, 0.0);
+        }
+        self.state.acked += 1;
+    }
+
+    fn update_delta(&mut self, now: f64, lost: bool, rtt: f64) {
+        let state = &mut self.state;
+        if self.rtt.was_queue_empty_twice() {
+            state.mode = Mode::Default;
+            state.delta = self.default_delta;
+            return;
+        }
+        if state.mode == Mode::Default {
+            state.mode = Mode::Competitive;
+            state.delta = COMPETITIVE_DELTA;
+        }
+        if lost && state.delta_updated_on_loss_at + rtt < now {
+            state.delta *= 2.0;
+            state.delta_updated_on_loss_at = now;
+        } else if state.delta_updated_at + rtt < now {
+            state.delta = 1.0 / (1.0 / state.delta + 1.0);
+            state.delta_updated_at = now;
+        }
+    }
+
+    fn update_window(&mut self, now: f64) {
+        let state = &mut self.state;
+        if state.acked < PROBE_ACKS {
+            return;
+        }
+        let latest = self.rtt.latest;
+        let queueing = latest - self.rtt.min;
+        let target = if queueing == 0.0 { f64::INFINITY } else { latest / (queueing * state.delta) };
+        if state.in_slow_start {
+            state.window += 1.0;
+            state.in_slow_start = state.window < target;
+        } else {
+            if state.velocity_updated_at + latest < now {
+                state.end_round();
+                state.velocity_updated_at = now;
+            }
+            // The whole part: below 1 the window freezes, until the velocity is set to 1 again.
+            state.velocity = state.velocity.min((state.window * state.delta) as u64);
+            let step = state.velocity as f64 / (state.delta * state.window);
+            let sign = if state.window < target { 1 } else { -1 };
+            state.direction_sum += sign;
+            state.updates += 1;
+            state.window += sign as f64 * step;
+        }
+        state.window = state.window.max(MIN_WINDOW);
+        state.spacing = latest / state.window;
+    }
+}
+
+impl State {
+    /// Once per RTT: doubles the velocity if more than two thirds of the ACKs agree with the direction.
+    fn end_round(&mut self) {
+        let agrees = self.direction * self.direction_sum > 0;
+        if agrees && 3 * self.direction_sum.abs() > 2 * self.updates {
+            self.velocity *= 2;
+        } else {
+            self.velocity = 1;
+            if !agrees {
+                self.direction = -self.direction;
+            }
+        }
+        self.direction_sum = 0;
+        self.updates = 0;
+    }
+}
+
+impl Controller for CopaGcc {
+    fn on_established(&mut self, _now: Time, rtt: Span) {
+        self.startup.note_rtt(rtt.as_ms_f64());
+        self.state.spacing = self.startup.spacing_ms();
+    }
+
+    fn on_loss(&mut self, loss: &Loss<'_>) {
+        self.losses.note(loss.packets.len());
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>) {
+        let Some((newest, older)) = ack.packets.split_last() else { return };
+        for packet in older {
+            self.on_packet(ack.now, packet.sent_at, false);
+        }
+        let has_losses = self.losses.take() > 0;
+        self.on_packet(ack.now, newest.sent_at, has_losses);
+    }
+
+    fn on_timeout(&mut self, _timeout: &Timeout) {
+        self.rtt.clear();
+        self.losses = Losses::default();
+        self.state = State::new(self.startup.spacing_ms());
+    }
+
+    fn control(&self) -> Control {
+        Control {
+            pacing: pacing(self.mss_bytes, self.state.spacing),
+            ..Control::window((2.0 * self.state.window * self.mss_bytes) as u64)
+        }
+    }
+
+    fn fields(&self, sink: &mut dyn FieldSink) {
+        let min = if self.rtt.min.is_finite() { self.rtt.min } else { 0.0 };
+        sink.put("cwnd", "packets", self.state.window);
+        sink.put("velocity", "packets", self.state.velocity as f64);
+        sink.put("direction", "", self.state.direction as f64);
+        sink.put("delta", "1/packet", self.state.delta);
+        sink.put("rtt_min", "ms", min);
+        sink.put("queueing_delay", "ms", (self.rtt.latest - min).max(0.0));
+        sink.put(
+            "mode",
+            "0 default, 1 competitive",
+            f64::from(u8::from(self.state.mode == Mode::Competitive)),
+        );
+        sink.put("slow_start", "0 no, 1 yes", f64::from(u8::from(self.state.in_slow_start)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::copa_gcc::ack;
+    use crate::testing::Driver;
+
+    /// A driver past the 19 probe ACKs, 100 ms apart at an RTT of 100 ms.
+    fn driver(settings: &[(&str, &str)]) -> Driver {
+        let mut driver = Driver::new(&ENTRY, settings);
+        (0..19).for_each(|_| ack(&mut driver, 100, 100));
+        driver
+    }
+
+    #[test]
+    fn twice_the_window_may_be_in_flight_and_pacing_is_one_window_per_rtt() {
+        let mut driver = driver(&[]);
+        assert_eq!((driver.field("cwnd"), driver.control().window_bytes), (10.0, 20_000));
+        ack(&mut driver, 100, 100);
+        assert_eq!((driver.field("cwnd"), driver.control().window_bytes), (11.0, 22_000));
+        // 11 packets of 8000 bit per 100 ms.
+        assert_eq!(driver.control().pacing.unwrap().bps(), 880_000);
+    }
+
+    #[test]
+    fn fewer_than_four_samples_in_half_of_the_mode_test_mean_default_mode() {
+        // ACKs 100 ms apart: two or three samples in two RTTs.
+        let driver = driver(&[("delta", "0.1")]);
+        assert_eq!((driver.field("mode"), driver.field("delta")), (0.0, 0.1));
+    }
+
+    #[test]
+    fn both_halves_need_a_sample_near_the_minimum() {
+        let mut driver = driver(&[]);
+        // 25 ms apart at 200 ms, 16 samples per half. Soon no sample of 100 ms is within 400 ms.
+        (0..17).for_each(|_| ack(&mut driver, 25, 200));
+        assert_eq!((driver.field("mode"), driver.field("delta")), (1.0, 1.0 / 2.0));
+        // One sample near the minimum looks at 400 ms only: the older half still lacks one.
+        ack(&mut driver, 25, 100);
+        ack(&mut driver, 25, 200);
+        assert_eq!(driver.field("mode"), 1.0);
+        // 301 ms later a fresh sample of 101 ms looks at the last 202 ms, and finds the old one in the 202 ms before.
+        (0..11).for_each(|_| ack(&mut driver, 25, 200));
+        assert_eq!(driver.field("mode"), 1.0);
+        ack(&mut driver, 1, 101);
+        assert_eq!((driver.field("mode"), driver.field("delta")), (0.0, 0.5));
+    }
+
+    #[test]
+    fn losses_raise_delta_without_bound_in_competitive_mode() {
+        let mut driver = driver(&[]);
+        (0..17).for_each(|_| ack(&mut driver, 25, 200));
+        assert_eq!(driver.field("delta"), 0.5);
+        for doubled in [1.0, 2.0, 4.0] {
+            driver.lose(1, true);
+            ack(&mut driver, 1, 200);
+            assert_eq!(driver.field("delta"), doubled);
+        }
+    }
+
+    /// Out of slow start in default mode with delta 0.5, window 11, at an RTT of 100 ms.
+    fn after_slow_start() -> Driver {
+        let mut driver = driver(&[]);
+        ack(&mut driver, 100, 150); // target 150 / (50 * 0.5) = 6
+        assert_eq!((driver.field("slow_start"), driver.field("cwnd")), (0.0, 11.0));
+        driver
+    }
+
+    #[test]
+    fn velocity_doubles_when_two_thirds_of_the_acks_agree() {
+        let mut driver = after_slow_start();
+        ack(&mut driver, 100, 100); // first update: the initial sum agrees
+        assert_eq!(driver.field("velocity"), 2.0);
+        ack(&mut driver, 101, 100); // one up of one
+        assert_eq!(driver.field("velocity"), 4.0);
+        // The next RTT: 5 up (one of them at the update above), 1 down: sum 4 of 6 is not more than two thirds.
+        (0..4).for_each(|_| ack(&mut driver, 10, 100));
+        ack(&mut driver, 10, 200);
+        ack(&mut driver, 101, 100);
+        assert_eq!((driver.field("velocity"), driver.field("direction")), (1.0, 1.0));
+        // Then 7 up, 1 down: 6 of 8.
+        (0..6).for_each(|_| ack(&mut driver, 10, 100));
+        ack(&mut driver, 10, 200);
+        ack(&mut driver, 101, 100);
+        assert_eq!((driver.field("velocity"), driver.field("direction")), (2.0, 1.0));
+    }
+
+    #[test]
+    fn an_opposing_rtt_turns_the_direction() {
+        let mut driver = after_slow_start();
+        ack(&mut driver, 100, 150);
+        ack(&mut driver, 151, 150);
+        assert_eq!((driver.field("velocity"), driver.field("direction")), (1.0, -1.0));
+    }
+
+    #[test]
+    fn a_window_below_one_over_delta_is_frozen() {
+        let mut driver = driver(&[("delta", "0.01")]);
+        // Competitive mode begins at the 17th of these ACKs; delta 1/2 ends slow start at 10 + 17 packets.
+        (0..17).for_each(|_| ack(&mut driver, 25, 200));
+        assert_eq!((driver.field("slow_start"), driver.field("cwnd")), (0.0, 27.0));
+        // Sparse ACKs are default mode again: 27 * 0.01 is below 1, though without queue the window should grow.
+        (0..40).for_each(|_| ack(&mut driver, 1000, 100));
+        assert_eq!((driver.field("mode"), driver.field("delta")), (0.0, 0.01));
+        assert_eq!((driver.field("velocity"), driver.field("cwnd")), (0.0, 27.0));
+    }
+
+    #[test]
+    fn the_minimum_rtt_never_ages_until_the_flow_restarts() {
+        let mut driver = after_slow_start();
+        (0..30).for_each(|_| ack(&mut driver, 1000, 200));
+        assert_eq!((driver.field("rtt_min"), driver.field("queueing_delay")), (100.0, 100.0));
+        driver.timeout(false);
+        ack(&mut driver, 1000, 200);
+        assert_eq!((driver.field("rtt_min"), driver.field("cwnd")), (200.0, 10.0));
+    }
+}

@@ -1,0 +1,67 @@
+//! sourdough's stock controller: a fixed window.
+//!
+//! Source: keithw/sourdough@afc3851, `datagrump/controller.cc`: the contest from which Koho came, as handed out to the
+//! students. The window is 50 datagrams whatever happens. One datagram per second without any event, and the release of
+//! lost ones as soon as something later is acknowledged, are the transport's.
+//!
+//! Expected: `window / RTT` until the link is full, then a queue of what the path does not hold.
+
+use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter};
+
+/// Registry entry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "sourdough",
+    summary: "sourdough's stock controller: a fixed window of 50 packets",
+    parameters: &[Parameter::integer("window", "packets", 50, (1, 1_000_000), "Packets in flight.")],
+    receiver: None,
+    agent: None,
+    policy: None,
+    build: Build::Function(|parameters, start| {
+        Box::new(Sourdough {
+            window: parameters.integer("window").unsigned_abs(),
+            mss_bytes: u64::from(start.mss_bytes.max(1)),
+        })
+    }),
+};
+
+#[derive(Debug)]
+struct Sourdough {
+    /// Packets.
+    window: u64,
+    mss_bytes: u64,
+}
+
+impl Controller for Sourdough {
+    fn on_ack(&mut self, _ack: &Ack<'_>) {}
+
+    fn control(&self) -> Control {
+        Control::window(self.window * self.mss_bytes)
+    }
+
+    fn fields(&self, sink: &mut dyn FieldSink) {
+        sink.put("cwnd", "packets", self.window as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Driver;
+    use units::Span;
+
+    #[test]
+    fn nothing_moves_the_window() {
+        for (settings, packets) in [(&[][..], 50), (&[("window", "100")][..], 100)] {
+            let mut driver = Driver::new(&ENTRY, settings);
+            driver.ack(10);
+            driver.rtt = Span::from_secs(3);
+            driver.ack(10);
+            driver.lose(5, true);
+            driver.timeout(false);
+            assert_eq!(
+                (driver.control().window_bytes, driver.field("cwnd")),
+                (packets * 1000, packets as f64)
+            );
+        }
+    }
+}
