@@ -26,7 +26,9 @@ pub use learned::neural::{SIGHTS, Sight};
 pub use parameters::{File, Files, Parameter, ParameterKind, Parameters, Value};
 pub use policy::{Policy, windows_after};
 pub use receiver::{Arrived, ReceiverHalf};
-pub use registry::{Build, BuildClosure, BuildFallible, BuildPolicy, BuildReceiver, Entry, Registry, policy};
+pub use registry::{
+    Build, BuildClosure, BuildFallible, BuildFunction, BuildPolicy, BuildReceiver, Entry, Registry, policy,
+};
 pub use steps::{STEP_FIELDS, StepField, StepValues, step_field};
 
 /// `RemyCCs`: their tables of rules, and the controller that follows one.

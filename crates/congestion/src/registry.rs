@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// Builds the receiver-side half of a scheme. An error is one line: what a file that a parameter names has wrong.
 pub type BuildReceiver = fn(&Parameters, &Start) -> Result<Box<dyn ReceiverHalf>, String>;
 
+/// Builds a controller.
+pub type BuildFunction = fn(&Parameters, &Start) -> Box<dyn Controller>;
+
 /// Builds a controller, or says in one line what a file that a parameter names has wrong.
 pub type BuildFallible = fn(&Parameters, &Start) -> Result<Box<dyn Controller>, String>;
 
@@ -22,7 +25,7 @@ pub type BuildClosure = dyn Fn(&Parameters, &Start) -> Box<dyn Controller> + Sen
 #[derive(Clone)]
 pub enum Build {
     /// All that it needs is in the parameters: controllers written here or in another crate.
-    Function(fn(&Parameters, &Start) -> Box<dyn Controller>),
+    Function(BuildFunction),
     /// The same, with a file among them whose contents may be wrong.
     Fallible(BuildFallible),
     /// It needs something besides that was loaded before: a library, a class.
@@ -55,8 +58,20 @@ impl Entry {
         name: &'static str,
         summary: &'static str,
         parameters: &'static [Parameter],
-        build: Build,
+        build: BuildFunction,
     ) -> Self {
+        let build = Build::Function(build);
+        Self { name, summary, parameters, receiver: None, agent: None, policy: None, build }
+    }
+
+    /// The same, where something is needed that was loaded before.
+    pub fn with_closure(
+        name: &'static str,
+        summary: &'static str,
+        parameters: &'static [Parameter],
+        build: Arc<BuildClosure>,
+    ) -> Self {
+        let build = Build::Closure(build);
         Self { name, summary, parameters, receiver: None, agent: None, policy: None, build }
     }
 

@@ -10,7 +10,7 @@ use crate::interface as c;
 use crate::keep::keep;
 use crate::native::{Declared, Native};
 use crate::watch::Watch;
-use congestion::{Build, Controller, Entry, Parameter, ParameterKind, Parameters, Start, Value};
+use congestion::{Controller, Entry, Parameter, ParameterKind, Parameters, Start, Value};
 use core::ffi::{CStr, c_char, c_void};
 use core::mem::{MaybeUninit, offset_of, size_of};
 use core::ptr;
@@ -97,7 +97,7 @@ impl Library {
             let create = || Native::create(&declared, parameters, start);
             Box::new(Guarded::new(name.to_owned(), &watch, start, create))
         };
-        Ok(Entry::new(name, summary, parameters, Build::Closure(Arc::new(build))))
+        Ok(Entry::with_closure(name, summary, parameters, Arc::new(build)))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::error;
 use crate::events::{Ack, Control, Ecn, Frame, Loss, Sent, Start, Timeout};
-use congestion::{Build, Entry, FieldSink, Parameter, ParameterKind, Parameters, Start as CoreStart, Value};
+use congestion::{Entry, FieldSink, Parameter, ParameterKind, Parameters, Start as CoreStart, Value};
 use plugin::{Answer, Callback, Code, Event, Foreign, Guarded, Watch, check_field, keep};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -65,7 +65,7 @@ impl Class {
             let create = || Python::attach(|py| Instance::create(py, &class, parameters, start));
             Box::new(Guarded::new(name.to_owned(), &watch, start, create))
         };
-        Entry::new(name, summary, parameters, Build::Closure(Arc::new(build)))
+        Entry::with_closure(name, summary, parameters, Arc::new(build))
     }
 }
 

@@ -2,18 +2,20 @@
 //!
 //! `cargo build` makes `libout_of_tree.so` for `dumbbell run --plugin`, and the program `weigh` (`src/bin/weigh.rs`).
 
-use congestion::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, Start};
+use congestion::{Ack, Control, Controller, Entry, FieldSink, Parameter, Parameters, Start};
 use units::Time;
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::integer("window", "packets", 10, (1, 100_000), "Window before the table's first line."),
+    Parameter::file("table", "Lines `SECONDS PACKETS`: from this time of the flow on, this window."),
+];
 
 /// What is added to a registry.
 pub const ENTRY: Entry = Entry::new(
     "timetable",
     "A window by the clock: from a table, or always the same",
-    &[
-        Parameter::integer("window", "packets", 10, (1, 100_000), "Window before the table's first line."),
-        Parameter::file("table", "Lines `SECONDS PACKETS`: from this time of the flow on, this window."),
-    ],
-    Build::Function(|parameters, start| Box::new(Timetable::new(parameters, start))),
+    PARAMETERS,
+    |parameters, start| Box::new(Timetable::new(parameters, start)),
 );
 
 plugin::export!(ENTRY);
@@ -30,9 +32,9 @@ struct Timetable {
 impl Timetable {
     /// Panics with the line that cannot be read: the run fails with that.
     fn new(parameters: &Parameters, start: &Start) -> Self {
-        let text = parameters.file("table").map_or(String::new(), |file| {
-            String::from_utf8_lossy(&file.contents).into_owned()
-        });
+        let text = parameters
+            .file("table")
+            .map_or(String::new(), |file| String::from_utf8_lossy(&file.contents).into_owned());
         let mut lines: Vec<(Time, u64)> = text.lines().map(|line| parsed(line, start)).collect();
         lines.sort_unstable();
         lines.reverse();

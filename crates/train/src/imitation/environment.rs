@@ -4,7 +4,7 @@ use super::Scheme;
 use super::lstm::{Episode, Model};
 use super::pupil::{Notes, Pupil, Shared};
 use super::settings::{Drawn, Settings};
-use congestion::{Build, Entry, Registry, policy};
+use congestion::{BuildClosure, Entry, Registry, policy};
 use record::{Event, Record};
 use runs::{Observer, RunSpec};
 use serde_json::{Value, json};
@@ -147,12 +147,12 @@ fn registry(
 ) -> Result<Registry, String> {
     let (scheme, steps, learned, notes) = (*scheme, settings.steps, learned.cloned(), Arc::clone(notes));
     let mut registry = Registry::default();
-    let build = Build::Closure(Arc::new(move |_, start| {
+    let build: Arc<BuildClosure> = Arc::new(move |_, start| {
         let policy =
             policy(scheme.name, start).unwrap_or_else(|| unreachable!("schemes here are learned ones"));
         Box::new(Pupil::new(scheme, policy, target, learned.clone(), steps, Arc::clone(&notes)))
-    }));
-    registry.add(Entry::new(scheme.in_training, "a learned scheme in training", &[], build))?;
+    });
+    registry.add(Entry::with_closure(scheme.in_training, "a learned scheme in training", &[], build))?;
     Ok(registry)
 }
 

@@ -6,7 +6,7 @@
 
 use super::usage::{Tracker, Usage};
 use congestion::remy::{Remy, Shell, Table};
-use congestion::{Build, Entry, Registry};
+use congestion::{BuildClosure, Entry, Registry};
 use record::{Event, Record};
 use runs::{Observer, RunSpec};
 use serde::{Deserialize, Serialize};
@@ -157,14 +157,14 @@ impl Network {
 fn registry(table: &Arc<Table>, usage: Option<&Arc<Mutex<Usage>>>) -> Result<Registry, String> {
     let (table, usage) = (Arc::clone(table), usage.cloned());
     let mut registry = Registry::default();
-    let build = Build::Closure(Arc::new(move |_, start| {
+    let build: Arc<BuildClosure> = Arc::new(move |_, start| {
         let table = Arc::clone(&table);
         match &usage {
             None => Box::new(Remy::new(table, Shell::Training, (), start)),
             Some(usage) => Box::new(Remy::new(table, Shell::Training, Tracker::new(usage), start)),
         }
-    }));
-    registry.add(Entry::new(CONTROLLER, "RemyCC in training", &[], build))?;
+    });
+    registry.add(Entry::with_closure(CONTROLLER, "RemyCC in training", &[], build))?;
     Ok(registry)
 }
 
