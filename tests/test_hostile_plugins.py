@@ -2,7 +2,6 @@
 
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -18,7 +17,6 @@ import pytest
 import dumbbell as library
 import dumbbell.execution.pool as pool_module
 from conftest import COMMAND, Dumbbell, show
-from dumbbell.execution.worker import Usual
 from test_plugins import compiled
 
 HOSTILE = Path(__file__).parent / "plugins/hostile.py"
@@ -33,7 +31,6 @@ ATTACKS = {
     "garbage": "its process wrote to a descriptor that it does not own; it ran hostile (",
     "fork": "on_ack called fork and returned in the copy of the process",
     "forks": "processes: allowed are 64; it ran hostile (",
-    "clear": "its process has lost modules of Python (sys.modules); it ran hostile (",
     "exec": "its process let go of its connection to dumbbell; it ran hostile (",
     "close": "its process died (exit status 1); it ran hostile (",
     "abort": "on_ack crashed (SIGABRT: it gave up with abort or a failed assertion)",
@@ -41,7 +38,7 @@ ATTACKS = {
     "leak": "on_ack raised OSError: Too many open files",
 }
 """Each with the end that its run has to come to."""
-HARMLESS = ("daemon", "mask", "print", "flood", "leave", "fine")
+HARMLESS = ("daemon", "clear", "mask", "poison", "print", "flood", "leave", "fine")
 """Those after which the run may well be good."""
 
 
@@ -163,7 +160,7 @@ def test_a_process_that_takes_more_memory_than_allowed_is_ended_and_says_so(tmp_
     assert re.fullmatch(r"its process was ended: it took 0\.\d GiB of memory: allowed are 0\.2\n", words.read_text())
 
 
-@pytest.mark.parametrize("mode", ["abort", "clear", "garbage"])
+@pytest.mark.parametrize("mode", ["abort", "garbage"])
 def test_an_attack_hurts_no_run_of_another_scheme_in_the_same_process(
     attack: Attack, dumbbell: Dumbbell, mode: str
 ) -> None:
@@ -227,6 +224,60 @@ def test_files_of_runs_have_the_modes_that_the_caller_wants(attack: Attack, fold
     assert {oct(file.stat().st_mode & 0o777) for file in written} == {"0o640"}
 
 
+INNOCENT = """
+import math, random
+import numpy as np
+from dumbbell.plugins import Control
+RUNS = []
+class Innocent:
+    def __init__(self, start):
+        RUNS.append(1)
+        self.draws = random.Random(1)
+    def on_ack(self, ack):
+        pass
+    def control(self):
+        np.float64(1.0) / np.float64(math.sqrt(2.0) * 0.0)
+        return Control(window_bytes=(len(RUNS) + helper.PACKETS) * 1500.0 * math.sqrt(4.0) * self.draws.random())
+"""
+
+
+def test_what_a_plug_in_changes_reaches_no_other_run(attack: Attack, dumbbell: Dumbbell, folder: Path) -> None:
+    for name, packets in (("one", 2), ("two", 20)):
+        (folder / name).mkdir()
+        (folder / name / "innocent.py").write_text(f"import helper\n{INNOCENT}")
+        (folder / name / "helper.py").write_text(f"PACKETS = {packets}\n")
+    innocent = "one=one/innocent.py,two=two/innocent.py,cubic"
+    found = []
+    for schemes, jobs in ((f"{HOSTILE},{innocent}", "1"), (innocent, "2")):
+        done = attack("poison", "--schemes", schemes, "--runs", "2", "--jobs", jobs)
+        runs = show(dumbbell, "out", done.returncode)["runs"]
+        assert [run["reason"] for run in runs] == [None] * len(runs)
+        found.append(
+            {
+                (run["scheme"], run["run"]): run["flows"][0]["throughput_mbps"]
+                for run in runs
+                if run["scheme"] != "hostile"
+            }
+        )
+        (folder / "out").rename(folder / f"before{jobs}")
+    assert found[0] == found[1]
+    assert found[0]["one", 1] != found[0]["two", 1]
+
+
+def test_two_plug_ins_of_one_run_have_the_modules_that_stand_beside_each(folder: Path, dumbbell: Dumbbell) -> None:
+    for name, packets in (("one", 2), ("two", 20)):
+        (folder / name / "helpers").mkdir(parents=True)
+        (folder / name / "innocent.py").write_text(f"from helpers import helper\n{INNOCENT}")
+        (folder / name / "helpers" / "__init__.py").write_text("")
+        (folder / name / "helpers" / "helper.py").write_text(f"PACKETS = {packets}\n")
+    words = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5")
+    given = ("--schemes", "one=one/innocent.py,two=two/innocent.py", "--mix", "one+two")
+    dumbbell("run", *given, *words, "--out", "out")
+    (run,) = (run for run in show(dumbbell, "out")["runs"] if len(run["flows"]) == 2)
+    one, two = (flow["throughput_mbps"] for flow in run["flows"])
+    assert two > 2 * one
+
+
 def test_a_process_that_is_silent_is_found_among_others_that_speak(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "SILENCE_S", 0.2)
     monkeypatch.setattr(pool_module, "LOOK_S", 0.02)
@@ -268,16 +319,3 @@ def test_an_attack_of_a_file_as_it_is_loaded_ends_the_command(folder: Path, atta
     assert "Traceback" not in done.stderr
     assert done.returncode in ((0, 2) if said is None else (2,)), done.stderr
     assert said is None or said in done.stderr
-
-
-def test_what_a_plug_in_does_to_masks_and_limits_ends_with_its_run() -> None:
-    usual = Usual.now()
-    soft, hard = usual.limits[resource.RLIMIT_FSIZE]
-    try:
-        os.umask(0o777)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
-        usual.restore()
-        assert Usual.now() == usual
-    finally:
-        os.umask(usual.umask)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

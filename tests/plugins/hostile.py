@@ -6,6 +6,7 @@ Whatever it starts ends by itself: it counts, and sleeps for a minute at most.
 import os
 import signal
 import sys
+import threading
 import time
 from typing import Literal
 
@@ -21,6 +22,7 @@ Mode = Literal[
     "daemon",
     "crowd",
     "mask",
+    "poison",
     "clear",
     "close",
     "exec",
@@ -94,6 +96,28 @@ class Hostile:
     def _mask(self) -> None:
         os.umask(0o777)
         os.chdir("/")
+
+    def _poison(self) -> None:
+        import math
+        import random
+        import resource
+
+        import numpy as np
+
+        import dumbbell.plugins
+
+        math.sqrt = lambda _: 1.0  # type: ignore[assignment]
+        random.Random.random = lambda _: 0.5  # type: ignore[method-assign, assignment]
+        dumbbell.plugins.Control = None  # type: ignore[misc, assignment]
+        np.seterr(all="raise")
+        sys.setrecursionlimit(60)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+        os.environ |= {"PATH": "/nowhere", "HOME": "/nowhere"}
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (30, 30))
+        threading.Thread(target=time.sleep, args=(SLEEP_S,), daemon=True).start()
+        signal.setitimer(signal.ITIMER_REAL, 2.0)
 
     def _clear(self) -> None:
         sys.modules.clear()

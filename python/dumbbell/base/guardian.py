@@ -1,7 +1,8 @@
 """The process above one that may do anything: when that has ended, however it did, nothing that it started goes on.
 
 `guarded()` forks. The child does the work; the parent, the guardian, waits for it, ends what it left, and ends as it
-did. Processes whose parents have ended become children of the guardian (Linux, `PR_SET_CHILD_SUBREAPER`): it finds all.
+did. `apart()` does one piece of work in a child, and the guardian goes on. Processes whose parents have ended become
+children of the guardian (Linux, `PR_SET_CHILD_SUBREAPER`): it finds all.
 """
 
 import contextlib
@@ -9,11 +10,15 @@ import ctypes
 import os
 import select
 import signal
+import sys
 import time
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
+from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import ENDING
 
 PATIENCE_S = 12.0
@@ -22,6 +27,8 @@ SWEEP_S = 10.0
 """So long what is left is looked for and ended."""
 COPY_S = 2.0
 """So long a copy of a process may take to show what it is up to."""
+LET_GO_S = 5.0
+"""So long a process may take to end that has closed its connection."""
 LOOK_S = 0.1
 """Between two looks at what the process has taken."""
 _PR_SET_PDEATHSIG = 1
@@ -60,7 +67,77 @@ def guarded(
     When nobody holds the other end of `lifeline` (a descriptor) any more, the child has `patience_s` to end. With
     `bounds` it is kept within them, and has no descriptor of this process but those `given` to it alone.
     """
+    process = _forked(patience_s, bounds, given)
+    if process == 0:
+        return
+    status = 1 << 8  # as `waitpid` has an exit status of 1
+    try:
+        for descriptor in given:
+            os.close(descriptor)
+        status = _watch(process, lifeline, patience_s, bounds)
+    finally:
+        _end_rest(process)
+        end_like(status)
+
+
+def apart(work: Callable[[], None], lifeline: int, bounds: Bounds, given: "Given", hearing: "Hearing") -> int:
+    """Does a piece of work in a child of this process, which must not have a second thread; how it ended (`waitpid`).
+
+    The child has no descriptor but that of `given`, whose other end `hearing` reads; here it is closed. It is kept
+    within `bounds`, and ends with this process, and when nobody holds the other end of `lifeline` any more. Afterwards
+    nothing that it started is left.
+    """
+    process = _forked(0.0, bounds, [given.fileno()])
+    if process == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        except BaseException:  # whatever the work has broken: who waits has to hear of it, if only by the end
+            with contextlib.suppress(BaseException):
+                sys.__excepthook__(*sys.exc_info())
+        finally:
+            os._exit(status)  # whatever its threads and destructors are about to do
+    given.close()
+    try:
+        return _watch(process, lifeline, 0.0, bounds, hearing)
+    finally:
+        _end_rest(process)
+
+
+class Given(Protocol):
+    """An open file or connection."""
+
+    def fileno(self) -> int:
+        """Its descriptor."""
+        ...
+
+    def close(self) -> None:
+        """Closes it."""
+        ...
+
+
+class Hearing(Protocol):
+    """What a guardian hears of the process that it watches."""
+
+    def fileno(self) -> int:
+        """The descriptor at which it hears."""
+        ...
+
+    def hear(self) -> None:
+        """Takes what is there.
+
+        Raises:
+            EOFError: there will be no more.
+            UserError: it is nothing that should come: what the process did.
+        """
+        ...
+
+
+def _forked(patience_s: float, bounds: Bounds | None, given: Sequence[int]) -> int:
+    """Forks, as `os.fork` does. The child is killed with this process, or told to end where it has patience."""
     guardian = os.getpid()
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until it is known what to do then
     process = os.fork()
     if process == 0:
@@ -71,21 +148,8 @@ def guarded(
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM if patience_s else signal.SIGKILL)
         if os.getppid() != guardian:  # it has ended before the request was made
             os._exit(1)
-        return
-    status = 1 << 8  # as `waitpid` has an exit status of 1
-    try:
-        for descriptor in given:
-            os.close(descriptor)
-        adopt_orphans()
-        status = _watch(process, lifeline, patience_s, bounds)
-    finally:
-        _end_rest(process)
-        _end_like(status)
-
-
-def adopt_orphans() -> None:
-    """Makes this process the parent of those below it whose parents have ended: `descendants` finds them."""
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 0)
+    return process
 
 
 def _close_all_but(given: Iterable[int], output: Path | None) -> None:
@@ -109,31 +173,62 @@ def _close_all_but(given: Iterable[int], output: Path | None) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def _watch(process: int, lifeline: int, patience_s: float, bounds: Bounds | None) -> int:
+def _watch(
+    process: int, lifeline: int, patience_s: float, bounds: Bounds | None, hearing: Hearing | None = None
+) -> int:
     """Waits until the process has ended, and sees to it that it does; its status as `waitpid` has it."""
-    asked, asking = os.pipe()
-    os.set_blocking(asking, False)
-    signal.set_wakeup_fd(asking, warn_on_full_buffer=False)
-    for number in ENDING:
-        signal.signal(number, lambda _number, _frame: None)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-    ended = os.pidfd_open(process)
-    poll = select.poll()
-    poll.register(ended, select.POLLIN)
-    poll.register(asked, select.POLLIN)
-    poll.register(lifeline, select.POLLRDHUP)  # what comes over it is the process's: only its end is looked for
-    keeper = _Keeper(process, bounds) if bounds else None
-    while not (found := [descriptor for descriptor, _ in poll.poll(LOOK_S * 1000 if keeper else None)]):
-        if keeper and keeper.finds_too_much():
-            break
-    if ended not in found:
-        if asked in found and patience_s:
-            os.kill(process, signal.SIGTERM)
-        only = select.poll()
-        only.register(ended, select.POLLIN)
-        if not found or not only.poll(patience_s * 1000):
-            os.kill(process, signal.SIGKILL)
-    return os.waitpid(process, 0)[1]
+    with ExitStack() as held:
+        asked, asking = os.pipe()
+        held.callback(os.close, asked)
+        held.callback(os.close, asking)
+        os.set_blocking(asking, False)
+        held.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(asking, warn_on_full_buffer=False))
+        for number in ENDING:
+            held.callback(signal.signal, number, signal.signal(number, lambda _number, _frame: None))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+        ended = os.pidfd_open(process)
+        held.callback(os.close, ended)
+        poll = select.poll()
+        poll.register(ended, select.POLLIN)
+        poll.register(asked, select.POLLIN)
+        poll.register(lifeline, select.POLLRDHUP)  # what comes over it is the process's: only its end is looked for
+        if hearing:
+            poll.register(hearing.fileno(), select.POLLIN)
+        found = _wait(poll, hearing, _Keeper(process, bounds) if bounds else None, {ended, asked, lifeline})
+        if ended not in found:
+            if asked in found and patience_s:
+                os.kill(process, signal.SIGTERM)
+            only = select.poll()
+            only.register(ended, select.POLLIN)
+            if not found or not only.poll(patience_s * 1000):
+                os.kill(process, signal.SIGKILL)
+        return os.waitpid(process, 0)[1]
+
+
+def _wait(poll: select.poll, hearing: Hearing | None, keeper: "_Keeper | None", ends: set[int]) -> set[int]:
+    """Waits until one of the descriptors `ends` tells that the process ends; none if it has done what it may not."""
+    looked = let_go = 0.0
+    while True:
+        found = {descriptor for descriptor, _ in poll.poll(LOOK_S * 1000 if keeper else None)}
+        if over := found & ends:
+            return over
+        if hearing and hearing.fileno() in found:
+            try:
+                hearing.hear()
+            except EOFError:
+                poll.unregister(hearing.fileno())
+                let_go = time.monotonic()
+            except UserError as error:
+                if keeper:
+                    keeper.say(str(error))
+                return set()
+        if keeper and time.monotonic() - looked >= LOOK_S:
+            looked = time.monotonic()
+            if keeper.finds_too_much():
+                return set()
+            if let_go and looked - let_go > LET_GO_S:
+                keeper.say("let go of its connection to dumbbell")
+                return set()
 
 
 class _Keeper:
@@ -155,15 +250,16 @@ class _Keeper:
         memory = sum(map(_resident_bytes, below))
         self._stopped = self._stopped + 1 if _state(self._process) == "T" else 0
         if len(below) > bounds.processes:
-            return self._say(f"was ended: it has started {len(below)} processes: allowed are {bounds.processes}")
+            return self.say(f"was ended: it has started {len(below)} processes: allowed are {bounds.processes}")
         if memory > self._memory_bytes:
             most = self._memory_bytes / 2**30
-            return self._say(f"was ended: it took {memory / 2**30:.1f} GiB of memory: allowed are {most:.1f}")
+            return self.say(f"was ended: it took {memory / 2**30:.1f} GiB of memory: allowed are {most:.1f}")
         if self._stopped * LOOK_S > bounds.stopped_s:
-            return self._say(f"was ended: it was stopped (SIGSTOP) and did not go on within {bounds.stopped_s:g} s")
+            return self.say(f"was ended: it was stopped (SIGSTOP) and did not go on within {bounds.stopped_s:g} s")
         return False
 
-    def _say(self, what: str) -> bool:
+    def say(self, what: str) -> bool:
+        """Says in its last words what it did."""
         with contextlib.suppress(OSError), self._bounds.last_words.open("a", encoding="utf-8") as file:
             file.write(f"its process {what}\n")
         return True
@@ -264,19 +360,6 @@ def _end_rest(group: int) -> None:
         time.sleep(0.002)
 
 
-def end_below(but: Container[int]) -> None:
-    """Ends all processes below this one but those with these numbers. It has adopted orphans."""
-    until = time.monotonic() + SWEEP_S
-    while left := [each for each in descendants(os.getpid()) if each not in but]:
-        if time.monotonic() > until:
-            return  # whoever is above has a last word
-        _kill(left)
-        for each in left:
-            with contextlib.suppress(ChildProcessError):  # one that is a child of another
-                os.waitpid(each, os.WNOHANG)
-        time.sleep(0.002)
-
-
 def _kill(processes: Iterable[int]) -> None:
     for process in processes:
         with contextlib.suppress(OSError):
@@ -293,7 +376,7 @@ def _reap() -> bool:
     return True
 
 
-def _end_like(status: int) -> None:
+def end_like(status: int) -> None:
     """Ends this process as another one has ended."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)

@@ -114,7 +114,7 @@ def outside_code(specification: Mapping[str, Any]) -> Iterator[tuple[Mapping[str
     `specification` may be anything that JSON can hold.
     """
     flows = specification.get("flows")
-    for flow in flows if isinstance(flows, list) else []:
+    for flow in flows if isinstance(flows, (list, tuple)) else []:  # both are lists in JSON
         for kind, key in CODE.items():
             code = flow.get(kind) if isinstance(flow, Mapping) else None
             if isinstance(code, Mapping):

@@ -4,15 +4,14 @@ import contextlib
 import ctypes
 import faulthandler
 import os
-import resource
 import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import parent_process
+from multiprocessing import Pipe, parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -21,16 +20,8 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.backends import Executor
 from dumbbell.base.errors import one_line, printable
-from dumbbell.base.guardian import (
-    KEPT_OUTPUT_BYTES,
-    Bounds,
-    adopt_orphans,
-    descendants,
-    end_below,
-    guarded,
-    was_copied,
-)
-from dumbbell.base.inbox import Garbled, send
+from dumbbell.base.guardian import KEPT_OUTPUT_BYTES, Bounds, apart, end_like, was_copied
+from dumbbell.base.inbox import Garbled, Inbox, send
 from dumbbell.base.json_text import to_json
 from dumbbell.base.processes import belong_to_parent, die_with_parent
 from dumbbell.base.version import __version__
@@ -42,8 +33,6 @@ from dumbbell.results.whole import FILES, recorded
 
 PUBLISHING = 32
 """Most runs of one process that wait to be durable."""
-_CLONE_FS = 0x200
-"""Of unshare(2)."""
 BEAT_S = 5.0
 """Between two beats of a process that executes plug-ins."""
 
@@ -89,13 +78,22 @@ class Done:
     statistics: dict[str, Any]
 
 
+@dataclass
+class Attempt:
+    """A run that was made, or the reason why not; its files are in the task's temporary directory."""
+
+    statistics: dict[str, Any]
+    log: list[str]
+    failed: bool = False
+
+
 @dataclass(frozen=True)
 class Beat:
     """The process goes on."""
 
 
-Message = Made | Said | Done | Beat
-_KINDS = {kind.__name__: kind for kind in (Made, Said, Done, Beat)}
+Message = Made | Said | Done | Attempt | Beat
+_KINDS = {kind.__name__: kind for kind in (Made, Said, Done, Attempt, Beat)}
 
 
 def read_message(message: dict[str, Any]) -> Message:
@@ -131,89 +129,119 @@ def serve(connection: Connection, post: Post) -> None:
     """
     belong_to_parent()
     parent = parent_process()
-    if post.bounds is not None and parent is not None:
-        guarded(parent.sentinel, 0.0, post.bounds, [connection.fileno()])
-    try:
-        _serve(connection, post)
-    except BaseException:  # whatever a plug-in has broken: the parent has to hear of it, if only by the end
-        with contextlib.suppress(BaseException):
-            sys.__excepthook__(*sys.exc_info())
-        os._exit(1)
-    os._exit(0)  # whatever the threads and destructors of plug-ins are about to do
-
-
-def _serve(connection: Connection, post: Post) -> None:
-    bounds = post.bounds
     obstacle = post.executor.enter()
-    if bounds is None:
-        die_with_parent()
+    if post.bounds is None or parent is None:
+        _serve(connection, post.token, obstacle)
     else:
-        adopt_orphans()
-        _core.guard_process(str(bounds.last_words))
-        faulthandler.enable(2, all_threads=False)  # adds what Python was doing to what is said of a crash
-    speaking = threading.Lock()
+        _serve_apart(connection, Post(post.executor, post.token, post.bounds), obstacle, parent.sentinel)
 
-    def tell(message: Message) -> None:
-        with speaking:
-            try:
-                send(connection, post.token, {"kind": type(message).__name__} | vars(message))
-            except OSError:
-                os._exit(1)  # nobody listens any more
 
+def _serve(connection: Connection, token: bytes, obstacle: str | None) -> None:
+    """Makes runs in this process. A thread makes them durable while the next is made, for that takes long."""
+    die_with_parent()
+    tell = Telling(connection, token)
     made: SimpleQueue[tuple[Task, Attempt]] = SimpleQueue()
     _begin(_publish, made, tell)
-    if bounds is not None:
-        _begin(_beat, tell)
-    own, module, usual = os.getpid(), sys.modules[__name__], Usual.now()
-    needed = descendants(own)
-    while True:
-        try:
-            task = connection.recv()
-        except (EOFError, OSError):
-            return
+    while (task := _next(connection)) is not None:
         started = time.monotonic()
         attempt = make(task, obstacle, partial(_say, tell, task.number))
-        if bounds is not None:
-            usual.restore()
-        if os.getpid() != own:
-            os._exit(1)  # a plug-in has made a copy of this process
-        if bounds is not None and sys.modules.get(__name__) is not module:
-            with bounds.last_words.open("a", encoding="utf-8") as file:
-                file.write("its process has lost modules of Python (sys.modules)\n")
-            os._exit(1)  # what comes next may need them
-        if bounds is not None and was_copied(bounds.last_words):
-            os._exit(1)  # it has done who knows what in the name of this one
-        if bounds is not None:
-            end_below(but=needed)  # what the run has started counts for none after it
-        attempt.log += take_output(bounds)
         tell(Made(task.number, time.monotonic() - started))
         made.put((task, attempt))
+    os._exit(0)
 
 
-@dataclass(frozen=True)
-class Usual:
-    """What a plug-in may change for the runs after its own: the mask of new files' modes, and limits."""
+def _serve_apart(connection: Connection, post: Post, obstacle: str | None, lifeline: int) -> None:
+    """Makes each run in a process of its own, which is a copy of this one: what its plug-ins change ends with it."""
+    assert post.bounds is not None
+    tell = Telling(connection, post.token)
+    while (task := _next(connection)) is not None:
+        started = time.monotonic()
+        ours, theirs = Pipe()
+        heard = _Heard(ours, post.token, tell)
+        work = partial(_make_apart, task, obstacle, Telling(theirs, post.token), post.bounds)
+        status = apart(work, lifeline, post.bounds, theirs, heard)
+        heard.rest()
+        if heard.attempt is None:
+            end_like(status)
+        else:
+            attempt = heard.attempt
+            attempt.log += take_output(post.bounds)
+            tell(Made(task.number, time.monotonic() - started))
+            tell(Done(task.number, keep(task, attempt)))
+        ours.close()
+    os._exit(0)
 
-    umask: int
-    limits: Mapping[int, tuple[int, int]]
 
-    @classmethod
-    def now(cls) -> "Usual":
-        """Return what holds at this moment."""
-        umask = os.umask(0o077)
-        os.umask(umask)
-        kinds = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
-        return cls(umask, {kind: resource.getrlimit(kind) for kind in kinds})
+def _make_apart(task: "Task", obstacle: str | None, tell: "Telling", bounds: Bounds) -> None:
+    """Makes a run in a process that is made for it, and tells what came of it.
 
-    def restore(self) -> None:
-        """Makes it hold again, as far as this user may."""
-        os.umask(self.umask)
-        for kind, (soft, hard) in self.limits.items():
-            now = resource.getrlimit(kind)
-            if now != (soft, hard):
-                fits = now[1] == resource.RLIM_INFINITY or 0 <= soft <= now[1]
-                with contextlib.suppress(OSError, ValueError):
-                    resource.setrlimit(kind, (soft if fits else now[1], now[1]))
+    A plug-in that ends the process leaves a line in the file for last words.
+    """
+    _core.guard_process(str(bounds.last_words))
+    faulthandler.enable(2, all_threads=False)  # adds what Python was doing to what is said of a crash
+    _begin(_beat, tell)
+    own = os.getpid()
+    attempt = make(task, obstacle, partial(_say, tell, task.number))
+    if os.getpid() != own or was_copied(bounds.last_words):
+        os._exit(1)  # a copy that a plug-in has made did who knows what in the name of this process
+    flush()
+    tell(attempt)
+
+
+class Telling:
+    """Tells messages over a connection. Who has nobody to tell ends."""
+
+    def __init__(self, connection: Connection, token: bytes) -> None:
+        self._connection = connection
+        self._token = token
+        self._speaking = threading.Lock()
+
+    def __call__(self, message: Message) -> None:
+        """Tells one."""
+        with self._speaking:
+            try:
+                send(self._connection, self._token, {"kind": type(message).__name__} | vars(message))
+            except OSError:
+                os._exit(1)
+
+
+class _Heard:
+    """What the process of a run tells: the attempt is kept, all else is passed on."""
+
+    def __init__(self, connection: Connection, token: bytes, tell: Telling) -> None:
+        self._connection = connection
+        self._inbox = Inbox(connection, token)
+        self._tell = tell
+        self.attempt: Attempt | None = None
+
+    def fileno(self) -> int:
+        """Where it is heard."""
+        return self._connection.fileno()
+
+    def hear(self) -> None:
+        """Takes what is there: see `Hearing`."""
+        for message in map(read_message, self._inbox.take()):
+            if isinstance(message, Attempt):
+                self.attempt = message
+            elif isinstance(message, (Said, Beat)):
+                self._tell(message)
+            else:
+                raise Garbled
+
+    def rest(self) -> None:
+        """Takes what is left when the process has ended."""
+        with contextlib.suppress(EOFError, Garbled):
+            while True:
+                self.hear()
+
+
+def _next(connection: Connection) -> "Task | None":
+    """The next task, when it has come; None if there will be none."""
+    try:
+        task: Task = connection.recv()
+    except (EOFError, OSError):
+        return None
+    return task
 
 
 def _begin(work: Callable[..., None], *arguments: Any) -> None:  # noqa: ANN401 (whatever it takes)
@@ -230,11 +258,19 @@ def _begin(work: Callable[..., None], *arguments: Any) -> None:  # noqa: ANN401 
     threading.Thread(target=do, daemon=True).start()
 
 
-def _beat(tell: Callable[[Beat], None]) -> None:
+def _beat(tell: Telling) -> None:
     """Lets the parent know that the process goes on, for ever."""
     while True:
         time.sleep(BEAT_S)
         tell(Beat())
+
+
+def flush() -> None:
+    """Prints what waits to be printed."""
+    with contextlib.suppress(Exception):  # plug-ins may have put something else in the place of both
+        sys.stdout.flush()
+        sys.stderr.flush()
+        ctypes.CDLL(None).fflush(None)
 
 
 def take_output(bounds: Bounds | None) -> list[str]:
@@ -242,10 +278,6 @@ def take_output(bounds: Bounds | None) -> list[str]:
     if bounds is None or bounds.output is None:
         return []
     file = bounds.output
-    with contextlib.suppress(Exception):  # plug-ins may have put something else in the place of both
-        sys.stdout.flush()
-        sys.stderr.flush()
-        ctypes.CDLL(None).fflush(None)
     try:
         with file.open("rb") as stream:
             content = stream.read(KEPT_OUTPUT_BYTES + 1)
@@ -259,16 +291,12 @@ def take_output(bounds: Bounds | None) -> list[str]:
     return lines
 
 
-def _say(tell: Callable[[Said], None], number: int, text: str, stands_still: bool) -> None:
+def _say(tell: Telling, number: int, text: str, stands_still: bool) -> None:
     tell(Said(number, text, stands_still))
 
 
-def _publish(made: "SimpleQueue[tuple[Task, Attempt]]", tell: Callable[[Done], None]) -> None:
-    """Makes runs durable, all that wait at once, for ever.
-
-    The mode mask and the working directory of this thread are its own: the plug-ins of the next run may change theirs.
-    """
-    ctypes.CDLL(None).unshare(_CLONE_FS)
+def _publish(made: "SimpleQueue[tuple[Task, Attempt]]", tell: Telling) -> None:
+    """Makes runs durable, all that wait at once, for ever."""
     while True:
         batch = [made.get()]
         with contextlib.suppress(Empty):
@@ -276,15 +304,6 @@ def _publish(made: "SimpleQueue[tuple[Task, Attempt]]", tell: Callable[[Done], N
                 batch.append(made.get_nowait())
         for task, statistics in keep_all(batch):
             tell(Done(task.number, statistics))
-
-
-@dataclass
-class Attempt:
-    """A run that was made, or the reason why not; its files are in the task's temporary directory."""
-
-    statistics: dict[str, Any]
-    log: list[str]
-    failed: bool = False
 
 
 def execute(task: Task) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 from dumbbell import _core
 from dumbbell.base.errors import listed, nearest, one_line
 
+_PREFIX = "dumbbell_plugin_"
+"""Before the names of plug-ins' own modules."""
 NEEDED = ("on_ack", "control")
 """The methods that make a class a controller."""
 
@@ -73,11 +75,33 @@ class _Read(importlib.machinery.SourceFileLoader):
         return self.source_to_code(self._code, self.get_filename(fullname))
 
 
+_added: list[str] = []
+"""The folders of plug-ins that are where modules are looked for, and were not before."""
+
+
+def _enter(folder: str) -> None:
+    """Lets what stands in a folder be imported, before what stands beside other plug-ins and has the same names."""
+    if folder in sys.path and folder not in _added:
+        return  # this process has its own reasons for it
+    others = [each for each in _added if each != folder]
+    for name in [name for name, module in sys.modules.items() if "." not in name and _place(module) in others]:
+        for each in [each for each in sys.modules if each.partition(".")[0] == name]:
+            del sys.modules[each]  # who has imported it keeps it
+    sys.path[:] = [folder, *(each for each in sys.path if each != folder)]
+    _added[:] = [folder, *others]
+
+
+def _place(module: types.ModuleType) -> str | None:
+    """The folder in which a module or a package stands."""
+    file = getattr(module, "__file__", None)
+    if not file or module.__name__.startswith(_PREFIX):
+        return None
+    return str(Path(file).parent.parent if hasattr(module, "__path__") else Path(file).parent)
+
+
 def _execute(file: str, code: bytes) -> types.ModuleType:
-    folder = str(Path(file).resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)  # what stands beside it can be imported
-    name = f"dumbbell_plugin_{hashlib.sha256(file.encode()).hexdigest()[:12]}"
+    _enter(str(Path(file).resolve().parent))
+    name = f"{_PREFIX}{hashlib.sha256(file.encode()).hexdigest()[:12]}"
     loader = _Read(name, file, code)
     spec = importlib.util.spec_from_file_location(name, file, loader=loader)
     assert spec is not None  # as it is given the loader

@@ -180,8 +180,16 @@ class Database:
             shutil.rmtree(self._series(number), ignore_errors=True)
 
     def _series(self, number: int) -> Path:
-        """Where a gathering database keeps the series of an experiment."""
-        return self.file.with_name(f"{self.file.name}.series") / str(number)
+        """Where a gathering database keeps the series of an experiment.
+
+        Raises:
+            UserError: a link stands there, which may lead to somebody else's files.
+        """
+        place = self.file.with_name(f"{self.file.name}.series") / str(number)
+        for each in (place.parent, place):
+            if each.is_symlink():
+                raise UserError(f"{each}: is a symbolic link: remove it")
+        return place
 
     def close(self) -> None:
         """Closes the file."""

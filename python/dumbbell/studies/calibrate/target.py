@@ -169,10 +169,7 @@ def _ours(plan: Plan, name: str) -> tuple[Scheme | None, str]:
     known = catalog.schemes()
     scheme = plan.own_schemes.get(name)
     if scheme is None or scheme.status == "imported":
-        try:
-            scheme = known.find(name) if not name.endswith((".toml", ".so", ".py")) else None
-        except UserError:
-            scheme = None
+        scheme = known.find(name) if name in known.names() else None  # a file of that name may be somebody else's
     if scheme is None:
         return None, "not one of ours: --as NAME=OURS says which is"
     if scheme.kind != "core":
