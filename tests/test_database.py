@@ -209,6 +209,15 @@ def test_the_bottleneck_is_the_slowest_link(dumbbell: Dumbbell, folder: Path) ->
     ]
 
 
+def test_series_that_a_link_leads_elsewhere_are_not_written(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "precious/1").mkdir(parents=True)
+    (folder / "precious/1/stats.json").write_text("{}")
+    (folder / "all.db.series").symlink_to(folder / "precious")
+    said = dumbbell("run", "--schemes", "reno", *QUICK, "--out", "a", "--db-path", "all.db", expect=None).stderr
+    assert "all.db.series: is a symbolic link: remove it" in said
+    assert [file.name for file in (folder / "precious/1").iterdir()] == ["stats.json"]
+
+
 def test_the_same_command_again_makes_new_experiments(dumbbell: Dumbbell, folder: Path) -> None:
     for _ in range(2):
         dumbbell("run", "--schemes", "reno", *QUICK, "--out", "a", "--db-path", "all.db")

@@ -15,7 +15,7 @@ import pytest
 import dumbbell as library
 from conftest import Dumbbell, show
 from dumbbell.cli.summary import print_summary
-from dumbbell.present.report import load
+from dumbbell.present.report import drawing, load
 from dumbbell.present.report.drawing import draw
 from dumbbell.present.report.network import network_rows
 from dumbbell.present.report.page import ReportPage
@@ -271,3 +271,12 @@ def test_an_export_of_a_run_before_or_after_all_times_is_one_line(dumbbell: Dumb
         file.write_text(json.dumps(json.loads(file.read_text()) | {"init_us": time}))
         (line,) = dumbbell("export", "pantheon", "out", "--out", "exported", expect=2).stderr.splitlines()
         assert "stats.json: `init_us` = " in line
+
+
+def test_what_cannot_be_drawn_costs_the_figures_of_its_run_only(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> str:
+        raise ValueError("Axis limits cannot be NaN or Inf")
+
+    monkeypatch.setitem(drawing._DRAWN, "window", refuse)
+    drawn = drawing.draw_run(drawing.draw_job("x", load(made).runs[0].content, {}, str))
+    assert drawn.problem == "what it kept cannot be drawn: Axis limits cannot be NaN or Inf"

@@ -186,6 +186,10 @@ def test_a_log_of_ss(dumbbell: Dumbbell, folder: Path, change: Callable[[str], s
     ("content", "complaint"),
     [
         ("", "bad.log: is empty"),
+        (
+            SS_LOG.replace("bytes_acked:", "bytes_acked:9" + "9" * 400),
+            "`bytes_acked` = inf: allowed is 0 to 9.0072e+15",
+        ),
         ("hello\n", "bad.log: there is no connection with TCP_INFO in it (`ss -tin` shows it)"),
         (SS_LOG.replace("1700000000.5", "0001-01-01 00:00:00+14:00"), "bad.log: begins -62135647200 s after 1970"),
         (SS_LOG.replace("1700000000.5", "1970-01-01 00:00:00"), "bad.log: lasts 1700000004 s, more than the 1000000"),

@@ -597,10 +597,11 @@ def test_what_is_asked_for_its_version_is_named(
 
 def test_a_target_of_calibration_loads_no_plug_in(dumbbell: Dumbbell, theirs: Path, folder: Path) -> None:
     measured = "throughput_mbps = 5.0\ndelay_p95_ms = 50.0\n"
+    evil = (str(folder / "evil.py"), f"{folder / 'evil.py'}:Evil", "evil.dylib", "a=evil.py")
     theirs.write_text(
         'name = "pub"\nschemes = ["reno", "cubic"]\npaths = ["small.toml"]\nduration_s = 1.0\nwarmup_s = 0.0\n'
         f'published_source = "x"\n[[flow]]\n[[flow]]\nscheme = "{folder / "evil.py"}"\n'
-        + "".join(f'[[published]]\nscheme = "{scheme}"\n{measured}' for scheme in ("reno", "cubic"))
+        + "".join(f'[[published]]\nscheme = "{scheme}"\n{measured}' for scheme in ("reno", "cubic", *evil))
     )
     words = ("--out", "p.toml", "--evaluations", "3", "--folds", "0")
     dumbbell("calibrate", theirs, *words, expect=None)
@@ -687,6 +688,8 @@ def test_a_specification_of_somebody_elses_run_is_not_simulated(
     run = library.open(stranger).runs[0]
     with pytest.raises(Untrusted, match=r"the specification: would execute .*evil\.py"):
         library.simulate(run.specification)
+    with pytest.raises(Untrusted):
+        library.simulate(dict(run.specification) | {"flows": tuple(run.specification["flows"])})
     assert not (folder / "executed").exists()
     library.simulate(run.specification, trust=True)
     assert (folder / "executed").exists()

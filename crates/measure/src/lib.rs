@@ -11,6 +11,7 @@
 //! transfer benchmarks; [`statistics`] compares runs.
 
 mod ack_direction;
+mod bound;
 mod ccperf;
 mod completions;
 mod consistency;
@@ -41,6 +42,7 @@ mod stats;
 mod tally;
 mod untold;
 
+pub use bound::MemoryBound;
 pub use definitions::{Better, Convention, Definition, LABELS, Label, Level, OneWay, metrics};
 pub use histogram::{DelayHistogram, DelaySummary};
 pub use inputs::{

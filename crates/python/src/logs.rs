@@ -123,10 +123,11 @@ pub(crate) fn series(py: Python<'_>, packets: Source, bin_s: f64) -> PyResult<St
     if !(1e-6..=1e6).contains(&bin_s) {
         return Err(error(format!("bin_s = {bin_s}: allowed is a number from 0.000001 to 1000000")));
     }
-    let mut meter = SeriesMeter::new(Span::from_secs_f64(bin_s));
+    let bin = Span::from_secs_f64(bin_s);
+    let mut meter = SeriesMeter::new(bin);
     let found = py.detach(|| {
         let mut extent = Extent::new();
-        packets.records(|record| {
+        packets.records_by_interval(bin, |record| {
             meter.record(record);
             if record.event == Event::Deliver {
                 extent.add(record.time_ns, record.one_way_delay_ns);
@@ -164,9 +165,10 @@ pub(crate) fn jain_series(py: Python<'_>, packets: Source, options: &str) -> PyR
         .map(FlowInfo::from)
         .map(|flow| (flow.flow, flow.start, flow.stop))
         .collect();
-    let mut meter = JainMeter::new(Span::from_secs_f64(options.window_s), options.rule, &flows);
+    let window = Span::from_secs_f64(options.window_s);
+    let mut meter = JainMeter::new(window, options.rule, &flows);
     let found = py.detach(|| {
-        packets.records(|record| meter.record(record))?;
+        packets.records_by_interval(window, |record| meter.record(record))?;
         Ok(meter.finish(Span::from_secs_f64(options.duration_s)))
     });
     serde_json::to_string(&found.map_err(error)?).map_err(text)
@@ -190,17 +192,23 @@ pub(crate) fn transfers(py: Python<'_>, packets: Source, options: &str) -> PyRes
         let interval_s = options.interval_s;
         return Err(error(format!("interval_s = {interval_s}: allowed is a number from 0.001 to 1000000")));
     }
+    let interval = Span::from_secs_f64(options.interval_s);
     let mut meter = IntervalMeter::new(
-        Span::from_secs_f64(options.interval_s),
+        interval,
         Span::from_secs_f64(options.duration_s),
         options.flows.into_iter().map(FlowInfo::from).collect(),
     );
-    let transfers = py.detach(|| packets.records(|record| meter.record(record)).map(|()| meter.finish()));
+    let transfers = py.detach(|| {
+        packets.records_by_interval(interval, |record| meter.record(record)).map(|()| meter.finish())
+    });
     serde_json::to_string(&transfers.map_err(error)?).map_err(text)
 }
 
 /// Flat arrays in native byte order.
 type Points<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// Intervals of this length bound the number of flows alone.
+const LONGEST: Span = Span::from_ms(1_000_000_000);
 
 /// One-way delays: flows (u32), times in s and delays in ms (f64). Of more than `all_up_to` of them, only those that can be
 /// told apart in a figure.
@@ -219,7 +227,7 @@ pub(crate) fn delay_points<'py>(
     let points = py.detach(|| -> Result<_, String> {
         let mut extent = Extent::new();
         if packets.rows()? > all_up_to {
-            packets.records(|record| {
+            packets.records_by_interval(LONGEST, |record| {
                 if record.event == wanted {
                     extent.add(record.time_ns, record.one_way_delay_ns);
                 }
@@ -227,7 +235,7 @@ pub(crate) fn delay_points<'py>(
         }
         let mut thinning = (extent.points > all_up_to).then(|| Thinning::new(extent));
         let mut points = (Vec::new(), Vec::new(), Vec::new());
-        packets.records(|record| {
+        packets.records_by_interval(LONGEST, |record| {
             if record.event != wanted {
                 return;
             }

@@ -4,12 +4,13 @@ use crate::arrow::rows;
 use crate::columns::{self, Series};
 use crate::table::Table;
 use crate::{error, text};
+use measure::MemoryBound;
 use packetlog::{Key, PacketLogReader, Sample, SampleReader};
 use pyo3::prelude::*;
 use record::Record;
 use runs::{FlowSamples, LinkSamples, PacketColumns};
 use std::path::{Path, PathBuf};
-use units::Time;
+use units::{Span, Time};
 
 /// A packet log or samples: a table in memory, or a file.
 #[derive(Debug, FromPyObject)]
@@ -42,6 +43,25 @@ impl Source {
             }
         }
         Ok(())
+    }
+
+    /// The same, to be counted in intervals of time for each flow: not more than memory is for, whatever the log says.
+    pub(crate) fn records_by_interval(
+        &self,
+        interval: Span,
+        mut visit: impl FnMut(&Record),
+    ) -> Result<(), String> {
+        let mut bound = MemoryBound::new(interval);
+        self.records(|record| {
+            if bound.takes(record) {
+                visit(record);
+            }
+        })?;
+        let Some(what) = bound.exceeded() else { return Ok(()) };
+        match self {
+            Self::Memory(_) => Err(what),
+            Self::File(file) => Err(format!("{}: {what}", file.display())),
+        }
     }
 
     /// The time series of samples.

@@ -141,6 +141,8 @@ def _connections(file: Path) -> list[_Connection]:
         said = _words(rest)
         if name is None or "cwnd" not in said:
             continue
+        if beyond := next((word for word, value in said.items() if not 0 <= value <= _MOST), None):
+            raise UserError(f"{file}:{number}: `{beyond}` = {said[beyond]:g}: allowed is 0 to {_MOST:g}")
         if at_s is None:
             raise UserError(f"{file}:{number}: no time before it: needed is one for each `ss`, as of `date +%s.%N`")
         connection = connections.setdefault(name, _Connection(name))
@@ -156,6 +158,10 @@ def _connections(file: Path) -> list[_Connection]:
     if not found:
         raise UserError(f"{file}: there is no connection with TCP_INFO in it (`ss -tin` shows it)")
     return sorted(found, key=lambda connection: connection.time_s[0])
+
+
+_MOST = 2.0**53
+"""Largest value: up to it every whole number is one of its own."""
 
 
 def _stamp(file: Path, number: int, text: str) -> tuple[float | None, str]:

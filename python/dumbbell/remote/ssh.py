@@ -8,8 +8,8 @@ from typing import Any
 from dumbbell.base.errors import printable
 from dumbbell.machine.host import Host
 
-OPTIONS = ("-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
-"""No terminal and no question; ssh ends when the other machine has not answered for 15 s. The rest is the user's."""
+OPTIONS = ("-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
+"""No terminal, question, agent or window; ssh ends when the other machine is silent for 15 s. The rest is the user's."""
 
 FOLDER = ".local/share/dumbbell/remote"
 """Where `dumbbell remote install` puts dumbbell, below the home directory there."""

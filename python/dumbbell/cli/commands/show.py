@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 import dumbbell
-from dumbbell.base.errors import UserError, printable
+from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.json_text import to_json
 from dumbbell.catalog.option_values import duration, names
 from dumbbell.cli.summary import estimate_text, print_legend, print_summary
@@ -43,7 +43,7 @@ def main(arguments: argparse.Namespace) -> int:
             raise UserError(f"{option}: not with {'--json, which has all of it' if arguments.json else '--intervals'}")
     results = dumbbell.open(arguments.directory)
     dumbbell.check_metrics((*metrics, *([] if sort is None else [sort])))
-    transfers = None if interval_s is None else [run.transfers(interval_s) for run in results.runs]
+    transfers = None if interval_s is None else [_transfers(run, interval_s) for run in results.runs]
     if arguments.json:
         _print_json(results, transfers)
     elif transfers is not None:
@@ -106,6 +106,15 @@ def _print_transfers(run: dumbbell.RunResults, transfers: dumbbell.Transfers | N
     for view in dumbbell.Transfers.VIEWS:
         print(f"{view.capitalize()}: {run.label}{note}")
         print(f"{transfers.text(view)}\n")
+
+
+def _transfers(run: dumbbell.RunResults, interval_s: float) -> dumbbell.Transfers | None:
+    """What a run transferred; nothing, with the reason, if its log is damaged: the others are shown."""
+    try:
+        return run.transfers(interval_s)
+    except dumbbell.Error as error:
+        print(printable(f"{run.label}: {one_line(error)}"), file=sys.stderr)
+        return None
 
 
 def _list_bad(results: dumbbell.Results, stream: TextIO) -> None:

@@ -10,6 +10,7 @@ import numpy
 from numpy.typing import NDArray
 
 from dumbbell import _core
+from dumbbell.base.errors import one_line
 from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.execution.spread import START_S, Helpers, worth
 from dumbbell.machine.description import cpus
@@ -262,6 +263,8 @@ def draw_run(job: Job) -> RunFigures:
         drawings = {kind: _DRAWN[kind](job, logs) for kind in kinds}
     except _core.Error as error:
         return RunFigures(problem=str(error).replace(f"{_folder(job)}/", ""))
+    except (ArithmeticError, ValueError) as error:  # of numbers that cannot be drawn
+        return RunFigures(problem=f"what it kept cannot be drawn: {one_line(error)}")
     shown = {kind: drawing for kind, drawing in drawings.items() if drawing}
     return RunFigures(shown, "" if shown else NO_LOG)
 

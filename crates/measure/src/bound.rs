@@ -1,0 +1,100 @@
+//! What is counted for each flow and interval of time takes memory for both: a bound for logs that say anything.
+
+use record::Record;
+use std::collections::BTreeSet;
+use units::Span;
+
+/// Most flows of a log, and most intervals of all of them together.
+const MOST_FLOWS: usize = 10_000;
+const MOST_INTERVALS: u64 = 1 << 24;
+
+/// Keeps what is counted by flow and interval within bounds.
+#[derive(Clone, Debug)]
+pub struct MemoryBound {
+    interval_ns: u64,
+    flows: BTreeSet<u32>,
+    latest: Option<u32>,
+    limit_ns: u64,
+    exceeded: Option<String>,
+}
+
+impl MemoryBound {
+    /// For intervals of this length.
+    pub fn new(interval: Span) -> Self {
+        let (flows, interval_ns) = (BTreeSet::new(), interval.as_ns());
+        Self { interval_ns, flows, latest: None, limit_ns: 0, exceeded: None }
+    }
+
+    /// Whether a record may be counted; none after one that may not.
+    #[inline]
+    pub fn takes(&mut self, record: &Record) -> bool {
+        if self.latest != Some(record.flow) {
+            self.latest = Some(record.flow);
+            self.flows.insert(record.flow);
+            let each = MOST_INTERVALS / self.flows.len() as u64;
+            self.limit_ns = self.interval_ns.saturating_mul(each);
+        }
+        if self.exceeded.is_none() && (record.time_ns >= self.limit_ns || self.flows.len() > MOST_FLOWS) {
+            self.exceed(record.time_ns);
+        }
+        self.exceeded.is_none()
+    }
+
+    /// What was too much.
+    pub fn exceeded(self) -> Option<String> {
+        self.exceeded
+    }
+
+    #[cold]
+    fn exceed(&mut self, time_ns: u64) {
+        self.exceeded = Some(if self.flows.len() > MOST_FLOWS {
+            format!("has more than {MOST_FLOWS} flows, which is the most that is counted by time")
+        } else {
+            format!(
+                "reaches to {} s, which are more than {MOST_INTERVALS} intervals of {} s of its {} flows: choose longer ones",
+                Span::from_ns(time_ns).as_secs_f64(),
+                Span::from_ns(self.interval_ns).as_secs_f64(),
+                self.flows.len()
+            )
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Event;
+
+    fn said(interval: Span, records: impl Iterator<Item = (u64, u32)>) -> (u64, Option<String>) {
+        let mut bound = MemoryBound::new(interval);
+        let taken = records
+            .filter(|&(time_ns, flow)| {
+                let event = Event::Send;
+                let (seq, size_bytes, data_bytes, one_way_delay_ns) = (0, 1500, 1448, 0);
+                let record = Record { time_ns, flow, event, seq, size_bytes, data_bytes, one_way_delay_ns };
+                bound.takes(&record)
+            })
+            .count();
+        (taken as u64, bound.exceeded())
+    }
+
+    #[test]
+    fn a_day_of_a_hundred_flows_by_the_second_is_within() {
+        let records = (0..86_400).flat_map(|second| (0..100).map(move |flow| (second * 1_000_000_000, flow)));
+        assert_eq!(said(Span::from_ms(1000), records), (8_640_000, None));
+    }
+
+    #[test]
+    fn a_time_beyond_all_intervals_ends_it() {
+        let (taken, what) = said(Span::from_ms(1), [(0, 1), (1 << 62, 1), (5, 1)].into_iter());
+        assert_eq!(taken, 1);
+        assert!(what.unwrap().contains("which are more than 16777216 intervals of 0.001 s of its 1 flows"));
+    }
+
+    #[test]
+    fn a_flow_beyond_the_most_ends_it() {
+        let (taken, what) = said(Span::from_ms(1000), (0..20_000).map(|flow| (0, flow)));
+        assert_eq!(taken, 10_000);
+        assert_eq!(what.unwrap(), "has more than 10000 flows, which is the most that is counted by time");
+    }
+}
