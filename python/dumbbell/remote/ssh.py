@@ -9,7 +9,7 @@ from dumbbell.base.errors import printable
 from dumbbell.machine.host import Host
 
 OPTIONS = ("-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
-"""No terminal, question, agent or window; ssh ends when the other machine is silent for 15 s. The rest is the user's."""
+"""No terminal, question, agent or window; ssh ends when the other machine is silent for 15 s. The rest is yours."""
 
 FOLDER = ".local/share/dumbbell/remote"
 """Where `dumbbell remote install` puts dumbbell, below the home directory there."""
