@@ -85,7 +85,7 @@ check: check-rust check-python ## After every edit: formatting, lints and types 
 .PHONY: check-rust
 check-rust: compiler
 	$(CARGO) fmt --all --check
-	rustfmt --check $(CONTROLLERS)
+	@rustfmt --check $(CONTROLLERS)
 	$(CARGO) clippy --workspace $(OTHERS) --all-targets --locked --quiet -- -D warnings
 	$(CARGO) test --workspace $(TESTED) --lib --locked --quiet
 
