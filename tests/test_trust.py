@@ -695,6 +695,27 @@ def test_a_specification_of_somebody_elses_run_is_not_simulated(
     assert (folder / "executed").exists()
 
 
+def test_a_machine_that_a_file_names_is_asked_about(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "ssh").write_text(f"#!/bin/sh\ntouch {folder}/executed\nexit 1\n")
+    (folder / "ssh").chmod(0o755)
+    plan = 'schemes = ["cubic"]\npaths = ["remote"]\nbackend = "remote:lab.example"\nduration_s = 1\n'
+    (folder / "theirs.toml").write_text(plan)
+    words = ("run", "theirs.toml", "--out", "out")
+    environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+    def said(*more: str) -> str:
+        done = subprocess.run([*COMMAND, *words, *more], cwd=folder, env=environment, capture_output=True, text=True)
+        assert done.returncode == 2, done
+        return done.stderr
+
+    refused = said()
+    assert "not run before: `ssh lab.example`, to make runs with that machine: --trust runs it" in refused
+    assert not (folder / "executed").exists()
+    assert "lab.example: " in said("--backend", "remote:lab.example")  # whoever says it means it
+    assert (folder / "executed").exists()
+    assert "--trust" not in said()
+
+
 def test_a_grid_and_a_text_of_somebody_else_are_asked_about(
     theirs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import catalog
+from dumbbell.base.backend import Backend, executing_backend
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.input_files import TRUSTED, read_text
 from dumbbell.catalog.plan import Plan
@@ -141,10 +142,20 @@ def require_trust(plan: Plan, experiment: Experiment, trust: bool) -> None:
     Raises:
         Untrusted: `plan` was read from a file and has code that this user has not run; `trust` agrees to it.
     """
-    unknown = _unknown_code(experiment.schemes.values())
-    if not trust and is_foreign(plan) and (brought := _brought(plan, unknown)):
+    unknown, host = _unknown_code(experiment.schemes.values()), _unknown_host(executing_backend(experiment.backend))
+    brought = _brought(plan, unknown) | ({} if experiment.backend in plan.told else host)
+    if not trust and is_foreign(plan) and brought:
         raise Untrusted(plan.file, brought)
-    _remember(dict.fromkeys(code for code, _ in unknown))
+    _remember([*dict.fromkeys(code for code, _ in unknown), *host])
+
+
+def _unknown_host(backend: Backend) -> dict[str, str]:
+    """Return in words, by digest, the machine that runs are made with, if this user has made none with it."""
+    if not backend.argument:
+        return {}
+    code = hashlib.sha256(backend.full_name.encode()).hexdigest()
+    words = {code: f"`{shlex.join(['ssh', backend.argument])}`, to make runs with that machine"}
+    return {} if code in _remembered() else words
 
 
 def _unknown_code(schemes: Collection[Scheme]) -> list[tuple[str, Scheme]]:

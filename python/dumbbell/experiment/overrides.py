@@ -51,7 +51,8 @@ def with_overrides(plan: Plan, overrides: Overrides) -> Plan:
         raise UserError(f"--path: {plan.file or plan.name} has cells: choose some of them with --cell")
     if overrides.paths:
         changes["paths"] = list(overrides.paths)
-    changes["told"] = frozenset((*overrides.schemes, *overrides.paths, *(name for mix in mixes for name, _ in mix)))
+    named = (*overrides.schemes, *overrides.paths, *(name for mix in mixes for name, _ in mix))
+    changes["told"] = frozenset((*named, *([given["backend"]] if "backend" in given else ())))
     if "flows" in given or "interval_s" in given:
         changes["flow"] = ()
     return replace(plan, **changes)
