@@ -701,7 +701,7 @@ def test_a_machine_that_a_file_names_is_asked_about(dumbbell: Dumbbell, folder: 
     plan = 'schemes = ["cubic"]\npaths = ["remote"]\nbackend = "remote:lab.example"\nduration_s = 1\n'
     (folder / "theirs.toml").write_text(plan)
     words = ("run", "theirs.toml", "--out", "out")
-    environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
+    environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}", "XDG_STATE_HOME": str(folder / "my-state")}
 
     def said(*more: str) -> str:
         done = subprocess.run([*COMMAND, *words, *more], cwd=folder, env=environment, capture_output=True, text=True)
