@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 
 /// Rows decoded at a time.
 const BATCH_ROWS: usize = 1 << 13;
+/// Most bytes of a column of a row group, which may be decoded at once; ours have 2 MiB.
+const MOST_CHUNK_BYTES: i64 = 1 << 26;
 
 /// Streams the records of a packet log, in time order (those of a log from elsewhere: as it had them). After an error it yields nothing more.
 pub struct PacketLogReader {
@@ -160,13 +162,18 @@ pub(crate) fn open_parquet(path: &Path) -> Result<SerializedFileReader<File>, Er
         ParquetError::External(_) => Error::parquet(path, "read", error),
         _ => Error::file(path, format!("is no complete Parquet file (cut off, or of another kind): {error}")),
     })?;
-    // The library panics on a footer that is damaged in these fields.
-    let mut chunks = reader.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
-    if chunks.all(|chunk| lies_inside(chunk, length)) {
-        Ok(reader)
-    } else {
-        Err(Error::file(path, "is damaged: its footer points outside the file"))
+    for chunk in reader.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns) {
+        // The library panics on a footer that is damaged in these fields.
+        if !lies_inside(chunk, length) {
+            return Err(Error::file(path, "is damaged: its footer points outside the file"));
+        }
+        let bytes = chunk.uncompressed_size();
+        if bytes > MOST_CHUNK_BYTES {
+            let problem = format!("has {bytes} bytes of a column in one piece: at most {MOST_CHUNK_BYTES}");
+            return Err(Error::file(path, problem));
+        }
     }
+    Ok(reader)
 }
 
 fn lies_inside(chunk: &ColumnChunkMetaData, file_bytes: u64) -> bool {

@@ -5,9 +5,15 @@ use crate::common::{Scratch, record};
 use packetlog::{
     Error, Key, PacketLogReader, PacketLogWriter, Sample, SampleTable, SampleWriter, read_samples,
 };
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::Int64Type;
+use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 use proptest::prelude::*;
 use record::{Event, Record};
+use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -338,4 +344,28 @@ proptest! {
         write(&path, records.iter().copied());
         prop_assert_eq!(read(&path).unwrap(), records);
     }
+}
+
+#[test]
+fn a_column_in_one_huge_piece_is_refused_before_it_is_decoded() {
+    let scratch = Scratch::new();
+    let path = scratch.file("packets.parquet");
+    let schema = Arc::new(parse_message_type("message packets { required int64 time_ns; }").unwrap());
+    let properties = WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .build();
+    let mut file =
+        SerializedFileWriter::new(File::create(&path).unwrap(), schema, Arc::new(properties)).unwrap();
+    let mut group = file.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    for _ in 0..9 {
+        column.typed::<Int64Type>().write_batch(&vec![0; 1 << 20], None, None).unwrap();
+    }
+    column.close().unwrap();
+    group.close().unwrap();
+    file.close().unwrap();
+    assert!(fs::metadata(&path).unwrap().len() < 1 << 20);
+    let refusal = PacketLogReader::open(&path).err().expect("too much at once").to_string();
+    assert!(refusal.contains("bytes of a column in one piece: at most 67108864"), "{refusal}");
 }
