@@ -154,22 +154,26 @@ def _serve_apart(connection: Connection, post: Post, obstacle: str | None, lifel
     """Makes each run in a process of its own, which is a copy of this one: what its plug-ins change ends with it."""
     assert post.bounds is not None
     tell = Telling(connection, post.token)
-    while (task := _next(connection)) is not None:
+    made: list[tuple[Task, Attempt]] = []
+    while True:
+        if made and not (connection.poll(0) and len(made) < PUBLISHING):
+            _keep_all(made, tell)  # several at once take little longer than one
+        if (task := _next(connection)) is None:
+            os._exit(0)
         started = time.monotonic()
         ours, theirs = Pipe()
         heard = _Heard(ours, post.token, tell)
         work = partial(_make_apart, task, obstacle, Telling(theirs, post.token), post.bounds)
         status = apart(work, lifeline, post.bounds, theirs, heard)
         heard.rest()
+        ours.close()
         if heard.attempt is None:
+            _keep_all(made, tell)
             end_like(status)
         else:
-            attempt = heard.attempt
-            attempt.log += take_output(post.bounds)
+            heard.attempt.log += take_output(post.bounds)
             tell(Made(task.number, time.monotonic() - started))
-            tell(Done(task.number, keep(task, attempt)))
-        ours.close()
-    os._exit(0)
+            made.append((task, heard.attempt))
 
 
 def _make_apart(task: "Task", obstacle: str | None, tell: "Telling", bounds: Bounds) -> None:
@@ -302,8 +306,14 @@ def _publish(made: "SimpleQueue[tuple[Task, Attempt]]", tell: Telling) -> None:
         with contextlib.suppress(Empty):
             while len(batch) < PUBLISHING:
                 batch.append(made.get_nowait())
-        for task, statistics in keep_all(batch):
-            tell(Done(task.number, statistics))
+        _keep_all(batch, tell)
+
+
+def _keep_all(made: "list[tuple[Task, Attempt]]", tell: Telling) -> None:
+    """Makes runs durable, and tells so."""
+    for task, statistics in keep_all(made) if made else []:
+        tell(Done(task.number, statistics))
+    made.clear()
 
 
 def execute(task: Task) -> dict[str, Any]:
