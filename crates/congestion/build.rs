@@ -25,10 +25,10 @@ fn listed(folder: &Path) -> Result<String, Box<dyn Error>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let place = entry?.path();
-        if place.is_dir() {
-            files.push((text(place.file_name())?, text(Some(place.join("mod.rs").as_os_str()))?));
-        } else if !place.ends_with("mod.rs") && place.extension().is_some_and(|extension| extension == "rs") {
-            files.push((text(place.file_stem())?, text(Some(place.as_os_str()))?));
+        let is_own = place.ends_with("mod.rs");
+        let file = if place.is_dir() { place.join("mod.rs") } else { place.clone() };
+        if !is_own && file.extension().is_some_and(|extension| extension == "rs") {
+            files.push((text(place.file_stem())?, text(Some(file.as_os_str()))?));
         }
     }
     files.sort(); // by their names, wherever they lie

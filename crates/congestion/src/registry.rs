@@ -53,7 +53,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// A controller without a receiver-side half that nothing is learned of.
+    /// A controller that has no receiver-side half and was not learned.
     pub const fn new(
         name: &'static str,
         summary: &'static str,
@@ -64,7 +64,7 @@ impl Entry {
         Self { name, summary, parameters, receiver: None, agent: None, policy: None, build }
     }
 
-    /// The same, where something is needed that was loaded before.
+    /// The same, built by a closure that holds what was loaded before.
     pub fn with_closure(
         name: &'static str,
         summary: &'static str,

@@ -1,4 +1,4 @@
-//! What is counted for each flow and interval of time takes memory for both: a bound for logs that say anything.
+//! A bound on memory. A count per flow and interval takes memory for each of them, and a damaged log may name any flow and any time.
 
 use record::Record;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use units::Span;
 const MOST_FLOWS: usize = 10_000;
 const MOST_INTERVALS: u64 = 1 << 24;
 
-/// Keeps what is counted by flow and interval within bounds.
+/// Decides which records of a log may be counted by flow and interval.
 #[derive(Clone, Debug)]
 pub struct MemoryBound {
     interval_ns: u64,
@@ -19,7 +19,7 @@ pub struct MemoryBound {
 }
 
 impl MemoryBound {
-    /// For intervals of this length.
+    /// A bound for counts in intervals of length `interval`.
     pub fn new(interval: Span) -> Self {
         let (flows, interval_ns) = (BTreeSet::new(), interval.as_ns());
         Self { interval_ns, flows, latest: None, limit_ns: 0, exceeded: None }
@@ -40,7 +40,7 @@ impl MemoryBound {
         self.exceeded.is_none()
     }
 
-    /// What was too much.
+    /// Return in one line which bound the log has exceeded; `None` if it is within all of them.
     pub fn exceeded(self) -> Option<String> {
         self.exceeded
     }

@@ -45,7 +45,10 @@ impl Source {
         Ok(())
     }
 
-    /// The same, to be counted in intervals of time for each flow: not more than memory is for, whatever the log says.
+    /// Passes every record to `visit`, which counts in intervals of time for each flow.
+    ///
+    /// # Errors
+    /// One line: the log has more flows or intervals than [`MemoryBound`] allows.
     pub(crate) fn records_by_interval(
         &self,
         interval: Span,

@@ -28,7 +28,7 @@ SWEEP_S = 10.0
 COPY_S = 2.0
 """So long a copy of a process may take to show what it is up to."""
 LET_GO_S = 5.0
-"""So long a process may take to end that has closed its connection."""
+"""Time that a process may take to end after it has closed its connection, s."""
 LOOK_S = 0.1
 """Between two looks at what the process has taken."""
 _PR_SET_PDEATHSIG = 1
@@ -81,7 +81,9 @@ def guarded(
 
 
 def apart(work: Callable[[], None], lifeline: int, bounds: Bounds, given: "Given", hearing: "Hearing") -> int:
-    """Does a piece of work in a child of this process, which must not have a second thread; how it ended (`waitpid`).
+    """Do a piece of work in a child process; return the status with which the child ended, as `os.waitpid` has it.
+
+    The calling process must have one thread only.
 
     The child has no descriptor but that of `given`, whose other end `hearing` reads; here it is closed. It is kept
     within `bounds`, and ends with this process, and when nobody holds the other end of `lifeline` any more. Afterwards
@@ -109,7 +111,7 @@ class Given(Protocol):
     """An open file or connection."""
 
     def fileno(self) -> int:
-        """Its descriptor."""
+        """Return its descriptor."""
         ...
 
     def close(self) -> None:
@@ -118,18 +120,18 @@ class Given(Protocol):
 
 
 class Hearing(Protocol):
-    """What a guardian hears of the process that it watches."""
+    """Receives what a watched process sends to its guardian."""
 
     def fileno(self) -> int:
-        """The descriptor at which it hears."""
+        """Return the descriptor from which it reads."""
         ...
 
     def hear(self) -> None:
-        """Takes what is there.
+        """Read what has arrived. The guardian calls it when the descriptor can be read.
 
         Raises:
-            EOFError: there will be no more.
-            UserError: it is nothing that should come: what the process did.
+            EOFError: the process has closed its end.
+            UserError: the process has sent what it may not send; the text says what it did.
         """
         ...
 
@@ -148,7 +150,6 @@ def _forked(patience_s: float, bounds: Bounds | None, given: Sequence[int]) -> i
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM if patience_s else signal.SIGKILL)
         if os.getppid() != guardian:  # it has ended before the request was made
             os._exit(1)
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 0)
     return process
 
 
@@ -259,7 +260,7 @@ class _Keeper:
         return False
 
     def say(self, what: str) -> bool:
-        """Says in its last words what it did."""
+        """Append to the file for last words what the process did; return True."""
         with contextlib.suppress(OSError), self._bounds.last_words.open("a", encoding="utf-8") as file:
             file.write(f"its process {what}\n")
         return True

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.backends import Executor, find_executor
-from dumbbell.base.guardian import Bounds, machine_memory_bytes
+from dumbbell.base.guardian import LET_GO_S, Bounds, machine_memory_bytes
 from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox
 from dumbbell.base.interrupts import Undisturbed
 from dumbbell.base.processes import Connected, cause_of_death, end_connected, start_connected
@@ -215,9 +215,7 @@ QUICK_S = 0.25
 SILENCE_S = 90
 """So long a process with plug-ins may tell nothing, not even that it goes on. One may take 60 s to make its state."""
 LOOK_S = 1.0
-"""Between two looks at which of them are silent."""
-LET_GO_S = 5.0
-"""So long a process may take to end whose connection has ended: whoever has started much has much to end."""
+"""Time between two looks at which processes are silent, s."""
 PROCESSES = 64
 """Most processes that a process with plug-ins may start ..."""
 PROCESSES_OF_PROGRAMS = 1000
@@ -250,12 +248,11 @@ class _Worker(Connected):
         with contextlib.suppress(OSError):
             self.connection.send(task)
 
-    def end(self, within_s: float) -> tuple[int, str]:
-        """Ends the process with all that it has started; how it ended, and what it did if it did not by itself."""
+    def end(self, within_s: float) -> int:
+        """End the process with all that it has started, if it does not end by itself; return its exit code."""
         self.process.join(within_s)
-        what = "" if self.process.exitcode is not None else "let go of its connection to dumbbell"
         end_connected([self])
-        return self.process.exitcode or 0, what
+        return self.process.exitcode or 0
 
 
 class Pool:
@@ -379,7 +376,7 @@ class Pool:
 
     def _replace(self, worker: _Worker, what: str = "") -> list[Done]:
         """Replaces a process that died, or that did `what`. Its run has failed; a new one makes the others."""
-        code, let_go = worker.end(0.0 if what else LET_GO_S)
+        code = worker.end(0.0 if what else LET_GO_S)
         bounds, waiting, kept = worker.bounds, list(worker.waiting.values()), list(worker.kept.values())
         fresh = self._start()
         worker.process, worker.connection, worker.inbox, worker.bounds = (
@@ -394,7 +391,7 @@ class Pool:
         over: list[Done] = []
         printed = take_output(bounds)
         for culprit in culprits:
-            reason = cause_of_death(code, bounds.last_words if bounds else None, culprit.outside, what or let_go)
+            reason = cause_of_death(code, bounds.last_words if bounds else None, culprit.outside, what)
             over.append(Done(culprit.number, keep(culprit, failed(culprit, [culprit.label, *printed], reason))))
             named = [each for each in culprit.outside if f"scheme {each.removesuffix(')')}" in reason]
             self._ended |= dict.fromkeys(named or culprit.outside, culprit.label)

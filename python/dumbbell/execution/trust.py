@@ -150,12 +150,13 @@ def require_trust(plan: Plan, experiment: Experiment, trust: bool) -> None:
 
 
 def _unknown_host(backend: Backend) -> dict[str, str]:
-    """Return in words, by digest, the machine that runs are made with, if this user has made none with it."""
+    """Return the words for the machine of a remote backend, by digest; nothing if this user has made runs with it."""
     if not backend.argument:
         return {}
     code = hashlib.sha256(backend.full_name.encode()).hexdigest()
-    words = {code: f"`{shlex.join(['ssh', backend.argument])}`, to make runs with that machine"}
-    return {} if code in _remembered() else words
+    if code in _remembered():
+        return {}
+    return {code: f"`{shlex.join(['ssh', backend.argument])}`, to make runs with that machine"}
 
 
 def _unknown_code(schemes: Collection[Scheme]) -> list[tuple[str, Scheme]]:

@@ -133,7 +133,7 @@ def serve(connection: Connection, post: Post) -> None:
     if post.bounds is None or parent is None:
         _serve(connection, post.token, obstacle)
     else:
-        _serve_apart(connection, Post(post.executor, post.token, post.bounds), obstacle, parent.sentinel)
+        _serve_apart(connection, post.token, obstacle, post.bounds, parent.sentinel)
 
 
 def _serve(connection: Connection, token: bytes, obstacle: str | None) -> None:
@@ -150,10 +150,9 @@ def _serve(connection: Connection, token: bytes, obstacle: str | None) -> None:
     os._exit(0)
 
 
-def _serve_apart(connection: Connection, post: Post, obstacle: str | None, lifeline: int) -> None:
+def _serve_apart(connection: Connection, token: bytes, obstacle: str | None, bounds: Bounds, lifeline: int) -> None:
     """Makes each run in a process of its own, which is a copy of this one: what its plug-ins change ends with it."""
-    assert post.bounds is not None
-    tell = Telling(connection, post.token)
+    tell = Telling(connection, token)
     made: list[tuple[Task, Attempt]] = []
     while True:
         if made and not (connection.poll(0) and len(made) < PUBLISHING):
@@ -162,16 +161,16 @@ def _serve_apart(connection: Connection, post: Post, obstacle: str | None, lifel
             os._exit(0)
         started = time.monotonic()
         ours, theirs = Pipe()
-        heard = _Heard(ours, post.token, tell)
-        work = partial(_make_apart, task, obstacle, Telling(theirs, post.token), post.bounds)
-        status = apart(work, lifeline, post.bounds, theirs, heard)
+        heard = _Heard(ours, token, tell)
+        work = partial(_make_apart, task, obstacle, Telling(theirs, token), bounds)
+        status = apart(work, lifeline, bounds, theirs, heard)
         heard.rest()
         ours.close()
         if heard.attempt is None:
             _keep_all(made, tell)
             end_like(status)
         else:
-            heard.attempt.log += take_output(post.bounds)
+            heard.attempt.log += take_output(bounds)
             tell(Made(task.number, time.monotonic() - started))
             made.append((task, heard.attempt))
 
@@ -188,12 +187,12 @@ def _make_apart(task: "Task", obstacle: str | None, tell: "Telling", bounds: Bou
     attempt = make(task, obstacle, partial(_say, tell, task.number))
     if os.getpid() != own or was_copied(bounds.last_words):
         os._exit(1)  # a copy that a plug-in has made did who knows what in the name of this process
-    flush()
+    _flush()
     tell(attempt)
 
 
 class Telling:
-    """Tells messages over a connection. Who has nobody to tell ends."""
+    """Sends messages over a connection. If nobody reads them, this process ends."""
 
     def __init__(self, connection: Connection, token: bytes) -> None:
         self._connection = connection
@@ -201,7 +200,7 @@ class Telling:
         self._speaking = threading.Lock()
 
     def __call__(self, message: Message) -> None:
-        """Tells one."""
+        """Send one message."""
         with self._speaking:
             try:
                 send(self._connection, self._token, {"kind": type(message).__name__} | vars(message))
@@ -210,7 +209,7 @@ class Telling:
 
 
 class _Heard:
-    """What the process of a run tells: the attempt is kept, all else is passed on."""
+    """Receives the messages of a run's process. It keeps the attempt, and passes all others on to the pool."""
 
     def __init__(self, connection: Connection, token: bytes, tell: Telling) -> None:
         self._connection = connection
@@ -219,11 +218,11 @@ class _Heard:
         self.attempt: Attempt | None = None
 
     def fileno(self) -> int:
-        """Where it is heard."""
+        """Return the descriptor from which it reads."""
         return self._connection.fileno()
 
     def hear(self) -> None:
-        """Takes what is there: see `Hearing`."""
+        """Read what has arrived, as `Hearing` says."""
         for message in map(read_message, self._inbox.take()):
             if isinstance(message, Attempt):
                 self.attempt = message
@@ -233,14 +232,14 @@ class _Heard:
                 raise Garbled
 
     def rest(self) -> None:
-        """Takes what is left when the process has ended."""
+        """Read what is left after the process has ended."""
         with contextlib.suppress(EOFError, Garbled):
             while True:
                 self.hear()
 
 
 def _next(connection: Connection) -> "Task | None":
-    """The next task, when it has come; None if there will be none."""
+    """Wait for the next task and return it; return None if the parent has closed the connection."""
     try:
         task: Task = connection.recv()
     except (EOFError, OSError):
@@ -269,8 +268,8 @@ def _beat(tell: Telling) -> None:
         tell(Beat())
 
 
-def flush() -> None:
-    """Prints what waits to be printed."""
+def _flush() -> None:
+    """Write out what the buffers of standard output and error still hold."""
     with contextlib.suppress(Exception):  # plug-ins may have put something else in the place of both
         sys.stdout.flush()
         sys.stderr.flush()
@@ -310,8 +309,8 @@ def _publish(made: "SimpleQueue[tuple[Task, Attempt]]", tell: Telling) -> None:
 
 
 def _keep_all(made: "list[tuple[Task, Attempt]]", tell: Telling) -> None:
-    """Makes runs durable, and tells so."""
-    for task, statistics in keep_all(made) if made else []:
+    """Make runs durable, tell so of each, and empty the list."""
+    for task, statistics in keep_all(made) if made else ():
         tell(Done(task.number, statistics))
     made.clear()
 

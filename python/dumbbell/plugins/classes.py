@@ -76,11 +76,11 @@ class _Read(importlib.machinery.SourceFileLoader):
 
 
 _added: list[str] = []
-"""The folders of plug-ins that are where modules are looked for, and were not before."""
+"""Folders of plug-ins that this module has added to `sys.path`, the latest first."""
 
 
 def _enter(folder: str) -> None:
-    """Lets what stands in a folder be imported, before what stands beside other plug-ins and has the same names."""
+    """Put a folder first in `sys.path`, and forget modules of the same names from the folders of other plug-ins."""
     if folder in sys.path and folder not in _added:
         return  # this process has its own reasons for it
     others = [each for each in _added if each != folder]
@@ -92,7 +92,7 @@ def _enter(folder: str) -> None:
 
 
 def _place(module: types.ModuleType) -> str | None:
-    """The folder in which a module or a package stands."""
+    """Return the folder in which a module or a package lies; None for a plug-in's own module."""
     file = getattr(module, "__file__", None)
     if not file or module.__name__.startswith(_PREFIX):
         return None

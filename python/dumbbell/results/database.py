@@ -180,7 +180,7 @@ class Database:
             shutil.rmtree(self._series(number), ignore_errors=True)
 
     def _series(self, number: int) -> Path:
-        """Where a gathering database keeps the series of an experiment.
+        """Return the folder in which a gathering database keeps the series of an experiment.
 
         Raises:
             UserError: a link stands there, which may lead to somebody else's files.

@@ -109,7 +109,7 @@ def _print_transfers(run: dumbbell.RunResults, transfers: dumbbell.Transfers | N
 
 
 def _transfers(run: dumbbell.RunResults, interval_s: float) -> dumbbell.Transfers | None:
-    """What a run transferred; nothing, with the reason, if its log is damaged: the others are shown."""
+    """Return what a run transferred. If its log is damaged, print the reason and return None."""
     try:
         return run.transfers(interval_s)
     except dumbbell.Error as error:

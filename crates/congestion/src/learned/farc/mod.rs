@@ -2,7 +2,7 @@
 //!
 //! Source: streaming-university/FARC@97de652c, `onnx_model/fast_and_furious_model.onnx`.
 //!
-//! How it sees and is used: [`crate::parts::estimator`]. Its two paths are named after short and long intervals, but split the inputs by
+//! [`crate::parts::estimator`] describes its inputs and its use. The two paths of the network are named after short and long intervals, but split the inputs by
 //! feature, within the queueing delay.
 
 use crate::Entry;

@@ -2,7 +2,7 @@
 //!
 //! Source: microsoft/RL4BandwidthEstimationChallenge@fcf857c5, `onnx_models/Offline_RL_baseline_bandwidth_estimator_model.onnx`.
 //!
-//! How it sees and is used: [`crate::parts::estimator`]. Its answer is a place between 10 kbit/s and 8 Mbit/s on a logarithmic scale.
+//! [`crate::parts::estimator`] describes its inputs and its use. The answer of the network is a place between 10 kbit/s and 8 Mbit/s on a logarithmic scale.
 
 use crate::Entry;
 use crate::parts::estimator::{Estimates, entry};

@@ -2,7 +2,7 @@
 //!
 //! Source: bytedance/offline-RL-congestion-control@683f6d06, `onnx_model/TEN-TMS_model.onnx`, and the paper beside it.
 //!
-//! How it sees and is used: [`crate::parts::estimator`]. Its answer is a place between 5 kbit/s and 8 Mbit/s.
+//! [`crate::parts::estimator`] describes its inputs and its use. The answer of the network is a place between 5 kbit/s and 8 Mbit/s.
 
 use crate::Entry;
 use crate::parts::estimator::{Estimates, entry};
