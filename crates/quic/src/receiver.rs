@@ -32,6 +32,7 @@ pub(crate) fn run(listen: SocketAddr) -> Result<(), String> {
             result => result.map_err(socket_error)?,
         }
         if connection.is_draining() || connection.is_closed() {
+            wire.part().map_err(socket_error)?;
             break;
         }
         stopping |= wire.wait(Some(&connection), None).map_err(socket_error)?;

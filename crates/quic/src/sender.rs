@@ -59,6 +59,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<(), String> {
             report_at = Some(at + interval);
         }
         if connection.is_draining() || connection.is_closed() {
+            wire.part().map_err(|error| format!("cannot reach {peer}: {error}"))?;
             break;
         }
         let until = [stop_at, report_at, (!connection.is_established()).then_some(handshake_end)];

@@ -25,6 +25,10 @@ const AHEAD: Duration = Duration::from_micros(200);
 /// Socket buffers asked of the kernel, bytes: a burst must neither be lost nor wait in the host.
 const SOCKET_BUFFER: usize = 4 << 20;
 
+/// Pauses after each time that the last word is said, milliseconds: together less than the half second that programs have
+/// after SIGTERM.
+const REPEATS_MS: [u64; 6] = [5, 10, 20, 40, 80, 160];
+
 /// A datagram and the time it leaves.
 struct Departure {
     at: Instant,
@@ -36,6 +40,8 @@ pub(crate) struct Wire {
     socket: UdpSocket,
     signals: SignalFd,
     departures: VecDeque<Departure>,
+    /// What told the peer that this side closes the connection, once it was made.
+    last_word: Option<Vec<u8>>,
     /// The socket's send buffer is full.
     blocked: bool,
     buffer: Vec<u8>,
@@ -54,6 +60,7 @@ impl Wire {
             socket,
             signals: block_signals().map_err(|error| format!("signals: {error}"))?,
             departures: VecDeque::new(),
+            last_word: None,
             blocked: false,
             buffer: vec![0; 65_536],
         })
@@ -108,12 +115,35 @@ impl Wire {
             }
             match connection.send(&mut self.buffer) {
                 Ok((length, _)) => {
-                    self.departures.push_back(Departure { at, datagram: self.buffer[..length].to_vec() });
+                    let datagram = self.buffer[..length].to_vec();
+                    if connection.is_draining() {
+                        self.last_word = Some(datagram.clone());
+                    }
+                    self.departures.push_back(Departure { at, datagram });
                 }
                 // `Done`: nothing to send. Any other error shows in the connection's state.
                 Err(_) => return Ok(()),
             }
         }
+    }
+
+    /// Sends what is still to leave. Nobody acknowledges that this side closes, so it is said again until the peer's port is
+    /// closed (RFC 9000, section 10.2.1).
+    pub(crate) fn part(&mut self) -> Result<(), Error> {
+        let Some(last_word) = self.last_word.take() else { return Ok(()) };
+        for pause in REPEATS_MS {
+            let said = self.send_due().and_then(|()| {
+                std::thread::sleep(Duration::from_millis(pause));
+                while self.receive()?.is_some() {}
+                Ok(())
+            });
+            match said {
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Ok(()),
+                other => other?,
+            }
+            self.departures.push_back(Departure { at: Instant::now(), datagram: last_word.clone() });
+        }
+        self.send_due()
     }
 
     /// Waits for a datagram, a packet's time, the connection's timeout or `until`. True: asked to stop.
