@@ -24,12 +24,15 @@ const FIRST_OWN: libc::c_uint = 3;
 /// Most descriptors that are looked at one by one, on a kernel that cannot mark them all at once.
 const MOST_DESCRIPTORS: libc::rlim_t = 1 << 16;
 
-/// Which descriptors, beside the standard ones, a program finds open.
+/// Last of the standard signals.
+const LAST_SIGNAL: libc::c_int = 31;
+
+/// Which descriptors, beside the standard ones, a program finds open, and which signals ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Inherits {
     /// None.
     Nothing,
-    /// Those that the caller of this process meant to be inherited: for a command that the user gave.
+    /// Those that the caller of this process meant to be so: for a command that the user gave.
     CallersOwn,
 }
 
@@ -60,6 +63,7 @@ impl Enclosure {
             }
             if inherits == Inherits::Nothing {
                 close_on_exec();
+                heed_signals();
             }
             mount_proc();
             Ok(())
@@ -140,6 +144,15 @@ fn close_on_exec() {
         for descriptor in libc::rlim_t::from(FIRST_OWN)..limit.rlim_cur.min(MOST_DESCRIPTORS) {
             libc::fcntl(descriptor as libc::c_int, libc::F_SETFD, libc::FD_CLOEXEC);
         }
+    }
+}
+
+/// Lets the program that is about to take this process's place begin with every signal as the system has it: what is ignored,
+/// as SIGINT and SIGXFSZ are in a worker, stays ignored over exec.
+fn heed_signals() {
+    for signal in 1..=LAST_SIGNAL {
+        // SAFETY: takes numbers only. SIGKILL and SIGSTOP cannot be set, which is no matter.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
 }
 

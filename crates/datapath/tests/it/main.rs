@@ -478,6 +478,7 @@ fn main() -> ExitCode {
         programs::a_program_calls_the_run_invalid_by_its_exit_status_alone,
         programs::ending_a_program_ends_what_it_has_started,
         programs::a_program_has_no_descriptor_of_ours_and_a_process_number_of_its_own_namespace,
+        programs::a_program_ignores_no_signal_that_this_process_ignores,
         programs::what_a_program_left_ends_with_its_flow_and_not_with_the_run,
         a_killed_run_takes_everything_with_it_that_its_programs_have_started,
         what_the_kernel_does_not_offer_is_named,
