@@ -281,6 +281,15 @@ def test_a_full_disk_ends_the_command_and_not_one_run_after_the_other(folder: Pa
     assert finished < 8
 
 
+def test_a_file_that_does_not_fit_on_its_disk_is_named(folder: Path, dumbbell_afresh: Dumbbell) -> None:
+    dumbbell_afresh("run", "--schemes", "cubic", "--path", "small.toml", "--duration", "2", "--out", "out")
+    command = shlex.join([*COMMAND, "figure", "out", "means", "--out", "means.svg"])
+    limited = ["sh", "-c", f"ulimit -f 1 && {command}"]
+    done = subprocess.run(limited, cwd=folder, capture_output=True, text=True, check=False)
+    assert checked(done, 2).stderr == "dumbbell: File too large: means.svg\n"
+    assert [file.name for file in folder.glob("*means.*")] == ["means.csv"]
+
+
 def test_a_disk_that_fills_up_during_a_run(folder: Path) -> None:
     def little_space() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))

@@ -19,8 +19,10 @@ def write_atomically(file: Path, content: str | bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(file)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(file)  # a full disk says nothing of itself
         raise
     sync(file.parent)
 
