@@ -18,8 +18,8 @@ from typing import Any
 
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.plan import Plan
-from dumbbell.catalog.tables import read_toml
+from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.toml_tables import read_toml
 from dumbbell.results import open_results
 from dumbbell.results.directory import to_toml
 

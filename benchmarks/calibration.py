@@ -32,8 +32,8 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.studies.calibrate.error import chances, emulated, measured, searched
 from dumbbell.studies.calibrate.fitting import elements_of, values_at
 from dumbbell.studies.calibrate.journal import Journal
-from dumbbell.studies.calibrate.model import FULL_PACKET_BYTES, MODELS, Hints
 from dumbbell.studies.calibrate.objective import Objective
+from dumbbell.studies.calibrate.path_models import FULL_PACKET_BYTES, MODELS, Hints
 from dumbbell.studies.calibrate.search import Effort, minimise
 from dumbbell.studies.calibrate.target import Asked, Target, read_target
 from dumbbell.studies.calibrate.workers import workers

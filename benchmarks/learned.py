@@ -22,7 +22,7 @@ from blocks import replace_block
 
 from dumbbell import catalog
 from dumbbell.present.plots.heatmap import MapAxis, heatmap_figure
-from dumbbell.present.plots.typeset import figure_as
+from dumbbell.present.plots.parts.typeset import figure_as
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "learned.md"

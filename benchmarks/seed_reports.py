@@ -26,8 +26,8 @@ from blocks import replace_block
 from dumbbell import catalog
 from dumbbell.machine.description import cpus
 from dumbbell.present.plots import Replicated, replication_figure, styles
-from dumbbell.present.plots.svg import for_print
-from dumbbell.present.plots.typeset import figure_as
+from dumbbell.present.plots.parts.svg import for_print
+from dumbbell.present.plots.parts.typeset import figure_as
 from dumbbell.results.environment import environment
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from dumbbell.base.progress import Progress
-from dumbbell.catalog.plan import parse_plan
-from dumbbell.catalog.tables import read_toml
+from dumbbell.catalog.experiment_file import parse_plan
+from dumbbell.catalog.toml_tables import read_toml
 from dumbbell.execution.check import check
 from dumbbell.execution.pool import Work, execute
 from dumbbell.experiment import Overrides, resolve

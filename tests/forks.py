@@ -93,8 +93,9 @@ def serve(channel: socket.socket) -> list[str]:
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for package in PACKAGES:
-        for module in pkgutil.iter_modules(import_module(package).__path__):
-            import_module(f"{package}.{module.name}")
+        for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+            if not module.name.startswith("dumbbell.cli.commands."):
+                import_module(module.name)
     for name in DRAWING:
         import_module(name)
     gc.freeze()

@@ -15,14 +15,14 @@ from typing import Any
 import dumbbell
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
+from dumbbell.catalog.experiment_file import Plan, parse_plan
 from dumbbell.catalog.path import parse_path
-from dumbbell.catalog.plan import Plan, parse_plan
 from dumbbell.catalog.scheme import parse_scheme
-from dumbbell.catalog.tables import parse_toml, read_toml
+from dumbbell.catalog.toml_tables import parse_toml, read_toml
 from dumbbell.cli.parser import command_parser
 from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, pin, resolve
-from dumbbell.results.campaign import HEARTBEAT
+from dumbbell.results.heartbeat import HEARTBEAT
 from dumbbell.studies.calibrate.target import Asked, read_target
 from dumbbell.studies.ccperf.experiment import ccperf_plan
 from fuzz_given import Target, joined, parted, results, simulate, written
@@ -82,7 +82,7 @@ def _resolved(plan: Plan, runs: int = 1) -> None:
 
 def dumbbell_toml(table: dict[str, Any]) -> str:
     """A table as a results directory has it."""
-    from dumbbell.catalog.tables import to_toml
+    from dumbbell.catalog.toml_tables import to_toml
 
     return to_toml(table)
 
@@ -243,7 +243,7 @@ def _give_name(content: bytes, _: Path) -> None:
         "scheme": {scheme: {"controller": "reno"}},
         "path": {path: {"data": [{"kind": "delay", "delay_ms": 9.0}]}},
     }
-    from dumbbell.catalog.tables import TomlTable
+    from dumbbell.catalog.toml_tables import TomlTable
 
     experiment = resolve(parse_plan(TomlTable(table, "given.toml")))
     check(experiment)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.experiment_file import Plan
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.formats.pantheon_import import measure
 from dumbbell.results import prepare, to_json, unsuccessful, write_environment

@@ -12,10 +12,10 @@ import pytest
 
 from conftest import Dumbbell, show
 from dumbbell import _core, catalog
-from dumbbell.catalog.available import missing
-from dumbbell.catalog.plan import parse_plan
+from dumbbell.catalog.experiment_file import parse_plan
+from dumbbell.catalog.outside.available import missing
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.catalog.tables import TomlTable, read_toml
+from dumbbell.catalog.toml_tables import TomlTable, read_toml
 from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, resolve
 

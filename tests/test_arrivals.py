@@ -9,8 +9,8 @@ import pytest
 
 from conftest import Dumbbell, show
 from dumbbell import catalog
-from dumbbell.catalog.plan import parse_plan
-from dumbbell.catalog.tables import TomlTable
+from dumbbell.catalog.experiment_file import parse_plan
+from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.experiment import Experiment, Overrides, resolve
 
 PLAN = """

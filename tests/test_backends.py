@@ -16,7 +16,7 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.execution import worker
 from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, resolve
-from dumbbell.present.report.wording import figure_title, path_sentence
+from dumbbell.present.report.words.wording import figure_title, path_sentence
 
 PLAYED = """
 import json

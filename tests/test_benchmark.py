@@ -11,7 +11,7 @@ import pytest
 import dumbbell
 from conftest import COMMAND, Dumbbell
 from dumbbell import _core, catalog
-from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.experiment_file import Plan
 from dumbbell.studies.benchmark import shortened
 
 PARTS = [plan for plan in catalog.experiments() if plan.membership is not None]

@@ -44,12 +44,12 @@ from dumbbell.present.plots import (
     sweep_figure,
     window_figure,
 )
-from dumbbell.present.plots.canvas import look, renderer
-from dumbbell.present.plots.frame import LINES, frame, tick_text
 from dumbbell.present.plots.heatmap import COLORS, number_text
-from dumbbell.present.plots.labels import Box, place
-from dumbbell.present.plots.strokes import marked
-from dumbbell.present.plots.style import OPTIMUM
+from dumbbell.present.plots.parts.canvas import look, renderer
+from dumbbell.present.plots.parts.frame import LINES, frame, tick_text
+from dumbbell.present.plots.parts.labels import Box, place
+from dumbbell.present.plots.parts.strokes import marked
+from dumbbell.present.plots.parts.style import OPTIMUM
 
 SVG = "{http://www.w3.org/2000/svg}"
 Points = tuple[NDArray[Any], NDArray[Any]]

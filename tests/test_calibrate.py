@@ -19,7 +19,7 @@ from dumbbell.studies.calibrate.error import Outcome, Outcomes, errors, replicat
 from dumbbell.studies.calibrate.fitting import Fit, Fitter, Trial, elements_of
 from dumbbell.studies.calibrate.journal import Elements
 from dumbbell.studies.calibrate.ladder import HeldOut, _simplest, climb, fold_schemes
-from dumbbell.studies.calibrate.model import MODELS, Hints, Model
+from dumbbell.studies.calibrate.path_models import MODELS, Hints, Model
 from dumbbell.studies.calibrate.search import Effort, minimise
 from dumbbell.studies.calibrate.smoothing import surface
 from dumbbell.studies.calibrate.target import Asked, Point, read_target

@@ -18,8 +18,8 @@ from dumbbell.base.progress import Progress, span
 from dumbbell.execution.campaign import perform_campaign
 from dumbbell.execution.pool import Outcome, Tell
 from dumbbell.experiment import Experiment, Overrides, Run, resolve
-from dumbbell.results import ResultsDirectory, campaign, prepare
-from dumbbell.results.campaign import HEARTBEAT, Schedule, read_state
+from dumbbell.results import ResultsDirectory, heartbeat, prepare
+from dumbbell.results.heartbeat import HEARTBEAT, Schedule, read_state
 
 START_S = 1_800_000_000.0  # 2027-01-15T08:00:00Z
 HOUR_S = 3600.0
@@ -91,7 +91,7 @@ class Made:
         return perform_campaign(self.results, todo, self.make, 1, self.progress, days.clock, days.sleep)
 
     @property
-    def state(self) -> campaign.State:
+    def state(self) -> heartbeat.State:
         state = read_state(self.results.directory)
         assert state is not None
         return state
@@ -311,26 +311,26 @@ def test_schedules_that_are_none(dumbbell: Dumbbell, folder: Path, words: tuple[
 def test_a_damaged_heartbeat_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / HEARTBEAT).write_text(content)
     with pytest.raises(UserError, match=HEARTBEAT):
-        campaign.as_json(tmp_path)
+        heartbeat.as_json(tmp_path)
 
 
 def test_what_is_silent_for_long_is_dead(tmp_path: Path) -> None:
     schedule = Schedule(START_S, 60.0, 10)
-    with campaign.Heartbeat(tmp_path, schedule, None) as heart:
+    with heartbeat.Heartbeat(tmp_path, schedule, None) as heart:
         heart.running(3, {"run": "reno on p, run 3", "due_at": "later"})
-        found = campaign.as_json(tmp_path)
+        found = heartbeat.as_json(tmp_path)
         assert found is not None
         assert found["alive"]
         silent_since = int(time.time()) - 60
         os.utime(tmp_path / HEARTBEAT, (silent_since, silent_since))
-        found = campaign.as_json(tmp_path)
+        found = heartbeat.as_json(tmp_path)
     assert found is not None
     assert not found["alive"]
     assert found["in_words"] == (
         f"campaign: dead since {found['seen_at']}, in round 3 of 10; next: reno on p, run 3, due at later"
     )
-    assert found["seen_at"] == campaign.stamp(float(silent_since))
-    assert campaign.as_json(tmp_path / "nowhere") is None
+    assert found["seen_at"] == heartbeat.stamp(float(silent_since))
+    assert heartbeat.as_json(tmp_path / "nowhere") is None
 
 
 def test_the_round_whose_time_it_is() -> None:

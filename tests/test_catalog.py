@@ -13,11 +13,11 @@ from hypothesis import given, strategies as st
 
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError, nearest, with_hint
-from dumbbell.catalog.available import missing
-from dumbbell.catalog.flows import FlowPlan
+from dumbbell.catalog.experiment_file import Plan, mix_label, parse_mix, parse_plan
+from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.index import Index
-from dumbbell.catalog.plan import Plan, mix_label, parse_mix, parse_plan
-from dumbbell.catalog.tables import TomlTable
+from dumbbell.catalog.outside.available import missing
+from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, derive_seed, fitted_transport, resolve, with_overrides
 from dumbbell.experiment.pin import pin

@@ -12,7 +12,7 @@ from conftest import Dumbbell, show
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.ns3 import PROFILES, names
-from dumbbell.results.rows import traffic_model
+from dumbbell.results.sql.rows import traffic_model
 from dumbbell.studies.ccperf.traffic import application
 from dumbbell.studies.ccperf.values import items, megabits, parameters, probability, queue_limit, seconds
 

@@ -19,8 +19,8 @@ from dumbbell.present.plots import (
     styles,
     summary_figure,
 )
-from dumbbell.present.plots.inset import find_inset
-from dumbbell.present.plots.labels import Box, nearest_on, place_what_fits
+from dumbbell.present.plots.parts.inset import find_inset
+from dumbbell.present.plots.parts.labels import Box, nearest_on, place_what_fits
 
 LIMITS = Limits((100.0, 100.0), 27.0)
 PLOT = Box(42.0, 36.0, 398.0, 280.0)

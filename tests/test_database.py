@@ -14,7 +14,8 @@ import pytest
 
 from conftest import Dumbbell, show
 from dumbbell.base.errors import UserError
-from dumbbell.results import Database, Gathering, Recording, ResultsDirectory, database, open_results, schema
+from dumbbell.results import Database, Gathering, Recording, ResultsDirectory, open_results
+from dumbbell.results.sql import database, schema
 
 QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5")
 

@@ -12,9 +12,9 @@ import pytest
 
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.plan import parse_plan
+from dumbbell.catalog.experiment_file import parse_plan
 from dumbbell.catalog.scheme import parse_scheme
-from dumbbell.catalog.tables import TomlTable
+from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.cli.parser import command_parser
 from dumbbell.results import Database
 from pages import PAGES, ROOT, SHELL, texts

@@ -25,10 +25,10 @@ from dumbbell.present.plots import (
     swatch,
     throughput_figure,
 )
-from dumbbell.present.plots.axis import ticks
-from dumbbell.present.plots.labels import Box, place
-from dumbbell.present.plots.raster import PIXELS_PER_POINT, Cloud, dots
-from dumbbell.present.plots.style import INK
+from dumbbell.present.plots.parts.axis import ticks
+from dumbbell.present.plots.parts.labels import Box, place
+from dumbbell.present.plots.parts.raster import PIXELS_PER_POINT, Cloud, dots
+from dumbbell.present.plots.parts.style import INK
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import pytest
 from conftest import Dumbbell, show
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.axes import AXES
-from dumbbell.catalog.cell import Cell
-from dumbbell.catalog.flows import FlowPlan
-from dumbbell.catalog.grid import cells, parse_grid
-from dumbbell.catalog.tables import TomlTable
+from dumbbell.catalog.grids.axes import AXES
+from dumbbell.catalog.grids.cell import Cell
+from dumbbell.catalog.grids.flows import FlowPlan
+from dumbbell.catalog.grids.grid import cells, parse_grid
+from dumbbell.catalog.toml_tables import TomlTable
 
 EXPERIMENT = """
 name = "grid"

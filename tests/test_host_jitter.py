@@ -12,7 +12,7 @@ import pytest
 
 import dumbbell
 from dumbbell import _core, catalog
-from dumbbell.catalog.settings import Settings
+from dumbbell.catalog.experiment_settings import Settings
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 sys.path.append(str(BENCHMARKS))

@@ -14,7 +14,7 @@ from dumbbell import Error
 from dumbbell.base.errors import UserError
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.progress import Piece, Progress
-from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.experiment_file import Plan
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import pin, resolve
 from paths import SMALL

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from conftest import Dumbbell
-from dumbbell.results.compare import compare_runs
-from dumbbell.results.summary import Estimate, Repetitions, repetitions
+from dumbbell.results.analysis.compare import compare_runs
+from dumbbell.results.analysis.summary import Estimate, Repetitions, repetitions
 
 Draw = Callable[[random.Random], float]
 

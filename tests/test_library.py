@@ -337,8 +337,8 @@ def test_commands_use_the_library_and_nothing_beside_it() -> None:
         "dumbbell.base.digits",
         "dumbbell.base.errors",
         "dumbbell.base.json_text",
-        "dumbbell.catalog.option_parser",
-        "dumbbell.catalog.option_values",
+        "dumbbell.catalog.options.parser",
+        "dumbbell.catalog.options.values",
         "dumbbell.remote.serve",  # the agent that `dumbbell remote serve` becomes
     )
     files = sorted(COMMANDS.glob("[a-z]*.py"))

@@ -17,10 +17,10 @@ from conftest import Dumbbell, show
 from dumbbell.cli.summary import print_summary
 from dumbbell.present.report import drawing, load
 from dumbbell.present.report.drawing import draw
-from dumbbell.present.report.network import network_rows
 from dumbbell.present.report.page import ReportPage
+from dumbbell.present.report.words.network import network_rows
 from dumbbell.results import open_results
-from dumbbell.results.database import Database
+from dumbbell.results.sql.database import Database
 from report_results import make
 
 PLAN = {"schemes": ["cubic", "vegas"], "paths": ["mexico-cellular"], "runs": 2, "duration_s": 2.0, "warmup_s": 0.5}

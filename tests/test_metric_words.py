@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dumbbell import _core
-from dumbbell.results.metric_words import metric_words
+from dumbbell.results.analysis.metric_words import metric_words
 
 
 @pytest.mark.parametrize(

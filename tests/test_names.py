@@ -13,7 +13,7 @@ from conftest import Dumbbell, show
 from dumbbell import Error, _core
 from dumbbell.backends import find_executor
 from dumbbell.base.names import fitted, is_name
-from dumbbell.catalog.cell import Cell
+from dumbbell.catalog.grids.cell import Cell
 from dumbbell.execution import cluster, worker
 from dumbbell.execution.worker import Task
 from dumbbell.experiment import Run

@@ -17,7 +17,7 @@ from conftest import Dumbbell
 from dumbbell.present.plots import TimedAxis, TimedLine, TimedPanel, over_time_figure, scheme_strokes, styles
 from dumbbell.present.report import load
 from dumbbell.present.report.over_time import OverTime
-from dumbbell.results.over_time import Spread, hour_of_day, periods, stretch
+from dumbbell.results.analysis.over_time import Spread, hour_of_day, periods, stretch
 
 BEGAN = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
 

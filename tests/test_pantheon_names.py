@@ -9,9 +9,9 @@ import pytest
 import dumbbell as library
 from conftest import Dumbbell
 from dumbbell import catalog
-from dumbbell.catalog.pantheon_names import Counterpart, counterpart, known_keys
+from dumbbell.catalog.outside.pantheon_names import Counterpart, counterpart, known_keys
 from dumbbell.formats.staging import _styles
-from dumbbell.results.counterparts import matched
+from dumbbell.results.analysis.counterparts import matched
 from dumbbell.studies.calibrate.target import Asked, read_target
 from test_exchange import METADATA
 from test_pantheon_import import of, write

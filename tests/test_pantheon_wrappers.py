@@ -16,8 +16,8 @@ from checkout import make_checkout
 from conftest import Dumbbell
 from dumbbell.api.selection import with_pantheon
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.pantheon import Checkout, read_config
-from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.outside.pantheon import Checkout, read_config
 from dumbbell.experiment import Overrides
 from dumbbell.formats.pantheon_shim.__main__ import python_2
 

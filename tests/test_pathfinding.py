@@ -18,9 +18,9 @@ from dumbbell.studies.pathfinding.ecn import codepoints
 from dumbbell.studies.pathfinding.findings import Findings, Way
 from dumbbell.studies.pathfinding.flow_log import FlowLog, flow_logs
 from dumbbell.studies.pathfinding.intervals import Estimate, median, share
-from dumbbell.studies.pathfinding.model import path_model
 from dumbbell.studies.pathfinding.policer import policer
 from dumbbell.studies.pathfinding.probing import WAYS, understood
+from dumbbell.studies.pathfinding.simulated_path import path_model
 from dumbbell.studies.pathfinding.trains import Train
 
 

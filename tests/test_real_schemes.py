@@ -17,11 +17,11 @@ from conftest import Dumbbell
 from dumbbell import _core, catalog
 from dumbbell.backends import find_executor
 from dumbbell.base.errors import UserError
-from dumbbell.catalog import available
-from dumbbell.catalog.bpf import held
-from dumbbell.catalog.one_line import make_path
+from dumbbell.catalog.options.one_line import make_path
+from dumbbell.catalog.outside import available
+from dumbbell.catalog.outside.bpf import held
 from dumbbell.catalog.scheme import Scheme, parse_scheme
-from dumbbell.catalog.tables import TomlTable, read_toml
+from dumbbell.catalog.toml_tables import TomlTable, read_toml
 from dumbbell.catalog.traces import read_trace, trace_path
 from dumbbell.cli.main import main
 from dumbbell.cli.outcome import tell_outcome

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from dumbbell import _core
+from dumbbell.catalog.experiment_file import parse_plan
 from dumbbell.catalog.path import parse_path
-from dumbbell.catalog.plan import parse_plan
-from dumbbell.catalog.tables import TomlTable
+from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.execution.check import check
 from dumbbell.experiment import resolve
 from pages import ROOT, texts

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from dumbbell import Error
-from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.experiment_file import Plan
 from dumbbell.experiment import Overrides, resolve
-from dumbbell.present.report.network import network_rows
+from dumbbell.present.report.words.network import network_rows
 from dumbbell.remote.pair import explained, fitted, judged, needed, own_part
 
 CLOCKS: dict[str, Any] = {

@@ -10,7 +10,7 @@ import pytest
 from dumbbell import _core
 from dumbbell.catalog.description import describe
 from dumbbell.present.plots import Style, fairness_figure, flow_stroke, for_print, operating_point_figure, styles
-from dumbbell.present.report.series import (
+from dumbbell.present.report.drawn.series import (
     Line,
     distributions,
     flow_lines,
@@ -20,8 +20,8 @@ from dumbbell.present.report.series import (
     shares,
     window_series,
 )
-from dumbbell.results.kept import kept_files
-from dumbbell.results.samples import RunSamples, run_samples
+from dumbbell.results.series.kept import kept_files
+from dumbbell.results.series.samples import RunSamples, run_samples
 
 LINK = {"kind": "link", "rate_mbps": 10.0, "queue": {"kind": "droptail", "packets": 30}}
 DELAY = {"kind": "delay", "delay_ms": 10.0}

@@ -9,8 +9,8 @@ import pytest
 
 import dumbbell as library
 from conftest import Dumbbell
-from dumbbell.results.shares import flow_names, shares
-from dumbbell.results.summary import repetitions
+from dumbbell.results.analysis.shares import flow_names, shares
+from dumbbell.results.analysis.summary import repetitions
 
 DELIVER = 5
 RUN = ("run", "--mix", "cubic*2+bbr", "--path", "small.toml", "--duration", "4", "--runs", "2", "--out", "out")

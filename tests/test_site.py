@@ -19,15 +19,15 @@ from dumbbell import catalog
 from dumbbell.base.errors import UserError
 from dumbbell.cli.main import main
 from dumbbell.present.site import write_site
-from dumbbell.present.site.ccperf_line import ccperf_line
-from dumbbell.present.site.checks import contradictions
-from dumbbell.present.site.competition import matches
-from dumbbell.present.site.criteria import load
-from dumbbell.present.site.direction import LESS, MORE, best, decimals, definitions, number
-from dumbbell.present.site.facts import look
-from dumbbell.present.site.findings import Findings, Site, rivals
-from dumbbell.results.kept import kept_files
-from dumbbell.results.samples import run_samples
+from dumbbell.present.site.judging.ccperf_line import ccperf_line
+from dumbbell.present.site.judging.checks import contradictions
+from dumbbell.present.site.judging.competition import matches
+from dumbbell.present.site.judging.criteria import load
+from dumbbell.present.site.judging.direction import LESS, MORE, best, decimals, definitions, number
+from dumbbell.present.site.judging.facts import look
+from dumbbell.present.site.judging.findings import Findings, Site, rivals
+from dumbbell.results.series.kept import kept_files
+from dumbbell.results.series.samples import run_samples
 from dumbbell.studies.benchmark import Benchmark
 from dumbbell.studies.ccperf.experiment import ccperf_plan
 from well_formed import WellFormed

@@ -12,7 +12,7 @@ import pytest
 
 import dumbbell as package
 from conftest import Dumbbell
-from dumbbell.results.jain import is_staircase
+from dumbbell.results.analysis.jain import is_staircase
 from test_exchange import METADATA, STATS
 
 EXPERIMENT = """

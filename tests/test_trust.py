@@ -23,8 +23,8 @@ from conftest import COMMAND, Dumbbell, show
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
 from dumbbell.base.input_files import digest
-from dumbbell.catalog.plan import Plan
-from dumbbell.catalog.tables import to_toml
+from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.execution.trust import Untrusted, require_trust
 from dumbbell.experiment import resolve
 from dumbbell.plugins.isolated import describe
@@ -217,7 +217,7 @@ def test_a_plug_in_that_is_exchanged_after_any_look_at_it_is_not_loaded(
             mine.write_text(EVIL.format(mark=mark))
         return found
 
-    for module in ("dumbbell.catalog.plugin_schemes", "dumbbell.experiment.pin"):
+    for module in ("dumbbell.catalog.outside.plugin_schemes", "dumbbell.experiment.pin"):
         monkeypatch.setattr(sys.modules[module], "digest", exchanged)
     with contextlib.suppress(library.Error):  # where nobody looks so often, it runs
         runs = library.run(folder / "mine.toml", out=folder / "again").runs

@@ -1,7 +1,7 @@
 """The public names of dumbbell, and where each is from: read when it is used, as most uses need few of them."""
 
 from ._core import Error as Error
-from .api.benchmarks import BenchmarkResults as BenchmarkResults, run_benchmark as run_benchmark
+from .api.benchmarking import BenchmarkResults as BenchmarkResults, run_benchmark as run_benchmark
 from .api.calibrating import CalibratedPath as CalibratedPath, calibrate_path as calibrate_path
 from .api.ccperf import ccperf_tables as ccperf_tables
 from .api.emulating import emulate as emulate
@@ -17,7 +17,6 @@ from .api.exchange import (
     import_ss as import_ss,
     pantheon_sets as pantheon_sets,
 )
-from .api.figures import Figure as Figure, check_figure_files as check_figure_files, figure_kinds as figure_kinds
 from .api.kernel_controllers import (
     KernelController as KernelController,
     compile_kernel_controller as compile_kernel_controller,
@@ -33,12 +32,17 @@ from .api.listing import (
     settings as settings,
 )
 from .api.measuring import MeasuredPath as MeasuredPath, measure_path as measure_path
-from .api.metrics import check_metrics as check_metrics
-from .api.one_run import RunResults as RunResults
 from .api.preview import Preview as Preview, preview as preview, preview_benchmark as preview_benchmark
 from .api.reading import compare as compare, open as open, write_report as write_report
+from .api.records.figures import (
+    Figure as Figure,
+    check_figure_files as check_figure_files,
+    figure_kinds as figure_kinds,
+)
+from .api.records.metrics import check_metrics as check_metrics
+from .api.records.one_run import RunResults as RunResults
+from .api.records.results import Results as Results
 from .api.remote_check import check_remote as check_remote
-from .api.results import Results as Results
 from .api.running import (
     ControllerCost as ControllerCost,
     Interrupted as Interrupted,
@@ -49,29 +53,29 @@ from .api.running import (
     specification as specification,
 )
 from .base.version import __version__ as __version__
-from .catalog.available import missing as missing
-from .catalog.bpf import bpf_loader as bpf_loader
-from .catalog.flows import FlowPlan as FlowPlan
-from .catalog.one_line import make_path as make_path
+from .catalog.experiment_file import Plan as Plan
+from .catalog.grids.flows import FlowPlan as FlowPlan
+from .catalog.options.one_line import make_path as make_path
+from .catalog.outside.available import missing as missing
+from .catalog.outside.bpf import bpf_loader as bpf_loader
 from .catalog.path import PathModel as PathModel
-from .catalog.plan import Plan as Plan
 from .catalog.scheme import Scheme as Scheme
 from .execution.pool import Outcome as Outcome
 from .execution.trust import Untrusted as Untrusted
 from .experiment import Experiment as Experiment, Run as Run
 from .experiment.doctor import Check as Check, doctor as doctor
-from .remote.install import Installed as Installed, install_remote as install_remote
 from .remote.installation import (
     Installation as Installation,
     installation as installation,
     plugin_include as plugin_include,
 )
-from .results.shares import Share as Share, shares as shares
-from .results.summary import Repetitions as Repetitions, bounds_legend as bounds_legend
-from .results.table import Table as Table
-from .results.transfers import Transfers as Transfers
+from .remote.installing.install import Installed as Installed, install_remote as install_remote
+from .results.analysis.shares import Share as Share, shares as shares
+from .results.analysis.summary import Repetitions as Repetitions, bounds_legend as bounds_legend
+from .results.series.table import Table as Table
+from .results.series.transfers import Transfers as Transfers
 from .studies.ccperf.experiment import ccperf_plan as ccperf_plan
-from .studies.ccperf.tables import CcperfTable as CcperfTable
+from .studies.ccperf.printed_tables import CcperfTable as CcperfTable
 from .studies.vectors import Difference as Difference, check_vectors as check_vectors, write_vectors as write_vectors
 from .train.job import Trained as Trained
 from .train.training import train_controller as train_controller, trainers as trainers

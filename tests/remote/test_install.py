@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 import dumbbell
-from dumbbell.remote import installer
-from dumbbell.remote.install import INSTALL
+from dumbbell.remote.installing import installer
+from dumbbell.remote.installing.install import INSTALL
 
 from .bed import Bed, eventually
 

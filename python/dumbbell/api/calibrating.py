@@ -19,8 +19,8 @@ from dumbbell.studies.calibrate.fitting import Fitter, Watcher
 from dumbbell.studies.calibrate.found import Found
 from dumbbell.studies.calibrate.journal import Journal, head_of, journal_directory
 from dumbbell.studies.calibrate.ladder import Ladder, climb, fold_schemes
-from dumbbell.studies.calibrate.model import MODELS, Model
 from dumbbell.studies.calibrate.objective import Objective
+from dumbbell.studies.calibrate.path_models import MODELS, Model
 from dumbbell.studies.calibrate.target import Asked, Target, read_target
 from dumbbell.studies.calibrate.uncertainty import intervals
 from dumbbell.studies.calibrate.workers import workers

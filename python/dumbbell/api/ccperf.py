@@ -1,7 +1,7 @@
 """The tables that ccperf prints, of results."""
 
-from dumbbell.api.results import Results
-from dumbbell.studies.ccperf.tables import CcperfTable, tables_of
+from dumbbell.api.records.results import Results
+from dumbbell.studies.ccperf.printed_tables import CcperfTable, tables_of
 
 
 def ccperf_tables(results: Results) -> list[CcperfTable]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell import catalog
-from dumbbell.api.results import Results
+from dumbbell.api.records.results import Results
 from dumbbell.base.errors import UserError, require_text
 from dumbbell.base.input_files import check_regular
 from dumbbell.base.progress import Progress

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dumbbell.base.errors import UserError
 from dumbbell.base.input_files import C_SOURCE, read_text
-from dumbbell.catalog.tables import to_toml
+from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.remote.installation import plugin_include
 from dumbbell.results.files import write_atomically
 

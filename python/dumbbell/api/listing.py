@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError, listed, nearest
-from dumbbell.catalog.available import missing
-from dumbbell.catalog.settings import READERS
+from dumbbell.catalog.experiment_settings import READERS
+from dumbbell.catalog.outside.available import missing
 
 if TYPE_CHECKING:
+    from dumbbell.catalog.experiment_file import Plan
     from dumbbell.catalog.index import Index
     from dumbbell.catalog.path import PathModel
-    from dumbbell.catalog.plan import Plan
     from dumbbell.catalog.scheme import Scheme
 
 LISTED = ("schemes", "paths", "experiments", "metrics", "parameters")
@@ -51,7 +51,7 @@ def plugin_schemes(files: Iterable[str]) -> "list[Scheme]":
     Raises:
         dumbbell.Error: one is no plug-in, cannot be loaded, or has no such controller.
     """
-    from dumbbell.catalog.plugin_schemes import given_schemes
+    from dumbbell.catalog.outside.plugin_schemes import given_schemes
 
     return [scheme for file in files for scheme in given_schemes(file)]
 
@@ -120,7 +120,7 @@ def _experiment_rows() -> list[dict[str, Any]]:
 
 def _described(plugins: Iterable[str]) -> Iterator[dict[str, Any]]:
     for scheme in plugin_schemes(plugins):
-        from dumbbell.catalog.plugin_schemes import plugin_sha256
+        from dumbbell.catalog.outside.plugin_schemes import plugin_sha256
         from dumbbell.plugins.isolated import describe  # what it needs is slow to import
 
         listed = describe(scheme.code, plugin_sha256(scheme.code))

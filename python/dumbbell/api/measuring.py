@@ -15,8 +15,8 @@ from dumbbell.machine.sntp import read_server
 from dumbbell.remote.pair import Options, Pair
 from dumbbell.studies.pathfinding.findings import Findings
 from dumbbell.studies.pathfinding.measuring import measure
-from dumbbell.studies.pathfinding.model import path_model, rows_of
 from dumbbell.studies.pathfinding.plan import DATA_CAP_BYTES, DURATION_S, Plan, planned
+from dumbbell.studies.pathfinding.simulated_path import path_model, rows_of
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from inspect import signature
 from os import PathLike
 from typing import Any
 
-from dumbbell.api.benchmarks import asked_benchmark, run_benchmark
+from dumbbell.api.benchmarking import asked_benchmark, run_benchmark
 from dumbbell.api.running import asked, run
 from dumbbell.api.selection import Schemes
 from dumbbell.base.progress import Progress, span
-from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.experiment_file import Plan
 from dumbbell.execution.estimate import Cell, cells, seconds_of
 from dumbbell.execution.perform import examine
 from dumbbell.execution.trust import trusted

@@ -5,15 +5,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dumbbell.api.metrics import check_metrics
-from dumbbell.api.results import Results
+from dumbbell.api.records.metrics import check_metrics
+from dumbbell.api.records.results import Results
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.machine.description import cpus
 from dumbbell.results import open_results
-from dumbbell.results.compare import MAIN_METRICS, compare_runs
-from dumbbell.results.counterparts import matched
+from dumbbell.results.analysis.compare import MAIN_METRICS, compare_runs
+from dumbbell.results.analysis.counterparts import matched
 
 
 def open(directory: str | PathLike[str]) -> Results:

@@ -10,15 +10,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from dumbbell import _core, catalog
-from dumbbell.api.one_run import RunResults
-from dumbbell.api.results import Results
+from dumbbell.api.records.one_run import RunResults
+from dumbbell.api.records.results import Results
 from dumbbell.api.selection import DEFAULT, Assignments, Names, Paths, Schemes, chosen_plan, select, with_pantheon
 from dumbbell.base.backend import SIMULATION, executing_backend
 from dumbbell.base.errors import UserError, one_line, with_hint
+from dumbbell.catalog.experiment_file import Plan, mix_label
+from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.plan import Plan, mix_label
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.catalog.settings import Settings
 from dumbbell.execution.check import check
 from dumbbell.execution.perform import Execution, perform_plan
 from dumbbell.execution.pool import Outcome
@@ -26,7 +26,7 @@ from dumbbell.execution.trust import agree_to, outside_code, require_known
 from dumbbell.experiment import Overrides, pin, resolve
 from dumbbell.plugins import isolated
 from dumbbell.plugins.isolated import Watch
-from dumbbell.results.kept import FLOWS, LINKS, PACKETS, kept_files, read_table
+from dumbbell.results.series.kept import FLOWS, LINKS, PACKETS, kept_files, read_table
 
 
 class Interrupted(KeyboardInterrupt):

@@ -10,9 +10,9 @@ from typing import Any
 
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.pantheon import PREFIX, Checkout
+from dumbbell.catalog.experiment_file import Plan, parse_mix, stored_plan
+from dumbbell.catalog.outside.pantheon import PREFIX, Checkout
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.plan import Plan, parse_mix, stored_plan
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Overrides, with_overrides
 
@@ -142,7 +142,7 @@ class _SchemeNames:
         self._own = own
         self._files: list[dict[str, str]] = []
         if plugins:
-            from dumbbell.catalog.plugin_schemes import given_schemes  # needs a process
+            from dumbbell.catalog.outside.plugin_schemes import given_schemes  # needs a process
 
             for text in plugins:
                 file = text.partition(":")[0]

@@ -34,7 +34,7 @@ class Emulator:
     @contextmanager
     def prepared(self, experiment: "Experiment") -> Iterator[None]:
         """Clears what killed runs left, and keeps the controllers in BPF registered with the kernel."""
-        from dumbbell.catalog.bpf import bpf_controllers, held
+        from dumbbell.catalog.outside.bpf import bpf_controllers, held
         from dumbbell.machine.emulation import require_emulation
 
         require_emulation()
@@ -50,7 +50,7 @@ class Emulator:
 
     def enter(self) -> str | None:
         """Gains the right to make network namespaces; says why not where that is refused."""
-        from dumbbell.catalog.available import search_path
+        from dumbbell.catalog.outside.available import search_path
 
         os.environ["PATH"] = search_path()
         try:

@@ -49,7 +49,7 @@ class Remote:
     @contextmanager
     def prepared(self, experiment: "Experiment") -> Iterator[None]:
         """Asks the other side whether it can do its part, and keeps the controllers in BPF registered here."""
-        from dumbbell.catalog.bpf import bpf_controllers, held
+        from dumbbell.catalog.outside.bpf import bpf_controllers, held
         from dumbbell.remote.able import require_able
 
         require_able(self.host, experiment)

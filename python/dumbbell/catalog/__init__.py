@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from dumbbell.catalog.index import Index
 
 if TYPE_CHECKING:
+    from dumbbell.catalog.experiment_file import Plan
     from dumbbell.catalog.path import PathModel
-    from dumbbell.catalog.plan import Plan
     from dumbbell.catalog.scheme import Scheme
 
 _HERE = Path(__file__).parent
@@ -30,8 +30,8 @@ def _elsewhere(wanted: str) -> Callable[[str], str]:
 @cache
 def schemes() -> "Index[Scheme]":
     """Every listed scheme; `kernel-X` is found for what the kernel offers, and files of plug-ins are schemes too."""
-    from dumbbell.catalog.available import kernel_scheme
-    from dumbbell.catalog.plugin_schemes import plugin_scheme
+    from dumbbell.catalog.outside.available import kernel_scheme
+    from dumbbell.catalog.outside.plugin_schemes import plugin_scheme
     from dumbbell.catalog.scheme import parse_scheme
 
     def otherwise(text: str) -> "Scheme | None":
@@ -52,7 +52,7 @@ def paths() -> "Index[PathModel]":
 @cache
 def experiments() -> "Index[Plan]":
     """Every listed experiment."""
-    from dumbbell.catalog.plan import parse_plan
+    from dumbbell.catalog.experiment_file import parse_plan
 
     where = _elsewhere("experiment")
     return Index("experiment", _HERE / "experiments", parse_plan, group="dumbbell.experiments", elsewhere=where)
@@ -61,6 +61,6 @@ def experiments() -> "Index[Plan]":
 @cache
 def vectors() -> "Index[Plan]":
     """Every scenario of the golden traces: an experiment that any simulated scheme can be put into."""
-    from dumbbell.catalog.plan import parse_plan
+    from dumbbell.catalog.experiment_file import parse_plan
 
     return Index("scenario", _HERE / "vectors", parse_plan)

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 from dumbbell.base.errors import UserError, nearest
 from dumbbell.base.names import RULE, is_name
 from dumbbell.catalog.installed import installed_folders
-from dumbbell.catalog.tables import TomlTable, read_toml
+from dumbbell.catalog.toml_tables import TomlTable, read_toml
 
 
 class Named(Protocol):

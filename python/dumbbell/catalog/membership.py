@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from dumbbell.catalog.grid import Axis, grid_table, parse_grid
-from dumbbell.catalog.settings import read_settings
-from dumbbell.catalog.tables import TomlTable
+from dumbbell.catalog.experiment_settings import read_settings
+from dumbbell.catalog.grids.grid import Axis, grid_table, parse_grid
+from dumbbell.catalog.toml_tables import TomlTable
 
 GROUPS = (
     "Steady state",

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.plugin_schemes import plugin_kind
-from dumbbell.catalog.tables import read_toml
+from dumbbell.catalog.outside.plugin_schemes import plugin_kind
+from dumbbell.catalog.toml_tables import read_toml
 from dumbbell.catalog.traces import read_trace
 
 HOW = {

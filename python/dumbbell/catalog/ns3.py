@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dumbbell.catalog.tables import TomlTable, read_toml
+from dumbbell.catalog.toml_tables import TomlTable, read_toml
 
 PROFILES = ("ns3-compat", "linux-like")
 """Transport profiles that a TypeId has a scheme for."""

@@ -8,7 +8,7 @@ from dumbbell.base.errors import UserError
 from dumbbell.base.names import require_names
 from dumbbell.catalog.description import Description, describe
 from dumbbell.catalog.index import read_name
-from dumbbell.catalog.tables import TomlTable, parse_toml, to_toml
+from dumbbell.catalog.toml_tables import TomlTable, parse_toml, to_toml
 
 
 @dataclass(frozen=True)

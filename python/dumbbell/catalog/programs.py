@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.base.errors import listed, nearest
-from dumbbell.catalog.tables import TomlTable
+from dumbbell.catalog.toml_tables import TomlTable
 
 SIDES = ("receiver", "sender")
 RUN_PLACEHOLDERS = ("ip", "port", "duration", "duration_s", "flow", "directory", "samples")

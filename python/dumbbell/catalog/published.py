@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
-from dumbbell.catalog.tables import TomlTable
+from dumbbell.catalog.toml_tables import TomlTable
 
 METRICS = {"throughput_mbps": (0.0, inf), "delay_p95_ms": (-inf, inf), "loss_rate": (0.0, 1.0)}
 """What can be published, by the name of our metric (of all flows together), with the least and greatest value.

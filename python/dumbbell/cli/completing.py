@@ -11,7 +11,7 @@ import argcomplete
 from argcomplete.shell_integration import shellcode
 
 import dumbbell
-from dumbbell.catalog.option_values import Choice
+from dumbbell.catalog.options.values import Choice
 
 COMMAND = "dumbbell"
 

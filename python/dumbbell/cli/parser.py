@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from dumbbell.catalog.option_parser import StrictParser
+from dumbbell.catalog.options.parser import StrictParser
 
 FOLDER = Path(__file__).parent / "commands"
 

@@ -12,7 +12,7 @@ from dumbbell.execution.estimate import pieces, seconds_of
 from dumbbell.execution.pool import Outcome, Tell
 from dumbbell.experiment import Run
 from dumbbell.results import ResultsDirectory
-from dumbbell.results.campaign import Heartbeat, Schedule, read_state, stamp
+from dumbbell.results.heartbeat import Heartbeat, Schedule, read_state, stamp
 
 Make = Callable[[list[Run], Tell], Outcome]
 """Makes the runs of a round, and tells of each."""

@@ -7,11 +7,11 @@ from dumbbell import _core
 from dumbbell.backends import find_executor
 from dumbbell.base.backend import Backend, backend_forms
 from dumbbell.base.errors import UserError, listed, with_hint
-from dumbbell.catalog.available import missing
 from dumbbell.catalog.colors import ALLOWED, is_color
+from dumbbell.catalog.outside.available import missing
 from dumbbell.catalog.scheme import WHAT, Scheme
-from dumbbell.experiment.campaign import check_caps
-from dumbbell.experiment.model import Experiment, Run
+from dumbbell.experiment.planned import Experiment, Run
+from dumbbell.experiment.setting_groups import check_caps
 from dumbbell.plugins import isolated
 
 

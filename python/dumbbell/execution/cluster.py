@@ -20,7 +20,7 @@ from dumbbell.base.progress import Stage
 from dumbbell.base.version import __version__
 from dumbbell.execution.worker import Task, execute, failed, keep, require_places
 from dumbbell.results import publish, unsuccessful
-from dumbbell.results.kept import RUN_FILES
+from dumbbell.results.series.kept import RUN_FILES
 from dumbbell.results.whole import damage
 
 QUEUED_PER_THREAD = 2

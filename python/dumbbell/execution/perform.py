@@ -15,7 +15,7 @@ from dumbbell.base.backend import backend_forms, executing_backend
 from dumbbell.base.errors import UserError, listed, printable
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
-from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.experiment_file import Plan
 from dumbbell.execution.campaign import perform_campaign
 from dumbbell.execution.check import check
 from dumbbell.execution.cluster import require_cluster

@@ -20,8 +20,8 @@ from dumbbell import catalog
 from dumbbell.base.backend import Backend, executing_backend
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.input_files import TRUSTED, read_text
-from dumbbell.catalog.plan import Plan
-from dumbbell.catalog.plugin_schemes import plugin_digest, plugin_sha256
+from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.outside.plugin_schemes import plugin_digest, plugin_sha256
 from dumbbell.catalog.programs import SIDES, unescaped
 from dumbbell.catalog.scheme import CODE, WHAT, Scheme
 from dumbbell.experiment import Experiment, Overrides, pin, resolve, with_overrides

@@ -28,7 +28,7 @@ from dumbbell.base.version import __version__
 from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish, publish_all, require_beneath
-from dumbbell.results.rows import read_sampled
+from dumbbell.results.sql.rows import read_sampled
 from dumbbell.results.whole import FILES, recorded
 
 PUBLISHING = 32

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.arrivals import MOST_BYTES, MOST_FLOWS, size_distribution
-from dumbbell.catalog.flows import FlowPlan
-from dumbbell.catalog.tables import TomlTable
+from dumbbell.catalog.grids.arrivals import MOST_BYTES, MOST_FLOWS, size_distribution
+from dumbbell.catalog.grids.flows import FlowPlan
+from dumbbell.catalog.toml_tables import TomlTable
 
 
 def expand(flows: list[FlowPlan], seed: int, duration_s: float) -> list[FlowPlan]:

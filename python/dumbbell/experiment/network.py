@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.backend import executing_backend
 from dumbbell.base.errors import UserError
+from dumbbell.catalog.experiment_file import Plan
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.plan import Plan
 from dumbbell.machine.host import read_host
 
 if TYPE_CHECKING:
-    from dumbbell.catalog.settings import Settings
+    from dumbbell.catalog.experiment_settings import Settings
 
 OVERHEAD_BYTES = 60
 """What our tunnel adds to a packet; schemes choose their packets so that it fits."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dumbbell.base.errors import UserError, listed, nearest
-from dumbbell.catalog.plan import Plan, parse_mix
+from dumbbell.catalog.experiment_file import Plan, parse_mix
+from dumbbell.catalog.experiment_settings import READERS, read_settings
 from dumbbell.catalog.scheme import WHAT, Scheme
-from dumbbell.catalog.settings import READERS, read_settings
-from dumbbell.catalog.tables import TomlTable
+from dumbbell.catalog.toml_tables import TomlTable
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,9 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.base.errors import UserError, full_name, one_line
 from dumbbell.base.input_files import PARAMETER, Kind, digest
-from dumbbell.catalog.plugin_schemes import plugin_file_kind
+from dumbbell.catalog.outside.plugin_schemes import plugin_file_kind
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.experiment.model import Experiment
+from dumbbell.experiment.planned import Experiment
 from dumbbell.plugins.isolated import describe
 
 

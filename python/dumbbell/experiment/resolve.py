@@ -9,20 +9,26 @@ from typing import Any, TypeVar
 
 from dumbbell import catalog
 from dumbbell.base.errors import UserError, full_name, listed, nearest
-from dumbbell.catalog import grid
-from dumbbell.catalog.available import missing
-from dumbbell.catalog.cell import Cell
-from dumbbell.catalog.flows import FlowPlan
+from dumbbell.catalog.experiment_file import Plan, mix_label, parse_mix
+from dumbbell.catalog.grids import grid
+from dumbbell.catalog.grids.cell import Cell
+from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.index import Named
+from dumbbell.catalog.outside.available import missing
+from dumbbell.catalog.outside.plugin_schemes import (
+    plugin_digest,
+    plugin_kind,
+    plugin_scheme,
+    plugin_sha256,
+    with_sha256,
+)
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.plan import Plan, mix_label, parse_mix
-from dumbbell.catalog.plugin_schemes import plugin_digest, plugin_kind, plugin_scheme, plugin_sha256, with_sha256
 from dumbbell.catalog.published import Publication
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.experiment.campaign import completed
-from dumbbell.experiment.model import Experiment
 from dumbbell.experiment.network import over_network
 from dumbbell.experiment.overrides import Overrides, with_assignments, with_overrides
+from dumbbell.experiment.planned import Experiment
+from dumbbell.experiment.setting_groups import completed
 
 
 class UnknownPlugin(UserError):

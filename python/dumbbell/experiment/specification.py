@@ -8,10 +8,10 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.flows import FlowPlan
+from dumbbell.catalog.experiment_settings import Settings
+from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import CODE, Scheme
-from dumbbell.catalog.settings import Settings
 from dumbbell.experiment.arrivals import expand
 
 SAME = (

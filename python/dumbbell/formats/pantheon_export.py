@@ -19,7 +19,7 @@ from dumbbell.experiment import Experiment, Run
 from dumbbell.formats.pantheon_stats import RunTimes, logged_flows, stats_text
 from dumbbell.formats.staging import refuse_used, staging
 from dumbbell.results import ResultsDirectory, open_results
-from dumbbell.results.counterparts import WRITTEN_BY
+from dumbbell.results.analysis.counterparts import WRITTEN_BY
 
 _FIRST_YEAR, _LAST_YEAR = 1971, 2999
 _LAST_US = 32e15  # in 2984

@@ -10,9 +10,9 @@ from dumbbell import _core
 from dumbbell.base.backend import IMPORTED
 from dumbbell.base.names import fitted
 from dumbbell.base.progress import Piece, Progress
+from dumbbell.catalog.experiment_file import parse_mix
+from dumbbell.catalog.experiment_settings import MOST_FLOWS
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.plan import parse_mix
-from dumbbell.catalog.settings import MOST_FLOWS
 from dumbbell.experiment import Experiment, Run
 from dumbbell.formats.pantheon_files import PantheonFiles, RunFiles
 from dumbbell.formats.pantheon_metadata import PantheonMetadata, read_metadata

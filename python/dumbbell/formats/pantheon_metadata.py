@@ -9,8 +9,8 @@ from typing import Any
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.names import RULE, is_name
-from dumbbell.catalog.plan import mix_label, parse_mix
-from dumbbell.catalog.settings import MOST_FLOWS, MOST_SECONDS
+from dumbbell.catalog.experiment_file import mix_label, parse_mix
+from dumbbell.catalog.experiment_settings import MOST_FLOWS, MOST_SECONDS
 from dumbbell.formats.pantheon_text import read_text
 
 METADATA = "pantheon_metadata.json"

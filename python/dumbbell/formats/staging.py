@@ -13,10 +13,10 @@ from dumbbell.base.backend import IMPORTED
 from dumbbell.base.errors import UserError, require_text
 from dumbbell.base.interrupts import Undisturbed, interruptible
 from dumbbell.base.json_text import to_json
+from dumbbell.catalog.experiment_settings import LEAST_SECONDS
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.catalog.settings import LEAST_SECONDS
-from dumbbell.catalog.tables import to_toml
+from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.experiment import Experiment, Run
 from dumbbell.results import Recording, ResultsDirectory, unsuccessful, write_environment
 from dumbbell.results.environment import environment, now

@@ -14,8 +14,8 @@ from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import LOG, check_regular, read_text
 from dumbbell.base.names import fitted, unlike
 from dumbbell.base.progress import Piece, Progress
+from dumbbell.catalog.experiment_settings import MOST_SECONDS
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.settings import MOST_SECONDS
 from dumbbell.experiment import Experiment
 from dumbbell.formats.pantheon_stats import RunTimes
 from dumbbell.formats.staging import (

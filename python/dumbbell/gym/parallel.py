@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from gymnasium import spaces
 
-from dumbbell.api.one_run import RunResults
+from dumbbell.api.records.one_run import RunResults
 from dumbbell.base.errors import UserError
 from dumbbell.gym.fields import agents
 from dumbbell.gym.memory import Environments, told

@@ -3,12 +3,12 @@
 import json
 
 from dumbbell import _core, catalog
-from dumbbell.api.one_run import RunResults
+from dumbbell.api.records.one_run import RunResults
 from dumbbell.base.backend import SIMULATION
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.plan import mix_label
+from dumbbell.catalog.experiment_file import mix_label
 from dumbbell.gym.memory import Environments
-from dumbbell.results.kept import FLOWS, LINKS, PACKETS
+from dumbbell.results.series.kept import FLOWS, LINKS, PACKETS
 
 
 def recorded(environments: Environments, index: int, sample_interval_s: float) -> RunResults:

@@ -9,8 +9,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from dumbbell.api.figures import Figure
-from dumbbell.api.one_run import RunResults
+from dumbbell.api.records.figures import Figure
+from dumbbell.api.records.one_run import RunResults
 from dumbbell.base.errors import UserError
 from dumbbell.gym.fields import agents
 from dumbbell.gym.memory import Environments, told

@@ -8,7 +8,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from dumbbell.api.one_run import RunResults
+from dumbbell.api.records.one_run import RunResults
 from dumbbell.base.errors import UserError
 from dumbbell.gym.fields import ORACLE, STEP, agents
 from dumbbell.gym.memory import Environments

@@ -10,12 +10,12 @@ from dumbbell.base.errors import UserError
 from dumbbell.catalog.description import Description, describe
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.present.plots import Steps, styles
+from dumbbell.present.report.content import ReportModel, load
 from dumbbell.present.report.drawing import Job, draw_job
-from dumbbell.present.report.model import ReportModel, load
-from dumbbell.present.report.series import Lines, flow_lines
-from dumbbell.results.kept import FLOWS, Source
-from dumbbell.results.samples import RunSamples, Sampled, read_sampled, run_samples
-from dumbbell.results.table import Table
+from dumbbell.present.report.drawn.series import Lines, flow_lines
+from dumbbell.results.series.kept import FLOWS, Source
+from dumbbell.results.series.samples import RunSamples, Sampled, read_sampled, run_samples
+from dumbbell.results.series.table import Table
 
 Rows = Iterator[list[object]]
 """Rows of the table behind a figure of a run, in the columns of `COLUMNS`."""

@@ -3,8 +3,8 @@
 from dumbbell.base.errors import UserError
 from dumbbell.present.asked import Drawn, OfResults
 from dumbbell.present.report.over_time import OverTime
-from dumbbell.results.campaign import stamp
-from dumbbell.results.over_time import METRICS
+from dumbbell.results.analysis.over_time import METRICS
+from dumbbell.results.heartbeat import stamp
 
 _PARTS = ("low", "median", "high")
 

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from dumbbell.base.errors import UserError
-from dumbbell.present.report.model import ReportModel, RunEntry
-from dumbbell.present.report.tables import PANTHEON
+from dumbbell.present.report.content import ReportModel, RunEntry
+from dumbbell.present.report.result_tables import PANTHEON
 
 _FACTORS = {metric.key: metric.factor for metric in PANTHEON} | {"utilization": 100.0}
 

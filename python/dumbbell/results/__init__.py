@@ -1,7 +1,6 @@
 """The results directory: write, read, resume, compare."""
 
 from dumbbell.base.json_text import to_json
-from dumbbell.results.database import INDEX, Database
 from dumbbell.results.directory import (
     ACCEPTED,
     LOCK,
@@ -13,7 +12,8 @@ from dumbbell.results.directory import (
     write_environment,
 )
 from dumbbell.results.files import publish, write_atomically
-from dumbbell.results.recording import Gathering, Recording
+from dumbbell.results.sql.database import INDEX, Database
+from dumbbell.results.sql.recording import Gathering, Recording
 
 __all__ = [
     "ACCEPTED",

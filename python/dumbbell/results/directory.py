@@ -19,8 +19,8 @@ from dumbbell.base.errors import UserError, listed, one_line, require_text
 from dumbbell.base.json_shape import require_shape
 from dumbbell.base.json_text import read_json, to_json
 from dumbbell.base.names import foreign_name
-from dumbbell.catalog.plan import stored_plan
-from dumbbell.catalog.tables import to_toml
+from dumbbell.catalog.experiment_file import stored_plan
+from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.results.clocks import check_clocks
 from dumbbell.results.difference import difference

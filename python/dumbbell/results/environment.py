@@ -11,7 +11,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.version import __version__
-from dumbbell.catalog.available import find_program
+from dumbbell.catalog.outside.available import find_program
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.machine.description import SYSCTLS, clock, network, processor, sysctls
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from dumbbell.base.errors import one_line
 from dumbbell.base.input_files import digest
-from dumbbell.results.kept import PACKETS, kept_files
+from dumbbell.results.series.kept import PACKETS, kept_files
 
 FILES = "files"
 """The key of statistics under which they are, by name of the file: `bytes` and `sha256`."""

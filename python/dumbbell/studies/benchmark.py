@@ -8,16 +8,16 @@ from typing import Any
 from dumbbell import catalog
 from dumbbell.base.errors import UserError, listed, nearest, one_line
 from dumbbell.base.json_text import read_json
-from dumbbell.catalog.grid import Axis
+from dumbbell.catalog.experiment_file import Plan, parse_plan
+from dumbbell.catalog.grids.grid import Axis
 from dumbbell.catalog.membership import GROUPS
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.plan import Plan, parse_plan
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.catalog.tables import read_toml, to_toml
+from dumbbell.catalog.toml_tables import read_toml, to_toml
 from dumbbell.execution.trust import Untrusted, trusted_member
 from dumbbell.experiment import Experiment
 from dumbbell.results import LOCK, open_results, to_json, write_atomically
-from dumbbell.results.benchmark import Benchmark, Part
+from dumbbell.results.benchmark_results import Benchmark, Part
 from dumbbell.results.numbers import definitions
 
 NOTE = "benchmark.json"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.option_values import count
+from dumbbell.catalog.options.values import count
 from dumbbell.train.trainer import Setting, Trainer
 from dumbbell.train.values import many, number, span
 

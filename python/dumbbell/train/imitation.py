@@ -4,7 +4,7 @@ from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.option_values import count
+from dumbbell.catalog.options.values import count
 from dumbbell.train.trainer import Setting, Trainer
 from dumbbell.train.values import number, numbers, span, whole
 

@@ -3,7 +3,7 @@
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
-from dumbbell.catalog.option_values import count
+from dumbbell.catalog.options.values import count
 from dumbbell.train.trainer import Setting, Trainer
 from dumbbell.train.values import number, span, whole
 

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentTypeError
 
-from dumbbell.catalog.option_values import count
+from dumbbell.catalog.options.values import count
 
 
 def number(text: str) -> float:

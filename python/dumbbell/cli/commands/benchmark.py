@@ -10,7 +10,7 @@ from typing import Any
 import dumbbell
 from dumbbell.base.errors import printable
 from dumbbell.base.json_text import to_json
-from dumbbell.catalog.option_values import names
+from dumbbell.catalog.options.values import names
 from dumbbell.cli.options import chosen_path, execution, execution_options, path_options
 from dumbbell.cli.outcome import dry_run, tell_failures
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import dumbbell
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.json_text import to_json
-from dumbbell.catalog.option_values import (
+from dumbbell.catalog.options.values import (
     count,
     duration,
     fold_count,

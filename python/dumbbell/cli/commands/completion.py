@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from dumbbell.catalog.option_values import Choice
+from dumbbell.catalog.options.values import Choice
 
 SHELLS = ("bash", "zsh", "fish")
 

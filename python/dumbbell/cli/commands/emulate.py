@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.option_values import seed
+from dumbbell.catalog.options.values import seed
 from dumbbell.cli.options import chosen_path, path_options
 
 

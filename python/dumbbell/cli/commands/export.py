@@ -8,7 +8,7 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell.base.errors import printable
-from dumbbell.catalog.option_values import Choice, count, duration, seed
+from dumbbell.catalog.options.values import Choice, count, duration, seed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 import dumbbell
-from dumbbell.catalog.option_values import count
+from dumbbell.catalog.options.values import count
 from dumbbell.cli.text import columns
 
 

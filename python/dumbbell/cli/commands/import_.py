@@ -8,7 +8,7 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell.base.errors import printable
-from dumbbell.catalog.option_values import Choice
+from dumbbell.catalog.options.values import Choice
 from dumbbell.cli.summary import print_summary
 
 

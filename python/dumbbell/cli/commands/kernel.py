@@ -7,7 +7,7 @@ import subprocess
 
 import dumbbell
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.option_parser import StrictParser
+from dumbbell.catalog.options.parser import StrictParser
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import dumbbell
 from dumbbell.base.errors import printable
 from dumbbell.base.json_text import to_json
-from dumbbell.catalog.option_values import Choice
+from dumbbell.catalog.options.values import Choice
 from dumbbell.cli.options import plugin_option
 from dumbbell.cli.text import listing
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import dumbbell
 from dumbbell.base.json_text import to_json
-from dumbbell.catalog.option_parser import StrictParser
+from dumbbell.catalog.options.parser import StrictParser
 from dumbbell.cli.text import listing
 
 

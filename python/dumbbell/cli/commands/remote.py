@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell.base.errors import printable
-from dumbbell.catalog.option_parser import StrictParser
+from dumbbell.catalog.options.parser import StrictParser
 from dumbbell.cli.checks import print_checks
 
 

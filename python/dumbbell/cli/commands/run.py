@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 import dumbbell
-from dumbbell.catalog.option_values import (
+from dumbbell.catalog.options.values import (
     Choice,
     Suggestion,
     bandwidth,
@@ -25,7 +25,7 @@ from dumbbell.cli.outcome import dry_run, execute
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
     from dumbbell.base.backend import executing_backends
-    from dumbbell.catalog.settings import LOGS, SIDES, TUNNELS, Settings
+    from dumbbell.catalog.experiment_settings import LOGS, SIDES, TUNNELS, Settings
 
     add = parser.add_argument
     made = {backend.form: backend.wording.brief for backend in executing_backends()}
@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _campaign(parser: argparse.ArgumentParser) -> None:
     """When runs are made, and what they may use up."""
-    from dumbbell.catalog.settings import POLITE_BYTES, POLITE_MBPS
+    from dumbbell.catalog.experiment_settings import POLITE_BYTES, POLITE_MBPS
 
     add = parser.add_argument_group("campaigns, and what runs may use up").add_argument
     add("--every", type=campaign_time, metavar="1h", help="one run of each scheme at a time, again and again")

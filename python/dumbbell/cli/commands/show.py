@@ -12,7 +12,7 @@ from typing import TextIO
 import dumbbell
 from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.json_text import to_json
-from dumbbell.catalog.option_values import duration, names
+from dumbbell.catalog.options.values import duration, names
 from dumbbell.cli.summary import estimate_text, print_legend, print_summary
 from dumbbell.cli.text import columns
 

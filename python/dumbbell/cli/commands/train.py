@@ -8,8 +8,8 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell.base.errors import printable
-from dumbbell.catalog.option_parser import StrictParser
-from dumbbell.catalog.option_values import count, minutes, seed
+from dumbbell.catalog.options.parser import StrictParser
+from dumbbell.catalog.options.values import count, minutes, seed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,8 +3,8 @@
 from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.report.drawing import draw_one
-from dumbbell.present.report.source import delays
-from dumbbell.results.kept import PACKETS
+from dumbbell.present.report.drawn.source import delays
+from dumbbell.results.series.kept import PACKETS
 
 SCOPE = RUN
 

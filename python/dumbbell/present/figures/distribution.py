@@ -3,7 +3,7 @@
 from dumbbell.present.asked import Drawn, OfRun
 from dumbbell.present.figures import RUN
 from dumbbell.present.plots import distribution_figure
-from dumbbell.present.report.series import distributions
+from dumbbell.present.report.drawn.series import distributions
 
 SCOPE = RUN
 

@@ -3,7 +3,7 @@
 from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.plots import fairness_figure
-from dumbbell.present.report.series import shares
+from dumbbell.present.report.drawn.series import shares
 
 SCOPE = RUN
 

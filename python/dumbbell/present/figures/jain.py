@@ -3,8 +3,8 @@
 from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.report.drawing import draw_one
-from dumbbell.results.jain import RULES, WINDOW_S, jain_series
-from dumbbell.results.kept import PACKETS
+from dumbbell.results.analysis.jain import RULES, WINDOW_S, jain_series
+from dumbbell.results.series.kept import PACKETS
 
 SCOPE = RUN
 

@@ -2,7 +2,7 @@
 
 from dumbbell.present.asked import Drawn, OfResults
 from dumbbell.present.figures import PATH
-from dumbbell.present.report.staircase import Staircases
+from dumbbell.present.report.drawn.staircase import Staircases
 
 SCOPE = PATH
 

@@ -2,7 +2,7 @@
 
 from dumbbell.present.asked import Drawn, OfResults
 from dumbbell.present.figures import PATH
-from dumbbell.present.report.overview import Overview
+from dumbbell.present.report.drawn.overview import Overview
 
 SCOPE = PATH
 NOTHING = "has throughput and one-way delay"

@@ -2,7 +2,7 @@
 
 from dumbbell.present.asked import Drawn, OfResults
 from dumbbell.present.figures import ALL_PATHS
-from dumbbell.present.report.normalised import Experiments
+from dumbbell.present.report.drawn.normalised import Experiments
 
 SCOPE = ALL_PATHS
 

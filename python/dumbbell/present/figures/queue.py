@@ -3,9 +3,9 @@
 from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.plots import queue_figure
-from dumbbell.present.plots.strokes import Stroke
-from dumbbell.present.plots.style import INK
-from dumbbell.present.report.series import queue_series
+from dumbbell.present.plots.parts.strokes import Stroke
+from dumbbell.present.plots.parts.style import INK
+from dumbbell.present.report.drawn.series import queue_series
 
 SCOPE = RUN
 

@@ -2,8 +2,8 @@
 
 from dumbbell.present.asked import Drawn, OfResults
 from dumbbell.present.figures import PATH
-from dumbbell.present.report.model import RunEntry
-from dumbbell.present.report.overview import Overview
+from dumbbell.present.report.content import RunEntry
+from dumbbell.present.report.drawn.overview import Overview
 
 SCOPE = PATH
 

@@ -3,7 +3,7 @@
 from dumbbell.present.asked import Drawn, OfRun
 from dumbbell.present.figures import RUN
 from dumbbell.present.report.drawing import draw_one
-from dumbbell.present.report.state import chosen_fields
+from dumbbell.present.report.drawn.state import chosen_fields
 
 SCOPE = RUN
 

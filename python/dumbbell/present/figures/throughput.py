@@ -3,8 +3,8 @@
 from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.report.drawing import BIN_S, draw_job, draw_one, shown_capacity
-from dumbbell.present.report.source import rates
-from dumbbell.results.kept import PACKETS
+from dumbbell.present.report.drawn.source import rates
+from dumbbell.results.series.kept import PACKETS
 
 SCOPE = RUN
 

@@ -3,7 +3,7 @@
 from dumbbell.present.asked import Drawn, OfRun
 from dumbbell.present.figures import RUN
 from dumbbell.present.plots import window_figure
-from dumbbell.present.report.series import window_series
+from dumbbell.present.report.drawn.series import window_series
 
 SCOPE = RUN
 

@@ -1,37 +1,37 @@
 """Figures as SVG, drawn by matplotlib from numbers that others computed."""
 
-from dumbbell.present.plots import untouched  # noqa: F401 (before all that imports matplotlib)
+from dumbbell.present.plots.parts import untouched  # noqa: F401 (before all that imports matplotlib)
 
 # isort: split
-from dumbbell.present.plots.axis import DelayAxis, delay_axis, spans_widely
-from dumbbell.present.plots.calls import CallSeries, calls_figure
 from dumbbell.present.plots.distribution import Distribution, distribution_figure
-from dumbbell.present.plots.fairness import Share, fairness_figure
-from dumbbell.present.plots.front import pareto_front
 from dumbbell.present.plots.heatmap import MapAxis, heatmap_figure
 from dumbbell.present.plots.in_flight import OperatingPoint, Optimum, in_flight_figure
-from dumbbell.present.plots.jain import JainLine, jain_cdf_figure, jain_figure
 from dumbbell.present.plots.matrix import matrix_figure
-from dumbbell.present.plots.media import FlowMedia, media_figure
 from dumbbell.present.plots.normalised import NormalisedPoint, normalised_figure
-from dumbbell.present.plots.operating_point import OperatingSeries, PathChange, Points, operating_point_figure
 from dumbbell.present.plots.over_time import TimedAxis, TimedLine, TimedPanel, over_time_figure
-from dumbbell.present.plots.panels import Curve, Panel, Steps, time_figure
+from dumbbell.present.plots.parts.axis import DelayAxis, delay_axis, spans_widely
+from dumbbell.present.plots.parts.front import pareto_front
+from dumbbell.present.plots.parts.panels import Curve, Panel, Steps, time_figure
+from dumbbell.present.plots.parts.strokes import Stroke, flow_stroke, scheme_strokes
+from dumbbell.present.plots.parts.style import Style, flow_color, styles
+from dumbbell.present.plots.parts.svg import for_notebook, for_page, for_print, print_ink, theme_ink
+from dumbbell.present.plots.parts.swatch import swatch
 from dumbbell.present.plots.plane import Bars, Ellipse, PlanePoint, plane_figure
-from dumbbell.present.plots.queues import QueueSeries, queue_figure
 from dumbbell.present.plots.replication import Replicated, replication_figure
-from dumbbell.present.plots.runs import FlowDelays, FlowRates, delay_figure, throughput_figure
-from dumbbell.present.plots.staircase import Step, staircase_figure
-from dumbbell.present.plots.state import Modes, StateLine, Variable, state_figure
-from dumbbell.present.plots.step import Response, step_figure
-from dumbbell.present.plots.strokes import Stroke, flow_stroke, scheme_strokes
-from dumbbell.present.plots.style import Style, flow_color, styles
 from dumbbell.present.plots.summary import FEW, Limits, Point, delay_range, summary_figure
-from dumbbell.present.plots.svg import for_notebook, for_page, for_print, print_ink, theme_ink
-from dumbbell.present.plots.swatch import swatch
 from dumbbell.present.plots.sweep import SweepLine, SweepPanel, sweep_figure
+from dumbbell.present.plots.timelines.calls import CallSeries, calls_figure
+from dumbbell.present.plots.timelines.fairness import Share, fairness_figure
+from dumbbell.present.plots.timelines.jain import JainLine, jain_cdf_figure, jain_figure
+from dumbbell.present.plots.timelines.media import FlowMedia, media_figure
+from dumbbell.present.plots.timelines.operating_point import OperatingSeries, PathChange, Points, operating_point_figure
+from dumbbell.present.plots.timelines.queues import QueueSeries, queue_figure
+from dumbbell.present.plots.timelines.runs import FlowDelays, FlowRates, delay_figure, throughput_figure
+from dumbbell.present.plots.timelines.staircase import Step, staircase_figure
+from dumbbell.present.plots.timelines.state import Modes, StateLine, Variable, state_figure
+from dumbbell.present.plots.timelines.step import Response, step_figure
+from dumbbell.present.plots.timelines.window import WindowSeries, window_figure
 from dumbbell.present.plots.verdict import VerdictPoint, verdict_figure
-from dumbbell.present.plots.window import WindowSeries, window_figure
 
 __all__ = [
     "FEW",

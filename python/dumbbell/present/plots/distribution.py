@@ -8,10 +8,10 @@ import numpy
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from dumbbell.present.plots.canvas import look, render
-from dumbbell.present.plots.frame import LINES, frame, say_empty, value_limits
-from dumbbell.present.plots.strokes import Stroke, line_look, marked
-from dumbbell.present.plots.svg import compact
+from dumbbell.present.plots.parts.canvas import look, render
+from dumbbell.present.plots.parts.frame import LINES, frame, say_empty, value_limits
+from dumbbell.present.plots.parts.strokes import Stroke, line_look, marked
+from dumbbell.present.plots.parts.svg import compact
 
 
 @dataclass(frozen=True)

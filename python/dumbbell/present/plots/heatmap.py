@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from dumbbell.present.plots.canvas import look, render, renderer
-from dumbbell.present.plots.frame import say_empty, short
-from dumbbell.present.plots.style import INK
-from dumbbell.present.plots.svg import compact
+from dumbbell.present.plots.parts.canvas import look, render, renderer
+from dumbbell.present.plots.parts.frame import say_empty, short
+from dumbbell.present.plots.parts.style import INK
+from dumbbell.present.plots.parts.svg import compact
 
 COLORS = colormaps["cividis"]
 """Grows lighter with the value, so that it reads in grey; the same to the colour-blind."""

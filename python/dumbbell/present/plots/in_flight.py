@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy
 
-from dumbbell.present.plots.canvas import look, render
-from dumbbell.present.plots.frame import DOTS, frame, say_empty, value_limits
-from dumbbell.present.plots.strokes import marker_look
-from dumbbell.present.plots.style import INK, OPTIMUM, Style
-from dumbbell.present.plots.svg import compact
+from dumbbell.present.plots.parts.canvas import look, render
+from dumbbell.present.plots.parts.frame import DOTS, frame, say_empty, value_limits
+from dumbbell.present.plots.parts.strokes import marker_look
+from dumbbell.present.plots.parts.style import INK, OPTIMUM, Style
+from dumbbell.present.plots.parts.svg import compact
 
 _HEIGHT = 125.0  # points
 _RING: dict[str, Any] = {

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from matplotlib.ticker import FuncFormatter
 
-from dumbbell.present.plots.canvas import look, render
-from dumbbell.present.plots.frame import say_empty, tick_text
-from dumbbell.present.plots.scatter import Scatter
-from dumbbell.present.plots.style import Style
-from dumbbell.present.plots.svg import compact
+from dumbbell.present.plots.parts.canvas import look, render
+from dumbbell.present.plots.parts.frame import say_empty, tick_text
+from dumbbell.present.plots.parts.scatter import Scatter
+from dumbbell.present.plots.parts.style import Style
+from dumbbell.present.plots.parts.svg import compact
 
 _AIR = 1.25  # factor of the delay axis, at each end
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from dumbbell.present.plots.canvas import look, render
-from dumbbell.present.plots.frame import LINES, frame, value_limits
-from dumbbell.present.plots.panels import Curve, Panel, draw_panel
-from dumbbell.present.plots.strokes import Stroke
-from dumbbell.present.plots.svg import compact
+from dumbbell.present.plots.parts.canvas import look, render
+from dumbbell.present.plots.parts.frame import LINES, frame, value_limits
+from dumbbell.present.plots.parts.panels import Curve, Panel, draw_panel
+from dumbbell.present.plots.parts.strokes import Stroke
+from dumbbell.present.plots.parts.svg import compact
 from dumbbell.present.plots.sweep import long_tailed
 
 Array = NDArray[Any]

@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse as EllipsePatch
 from matplotlib.ticker import FuncFormatter
 
-from dumbbell.present.plots.canvas import look, render
-from dumbbell.present.plots.frame import say_empty, tick_text
-from dumbbell.present.plots.scatter import Bar, Scatter
-from dumbbell.present.plots.style import INK, OPTIMUM, Style
-from dumbbell.present.plots.svg import compact
+from dumbbell.present.plots.parts.canvas import look, render
+from dumbbell.present.plots.parts.frame import say_empty, tick_text
+from dumbbell.present.plots.parts.scatter import Bar, Scatter
+from dumbbell.present.plots.parts.style import INK, OPTIMUM, Style
+from dumbbell.present.plots.parts.svg import compact
 
 _STAR = 13.0  # points
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from dumbbell.present.plots.axis import delay_axis
-from dumbbell.present.plots.canvas import look, render
-from dumbbell.present.plots.frame import tick_text
-from dumbbell.present.plots.scatter import MARKER, Scatter
-from dumbbell.present.plots.strokes import marker_look
-from dumbbell.present.plots.style import INK, Style
-from dumbbell.present.plots.svg import compact
+from dumbbell.present.plots.parts.axis import delay_axis
+from dumbbell.present.plots.parts.canvas import look, render
+from dumbbell.present.plots.parts.frame import tick_text
+from dumbbell.present.plots.parts.scatter import MARKER, Scatter
+from dumbbell.present.plots.parts.strokes import marker_look
+from dumbbell.present.plots.parts.style import INK, Style
+from dumbbell.present.plots.parts.svg import compact
 
 _LINE = 13.0  # points, for the explanation above the plot
 _AIR = 1.05

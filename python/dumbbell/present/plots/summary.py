@@ -9,16 +9,16 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from dumbbell.present.plots.axis import DelayAxis
-from dumbbell.present.plots.canvas import look, render, renderer
-from dumbbell.present.plots.frame import say_empty
-from dumbbell.present.plots.inset import Inset, find_inset, same_places
-from dumbbell.present.plots.key import KeyRow, draw_key, key_height
-from dumbbell.present.plots.labels import Box
-from dumbbell.present.plots.scatter import MARKER, Scatter
-from dumbbell.present.plots.strokes import marker_look
-from dumbbell.present.plots.style import GROUND, INK, SHADE, Style
-from dumbbell.present.plots.svg import compact
+from dumbbell.present.plots.parts.axis import DelayAxis
+from dumbbell.present.plots.parts.canvas import look, render, renderer
+from dumbbell.present.plots.parts.frame import say_empty
+from dumbbell.present.plots.parts.inset import Inset, find_inset, same_places
+from dumbbell.present.plots.parts.key import KeyRow, draw_key, key_height
+from dumbbell.present.plots.parts.labels import Box
+from dumbbell.present.plots.parts.scatter import MARKER, Scatter
+from dumbbell.present.plots.parts.strokes import marker_look
+from dumbbell.present.plots.parts.style import GROUND, INK, SHADE, Style
+from dumbbell.present.plots.parts.svg import compact
 
 FEW = 12
 """More names do not find room beside their points: most of them stand in a key below the plot."""

@@ -8,10 +8,10 @@ from typing import Any
 import numpy
 from matplotlib.axes import Axes
 
-from dumbbell.present.plots.canvas import look, render
-from dumbbell.present.plots.frame import LINES, frame, say_empty, value_limits
-from dumbbell.present.plots.strokes import Stroke, line_look
-from dumbbell.present.plots.svg import compact
+from dumbbell.present.plots.parts.canvas import look, render
+from dumbbell.present.plots.parts.frame import LINES, frame, say_empty, value_limits
+from dumbbell.present.plots.parts.strokes import Stroke, line_look
+from dumbbell.present.plots.parts.svg import compact
 
 _MOST_TICKS = 14
 _WIDE_RANGE = 10.0

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from matplotlib.ticker import FuncFormatter
 
-from dumbbell.present.plots.canvas import look, render
-from dumbbell.present.plots.frame import say_empty, tick_text
-from dumbbell.present.plots.scatter import Scatter
-from dumbbell.present.plots.style import INK, Style
-from dumbbell.present.plots.svg import compact
+from dumbbell.present.plots.parts.canvas import look, render
+from dumbbell.present.plots.parts.frame import say_empty, tick_text
+from dumbbell.present.plots.parts.scatter import Scatter
+from dumbbell.present.plots.parts.style import INK, Style
+from dumbbell.present.plots.parts.svg import compact
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Piece, Progress
+from dumbbell.present.report.content import ReportModel, load
 from dumbbell.present.report.drawing import draw
-from dumbbell.present.report.model import ReportModel, load
 from dumbbell.present.report.page import ReportPage
 from dumbbell.present.report.sheets import write_pdf
 from dumbbell.results import write_atomically

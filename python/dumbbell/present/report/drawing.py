@@ -38,18 +38,18 @@ from dumbbell.present.plots import (
     time_figure,
     window_figure,
 )
-from dumbbell.present.plots.style import INK
-from dumbbell.present.report.model import ReportModel, RunEntry
+from dumbbell.present.plots.parts.style import INK
+from dumbbell.present.report.content import ReportModel, RunEntry
+from dumbbell.present.report.drawn.overview import Overview
+from dumbbell.present.report.drawn.series import flow_label, flow_labels, numbered_lines, queue_of
+from dumbbell.present.report.drawn.source import Rates, delays, rates
+from dumbbell.present.report.drawn.staircase import KINDS as STAIRCASE, Staircases
+from dumbbell.present.report.drawn.state import state_of
 from dumbbell.present.report.over_time import KINDS as OVER_TIME, OverTime
-from dumbbell.present.report.overview import Overview
-from dumbbell.present.report.series import flow_label, flow_labels, numbered_lines, queue_of
-from dumbbell.present.report.source import Rates, delays, rates
-from dumbbell.present.report.staircase import KINDS as STAIRCASE, Staircases
-from dumbbell.present.report.state import state_of
+from dumbbell.results.analysis.jain import RULES, WINDOW_S, is_staircase, jain_series
 from dumbbell.results.clocks import Clocks, clocks_of, clocks_text
-from dumbbell.results.jain import RULES, WINDOW_S, is_staircase, jain_series
-from dumbbell.results.kept import FLOWS, LINKS, PACKETS, Source, kept_files
-from dumbbell.results.samples import (
+from dumbbell.results.series.kept import FLOWS, LINKS, PACKETS, Source, kept_files
+from dumbbell.results.series.samples import (
     NOTHING,
     LinkSamples,
     Sampled,

@@ -7,12 +7,12 @@ from itertools import pairwise
 import numpy
 
 from dumbbell.present.plots import Stroke, TimedAxis, TimedLine, TimedPanel, over_time_figure, scheme_strokes
+from dumbbell.present.report.content import ReportModel
 from dumbbell.present.report.fields import Field, Table
-from dumbbell.present.report.model import ReportModel
-from dumbbell.present.report.tables import PANTHEON, ShownMetric
-from dumbbell.present.report.wording import NO_DATA
+from dumbbell.present.report.result_tables import PANTHEON, ShownMetric
+from dumbbell.present.report.words.wording import NO_DATA
+from dumbbell.results.analysis.over_time import METRICS, Period, Run, hour_of_day, periods, started_s, stretch
 from dumbbell.results.clocks import LEGEND, clocks_text
-from dumbbell.results.over_time import METRICS, Period, Run, hour_of_day, periods, started_s, stretch
 
 KINDS = {"over-time": "every round", "by-hour": "each hour of the day (UTC): medians and quartiles"}
 """The figures of a campaign on a path: throughput, delay and loss."""

@@ -7,15 +7,15 @@ from pathlib import Path
 from urllib.parse import quote
 
 from dumbbell.present.plots import for_page, swatch, theme_ink
+from dumbbell.present.report.content import PathEntry, ReportModel, RunEntry
 from dumbbell.present.report.drawing import SHOWN, Figures
+from dumbbell.present.report.drawn.source import definitions
+from dumbbell.present.report.drawn.staircase import CAPTION as STAIRCASE_CAPTION, KINDS as STAIRCASE
 from dumbbell.present.report.fields import Table
 from dumbbell.present.report.markup import details, link, scroll, table_markup, tag, text, text_field
-from dumbbell.present.report.model import PathEntry, ReportModel, RunEntry
 from dumbbell.present.report.over_time import CAPTION, IN_WORDS as OVER_TIME_WORDS, OverTime
 from dumbbell.present.report.published import published_tables
-from dumbbell.present.report.source import definitions
-from dumbbell.present.report.staircase import CAPTION as STAIRCASE_CAPTION, KINDS as STAIRCASE
-from dumbbell.present.report.tables import PathTables, run_flows, run_links, run_media, run_totals
+from dumbbell.present.report.result_tables import PathTables, run_flows, run_links, run_media, run_totals
 from dumbbell.present.report.texts import (
     RunList,
     command_sentence,
@@ -27,8 +27,8 @@ from dumbbell.present.report.texts import (
     sentences,
     transfers_heading,
 )
-from dumbbell.present.report.wording import statistics_text
-from dumbbell.results.transfers import Transfers
+from dumbbell.present.report.words.wording import statistics_text
+from dumbbell.results.series.transfers import Transfers
 
 _HERE = Path(__file__).parent
 _SCRIPT = (_HERE / "page.js").read_text(encoding="utf-8")

@@ -1,10 +1,10 @@
 """The report's table of our numbers beside published ones."""
 
 from dumbbell.catalog.published import Mean
+from dumbbell.present.report.content import ReportModel
 from dumbbell.present.report.fields import Field, Table
-from dumbbell.present.report.model import ReportModel
-from dumbbell.present.report.tables import PANTHEON, ShownMetric
-from dumbbell.results.published import Beside, replications
+from dumbbell.present.report.result_tables import PANTHEON, ShownMetric
+from dumbbell.results.analysis.published import Beside, replications
 
 
 def published_tables(model: ReportModel, path: str) -> list[tuple[str, Table]]:

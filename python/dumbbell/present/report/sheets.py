@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.present.plots import for_print, print_ink, swatch
-from dumbbell.present.plots.typeset import MAIN, typeset
+from dumbbell.present.plots.parts.typeset import MAIN, typeset
+from dumbbell.present.report.content import PathEntry, ReportModel, RunEntry
 from dumbbell.present.report.drawing import SHOWN, Figures
+from dumbbell.present.report.drawn.source import definitions
+from dumbbell.present.report.drawn.staircase import CAPTION as STAIRCASE_CAPTION, KINDS as STAIRCASE
 from dumbbell.present.report.fields import Field, Table
-from dumbbell.present.report.model import PathEntry, ReportModel, RunEntry
 from dumbbell.present.report.over_time import CAPTION, IN_WORDS as OVER_TIME_WORDS, OverTime
 from dumbbell.present.report.published import published_tables
-from dumbbell.present.report.source import definitions
-from dumbbell.present.report.staircase import CAPTION as STAIRCASE_CAPTION, KINDS as STAIRCASE
+from dumbbell.present.report.result_tables import PathTables, run_flows, run_links, run_media, run_totals
 from dumbbell.present.report.summaries import summary_tables
-from dumbbell.present.report.tables import PathTables, run_flows, run_links, run_media, run_totals
 from dumbbell.present.report.texts import (
     RunList,
     command_sentence,
@@ -26,9 +26,9 @@ from dumbbell.present.report.texts import (
     sentences,
     transfers_heading,
 )
-from dumbbell.present.report.wording import statistics_text
+from dumbbell.present.report.words.wording import statistics_text
 from dumbbell.results import write_atomically
-from dumbbell.results.transfers import Transfers
+from dumbbell.results.series.transfers import Transfers
 
 _FIRST_PATHS = 4  # whose figures are on the first page
 _FEW_PATHS = 2  # whose figures stand one below the other

@@ -1,12 +1,12 @@
 """The tables of the report's summary: all schemes on the first paths, and who is in front on each path."""
 
 from dumbbell.base.digits import decimal
+from dumbbell.present.report.content import ReportModel
+from dumbbell.present.report.drawn.overview import Overview
 from dumbbell.present.report.fields import Field, Table
-from dumbbell.present.report.model import ReportModel
-from dumbbell.present.report.overview import Overview
-from dumbbell.present.report.wording import NO_DATA
+from dumbbell.present.report.words.wording import NO_DATA
+from dumbbell.results.analysis.summary import Estimate, repetitions
 from dumbbell.results.clocks import LEGEND, Interval, clocks_text
-from dumbbell.results.summary import Estimate, repetitions
 
 _METRICS = (("throughput_mbps", "Mbit/s", 1.0, 2), ("delay_p95_ms", "ms", 1.0, 1), ("loss_rate", "loss %", 100.0, 2))
 

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from dumbbell.present.report.model import ReportModel, RunEntry, SchemeEntry
-from dumbbell.present.report.tables import PathTables
-from dumbbell.present.report.wording import lasted, repeated
+from dumbbell.present.report.content import ReportModel, RunEntry, SchemeEntry
+from dumbbell.present.report.result_tables import PathTables
+from dumbbell.present.report.words.wording import lasted, repeated
 from dumbbell.results.clocks import clocks_text
-from dumbbell.results.transfers import Transfers
+from dumbbell.results.series.transfers import Transfers
 
 
 def sentences(model: ReportModel, most_paths: int | None = None) -> list[str]:

@@ -10,16 +10,16 @@ from pathlib import Path
 from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.catalog.membership import Membership
 from dumbbell.experiment import Experiment
-from dumbbell.present.site.checks import contradictions
 from dumbbell.present.site.experiment_page import ExperimentPage
-from dumbbell.present.site.findings import Site
 from dumbbell.present.site.index import IndexPage
-from dumbbell.present.site.pictures import announce, draw, expected
+from dumbbell.present.site.judging.checks import contradictions
+from dumbbell.present.site.judging.findings import Site
+from dumbbell.present.site.pictures.pictures import announce, draw, expected
 from dumbbell.present.site.scheme_page import SchemePage
 from dumbbell.present.site.scorecard import Scorecard
 from dumbbell.present.site.shell import INDEX, SCORECARD, SCRIPT, STYLE, experiment_file, scheme_file, script, style
 from dumbbell.results import write_atomically
-from dumbbell.results.benchmark import Benchmark
+from dumbbell.results.benchmark_results import Benchmark
 
 __all__ = ["expect_pages", "write_site"]
 

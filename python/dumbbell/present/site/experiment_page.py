@@ -7,18 +7,18 @@ from dataclasses import replace
 from dumbbell.base.backend import find_backend
 from dumbbell.present.report import fields
 from dumbbell.present.report.markup import scroll, tag, text, text_field
-from dumbbell.present.report.wording import path_sentence, plain
-from dumbbell.present.site.ccperf_line import ccperf_line
-from dumbbell.present.site.checks import Contradiction
-from dumbbell.present.site.competition import has_matches, matches
-from dumbbell.present.site.findings import Findings, MeasuredCell, MeasuredRun, Site
+from dumbbell.present.report.words.wording import path_sentence, plain
+from dumbbell.present.site.cell_tables import BOLD, CellTables, cell_table, overview
+from dumbbell.present.site.judging.ccperf_line import ccperf_line
+from dumbbell.present.site.judging.checks import Contradiction
+from dumbbell.present.site.judging.competition import has_matches, matches
+from dumbbell.present.site.judging.findings import Findings, MeasuredCell, MeasuredRun, Site
 from dumbbell.present.site.matrix import HARM_RULE, SHARE_RULE, match_tables
-from dumbbell.present.site.picture import MOST, Picture
+from dumbbell.present.site.pictures.picture import MOST, Picture
 from dumbbell.present.site.shell import Shell, command, experiment_file, facts, paragraphs
-from dumbbell.present.site.tables import BOLD, CellTables, cell_table, overview
+from dumbbell.results.analysis.summary import bounds_legend
 from dumbbell.results.directory import MISSING
-from dumbbell.results.kept import RUN_FILES
-from dumbbell.results.summary import bounds_legend
+from dumbbell.results.series.kept import RUN_FILES
 
 MOST_OPEN_CELLS = 4
 """Cells of an experiment whose tables are unfolded at once; of more, each unfolds by itself."""

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from dumbbell.present.report.fields import Field
-from dumbbell.present.site.competition import Match, has_matches, matches
-from dumbbell.present.site.direction import Metric, best, decimals, metric, number
-from dumbbell.present.site.findings import Findings, rivals
-from dumbbell.present.site.tables import NONE
+from dumbbell.present.site.cell_tables import NONE
+from dumbbell.present.site.judging.competition import Match, has_matches, matches
+from dumbbell.present.site.judging.direction import Metric, best, decimals, metric, number
+from dumbbell.present.site.judging.findings import Findings, rivals
 
 _PLACES = 2
 

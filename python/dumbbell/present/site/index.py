@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from dumbbell.base.version import __version__
 from dumbbell.present.report import fields
-from dumbbell.present.report.environment import git_text, system_text
 from dumbbell.present.report.markup import details, link, tag, text
-from dumbbell.present.report.wording import plain
-from dumbbell.present.site.checks import Contradiction
-from dumbbell.present.site.findings import Findings, Site
+from dumbbell.present.report.words.environment import git_text, system_text
+from dumbbell.present.report.words.wording import plain
 from dumbbell.present.site.headline import DELAY, headline_fields, headline_name, mean_fields, named
-from dumbbell.present.site.picture import Picture
+from dumbbell.present.site.judging.checks import Contradiction
+from dumbbell.present.site.judging.findings import Findings, Site
+from dumbbell.present.site.pictures.picture import Picture
 from dumbbell.present.site.shell import INDEX, SCORECARD, Shell, command, experiment_file, facts, short_title
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from dumbbell.present.report import fields
-from dumbbell.present.site.competition import Harm, Match, axis_of, surroundings
-from dumbbell.present.site.direction import decimals, number
-from dumbbell.present.site.findings import Findings
+from dumbbell.present.site.cell_tables import NONE, Sheet
+from dumbbell.present.site.judging.competition import Harm, Match, axis_of, surroundings
+from dumbbell.present.site.judging.direction import decimals, number
+from dumbbell.present.site.judging.findings import Findings
 from dumbbell.present.site.shell import Shell
-from dumbbell.present.site.tables import NONE, Sheet
-from dumbbell.results.summary import Estimate
+from dumbbell.results.analysis.summary import Estimate
 
 _PLACES = 2
 

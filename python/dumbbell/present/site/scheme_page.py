@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from dumbbell.catalog.scheme import WHAT
 from dumbbell.present.report import fields
 from dumbbell.present.report.markup import link, tag, text
-from dumbbell.present.site.competition import Match, has_matches, matches
-from dumbbell.present.site.direction import metric
-from dumbbell.present.site.findings import Findings, Site
+from dumbbell.present.site.cell_tables import row_of
 from dumbbell.present.site.headline import headline_fields, headline_name
+from dumbbell.present.site.judging.competition import Match, has_matches, matches
+from dumbbell.present.site.judging.direction import metric
+from dumbbell.present.site.judging.findings import Findings, Site
 from dumbbell.present.site.matrix import HARM_RULE, SHARE_RULE, harm_field, share_field
-from dumbbell.present.site.picture import Picture
+from dumbbell.present.site.pictures.picture import Picture
 from dumbbell.present.site.shell import SCORECARD, Shell, command, experiment_file, facts, scheme_file, short_title
-from dumbbell.present.site.tables import row_of
 
 _OPERATING = ("mean_in_flight_l4", "mean_srtt_l4", "mean_throughput_l4", "mean_utilization_bw_l4")
 _POINTS = ("plane", "in-flight")

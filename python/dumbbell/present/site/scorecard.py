@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from dumbbell.present.report import fields
 from dumbbell.present.report.markup import link, scroll, tag, text, text_field
-from dumbbell.present.site.competition import has_matches, matches
-from dumbbell.present.site.criteria import Criterion, Evidence, load
-from dumbbell.present.site.direction import Metric, best, decimals, number
-from dumbbell.present.site.facts import Sight, look
-from dumbbell.present.site.findings import Findings, Site, rivals
+from dumbbell.present.site.cell_tables import NONE
+from dumbbell.present.site.judging.competition import has_matches, matches
+from dumbbell.present.site.judging.criteria import Criterion, Evidence, load
+from dumbbell.present.site.judging.direction import Metric, best, decimals, number
+from dumbbell.present.site.judging.facts import Sight, look
+from dumbbell.present.site.judging.findings import Findings, Site, rivals
 from dumbbell.present.site.matrix import HARM_RULE, SHARE_RULE, match_tables
 from dumbbell.present.site.shell import SCORECARD, Shell, experiment_file
-from dumbbell.present.site.tables import NONE
 
 
 class Scorecard:

@@ -10,8 +10,8 @@ from dumbbell.present.plots import swatch, theme_ink
 from dumbbell.present.report import markup
 from dumbbell.present.report.fields import Field, Table
 from dumbbell.present.report.markup import tag, text
-from dumbbell.present.site.findings import Findings, Site
-from dumbbell.present.site.picture import Picture
+from dumbbell.present.site.judging.findings import Findings, Site
+from dumbbell.present.site.pictures.picture import Picture
 
 HERE = Path(__file__).parent
 REPORT = Path(markup.__file__).parent

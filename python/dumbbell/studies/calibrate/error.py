@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy
 from numpy.typing import NDArray
 
-from dumbbell.results.replication import ReplicationError
+from dumbbell.results.analysis.replication import ReplicationError
 from dumbbell.studies.calibrate.target import Point
 
 Array = NDArray[numpy.float64]

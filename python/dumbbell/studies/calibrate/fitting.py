@@ -18,8 +18,8 @@ from dumbbell.studies.calibrate.error import (
     searched,
 )
 from dumbbell.studies.calibrate.journal import Elements
-from dumbbell.studies.calibrate.model import Hints, Knob, Model
 from dumbbell.studies.calibrate.objective import Objective
+from dumbbell.studies.calibrate.path_models import Hints, Knob, Model
 from dumbbell.studies.calibrate.search import Effort, Vector, derived_seed, minimise
 from dumbbell.studies.calibrate.smoothing import Surface, surface
 from dumbbell.studies.calibrate.target import Target

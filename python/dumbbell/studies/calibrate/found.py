@@ -5,7 +5,7 @@ from typing import Any
 
 from dumbbell.catalog.path import PathModel
 from dumbbell.studies.calibrate.ladder import Ladder
-from dumbbell.studies.calibrate.model import Model
+from dumbbell.studies.calibrate.path_models import Model
 from dumbbell.studies.calibrate.target import Target
 from dumbbell.studies.calibrate.uncertainty import Interval
 

@@ -7,7 +7,7 @@ from statistics import stdev
 
 from dumbbell.studies.calibrate.error import errors
 from dumbbell.studies.calibrate.fitting import Fit, Fitter
-from dumbbell.studies.calibrate.model import Model
+from dumbbell.studies.calibrate.path_models import Model
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ def provenance(found: Found, day: date) -> str:
 
 def write(found: Found, file: Path) -> list[Path]:
     """The path file, and a page with its figure in the directory beside it; what was written."""
-    from dumbbell.present.plots.svg import for_print
-    from dumbbell.present.plots.typeset import figure_as
+    from dumbbell.present.plots.parts.svg import for_print
+    from dumbbell.present.plots.parts.typeset import figure_as
 
     folder = journal_directory(file)
     folder.mkdir(parents=True, exist_ok=True)

@@ -11,15 +11,15 @@ from typing import Any
 from dumbbell import catalog
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.input_files import TABLE, read_text
-from dumbbell.catalog.pantheon_names import Counterpart
+from dumbbell.catalog.experiment_file import Plan, stored_plan
+from dumbbell.catalog.outside.pantheon_names import Counterpart
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.plan import Plan, stored_plan
 from dumbbell.catalog.published import METRICS, Mean, Publication
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Experiment, pin, resolve
 from dumbbell.results import open_results
-from dumbbell.results.counterparts import counterparts
-from dumbbell.results.summary import repetitions
+from dumbbell.results.analysis.counterparts import counterparts
+from dumbbell.results.analysis.summary import repetitions
 
 PLACE = "calibrated"
 """The name of the path in the experiment that is simulated: seeds follow from it."""

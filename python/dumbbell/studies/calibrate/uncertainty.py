@@ -12,7 +12,7 @@ import numpy
 
 from dumbbell.studies.calibrate.error import chances, emulated, measured, searched
 from dumbbell.studies.calibrate.fitting import Fit
-from dumbbell.studies.calibrate.model import Knob
+from dumbbell.studies.calibrate.path_models import Knob
 from dumbbell.studies.calibrate.target import Target
 
 DRAWS = 400

@@ -8,13 +8,13 @@ from typing import Any
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
 from dumbbell.base.names import RULE, is_name
-from dumbbell.catalog.cell import Cell
-from dumbbell.catalog.flows import FlowPlan
+from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.grids.cell import Cell
+from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.ns3 import names
-from dumbbell.catalog.option_parser import StrictParser
-from dumbbell.catalog.option_values import shell_words
+from dumbbell.catalog.options.parser import StrictParser
+from dumbbell.catalog.options.values import shell_words
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.plan import Plan
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.studies.ccperf.arguments import add_arguments, check_program
 from dumbbell.studies.ccperf.traffic import application

@@ -3,8 +3,8 @@
 from copy import deepcopy
 from typing import Any
 
+from dumbbell.catalog.experiment_file import Plan
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.plan import Plan
 from dumbbell.execution.check import check
 from dumbbell.experiment import pin, resolve
 from dumbbell.studies.pathfinding import plan

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.plan import stored_plan
+from dumbbell.catalog.experiment_file import stored_plan
 from dumbbell.execution.check import check
 from dumbbell.experiment import resolve
 from dumbbell.studies.vectors.write import EXPERIMENT, TABLE, TRACE, run_scenario

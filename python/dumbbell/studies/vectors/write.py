@@ -9,9 +9,9 @@ from string import Template
 
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.plan import Plan
+from dumbbell.catalog.experiment_file import Plan
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.catalog.tables import to_toml
+from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.execution.check import check
 from dumbbell.experiment import Experiment, Overrides, resolve
 from dumbbell.formats.qlog_export import write_flow
@@ -76,8 +76,8 @@ def _scenarios(scheme: Scheme) -> list[Plan]:
 def _figure(experiment: Experiment, scheme: Scheme, rows: list[Row]) -> str:
     import numpy
 
-    from dumbbell.present.plots.panels import Curve, Panel, time_figure
-    from dumbbell.present.plots.strokes import Stroke
+    from dumbbell.present.plots.parts.panels import Curve, Panel, time_figure
+    from dumbbell.present.plots.parts.strokes import Stroke
 
     time_s = numpy.array([row["time_ms"] for row in rows], dtype=float) / 1e3
 

@@ -1,0 +1,1 @@
+"""Results as objects: whole directories, single runs, their metrics, means and figures."""

@@ -1,0 +1,266 @@
+"""The results of an experiment: its runs and all their numbers, from a results directory."""
+
+from collections.abc import Sequence
+from functools import cached_property, partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.api.records.means import means, ordered
+from dumbbell.api.records.metrics import check_metrics, metrics_table
+from dumbbell.api.records.one_run import RunResults
+from dumbbell.api.selection import Names, listed_names
+from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.progress import Progress
+from dumbbell.catalog.outside.pantheon_names import Counterpart
+from dumbbell.results import ACCEPTED, ResultsDirectory, heartbeat
+from dumbbell.results.analysis.counterparts import counterparts
+from dumbbell.results.analysis.published import Beside, Replication, beside, published_json, replications
+from dumbbell.results.analysis.summary import Repetitions, repetitions
+from dumbbell.results.series.kept import kept_files
+from dumbbell.results.series.table import Table
+from dumbbell.results.tested import first_lines, tested
+
+if TYPE_CHECKING:
+    from dumbbell.api.records.figures import Figure
+    from dumbbell.execution.pool import Outcome
+    from dumbbell.experiment import Experiment
+
+
+class Results:
+    """A results directory: `dumbbell.run` makes one, `dumbbell.open` reads one."""
+
+    def __init__(self, content: ResultsDirectory, outcome: "Outcome | None" = None) -> None:
+        self._content = content
+        self.outcome = outcome
+        """What became of the runs that were made just now; None of results that were opened."""
+
+    @property
+    def directory(self) -> Path:
+        """Where everything is."""
+        return self._content.directory
+
+    @property
+    def experiment(self) -> "Experiment":
+        """What was run: names looked up, numbers fixed."""
+        return self._content.experiment
+
+    @property
+    def environment(self) -> dict[str, Any]:
+        """What the numbers depend on besides: versions, kernel, processor, settings."""
+        return self._content.shown_environment()
+
+    @property
+    def campaign(self) -> dict[str, Any] | None:
+        """Where a campaign stands, and whether it is `alive`; None of what is no campaign."""
+        return heartbeat.as_json(self.directory)
+
+    @property
+    def running(self) -> bool:
+        """Whether a process is making runs of it at this moment."""
+        return self._content.is_written
+
+    @property
+    def tested(self) -> list[str]:
+        """What the files that were imported say about the test and its machines, one `key: value` each."""
+        environment = self.environment
+        git = first_lines(str((environment.get("imported") or {}).get("git_summary") or ""))
+        return [*tested(environment), *(f"git: {line}" for line in git.splitlines() if line.strip())]
+
+    @cached_property
+    def counterparts(self) -> dict[str, Counterpart]:
+        """The catalog's schemes that simulate those of an imported test by Pantheon, by Pantheon's key.
+
+        Pantheon's keys mean other programs than schemes of the same name here: its `scream` is `scream-pantheon`. Empty
+        for all other results.
+        """
+        return counterparts(self._content)
+
+    @cached_property
+    def runs(self) -> tuple[RunResults, ...]:
+        """Every run, the missing ones included, in the order in which they are made."""
+        found = []
+        for run in self._content.planned():
+            kept = kept_files(self._content.folder(run))
+            specify = partial(self.experiment.specification, run)
+            found.append(RunResults(self._content.readable(run), specify, kept, self.experiment.schemes))
+        return tuple(found)
+
+    @property
+    def good(self) -> bool:
+        """Whether every run was made as well as this machine can."""
+        return all(run.status in ACCEPTED for run in self.runs)
+
+    @cached_property
+    def metrics(self) -> Table:
+        """Every number of every run, one per row; `dumbbell.metrics()` and docs/metrics.md define them.
+
+        Columns: `path`, `scheme`, `run`, `status` (only numbers of `done` runs count), `level` (`network`, `flow`,
+        `link`), `number` (of the flow or link, from 1; 0 of the network), `of` (the flow's scheme, the link's name),
+        `metric`, `unit`, `value`.
+        """
+        return metrics_table(run.statistics for run in self.runs)
+
+    def run(self, path: str | None = None, scheme: str | None = None, run: int | None = None) -> RunResults:
+        """One run. What is the same for all runs need not be given; without `run` it is the first repetition.
+
+        Raises:
+            dumbbell.Error: there is no such run, or there are several.
+        """
+        experiment = self.experiment
+        path = _chosen("path", path, list(experiment.paths))
+        scheme = _chosen("scheme", scheme, [*experiment.labels, *experiment.mixes])
+        number = 1 if run is None else run
+        for found in self.runs:
+            if (found.path, found.scheme, found.run) == (path, scheme, number):
+                return found
+        raise UserError(f"no run {run!r} of {scheme} on {path}: allowed are 1 to {experiment.runs}")
+
+    def packets(
+        self, path: str | None = None, scheme: str | None = None, run: int | None = None, flow: int | None = None
+    ) -> Table:
+        """The packet log of a run: `RunResults.packets`; `Results.run` says how to choose one."""
+        return self.run(path, scheme, run).packets(flow)
+
+    def samples(
+        self,
+        path: str | None = None,
+        scheme: str | None = None,
+        run: int | None = None,
+        flow: int | None = None,
+        field: str | None = None,
+    ) -> Table:
+        """What was sampled of a run's senders: `RunResults.samples`; `Results.run` says how to choose one."""
+        return self.run(path, scheme, run).samples(flow, field)
+
+    def links(
+        self,
+        path: str | None = None,
+        scheme: str | None = None,
+        run: int | None = None,
+        link: str | None = None,
+        field: str | None = None,
+    ) -> Table:
+        """What was sampled of a run's links: `RunResults.links`; `Results.run` says how to choose one."""
+        return self.run(path, scheme, run).links(link, field)
+
+    def figure(
+        self,
+        kind: str,
+        path: str | None = None,
+        scheme: str | None = None,
+        run: int | None = None,
+        *,
+        beside: Sequence[str | PathLike[str]] = (),
+        legacy: bool = False,
+    ) -> "Figure":
+        """A figure: `means` of all schemes on a path, `sweep` over a grid, or of one run (`RunResults.figure`).
+
+        `normalised` is of all paths, each an experiment, and of those of the results directories `beside`; `legacy`: by
+        the denominators of the reproduction of the Copa paper.
+
+        Raises:
+            dumbbell.Error: there is no such kind, or nothing to draw.
+        """
+        from dumbbell.api.records.figures import kinds_of, results_figure  # slow to import
+        from dumbbell.present.figures import ALL_PATHS, GRID, RUN, scope
+
+        of = scope(kind)
+        if of == ALL_PATHS and (path, scheme, run) != (None, None, None):
+            raise UserError(f"figure `{kind}`: is of all runs: give neither `path` nor `scheme` nor `run`")
+        if of != ALL_PATHS and (beside or legacy):
+            raise UserError(f"figure `{kind}`: `beside` and `legacy` are for {kinds_of(ALL_PATHS)} only")
+        if of == RUN:
+            return self.run(path, scheme, run).figure(kind)
+        if of == GRID:
+            if run is not None:
+                raise UserError(f"figure `{kind}`: is of all runs in cells of a grid: give no run")
+            known = [(path, list(self.experiment.paths)), (scheme, [*self.experiment.labels, *self.experiment.mixes])]
+            for (given, allowed), what in zip(known, ("path", "scheme"), strict=True):
+                if given is not None:
+                    _chosen(what, given, allowed)
+        elif of != ALL_PATHS:
+            if scheme is not None or run is not None:
+                raise UserError(f"figure `{kind}`: is of all schemes and runs on a path: give `path` only")
+            path = _chosen("path", path, list(self.experiment.paths))
+        return results_figure(kind, self.directory, path, scheme, [*map(Path, beside)], legacy)
+
+    def summary(self, sort: str | None = None) -> list[Repetitions]:
+        """All runs of each scheme on each path together: `estimate` of one has its means, and where they lie.
+
+        Where none has been made yet there is nothing to tell: such are left out. With `sort`, a metric, the best scheme
+        of each path comes first.
+
+        Raises:
+            dumbbell.Error: there is no such metric, or no run has it.
+        """
+        gathered = repetitions(run.statistics for run in self.runs).values()
+        found = [group for group in gathered if group.missing < group.runs]
+        return found if sort is None else ordered(found, sort)
+
+    def means(self, metrics: Names = (), sort: str | None = None) -> Table:
+        """Means over the runs, one row per path and scheme, and where they lie: `NAME_low`, `NAME_high`, `NAME_bounds`.
+
+        Of the main metrics; of others one row per path, scheme, and whatever has one of them. `dumbbell show --csv` is
+        this table.
+
+        Raises:
+            dumbbell.Error: there is no such metric.
+        """
+        names = listed_names(metrics)
+        check_metrics(names)
+        return means(self.summary(sort), names)
+
+    def published(self) -> list[Beside]:
+        """Our means beside those that the experiment says were published."""
+        return beside(self.experiment, [run.statistics for run in self.runs])
+
+    def replications(self) -> list[Replication]:
+        """Pantheon's replication error on each path of which something was published (docs/metrics.md)."""
+        return replications(self.published())
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `dumbbell show --json` prints."""
+        runs = [dict(run.statistics) for run in self.runs]
+        found: dict[str, Any] = {"experiment": self.experiment.table(), "environment": self.environment, "runs": runs}
+        if self.running:
+            found["running"] = True
+        going = self.campaign
+        return found | published_json(self.experiment, runs) | ({} if going is None else {"campaign": going})
+
+    def write_report(self, *, html: bool = True, pdf: bool = True) -> list[Path]:
+        """Writes `report.html` and `report.pdf` into the directory; the files written."""
+        with Progress() as progress:
+            progress.doing("starting")
+            try:
+                from dumbbell.present.report import write_report
+            except ModuleNotFoundError as error:
+                raise UserError(f"the report needs the package `{error.name}`, which is not installed") from None
+            return write_report(self.directory, html=html, pdf=pdf, progress=progress)
+
+    def __repr__(self) -> str:
+        return f"<dumbbell.Results: {self.experiment.name}, {len(self._content.planned())} runs in {self.directory}>"
+
+    def _repr_html_(self) -> str:
+        return summary_table(self)._repr_html_()
+
+
+def summary_table(results: Results) -> Table:
+    """The main metrics of each scheme on each path: means over the runs."""
+    shown = {"throughput_mbps": "throughput Mbit/s", "delay_p95_ms": "p95 delay ms", "loss_rate": "loss"}
+    rows = []
+    for each in results.summary():
+        means = [each.estimate(("network", 0, metric)) for metric in shown]
+        rows.append([each.path, each.scheme, each.good, *(mean and mean.mean for mean in means)])
+    kinds = {"path": "text", "scheme": "text", "runs": "integer"} | dict.fromkeys(shown.values(), "number")
+    return Table.of(kinds, rows)
+
+
+def _chosen(what: str, given: str | None, allowed: list[str]) -> str:
+    if given is None:
+        if len(allowed) == 1:
+            return allowed[0]
+        raise UserError(f"there are {len(allowed)} {what}s: choose one of {listed(allowed)}")
+    if given not in allowed:
+        raise UserError(f"unknown {what} `{given}`{nearest(given, allowed)}: allowed are {listed(allowed)}")
+    return given

@@ -1,0 +1,158 @@
+"""The settings of an experiment: names, defaults and limits, stated here and nowhere else."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+from dumbbell.base.backend import Capabilities, find_backend
+from dumbbell.base.errors import UserError
+from dumbbell.catalog.toml_tables import TomlTable
+
+LOGS = ("none", "packets", "full")
+SIDES = ("local", "remote")
+TUNNELS = ("auto", "sealed", "pantheon")
+MOST_FLOWS = 10_000
+MOST_SECONDS = 1e6
+MOST_CAMPAIGN_S = 366 * 86400.0
+POLITE_MBPS = 100.0
+"""The bandwidth cap on a link that others use, unless another one is given."""
+POLITE_BYTES = 10 * 10**9
+"""The data cap of an experiment over such a link, unless another one is given."""
+LEAST_SECONDS = 1e-3
+
+Read = Callable[[TomlTable, str], object]
+
+
+def _setting(default: object, read: Read) -> Any:  # noqa: ANN401 (a field of any type)
+    """A setting that is `default` unless given, and how it is read from a table."""
+    return field(default=default, metadata={"read": read})
+
+
+def _backend(table: TomlTable, key: str) -> str:
+    text = table.text(key)
+    try:
+        find_backend(text)
+    except UserError as error:
+        raise UserError(f"{table.source}: `{table.prefix}{key}`: {error}") from None
+    return text
+
+
+def _duration(table: TomlTable, key: str) -> float:
+    return table.number(key, least=LEAST_SECONDS, most=MOST_SECONDS)
+
+
+def _ports(table: TomlTable, key: str) -> str:
+    text = table.text(key)
+    first, dash, last = text.partition("-")
+    numbers = [int(each) for each in (first, last) if each.isascii() and each.isdigit()]
+    if not dash or len(numbers) != 2 or not 1 <= numbers[0] <= numbers[1] <= 65535:
+        raise UserError(f"{table.source}: `{table.prefix}{key}` = {text}: allowed is FROM-TO, two ports of 1 to 65535")
+    return text
+
+
+def _campaign_time(table: TomlTable, key: str) -> float:
+    return table.number(key, least=1.0, most=MOST_CAMPAIGN_S)
+
+
+def _bytes(table: TomlTable, key: str) -> int:
+    return table.integer(key, least=1, most=10**15)
+
+
+def _server(table: TomlTable, key: str) -> str:
+    from dumbbell.machine.sntp import read_server
+
+    text = table.text(key)
+    try:
+        read_server(text)
+    except UserError as error:
+        raise UserError(f"{table.source}: `{table.prefix}{key}`: {error}") from None
+    return text
+
+
+def _not_negative(table: TomlTable, key: str) -> float:
+    return table.number(key, least=0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How the runs of an experiment are made: shared by an experiment as written and as resolved.
+
+    The `flows` flows of a scheme start `interval_s` apart, each up to `start_spread_ms` late. Where that is 0, the
+    first run starts when it is told, and the flows of repetitions up to `repetition_spread_ms` late: nobody starts a
+    program at the same nanosecond twice, and without chance on the path all would be one run. Metrics leave out the
+    first `warmup_s`: a sixth of the duration unless given. `convergence_delta` is the distance from the fair share
+    that counts as converged, a fraction of it; `jain_window_s` is how long the windows of Jain's index over time
+    are. A simulated run is stopped that needs more than `most_events_per_s` in one simulated second, or holds more
+    than `most_packets` at a time. With `intervals_s`, reports list what was transferred in each interval.
+
+    With `every_s` it is a campaign: a round, which is one run of each scheme on each path, begins every so many seconds
+    for `for_s` seconds. No run begins that could take the files of the results beyond `disk_quota_bytes`. On a link
+    that others use a run may send `bandwidth_cap_mbps` on average over a second, and all runs together
+    `data_cap_bytes`: none begins that could send more.
+
+    In simulated runs the host of the senders notices ACKs late by `host_jitter_us` on average: 20 us are what hosts
+    were measured to have that do nothing else (`docs/hosts.md`).
+
+    Between two machines data leaves the `sender`, our own ends speak for themselves or all packets pass a `tunnel`,
+    `ntp` is a server that both compare their clocks with, `remote_address` where datagrams to the other one go, and
+    `udp_ports` those that a firewall lets pass.
+    """
+
+    backend: str = _setting("sim", _backend)
+    runs: int = _setting(1, lambda table, key: table.integer(key, least=1))
+    duration_s: float = _setting(30.0, _duration)
+    flows: int = _setting(1, lambda table, key: table.integer(key, least=1, most=MOST_FLOWS))
+    interval_s: float = _setting(0.0, _not_negative)
+    start_spread_ms: float = _setting(0.0, _not_negative)
+    repetition_spread_ms: float = _setting(100.0, _not_negative)
+    host_jitter_us: float = _setting(20.0, lambda table, key: table.number(key, least=0.0, most=1e6))
+    warmup_s: float | None = _setting(None, _not_negative)
+    seed: int = _setting(1, lambda table, key: table.integer(key))
+    random_order: bool = _setting(False, lambda table, key: table.flag(key))
+    sample_interval_s: float = _setting(0.1, lambda table, key: table.number(key, least=LEAST_SECONDS))
+    convergence_delta: float = _setting(0.2, lambda table, key: table.number(key, least=1e-3, most=0.999))
+    jain_window_s: float = _setting(0.1, lambda table, key: table.number(key, least=LEAST_SECONDS))
+    most_events_per_s: int = _setting(100_000_000, lambda table, key: table.integer(key, least=1, most=10**12))
+    most_packets: int = _setting(4_000_000, lambda table, key: table.integer(key, least=1, most=10**9))
+    log: str = _setting("packets", lambda table, key: table.text(key, choices=LOGS))
+    intervals_s: float | None = _setting(None, _duration)
+    sender: str | None = _setting(None, lambda table, key: table.text(key, choices=SIDES))
+    tunnel: str | None = _setting(None, lambda table, key: table.text(key, choices=TUNNELS))
+    ntp: str | None = _setting(None, _server)
+    remote_address: str | None = _setting(None, lambda table, key: table.text(key))
+    udp_ports: str | None = _setting(None, _ports)
+    every_s: float | None = _setting(None, _campaign_time)
+    for_s: float | None = _setting(None, _campaign_time)
+    disk_quota_bytes: int | None = _setting(None, _bytes)
+    bandwidth_cap_mbps: float | None = _setting(None, lambda table, key: table.number(key, least=1e-3, most=1e6))
+    data_cap_bytes: int | None = _setting(None, _bytes)
+
+    EXACT: ClassVar[Mapping[str, float]] = {"host_jitter_us": 0.0, "repetition_spread_ms": 0.0, "start_spread_ms": 0.0}
+    """Hosts that answer in no time, and flows that start when they are told."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the backend can do."""
+        return find_backend(self.backend).capabilities
+
+    def spread_ms(self, run: int) -> float:
+        """How late the flows of a repetition may start."""
+        return self.start_spread_ms or (self.repetition_spread_ms if run > 1 else 0.0)
+
+    def settings(self) -> dict[str, Any]:
+        """The settings alone, by name; what is not set is absent."""
+        values = {name: getattr(self, name) for name in READERS}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+READERS: dict[str, Read] = {each.name: each.metadata["read"] for each in fields(Settings)}
+"""How each setting is read, by name, in the order of files."""
+
+
+def read_settings(table: TomlTable, names: Collection[str] = READERS) -> dict[str, Any]:
+    """Those of the settings `names` that the table gives.
+
+    Raises:
+        UserError: a value that is not allowed.
+    """
+    return {name: READERS[name](table, name) for name in names if table.has(name)}

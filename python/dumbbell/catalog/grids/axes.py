@@ -1,0 +1,331 @@
+"""The axes of grids: each is one function that changes the path and the flows of a cell.
+
+It reads its value from a table of the experiment file, so that every value is checked and every error names
+its key. A value that is a table (`step`, `versus`, ...) has keys of its own.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.catalog.grids.cell import Cell
+from dumbbell.catalog.grids.flows import FlowPlan
+from dumbbell.catalog.grids.queues import NAMES, discipline
+from dumbbell.catalog.toml_tables import TomlTable
+
+MOST_FLOWS = 10_000
+
+Change = Callable[[Cell, TomlTable], Cell]
+AXES: dict[str, Change] = {}
+
+
+def axis(function: Change) -> Change:
+    """Makes a function an axis, by its name."""
+    AXES[function.__name__] = function
+    return function
+
+
+def find(name: str, table: TomlTable) -> Change:
+    """The axis called `name`.
+
+    Raises:
+        UserError: there is none, with the closest name.
+    """
+    if name not in AXES:
+        raise UserError(
+            f"{table.source}: unknown axis `{table.prefix}{name}`{nearest(name, AXES)}: allowed are {listed(AXES)}"
+        )
+    return AXES[name]
+
+
+def _repeated(flows: tuple[FlowPlan, ...], count: int) -> tuple[FlowPlan, ...]:
+    return tuple(flow for template in flows for flow in [template] * (1 if template.scheme else count))
+
+
+@axis
+def k(cell: Cell, value: TomlTable) -> Cell:
+    """Number of flows of the scheme under test; the path stays (ccperf: `k`)."""
+    return replace(cell, flows=_repeated(cell.flows, value.integer("k", least=1, most=MOST_FLOWS)))
+
+
+@axis
+def k_scaled(cell: Cell, value: TomlTable) -> Cell:
+    """Number of flows, the bottleneck's rate and its queue times as many (ccperf's `static.default` with `k`)."""
+    count = value.integer("k_scaled", least=1, most=MOST_FLOWS)
+    link = cell.bottleneck
+    queue = dict(link.get("queue", {}))
+    for key in ("packets", "bytes"):
+        if key in queue:
+            queue[key] *= count
+    changes: dict[str, Any] = {"queue": queue} if queue else {}
+    if "rate_mbps" not in link:
+        raise value.fail("k_scaled", count, f"only a path with a bottleneck of constant rate, not `{cell.path.name}`")
+    cell = cell.with_bottleneck(rate_mbps=float(link["rate_mbps"]) * count, **changes)
+    return replace(cell, flows=_repeated(cell.flows, count))
+
+
+@axis
+def rtts(cell: Cell, value: TomlTable) -> Cell:
+    """Base RTTs, ms, one per flow under test (ccperf: `rtts`); the path gets the smallest, flows the rest."""
+    given = value.numbers("rtts", least=0.0)
+    cell = cell.with_rtt(min(given))
+    ours = [index for index, flow in enumerate(cell.flows) if not flow.scheme]
+    if len(ours) == 1:
+        cell = replace(cell, flows=_repeated(cell.flows, len(given)))
+        ours = [index for index, flow in enumerate(cell.flows) if not flow.scheme]
+    if len(ours) != len(given):
+        raise value.fail("rtts", given, f"as many values as flows under test: {len(ours)}")
+    flows = list(cell.flows)
+    for index, rtt in zip(ours, given, strict=True):
+        flows[index] = replace(flows[index], rtt_ms=rtt)
+    return replace(cell, flows=tuple(flows))
+
+
+@axis
+def start_gap_s(cell: Cell, value: TomlTable) -> Cell:
+    """Time between the starts of the flows under test."""
+    gap = value.number("start_gap_s", least=0.0)
+    flows, started = [], 0
+    for flow in cell.flows:
+        flows.append(flow if flow.scheme else replace(flow, start_s=flow.start_s + started * gap))
+        started += not flow.scheme
+    return replace(cell, flows=tuple(flows))
+
+
+@axis
+def bytes(cell: Cell, value: TomlTable) -> Cell:
+    """Bytes that each flow under test transfers (ccperf: `Greedy(bytes)`)."""
+    size = value.integer("bytes", least=1)
+    return cell.with_ours(lambda flow: replace(flow, application={"kind": "fixed", "bytes": size}))
+
+
+@axis
+def bw_factor(cell: Cell, value: TomlTable) -> Cell:
+    """Factor of the bottleneck's rate; the queue keeps its length in packets."""
+    factor = value.number("bw_factor", least=1e-3, most=1e3)
+    rate = cell.bottleneck.get("rate_mbps")
+    if rate is None:
+        raise value.fail("bw_factor", factor, f"only a path with a bottleneck of constant rate, not `{cell.path.name}`")
+    return cell.with_bottleneck(rate_mbps=float(rate) * factor)
+
+
+@axis
+def rtt_ms(cell: Cell, value: TomlTable) -> Cell:
+    """Base RTT, ms."""
+    return cell.with_rtt(value.number("rtt_ms", least=1e-3, most=7.2e6))
+
+
+@axis
+def qlen_bdp(cell: Cell, value: TomlTable) -> Cell:
+    """Length of the bottleneck's queue in bandwidth-delay products of the path, in whole packets, at least one."""
+    factor = value.number("qlen_bdp", least=0.0, most=1e3)
+    queue = dict(cell.bottleneck.get("queue", {"kind": "droptail"}))
+    queue.pop("bytes", None)
+    return cell.with_bottleneck(queue=queue | {"packets": max(1, round(factor * cell.bdp_packets))})
+
+
+@axis
+def queue_bytes(cell: Cell, value: TomlTable) -> Cell:
+    """Length of the bottleneck's queue in bytes."""
+    queue = dict(cell.bottleneck.get("queue", {"kind": "droptail"}))
+    queue.pop("packets", None)
+    return cell.with_bottleneck(queue=queue | {"bytes": value.integer("queue_bytes", least=1)})
+
+
+@axis
+def qdisc(cell: Cell, value: TomlTable) -> Cell:
+    """Queue discipline of the bottleneck, with its standard's constants and the present limit in packets."""
+    name = value.text("qdisc", choices=NAMES)
+    limit = cell.bottleneck.get("queue", {}).get("packets")
+    if limit is None:
+        raise value.fail("qdisc", name, f"only a path whose queue has a limit in packets, not `{cell.path.name}`")
+    return cell.with_bottleneck(queue=discipline(name, {"packets": int(limit)}))
+
+
+@axis
+def loss(cell: Cell, value: TomlTable) -> Cell:
+    """Probability with which a data packet is lost at random behind the bottleneck; 0 adds nothing."""
+    return _loss(cell, value.number("loss", least=0.0, most=1.0), "data")
+
+
+@axis
+def loss_before(cell: Cell, value: TomlTable) -> Cell:
+    """Probability with which a data packet is lost at random before the path, as netem does it; 0 adds nothing."""
+    probability = value.number("loss_before", least=0.0, most=1.0)
+    return cell.with_element({"kind": "loss", "probability": probability}, before=True) if probability else cell
+
+
+@axis
+def ack_loss(cell: Cell, value: TomlTable) -> Cell:
+    """Probability with which an ACK is lost at random."""
+    return _loss(cell, value.number("ack_loss", least=0.0, most=1.0), "ack")
+
+
+@axis
+def loss_both_ways(cell: Cell, value: TomlTable) -> Cell:
+    """Probability with which a packet is lost at random in either direction, drawn for each."""
+    probability = value.number("loss_both_ways", least=0.0, most=1.0)
+    return _loss(_loss(cell, probability, "data"), probability, "ack")
+
+
+def _loss(cell: Cell, probability: float, direction: str) -> Cell:
+    return cell.with_element({"kind": "loss", "probability": probability}, direction) if probability else cell
+
+
+@axis
+def outage(cell: Cell, value: TomlTable) -> Cell:
+    """The bottleneck stands still from `at_s` on for `for_s`, in both directions if `both`."""
+    table = value.table("outage")
+    at_s, for_s = table.number("at_s", least=0.0), table.number("for_s", least=0.0)
+    both = table.flag("both", False)
+    table.finish()
+    if for_s == 0.0:
+        return cell
+    rate = cell.bottleneck.get("rate_mbps")
+    if rate is None:
+        raise table.fail("for_s", for_s, f"only a path with a bottleneck of constant rate, not `{cell.path.name}`")
+    cell = cell.with_bottleneck(schedule=_stop(at_s, for_s, float(rate)))
+    if not both:
+        return cell
+    ack = list(cell.path.ack)
+    for link in (link for link in cell.path.describe().links if link.direction == "ack"):
+        if "rate_mbps" in ack[link.element]:
+            stop = _stop(at_s, for_s, float(ack[link.element]["rate_mbps"]))
+            ack[link.element] = ack[link.element] | {"schedule": stop}
+    return replace(cell, path=replace(cell.path, ack=ack))
+
+
+def _stop(at_s: float, for_s: float, rate_mbps: float) -> list[dict[str, float]]:
+    return [{"at_s": at_s, "rate_mbps": 0.0}, {"at_s": at_s + for_s, "rate_mbps": rate_mbps}]
+
+
+TARGETS = ("rate", "rtt", "loss")
+
+
+@axis
+def step(cell: Cell, value: TomlTable) -> Cell:
+    """One change of rate (Mbit/s), RTT (ms) or loss after `period_s` (ccperf: `responsiveness_step`)."""
+    table = value.table("step")
+    target, lower, upper = _target(table)
+    direction = table.text("direction", choices=("up", "down"))
+    period_s = table.number("period_s", least=1e-3)
+    table.finish()
+    first, second = (lower, upper) if direction == "up" else (upper, lower)
+    return _changing(cell, target, first, [(period_s, second)])
+
+
+@axis
+def pulse(cell: Cell, value: TomlTable) -> Cell:
+    """The same alternate until `until_s`, `lower` first (ccperf: `responsiveness_pulse_wave`)."""
+    table = value.table("pulse")
+    target, lower, upper = _target(table)
+    period_s, until_s = table.number("period_s", least=1e-3), table.number("until_s", 60.0, least=0.0, most=1e5)
+    table.finish()
+    halves = int(until_s / (period_s / 2))
+    changes = [(half * period_s / 2, upper if half % 2 else lower) for half in range(1, halves + 1)]
+    return _changing(cell, target, lower, changes)
+
+
+def _target(table: TomlTable) -> tuple[str, float, float]:
+    target = table.text("target", choices=TARGETS)
+    most = 1.0 if target == "loss" else 1e6
+    lower, upper = table.number("lower", least=0.0, most=most), table.number("upper", least=0.0, most=most)
+    if lower >= upper:
+        raise table.fail("lower", lower, f"less than `upper` = {upper:g}")
+    return target, lower, upper
+
+
+def _changing(cell: Cell, target: str, first: float, changes: list[tuple[float, float]]) -> Cell:
+    if target == "rate":
+        schedule = [{"at_s": at_s, "rate_mbps": rate} for at_s, rate in changes]
+        return cell.with_bottleneck(rate_mbps=first, schedule=schedule)
+    if target == "rtt":
+        return cell.with_rtt(first).with_delay_schedule(changes)
+    schedule = [{"at_s": at_s, "probability": probability} for at_s, probability in changes]
+    return cell.with_element({"kind": "loss", "probability": first, "schedule": schedule})
+
+
+@axis
+def random_walk(cell: Cell, value: TomlTable) -> Cell:
+    """Bounded random walks of rate, delay and loss, with the keys of ccperf's `random_walk`."""
+    table = value.table("random_walk")
+    interval_ms = table.number("interval_ms", 100.0, least=1e-3)
+    walks = {}
+    for target in ("rate", "delay", "loss"):
+        if table.has(f"{target}_min"):
+            walks[target] = {
+                "corr": table.number(f"{target}_corr_coeff", least=0.0, most=1.0),
+                "std": table.number(f"{target}_noise_std", least=0.0),
+                "min": table.number(f"{target}_min", least=0.0),
+                "max": table.number(f"{target}_max", least=0.0),
+            }
+    table.finish()
+    if "rate" in walks:
+        cell = cell.with_bottleneck(walk={"interval_ms": interval_ms, "rate_mbps": walks["rate"]})
+    if "loss" in walks:
+        walk = {"interval_ms": interval_ms, "probability": walks["loss"]}
+        cell = cell.with_element({"kind": "loss", "probability": 0.0, "walk": walk})
+    if "delay" in walks:
+        cell = _walking_delay(cell, {"interval_ms": interval_ms, "delay_ms": walks["delay"]})
+    return cell
+
+
+def _walking_delay(cell: Cell, walk: dict[str, Any]) -> Cell:
+    """The one-way delay of the data direction walks; the other one keeps its own."""
+    walking = next((delay for delay in cell.path.describe().delays if delay.direction == "data"), None)
+    if walking is None:
+        raise UserError(
+            f"{cell.path.file}: path `{cell.path.name}`: has no delay in the data direction that could walk"
+        )
+    return cell.with_delays(lambda delay: {"walk": walk} if delay == walking else {})
+
+
+@axis
+def versus(cell: Cell, value: TomlTable) -> Cell:
+    """Flows of another scheme beside those under test: `ours` and `theirs`, theirs `start_s` later; none: alone."""
+    table = value.table("versus")
+    scheme = table.text("scheme", "")
+    ours = table.integer("ours", 1, least=1, most=MOST_FLOWS)
+    theirs = table.integer("theirs", 1 if scheme else 0, most=MOST_FLOWS)
+    start_s = table.number("start_s", 0.0, least=0.0)
+    table.finish()
+    flows = _repeated(cell.flows, ours)
+    if theirs and not scheme:
+        raise table.fail("theirs", theirs, "0 without a `scheme`")
+    return replace(cell, flows=flows + (FlowPlan(scheme, start_s=start_s),) * theirs)
+
+
+@axis
+def transport(cell: Cell, value: TomlTable) -> Cell:
+    """Keys of the transport of the flows under test that differ, such as a receiver that lies."""
+    changes = value.table("transport").raw
+    return cell.with_ours(lambda flow: replace(flow, transport=flow.transport | changes))
+
+
+SCHEDULES = ("symmetric", "original")
+
+
+@axis
+def staircase(cell: Cell, value: TomlTable) -> Cell:
+    """Ours join one by one, `apart_s` apart, and leave again, the last that came first (the Copa paper, figure 4).
+
+    Of N flows number i from 0 ends at `apart_s` (2 N - i): it lasts 2 `apart_s` (N - i)
+    (nadinelyab/Copa_Reproduction@72499f0, jain_full_experiment.py). In the `original` schedule it lasts
+    2 `apart_s` (N - i - 1) + 1 s (venkatarun95/CopaEvaluation@a7492d9, experiment-dynamic.sh).
+    """
+    table = value.table("staircase")
+    count = table.integer("flows", least=1, most=MOST_FLOWS)
+    apart_s = table.number("apart_s", least=1e-3)
+    schedule = table.text("schedule", "symmetric", choices=SCHEDULES)
+    table.finish()
+    ours = [flow for flow in cell.flows if not flow.scheme]
+    if len(ours) != 1:
+        raise table.fail("flows", count, f"only one flow under test to begin with, not {len(ours)}")
+    steps = []
+    for index in range(count):
+        left = count - index
+        lasts_s = 2 * apart_s * left if schedule == "symmetric" else 2 * apart_s * (left - 1) + 1.0
+        start_s = ours[0].start_s + index * apart_s
+        steps.append(replace(ours[0], start_s=start_s, stop_s=start_s + lasts_s))
+    return replace(cell, flows=(*steps, *(flow for flow in cell.flows if flow.scheme)))

@@ -1,0 +1,70 @@
+"""Flows of an experiment that lists them one by one."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dumbbell.catalog.grids.arrivals import parse_arrivals
+from dumbbell.catalog.toml_tables import TomlTable
+
+
+@dataclass(frozen=True)
+class FlowPlan:
+    """One flow of an experiment that lists its flows. Empty: `scheme` is the run's own, `application` the scheme's.
+
+    `enter` and `leave` are the names of the first and the last element that its data passes, `None` for the whole path;
+    `transport` are keys that differ from the scheme's transport. A plan stands for `count` flows (`None`: as many
+    as arrive), `every_s` apart or as `arrivals` says.
+    """
+
+    scheme: str = ""
+    start_s: float = 0.0
+    stop_s: float | None = None
+    rtt_ms: float | None = None
+    reverse: bool = False
+    enter: str | None = None
+    leave: str | None = None
+    application: dict[str, Any] = field(default_factory=dict)
+    transport: dict[str, Any] = field(default_factory=dict)
+    count: int | None = 1
+    every_s: float | None = None
+    arrivals: dict[str, Any] = field(default_factory=dict)
+
+    def table(self) -> dict[str, Any]:
+        """As written to an experiment file under `[[flow]]`."""
+        table: dict[str, Any] = {"start_s": self.start_s, "reverse": self.reverse}
+        optional = {
+            "scheme": self.scheme or None,
+            "stop_s": self.stop_s,
+            "rtt_ms": self.rtt_ms,
+            "application": self.application or None,
+            "transport": self.transport or None,
+            "count": self.count if self.arrivals or self.every_s or self.count != 1 else None,
+            "every_s": self.every_s,
+            "arrivals": self.arrivals or None,
+        }
+        return table | {key: value for key, value in optional.items() if value is not None} | self.section()
+
+    def section(self) -> dict[str, str]:
+        """`enter` and `leave` as far as they are given."""
+        return {key: name for key, name in (("enter", self.enter), ("leave", self.leave)) if name is not None}
+
+
+def parse_flow(table: TomlTable) -> FlowPlan:
+    """A flow from its `[[flow]]` table."""
+    count, every_s, arrivals = parse_arrivals(table)
+    flow = FlowPlan(
+        scheme=table.text("scheme", ""),
+        start_s=table.number("start_s", 0.0, least=0.0),
+        stop_s=table.number("stop_s", 0.0, least=0.0) if table.has("stop_s") else None,
+        rtt_ms=table.number("rtt_ms", 0.0, least=0.0) if table.has("rtt_ms") else None,
+        reverse=table.flag("reverse", False),
+        enter=table.text("enter", "") if table.has("enter") else None,
+        leave=table.text("leave", "") if table.has("leave") else None,
+        application=dict(table.table("application").raw),
+        transport=dict(table.table("transport").raw),
+        count=count,
+        every_s=every_s,
+        arrivals=arrivals,
+    )
+    table.finish()
+    return flow

@@ -1,0 +1,164 @@
+"""Values of options: each parser takes a text and says in one line what is allowed."""
+
+import argparse
+import math
+import re
+import shlex
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TypeVar
+
+from dumbbell.base.errors import UserError, nearest
+
+Number = TypeVar("Number", int, Decimal)
+
+_SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+class Choice:
+    """A word out of a list, with the closest one suggested."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def __call__(self, text: str) -> str:
+        """The word."""
+        if text not in self.names:
+            raise argparse.ArgumentTypeError(
+                f"unknown `{text}`{nearest(text, self.names)}: allowed are {', '.join(self.names)}"
+            )
+        return text
+
+
+class Suggestion(Choice):
+    """Likely a word out of a list; whether another one will do is decided later."""
+
+    def __call__(self, text: str) -> str:
+        """The word as it is."""
+        return text
+
+
+def seconds(text: str) -> float:
+    """A time, not negative, in seconds: `30`, `500ms`, `2min`."""
+    match = re.fullmatch(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([A-Za-z]*)", text.strip())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a time like 30, 30s, 500ms or 2min")
+    number, unit = float(match[1]), match[2]
+    if unit not in _SECONDS:
+        units = [name for name in _SECONDS if name]
+        hint = nearest(unit, units)
+        raise argparse.ArgumentTypeError(f"`{text}`: unknown unit `{unit}`{hint}: allowed are {', '.join(units)}")
+    value = number * _SECONDS[unit]
+    if not 0.0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"`{text}`: must not be negative")
+    return value
+
+
+def duration(text: str) -> float:
+    """A length of a run, in seconds."""
+    value = seconds(text)
+    if not 1e-3 <= value <= 1e6:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is 1 ms to 1000000 s")
+    return value
+
+
+def campaign_time(text: str) -> float:
+    """A time between rounds of a campaign, or that of the whole of it, in seconds: `1h`, `7d`."""
+    value = seconds(text)
+    if not 1.0 <= value <= 366 * 86400.0:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is 1 s to 366 d")
+    return value
+
+
+def size(text: str) -> int:
+    """A size, in bytes."""
+    from dumbbell.catalog.options.quantities import size_bytes
+
+    return _quantity(size_bytes, text)
+
+
+def bandwidth(text: str) -> float:
+    """A rate with its unit, in Mbit/s."""
+    from dumbbell.catalog.options.quantities import rate_mbps
+
+    return float(_quantity(rate_mbps, text))
+
+
+def _quantity(read: Callable[[str, str], Number], text: str) -> Number:
+    """What `read` makes of the text; what is wrong with it is said behind the option's name."""
+    try:
+        return read(text, "")
+    except UserError as error:
+        raise argparse.ArgumentTypeError(str(error).strip()) from None
+
+
+def minutes(text: str) -> float:
+    """How long something takes at most, in minutes: a number, or with another unit."""
+    value = float(text) if re.fullmatch(r"\d+(\.\d*)?", text) else seconds(text) / 60.0
+    if not 0.01 <= value <= 1e5:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is 0.01 to 100000 minutes, or a time like 90s or 2h")
+    return value
+
+
+def count(text: str) -> int:
+    """A whole number from 1 to 999999."""
+    if not re.fullmatch(r"\d{1,6}", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number, at least 1 and at most 999999")
+    return int(text)
+
+
+def fold_count(text: str) -> int:
+    """A whole number, 0 or from 2 on; how many schemes there are is not known yet."""
+    if not re.fullmatch(r"\d{1,3}", text) or int(text) == 1:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is 0, or a whole number from 2 to 999")
+    return int(text)
+
+
+def packet_bytes(text: str) -> int:
+    """What is added to a packet, in bytes."""
+    if not re.fullmatch(r"\d{1,4}", text) or int(text) > 1500:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number from 0 to 1500")
+    return int(text)
+
+
+def pair(text: str) -> tuple[str, str]:
+    """Two names: `NAME=OURS`."""
+    first, equals, second = text.partition("=")
+    if not equals or not first.strip() or not second.strip():
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is NAME=OURS")
+    return first.strip(), second.strip()
+
+
+def seed(text: str) -> int:
+    """A whole number that every JSON reader keeps exact."""
+    if not re.fullmatch(r"\d{1,16}", text) or int(text) > 2**53:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number from 0 to 9007199254740992")
+    return int(text)
+
+
+def ports(text: str) -> tuple[int, int]:
+    """The first and the last port of a range: `40000-40009`."""
+    match = re.fullmatch(r"(\d{1,5})-(\d{1,5})", text, re.ASCII)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]) <= 65535:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is FROM-TO, two ports of 1 to 65535")
+    return int(match[1]), int(match[2])
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Names between commas, at least one."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise argparse.ArgumentTypeError("needs at least one name")
+    return names
+
+
+def shell_words(text: str, name: str) -> list[str]:
+    """The words of a command line, as a shell splits them; `name` is what the message calls it.
+
+    Raises:
+        UserError: a quotation mark that is not closed.
+    """
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UserError(f"{name} `{text}`: {str(error).lower()}") from None

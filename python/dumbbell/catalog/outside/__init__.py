@@ -1,0 +1,1 @@
+"""Schemes from outside: programs, plug-ins, the kernel and checkouts, and whether each can run here."""

@@ -1,0 +1,160 @@
+"""A resolved experiment and its runs: names looked up, numbers fixed, seeds derived."""
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dumbbell.base.errors import UserError
+from dumbbell.base.names import MOST_LABEL, directory_name, foreign_name, require_names
+from dumbbell.catalog.experiment_file import parse_mix
+from dumbbell.catalog.experiment_settings import Settings
+from dumbbell.catalog.grids.cell import Cell
+from dumbbell.catalog.grids.flows import FlowPlan
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.published import Publication
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.experiment.network import network_table
+from dumbbell.experiment.specification import specification
+
+SEED_BITS = 53  # the widest whole number that every JSON reader keeps exact
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of an experiment: who, where, which repetition, and its seed."""
+
+    path: str
+    scheme: str
+    run: int
+    seed: int
+
+    @property
+    def directory(self) -> str:
+        """Where its files live, below the results directory."""
+        return f"runs/{self.path}/{directory_name(self.scheme)}/{self.run}"
+
+    @property
+    def former_directory(self) -> str:
+        """Where they lived when a mix could share a directory with a scheme."""
+        return f"runs/{self.path}/{foreign_name(self.scheme)}/{self.run}"
+
+    @property
+    def label(self) -> str:
+        """For messages."""
+        return f"{self.scheme} on {self.path}, run {self.run}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment(Settings):
+    """A resolved experiment. It depends on nothing outside: neither the catalog nor the command line.
+
+    `labels` are the schemes that run alone, `mixes` those that run together; `schemes` are all that occur.
+    """
+
+    name: str
+    title: str
+    warmup_s: float
+    flow: tuple[FlowPlan, ...] = ()
+    labels: tuple[str, ...] = ()
+    mixes: tuple[str, ...] = ()
+    published: Publication = field(default_factory=Publication)
+    schemes: dict[str, Scheme] = field(default_factory=dict)
+    paths: dict[str, PathModel] = field(default_factory=dict)
+    cells: dict[str, Cell] = field(default_factory=dict)
+    """The cells of a grid by the names of their paths; without a grid there are none."""
+    file: str = field(default="", compare=False)
+    """Where it was read from, for messages."""
+
+    def __post_init__(self) -> None:
+        """Refuses names that are none, and runs that could be taken for others."""
+        require_names("experiment", (self.name,), self.file)
+        require_names("scheme", (*self.labels, *self.schemes), self.file)
+        require_names("path", self.paths, self.file)
+        for mix in self.mixes:
+            self._check_mix(mix)
+
+    def _check_mix(self, mix: str) -> None:
+        where = f"{self.file}: " if self.file else ""
+        if mix in self.labels or self.mixes.count(mix) > 1:
+            raise UserError(f"{where}mix `{mix}`: its runs and those of another `{mix}` have one name: leave out one")
+        if len(mix) > MOST_LABEL:
+            raise UserError(f"{where}mix `{mix[:60]}...`: has {len(mix)} characters: allowed are {MOST_LABEL}")
+        for name, _ in parse_mix(mix):
+            if name not in self.schemes:
+                raise UserError(f"{where}mix `{mix}`: no scheme `{name}`: a scheme in a mix has no `+` in its name")
+
+    def all_runs(self) -> list[Run]:
+        """Every run, in the order of execution: repetition by repetition, so that a killed experiment is balanced."""
+        return [
+            Run(path, label, run, derive_seed(self.seed, path, run))
+            for run in range(1, self.runs + 1)
+            for path in self.paths
+            for label in self._order(run)
+        ]
+
+    def _order(self, run: int) -> list[str]:
+        """Schemes and mixes in the order of a repetition: where it is random, one for all, in a campaign a new one."""
+        labels = [*self.labels, *self.mixes]
+        if self.random_order:
+            labels.sort(key=lambda label: _hash(self.seed, "order", label, 0 if self.every_s is None else run))
+        return labels
+
+    def specification(self, run: Run) -> dict[str, Any]:
+        """What the core is given for one run."""
+        flows = self.flow_plans(run.scheme, run.path)
+        found = specification(self, run.run, run.seed, self.paths[run.path], flows, self.schemes)
+        return found | {"remote": network_table(self)} if self.capabilities.shared_link else found
+
+    def outside(self, run: Run) -> list[Scheme]:
+        """The schemes of a run whose controllers come from outside."""
+        names = dict.fromkeys(flow.scheme for flow in self.flow_plans(run.scheme, run.path))
+        return [self.schemes[name] for name in names if self.schemes[name].is_outside]
+
+    def listed_flows(self, path: str) -> tuple[FlowPlan, ...]:
+        """The flows that the experiment lists for its runs on `path`; none where label and `flows` tell."""
+        return self.cells[path].flows if path in self.cells else self.flow
+
+    def flow_plans(self, label: str, path: str) -> list[FlowPlan]:
+        """The flows of a run of `label` on `path`, in order."""
+        flows = self.listed_flows(path)
+        if flows:
+            return [replace(flow, scheme=flow.scheme or label) for flow in flows]
+        names = [label] * self.flows
+        if label in self.mixes:
+            names = [name for name, count in parse_mix(label) for _ in range(count)]
+        return [FlowPlan(name, start_s=index * self.interval_s) for index, name in enumerate(names)]
+
+    def table(self) -> dict[str, Any]:
+        """The resolved experiment as TOML; it is itself an experiment file that can be run."""
+        table: dict[str, Any] = {
+            "name": self.name,
+            "title": self.title,
+            "schemes": list(self.labels),
+            "mixes": list(self.mixes),
+            "paths": list(self.paths),
+            **self.settings(),
+        }
+        if self.every_s is not None:
+            del table["runs"]  # that many follow from the schedule, which may be made longer
+        if self.flow and not self.cells:
+            table["flow"] = [flow.table() for flow in self.flow]
+        table |= self.published.table()
+        table["scheme"] = {name: scheme.table() for name, scheme in self.schemes.items()}
+        table["path"] = {name: path.table() for name, path in self.paths.items()}
+        if self.cells:
+            table["cell"] = {name: cell.table() for name, cell in self.cells.items()}
+        return table
+
+
+def derive_seed(seed: int, path: str, run: int) -> int:
+    """Return the seed of a run: a whole number below 2**53.
+
+    It follows from the path and the repetition alone. So every scheme meets the same draws of the path (losses, jitter,
+    the rates of cellular links), and a scheme, a path or a repetition that is added changes no other run.
+    """
+    return _hash(seed, path, run)
+
+
+def _hash(*words: str | int) -> int:
+    digest = hashlib.sha256("\n".join(str(word) for word in words).encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> (64 - SEED_BITS)

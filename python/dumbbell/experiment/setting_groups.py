@@ -1,0 +1,54 @@
+"""Settings that belong together: those of campaigns, and those that protect a link that others use."""
+
+import math
+from typing import Any
+
+from dumbbell.base.backend import Backend
+from dumbbell.base.errors import UserError
+from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_settings import POLITE_BYTES, POLITE_MBPS, Settings
+
+_ROUNDING = 1e-9
+_CAPS = {"bandwidth_cap_mbps": POLITE_MBPS, "data_cap_bytes": POLITE_BYTES}
+
+
+def rounds(settings: Settings) -> int | None:
+    """How often a campaign makes a run of each scheme; `None` of what is no campaign."""
+    if settings.every_s is None or settings.for_s is None:
+        return None
+    return max(math.ceil(settings.for_s / settings.every_s - _ROUNDING), 1)
+
+
+def completed(plan: Plan) -> dict[str, Any]:
+    """What the settings of a plan leave open and others or the backend decide: runs, and caps.
+
+    Raises:
+        UserError: half of a schedule.
+    """
+    where = f"{plan.file}: " if plan.file else ""
+    for given, needed, example in (("every_s", "for_s", "--for 7d"), ("for_s", "every_s", "--every 1h")):
+        if getattr(plan, given) is not None and getattr(plan, needed) is None:
+            raise UserError(f"{where}`{given}` = {getattr(plan, given):g}: needs `{needed}` beside it, like {example}")
+    found: dict[str, Any] = {}
+    made = rounds(plan)
+    if made is not None:
+        found["runs"] = made
+    if plan.capabilities.shared_link:
+        found |= {name: polite for name, polite in _CAPS.items() if getattr(plan, name) is None}
+    return found
+
+
+def check_caps(settings: Settings, backend: Backend) -> None:
+    """Refuses caps where there is no link to protect.
+
+    Raises:
+        UserError: the first of them.
+    """
+    if backend.capabilities.shared_link:
+        return
+    for name in _CAPS:
+        value = getattr(settings, name)
+        if value is not None:
+            option = f"--{name.rpartition('_')[0].replace('_', '-')}"
+            allowed = f"allowed over a network only: --backend {backend.full_name} sends nothing over anybody's link"
+            raise UserError(f"`{name}` = {value} ({option}): {allowed}")

@@ -1,0 +1,117 @@
+"""From what matplotlib writes to a small SVG: identifiers unique on the page, ink that follows the theme."""
+
+import base64
+import re
+from collections.abc import Mapping
+from html import escape
+
+from dumbbell.present.plots.parts.style import GROUND, INK, SHADE
+
+_PRINTED = {INK: "#1c1e21", SHADE: "#faf0e6", GROUND: "#ffffff"}
+_THEMED = {INK: "currentColor", SHADE: "var(--shade)", GROUND: "var(--ground)"}
+_THEMES = (
+    "svg{color:#1c1e21;--shade:#faf0e6;--ground:#ffffff}"
+    "@media(prefers-color-scheme:dark){svg{color:#e4e6ea;--shade:#322b23;--ground:#15171b}}"
+    "@media print{svg{color:#1c1e21;--shade:#faf0e6;--ground:#ffffff}}"
+)
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML has: XML 1.0, 2.2."""
+_GENERIC = "font-family: inherit"
+
+
+def compact(drawing: str, name: str, titles: Mapping[str, str] | None = None) -> str:
+    """The drawing as one `svg` element: no header, short numbers, identifiers that start with `name`.
+
+    `titles` gives the groups with these identifiers a text that browsers show on hovering.
+    """
+    drawing = drawing[drawing.index("<svg") :].strip()
+    drawing = re.sub(
+        r"<metadata>.*?</metadata>|<style type=\"text/css\">.*?</style>|<!--.*?-->", "", drawing, flags=re.S
+    )
+    drawing = re.sub(r"<defs>\s*</defs>", "", drawing)
+    drawing = re.sub(r"<[^>]*>", lambda element: re.sub(r"(\d\.\d\d)\d+", r"\1", element[0]), drawing)  # not texts
+    drawing = re.sub(r"<svg [^>]*?viewBox=\"([^\"]*)\"[^>]*>", _root, drawing, count=1)
+    for group, title in (titles or {}).items():
+        opening = f'<g id="{group}">'
+        drawing = drawing.replace(opening, f"{opening}<title>{escape(title)}</title>", 1)
+    drawing = _unique(drawing, name)
+    drawing = re.sub(r">\s+<", "><", drawing)
+    return _drawable(re.sub(r"\s*\n\s*", " ", drawing))
+
+
+def _drawable(text: str) -> str:
+    """The text without what an image cannot have."""
+    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _root(match: re.Match[str]) -> str:
+    size = match[1].split()
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{size[2]}" '
+        f'height="{size[3]}" viewBox="{match[1]}" stroke-linejoin="round" stroke-linecap="butt">'
+    )
+
+
+def _unique(drawing: str, name: str) -> str:
+    """Drops identifiers nothing refers to; numbers the others."""
+    used = dict.fromkeys(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", drawing))
+    new = {old: f"{name}-{number}" for number, old in enumerate(used)}
+    drawing = re.sub(r" id=\"([^\"]+)\"", lambda m: f' id="{new[m[1]]}"' if m[1] in new else "", drawing)
+    return re.sub(r"(url\(#|href=\"#)([^)\"]+)", lambda m: m[1] + new[m[2]], drawing)
+
+
+def place_image(drawing: str, group: str, png: bytes, box: tuple[float, float, float, float]) -> str:
+    """Puts an image at `box` (left, top, width, height in points) in place of the empty group `group`."""
+    left, top, width, height = box
+    data = base64.b64encode(png).decode()
+    image = (
+        f'<image x="{left:.2f}" y="{top:.2f}" width="{width:.2f}" height="{height:.2f}" preserveAspectRatio="none" '
+        f'xlink:href="data:image/png;base64,{data}"/>'
+    )
+    return re.sub(rf'<g id="{group}">.*?</g>', lambda _: image, drawing, count=1, flags=re.S)
+
+
+def for_page(drawing: str, label: str) -> str:
+    """The drawing for a page: named for screen readers, in the page's own ink and font."""
+    drawing = theme_ink(drawing)
+    drawing = drawing.replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "").replace("xlink:href", "href")
+    drawing = drawing.replace(' xmlns="http://www.w3.org/2000/svg"', "")
+    drawing = re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", rf"font: \1\2 sans-serif; {_GENERIC}", drawing)
+    return drawing.replace("<svg", f'<svg role="img" aria-label="{escape(_drawable(label))}"', 1)
+
+
+def for_print(drawing: str) -> str:
+    """The drawing as a file of its own, in dark ink on white."""
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + print_ink(drawing)
+
+
+def for_notebook(drawing: str, label: str) -> str:
+    """The drawing for a notebook, whose theme it cannot know: dark ink on white, named for screen readers."""
+    drawing = re.sub(r'width="([\d.]+)" height="([\d.]+)"', r'width="\1pt" height="\2pt"', print_ink(drawing), count=1)
+    return drawing.replace(
+        "<svg", f'<svg role="img" aria-label="{escape(_drawable(label))}" style="background:#fff"', 1
+    )
+
+
+def for_file(drawing: str) -> str:
+    """The drawing as a file of its own that follows the theme of its reader, for pages that show it as an image."""
+    drawing = theme_ink(drawing)
+    drawing = re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", r"font: \1\2 sans-serif", drawing)
+    head, mark, rest = drawing.partition(">")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{head}{mark}<style>{_THEMES}</style>{rest}\n'
+
+
+def theme_ink(drawing: str) -> str:
+    """The stand-in colours as the page's own."""
+    return _replace(drawing, _THEMED)
+
+
+def print_ink(drawing: str) -> str:
+    """The stand-in colours as ink on paper."""
+    return _replace(drawing, _PRINTED)
+
+
+def _replace(drawing: str, colors: Mapping[str, str]) -> str:
+    for stand_in, color in colors.items():
+        drawing = drawing.replace(stand_in, color)
+    return drawing

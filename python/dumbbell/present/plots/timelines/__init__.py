@@ -1,0 +1,1 @@
+"""Figures over time: each file draws one kind."""

@@ -1,0 +1,59 @@
+"""Time Series Plot of the Operating Point: in flight, smoothed RTT and throughput over time (ccperf.net)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from dumbbell.present.plots.parts.panels import Curve, Panel, Steps, time_figure
+from dumbbell.present.plots.parts.strokes import Stroke
+
+Points = tuple[NDArray[Any], NDArray[Any]]
+"""Times (s) and values."""
+
+
+@dataclass(frozen=True)
+class OperatingSeries:
+    """One flow over time, or one scheme; throughput at a time is the mean of the interval that ends then."""
+
+    label: str
+    stroke: Stroke
+    in_flight: Points
+    srtt_ms: Points
+    throughput_mbps: Points
+
+
+@dataclass(frozen=True)
+class PathChange:
+    """What of the path changes; `label` has its unit."""
+
+    label: str
+    steps: Steps
+
+
+def operating_point_figure(
+    name: str,
+    flows: Sequence[OperatingSeries],
+    *,
+    change: PathChange | None = None,
+    capacity_mbps: Steps | None = None,
+    changes_s: Sequence[float] = (),
+    in_flight_label: str = "In flight (segments)",
+) -> str:
+    """Three plots over time as SVG, a line for each of `flows`.
+
+    A fourth one shows `change`; `capacity_mbps` is shaded behind the throughput; `changes_s` get vertical lines.
+    """
+    panels = [
+        Panel(in_flight_label, _curves(flows, "in_flight")),
+        Panel("sRTT (ms)", _curves(flows, "srtt_ms"), from_zero=False),
+        Panel("Throughput (Mbit/s)", _curves(flows, "throughput_mbps"), limit=capacity_mbps),
+    ]
+    if change:
+        panels.append(Panel(change.label, limit=change.steps, height=60.0))
+    return time_figure(name, panels, changes_s)
+
+
+def _curves(flows: Sequence[OperatingSeries], field: str) -> list[Curve]:
+    return [Curve(flow.label, flow.stroke, *getattr(flow, field)) for flow in flows]

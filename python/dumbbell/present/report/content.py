@@ -1,0 +1,341 @@
+"""What a report shows, taken from a results directory. Numbers are those of `stats.json` as they stand."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.base.backend import Backend, find_backend
+from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.input_files import TEXT, read_text
+from dumbbell.base.version import __version__
+from dumbbell.catalog.description import describe
+from dumbbell.catalog.experiment_file import parse_mix
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.scheme import WHAT
+from dumbbell.experiment import Experiment, Run
+from dumbbell.formats.pantheon_stats import RunTimes
+from dumbbell.present.plots import Style, styles
+from dumbbell.present.report.words.environment import Record, records
+from dumbbell.present.report.words.wording import path_sentence
+from dumbbell.results import ResultsDirectory, open_results
+from dumbbell.results.analysis.published import Beside, beside
+from dumbbell.results.clocks import Clocks, Interval, clocks_of
+from dumbbell.results.numbers import flat
+from dumbbell.results.series.kept import PACKETS, RUN_FILES, kept_files
+from dumbbell.results.series.transfers import Transfers, measure_transfers
+
+NOTES_FILE = "notes.txt"
+_GOOD, _LATE = "done", "degraded"
+_LONGEST_HEADING = 60
+_REPEAT = "dumbbell run experiment.toml --out NEW"
+
+
+@dataclass(frozen=True)
+class SchemeEntry:
+    """A scheme or a mix of schemes: its name in results, its name for people, and how figures draw it.
+
+    `kind` says what it is made of, as `a kernel controller`.
+    """
+
+    name: str
+    title: str
+    color: str = ""
+    marker: str = ""
+    source: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class PathEntry:
+    """A path of the experiment; `sentence` says what it is made of.
+
+    `least_delay_ms` is the one-way delay of data on the empty path; None where the path does not tell.
+    """
+
+    name: str
+    title: str
+    provenance: str
+    sentence: str
+    least_delay_ms: float | None = None
+
+    @property
+    def heading(self) -> str:
+        """The title if it is short; those of imported results can be whole commands."""
+        return self.title if len(self.title) <= _LONGEST_HEADING else self.name
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    """One run. `folder` is relative to the results directory, `files` are those of `RUN_FILES` that exist there.
+
+    `content` is the run as in `dumbbell show --json`; `remark` says why Pantheon's analysis would drop it although it
+    counts here, `notes` what is unusual about the files that it was imported from.
+    """
+
+    path: str
+    scheme: str
+    number: int
+    seed: int | None
+    status: str
+    reason: str
+    remark: str
+    folder: str
+    files: tuple[str, ...]
+    command: str
+    times: RunTimes
+    content: dict[str, Any]
+    notes: tuple[str, ...] = ()
+    transfers: Transfers | None = None
+
+    @property
+    def late(self) -> bool:
+        """Whether the machine was too busy to keep the path's times: it is shown, and counts in no mean."""
+        return self.status == _LATE
+
+    @property
+    def good(self) -> bool:
+        """Whether its numbers count."""
+        return self.status == _GOOD
+
+    @cached_property
+    def clocks(self) -> Clocks | None:
+        """What is known of the clocks of its ends, if it had two."""
+        return clocks_of(self.content)
+
+    def interval(self, level: str, number: int, metric: str) -> Interval | None:
+        """Where the true value of a one-way delay lies that two clocks measured; `None` of everything else."""
+        if self.clocks is None:
+            return None
+        entity = self.network if level == "network" else next(flow for flow in self.flows if flow["flow"] == number)
+        value = dict(flat(entity)).get(metric)
+        return None if value is None else self.clocks.interval(level, number, metric, value)
+
+    @property
+    def negative_delays(self) -> str:
+        """Why some of its one-way delays are below zero, as far as its clocks tell; empty if none is."""
+        least = min((flow["owd_min_ms"] for flow in self.flows if flow.get("owd_min_ms") is not None), default=0.0)
+        if self.clocks is None or least >= 0.0:
+            return ""
+        why = " ".join(self.clocks.explained) or "nothing was recorded that would explain them."
+        return f"One-way delays below zero (the smallest is {least:.3f} ms): {why}"
+
+    @property
+    def flows(self) -> list[dict[str, Any]]:
+        """The metrics of its flows."""
+        flows: list[dict[str, Any]] = self.content["flows"]
+        return flows
+
+    @property
+    def links(self) -> list[dict[str, Any]]:
+        """The metrics of its links; the first is the bottleneck in the data direction."""
+        links: list[dict[str, Any]] = self.content["links"]
+        return links
+
+    @property
+    def network(self) -> dict[str, Any]:
+        """The metrics over all its flows."""
+        network: dict[str, Any] = self.content["network"]
+        return network
+
+    @property
+    def emulation(self) -> dict[str, Any] | None:
+        """How faithful the emulator was, if there was one and it got that far."""
+        found: dict[str, Any] | None = self.content.get("emulation")
+        return found
+
+
+@dataclass(frozen=True)
+class ReportModel:
+    """Everything a report shows except figures."""
+
+    directory: Path
+    name: str
+    title: str
+    backend: Backend
+    generated_at: str
+    duration_s: float
+    warmup_s: float
+    runs_per_scheme: int
+    flows: int
+    interval_s: float
+    even_flows: bool
+    seed: int | None
+    records: tuple[Record, ...]
+    command: str
+    notes: tuple[str, ...]
+    titles: Mapping[str, str]
+    schemes: tuple[SchemeEntry, ...]
+    paths: tuple[PathEntry, ...]
+    runs: tuple[RunEntry, ...] = field(repr=False)
+    every_s: float | None = None
+    """Of a campaign: the time between its rounds."""
+    published_source: str = ""
+    published: tuple[Beside, ...] = ()
+
+    def of(self, path: str, scheme: str | None = None) -> list[RunEntry]:
+        """The runs on a path, of one scheme or of all, in order."""
+        return [run for run in self.runs if run.path == path and scheme in (None, run.scheme)]
+
+    def scheme_title(self, name: str) -> str:
+        """The title of the scheme, also of one that runs in a mix only; a mix has its label."""
+        return self.titles.get(name, name)
+
+    @cached_property
+    def styles(self) -> dict[str, Style]:
+        """How its schemes look."""
+        return styles((scheme.name, scheme.color, scheme.marker) for scheme in self.schemes)
+
+    @property
+    def bad_runs(self) -> list[RunEntry]:
+        """Runs that are missing, failed, or too unfaithful to the path to enter averages."""
+        return [run for run in self.runs if not run.good]
+
+
+def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
+    """Reads a results directory.
+
+    Raises:
+        UserError: it is none.
+    """
+    results = open_results(directory)
+    experiment = results.experiment
+    environment = results.shown_environment()
+    labels = [*experiment.labels, *experiment.mixes]
+    order = {label: place for place, label in enumerate(labels)}
+    places = {name: place for place, name in enumerate(experiment.paths)}
+    planned = sorted(results.planned(), key=lambda run: (places[run.path], order[run.scheme], run.run))
+    counts = {len(experiment.flow_plans(label, path)) for label in labels for path in experiment.paths}
+    backend = find_backend(experiment.backend)
+    runs = tuple(_run(results, run) for run in planned)
+    return ReportModel(
+        directory=directory,
+        name=experiment.name,
+        title=experiment.title,
+        backend=backend,
+        generated_at=f"{generated_at or datetime.now(UTC):%Y-%m-%d %H:%M:%S}",
+        duration_s=experiment.duration_s,
+        warmup_s=experiment.warmup_s,
+        runs_per_scheme=experiment.runs,
+        flows=max(counts, default=0),
+        interval_s=experiment.interval_s,
+        even_flows=not (experiment.flow or experiment.cells) and len(counts) == 1,
+        seed=experiment.seed if experiment.capabilities.repeatable else None,
+        records=records(environment, __version__),
+        command=_REPEAT if experiment.capabilities.executes else _command_line(environment),
+        notes=_notes(directory),
+        titles={name: scheme.title for name, scheme in experiment.schemes.items()},
+        schemes=tuple(_scheme(label, experiment) for label in labels),
+        paths=tuple(_path(path, backend) for path in experiment.paths.values()),
+        runs=runs,
+        every_s=experiment.every_s,
+        published_source=experiment.published.source,
+        published=tuple(beside(experiment, (run.content for run in runs))),
+    )
+
+
+def _command_line(environment: Mapping[str, Any]) -> str:
+    command = environment.get("command")
+    return shlex.join(str(word) for word in command) if isinstance(command, list) else ""
+
+
+def _notes(directory: Path) -> tuple[str, ...]:
+    """The lines of `notes.txt`, which whoever made the results may put there."""
+    try:
+        text = read_text(directory / NOTES_FILE, TEXT)
+    except FileNotFoundError:
+        return ()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{directory / NOTES_FILE}: {one_line(error)}") from None
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
+def _scheme(label: str, experiment: Experiment) -> SchemeEntry:
+    """A mix has no entry of its own: its label is its title, and it is made of all that its schemes are."""
+    if label in experiment.mixes:
+        kinds = dict.fromkeys(WHAT[experiment.schemes[name].kind] for name, _ in parse_mix(label))
+        return SchemeEntry(label, label, kind=" and ".join(kinds))
+    scheme = experiment.schemes.get(label)
+    if scheme is None:
+        return SchemeEntry(label, label)
+    return SchemeEntry(label, scheme.title, scheme.color, scheme.marker, scheme.source, WHAT[scheme.kind])
+
+
+def _path(path: PathModel, backend: Backend) -> PathEntry:
+    least = None
+    if backend.capabilities.executes:
+        delays = [delay.delay_ms for delay in describe(path.spec()).delays if delay.direction == "data"]
+        least = sum(delays) if delays else None
+    return PathEntry(path.name, path.title, path.provenance, path_sentence(path, backend), least)
+
+
+def _run(results: ResultsDirectory, planned: Run) -> RunEntry:
+    folder = results.folder(planned)
+    content = results.readable(planned)
+    network = content["network"]
+    good = content["status"] == _GOOD
+    return RunEntry(
+        path=planned.path,
+        scheme=planned.scheme,
+        number=planned.run,
+        seed=content["seed"],
+        status=content["status"],
+        reason="" if good else str(content.get("reason") or "no reason was recorded"),
+        remark=str(network.get("invalid_reason") or "") if good else "",
+        folder=results.place(planned),
+        files=tuple(name for name in RUN_FILES if (folder / name).is_file()),
+        command=_run_command(planned, results.experiment),
+        times=_times(content, folder / "log.txt"),
+        content=content,
+        notes=tuple(str(note) for note in content.get("notes", ())),
+        transfers=_transfers(results.experiment, folder, content),
+    )
+
+
+def _transfers(experiment: Experiment, folder: Path, content: Mapping[str, Any]) -> Transfers | None:
+    """The transfers of a run, if the experiment asks for them and the log is readable: the figures say if it is not."""
+    if experiment.intervals_s is None:
+        return None
+    try:
+        return measure_transfers(
+            kept_files(folder).get(PACKETS), content, experiment.duration_s, experiment.intervals_s
+        )
+    except _core.Error:
+        return None
+
+
+def _run_command(run: Run, experiment: Experiment) -> str:
+    """A seed follows from path and run number, so the last of `run.run` runs is this one again."""
+    if not experiment.capabilities.executes:
+        return ""
+    chosen = "--mix" if run.scheme in experiment.mixes else "--schemes"
+    words = ["dumbbell", "run", "experiment.toml", chosen, run.scheme, "--path", run.path, "--runs", str(run.run)]
+    return f"{shlex.join(words)} --out NEW"
+
+
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z ", re.ASCII)
+
+
+def _times(content: Mapping[str, Any], log: Path) -> RunTimes:
+    """When the run was made: as imported, as in its statistics, or from the first and last stamp of its log."""
+    if "imported" in content:
+        known = {each.name for each in fields(RunTimes)}
+        return RunTimes(**{key: value for key, value in content["imported"].items() if key in known})
+    if content.get("started_at"):
+        return RunTimes(_plain(content["started_at"]), _plain(content.get("ended_at")))
+    try:
+        text = read_text(log, TEXT)
+    except (OSError, UserError, UnicodeDecodeError):
+        return RunTimes()
+    stamps = [" ".join(match.groups()) for match in map(_STAMP.match, text.splitlines()) if match]
+    return RunTimes(stamps[0], stamps[-1]) if stamps else RunTimes()
+
+
+def _plain(moment: object) -> str | None:
+    """`2026-01-02T03:04:05Z` as `2026-01-02 03:04:05`."""
+    return None if not moment else str(moment).replace("T", " ").removesuffix("Z").removesuffix("+00:00")

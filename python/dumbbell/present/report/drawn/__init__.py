@@ -1,0 +1,1 @@
+"""The numbers that figures of a report draw."""

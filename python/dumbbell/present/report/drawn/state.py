@@ -1,0 +1,131 @@
+"""Which of a controller's sampled variables a figure shows: its modes, and those that decide."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy
+
+from dumbbell.present.plots import Modes, StateLine, Variable
+from dumbbell.present.report.drawn.series import Lines
+from dumbbell.results.series.samples import Sampled, Series, thinned
+
+OF_TRANSPORT = frozenset(
+    {
+        "cwnd",
+        "delivered",
+        "delivery_rate",
+        "encoder_rate",
+        "frame_delay",
+        "frame_size",
+        "in_flight",
+        "latest_rtt",
+        "lowest_rtt",
+        "pacing",
+        "pacing_rate",
+        "recovery",
+        "rttvar",
+        "srtt",
+        "ssthresh",
+        "window",
+    }
+)
+"""Fields that are in figures of their own, or say nothing of the controller."""
+
+DECISIVE: tuple[tuple[str, ...], ...] = (
+    ("pacing_gain", "cwnd_gain"),
+    ("velocity",),
+    ("delta",),
+    ("alpha",),
+    ("diff",),
+    ("w_max", "w_est"),
+    ("queueing_delay",),
+    ("queuing_delay", "target"),
+    ("qdelay",),
+    ("forward_delay", "min_rtt"),
+    ("set_point", "smoothed_rtt"),
+    ("max_bw", "bw_shortterm"),
+    ("bw", "full_bw"),
+    ("bandwidth", "rate"),
+    ("rate", "base_rate"),
+    ("target_rate",),
+    ("target", "delay_based"),
+    ("utility",),
+    ("gain",),
+    ("forecast",),
+    ("loss_based",),
+    ("queue_estimate",),
+)
+"""Variables that explain what controllers did, the most telling first; those in one entry share a plot and a unit."""
+
+_MOST_MODES, _MOST_VARIABLES = 2, 3
+_USUAL_MODES = ("mode", "state", "phase")
+_NAMED = re.compile(r"(-?\d+) ([^,]+)")
+
+
+def modes(unit: str) -> dict[float, str]:
+    """The names of a variable's values where its unit gives them (`0 startup, 1 drain`), else nothing."""
+    parts = [_NAMED.fullmatch(part) for part in unit.split(", ")]
+    return {float(part[1]): part[2] for part in parts if part} if len(parts) > 1 and all(parts) else {}
+
+
+def state_of(sampled: Sampled, lines: Lines, start_s: float) -> tuple[list[Modes], list[Variable]]:
+    """For `state_figure`: the modes of all flows, then the variables; times count from `start_s`."""
+
+    def flows(field: str) -> list[StateLine]:
+        found = {int(flow): series for flow, series in sampled.series.get(field, {}).items()}
+        return [
+            StateLine(lines[flow].label, lines[flow].stroke, thinned(_since(series, start_s)))
+            for flow, series in sorted(found.items())
+            if flow in lines and len(series[0])
+        ]
+
+    switches, pairs = _choice(sampled)
+    return (
+        [Modes(field, modes(sampled.units[field]), flows(field)) for field in switches],
+        [
+            Variable(_label(pair, sampled.units), flows(pair[0]), flows(pair[1]) if len(pair) > 1 else ())
+            for pair in pairs
+        ],
+    )
+
+
+def chosen_fields(sampled: Sampled) -> list[str]:
+    """The fields in the figure."""
+    switches, pairs = _choice(sampled)
+    return [*switches, *(field for pair in pairs for field in pair)]
+
+
+def _choice(sampled: Sampled) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Modes, and variables in pairs that share a plot. A controller nobody knows shows the first that it has."""
+    own = [field for field in sampled.series if field not in OF_TRANSPORT]
+    named = {field for field in own if modes(sampled.units[field])}
+    switches = [field for field in named if field in _USUAL_MODES or _varies(sampled.series[field])]
+    switches.sort(key=lambda field: (field not in _USUAL_MODES, field))
+    numbers = [field for field in own if field not in named]
+    pairs = [tuple(field for field in entry if field in numbers) for entry in DECISIVE if entry[0] in numbers]
+    chosen = _without_doubles(pairs) or [(field,) for field in sorted(numbers)]
+    return switches[:_MOST_MODES], chosen[:_MOST_VARIABLES]
+
+
+def _label(fields: Sequence[str], units: Mapping[str, str]) -> str:
+    unit = units[fields[0]].partition(",")[0]
+    return f"{', dashed '.join(fields)}{f' ({unit})' if unit else ''}"
+
+
+def _without_doubles(pairs: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Each variable once: that of a later pair is left out."""
+    seen: set[str] = set()
+    found = []
+    for pair in pairs:
+        if pair[0] not in seen:
+            found.append(tuple(field for field in pair if field not in seen))
+            seen |= set(pair)
+    return found
+
+
+def _varies(series: Mapping[str, Series]) -> bool:
+    return any(len(values) and values.min() != values.max() for _, values in series.values())
+
+
+def _since(series: Series, start_s: float) -> Series:
+    return numpy.asarray(series[0]) - start_s, series[1]

@@ -1,0 +1,1 @@
+"""Sentences of a report: metrics, paths, networks and machines in words."""

@@ -1,0 +1,415 @@
+"""What came out of each experiment of a benchmark, ready to be looked up."""
+
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from dumbbell.base.errors import UserError
+from dumbbell.base.names import directory_name
+from dumbbell.catalog.grids.flows import FlowPlan
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.scheme import GREEDY
+from dumbbell.experiment import Experiment, Run as Planned
+from dumbbell.experiment.arrivals import expand
+from dumbbell.present.plots import Style, styles
+from dumbbell.present.site.judging.direction import MORE, NEITHER, Metric, metric
+from dumbbell.results.analysis.shares import flow_names
+from dumbbell.results.analysis.summary import Estimate
+from dumbbell.results.benchmark_results import Benchmark, Part
+
+_GOOD = "done"
+PATH = "path"
+"""The axis of an experiment that is not one of its grid."""
+
+_OF_FLOWS = re.compile(r"^mean_agg_|_fairness_|^jain_")
+"""Names of metrics that sum or compare the flows of a run."""
+
+_UNFINISHED = 0.05
+"""Part of the transfers that may be unfinished where completion times are compared."""
+
+_COMPLETION = re.compile(r"^fct_(?!incomplete)|completion_time")
+
+MOST_SINGLE_FLOWS = 4
+"""Flows of one run that tables show one by one; of more, the mean, the least and the most of each scheme."""
+
+
+@dataclass(frozen=True)
+class MeasuredRun:
+    """One run: as planned, and as in `show --json`. `owners` are the numbers of the plans its flows are made by.
+
+    `folder` is relative to the results of its experiment.
+    """
+
+    planned: Planned
+    content: dict[str, Any]
+    owners: tuple[int, ...]
+
+    def flows(self, plans: Container[int]) -> list[dict[str, Any]]:
+        """The statistics of the flows of some plans, by their numbers."""
+        flows: list[dict[str, Any]] = self.content["flows"]
+        return [flow for flow, owner in zip(flows, self.owners, strict=False) if owner in plans]
+
+    @property
+    def good(self) -> bool:
+        """Whether its numbers count."""
+        return bool(self.content["status"] == _GOOD)
+
+    @property
+    def folder(self) -> str:
+        """Where its files are."""
+        return str(self.content["directory"])
+
+
+@dataclass(frozen=True)
+class Flows:
+    """The flows of some plans of a label, whose metric becomes one number: that of a flow, or a reduction."""
+
+    label: str
+    scheme: str
+    plans: tuple[int, ...]
+    heading: str
+    reduce: str = "mean"
+
+    def of(self, values: list[float]) -> float:
+        """The number."""
+        if self.reduce == "least":
+            return min(values)
+        return max(values) if self.reduce == "most" else sum(values) / len(values)
+
+
+@dataclass(frozen=True)
+class MeasuredCell:
+    """One cell of an experiment: a path with the axis values that made it, and its runs by label."""
+
+    path: PathModel
+    base: str
+    axis_values: Mapping[str, Any]
+    places: Mapping[str, str]
+    plans: Mapping[str, tuple[FlowPlan, ...]]
+    ours: tuple[int, ...] | None
+    endless: frozenset[str]
+    runs: Mapping[str, tuple[MeasuredRun, ...]] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name of its path in results."""
+        return self.path.name
+
+    @property
+    def anchor(self) -> str:
+        """Its identifier on the page."""
+        return f"cell-{directory_name(self.name)}"
+
+    def label(self, axes: Sequence[str]) -> str:
+        """Its name for people among cells that differ in `axes`."""
+        return ", ".join(self.place(axis) if axis == PATH else f"{axis} {self.place(axis)}" for axis in axes)
+
+    def place(self, axis: str) -> str:
+        """Its value on an axis of the experiment; the path counts as one."""
+        return self.base if axis == PATH else self.places[axis]
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The links with a limited queue that data passes, by their names in statistics; else the bottleneck."""
+        links = [link for link in self.path.describe().links if link.direction == "data"]
+        limited = [link.name for link in links if "queue" in self.path.data[link.element]]
+        return tuple(limited) or (self.bottleneck,)
+
+    @property
+    def bottleneck(self) -> str:
+        """The link of the data direction that can carry least."""
+        bottleneck = self.path.describe().bottleneck
+        return bottleneck.name if bottleneck else ""
+
+    def finite(self, label: str) -> bool:
+        """Whether a flow of the label may end or pause by itself."""
+        return label not in self.endless
+
+    def good(self, label: str) -> list[MeasuredRun]:
+        """The runs of a label whose numbers count."""
+        return [run for run in self.runs.get(label, ()) if run.good]
+
+    def ours_of(self, label: str) -> tuple[int, ...]:
+        """Numbers of the plans of flows under test: those for which the experiment names no other scheme."""
+        return self.ours or tuple(range(1, len(self.plans[label]) + 1))
+
+    def theirs_of(self, label: str) -> tuple[int, ...]:
+        """Numbers of the plans of other flows."""
+        ours = self.ours_of(label)
+        return tuple(number for number in range(1, len(self.plans[label]) + 1) if number not in ours)
+
+    def columns(self, label: str, titles: Mapping[str, str]) -> list[Flows]:
+        """The flows of a label as a table shows them."""
+        plans = self.plans[label]
+        mixed = bool(self.theirs_of(label))
+        if len(plans) <= MOST_SINGLE_FLOWS and not any(map(is_many, plans)):
+            names = flow_names([titles[plan.scheme] for plan in plans])
+            return [
+                Flows(label, plan.scheme, (number,), name)
+                for number, (plan, name) in enumerate(zip(plans, names, strict=True), 1)
+            ]
+        found = []
+        for numbers in (self.ours_of(label), self.theirs_of(label)):
+            kinds = dict.fromkeys((plans[number - 1].scheme, is_many(plans[number - 1])) for number in numbers)
+            for scheme, many in kinds:
+                own = tuple(n for n in numbers if (plans[n - 1].scheme, is_many(plans[n - 1])) == (scheme, many))
+                count = "many" if many else str(len(own))
+                name = f"{count} {titles[scheme]}" if mixed else f"{count} flows"
+                reductions = ("mean", "least", "most") if many or len(own) > 1 else ("mean",)
+                found += [Flows(label, scheme, own, f"{name}, {reduce}", reduce) for reduce in reductions]
+        return found
+
+    def single(self, label: str) -> bool:
+        """Whether a run of the label has one flow."""
+        plans = self.plans[label]
+        return len(plans) == 1 and not is_many(plans[0])
+
+    def finishes(self, label: str) -> bool:
+        """Whether nearly every transfer of the label with an end reached it: the times of some alone flatter.
+
+        Those that begin just before the end of a run never do.
+        """
+        networks = [run.content["network"] for run in self.good(label)]
+        begun = sum(entry["flows"] for network in networks for entry in network.get("completions") or [])
+        unfinished = sum(lookup(network, "fct_incomplete") or 0.0 for network in networks)
+        return bool(unfinished <= _UNFINISHED * begun)
+
+    def flow_values(self, flows: Flows, name: str) -> list[float]:
+        """The metric of each run that has it."""
+        found = []
+        for run in self.good(flows.label):
+            each = [lookup(flow, name) for flow in run.flows(flows.plans)]
+            known = [value for value in each if value is not None]
+            if known:
+                found.append(flows.of(known))
+        return found
+
+    def values(self, label: str, metric: Metric, link: str = "") -> list[float]:
+        """A metric of each run: of the network, the mean over our flows, of `link` (else of the bottleneck)."""
+        if metric.level == "flow":
+            return self.flow_values(Flows(label, "", self.ours_of(label), ""), metric.name)
+        found = []
+        for run in self.good(label):
+            table = run.content["network"]
+            if metric.level == "link":
+                table = link_of(run, link or self.bottleneck)
+            value = lookup(table, metric.name)
+            if value is not None:
+                found.append(value)
+        return found
+
+    def estimate(self, label: str, metric: Metric, link: str = "") -> Estimate | None:
+        """The mean over the runs, with its interval."""
+        return estimate(self.values(label, metric, link))
+
+
+USUAL = {
+    "network": ("mean_agg_utilization_bw_l4", "owd_p95_ms", "packet_loss_rate", "mean_jains_fairness_throughput_l4"),
+    "flow": ("mean_throughput_l4", "mean_srtt_l4", "owd_p95_ms", "packet_loss_rate", "total_retransmissions_l4"),
+    "link": ("mean_qdisc_delay_l2", "mean_qdisc_length_l2", "total_qdisc_drops_l2"),
+}
+"""The metrics of an experiment that names none of a level."""
+
+
+def is_many(plan: FlowPlan) -> bool:
+    """Whether a plan stands for several flows."""
+    return bool(plan.arrivals) or plan.count != 1
+
+
+def owners(experiment: Experiment, run: Planned) -> tuple[int, ...]:
+    """For each flow of a run, the number of the plan that it is made by."""
+    plans = experiment.flow_plans(run.scheme, run.path)
+    if not any(map(is_many, plans)):
+        return tuple(range(1, len(plans) + 1))
+    end_s = experiment.duration_s - experiment.spread_ms(run.run) / 1e3
+    found: list[int] = []
+    for number in range(1, len(plans) + 1):
+        found += [number] * (len(expand(plans[:number], run.seed, end_s)) - len(found))
+    return tuple(found)
+
+
+def link_of(run: MeasuredRun, name: str) -> dict[str, Any]:
+    """The statistics of a link of a run; nothing if it has no such link. Their order is not that of the path."""
+    links: list[dict[str, Any]] = run.content["links"]
+    return next((link for link in links if link.get("link") == name), {})
+
+
+def estimate(values: list[float]) -> Estimate | None:
+    """The mean of values, if there are any."""
+    return Estimate.of(values) if values else None
+
+
+def lookup(table: Mapping[str, Any], name: str) -> float | None:
+    """The number called `name`, dots leading into tables."""
+    found: Any = table
+    for key in name.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+
+def rivals(cells: Sequence[MeasuredCell], labels: Sequence[str], metric: Metric) -> list[str]:
+    """Which labels compare in a metric: equal ones do. Who left many transfers unfinished has no completion times."""
+    if not _COMPLETION.search(metric.name):
+        return [""] * len(labels)
+    return ["" if all(cell.finishes(label) for cell in cells) else label for label in labels]
+
+
+def words(values: Mapping[str, Any]) -> str:
+    """The values of a cell in one line."""
+    return ", ".join(f"{key} {word(value)}" for key, value in values.items() if value != "")
+
+
+def word(value: object) -> str:
+    """A value on an axis."""
+    if isinstance(value, list):
+        return ", ".join(word(item) for item in value)
+    if isinstance(value, Mapping):
+        return f"({words(value)})"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+class Findings:
+    """One experiment of the benchmark."""
+
+    def __init__(self, part: Part, number: int) -> None:
+        self.part = part
+        self.number = number
+        self.name = part.name
+        self.experiment = part.results.experiment
+        self.title = self.experiment.title or part.name
+        self.membership = part.membership
+        self.labels = self.experiment.labels
+        self.cells = tuple(self._cells())
+
+    def _cells(self) -> Iterator[MeasuredCell]:
+        experiment, results = self.experiment, self.part.results
+        runs: dict[tuple[str, str], list[MeasuredRun]] = {}
+        for planned in experiment.all_runs():
+            content = results.readable(planned)
+            run = MeasuredRun(planned, content, owners(experiment, planned))
+            runs.setdefault((planned.path, planned.scheme), []).append(run)
+        for path in experiment.paths.values():
+            cell = experiment.cells.get(path.name)
+            listed = experiment.listed_flows(path.name)
+            ours = tuple(number for number, flow in enumerate(listed, 1) if not flow.scheme)
+            yield MeasuredCell(
+                path=path,
+                base=cell.base if cell else path.name,
+                axis_values=cell.axis_values if cell else {},
+                places=self._places(path.name, cell.base) if cell else {},
+                plans={label: tuple(experiment.flow_plans(label, path.name)) for label in self.labels},
+                ours=ours if listed else None,
+                endless=frozenset(label for label in self.labels if self._endless(label, path.name)),
+                runs={label: tuple(runs[path.name, label]) for label in self.labels},
+            )
+
+    def _endless(self, label: str, path: str) -> bool:
+        schemes = self.experiment.schemes
+        plans = self.experiment.flow_plans(label, path)
+        return all((plan.application or schemes[plan.scheme].application) == GREEDY for plan in plans)
+
+    def _places(self, name: str, base: str) -> dict[str, str]:
+        """The values of the grid's axes in the name of a cell."""
+        axes = [axis.name for axis in self.part.plan.grid]
+        pattern = "".join(rf"\.{re.escape(axis)}-(.*)" for axis in axes)
+        match = re.fullmatch(re.escape(base) + pattern, name)
+        if match is None:
+            raise UserError(
+                f"{self.part.results.directory}: cell `{name}` is none of the experiment `{self.name}` as it is now: "
+                "make the benchmark again"
+            )
+        return dict(zip(axes, match.groups(), strict=True))
+
+    @cached_property
+    def axes(self) -> tuple[str, ...]:
+        """What its cells differ in; the path alone if there is but one cell."""
+        axes = [PATH, *(axis.name for axis in self.part.plan.grid)]
+        return tuple(axis for axis in axes if len({cell.place(axis) for cell in self.cells}) > 1) or (PATH,)
+
+    @property
+    def all_runs(self) -> list[MeasuredRun]:
+        """Every run, cell by cell."""
+        return [run for cell in self.cells for label in self.labels for run in cell.runs[label]]
+
+    @property
+    def unsuccessful(self) -> list[MeasuredRun]:
+        """Runs that are missing, failed or do not count."""
+        return [run for run in self.all_runs if not run.good]
+
+    @cached_property
+    def metrics(self) -> dict[str, tuple[Metric, ...]]:
+        """The metrics its page shows, by level."""
+        membership = self.membership
+        names = {"network": membership.network, "flow": membership.flow, "link": membership.link}
+        return {
+            level: tuple(self.judged(metric(level, name)) for name in found or USUAL[level])
+            for level, found in names.items()
+        }
+
+    def judged(self, each: Metric) -> Metric:
+        """The metric as this experiment judges it."""
+        neutral = each.name in self.membership.neutral
+        return replace(each, neutral=neutral, better=NEITHER if neutral else each.better)
+
+    @cached_property
+    def headline(self) -> Metric:
+        """The metric that stands for the experiment: of those it names, the first share that had better be large.
+
+        A share can be averaged over different paths. Without one it is the first metric.
+        """
+        membership = self.membership
+        named = [("network", name) for name in membership.network] + [("flow", name) for name in membership.flow]
+        named += [("link", name) for name in membership.link]
+        metrics = [self.judged(metric(*key)) for key in named] or list(self.metrics["network"])
+        shares = (each for each in metrics if each.better == MORE and not each.unit)
+        return next(shares, metrics[0])
+
+    @cached_property
+    def telling(self) -> list[Metric]:
+        """The headline, then the other metrics of which one direction is better, each name once.
+
+        Where every run has one flow, sums and shares of flows repeat what the flow's own metrics say.
+        """
+        alone = all(cell.single(label) for cell in self.cells for label in self.labels)
+        found = {self.headline.name: self.headline}
+        for level in ("network", "flow", "link"):
+            for each in self.metrics[level]:
+                if (each.better or each.neutral) and not (alone and _OF_FLOWS.search(each.name)):
+                    found.setdefault(each.name, each)
+        return list(found.values())
+
+    def headline_of(self, label: str) -> list[tuple[MeasuredCell, float]]:
+        """The headline in each cell that has it, as the mean over its runs."""
+        return self.means_of(label, self.headline)
+
+    def means_of(self, label: str, each: Metric) -> list[tuple[MeasuredCell, float]]:
+        """A metric in each cell that has it, as the mean over its runs."""
+        if label not in self.labels:
+            return []
+        found = ((cell, cell.values(label, each)) for cell in self.cells)
+        return [(cell, sum(values) / len(values)) for cell, values in found if values]
+
+
+class Site:
+    """All of a benchmark, and what its pages share."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self.benchmark = benchmark
+        self.findings = tuple(Findings(part, number) for number, part in enumerate(benchmark.parts, 1))
+        known = {name: scheme for found in self.findings for name, scheme in found.experiment.schemes.items()}
+        self.examined = tuple(name for name in benchmark.schemes if name in known)
+        self.schemes = {name: known[name] for name in dict.fromkeys([*self.examined, *known])}
+        self.titles = {name: scheme.title for name, scheme in self.schemes.items()}
+        self.styles: dict[str, Style] = styles(
+            (name, scheme.color, scheme.marker) for name, scheme in self.schemes.items()
+        )
+
+    def title(self, scheme: str) -> str:
+        """How people call the scheme."""
+        return self.titles.get(scheme, scheme)
+
+    def find(self, experiment: str) -> Findings | None:
+        """The experiment of that name, if it is part of this benchmark."""
+        return next((found for found in self.findings if found.name == experiment), None)

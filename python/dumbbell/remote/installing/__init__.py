@@ -1,0 +1,1 @@
+"""Puts dumbbell onto another machine."""

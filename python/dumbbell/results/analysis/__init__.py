@@ -1,0 +1,1 @@
+"""What results say: means, comparisons, shares, and what stands beside published numbers."""

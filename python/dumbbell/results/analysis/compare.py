@@ -1,0 +1,108 @@
+"""Two results directories side by side: which differences are larger than the scatter of the runs."""
+
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.results.analysis.summary import LEVEL, Estimate, MetricKey, Repetitions, repetitions
+
+Side = tuple[list[str], list[dict[str, Any]]]
+"""The names of an experiment's paths, and its runs as in `show --json`."""
+
+MAIN_METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
+
+
+def compare_runs(before: Side, after: Side, metrics: tuple[str, ...] | None) -> list[dict[str, Any]]:
+    """One row per path, scheme and metric; `metrics` restricts to those names, `None` takes all.
+
+    Where each side has a single path, these are compared whatever their names: the same path measured and modelled.
+    So are single schemes or mixes of other names.
+    Probabilities are adjusted for the number of rows that have one.
+    """
+    left, right = repetitions(before[1]), repetitions(after[1])
+    path = _both(before[0], after[0])
+    scheme = _both(*(list(dict.fromkeys(scheme for _, scheme in side)) for side in (left, right)))
+    left, right = (_renamed(side, path, scheme) for side in (left, right))
+    rows = []
+    for key in dict.fromkeys([*left, *right]):
+        one, other = left.get(key, Repetitions(*key)), right.get(key, Repetitions(*key))
+        for metric in dict.fromkeys([*one.values, *other.values]):
+            if metrics is None or metric[2] in metrics:
+                rows.append(_row(one, other, metric))
+    tested = [row for row in rows if row["p"] is not None]
+    for row, adjusted in zip(tested, _core.holm([row["p"] for row in tested]), strict=True):
+        row["p_adjusted"] = adjusted
+    for row in rows:
+        row["verdict"] = _verdict(row)
+    return rows
+
+
+def _both(one: list[str], other: list[str]) -> str | None:
+    """Return one name for both sides where each has a single name and the two differ; else None."""
+    return f"{one[0]} | {other[0]}" if len(one) == len(other) == 1 and one != other else None
+
+
+def _renamed(
+    side: dict[tuple[str, str], Repetitions], path: str | None, scheme: str | None
+) -> dict[tuple[str, str], Repetitions]:
+    """Return the repetitions under the path's and the scheme's new names; None keeps the old one."""
+    for group in side.values():
+        group.path, group.scheme = path or group.path, scheme or group.scheme
+    return {(group.path, group.scheme): group for group in side.values()}
+
+
+def _row(one: Repetitions, other: Repetitions, metric: MetricKey) -> dict[str, Any]:
+    a, b = one.estimate(metric), other.estimate(metric)
+    difference = b.mean - a.mean if a and b else None
+    paired, found = _tested(one, other, metric)
+    low, high, p = found or (None, None, None)
+    return {
+        "path": one.path,
+        "scheme": one.scheme,
+        "entity": metric[0],
+        "number": metric[1],
+        "metric": metric[2],
+        "a": estimate_json(a),
+        "b": estimate_json(b),
+        "difference": difference,
+        "relative": difference / abs(a.mean) if difference is not None and a and a.mean else None,
+        "low": low,
+        "high": high,
+        "paired": paired,
+        "p": p,
+        "p_adjusted": None,
+    }
+
+
+def _tested(one: Repetitions, other: Repetitions, metric: MetricKey) -> tuple[bool, tuple[float, float, float] | None]:
+    """Whether the runs are pairs, having the same seeds, and what they tell of the difference."""
+    first, second = one.values.get(metric, []), other.values.get(metric, [])
+    seeds, others = one.by_seed.get(metric, {}), other.by_seed.get(metric, {})
+    paired = len(first) == len(second) == len(seeds) and None not in seeds and seeds.keys() == others.keys()
+    if paired:
+        first, second = list(seeds.values()), [others[seed] for seed in seeds]
+    return paired and bool(first), _core.difference(first, second, paired, LEVEL)
+
+
+def _verdict(row: dict[str, Any]) -> str:
+    """What the numbers say, in the words of `docs/guide.md`."""
+    a, b = row["a"], row["b"]
+    if not a or not b:
+        return f"only in {'A' if a else 'B'}"
+    if row["p_adjusted"] is not None:
+        if row["p"] >= 1.0 - LEVEL:
+            return "no difference shown"
+        return "different" if row["p_adjusted"] < 1.0 - LEVEL else "different alone"
+    if a["low"] == b["low"] and a["high"] == b["high"] and not row["difference"]:
+        return "equal"
+    if a["low"] is None or b["low"] is None:
+        return "one run only"
+    return "ranges overlap" if a["low"] <= b["high"] and b["low"] <= a["high"] else "ranges apart"
+
+
+def estimate_json(estimate: Estimate | None) -> dict[str, Any] | None:
+    """An estimate as JSON."""
+    if estimate is None:
+        return None
+    means = {"runs": estimate.count, "mean": estimate.mean}
+    bounds = {"low": estimate.low, "high": estimate.high, "bounds": estimate.bounds}
+    return means | bounds | ({} if estimate.clocks is None else {"clocks": list(estimate.clocks)})

@@ -1,0 +1,53 @@
+"""Jain's index of a run in windows of time, by two rules for which flows count."""
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from dumbbell import _core
+from dumbbell.results.series.kept import Source
+
+RULES = {"seen_in_bucket": "flows seen", "scheduled_active": "flows scheduled"}
+"""The rules as the core knows them, and in words."""
+WINDOW_S = 0.1
+"""That of the published studies."""
+
+
+@dataclass(frozen=True)
+class JainSeries:
+    """The index of every window that has one, by the end of the window (s since the start of the run)."""
+
+    rule: str
+    window_s: float
+    time_s: NDArray[Any]
+    index: NDArray[Any]
+
+
+def jain_series(
+    packets: Source, flows: Sequence[Mapping[str, Any]], rule: str, window_s: float = WINDOW_S
+) -> JainSeries:
+    """The series of a packet log; `flows` are those of `show --json`.
+
+    Raises:
+        dumbbell._core.Error: the packet log is damaged.
+    """
+    plans = [{key: flow[key] for key in ("flow", "start_s", "stop_s") if flow.get(key) is not None} for flow in flows]
+    # the last window ends with the run, not with its last packet
+    duration_s = max((flow.get("stop_s") or 0.0 for flow in flows), default=0.0)
+    options = {"window_s": window_s, "rule": rule, "duration_s": duration_s, "flows": plans}
+    found = json.loads(_core.jain_series(packets, json.dumps(options)))
+    return JainSeries(rule, found["window_s"], numpy.array(found["time_s"]), numpy.array(found["index"]))
+
+
+def is_staircase(flows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether at least three flows join one by one and leave again, the last that came first."""
+    times = [(flow.get("start_s"), flow.get("stop_s")) for flow in flows]
+    known = sorted((start_s, stop_s) for start_s, stop_s in times if start_s is not None and stop_s is not None)
+    if len(known) < max(len(flows), 3):
+        return False
+    return all(a[0] < b[0] and a[1] > b[1] for a, b in itertools.pairwise(known))

@@ -1,0 +1,59 @@
+"""A benchmark as its pages see it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dumbbell import catalog
+from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.membership import Membership
+from dumbbell.results import ResultsDirectory
+
+DATABASE = "benchmark.sqlite"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One experiment of the benchmark: as written, and what came out. Its runs are those of `results.runs()`."""
+
+    plan: Plan
+    results: ResultsDirectory
+
+    @property
+    def name(self) -> str:
+        """Name of the experiment."""
+        return self.plan.name
+
+    @property
+    def membership(self) -> Membership:
+        """What its page says and shows."""
+        if self.plan.membership is None:
+            raise AssertionError(f"{self.plan.name} is no part of the benchmark")
+        return self.plan.membership
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """All of it. `schemes` are those under test; experiments compare them with reference schemes.
+
+    `given` is what was typed for the schemes: their names, or files.
+    """
+
+    directory: Path
+    schemes: tuple[str, ...]
+    quick: bool
+    parts: tuple[Part, ...]
+    given: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """The command that makes it again."""
+        listed = catalog.experiments().names()
+        own = [part.plan.file for part in self.parts if part.name not in listed]
+        more = f" --experiment {','.join(own)}" if own else ""
+        schemes = ",".join(self.given or self.schemes)
+        return f"dumbbell benchmark --schemes {schemes} {'--quick' if self.quick else '--full'}{more}"
+
+    @property
+    def database(self) -> Path:
+        """The file with every number of every run."""
+        return self.directory / DATABASE

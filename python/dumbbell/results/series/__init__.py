@@ -1,0 +1,1 @@
+"""Time series and tables of single runs, read from their files."""

@@ -1,0 +1,77 @@
+"""What flows transferred per interval, in the layout of iperf 2: client and server view, flows, sums, totals."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from dumbbell import _core
+from dumbbell.results.series.kept import Source
+
+SUM = "SUM"
+_HEAD = "[ ID] Interval       Transfer     Bandwidth"
+
+
+@dataclass(frozen=True)
+class TransferRow:
+    """One row: KBytes are of 1,024 bytes; `flow` is `None` where all flows are summed."""
+
+    view: str
+    flow: int | None
+    total: bool
+    start_s: float
+    end_s: float
+    bytes: int
+    kbytes: float
+    kbytes_per_s: float
+
+
+@dataclass(frozen=True)
+class Transfers:
+    """All rows of a run. `payload` is false for a log that tells the bytes of whole packets only."""
+
+    VIEWS: ClassVar = ("client", "server")
+
+    interval_s: float
+    payload: bool
+    rows: tuple[TransferRow, ...]
+
+    def of(self, view: str, *, total: bool) -> list[TransferRow]:
+        """The rows of one view: those of intervals, or the totals."""
+        return [row for row in self.rows if row.view == view and row.total == total]
+
+    def text(self, view: str) -> str:
+        """The rows of one view as iperf 2 prints them (iperf 2.0.5, `src/Locale.c`, `report_bw_format`)."""
+        rows = [*self.of(view, total=False), *self.of(view, total=True)]
+        decimals = 1 if round(self.interval_s * 10, 6).is_integer() else 3
+        lines = [
+            f"[{SUM if row.flow is None else row.flow:>3}] {row.start_s:4.{decimals}f}-{row.end_s:4.{decimals}f} sec"
+            f"  {_amount(row.kbytes)} KBytes  {_amount(row.kbytes_per_s)} KBytes/sec"
+            for row in rows
+        ]
+        return "\n".join([_HEAD, *lines])
+
+
+def measure_transfers(
+    packets: Source | None, run: Mapping[str, Any], duration_s: float, interval_s: float
+) -> Transfers | None:
+    """The transfers of a run, given as in `show --json`, with this packet log; `None` if it kept none.
+
+    Raises:
+        dumbbell._core.Error: the packet log is damaged.
+    """
+    if packets is None:
+        return None
+    keys = ("flow", "scheme", "start_s", "stop_s")
+    flows = [{key: flow[key] for key in keys if flow.get(key) is not None} for flow in run["flows"]]
+    options = {"interval_s": interval_s, "duration_s": duration_s, "flows": flows}
+    found: dict[str, Any] = json.loads(_core.transfers(packets, json.dumps(options)))
+    return Transfers(found["interval_s"], found["payload"], tuple(TransferRow(**row) for row in found["rows"]))
+
+
+def _amount(kbytes: float) -> str:
+    """Three digits, at least four places, as iperf: 5.02, 31.6, 124, 11532."""
+    for limit, decimals in ((9.995, 2), (99.95, 1)):
+        if kbytes < limit:
+            return f"{kbytes:4.{decimals}f}"
+    return f"{kbytes:4.0f}"

@@ -1,0 +1,265 @@
+"""The database in ccperf's terms: `results.sqlite` of a results directory, and files that gather many of them.
+
+Both are indexes: the run directories hold the truth, and a database can be made anew from them.
+"""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+from dumbbell.base.errors import UserError, one_line
+from dumbbell.experiment import Experiment
+from dumbbell.results.directory import ResultsDirectory
+from dumbbell.results.numbers import definition, definitions, numbers, sampled_metrics
+from dumbbell.results.sql import rows
+from dumbbell.results.sql.schema import require_ours, upgrade, views
+
+INDEX = "results.sqlite"
+BUSY_TIMEOUT_S = 30.0
+"""How long a writer waits for the others before it gives up."""
+
+
+class Database:
+    """An open database. Every change is one transaction: a kill leaves the state before or after it.
+
+    Several processes may write at once: a write takes its lock at the beginning and waits for the others'.
+    """
+
+    def __init__(self, file: Path, gathers: bool = False, copies: bool = True) -> None:
+        """Opens or creates `file`, and brings it to this version's schema.
+
+        One that `gathers` holds the runs of many results directories, with `copies` of their time series beside it.
+
+        Raises:
+            UserError: it cannot be opened or written, or is not ours.
+        """
+        self.file = file
+        self.gathers = gathers
+        self.copies = gathers and copies
+        self._known: set[tuple[str, str]] = set()
+        self._origins: dict[Path, rows.Origin] = {}
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{file}: {one_line(error)}") from None
+        with _explained(self.file):
+            self.connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+            try:
+                self._prepare()
+            except BaseException:
+                self.connection.close()
+                raise
+
+    def _prepare(self) -> None:
+        self.connection.execute("PRAGMA foreign_keys = ON")
+        with _transaction(self.connection):
+            try:
+                upgrade(self.connection)
+            except UserError as error:
+                raise UserError(f"{self.file}: {error}") from None
+            self._define()
+        self._keep_log()
+        # a power cut may cost the last runs, which are in their directories; no change is ever half there
+        self.connection.execute("PRAGMA synchronous = NORMAL")
+
+    def _keep_log(self) -> None:
+        """Readers do not stop writers: a write-ahead log. The change to it does not wait for others by itself."""
+        patience = time.monotonic() + BUSY_TIMEOUT_S
+        while self.connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            try:
+                self.connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError:
+                if time.monotonic() > patience:
+                    raise
+                time.sleep(0.01)
+
+    def _define(self) -> None:
+        """Writes the definitions, and the views whose columns they are where those changed."""
+        upsert = (
+            "INSERT INTO definition VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (entity_kind, name) DO UPDATE SET"
+            " (layer, sampling, convention, unit, formula, source) = (excluded.layer, excluded.sampling,"
+            " excluded.convention, excluded.unit, excluded.formula, excluded.source)"
+        )
+        self.connection.executemany(upsert, [astuple(each) for each in definitions()])
+        self._known = set(self.connection.execute("SELECT entity_kind, name FROM definition"))
+        stored = dict(self.connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'view'"))
+        for name, statement in views(self._known).items():
+            if stored.get(name) != statement:
+                self.connection.execute(f"DROP VIEW IF EXISTS {name}")
+                self.connection.execute(statement)
+
+    def rebuild(self, results: ResultsDirectory, runs: Iterable[dict[str, Any]]) -> None:
+        """Makes the database say what the run directories say: `runs`, given as in `show --json`, are all there are.
+
+        Experiments that were there already keep their numbers.
+        """
+        with _explained(self.file), _transaction(self.connection):
+            origin = self._origin(results)
+            if not self.gathers:  # whatever it was called before
+                self.connection.execute("UPDATE experiment SET results_id = ?", (origin.identity,))
+            kept = {self._insert(results, origin, run) for run in runs}
+            found = self.connection.execute("SELECT id FROM experiment WHERE results_id = ?", (origin.identity,))
+            gone = [row for row in found if row[0] not in kept]
+            self.connection.executemany("DELETE FROM experiment WHERE id = ?", gone)
+        for (number,) in gone:
+            self._remove_series(number)
+
+    def record(self, results: ResultsDirectory, run: dict[str, Any]) -> int:
+        """Adds or replaces one run, given as in `show --json`; its number."""
+        with _explained(self.file), _transaction(self.connection):
+            return self._insert(results, self._origin(results), run)
+
+    def _origin(self, results: ResultsDirectory) -> rows.Origin:
+        if results.directory not in self._origins:
+            self._origins[results.directory] = rows.Origin.of(results, None if self.gathers else ".")
+        return self._origins[results.directory]
+
+    def _insert(self, results: ResultsDirectory, origin: rows.Origin, run: dict[str, Any]) -> int:
+        experiment: Experiment = results.experiment
+        parameters = rows.parameters(experiment, run)
+        number = self._number(rows.experiment_row(experiment, origin, run, parameters))
+        self._add("parameter", number, rows.parameter_rows(parameters))
+        self._add("flow", number, rows.flow_rows(experiment, run))
+        self._add("link", number, rows.link_rows(experiment, run))
+        self._add_metrics(number, experiment, run)
+        self._add_series(number, results.directory / run["directory"], run)
+        return number
+
+    def _number(self, row: dict[str, Any]) -> int:
+        """The number of an experiment whose row is now `row` and which has nothing else yet."""
+        known = "SELECT id FROM experiment WHERE results_id = ? AND directory = ?"
+        found = self.connection.execute(known, (row["results_id"], row["directory"])).fetchone()
+        if found is not None:
+            row = {"id": found[0]} | row
+            self.connection.execute("DELETE FROM experiment WHERE id = ?", found)  # and what belongs to it
+        insert = f"INSERT INTO experiment ({', '.join(row)}) VALUES ({_places(row)}) RETURNING id"
+        number: int = self.connection.execute(insert, tuple(row.values())).fetchone()[0]
+        return number
+
+    def _add(self, table: str, number: int, given: Iterable[dict[str, Any]]) -> None:
+        values = [{"experiment_id": number} | row for row in given]
+        if values:
+            statement = f"INSERT INTO {table} ({', '.join(values[0])}) VALUES ({_places(values[0])})"
+            self.connection.executemany(statement, [tuple(row.values()) for row in values])
+
+    def _add_metrics(self, number: int, experiment: Experiment, run: dict[str, Any]) -> None:
+        sampled, interval_s = sampled_metrics(), experiment.sample_interval_s
+        values = [(number, *value, interval_s if (value[0], value[2]) in sampled else None) for value in numbers(run)]
+        for _, kind, _, name, *_ in values:
+            if (kind, name) not in self._known:
+                insert = "INSERT OR IGNORE INTO definition VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                self.connection.execute(insert, astuple(definition(kind, name)))
+                self._known.add((kind, name))
+        columns = "experiment_id, entity_kind, entity_id, name, value, sample_interval_s"
+        insert = f"INSERT INTO metric ({columns}) VALUES (?, ?, ?, ?, ?, ?)"
+        self.connection.executemany(insert, values)
+
+    def _add_series(self, number: int, folder: Path, run: dict[str, Any]) -> None:
+        """Registers the time series, by names relative to the database; copies outlive the results directory."""
+        place = os.path.relpath(folder, self.file.parent)
+        if self.copies:
+            series = self._series(number)
+            place = f"{series.parent.name}/{series.name}"
+            self._remove_series(number)
+            for file, _ in rows.SAMPLES.values():
+                if (folder / file).exists():
+                    series.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(folder / file, series / file)
+        self._add("series", number, rows.series_rows(folder, run, place, packet_log=not self.copies))
+
+    def _remove_series(self, number: object) -> None:
+        """Removes the copies of an experiment; of a number that is none somebody else has written the database."""
+        if self.copies and isinstance(number, int):
+            shutil.rmtree(self._series(number), ignore_errors=True)
+
+    def _series(self, number: int) -> Path:
+        """Return the folder in which a gathering database keeps the series of an experiment.
+
+        Raises:
+            UserError: a link stands there, which may lead to somebody else's files.
+        """
+        place = self.file.with_name(f"{self.file.name}.series") / str(number)
+        for each in (place.parent, place):
+            if each.is_symlink():
+                raise UserError(f"{each}: is a symbolic link: remove it")
+        return place
+
+    def close(self) -> None:
+        """Closes the file."""
+        self.connection.close()
+
+
+@contextmanager
+def _explained(file: Path) -> Iterator[None]:
+    """Says in a line what is wrong with a database."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise UserError(f"{file}: {_reason(error)}") from None
+    except UnicodeDecodeError as error:  # of a text in it
+        raise UserError(f"{file}: is damaged ({one_line(error)})") from None
+    except OSError as error:
+        raise UserError(f"{file}: {one_line(error)}") from None
+
+
+def start_anew(file: Path) -> None:
+    """Removes an index, which is made anew of the run directories.
+
+    Somebody else's directory may have one, beside which a journal lies that makes SQLite remove another file.
+
+    Raises:
+        UserError: it is a link, no file, or none of ours.
+    """
+    if file.is_symlink():
+        raise UserError(f"{file}: is a symbolic link: remove it")
+    if file.exists():
+        if not file.is_file():
+            raise UserError(f"{file}: is no regular file: remove it")
+        # neither a journal nor a log beside it is looked at
+        name = f"{file.absolute().as_uri()}?mode=ro&immutable=1"
+        with _explained(file), closing(sqlite3.connect(name, uri=True)) as connection:
+            try:
+                require_ours(connection)
+            except UserError as error:
+                raise UserError(f"{file}: {error}") from None
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{file}{suffix}")  # noqa: PTH108 (a link or a pipe as well)
+
+
+def _reason(error: sqlite3.Error) -> str:
+    reasons = {
+        "SQLITE_BUSY": f"another program has held the database for more than {BUSY_TIMEOUT_S:g} s",
+        "SQLITE_FULL": "its disk is full",
+        "SQLITE_IOERR": "cannot be written",
+        "SQLITE_READONLY": "cannot be written",
+        "SQLITE_CANTOPEN": "cannot be opened",
+        "SQLITE_NOTADB": "is no database",
+        "SQLITE_CORRUPT": "is damaged",
+    }
+    code = getattr(error, "sqlite_errorname", None) or ""
+    reason = next((text for start, text in reasons.items() if code.startswith(start)), None)
+    return f"{reason} ({one_line(error)})" if reason else one_line(error)
+
+
+def _places(row: dict[str, Any]) -> str:
+    return ", ".join("?" * len(row))
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

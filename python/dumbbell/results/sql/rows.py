@@ -1,0 +1,283 @@
+"""One run as rows of the database: what it was, between whom, over which links, and where its time series are."""
+
+import hashlib
+import json
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.catalog.ns3 import names
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.experiment import Experiment, Run, complete_transport
+from dumbbell.results.directory import ResultsDirectory
+from dumbbell.results.environment import short_commit
+from dumbbell.results.sql.schema import sql_text
+
+Row = dict[str, Any]
+"""A row: values by column."""
+
+PACKET_LOG = "packets.parquet"
+SAMPLES = {"flow": ("flows.parquet", "flow"), "link": ("links.parquet", "link")}
+"""The file of each kind's samples, and the column that says whose a sample is."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where runs come from: the same for all of a results directory.
+
+    `identity` tells results directories apart even after one was moved; `place` says where its files are.
+    """
+
+    identity: str
+    place: str
+    command: str | None
+    code_version: str | None
+
+    @classmethod
+    def of(cls, results: ResultsDirectory, place: str | None = None) -> "Origin":
+        """That of a results directory, which has its environment written already."""
+        environment = results.environment()
+        where = str(results.directory.resolve())
+        words = environment.get("command") or []
+        identity = environment.get("results_id") or hashlib.sha256(where.encode()).hexdigest()[:32]
+        return cls(
+            identity=str(identity),
+            place=place or where,
+            command=shlex.join(["dumbbell", *map(str, words[1:])]) if words else None,
+            code_version=_code_version(environment),
+        )
+
+
+def _code_version(environment: dict[str, Any]) -> str | None:
+    """Version and commit, with a `+` where the tree had changes."""
+    version, commit, git = (environment.get(key) for key in ("dumbbell", "commit", "git"))
+    if git:
+        commit = short_commit(git["commit"], bool(git["changed"]))
+    elif commit:
+        commit = short_commit(commit)
+    return f"{version} {commit}" if version and commit else version
+
+
+def experiment_row(experiment: Experiment, origin: Origin, run: Row, parameters: Row) -> Row:
+    """The row of `experiment`: a run, given as in `show --json`."""
+    executed = experiment.capabilities.executes
+    return {
+        "name": experiment.name,
+        "title": experiment.title,
+        "aut": run["scheme"],
+        "path": run["path"],
+        "run": run["run"],
+        "parameters_json": json.dumps(parameters, ensure_ascii=False),
+        "command": origin.command,
+        "seed": experiment.seed if executed else None,
+        "run_seed": run["seed"],
+        "stop_time_s": experiment.duration_s,
+        "warmup_s": experiment.warmup_s,
+        "sample_interval_s": experiment.sample_interval_s,
+        "backend": run["backend"],
+        "code_version": origin.code_version,
+        "started_at": run.get("started_at"),
+        "ended_at": run.get("ended_at"),
+        "status": run["status"],
+        "reason": run["reason"],
+        "sim_wall_s": run["sim_wall_s"],
+        "events": run["events"],
+        "results_id": origin.identity,
+        "results": origin.place,
+        "directory": run["directory"],
+    }
+
+
+def parameters(experiment: Experiment, run: Row) -> Row:
+    """What the run was made for, as ccperf's `--parameters`."""
+    cell = experiment.cells.get(run["path"])
+    base = {"aut": run["scheme"], "path": cell.base if cell else run["path"]}
+    return base | (cell.axis_values if cell else {})
+
+
+def parameter_rows(given: Row) -> Iterator[Row]:
+    """One row per parameter; `number` where the value is one."""
+    for name, value in given.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield {"name": name, "value": text, "number": _number(text)}
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if abs(value) < float("inf") else None
+
+
+def flow_rows(experiment: Experiment, run: Row) -> Iterator[Row]:
+    """One row per flow: those that the run was specified to have, or those that were found in an imported log."""
+    planned = _planned(experiment, run)
+    base = _base_rtt_s(experiment, run)
+    for index in range(max(len(planned), len(run["flows"]))):
+        plan = planned[index] if index < len(planned) else {}
+        found = run["flows"][index] if index < len(run["flows"]) else {}
+        cca = str(plan.get("scheme") or found.get("scheme") or run["scheme"])
+        start, stop = found.get("start_s", plan.get("start_s")), found.get("stop_s", plan.get("stop_s"))
+        rtt_ms = plan.get("rtt_ms")
+        yield {
+            "flow_id": index + 1,
+            "src": f"src_{index}",
+            "dst": f"dst_{index}",
+            **_sender(experiment.schemes.get(cca), plan),
+            "cca": cca,
+            "traffic_model": traffic_model(plan["application"]) if "application" in plan else None,
+            "start_time_s": start,
+            "stop_time_s": experiment.duration_s if stop is None else stop,
+            "base_rtt_s": base if rtt_ms is None else rtt_ms / 1e3,
+        }
+
+
+def _planned(experiment: Experiment, run: Row) -> list[Row]:
+    if not experiment.capabilities.executes:
+        return []
+    same = Run(run["path"], run["scheme"], run["run"], int(run["seed"]))
+    planned: list[Row] = experiment.specification(same)["flows"]
+    return planned
+
+
+def _sender(scheme: Scheme | None, plan: Row) -> Row:
+    """What carries the flow; of a program it is unknown."""
+    if "transport" in plan:
+        transport = complete_transport(json.dumps(plan["transport"]))
+        profile = str(transport["profile"])
+        protocol = {"datagram": "UDP", "quic": "QUIC"}.get(profile, "TCP")
+        recovery = names().recovery_name(str(transport["recovery"])) if transport["reliable"] else None
+        return {"transport_protocol": protocol, "controller": plan["controller"], "cc_recovery_alg": recovery}
+    return {
+        "transport_protocol": "TCP" if "kernel" in plan else None,
+        "controller": (scheme.controller or None) if scheme else None,
+        "cc_recovery_alg": None,
+    }
+
+
+def traffic_model(application: Row) -> str:
+    """An application in ccperf's notation (ccperf.net/traffic); where ccperf has none, one of ours in its style."""
+    kind = application["kind"]
+    rest = {key: value for key, value in application.items() if key != "kind"}
+    if kind in ("greedy", "fixed"):
+        return f"Greedy(bytes={rest.get('bytes', 0)})"
+    if kind in ("constant", "poisson") and "rate_mbps" in rest:
+        model = "CBR" if kind == "constant" else "Poisson"
+        return f"{model}(bytes={rest.get('bytes', 0)},rate={rest['rate_mbps']:g}Mbps)"
+    name = "".join(part.capitalize() for part in kind.split("-"))
+    values = ",".join(f"{key}={value}" for key, value in rest.items() if not isinstance(value, list | dict))
+    return f"{name}({values})"
+
+
+def _base_rtt_s(experiment: Experiment, run: Row) -> float | None:
+    if not experiment.capabilities.executes:
+        return None
+    return experiment.paths[run["path"]].describe().base_rtt_ms / 1e3
+
+
+def _delay_ms(elements: list[Row]) -> float:
+    return float(sum(element.get("delay_ms", 0.0) for element in elements if element["kind"] in ("delay", "netem")))
+
+
+def link_rows(experiment: Experiment, run: Row) -> list[Row]:
+    """One row per link that has statistics. Delay and loss are those of the link's whole direction."""
+    path = experiment.paths[run["path"]]
+    directions = {"data": path.data, "ack": path.ack}
+    made = [_link(index, link, directions.get(link["direction"], [])) for index, link in enumerate(run["links"], 1)]
+    # ccperf's one bottleneck: the slowest link of the data direction
+    forward = [row for row in made if row["role"] == "forward"]
+    if forward:
+        min(forward, key=lambda row: float("inf") if row["bw_bps"] is None else row["bw_bps"])["role"] = "btl_forward"
+    return made
+
+
+def _link(number: int, link: Row, elements: list[Row]) -> Row:
+    element = named_elements(elements).get(str(link["link"]).partition("/")[2], {})
+    queue = element.get("queue", {})
+    rate = element.get("rate_mbps", link.get("capacity_mbps"))
+    return {
+        "link_id": number,
+        "name": link["link"],
+        "role": "reverse" if link["direction"] == "ack" else "forward",
+        "bw_bps": None if rate is None else rate * 1e6,
+        "delay_s": _delay_ms(elements) / 1e3 if elements else None,
+        "loss": _loss(elements) if elements else None,
+        "qlen_pkts": queue.get("packets"),
+        "qlen_bytes": queue.get("bytes"),
+        "qdisc": names().qdisc_name(queue.get("kind", "infinite")) if element else None,
+    }
+
+
+def named_elements(elements: list[Row]) -> dict[str, Row]:
+    """Elements by the names that statistics give them: their own, or the kind, numbered from the second on."""
+    named: dict[str, Row] = {}
+    for index, element in enumerate(elements):
+        before = sum(other["kind"] == element["kind"] for other in elements[:index])
+        named[element.get("name") or element["kind"] + (f"-{before + 1}" if before else "")] = element
+    return named
+
+
+def _loss(elements: list[Row]) -> float:
+    """The probability that a packet is lost at random on its way through."""
+    kept = 1.0
+    for element in elements:
+        if element["kind"] == "loss":
+            kept *= 1.0 - element.get("probability", 0.0)
+    return 1.0 - kept
+
+
+def series_rows(folder: Path, run: Row, place: str, packet_log: bool) -> Iterator[Row]:
+    """One row per sampled quantity; `place` is where the files of `folder` are to be found."""
+    noted = sampled(folder, run)
+    for kind, (file, entity) in SAMPLES.items():
+        fields = noted.get(kind, {})
+        for name, unit in sorted(fields.items()):
+            yield {
+                "entity_kind": kind,
+                "name": name,
+                "unit": unit,
+                "file": f"{place}/{file}",
+                "time_column": "time_ns",
+                "entity_column": entity,
+                "value_column": "value",
+                "filter": f"field = {sql_text(name)}",
+            }
+    if packet_log and (folder / PACKET_LOG).exists():
+        yield {
+            "entity_kind": "flow",
+            "name": "packets",
+            "unit": "",
+            "file": f"{place}/{PACKET_LOG}",
+            "time_column": "time_ns",
+            "entity_column": "flow",
+            "value_column": None,
+            "filter": None,
+        }
+
+
+def sampled(folder: Path, run: Row) -> dict[str, dict[str, str]]:
+    """The names and units of the quantities that the run's files hold: as noted when it was made, or from the files.
+
+    Damaged files hold none: the run's other numbers count all the same.
+    """
+    noted: dict[str, dict[str, str]] | None = run.get("samples")
+    if noted is not None:
+        return noted
+    try:
+        return read_sampled(folder)
+    except _core.Error:
+        return {}
+
+
+def read_sampled(folder: Path) -> dict[str, dict[str, str]]:
+    """The names and units of the quantities that the files in `folder` hold."""
+    found: dict[str, dict[str, str]] = {}
+    for kind, (name, _) in SAMPLES.items():
+        file = folder / name
+        if file.exists():
+            found[kind] = {field: unit for _, field, unit, _, _ in _core.samples(str(file))}
+    return found

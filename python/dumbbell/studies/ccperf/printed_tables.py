@@ -1,0 +1,67 @@
+"""The tables that ccperf prints for an experiment: a row per quantity, a column per flow or link."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.experiment import Experiment
+from dumbbell.results.sql.rows import flow_rows, link_rows
+
+CONVENTION = "ccperf"
+FLOW = ("src", "dst", "transport_protocol", "cca", "cc_recovery_alg", "traffic_model")
+TIMES = (("start_time", "start_time_s"), ("stop_time", "stop_time_s"))
+
+
+@dataclass(frozen=True)
+class CcperfTable:
+    """A table as ccperf prints it."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+
+
+def tables_of(experiment: Experiment, runs: Iterable[Mapping[str, Any]]) -> list[CcperfTable]:
+    """Return flow, link and network metrics of every good run, as ccperf prints them.
+
+    `runs` are their statistics, as `stats.json` has them.
+    """
+    made = []
+    for run in (dict(run) for run in runs if run["status"] == "done"):
+        flows = list(flow_rows(experiment, run))
+        links = [row["role"] for row in link_rows(experiment, run)]
+        shown = [index for index, role in enumerate(links) if role == "btl_forward"]
+        interval_s = run["network"].get("sample_interval_s", experiment.sample_interval_s)
+        described = [[key, *(str(row[key] or "-") for row in flows)] for key in FLOW]
+        described += [[name, *(f"{row[key]:g}s" for row in flows)] for name, key in TIMES]
+        names = [f"flow_{row['flow_id']}" for row in flows]
+        forward = [run["links"][index] for index in shown]
+        for title, entities, head, rows in (
+            ("Flow", run["flows"], names, described),
+            ("Link", forward, [links[index] for index in shown], []),
+            ("Network", [run["network"]], ["net"], []),
+        ):
+            rows = rows + _rows(title.lower(), entities, interval_s)
+            made.append(CcperfTable(f"{title} Metrics", ["", *head], rows))
+    return made
+
+
+def _rows(level: str, entities: list[dict[str, Any]], interval_s: float) -> list[list[str]]:
+    """A row for each of ccperf's metrics of this level, with its unit and the interval it was sampled at."""
+    made = []
+    for metric in json.loads(_core.metrics()):
+        if (metric["level"], metric["convention"]) == (level, CONVENTION):
+            notes = [metric["unit"], f"per {interval_s * 1e3:g} ms" if metric["sampled"] else ""]
+            shown = ", ".join(note for note in notes if note)
+            name = f"{metric['name']} ({shown})" if shown else metric["name"]
+            made.append([name, *(_value(metric, entity) for entity in entities)])
+    return made
+
+
+def _value(metric: dict[str, str], entity: dict[str, Any]) -> str:
+    value = entity.get(metric["name"])
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
