@@ -111,6 +111,8 @@ def test_another_benchmark_in_the_directory_is_refused(dumbbell: Dumbbell, folde
     assert "cannot resume: it is the quick benchmark of copa, not the quick benchmark of vegas" in refused
     (folder / "out" / "benchmark.json").write_text('{"schemes": ["co')
     assert "not valid JSON" in dumbbell(*command, "--resume", expect=2).stderr
+    (folder / "out" / "benchmark.json").write_text('{"schemes": [1], "quick": 5}')
+    assert "out/benchmark.json: `schemes[0]`: allowed is a text" in dumbbell("report", "out", expect=2).stderr
 
 
 @pytest.mark.parametrize("plan", PARTS, ids=lambda plan: plan.name)

@@ -137,6 +137,19 @@ def test_a_run_that_fills_the_memory_is_stopped_by_name(dumbbell: Dumbbell, fold
     assert "flood on slow, run 1: most_packets = 20000: 2" in done.stderr
 
 
+@pytest.mark.parametrize("text", [".".join("ab" * 60) + "=1\n", "[a]\n", "a={}\n"])
+def test_toml_of_more_names_than_the_memory_holds(refused: Callable[..., str], folder: Path, text: str) -> None:
+    (folder / "names.toml").write_text(text * (15 * 2**20 // len(text)))
+    assert refused("run", "names.toml", "--out", "out") == "names.toml: has too many names: allowed are 1000000"
+
+
+def test_json_of_more_values_than_the_memory_holds(refused: Callable[..., str], folder: Path) -> None:
+    (folder / "benchmark").mkdir()
+    (folder / "benchmark" / "benchmark.json").write_text(f"[{'[],' * (20 * 2**20)}[]]")
+    line = refused("report", "benchmark")
+    assert line.startswith("benchmark/benchmark.json:1: has too many values: allowed are 4000000")
+
+
 @pytest.mark.parametrize(
     ("words", "part"),
     [

@@ -36,9 +36,10 @@ ATTACKS = {
     "abort": "on_ack crashed (SIGABRT: it gave up with abort or a failed assertion)",
     "recurse": "on_ack crashed (SIGSEGV: it used memory that is not its own)",
     "leak": "on_ack raised OSError: Too many open files",
+    "forge": "its process told: key `links` is missing: not the statistics of a run; it ran hostile (",
 }
 """Each with the end that its run has to come to."""
-HARMLESS = ("daemon", "clear", "mask", "poison", "print", "flood", "leave", "fine")
+HARMLESS = ("daemon", "clear", "mask", "poison", "print", "flood", "leave", "remove", "fine")
 """Those after which the run may well be good."""
 
 
@@ -127,6 +128,30 @@ def test_a_crash_is_told_once_with_its_backtrace_and_not_repeated_in_each_run(
     # when it happens, and in the list at the end
     assert done.stderr.count("crashed (SIGABRT") == 2
     assert len([line for line in done.stderr.splitlines() if "not run: " in line]) == 1
+
+
+FIXED = """
+class Fixed:
+    def __init__(self, start): pass
+    def on_ack(self, ack): pass
+    def control(self): return 15000.0
+"""
+
+
+def test_who_runs_beside_a_plug_in_that_ends_the_process_is_not_blamed(
+    attack: Attack, dumbbell: Dumbbell, folder: Path
+) -> None:
+    (folder / "fixed.py").write_text(FIXED)
+    schemes = ["--schemes", f"fixed.py,{HOSTILE}", "--mix", f"fixed.py+{HOSTILE}", "--set", "hostile.mode=quit"]
+    attack("quit", *schemes, "--runs", "2", "--jobs", "1")
+    runs = show(dumbbell, "out", 1)["runs"]
+    status = {(run["scheme"], run["run"]): run["status"] for run in runs}
+    assert {name: status[name, 1] for name, _ in status} == {
+        "fixed": "done",
+        "hostile": "failed",
+        "fixed+hostile": "failed",
+    }
+    assert status["fixed", 2] == "done"
 
 
 def test_the_backtrace_of_a_library_names_it_in_the_log(dumbbell: Dumbbell, folder: Path) -> None:

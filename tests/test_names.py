@@ -168,7 +168,7 @@ def test_numbers_of_another_scheme_are_not_shown_as_ones_own(dumbbell: Dumbbell,
     shutil.rmtree(runs / "renox2")
     (runs / "reno~2").rename(runs / "renox2")  # as it was left where the mix was last
     (reason,) = [run["reason"] for run in show(dumbbell, "out", expect=1)["runs"] if run["status"] == "damaged"]
-    assert reason.startswith("stats.json: is of `reno*2`")
+    assert reason.startswith("stats.json: is of scheme `reno*2`")
 
 
 def test_a_link_in_a_foreign_directory_is_not_followed(dumbbell: Dumbbell, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import resource
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +37,22 @@ DAMAGES: list[tuple[str, Callable[[Path], object], str]] = [
     (LOG.replace("packets", "flows"), cut, "flows.parquet has "),
     (LOG.replace("packets.parquet", "stats.json"), garble, "not valid JSON"),
 ]
+
+
+def test_a_run_in_the_place_of_another_one_is_damaged(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell(*RUN, "--runs", "2")
+    runs = folder / "out" / "runs" / "small"
+    first = (runs / "reno" / "1" / "packets.parquet").read_bytes()
+    copies = {("cubic", "1"): ("reno", "1"), ("reno", "2"): ("reno", "1")}
+    for (scheme, number), source in copies.items():
+        shutil.rmtree(runs / scheme / number)
+        shutil.copytree(runs.joinpath(*source), runs / scheme / number)
+    shown = dumbbell("show", "out", expect=1).stdout
+    assert "cubic on small, run 1: stats.json: is of scheme `reno`: this is the place of scheme `cubic`" in shown
+    assert "reno on small, run 2: stats.json: is of run `1`: this is the place of run `2`" in shown
+    dumbbell(*RUN, "--runs", "2", "--resume")
+    assert {run["status"] for run in show(dumbbell, "out")["runs"]} == {"done"}
+    assert (runs / "cubic" / "1" / "packets.parquet").read_bytes() != first
 
 
 @pytest.mark.parametrize(("name", "damage", "why"), DAMAGES)

@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Literal
 
 from dumbbell.plugins import Ack, Start
@@ -32,6 +33,9 @@ Mode = Literal[
     "abort",
     "leak",
     "leave",
+    "quit",
+    "forge",
+    "remove",
 ]
 MOST_FORKS = 500
 SLEEP_S = 60
@@ -88,6 +92,24 @@ class Hostile:
             if os.fork() == 0:
                 os.execve("/bin/sleep", ["sleep", str(SLEEP_S)], {"DUMBBELL_ATTACK": os.environ["DUMBBELL_ATTACK"]})
             os._exit(0)
+
+    def _quit(self) -> None:
+        os._exit(0)
+
+    def _forge(self) -> None:
+        import gc
+
+        from dumbbell.execution.worker import Attempt, Telling
+
+        for tell in gc.get_objects():
+            # the process that this one is a copy of has one too, whose connection is closed here
+            if isinstance(tell, Telling) and Path(f"/proc/self/fd/{tell._connection.fileno()}").is_symlink():
+                tell(Attempt({"status": 5, "reason": [], "flows": 7}, []))
+
+    def _remove(self) -> None:
+        import shutil
+
+        shutil.rmtree(Path("/proc/self/fd/1").readlink().parent)
 
     def _crowd(self) -> None:
         for _ in range(CROWD):

@@ -88,6 +88,9 @@ def apart(work: Callable[[], None], lifeline: int, bounds: Bounds, given: "Given
     The child has no descriptor but that of `given`, whose other end `hearing` reads; here it is closed. It is kept
     within `bounds`, and ends with this process, and when nobody holds the other end of `lifeline` any more. Afterwards
     nothing that it started is left.
+
+    Raises:
+        OSError: the process cannot be made, or there can be no file for what it prints.
     """
     process = _forked(0.0, bounds, [given.fileno()])
     if process == 0:
@@ -105,6 +108,7 @@ def apart(work: Callable[[], None], lifeline: int, bounds: Bounds, given: "Given
         return _watch(process, lifeline, 0.0, bounds, hearing)
     finally:
         _end_rest(process)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)  # who was asked to end does so now
 
 
 class Given(Protocol):
@@ -139,6 +143,7 @@ class Hearing(Protocol):
 def _forked(patience_s: float, bounds: Bounds | None, given: Sequence[int]) -> int:
     """Forks, as `os.fork` does. The child is killed with this process, or told to end where it has patience."""
     guardian = os.getpid()
+    printed = _opened(bounds.output) if bounds and bounds.output else None
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until it is known what to do then
     process = os.fork()
@@ -146,20 +151,26 @@ def _forked(patience_s: float, bounds: Bounds | None, given: Sequence[int]) -> i
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if bounds is not None:
             os.setsid()  # what it does to its process group it does to itself
-            _close_all_but(given, bounds.output)
+            _close_all_but(given, printed)
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM if patience_s else signal.SIGKILL)
         if os.getppid() != guardian:  # it has ended before the request was made
             os._exit(1)
+    elif printed is not None:
+        os.close(printed)
     return process
 
 
-def _close_all_but(given: Iterable[int], output: Path | None) -> None:
+def _opened(output: Path) -> int:
+    """Opens the file for what a process prints, which is made if it is not there."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    return os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+
+def _close_all_but(given: Iterable[int], printed: int | None) -> None:
     """Leaves this process these descriptors, no input, and a place for what is printed."""
     import resource
 
-    printed = 2
-    if output is not None:
-        printed = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    printed = 2 if printed is None else printed
     nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     for source, target in ((nothing, 0), (printed, 1), (printed, 2)):
         os.dup2(source, target)
@@ -177,16 +188,21 @@ def _close_all_but(given: Iterable[int], output: Path | None) -> None:
 def _watch(
     process: int, lifeline: int, patience_s: float, bounds: Bounds | None, hearing: Hearing | None = None
 ) -> int:
-    """Waits until the process has ended, and sees to it that it does; its status as `waitpid` has it."""
+    """Waits until the process has ended, and sees to it that it does; its status as `waitpid` has it.
+
+    Signals that ask this process to end are blocked afterwards, and those that came meanwhile are pending.
+    """
     with ExitStack() as held:
         asked, asking = os.pipe()
         held.callback(os.close, asked)
         held.callback(os.close, asking)
         os.set_blocking(asking, False)
+        held.callback(_raise_again, asked)
         held.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(asking, warn_on_full_buffer=False))
         for number in ENDING:
             held.callback(signal.signal, number, signal.signal(number, lambda _number, _frame: None))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+        held.callback(signal.pthread_sigmask, signal.SIG_BLOCK, ENDING)
         ended = os.pidfd_open(process)
         held.callback(os.close, ended)
         poll = select.poll()
@@ -204,6 +220,14 @@ def _watch(
             if not found or not only.poll(patience_s * 1000):
                 os.kill(process, signal.SIGKILL)
         return os.waitpid(process, 0)[1]
+
+
+def _raise_again(asked: int) -> None:
+    """Raises the signals whose numbers were written to the pipe."""
+    os.set_blocking(asked, False)
+    with contextlib.suppress(BlockingIOError):
+        for number in os.read(asked, 100):
+            signal.raise_signal(number)
 
 
 def _wait(poll: select.poll, hearing: Hearing | None, keeper: "_Keeper | None", ends: set[int]) -> set[int]:

@@ -14,6 +14,8 @@ from dumbbell.base.input_files import TOML, read_text
 MOST_NESTED = 32
 _DOTTED = re.compile(rf"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{8 * MOST_NESTED}}}""")
 """More names with dots between them than any text has, wherever they stand."""
+MOST_NAMES = 1_000_000
+"""A name takes a kilobyte of memory while it is read."""
 TOO_DEEP = f"tables and lists are nested too deeply: allowed are {MOST_NESTED} levels"
 TOO_LONG = "a whole number is too long: allowed are 64 bits, with the sign"
 
@@ -39,6 +41,8 @@ def parse_toml(text: str, source: str) -> "TomlTable":
     Raises:
         UserError: it is not TOML.
     """
+    if sum(map(text.count, "=[.")) > MOST_NAMES:  # not fewer than there are names, and lists
+        raise UserError(f"{source}: has too many names: allowed are {MOST_NAMES}")
     if _DOTTED.search(text):  # Python's reader takes the square of their number
         raise UserError(f"{source}: {TOO_DEEP}")
     try:

@@ -270,8 +270,8 @@ class Pool:
         self.started = 0
         self._has_plugins = has_plugins
         self._memory_bytes = max(LEAST_MEMORY_BYTES, machine_memory_bytes() * 3 // 4 // max(1, count))
-        self._ended: dict[str, str] = {}
-        """Plug-ins that have ended a process, each with the run in which it did."""
+        self._ended: dict[frozenset[str], str] = {}
+        """Plug-ins that have ended a process, each with the run in which it did; several if any may have."""
         self._skipped: deque[Done] = deque()
         self.workers: list[_Worker] = []
         try:
@@ -367,12 +367,12 @@ class Pool:
         return None
 
     def _skips(self, task: Task) -> bool:
-        """Whether a plug-in of the task has ended a process before: then its run failed."""
-        culprit = next((each for each in task.outside if each in self._ended), None)
-        if culprit is not None:
-            reason = f"{NOT_RUN}{culprit} ended the process of {self._ended[culprit]}"
+        """Whether plug-ins of the task have ended a process before: then its run failed."""
+        culprits = next((each for each in self._ended if each.issubset(task.outside)), None)
+        if culprits is not None:
+            reason = f"{NOT_RUN}{' or '.join(sorted(culprits))} ended the process of {self._ended[culprits]}"
             self._skipped.append(Done(task.number, keep(task, failed(task, [task.label], reason))))
-        return culprit is not None
+        return culprits is not None
 
     def _replace(self, worker: _Worker, what: str = "") -> list[Done]:
         """Replaces a process that died, or that did `what`. Its run has failed; a new one makes the others."""
@@ -394,7 +394,8 @@ class Pool:
             reason = cause_of_death(code, bounds.last_words if bounds else None, culprit.outside, what)
             over.append(Done(culprit.number, keep(culprit, failed(culprit, [culprit.label, *printed], reason))))
             named = [each for each in culprit.outside if f"scheme {each.removesuffix(')')}" in reason]
-            self._ended |= dict.fromkeys(named or culprit.outside, culprit.label)
+            if culprit.outside:
+                self._ended[frozenset(named or culprit.outside)] = culprit.label
         again += [task for task in waiting[1:] if not self._skips(task)]
         worker.kept, worker.waiting = {}, {task.number: task for task in again}
         for task in again:

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import Pipe, parent_process
 from multiprocessing.connection import Connection
@@ -19,7 +19,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.backends import Executor
-from dumbbell.base.errors import one_line, printable
+from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.guardian import KEPT_OUTPUT_BYTES, Bounds, apart, end_like, was_copied
 from dumbbell.base.inbox import Garbled, Inbox, send
 from dumbbell.base.json_text import to_json
@@ -28,6 +28,7 @@ from dumbbell.base.version import __version__
 from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish, publish_all, require_beneath
+from dumbbell.results.shape import require_statistics
 from dumbbell.results.sql.rows import read_sampled
 from dumbbell.results.whole import FILES, recorded
 
@@ -94,6 +95,15 @@ class Beat:
 
 Message = Made | Said | Done | Attempt | Beat
 _KINDS = {kind.__name__: kind for kind in (Made, Said, Done, Attempt, Beat)}
+_TYPES = {
+    "number": int,
+    "seconds": float,
+    "text": str,
+    "stands_still": bool,
+    "statistics": dict,
+    "log": list,
+    "failed": bool,
+}
 
 
 def read_message(message: dict[str, Any]) -> Message:
@@ -103,9 +113,12 @@ def read_message(message: dict[str, Any]) -> Message:
         Garbled: it is nothing that a process tells.
     """
     try:
-        return _KINDS[str(message.pop("kind", ""))](**message)
+        told = _KINDS[str(message.pop("kind", ""))](**message)
+        if all(isinstance(value, _TYPES[name]) for name, value in vars(told).items()):
+            return told
     except (KeyError, TypeError):
-        raise Garbled("told what no process of a run tells") from None
+        pass
+    raise Garbled("told what no process of a run tells")
 
 
 @dataclass(frozen=True)
@@ -163,7 +176,12 @@ def _serve_apart(connection: Connection, token: bytes, obstacle: str | None, bou
         ours, theirs = Pipe()
         heard = _Heard(ours, token, tell)
         work = partial(_make_apart, task, obstacle, Telling(theirs, token), bounds)
-        status = apart(work, lifeline, bounds, theirs, heard)
+        status = 0
+        try:
+            status = apart(work, lifeline, bounds, theirs, heard)
+        except OSError as error:  # a full disk
+            theirs.close()
+            heard.attempt = failed(task, [task.label], one_line(error))
         heard.rest()
         ours.close()
         if heard.attempt is None:
@@ -180,7 +198,11 @@ def _make_apart(task: "Task", obstacle: str | None, tell: "Telling", bounds: Bou
 
     A plug-in that ends the process leaves a line in the file for last words.
     """
-    _core.guard_process(str(bounds.last_words))
+    try:
+        _core.guard_process(str(bounds.last_words))
+    except _core.Error as error:  # a full disk
+        tell(failed(task, [task.label], one_line(error)))
+        return
     faulthandler.enable(2, all_threads=False)  # adds what Python was doing to what is said of a crash
     _begin(_beat, tell)
     own = os.getpid()
@@ -225,7 +247,8 @@ class _Heard:
         """Read what has arrived, as `Hearing` says."""
         for message in map(read_message, self._inbox.take()):
             if isinstance(message, Attempt):
-                self.attempt = message
+                require_statistics("told", message.statistics)
+                self.attempt = replace(message, log=[*map(str, message.log)])
             elif isinstance(message, (Said, Beat)):
                 self._tell(message)
             else:
@@ -233,7 +256,7 @@ class _Heard:
 
     def rest(self) -> None:
         """Read what is left after the process has ended."""
-        with contextlib.suppress(EOFError, Garbled):
+        with contextlib.suppress(EOFError, UserError):
             while True:
                 self.hear()
 

@@ -18,7 +18,6 @@ from typing import Any
 from dumbbell.base.errors import UserError, listed, one_line, require_text
 from dumbbell.base.json_shape import require_shape
 from dumbbell.base.json_text import read_json, to_json
-from dumbbell.base.names import foreign_name
 from dumbbell.catalog.experiment_file import stored_plan
 from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.experiment import Experiment, Run, resolve
@@ -108,9 +107,9 @@ class ResultsDirectory:
         except (FileNotFoundError, NotADirectoryError):
             return None
         _check_statistics(file, content)
-        stored = content.get("scheme")
-        if isinstance(stored, str) and stored != run.scheme == foreign_name(stored):
-            raise UserError(f"{file}: is of `{stored}`, which once shared a directory with `{run.scheme}`")
+        for key, wanted in (("scheme", run.scheme), ("path", run.path), ("run", run.run)):
+            if content.get(key, wanted) != wanted:
+                raise UserError(f"{file}: is of {key} `{content[key]}`: this is the place of {key} `{wanted}`")
         return content
 
     def is_finished(self, run: Run) -> bool:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import catalog
-from dumbbell.base.errors import UserError, listed, nearest, one_line
+from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.json_shape import Each, Table, require_shape
 from dumbbell.base.json_text import read_json
 from dumbbell.catalog.experiment_file import Plan, parse_plan
 from dumbbell.catalog.grids.grid import Axis
@@ -21,6 +22,7 @@ from dumbbell.results.benchmark_results import Benchmark, Part
 from dumbbell.results.numbers import definitions
 
 NOTE = "benchmark.json"
+_NOTE = Table({"schemes": Each(str), "quick": bool, "given": Each(str), "path": str}, required=("schemes", "quick"))
 
 STANDARD_PATH = "default"
 """The path of experiments that are about something else: another one may take its place."""
@@ -215,15 +217,14 @@ def read_note(directory: Path) -> Note | None:
     file = directory / NOTE
     try:
         found = read_json(file)
-        if not isinstance(found, dict):
-            raise UserError(f"{file}: is no JSON object: the file is damaged")
-        note: dict[str, Any] = found
-        given = tuple(note.get("given", note["schemes"]))
-        return Note(tuple(note["schemes"]), bool(note["quick"]), given, str(note.get("path", "")))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{file}: {one_line(error)}") from None
+    try:
+        require_shape(found, _NOTE)
+    except UserError as error:
+        raise UserError(f"{file}: {error}") from None
+    schemes = tuple(found["schemes"])
+    return Note(schemes, found["quick"], tuple(found.get("given", schemes)), found.get("path", ""))
 
 
 def take(directory: Path, wanted: Note, resume: bool) -> None:
