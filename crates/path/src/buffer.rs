@@ -1,6 +1,6 @@
 //! A queue with its counters.
 
-use crate::queue::{Queue, QueueSpec};
+use crate::queues::{Queue, QueueSpec};
 use crate::tally::Gauge;
 use crate::{Packet, Tap};
 use units::{Rate, Rng, Time};

@@ -1,7 +1,7 @@
 //! What every element of a path does, and what its table of settings says.
 
 use crate::change::{Change, WalkSpec};
-use crate::queue::QueueSpec;
+use crate::queues::QueueSpec;
 use crate::tally::LinkTally;
 use crate::{Packet, Tap};
 use units::{Rng, Time};

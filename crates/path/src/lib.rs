@@ -5,43 +5,27 @@
 //! it wants to be called next, and gives packets back. Everything that happens inside goes to a [`Tap`].
 //!
 //! Adding an element: a file with its table (`ElementTable`) and its state (`Element`), and a line in the list of
-//! `kinds.rs`.
+//! `elements/mod.rs`.
 
-mod aggregate;
 mod bucket;
 mod buffer;
-mod cellular;
 mod change;
-mod delay;
 mod delay_line;
 mod describe;
 mod direction;
-mod duplicate;
 mod element;
+mod elements;
 mod encapsulation;
 mod express;
-mod gilbert_elliott;
-mod granted;
-mod jitter;
-mod kinds;
-mod link;
-mod loss;
-mod netem;
 mod offered;
 mod packet;
-mod poisson;
-mod policer;
 #[cfg(test)]
 mod properties;
-mod queue;
-mod reorder;
+mod queues;
 mod section;
 mod served;
 mod server;
 mod settings;
-mod shaper;
-mod shared;
-mod slotted;
 mod spec;
 mod stage;
 mod store;
@@ -49,39 +33,38 @@ mod tally;
 mod tap;
 #[cfg(test)]
 mod testing;
-mod trace;
 mod validate;
 mod walk;
 
-pub use aggregate::AggregateSpec;
-pub use cellular::CellularSpec;
 pub use change::{Change, KeyWalk, WalkSpec};
-pub use delay::DelaySpec;
 pub use delay_line::DelayLine;
 pub use describe::{DelayDescription, Description, LinkDescription, Steps};
 pub use direction::Direction;
-pub use duplicate::DuplicateSpec;
+pub use elements::aggregate::AggregateSpec;
+pub use elements::cellular::CellularSpec;
+pub use elements::delay::DelaySpec;
+pub use elements::duplicate::DuplicateSpec;
+pub use elements::gilbert_elliott::GilbertElliottSpec;
+pub use elements::granted::GrantedSpec;
+pub use elements::jitter::{Distribution, JitterSpec};
+pub use elements::link::LinkSpec;
+pub use elements::loss::LossSpec;
+pub use elements::netem::NetemSpec;
+pub use elements::poisson::PoissonSpec;
+pub use elements::policer::{PolicerAction, PolicerSpec};
+pub use elements::reorder::ReorderSpec;
+pub use elements::shaper::ShaperSpec;
+pub use elements::shared::SharedSpec;
+pub use elements::slotted::SlottedSpec;
+pub use elements::trace::{EvenSpec, PoissonTraceSpec, TraceMode, TraceSpec, parse_trace};
 pub use encapsulation::{Encapsulation, FragmentSizes, Reassembler};
-pub use gilbert_elliott::GilbertElliottSpec;
-pub use granted::GrantedSpec;
-pub use jitter::{Distribution, JitterSpec};
-pub use link::LinkSpec;
-pub use loss::LossSpec;
-pub use netem::NetemSpec;
 pub use offered::opportunities;
 pub use packet::{Ecn, Packet};
-pub use poisson::PoissonSpec;
-pub use policer::{PolicerAction, PolicerSpec};
-pub use queue::{
+pub use queues::{
     CobaltSpec, CodelSpec, DropheadSpec, DroptailSpec, Dualpi2Spec, FqCodelSpec, InfiniteSpec, PieSpec,
     QueueQuirk, QueueSpec, RedSpec, StepSpec,
 };
-pub use reorder::ReorderSpec;
 pub use section::Section;
-pub use shaper::ShaperSpec;
-pub use shared::SharedSpec;
-pub use slotted::SlottedSpec;
 pub use spec::{ElementSpec, PathSpec};
 pub use tally::LinkTally;
 pub use tap::{NoTap, PacketEvent, Tap};
-pub use trace::{EvenSpec, PoissonTraceSpec, TraceMode, TraceSpec, parse_trace};

@@ -2,8 +2,8 @@
 
 use crate::change::{Change, WalkSpec};
 use crate::element::Table;
+use crate::elements::element_kinds;
 use crate::encapsulation::Encapsulation;
-use crate::kinds::element_kinds;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
 //! Any element: every call is passed on here to the element that it is.
 
 use crate::element::{Element, ElementTable, Streams, no_queue};
+use crate::elements::element_kinds;
 use crate::express::Express;
-use crate::kinds::element_kinds;
 use crate::spec::ElementSpec;
 use crate::tally::LinkTally;
 use crate::{Packet, Tap};

@@ -2,7 +2,7 @@
 
 use crate::change::{Change, WalkSpec};
 use crate::element::no_queue;
-use crate::queue::Queue;
+use crate::queues::Queue;
 use crate::settings::{not_negative, refuse};
 use crate::spec::{ElementSpec, PathSpec};
 use units::Rng;

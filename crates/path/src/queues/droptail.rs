@@ -86,8 +86,8 @@ impl Discipline for Droptail {
 #[cfg(test)]
 mod tests {
     use super::DroptailSpec;
-    use crate::queue::QueueSpec;
-    use crate::queue::testing::{Bench, numbers};
+    use crate::queues::QueueSpec;
+    use crate::queues::testing::{Bench, numbers};
 
     fn bench(packets: Option<u64>, bytes: Option<u64>) -> Bench {
         Bench::new(&QueueSpec::Droptail(DroptailSpec { packets, bytes }))

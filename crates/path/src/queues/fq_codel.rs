@@ -293,8 +293,8 @@ fn quantum(value: f64) -> Result<u64, String> {
 mod tests {
     use super::FqCodelSpec;
     use crate::Ecn;
-    use crate::queue::QueueSpec;
-    use crate::queue::testing::{Bench, numbers};
+    use crate::queues::QueueSpec;
+    use crate::queues::testing::{Bench, numbers};
     use units::Time;
 
     fn spec(flows: u64, packets: u64, ecn: bool) -> QueueSpec {
@@ -432,7 +432,7 @@ mod tests {
     #[test]
     fn flows_spread_over_the_queues() {
         let mut bench = Bench::new(&spec(1024, 10_240, false));
-        let crate::queue::Queue::FqCodel(queue) = &mut bench.queue else { panic!() };
+        let crate::queues::Queue::FqCodel(queue) = &mut bench.queue else { panic!() };
         let mut used: Vec<u32> = (0..256).map(|flow| queue.index(flow)).collect();
         used.sort_unstable();
         used.dedup();

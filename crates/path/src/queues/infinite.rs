@@ -62,8 +62,8 @@ impl Discipline for Infinite {
 
 #[cfg(test)]
 mod tests {
-    use crate::queue::QueueSpec;
-    use crate::queue::testing::Bench;
+    use crate::queues::QueueSpec;
+    use crate::queues::testing::Bench;
 
     #[test]
     fn infinite_keeps_everything() {

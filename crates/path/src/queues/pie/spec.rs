@@ -1,7 +1,7 @@
 //! What can be asked of PIE.
 
-use crate::queue::quirk::QueueQuirk;
-use crate::queue::settings::{milliseconds, milliseconds_or_zero};
+use crate::queues::quirk::QueueQuirk;
+use crate::queues::settings::{milliseconds, milliseconds_or_zero};
 use serde::{Deserialize, Serialize};
 use units::Span;
 

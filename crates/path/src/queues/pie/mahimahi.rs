@@ -5,10 +5,10 @@
 //! starts at zero and shrinks both with updates and with measurements; no ECN.
 
 use super::spec::Settings;
-use crate::queue::discipline::Discipline;
-use crate::queue::fifo::{Fifo, Limits};
-use crate::queue::quirk::{MAHIMAHI_PACKET_BYTES, QueueQuirk};
-use crate::queue::settings::{milliseconds, milliseconds_or_zero, unknown};
+use crate::queues::discipline::Discipline;
+use crate::queues::fifo::{Fifo, Limits};
+use crate::queues::quirk::{MAHIMAHI_PACKET_BYTES, QueueQuirk};
+use crate::queues::settings::{milliseconds, milliseconds_or_zero, unknown};
 use crate::{Packet, PacketEvent, Tap};
 use units::{Rng, Span, Time};
 
@@ -186,7 +186,7 @@ impl Discipline for Mahimahi {
 mod tests {
     use super::*;
     use crate::NoTap;
-    use crate::queue::testing::Recorder;
+    use crate::queues::testing::Recorder;
 
     fn at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_ms(ms)

@@ -121,8 +121,8 @@ impl Discipline for Step {
 mod tests {
     use super::StepSpec;
     use crate::Ecn;
-    use crate::queue::QueueSpec;
-    use crate::queue::testing::{Bench, numbers};
+    use crate::queues::QueueSpec;
+    use crate::queues::testing::{Bench, numbers};
 
     fn by_packets(packets: Option<u64>, threshold: u64) -> Bench {
         Bench::new(&QueueSpec::Step(StepSpec {

@@ -1,7 +1,7 @@
 //! Tests of PIE against numbers worked out by hand from RFC 8033.
 
 use super::*;
-use crate::queue::testing::Recorder;
+use crate::queues::testing::Recorder;
 use crate::{Ecn, NoTap};
 
 const SETTINGS: Settings = Settings {

@@ -73,8 +73,8 @@ impl Discipline for Drophead {
 #[cfg(test)]
 mod tests {
     use super::DropheadSpec;
-    use crate::queue::QueueSpec;
-    use crate::queue::testing::{Bench, numbers};
+    use crate::queues::QueueSpec;
+    use crate::queues::testing::{Bench, numbers};
 
     fn bench(packets: Option<u64>, bytes: Option<u64>) -> Bench {
         Bench::new(&QueueSpec::Drophead(DropheadSpec { packets, bytes }))

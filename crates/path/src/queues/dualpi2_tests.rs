@@ -1,7 +1,7 @@
 use super::{Dualpi2, Dualpi2Spec};
 use crate::Ecn;
-use crate::queue::testing::{Bench, numbers};
-use crate::queue::{Queue, QueueSpec};
+use crate::queues::testing::{Bench, numbers};
+use crate::queues::{Queue, QueueSpec};
 
 fn spec(more: &str) -> QueueSpec {
     serde_json::from_str(&format!(r#"{{"kind": "dualpi2"{more}}}"#)).unwrap()

@@ -1,7 +1,7 @@
 use super::CobaltSpec;
 use crate::Ecn;
-use crate::queue::testing::{Bench, numbers};
-use crate::queue::{Queue, QueueSpec};
+use crate::queues::testing::{Bench, numbers};
+use crate::queues::{Queue, QueueSpec};
 use units::{Rate, Time};
 
 fn spec(packets: Option<u64>, ecn: bool) -> QueueSpec {

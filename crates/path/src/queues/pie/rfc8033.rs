@@ -11,9 +11,9 @@
 //! Sans-IO: the periodic updates due since the last packet are made up for on the next one, with the backlog as it was.
 
 use super::spec::Settings;
-use crate::queue::discipline::Discipline;
-use crate::queue::fifo::{Fifo, Limits, mark};
-use crate::queue::settings::{milliseconds, milliseconds_or_zero, unknown};
+use crate::queues::discipline::Discipline;
+use crate::queues::fifo::{Fifo, Limits, mark};
+use crate::queues::settings::{milliseconds, milliseconds_or_zero, unknown};
 use crate::{Packet, PacketEvent, Tap};
 use units::{Rate, Rng, Span, Time};
 

@@ -296,7 +296,7 @@ fn spread(probability: f64, count: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::testing::Recorder;
+    use crate::queues::testing::Recorder;
     use crate::{Ecn, NoTap};
     use units::Span;
 

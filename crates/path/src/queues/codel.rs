@@ -160,8 +160,8 @@ impl Discipline for Codel {
 mod tests {
     use super::{CodelSpec, QueueQuirk};
     use crate::Ecn;
-    use crate::queue::QueueSpec;
-    use crate::queue::testing::{Bench, numbers};
+    use crate::queues::QueueSpec;
+    use crate::queues::testing::{Bench, numbers};
 
     fn spec(quirk: QueueQuirk, ecn: bool) -> QueueSpec {
         QueueSpec::Codel(CodelSpec {
