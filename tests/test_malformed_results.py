@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import polars
 import pytest
 
 import dumbbell as library
@@ -225,6 +226,27 @@ def test_an_index_with_names_that_are_no_text_is_damaged(dumbbell: Dumbbell, res
         (line,) = dumbbell("run", "--resume", "--out", str(results), expect=2).stderr.splitlines()[-1:]
         assert line.startswith("dumbbell: ")
         assert "results.sqlite: " in line
+
+
+def test_logs_of_few_bytes_that_claim_many_rows_are_one_line_and_the_other_runs_are_shown(
+    dumbbell: Dumbbell, folder: Path
+) -> None:
+    options = ("--path", "small.toml", "--duration", "1", "--log", "full", "--out", "out")
+    dumbbell("run", "--schemes", "reno,vegas", *options)
+    (damaged,) = (folder / "out").glob("runs/*/reno/1")
+    zeros = polars.repeat(0, 2**23 + 1, dtype=polars.UInt8, eager=True).to_frame("time_ns")
+    zeros.write_parquet(damaged / "packets.parquet", row_group_size=2**24)
+    shutil.copy(damaged / "packets.parquet", damaged / "flows.parquet")
+    assert (damaged / "packets.parquet").stat().st_size < 10_000
+    problem = "has 8388609 rows in one row group: at most 8388608"
+    done = dumbbell("show", "out", "--intervals")
+    (line,) = done.stderr.splitlines()
+    assert line.endswith(f"packets.parquet: {problem}")
+    assert "Client: vegas" in done.stdout
+    run = library.open(folder / "out").runs[0]
+    for read in (run.packets, run.samples):
+        with pytest.raises(library.Error, match=problem):
+            read()
 
 
 def test_triggers_of_somebody_elses_index_are_not_executed(dumbbell: Dumbbell, results: Path) -> None:

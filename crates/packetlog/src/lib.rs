@@ -37,6 +37,8 @@
 pub mod capture;
 mod columns;
 mod error;
+mod footer;
+mod groups;
 pub mod pantheon;
 mod pending;
 pub mod qlog;

@@ -1,46 +1,37 @@
-//! Reading sampled state back, one row group at a time.
+//! Reading sampled state back, in bounded memory.
 
 use crate::columns::{FORMAT_KEY, check_file};
-use crate::reader::{open_column, open_parquet, read_column};
+use crate::groups::{Columns, Groups, open_column, read_column, same_length};
 use crate::samples::Names;
 use crate::{Error, Key, Sample, SampleTable};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::basic::Type;
+use parquet::column::reader::ColumnReaderImpl;
+use parquet::data_type::{ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, RowGroupReader};
-use parquet::file::serialized_reader::SerializedFileReader;
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use parquet::file::reader::RowGroupReader;
+use std::path::Path;
 use std::sync::Arc;
 
-/// Streams the rows of a table of samples; memory is bounded by one row group. After an error it yields nothing more.
+/// Streams the rows of a table of samples. After an error it yields nothing more.
 pub struct SampleReader {
-    path: PathBuf,
-    file: SerializedFileReader<File>,
-    table: SampleTable,
-    strings: Names<Arc<str>>,
-    next_group: usize,
+    groups: Groups<SampleColumns>,
+    batch: Batch,
     rows: std::vec::IntoIter<Sample>,
 }
 
 impl SampleReader {
     /// Opens a table of samples; anything else, and a table that was cut off, is an error that says so.
     pub fn open(path: impl AsRef<Path>, table: SampleTable) -> Result<Self, Error> {
-        let path = path.as_ref().to_owned();
-        let file = open_parquet(&path)?;
-        let schema = table.schema().map_err(|e| Error::parquet(&path, "read", e))?;
-        let expected = [(FORMAT_KEY, table.format().to_owned())];
-        check_file(&path, file.metadata().file_metadata(), &expected, &schema)?;
-        let (strings, rows) = (Names::default(), Vec::new().into_iter());
-        Ok(Self { path, file, table, strings, next_group: 0, rows })
+        let path = path.as_ref();
+        let groups = Groups::open(path)?;
+        let schema = table.schema().map_err(|e| Error::parquet(path, "read", e))?;
+        check_file(path, groups.metadata(), &[(FORMAT_KEY, table.format().to_owned())], &schema)?;
+        Ok(Self { groups, batch: Batch::default(), rows: Vec::new().into_iter() })
     }
 
-    fn next_group(&mut self) -> Result<(), ParquetError> {
-        let group = self.file.get_row_group(self.next_group)?;
-        let mut samples = Vec::new();
-        read_group(group.as_ref(), self.table, &mut self.strings, &mut samples)?;
-        self.next_group += 1;
-        self.rows = samples.into_iter();
-        Ok(())
+    /// Number of samples in the table.
+    pub fn rows(&self) -> u64 {
+        self.groups.rows()
     }
 }
 
@@ -52,12 +43,10 @@ impl Iterator for SampleReader {
             if let Some(sample) = self.rows.next() {
                 return Some(Ok(sample));
             }
-            if self.next_group >= self.file.num_row_groups() {
-                return None;
-            }
-            if let Err(error) = self.next_group() {
-                self.next_group = usize::MAX;
-                return Some(Err(Error::parquet(&self.path, "read", error)));
+            match self.groups.read(&mut self.batch) {
+                Ok(true) => self.rows = std::mem::take(&mut self.batch.samples).into_iter(),
+                Ok(false) => return None,
+                Err(error) => return Some(Err(error)),
             }
         }
     }
@@ -68,56 +57,84 @@ pub fn read_samples(path: impl AsRef<Path>, table: SampleTable) -> Result<Vec<Sa
     SampleReader::open(path, table)?.collect()
 }
 
+/// Decoded samples, and the names that they share.
+#[derive(Default)]
+struct Batch {
+    samples: Vec<Sample>,
+    strings: Names<Arc<str>>,
+}
+
 impl Names<Arc<str>> {
     fn shared(&mut self, name: &str) -> Arc<str> {
         self.intern(|known| &**known == name, || Arc::from(name))
     }
 
-    fn column(&mut self, column: &[ByteArray]) -> Result<Vec<Arc<str>>, ParquetError> {
-        column.iter().map(|bytes| Ok(self.shared(bytes.as_utf8()?))).collect()
+    /// The next batch of a column of names.
+    fn column(
+        &mut self,
+        column: &mut ColumnReaderImpl<ByteArrayType>,
+    ) -> Result<Vec<Arc<str>>, ParquetError> {
+        batch_of(column)?.iter().map(|bytes| Ok(self.shared(bytes.as_utf8()?))).collect()
     }
 }
 
-fn read_group(
-    group: &dyn RowGroupReader,
-    table: SampleTable,
-    strings: &mut Names<Arc<str>>,
-    samples: &mut Vec<Sample>,
-) -> Result<(), ParquetError> {
-    let times = whole_column::<Int64Type>(group, 0)?;
-    let keys = match table {
-        SampleTable::Flows => {
-            whole_column::<Int32Type>(group, 1)?.iter().map(|&flow| Key::Flow(flow as u32)).collect()
-        }
-        SampleTable::Links => strings
-            .column(&whole_column::<ByteArrayType>(group, 1)?)?
-            .into_iter()
-            .map(Key::Link)
-            .collect::<Vec<_>>(),
-    };
-    let fields = strings.column(&whole_column::<ByteArrayType>(group, 2)?)?;
-    let units = strings.column(&whole_column::<ByteArrayType>(group, 3)?)?;
-    let values = whole_column::<DoubleType>(group, 4)?;
-    let rows = times.len();
-    if [keys.len(), fields.len(), units.len(), values.len()].iter().any(|&other| other != rows) {
-        return Err(ParquetError::General("the columns differ in length".to_owned()));
-    }
-    for ((((time, key), field), unit), value) in
-        times.into_iter().zip(keys).zip(fields).zip(units).zip(values)
-    {
-        samples.push(Sample { time_ns: time as u64, key, field, unit, value });
-    }
-    Ok(())
+/// The typed column readers of one row group.
+struct SampleColumns {
+    time_ns: ColumnReaderImpl<Int64Type>,
+    keys: Keys,
+    field: ColumnReaderImpl<ByteArrayType>,
+    unit: ColumnReaderImpl<ByteArrayType>,
+    value: ColumnReaderImpl<DoubleType>,
 }
 
-fn whole_column<T: parquet::data_type::DataType>(
-    group: &dyn RowGroupReader,
-    index: usize,
-) -> Result<Vec<T::T>, ParquetError> {
-    let mut column = open_column::<T>(group, index)?;
-    let (mut values, mut batch) = (Vec::new(), Vec::new());
-    while read_column(&mut column, &mut batch)? > 0 {
-        values.append(&mut batch);
+/// Numbers of flows, or names of links.
+enum Keys {
+    Flows(ColumnReaderImpl<Int32Type>),
+    Links(ColumnReaderImpl<ByteArrayType>),
+}
+
+impl Columns for SampleColumns {
+    type Batch = Batch;
+
+    fn open(group: &dyn RowGroupReader) -> Result<Self, ParquetError> {
+        let keys = match group.metadata().column(1).column_type() {
+            Type::INT32 => Keys::Flows(open_column(group, 1)?),
+            _ => Keys::Links(open_column(group, 1)?),
+        };
+        Ok(Self {
+            time_ns: open_column(group, 0)?,
+            keys,
+            field: open_column(group, 2)?,
+            unit: open_column(group, 3)?,
+            value: open_column(group, 4)?,
+        })
     }
+
+    fn read(&mut self, batch: &mut Batch) -> Result<usize, ParquetError> {
+        let times = batch_of(&mut self.time_ns)?;
+        let keys: Vec<_> = match &mut self.keys {
+            Keys::Flows(flows) => batch_of(flows)?.iter().map(|&flow| Key::Flow(flow as u32)).collect(),
+            Keys::Links(links) => batch.strings.column(links)?.into_iter().map(Key::Link).collect(),
+        };
+        let fields = batch.strings.column(&mut self.field)?;
+        let units = batch.strings.column(&mut self.unit)?;
+        let values = batch_of(&mut self.value)?;
+        let rows = same_length([times.len(), keys.len(), fields.len(), units.len(), values.len()])?;
+        let rows_of_columns = times.into_iter().zip(keys).zip(fields).zip(units).zip(values);
+        batch.samples.extend(rows_of_columns.map(|((((time, key), field), unit), value)| Sample {
+            time_ns: time as u64,
+            key,
+            field,
+            unit,
+            value,
+        }));
+        Ok(rows)
+    }
+}
+
+/// The next batch of a column.
+fn batch_of<T: DataType>(column: &mut ColumnReaderImpl<T>) -> Result<Vec<T::T>, ParquetError> {
+    let mut values = Vec::new();
+    read_column(column, &mut values)?;
     Ok(values)
 }

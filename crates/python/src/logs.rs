@@ -1,7 +1,7 @@
 //! Packet logs and samples: measured, drawn from, imported, exported.
 
 use crate::columns::Series;
-use crate::source::Source;
+use crate::source::{Source, each_record, each_sample};
 use crate::thinning::{Extent, Thinning};
 use crate::{error, text};
 use measure::{
@@ -91,22 +91,22 @@ pub(crate) fn measure_log(py: Python<'_>, packets: Option<PathBuf>, options: &st
     });
     let stats = py.detach(|| {
         if let Some(packets) = packets {
-            PacketLogReader::open(packets)?.for_each(|record| meter.record(record))?;
+            each_record(PacketLogReader::open(packets).map_err(text)?, |record| meter.record(record))?;
         }
         let mut senders = Vec::new();
         if let Some(samples) = options.stated {
             let mut stated = meter.stated();
-            for sample in SampleReader::open(samples, SampleTable::Flows)? {
-                let Sample { time_ns, key, field, unit, value } = sample?;
+            let samples = SampleReader::open(samples, SampleTable::Flows).map_err(text)?;
+            each_sample(samples, |Sample { time_ns, key, field, unit, value }| {
                 if let Key::Flow(flow) = key {
                     stated.state(Time::from_ns(time_ns), flow, &field, &unit, value);
                 }
-            }
+            })?;
             senders = stated.finish();
         }
-        Ok::<_, packetlog::Error>(meter.finish(&[], &senders))
-    });
-    serde_json::to_string(&stats.map_err(text)?).map_err(text)
+        PyResult::Ok(meter.finish(&[], &senders))
+    })?;
+    serde_json::to_string(&stats).map_err(text)
 }
 
 #[derive(Serialize)]
@@ -133,9 +133,9 @@ pub(crate) fn series(py: Python<'_>, packets: Source, bin_s: f64) -> PyResult<St
                 extent.add(record.time_ns, record.one_way_delay_ns);
             }
         })?;
-        Ok(RatesAndDelays { rates: meter.finish(), delay_range_ms: extent.range_ms() })
-    });
-    serde_json::to_string(&found.map_err(error)?).map_err(text)
+        PyResult::Ok(RatesAndDelays { rates: meter.finish(), delay_range_ms: extent.range_ms() })
+    })?;
+    serde_json::to_string(&found).map_err(text)
 }
 
 #[derive(Deserialize)]
@@ -169,9 +169,9 @@ pub(crate) fn jain_series(py: Python<'_>, packets: Source, options: &str) -> PyR
     let mut meter = JainMeter::new(window, options.rule, &flows);
     let found = py.detach(|| {
         packets.records_by_interval(window, |record| meter.record(record))?;
-        Ok(meter.finish(Span::from_secs_f64(options.duration_s)))
-    });
-    serde_json::to_string(&found.map_err(error)?).map_err(text)
+        PyResult::Ok(meter.finish(Span::from_secs_f64(options.duration_s)))
+    })?;
+    serde_json::to_string(&found).map_err(text)
 }
 
 #[derive(Deserialize)]
@@ -200,8 +200,8 @@ pub(crate) fn transfers(py: Python<'_>, packets: Source, options: &str) -> PyRes
     );
     let transfers = py.detach(|| {
         packets.records_by_interval(interval, |record| meter.record(record)).map(|()| meter.finish())
-    });
-    serde_json::to_string(&transfers.map_err(error)?).map_err(text)
+    })?;
+    serde_json::to_string(&transfers).map_err(text)
 }
 
 /// Flat arrays in native byte order.
@@ -224,7 +224,7 @@ pub(crate) fn delay_points<'py>(
         "ack" => Event::AckDeliver,
         _ => return Err(error(format!("direction `{direction}`: allowed are data, ack"))),
     };
-    let points = py.detach(|| -> Result<_, String> {
+    let points = py.detach(|| -> PyResult<_> {
         let mut extent = Extent::new();
         if packets.rows()? > all_up_to {
             packets.records_by_interval(LONGEST, |record| {
@@ -248,7 +248,7 @@ pub(crate) fn delay_points<'py>(
         })?;
         Ok(points)
     });
-    let (flows, times, delays) = points.map_err(error)?;
+    let (flows, times, delays) = points?;
     Ok((PyBytes::new(py, &flows), PyBytes::new(py, &times), PyBytes::new(py, &delays)))
 }
 
@@ -258,7 +258,7 @@ type SampleSeries<'py> = (String, String, String, Bound<'py, PyBytes>, Bound<'py
 /// The time series of samples, by key and field.
 #[pyfunction]
 pub(crate) fn samples(py: Python<'_>, samples: Source) -> PyResult<Vec<SampleSeries<'_>>> {
-    let found = py.detach(|| samples.series()).map_err(error)?;
+    let found = py.detach(|| samples.series())?;
     let to_python = |series: Series| {
         let seconds = |time_ns: &u64| (*time_ns as f64 / 1e9).to_ne_bytes();
         let times: Vec<u8> = series.time_ns.iter().flat_map(seconds).collect();

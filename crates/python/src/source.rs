@@ -5,12 +5,22 @@ use crate::columns::{self, Series};
 use crate::table::Table;
 use crate::{error, text};
 use measure::MemoryBound;
-use packetlog::{Key, PacketLogReader, Sample, SampleReader};
+use packetlog::{Key, PacketLogReader, Sample, SampleReader, SampleTable};
 use pyo3::prelude::*;
 use record::Record;
 use runs::{FlowSamples, LinkSamples, PacketColumns};
 use std::path::{Path, PathBuf};
 use units::{Span, Time};
+
+/// Rows of a log between two looks at the signals: a tenth of a second.
+const ROWS_PER_LOOK: usize = 1 << 20;
+
+/// Bytes of a record in a table.
+const RECORD_BYTES: u64 = 37;
+/// Bytes of a sample in a table.
+const SAMPLE_BYTES: u64 = 28;
+/// Bytes of a sample in a time series.
+const POINT_BYTES: u64 = 16;
 
 /// A packet log or samples: a table in memory, or a file.
 #[derive(Debug, FromPyObject)]
@@ -21,39 +31,30 @@ pub(crate) enum Source {
 
 impl Source {
     /// How many records a packet log has.
-    pub(crate) fn rows(&self) -> Result<u64, String> {
+    pub(crate) fn rows(&self) -> PyResult<u64> {
         match self {
             Self::Memory(table) => Ok(rows(table.get().columns()) as u64),
-            Self::File(file) => {
-                PacketLogReader::open(file).map(|log| log.rows()).map_err(|cause| cause.to_string())
-            }
+            Self::File(file) => PacketLogReader::open(file).map(|log| log.rows()).map_err(text),
         }
     }
 
     /// Passes every record of a packet log to `visit`.
-    pub(crate) fn records(&self, mut visit: impl FnMut(&Record)) -> Result<(), String> {
+    pub(crate) fn records(&self, mut visit: impl FnMut(&Record)) -> PyResult<()> {
         match self {
             Self::Memory(table) => {
-                let records = columns::records(table.get()).ok_or("this table is no packet log")?;
-                records.for_each(|record| visit(&record));
+                let none = || error("this table is no packet log".to_owned());
+                let mut records = columns::records(table.get()).ok_or_else(none)?;
+                until_interrupted(|| Ok(records.next()), |record| visit(&record))
             }
-            Self::File(file) => {
-                let reader = PacketLogReader::open(file).map_err(|cause| cause.to_string())?;
-                reader.for_each(visit).map_err(|cause| cause.to_string())?;
-            }
+            Self::File(file) => each_record(PacketLogReader::open(file).map_err(text)?, visit),
         }
-        Ok(())
     }
 
     /// Passes every record to `visit`, which counts in intervals of time for each flow.
     ///
     /// # Errors
-    /// One line: the log has more flows or intervals than [`MemoryBound`] allows.
-    pub(crate) fn records_by_interval(
-        &self,
-        interval: Span,
-        mut visit: impl FnMut(&Record),
-    ) -> Result<(), String> {
+    /// One line: the log has more flows or intervals than [`MemoryBound`] allows. What a signal raised.
+    pub(crate) fn records_by_interval(&self, interval: Span, mut visit: impl FnMut(&Record)) -> PyResult<()> {
         let mut bound = MemoryBound::new(interval);
         self.records(|record| {
             if bound.takes(record) {
@@ -61,18 +62,18 @@ impl Source {
             }
         })?;
         let Some(what) = bound.exceeded() else { return Ok(()) };
-        match self {
-            Self::Memory(_) => Err(what),
-            Self::File(file) => Err(format!("{}: {what}", file.display())),
-        }
+        Err(error(match self {
+            Self::Memory(_) => what,
+            Self::File(file) => format!("{}: {what}", file.display()),
+        }))
     }
 
     /// The time series of samples.
-    pub(crate) fn series(&self) -> Result<Vec<Series>, String> {
-        let none = || "this table has no samples".to_owned();
+    pub(crate) fn series(&self) -> PyResult<Vec<Series>> {
+        let none = || error("this table has no samples".to_owned());
         match self {
             Self::Memory(table) => columns::series(table.get()).ok_or_else(none),
-            Self::File(file) => columns::series(&sampled(file)?).ok_or_else(none),
+            Self::File(file) => columns::series(&sampled(file, SAMPLE_BYTES + POINT_BYTES)?).ok_or_else(none),
         }
     }
 }
@@ -80,37 +81,95 @@ impl Source {
 /// The records of a packet log as a table.
 #[pyfunction]
 pub(crate) fn read_packets(py: Python<'_>, file: PathBuf) -> PyResult<Table> {
-    let mut packets = PacketColumns::default();
-    py.detach(|| PacketLogReader::open(file)?.for_each(|record| packets.push(record))).map_err(text)?;
-    Ok(packets.into())
+    py.detach(|| {
+        let log = PacketLogReader::open(&file).map_err(text)?;
+        check_memory(&file, log.rows(), RECORD_BYTES)?;
+        let mut packets = PacketColumns::default();
+        each_record(log, |record| packets.push(record))?;
+        Ok(packets.into())
+    })
 }
 
 /// The rows of a table of samples.
 #[pyfunction]
 pub(crate) fn read_samples(py: Python<'_>, file: PathBuf) -> PyResult<Table> {
-    py.detach(|| sampled(&file)).map_err(error)
+    py.detach(|| sampled(&file, SAMPLE_BYTES))
 }
 
-fn sampled(file: &Path) -> Result<Table, String> {
+/// The rows of a table of samples, each of which will take `row_bytes` of memory.
+fn sampled(file: &Path, row_bytes: u64) -> PyResult<Table> {
     let kind = match file.file_name().and_then(|name| name.to_str()) {
-        Some("flows.parquet") => packetlog::SampleTable::Flows,
-        Some("links.parquet") => packetlog::SampleTable::Links,
-        _ => return Err(format!("{}: allowed are flows.parquet and links.parquet", file.display())),
+        Some("flows.parquet") => SampleTable::Flows,
+        Some("links.parquet") => SampleTable::Links,
+        _ => {
+            return Err(error(format!("{}: allowed are flows.parquet and links.parquet", file.display())));
+        }
     };
-    let read = || {
-        let (mut flows, mut links) = (FlowSamples::default(), LinkSamples::default());
-        for sample in SampleReader::open(file, kind)? {
-            let Sample { time_ns, key, field, unit, value } = sample?;
-            let at = Time::from_ns(time_ns);
-            match key {
-                Key::Flow(flow) => flows.flow(at, flow, &field, &unit, value),
-                Key::Link(link) => links.link(at, &link, &field, &unit, value),
+    let samples = SampleReader::open(file, kind).map_err(text)?;
+    check_memory(file, samples.rows(), row_bytes)?;
+    let (mut flows, mut links) = (FlowSamples::default(), LinkSamples::default());
+    each_sample(samples, |Sample { time_ns, key, field, unit, value }| {
+        let at = Time::from_ns(time_ns);
+        match key {
+            Key::Flow(flow) => flows.flow(at, flow, &field, &unit, value),
+            Key::Link(link) => links.link(at, &link, &field, &unit, value),
+        }
+    })?;
+    Ok(match kind {
+        SampleTable::Flows => flows.into(),
+        SampleTable::Links => links.into(),
+    })
+}
+
+/// Passes every record of a log to `visit`, unless a signal raises something.
+pub(crate) fn each_record(mut log: PacketLogReader, mut visit: impl FnMut(&Record)) -> PyResult<()> {
+    until_interrupted(|| log.read().map_err(text), |record| visit(&record))
+}
+
+/// Passes every sample to `visit`, unless a signal raises something.
+pub(crate) fn each_sample(mut samples: SampleReader, visit: impl FnMut(Sample)) -> PyResult<()> {
+    until_interrupted(|| samples.next().transpose().map_err(text), visit)
+}
+
+/// Passes what `next` gives to `visit`, until there is no more or a signal raises something: Ctrl-C is delivered when the
+/// interpreter is asked for it.
+fn until_interrupted<T>(
+    mut next: impl FnMut() -> PyResult<Option<T>>,
+    mut visit: impl FnMut(T),
+) -> PyResult<()> {
+    loop {
+        for _ in 0..ROWS_PER_LOOK {
+            match next()? {
+                Some(row) => visit(row),
+                None => return Ok(()),
             }
         }
-        Ok(match kind {
-            packetlog::SampleTable::Flows => flows.into(),
-            packetlog::SampleTable::Links => links.into(),
-        })
-    };
-    read().map_err(|cause: packetlog::Error| cause.to_string())
+        if let Some(raised) = Python::attach(|py| py.check_signals().err()) {
+            return Err(raised);
+        }
+    }
+}
+
+/// Refuses what would take more memory than this machine has available, where it says how much that is.
+fn check_memory(file: &Path, rows: u64, row_bytes: u64) -> PyResult<()> {
+    let needed = rows.saturating_mul(row_bytes);
+    match available_bytes() {
+        Some(available) if needed > available => {
+            let gib = |bytes: u64| bytes as f64 / (1_u64 << 30) as f64;
+            let (file, needed, available) = (file.display(), gib(needed), gib(available));
+            Err(error(format!(
+                "{file}: its {rows} rows need {needed:.1} GiB of memory: {available:.1} GiB are available"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How much memory the system can still give, bytes.
+#[expect(clippy::disallowed_methods, reason = "what the system says of its memory is a file")]
+fn available_bytes() -> Option<u64> {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let rest = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
 }

@@ -2,6 +2,7 @@
 
 mod captures;
 mod common;
+mod footers;
 mod pantheon_any;
 mod pantheon_lenient;
 mod pantheon_logs;
