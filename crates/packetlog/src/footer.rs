@@ -25,9 +25,11 @@ const MOST_GROUP_ROWS: u64 = 1 << 23;
 /// and samples 52. This is 37 times as many: other tools may write larger row groups.
 const MOST_ROWS_PER_BYTE: u64 = 1 << 11;
 
-/// Opens any Parquet file; the library's complaints about the footer are replaced by one line that people understand.
-pub(crate) fn open_parquet(path: &Path) -> Result<SerializedFileReader<File>, Error> {
+/// Opens any Parquet file, with the file itself; the library's complaints about the footer are replaced by one line that
+/// people understand.
+pub(crate) fn open_parquet(path: &Path) -> Result<(SerializedFileReader<File>, File), Error> {
     let file = open_regular(path)?;
+    let same = file.try_clone().map_err(|e| Error::io(path, "read", e))?;
     let length = file.metadata().map_err(|e| Error::io(path, "read", e))?.len();
     let reader = SerializedFileReader::new(file).map_err(|error| match error {
         ParquetError::External(_) => Error::parquet(path, "read", error),
@@ -36,7 +38,7 @@ pub(crate) fn open_parquet(path: &Path) -> Result<SerializedFileReader<File>, Er
     let problem = wrong_chunks(reader.metadata(), length).or_else(|| wrong_rows(reader.metadata(), length));
     match problem {
         Some(problem) => Err(Error::file(path, problem)),
-        None => Ok(reader),
+        None => Ok((reader, same)),
     }
 }
 
@@ -61,7 +63,7 @@ fn wrong_chunks(footer: &ParquetMetaData, length: u64) -> Option<String> {
 }
 
 /// Where in its file a column of a row group lies.
-fn place(chunk: &ColumnChunkMetaData) -> Option<Range<u64>> {
+pub(crate) fn place(chunk: &ColumnChunkMetaData) -> Option<Range<u64>> {
     let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
     let start = u64::try_from(start).ok()?;
     let length = u64::try_from(chunk.compressed_size()).ok()?;

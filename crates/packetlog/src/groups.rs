@@ -1,7 +1,8 @@
 //! The row groups of a Parquet file, decoded one batch of rows after the other.
 
 use crate::Error;
-use crate::footer::open_parquet;
+use crate::footer::{open_parquet, place};
+use crate::pages::wrong_pages;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
@@ -29,6 +30,8 @@ pub(crate) trait Columns: Sized {
 pub(crate) struct Groups<C> {
     path: PathBuf,
     file: SerializedFileReader<File>,
+    /// The same, as bytes.
+    bytes: File,
     next_group: usize,
     columns: Option<C>,
     /// Rows of this row group that are still to come, says the footer.
@@ -37,8 +40,8 @@ pub(crate) struct Groups<C> {
 
 impl<C: Columns> Groups<C> {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let file = open_parquet(path)?;
-        Ok(Self { path: path.to_owned(), file, next_group: 0, columns: None, rows_left: 0 })
+        let (file, bytes) = open_parquet(path)?;
+        Ok(Self { path: path.to_owned(), file, bytes, next_group: 0, columns: None, rows_left: 0 })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -82,6 +85,12 @@ impl<C: Columns> Groups<C> {
                 return Ok(false);
             }
             let group = self.file.get_row_group(self.next_group).map_err(failed)?;
+            for chunk in group.metadata().columns() {
+                let problem = place(chunk).and_then(|place| wrong_pages(&self.bytes, chunk, place));
+                if let Some(problem) = problem {
+                    return Err(Error::file(&self.path, problem));
+                }
+            }
             self.rows_left = group.metadata().num_rows().unsigned_abs();
             self.columns = Some(C::open(group.as_ref()).map_err(failed)?);
             self.next_group += 1;

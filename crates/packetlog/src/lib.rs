@@ -39,6 +39,7 @@ mod columns;
 mod error;
 mod footer;
 mod groups;
+mod pages;
 pub mod pantheon;
 mod pending;
 pub mod qlog;

@@ -164,3 +164,28 @@ fn what_is_decoded_beyond_the_rows_that_were_claimed_is_an_error_at_once() {
         assert!(problem.ends_with("is damaged: it has fewer rows than its footer claims"), "{problem}");
     }
 }
+
+#[test]
+fn a_page_that_claims_more_bytes_than_its_column_has_is_not_decoded() {
+    let with_chunks = |group: RowGroupMetaData, bytes: (i64, i64)| {
+        let columns = group.columns().iter().map(|chunk| {
+            let (compressed, whole) =
+                (chunk.compressed_size() + bytes.0, chunk.uncompressed_size().min(bytes.1));
+            let chunk = chunk.clone().into_builder().set_total_compressed_size(compressed);
+            chunk.set_total_uncompressed_size(whole).build().unwrap()
+        });
+        let columns = columns.collect();
+        vec![group.into_builder().set_column_metadata(columns).build().unwrap()]
+    };
+    for (read, problem) in ends(|group| with_chunks(group, (0, 9))) {
+        assert_eq!(read, 0);
+        assert!(
+            problem.contains("is damaged: a page of ") && problem.ends_with("in a column of 9"),
+            "{problem}"
+        );
+    }
+    for (read, problem) in ends(|group| with_chunks(group, (-5, i64::MAX))) {
+        assert_eq!(read, 0);
+        assert!(problem.ends_with("is damaged: a page of it is longer than its column"), "{problem}");
+    }
+}
