@@ -636,11 +636,8 @@ def test_a_record_that_somebody_else_may_write_is_no_record(
     assert not (folder / "executed").exists()
 
 
-def test_an_index_that_came_with_results_is_not_opened(dumbbell: Dumbbell, folder: Path) -> None:
-    """Beside it lies a journal that makes SQLite remove the file which it names (https://sqlite.org/fileformat.html)."""
-    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
-    victim, index = folder / "thesis.txt", folder / "out/results.sqlite"
-    victim.write_text("years of work")
+def journal_that_removes(victim: Path, index: Path) -> Path:
+    """A journal beside a database that makes SQLite remove a file (https://sqlite.org/fileformat.html)."""
     connection = sqlite3.connect(index)
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.execute("CREATE TABLE unwanted (x)")
@@ -649,13 +646,35 @@ def test_an_index_that_came_with_results_is_not_opened(dumbbell: Dumbbell, folde
     magic = bytes.fromhex("d9d505f920a163d7")
     head = magic + (0).to_bytes(4) + (7).to_bytes(4) + (1).to_bytes(4) + (512).to_bytes(4) + (4096).to_bytes(4)
     end = (0).to_bytes(4) + name + len(name).to_bytes(4) + sum(name).to_bytes(4) + magic
-    (folder / "out/results.sqlite-journal").write_bytes(head.ljust(512, b"\0") + end)
+    journal = index.with_name(f"{index.name}-journal")
+    journal.write_bytes(head.ljust(512, b"\0") + end)
+    return journal
+
+
+def test_an_index_that_came_with_results_is_not_opened(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    victim, index = folder / "thesis.txt", folder / "out/results.sqlite"
+    victim.write_text("years of work")
+    journal = journal_that_removes(victim, index)
     dumbbell("run", "--resume", "--out", "out")
     assert victim.read_text() == "years of work"
-    assert not (folder / "out/results.sqlite-journal").exists()
+    assert not journal.exists()
     assert [
         row[0] for row in sqlite3.connect(index).execute("SELECT name FROM sqlite_master WHERE name = 'unwanted'")
     ] == []
+
+
+def test_a_journal_beside_a_database_of_many_removes_no_file(dumbbell: Dumbbell, folder: Path) -> None:
+    run = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--db-path", "all.sqlite", "--out")
+    dumbbell(*run, "one")
+    victim = folder / "thesis.txt"
+    victim.write_text("years of work")
+    journal = journal_that_removes(victim, folder / "all.sqlite")
+    said = dumbbell(*run, "two", expect=None).stderr
+    assert "all.sqlite-journal: names another file, and is not of dumbbell: remove it" in said
+    assert victim.read_text() == "years of work"
+    journal.write_bytes(b"")
+    dumbbell(*run, "three")
 
 
 def test_a_pipe_in_the_place_of_a_journal_is_removed(dumbbell: Dumbbell, folder: Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.input_files import open_regular
 from dumbbell.experiment import Experiment
 from dumbbell.results.directory import ResultsDirectory
 from dumbbell.results.numbers import definition, definitions, numbers, sampled_metrics
@@ -22,6 +23,7 @@ from dumbbell.results.sql import rows
 from dumbbell.results.sql.schema import require_ours, upgrade, views
 
 INDEX = "results.sqlite"
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 BUSY_TIMEOUT_S = 30.0
 """How long a writer waits for the others before it gives up."""
 
@@ -49,6 +51,7 @@ class Database:
             file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"{file}: {one_line(error)}") from None
+        _require_own_journal(file)
         with _explained(self.file):
             self.connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_S, isolation_level=None)
             try:
@@ -207,6 +210,28 @@ def _explained(file: Path) -> Iterator[None]:
         raise UserError(f"{file}: is damaged ({one_line(error)})") from None
     except OSError as error:
         raise UserError(f"{file}: {one_line(error)}") from None
+
+
+def _require_own_journal(file: Path) -> None:
+    """Refuses a journal that was left beside a database if it names a file that SQLite would remove.
+
+    Such a one is of changes to several databases at once, which dumbbell does not make. Its last bytes tell it
+    (https://sqlite.org/fileformat.html, The Rollback Journal).
+
+    Raises:
+        UserError: it is such a journal.
+    """
+    journal = file.with_name(f"{file.name}-journal")
+    try:
+        with open_regular(journal) as stream:
+            stream.seek(-min(len(_JOURNAL_MAGIC), os.fstat(stream.fileno()).st_size), os.SEEK_END)
+            names_a_file = stream.read() == _JOURNAL_MAGIC
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UserError(f"{journal}: {one_line(error)}") from None
+    if names_a_file:
+        raise UserError(f"{journal}: names another file, and is not of dumbbell: remove it")
 
 
 def start_anew(file: Path) -> None:
