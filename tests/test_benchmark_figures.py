@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dumbbell import catalog
 from dumbbell.present.plots import (
     Bars,
+    DelaySteps,
     Distribution,
     Ellipse,
     MapAxis,
@@ -28,6 +29,8 @@ from dumbbell.present.plots import (
     SweepLine,
     SweepPanel,
     WindowSeries,
+    delay_axis,
+    delay_cdf_figure,
     distribution_figure,
     fairness_figure,
     flow_stroke,
@@ -395,6 +398,18 @@ def test_distributions_rise_to_one_and_ignore_what_is_no_number() -> None:
     assert labels.count("eCDF") == 2
     assert {"Throughput (Mbit/s)", "sRTT (ms)", "A"} <= set(labels)
     assert lines(drawing, "#ff0000") == 3
+
+
+def test_a_distribution_of_delays_has_a_line_for_each_flow_with_packets_and_names_all() -> None:
+    steps = [("A", "#ff0000", [1.0, 40.0], [0.5, 1.0]), ("B", "#00ff00", [], [])]
+    flows = [
+        DelaySteps(label, Stroke(color, "o"), numpy.array(delay_ms), numpy.array(part))
+        for label, color, delay_ms, part in steps
+    ]
+    drawing = delay_cdf_figure("f", flows, delay_axis([1.0, 40.0]))
+    assert {"eCDF", "One-way delay (ms), logarithmic", "A", "B"} <= set(texts(drawing))
+    assert (lines(drawing, "#ff0000"), lines(drawing, "#00ff00")) == (2, 1)
+    assert "no samples" in delay_cdf_figure("f", flows[1:], delay_axis([]))
 
 
 def test_a_window_figure_has_what_its_flows_have() -> None:

@@ -125,6 +125,40 @@ def test_the_state_of_controllers_is_drawn_by_name(
     assert set(variables) <= {row["field"] for row in rows(results.parent / "state.csv")}
 
 
+def test_the_distribution_of_delays_has_the_percentiles_of_the_metrics(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--mix", "vegas+cubic", "--path", "small.toml", "--duration", "5", "--out", "r")
+    dumbbell("figure", "r", "delay-cdf")
+    found = rows(folder / "delay-cdf.csv")
+    for flow in package.open(folder / "r").run().statistics["flows"]:
+        steps = [(float(row["delay_ms"]), float(row["part"])) for row in found if row["of"] == f"flow {flow['flow']}"]
+        assert steps == sorted(steps)
+        assert steps[-1][1] == 1.0
+        assert next(delay_ms for delay_ms, part in steps if part >= 0.95) == pytest.approx(
+            flow["delay_p95_ms"], rel=2e-3
+        )
+
+
+def test_of_a_long_log_every_packet_counts_in_the_distribution_of_delays() -> None:
+    path = package.make_path(rate="1gbit", rtt="2ms")
+    run = package.simulate(package.specification("reno", path, duration=7.0))
+    arrived = run.packets().where("event", "deliver")["one_way_delay_ns"] / 1e6
+    assert len(arrived) > 500_000
+    table = run.figure("delay-cdf").data
+    assert 1000 < len(table) <= 2000
+    for delay_ms, part in zip(table["delay_ms"], table["part"], strict=True):
+        assert part == pytest.approx((arrived <= delay_ms + 1e-9).mean(), abs=1e-9)
+
+
+@pytest.mark.parametrize(("queue", "logarithmic"), [(4, False), (400, True)])
+def test_the_axis_of_the_distribution_of_delays_is_logarithmic_where_they_span_widely(
+    queue: int, logarithmic: bool
+) -> None:
+    path = package.make_path(rate="8mbit", rtt="40ms", queue=f"{queue}p")
+    drawing = package.simulate(package.specification("cubic", path, duration=6.0)).figure("delay-cdf")
+    assert ("One-way delay (ms), logarithmic" in drawing.svg) == logarithmic
+    assert "One-way delay (ms)" in drawing.svg
+
+
 def test_all_schemes_on_a_path_have_the_same_delay_axis(dumbbell: Dumbbell, results: Path) -> None:
     dumbbell("report", results, "--html")
     page = (results / "report.html").read_text()

@@ -18,7 +18,7 @@ from dumbbell.results.series.samples import RunSamples, Sampled, read_sampled, r
 from dumbbell.results.series.table import Table
 
 Rows = Iterator[list[object]]
-"""Rows of the table behind a figure of a run, in the columns of `COLUMNS`."""
+"""Rows of the table behind a figure of a run, in the columns of `COLUMNS` if it has no others."""
 
 COLUMNS = {
     "of": "text",
@@ -73,15 +73,15 @@ class OfRun:
     """Starts the identifiers in the drawing."""
     run: DrawnRun
 
-    def drawn(self, drawing: str, rows: Callable[[], Rows]) -> Drawn:
-        """Return what was drawn, with the rows of its table.
+    def drawn(self, drawing: str, rows: Callable[[], Rows], columns: Mapping[str, str] = COLUMNS) -> Drawn:
+        """Return what was drawn, with the rows of its table and their columns.
 
         Raises:
             UserError: there is no drawing, for nothing was recorded.
         """
         if not drawing:
             raise UserError(f"{self.run.label}: figure `{self.kind}`: nothing of it was recorded")
-        return Drawn(self.run.label, drawing, lambda: Table.of(COLUMNS, list(rows())))
+        return Drawn(self.run.label, drawing, lambda: Table.of(columns, list(rows())))
 
     @cached_property
     def samples(self) -> RunSamples:

@@ -3,7 +3,7 @@
 from dumbbell.present.plots.parts import untouched  # noqa: F401 (before all that imports matplotlib)
 
 # isort: split
-from dumbbell.present.plots.distribution import Distribution, distribution_figure
+from dumbbell.present.plots.distribution import DelaySteps, Distribution, delay_cdf_figure, distribution_figure
 from dumbbell.present.plots.heatmap import MapAxis, heatmap_figure
 from dumbbell.present.plots.in_flight import OperatingPoint, Optimum, in_flight_figure
 from dumbbell.present.plots.matrix import matrix_figure
@@ -39,6 +39,7 @@ __all__ = [
     "CallSeries",
     "Curve",
     "DelayAxis",
+    "DelaySteps",
     "Distribution",
     "Ellipse",
     "FlowDelays",
@@ -76,6 +77,7 @@ __all__ = [
     "WindowSeries",
     "calls_figure",
     "delay_axis",
+    "delay_cdf_figure",
     "delay_figure",
     "delay_range",
     "distribution_figure",

@@ -1,4 +1,4 @@
-"""Distribution of the Operating Point: the eCDFs of throughput and smoothed RTT; ccperf.net, experiment #15."""
+"""Distributions as eCDFs: of the Operating Point (throughput, smoothed RTT; ccperf.net, experiment #15), of delays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import numpy
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from dumbbell.present.plots.parts.axis import DelayAxis
 from dumbbell.present.plots.parts.canvas import look, render
 from dumbbell.present.plots.parts.frame import LINES, frame, say_empty, value_limits
 from dumbbell.present.plots.parts.strokes import Stroke, line_look, marked
@@ -24,6 +25,31 @@ class Distribution:
     srtt_ms: NDArray[Any]
 
 
+@dataclass(frozen=True)
+class DelaySteps:
+    """The eCDF of one flow's delays, upwards: `part` of its packets took at most `delay_ms`."""
+
+    label: str
+    stroke: Stroke
+    delay_ms: NDArray[Any]
+    part: NDArray[Any]
+
+
+def delay_cdf_figure(name: str, flows: Sequence[DelaySteps], axis: DelayAxis, what: str = "One-way delay") -> str:
+    """Which part of the packets took at most so long, as SVG, a line for each flow."""
+    with look(name):
+        framed = frame(165.0)
+        axes = framed.plots[0]
+        axis.apply(axes)
+        axes.set_ylim(0, 1.02)
+        for index, flow in enumerate(flows):
+            _steps(axes, flow.label, flow.stroke, (flow.delay_ms, flow.part), (index, len(flows)))
+        if not any(len(flow.delay_ms) for flow in flows):
+            say_empty(axes)
+        framed.finish(["eCDF"], LINES, (f"{what} (ms){', logarithmic' if axis.logarithmic else ''}",))
+        return compact(render(framed.figure), name)
+
+
 def distribution_figure(name: str, distributions: Sequence[Distribution]) -> str:
     """Two plots as SVG: which part of the samples is at most so large."""
     with look(name):
@@ -36,17 +62,23 @@ def distribution_figure(name: str, distributions: Sequence[Distribution]) -> str
 
 def _ecdfs(axes: Axes, samples: Sequence[tuple[str, Stroke, NDArray[Any]]], from_zero: bool) -> None:
     cleaned = [(label, stroke, numpy.sort(values[numpy.isfinite(values)])) for label, stroke, values in samples]
-    span = value_limits([values for _, _, values in cleaned], from_zero)
-    axes.set_xlim(*span)
+    axes.set_xlim(*value_limits([values for _, _, values in cleaned], from_zero))
     axes.set_ylim(0, 1.02)
     for index, (label, stroke, values) in enumerate(cleaned):
-        if not len(values):
-            axes.plot([], [], label=label, **line_look(stroke))
-            continue
-        part = numpy.arange(1, len(values) + 1) / len(values)
-        # from the lower to the upper edge of the plot
-        x, y = numpy.concatenate([[values[0]], values, [span[1]]]), numpy.concatenate([[0.0], part, [1.0]])
-        every = marked(y, (0.0, 1.0), index, len(cleaned))  # evenly over the height: where most samples are
-        axes.plot(x, y, label=label, drawstyle="steps-post", markevery=every, **line_look(stroke))
+        part = numpy.arange(1, len(values) + 1) / max(len(values), 1)
+        _steps(axes, label, stroke, (values, part), (index, len(cleaned)))
     if not any(len(values) for _, _, values in cleaned):
         say_empty(axes)
+
+
+def _steps(
+    axes: Axes, label: str, stroke: Stroke, steps: tuple[NDArray[Any], NDArray[Any]], place: tuple[int, int]
+) -> None:
+    """Line `place[0]` of `place[1]`, from the lower to the right edge of the plot; one without values in the legend."""
+    values, part = steps
+    if not len(values):
+        axes.plot([], [], label=label, **line_look(stroke))
+        return
+    x, y = numpy.concatenate([[values[0]], values, [axes.get_xlim()[1]]]), numpy.concatenate([[0.0], part, [1.0]])
+    every = marked(y, (0.0, 1.0), *place)  # evenly over the height: where most samples are
+    axes.plot(x, y, label=label, drawstyle="steps-post", markevery=every, **line_look(stroke))

@@ -43,9 +43,12 @@ def rates(packets: Source, bin_s: float) -> Rates:
     )
 
 
-def delays(packets: Source) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
-    """By flow: when each data packet arrived (s since the start of the run) and how long it took (ms)."""
-    columns = _core.delay_points(packets, "data", _ALL_UP_TO)
+def delays(packets: Source, all_up_to: int = _ALL_UP_TO) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
+    """By flow: when each data packet arrived (s since the start of the run) and how long it took (ms).
+
+    Of more than `all_up_to` packets, only those that can be told apart in a figure over time: too few to be counted.
+    """
+    columns = _core.delay_points(packets, "data", all_up_to)
     flows = numpy.frombuffer(columns[0], dtype=numpy.uint32)
     time_s, delay_ms = (numpy.frombuffer(column, dtype=numpy.float64) for column in columns[1:])
     return {int(flow): (time_s[flows == flow], delay_ms[flows == flow]) for flow in numpy.unique(flows)}
