@@ -284,7 +284,9 @@ CAMPAIGN = {
 
 def _give_results(content: bytes, folder: Path) -> None:
     parted(content, STORED, folder / "given")
-    json.dumps(dumbbell.open(folder / "given").as_json())
+    results = dumbbell.open(folder / "given")
+    json.dumps(results.as_json())
+    list(results.faults())
     shutil.rmtree(folder / "given")
 
 

@@ -112,6 +112,7 @@ def test_statistics_of_another_shape(dumbbell: Dumbbell, folder: Path, key: str,
     for command, status in (
         (("show", "out"), 1),
         (("diff", "out", "out"), 1),
+        (("verify", "out"), 1),
         (("export", "pantheon", "out", "--out", "logs"), 2),
     ):
         done = dumbbell(*command, expect=status)

@@ -282,6 +282,7 @@ def test_to_read_results_loads_nothing_that_they_name(dumbbell: Dumbbell, strang
         ("show", "out"),
         ("report", "out"),
         ("diff", "out", "out"),
+        ("verify", "out"),
         ("export", "pantheon", "out", "--out", "p"),
     ):
         line = dumbbell(*words, expect=2).stderr

@@ -85,8 +85,47 @@ def test_damage_is_seen_in_results_that_recorded_no_digests(
     assert why in dumbbell(*RUN, "--resume").stderr
 
 
+@pytest.mark.parametrize(("name", "damage", "why"), DAMAGES)
+def test_verify_names_what_is_damaged(
+    dumbbell: Dumbbell, folder: Path, name: str, damage: Callable[[Path], object], why: str
+) -> None:
+    dumbbell(*RUN)
+    shutil.copytree(folder / "out", folder / "copy")
+    assert dumbbell("verify", "out", "copy").stdout == "4 of 4 finished runs are whole, 0 files damaged or missing\n"
+    damage(folder / name)
+    first, last = dumbbell("verify", "copy", "out", expect=1).stdout.splitlines()
+    assert first.startswith("damaged: out: reno on small, run 1: ")
+    assert why in first
+    assert last == "3 of 4 finished runs are whole, 1 files damaged or missing"
+
+
+def test_verify_has_a_line_for_each_file_and_counts_what_was_not_checked(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell(*RUN, "--runs", "2")
+    runs = folder / "out" / "runs" / "small"
+    cut(runs / "reno" / "1" / "packets.parquet")
+    (runs / "reno" / "1" / "links.parquet").unlink()
+    (runs / "reno" / "2" / "stats.json").unlink()
+    shutil.rmtree(runs / "cubic" / "1")
+    statistics = runs / "cubic" / "2" / "stats.json"
+    statistics.write_text(json.dumps({k: v for k, v in json.loads(statistics.read_text()).items() if k != "files"}))
+    *lines, last = dumbbell("verify", "out", expect=1).stdout.splitlines()
+    assert [line.split(": ")[2] for line in lines] == ["reno on small, run 1"] * 2 + ["reno on small, run 2"]
+    assert [line.split(": ")[3].split()[0] for line in lines] == ["links.parquet", "packets.parquet", "stats.json"]
+    assert last == (
+        "1 of 3 finished runs are whole, 3 files damaged or missing; 1 other runs are not finished; "
+        "of 1 runs no digests were recorded"
+    )
+
+
+def test_verify_refuses_what_is_no_results_directory_before_it_checks_any(dumbbell: Dumbbell) -> None:
+    dumbbell(*RUN)
+    done = dumbbell("verify", "out", "absent", expect=2)
+    assert (done.stdout, done.stderr) == ("", "dumbbell: absent: no such directory\n")
+
+
 def test_runs_without_a_packet_log_are_whole(dumbbell: Dumbbell) -> None:
     dumbbell(*RUN, "--log", "none")
+    dumbbell("verify", "out")
     assert "2 of 2 runs are finished already" in dumbbell(*RUN, "--log", "none", "--resume").stderr
 
 

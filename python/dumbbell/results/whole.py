@@ -1,10 +1,10 @@
 """Whether the files of a run are as they were recorded: their sizes and digests are in its statistics."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dumbbell.base.errors import one_line
+from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import digest
 from dumbbell.results.series.kept import PACKETS, kept_files
 
@@ -22,7 +22,12 @@ def recorded(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def damage(folder: Path, statistics: Mapping[str, Any], log: str) -> str | None:
-    """What is wrong with the files of a run whose packet log is `log`; nothing if they are as they were recorded.
+    """The first of the `faults` of a run; nothing if its files are as they were recorded."""
+    return next(faults(folder, statistics, log), None)
+
+
+def faults(folder: Path, statistics: Mapping[str, Any], log: str) -> Iterator[str]:
+    """Yield what is wrong with the files of a run whose packet log is `log`, a line for each file.
 
     Of results that recorded nothing about their files these have to be there and to end like such files.
     """
@@ -30,11 +35,13 @@ def damage(folder: Path, statistics: Mapping[str, Any], log: str) -> str | None:
     if not isinstance(found, dict):
         expected = {} if log == "none" else {f"{PACKETS}.parquet": None}
         found = expected | dict.fromkeys(f"{name}.parquet" for name in kept_files(folder))
-    try:
-        reasons = (_fault(folder / name, facts) for name, facts in found.items())
-        return next((reason for reason in reasons if reason), None)
-    except OSError as error:
-        return one_line(error)
+    for name, facts in found.items():
+        try:
+            fault = _fault(folder / name, facts)
+        except (OSError, UserError) as error:
+            fault = one_line(error)
+        if fault is not None:
+            yield fault
 
 
 def _fault(file: Path, facts: object) -> str | None:

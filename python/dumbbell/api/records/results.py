@@ -1,6 +1,6 @@
 """The results of an experiment: its runs and all their numbers, from a results directory."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
@@ -17,9 +17,11 @@ from dumbbell.results import ACCEPTED, ResultsDirectory, heartbeat
 from dumbbell.results.analysis.counterparts import counterparts
 from dumbbell.results.analysis.published import Beside, Replication, beside, published_json, replications
 from dumbbell.results.analysis.summary import Repetitions, repetitions
+from dumbbell.results.directory import DAMAGED, STATISTICS
 from dumbbell.results.series.kept import kept_files
 from dumbbell.results.series.table import Table
 from dumbbell.results.tested import first_lines, tested
+from dumbbell.results.whole import faults
 
 if TYPE_CHECKING:
     from dumbbell.api.records.figures import Figure
@@ -90,6 +92,22 @@ class Results:
     def good(self) -> bool:
         """Whether every run was made as well as this machine can."""
         return all(run.status in ACCEPTED for run in self.runs)
+
+    def faults(self) -> Iterator[tuple[RunResults, list[str]]]:
+        """Yield every finished run with what is wrong with its files: a line for each that is not as it was recorded.
+
+        Runs that failed, are invalid or were not made are left out: they have to be made again anyway. Where `files` is
+        not in the `statistics` of a run (imported ones), its files are only looked at whether they are there and not
+        cut off.
+        """
+        for run in self.runs:
+            if run.status == DAMAGED:
+                yield run, [str(run.reason)]
+            elif run.status in ACCEPTED:
+                folder = self.directory / run.statistics["directory"]
+                yield run, list(faults(folder, run.statistics, self.experiment.log))
+            elif run.status == "missing" and run.kept:  # a run's directory is complete or absent
+                yield run, [f"{STATISTICS} is missing"]
 
     @cached_property
     def metrics(self) -> Table:
