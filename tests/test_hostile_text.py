@@ -93,7 +93,7 @@ def test_json_of_anybody(dumbbell: Dumbbell, folder: Path, text: str, why: str) 
 def test_the_note_of_a_benchmark_is_an_object(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "pages").mkdir()
     (folder / "pages/benchmark.json").write_text("[]")
-    assert "pages/benchmark.json: is no JSON object" in dumbbell("report", "pages", expect=2).stderr
+    assert "pages/benchmark.json: the file: allowed is a table" in dumbbell("report", "pages", expect=2).stderr
 
 
 def test_json_that_reads_well_is_read() -> None:
