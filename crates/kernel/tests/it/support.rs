@@ -220,8 +220,9 @@ impl Connection {
             inside(&path.receiver, || TcpListener::bind((RECEIVER, PORT)).expect("the port is free"));
         let reader = thread::spawn(move || {
             let (mut stream, _) = listener.accept().expect("a connection");
-            // A connection that stalls ends like one that is closed: with too few bytes.
-            stream.set_read_timeout(Some(Duration::from_secs(2))).expect("a timeout");
+            // A connection that stalls ends like one that is closed: with too few bytes. On a busy machine two seconds without
+            // a byte are none that stalls.
+            stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
             let (mut buffer, mut bytes) = (vec![0; 1 << 16], 0);
             while let Ok(read @ 1..) = stream.read(&mut buffer) {
                 bytes += read as u64;
