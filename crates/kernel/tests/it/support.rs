@@ -55,7 +55,7 @@ pub(crate) fn is_available(name: &str) -> bool {
 
 /// Whether `name` is gone, at once or, after a kill, soon.
 pub(crate) fn is_soon_gone(name: &str) -> bool {
-    let deadline = Instant::now() + Duration::from_secs(2);
+    let deadline = Instant::now() + Duration::from_secs(10);
     while is_available(name) && Instant::now() < deadline {
         thread::sleep(Duration::from_millis(10));
     }
