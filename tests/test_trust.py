@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import importlib.util
+import json
 import os
 import pty
 import py_compile
@@ -676,6 +677,43 @@ def test_a_journal_beside_a_database_of_many_removes_no_file(dumbbell: Dumbbell,
     assert victim.read_text() == "years of work"
     journal.write_bytes(b"")
     dumbbell(*run, "three")
+
+
+@pytest.mark.parametrize("resume", [(), ("--resume",)])
+@pytest.mark.parametrize("content", ["one line\nand half a line", None])
+def test_a_link_in_the_place_of_a_calibrations_journal_changes_no_file(
+    dumbbell: Dumbbell, folder: Path, content: str | None, resume: tuple[str, ...]
+) -> None:
+    dumbbell("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "2", "--out", "out")
+    victim = folder / "thesis.txt"
+    if content is not None:
+        victim.write_text(content)
+    (folder / "x.calibration").mkdir()
+    (folder / "x.calibration" / "evaluations.jsonl").symlink_to(victim)
+    words = ("calibrate", "out", "--out", "x.toml", "--evaluations", "2", "--folds", "0", *resume)
+    said = dumbbell(*words, expect=2).stderr
+    assert "x.calibration/evaluations.jsonl: is a symbolic link: remove it" in said
+    assert (victim.read_text() if victim.exists() else None) == content
+
+
+def test_links_in_results_bring_no_file_of_elsewhere(dumbbell: Dumbbell, folder: Path) -> None:
+    run = ("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "1", "--out", "out")
+    dumbbell(*run)
+    (folder / "secret.txt").write_text("secret")
+    runs = folder / "out/runs/small"
+    content = json.loads((runs / "reno/1/stats.json").read_text())
+    (runs / "reno/1/stats.json").write_text(json.dumps(content | {"files": {}}))
+    (runs / "reno/1/links.parquet").unlink()
+    (runs / "reno/1/links.parquet").symlink_to(folder / "secret.txt")
+    (runs / "cubic").rename(folder / "elsewhere")
+    (runs / "cubic").symlink_to(folder / "elsewhere")
+    shown = dumbbell("show", "out", expect=1).stdout
+    assert "cubic on small, run 1: leads out of out" in shown
+    said = dumbbell("verify", "out", expect=1).stdout
+    assert "packets.parquet is not among what was recorded" in said
+    dumbbell(*run, "--resume", "--db-path", "all.sqlite", expect=None)
+    assert not any(file.read_bytes() == b"secret" for file in (folder / "all.sqlite.series").rglob("*.parquet"))
+    assert (folder / "secret.txt").read_text() == "secret"
 
 
 def test_a_pipe_in_the_place_of_a_journal_is_removed(dumbbell: Dumbbell, folder: Path) -> None:

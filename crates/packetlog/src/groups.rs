@@ -10,6 +10,7 @@ use parquet::file::metadata::FileMetaData;
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// Rows decoded at a time.
@@ -59,7 +60,9 @@ impl<C: Columns> Groups<C> {
 
     /// Fills an empty batch; false at the end of the file, and after an error.
     pub(crate) fn read(&mut self, batch: &mut C::Batch) -> Result<bool, Error> {
-        let filled = self.read_group(batch);
+        // The library panics on some bytes that no writer makes.
+        let filled = catch_unwind(AssertUnwindSafe(|| self.read_group(batch)))
+            .unwrap_or_else(|_| Err(Error::file(&self.path, "is damaged: its rows cannot be decoded")));
         if filled.is_err() {
             self.stop();
         }

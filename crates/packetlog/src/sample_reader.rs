@@ -12,6 +12,11 @@ use parquet::file::reader::RowGroupReader;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Most different names of fields, units and links: each row is compared with them.
+const MOST_NAMES: usize = 4096;
+/// Longest name, bytes.
+const MOST_NAME_BYTES: usize = 1024;
+
 /// Streams the rows of a table of samples. After an error it yields nothing more.
 pub struct SampleReader {
     groups: Groups<SampleColumns>,
@@ -74,7 +79,16 @@ impl Names<Arc<str>> {
         &mut self,
         column: &mut ColumnReaderImpl<ByteArrayType>,
     ) -> Result<Vec<Arc<str>>, ParquetError> {
-        batch_of(column)?.iter().map(|bytes| Ok(self.shared(bytes.as_utf8()?))).collect()
+        let mut names = Vec::new();
+        for bytes in batch_of(column)? {
+            if bytes.len() > MOST_NAME_BYTES || self.len() > MOST_NAMES {
+                let problem =
+                    format!("more than {MOST_NAMES} names, or one of more than {MOST_NAME_BYTES} bytes");
+                return Err(ParquetError::General(problem));
+            }
+            names.push(self.shared(bytes.as_utf8()?));
+        }
+        Ok(names)
     }
 }
 

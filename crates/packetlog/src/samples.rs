@@ -217,6 +217,11 @@ impl<T> Default for Names<T> {
 }
 
 impl<T: Clone> Names<T> {
+    /// How many names are known.
+    pub(crate) fn len(&self) -> usize {
+        self.known.len()
+    }
+
     /// The known name for which `same` holds, else the one that `make` makes.
     pub(crate) fn intern(&mut self, same: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> T {
         let known = self.known.len();

@@ -23,7 +23,7 @@ from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.results.clocks import check_clocks
 from dumbbell.results.difference import difference
-from dumbbell.results.files import is_left, remove_left, write_atomically
+from dumbbell.results.files import is_left, remove_left, require_beneath, write_atomically
 from dumbbell.results.shape import ENVIRONMENT, require_statistics
 from dumbbell.results.whole import damage
 
@@ -102,6 +102,10 @@ class ResultsDirectory:
             UserError: the file is damaged; the line says where.
         """
         file = self.folder(run) / STATISTICS
+        try:
+            require_beneath(self.directory, file)
+        except OSError as error:
+            raise UserError(one_line(error)) from None
         try:
             content: dict[str, Any] = read_json(file)
         except (FileNotFoundError, NotADirectoryError):

@@ -32,7 +32,11 @@ def faults(folder: Path, statistics: Mapping[str, Any], log: str) -> Iterator[st
     Of results that recorded nothing about their files these have to be there and to end like such files.
     """
     found = statistics.get(FILES)
-    if not isinstance(found, dict):
+    if isinstance(found, dict):
+        for name in sorted(f"{name}.parquet" for name in kept_files(folder)):
+            if name not in found:
+                yield f"{name} is not among what was recorded"
+    else:
         expected = {} if log == "none" else {f"{PACKETS}.parquet": None}
         found = expected | dict.fromkeys(f"{name}.parquet" for name in kept_files(folder))
     for name, facts in found.items():
@@ -45,6 +49,8 @@ def faults(folder: Path, statistics: Mapping[str, Any], log: str) -> Iterator[st
 
 
 def _fault(file: Path, facts: object) -> str | None:
+    if file.is_symlink():
+        return f"{file.name} is a symbolic link"
     if not file.is_file():
         return f"{file.name} is missing"
     if not isinstance(facts, dict):

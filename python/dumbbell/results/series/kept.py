@@ -14,9 +14,9 @@ Source = Path | _core.Table
 
 
 def kept_files(folder: Path) -> dict[str, Source]:
-    """Those that are in the directory of a run, by name."""
+    """Those that are in the directory of a run, by name. Links are none: they may lead to anybody's files."""
     files = {name: folder / f"{name}.parquet" for name in (PACKETS, FLOWS, LINKS)}
-    return {name: file for name, file in files.items() if file.is_file()}
+    return {name: file for name, file in files.items() if file.is_file() and not file.is_symlink()}
 
 
 def read_table(name: str, kept: Source) -> _core.Table:

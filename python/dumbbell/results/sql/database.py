@@ -19,6 +19,7 @@ from dumbbell.base.input_files import open_regular
 from dumbbell.experiment import Experiment
 from dumbbell.results.directory import ResultsDirectory
 from dumbbell.results.numbers import definition, definitions, numbers, sampled_metrics
+from dumbbell.results.series.kept import kept_files
 from dumbbell.results.sql import rows
 from dumbbell.results.sql.schema import require_ours, upgrade, views
 
@@ -172,9 +173,9 @@ class Database:
             place = f"{series.parent.name}/{series.name}"
             self._remove_series(number)
             for file, _ in rows.SAMPLES.values():
-                if (folder / file).exists():
+                if file.removesuffix(".parquet") in kept_files(folder):
                     series.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(folder / file, series / file)
+                    shutil.copyfile(folder / file, series / file, follow_symlinks=False)
         self._add("series", number, rows.series_rows(folder, run, place, packet_log=not self.copies))
 
     def _remove_series(self, number: object) -> None:

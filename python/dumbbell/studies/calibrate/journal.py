@@ -44,6 +44,8 @@ class Journal:
             return
         directory.mkdir(parents=True, exist_ok=True)
         place = directory / FILE
+        if place.is_symlink():
+            raise UserError(f"{place}: is a symbolic link: remove it")
         if place.exists():
             if not resume:
                 raise UserError(f"{place}: is there already: --resume goes on with it, or remove {directory}")
@@ -56,9 +58,8 @@ class Journal:
         """What is there, without the end of a line that was being written when its process was killed."""
         content = read_bytes(place, JOURNAL)
         whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):
-            with place.open("r+b") as stream:
-                stream.truncate(len(whole))
+        if content and not whole:
+            raise UserError(f"{place}:1: damaged: remove {place.parent}")
         for number, line in enumerate(whole.splitlines(), 1):
             try:
                 entry = parse_json(line.decode())
@@ -71,6 +72,9 @@ class Journal:
                 self._known.setdefault(_key(entry["path"]), {}).update(entry["runs"])
             else:
                 raise UserError(f"{place}:{number}: damaged: remove {place.parent}")
+        if len(whole) < len(content):  # it is ours
+            with place.open("r+b") as stream:
+                stream.truncate(len(whole))
 
     def find(self, path: Elements, scheme: str) -> list[Found] | None:
         """What the runs of a scheme over a path came to, if they were made."""

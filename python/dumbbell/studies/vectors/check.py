@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 
 from dumbbell.base.errors import UserError
+from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.catalog.experiment_file import stored_plan
 from dumbbell.execution.check import check
 from dumbbell.experiment import resolve
@@ -53,7 +54,7 @@ def _check(folder: Path) -> Difference | None:
 
 def _first_difference(stored: Path, now: Path) -> Difference | None:
     try:
-        old = stored.read_text(encoding="utf-8").splitlines()
+        old = read_text(stored, TEXT).splitlines()
     except FileNotFoundError:
         raise UserError(f"{stored}: no such file: write the vectors again") from None
     except UnicodeDecodeError:

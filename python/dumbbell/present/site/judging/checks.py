@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dumbbell.base.errors import UserError
 from dumbbell.present.site.judging.findings import Findings, MeasuredCell, MeasuredRun, lookup
 
 _TOLERANCE = 1e-6
@@ -34,25 +33,11 @@ def contradictions(findings: Findings) -> Iterator[Contradiction]:
             for run in runs:
                 if run.good:
                     found = (
-                        *_identity(findings, run),
                         *_count(cell, label, run),
                         *_alone(run),
                         *_sum(cell, label, run),
                     )
                     yield from (Contradiction(run, text) for text in found)
-
-
-def _identity(findings: Findings, run: MeasuredRun) -> Iterator[str]:
-    """Tables are keyed by experiment, cell, scheme and run: the statistics must be those of that run."""
-    try:
-        statistics = findings.part.results.statistics(run.planned) or {}
-    except UserError as error:
-        yield str(error)
-        return
-    for key, expected in (("path", run.planned.path), ("scheme", run.planned.scheme), ("run", run.planned.run)):
-        said = statistics.get(key, expected)
-        if said != expected:
-            yield f"its statistics are those of {key} {said}"
 
 
 def _count(cell: MeasuredCell, label: str, run: MeasuredRun) -> Iterator[str]:
