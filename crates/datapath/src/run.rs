@@ -337,9 +337,11 @@ fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Re
             .degraded()
             .or_else(|| ends_latest.and_then(|latest| stalled(latest, spec.path.base_rtt())))
             .or_else(|| {
-                let degraded = |end: &EndReport| end.degraded(&spec.flows[end.flow - 1].scheme, bound);
-                let starved = ends.iter().filter(|end| degraded(end).is_some());
-                starved.max_by_key(|end| end.wait_p99_us).and_then(degraded)
+                let starved = ends.iter().filter_map(|end| {
+                    let reason = end.degraded(&spec.flows[end.flow - 1].scheme, bound)?;
+                    Some((end.wait_p99_us, reason))
+                });
+                starved.max_by_key(|&(wait_us, _)| wait_us).map(|(_, reason)| reason)
             }),
         ends_latest_us: ends_latest.map(|latest| (latest.as_ns() / 1000) as i64),
         lateness_us,

@@ -42,7 +42,7 @@ pub(crate) fn open_parquet(path: &Path) -> Result<(SerializedFileReader<File>, F
     }
 }
 
-/// What is wrong with where the columns lie in a file of `length` bytes.
+/// Returns the problem if columns lie outside of the file, which has `length` bytes, are too long, or overlap.
 fn wrong_chunks(footer: &ParquetMetaData, length: u64) -> Option<String> {
     let mut places = Vec::new();
     for chunk in footer.row_groups().iter().flat_map(RowGroupMetaData::columns) {
@@ -62,7 +62,7 @@ fn wrong_chunks(footer: &ParquetMetaData, length: u64) -> Option<String> {
     overlap.then(|| "is damaged: two of its columns lie in the same place".to_owned())
 }
 
-/// Where in its file a column of a row group lies.
+/// Returns where in its file a column of a row group lies, in bytes; none where its footer has numbers below 0.
 pub(crate) fn place(chunk: &ColumnChunkMetaData) -> Option<Range<u64>> {
     let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
     let start = u64::try_from(start).ok()?;
@@ -70,7 +70,7 @@ pub(crate) fn place(chunk: &ColumnChunkMetaData) -> Option<Range<u64>> {
     Some(start..start.checked_add(length)?)
 }
 
-/// What is wrong with the numbers of rows that a file of `length` bytes claims.
+/// Returns the problem if the footer claims numbers of rows that differ, or that a file of `length` bytes cannot hold.
 fn wrong_rows(footer: &ParquetMetaData, length: u64) -> Option<String> {
     let claimed = footer.file_metadata().num_rows();
     let mut rows: u64 = 0;

@@ -12,7 +12,7 @@ const HEADER_BYTES: [u64; 2] = [1 << 8, 1 << 16];
 /// Deepest nesting of a header.
 const MOST_DEPTH: usize = 8;
 
-/// Returns what is wrong with the pages of a column that lies at `place` in its file.
+/// Returns the problem if a page of the column at `place` of its file has no header, or is longer than its column.
 pub(crate) fn wrong_pages(file: &File, chunk: &ColumnChunkMetaData, place: Range<u64>) -> Option<String> {
     let mut at = place.start;
     while at < place.end {

@@ -40,7 +40,7 @@ pub(crate) struct Wire {
     socket: UdpSocket,
     signals: SignalFd,
     departures: VecDeque<Departure>,
-    /// What told the peer that this side closes the connection, once it was made.
+    /// The datagram that tells the peer that this side closes the connection; none before it is made.
     last_word: Option<Vec<u8>>,
     /// The socket's send buffer is full.
     blocked: bool,
@@ -131,17 +131,18 @@ impl Wire {
     /// closed (RFC 9000, section 10.2.1).
     pub(crate) fn part(&mut self) -> Result<(), Error> {
         let Some(last_word) = self.last_word.take() else { return Ok(()) };
+        match self.repeat(&last_word) {
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(()),
+            other => other,
+        }
+    }
+
+    fn repeat(&mut self, last_word: &[u8]) -> Result<(), Error> {
         for pause in REPEATS_MS {
-            let said = self.send_due().and_then(|()| {
-                std::thread::sleep(Duration::from_millis(pause));
-                while self.receive()?.is_some() {}
-                Ok(())
-            });
-            match said {
-                Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Ok(()),
-                other => other?,
-            }
-            self.departures.push_back(Departure { at: Instant::now(), datagram: last_word.clone() });
+            self.send_due()?;
+            std::thread::sleep(Duration::from_millis(pause));
+            while self.receive()?.is_some() {}
+            self.departures.push_back(Departure { at: Instant::now(), datagram: last_word.to_vec() });
         }
         self.send_due()
     }

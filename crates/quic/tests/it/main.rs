@@ -132,7 +132,7 @@ fn relay(server: String, mut passes: impl FnMut(bool, usize) -> bool + Send + 's
         let server = server.parse().unwrap();
         let (mut client, mut bytes, mut buffer) = (None, 0, [0; 2048]);
         loop {
-            // A side that has gone shows as an error of what was sent to it.
+            // If a side has gone, the kernel reports so here, of a datagram that was sent to it before.
             let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
             let there = from != server;
             if there {
