@@ -378,6 +378,11 @@ def test_it_goes_on_where_it_was_stopped_and_any_number_of_processes_finds_the_s
     assert calibrate("cut", "--resume", "--jobs", "2")[0] == 0
     assert (tmp_path / "cut.toml").read_text() == path.read_text()
     assert sorted((other / journal.name).read_text().splitlines()) == sorted(line.rstrip() for line in lines)
+    # killed in the middle of the first line
+    (tmp_path / "begun.calibration").mkdir()
+    (tmp_path / "begun.calibration" / journal.name).write_text(lines[0][:20])
+    assert calibrate("begun", "--resume")[0] == 0
+    assert (tmp_path / "begun.toml").read_text() == path.read_text()
     status, _, said = calibrate("cut", "--resume", "--runs", "2")
     assert (status, "is of other schemes, settings or another version" in said) == (2, True)
     status, _, said = calibrate("whole")

@@ -17,7 +17,10 @@ _OWN_DEPTH = MOST_DEPTH + 10
 _ACTED_UPON = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 """Control characters of other than ASCII, which JSON escapes anyway, and what changes the direction of text."""
 _MOST_VALUES = 4_000_000
-"""Maximum number of values: ten thousand flows have a tenth, and each takes a hundred bytes of memory or more."""
+"""Maximum number of commas, and so of values: the statistics of ten thousand flows have 700,000.
+
+A value takes a hundred bytes of memory or more.
+"""
 _MOST_DIGITS = 20
 """Of a whole number: what is counted has 64 bits."""
 
@@ -35,7 +38,8 @@ def parse_json(text: str, most_depth: int = MOST_DEPTH) -> Any:  # noqa: ANN401 
     """Return the value of a text that may come from anybody.
 
     Raises:
-        BadJson: it is not JSON, or has what no JSON of ours has: long numbers, deep nesting, halves of characters.
+        BadJson: it is not JSON, or has what no JSON of ours has: millions of values, long numbers, deep nesting,
+            halves of characters.
     """
     if text.count(",") > _MOST_VALUES:
         raise BadJson(1, f"has too many values: allowed are {_MOST_VALUES}")

@@ -367,7 +367,7 @@ class Pool:
         return None
 
     def _skips(self, task: Task) -> bool:
-        """Whether plug-ins of the task have ended a process before: then its run failed."""
+        """Return whether plug-ins of the task have ended a process before. If so, the run of the task has failed."""
         culprits = next((each for each in self._ended if each.issubset(task.outside)), None)
         if culprits is not None:
             reason = f"{NOT_RUN}{' or '.join(sorted(culprits))} ended the process of {self._ended[culprits]}"

@@ -50,7 +50,7 @@ MAX_REPORT_BYTES = 8 * 2**30
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How the machines are used: settings of an experiment. See `catalog/experiment_settings.py`."""
+    """Settings of an experiment that say how it uses its two machines: see `catalog/experiment_settings.py`."""
 
     sender: str = "local"
     tunnel: str = "auto"

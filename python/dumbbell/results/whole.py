@@ -6,7 +6,7 @@ from typing import Any
 
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import digest
-from dumbbell.results.series.kept import PACKETS, kept_files
+from dumbbell.results.series.kept import PACKETS, kept_names
 
 FILES = "files"
 """The key of statistics under which they are, by name of the file: `bytes` and `sha256`."""
@@ -17,8 +17,10 @@ _MAGIC = b"PAR1"
 
 def recorded(folder: Path) -> dict[str, dict[str, Any]]:
     """What is to be known of the files that a run kept in `folder`."""
-    names = sorted(f"{name}.parquet" for name in kept_files(folder))
-    return {name: {"bytes": (folder / name).stat().st_size, "sha256": digest(folder / name)} for name in names}
+    return {
+        name: {"bytes": (folder / name).stat().st_size, "sha256": digest(folder / name)}
+        for name in sorted(kept_names(folder))
+    }
 
 
 def damage(folder: Path, statistics: Mapping[str, Any], log: str) -> str | None:
@@ -33,12 +35,11 @@ def faults(folder: Path, statistics: Mapping[str, Any], log: str) -> Iterator[st
     """
     found = statistics.get(FILES)
     if isinstance(found, dict):
-        for name in sorted(f"{name}.parquet" for name in kept_files(folder)):
-            if name not in found:
-                yield f"{name} is not among what was recorded"
+        for name in sorted(kept_names(folder) - found.keys()):
+            yield f"{name} is not among what was recorded"
     else:
         expected = {} if log == "none" else {f"{PACKETS}.parquet": None}
-        found = expected | dict.fromkeys(f"{name}.parquet" for name in kept_files(folder))
+        found = expected | dict.fromkeys(kept_names(folder))
     for name, facts in found.items():
         try:
             fault = _fault(folder / name, facts)

@@ -16,9 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Prints every file that is damaged or missing, and how much was checked; 0 if all is whole."""
-    opened = [
-        dumbbell.open(directory) for directory in arguments.directories
-    ]  # before any is read, which can take long
+    # what cannot be opened is said before the files of others are read, which can take long
+    opened = [dumbbell.open(directory) for directory in arguments.directories]
     finished, whole, wrong, unrecorded = 0, 0, 0, 0
     for results in opened:
         for run, faults in results.faults():

@@ -30,7 +30,7 @@ def draw(of: OfRun) -> Drawn:
     steps = {flow: _steps(found[flow][1] if flow in found else numpy.empty(0)) for flow in sorted(lines)}
     drawn = [DelaySteps(lines[flow].label + _clocks(of, flow), lines[flow].stroke, *steps[flow]) for flow in steps]
     axis = delay_axis(float(end) for delay_ms, _ in steps.values() if len(delay_ms) for end in delay_ms[[0, -1]])
-    # the log of one end has the times from sending a packet to the arrival of what acknowledged it
+    # in a log that was written at one end, the delay of a packet lasts until its acknowledgement has arrived
     round_trip = any(flow.get("rtt_p95_ms") is not None for flow in of.run.statistics["flows"])
     drawing = delay_cdf_figure(of.name, drawn, axis, "Round-trip time" if round_trip else "One-way delay")
     return of.drawn(drawing, lambda: _rows(of, steps), _COLUMNS)
@@ -47,7 +47,7 @@ def _steps(delay_ms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _clocks(of: OfRun, flow: int) -> str:
-    """How far the clocks of two machines can move the line."""
+    """Return by how many ms the clocks of two machines may shift the line; nothing for runs on one machine."""
     clocks = clocks_of(of.run.statistics)
     shift = clocks.shift("flow", flow, "delay_p95_ms") if clocks else None
     return f" (clocks {shift[0]:+.2f} to {shift[1]:+.2f} ms)" if shift else ""

@@ -36,7 +36,7 @@ class DelaySteps:
 
 
 def delay_cdf_figure(name: str, flows: Sequence[DelaySteps], axis: DelayAxis, what: str = "One-way delay") -> str:
-    """Which part of the packets took at most so long, as SVG, a line for each flow."""
+    """Draw the eCDFs of delays as SVG, a line for each flow: which part of its packets took at most so many ms."""
     with look(name):
         framed = frame(165.0)
         axes = framed.plots[0]

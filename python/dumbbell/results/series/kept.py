@@ -14,9 +14,14 @@ Source = Path | _core.Table
 
 
 def kept_files(folder: Path) -> dict[str, Source]:
-    """Those that are in the directory of a run, by name. Links are none: they may lead to anybody's files."""
+    """Return those that are in the directory of a run, by name. A link is none: it may lead to anybody's file."""
     files = {name: folder / f"{name}.parquet" for name in (PACKETS, FLOWS, LINKS)}
     return {name: file for name, file in files.items() if file.is_file() and not file.is_symlink()}
+
+
+def kept_names(folder: Path) -> set[str]:
+    """Return the names of these files in the directory of a run."""
+    return {f"{name}.parquet" for name in kept_files(folder)}
 
 
 def read_table(name: str, kept: Source) -> _core.Table:

@@ -19,7 +19,7 @@ from dumbbell.base.input_files import open_regular
 from dumbbell.experiment import Experiment
 from dumbbell.results.directory import ResultsDirectory
 from dumbbell.results.numbers import definition, definitions, numbers, sampled_metrics
-from dumbbell.results.series.kept import kept_files
+from dumbbell.results.series.kept import kept_names
 from dumbbell.results.sql import rows
 from dumbbell.results.sql.schema import require_ours, upgrade, views
 
@@ -172,10 +172,9 @@ class Database:
             series = self._series(number)
             place = f"{series.parent.name}/{series.name}"
             self._remove_series(number)
-            for file, _ in rows.SAMPLES.values():
-                if file.removesuffix(".parquet") in kept_files(folder):
-                    series.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(folder / file, series / file, follow_symlinks=False)
+            for file in kept_names(folder) & {file for file, _ in rows.SAMPLES.values()}:
+                series.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(folder / file, series / file, follow_symlinks=False)
         self._add("series", number, rows.series_rows(folder, run, place, packet_log=not self.copies))
 
     def _remove_series(self, number: object) -> None:
@@ -216,8 +215,8 @@ def _explained(file: Path) -> Iterator[None]:
 def _require_own_journal(file: Path) -> None:
     """Refuses a journal that was left beside a database if it names a file that SQLite would remove.
 
-    Such a one is of changes to several databases at once, which dumbbell does not make. Its last bytes tell it
-    (https://sqlite.org/fileformat.html, The Rollback Journal).
+    SQLite writes such a journal when one change is made to several databases, which dumbbell never does. The last
+    bytes of the journal tell it (https://sqlite.org/fileformat.html, The Rollback Journal).
 
     Raises:
         UserError: it is such a journal.

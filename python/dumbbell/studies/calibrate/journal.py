@@ -58,7 +58,7 @@ class Journal:
         """What is there, without the end of a line that was being written when its process was killed."""
         content = read_bytes(place, JOURNAL)
         whole = content[: content.rfind(b"\n") + 1]
-        if content and not whole:
+        if not whole and not _line(head).encode().startswith(content):
             raise UserError(f"{place}:1: damaged: remove {place.parent}")
         for number, line in enumerate(whole.splitlines(), 1):
             try:
@@ -89,7 +89,7 @@ class Journal:
     def _write(self, entries: list[dict[str, Any]]) -> None:
         if self._file is None or not entries:
             return
-        self._file.write("".join(f"{json.dumps(entry, separators=(',', ':'))}\n" for entry in entries))
+        self._file.write("".join(map(_line, entries)))
         self._file.flush()
         os.fsync(self._file.fileno())
 
@@ -97,6 +97,10 @@ class Journal:
         """Lets go of the file."""
         if self._file is not None:
             self._file.close()
+
+
+def _line(entry: Mapping[str, Any]) -> str:
+    return f"{json.dumps(entry, separators=(',', ':'))}\n"
 
 
 def _is_evaluation(entry: Any) -> bool:  # noqa: ANN401 (any JSON value)

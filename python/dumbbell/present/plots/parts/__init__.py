@@ -1,1 +1,1 @@
-"""What figures are drawn with: canvas, frame, axes, labels, strokes, and the way to SVG, PDF and PNG."""
+"""The parts that all figures share: canvas, frame, axes, labels, strokes, and the way to SVG, PDF and PNG."""

@@ -1,1 +1,1 @@
-"""What the pages of a benchmark say of its numbers: rules, facts, checks."""
+"""Judgements on the numbers of a benchmark, which its pages show: rules, facts, checks."""

@@ -1,0 +1,110 @@
+"""Links, pipes and journals among somebody's files: none makes dumbbell read, change or remove another file."""
+
+import json
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from conftest import Dumbbell
+
+
+def journal_that_removes(victim: Path, index: Path) -> Path:
+    """A journal beside a database that makes SQLite remove a file (https://sqlite.org/fileformat.html)."""
+    connection = sqlite3.connect(index)
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.execute("CREATE TABLE unwanted (x)")
+    connection.close()
+    name = str(victim).encode()
+    magic = bytes.fromhex("d9d505f920a163d7")
+    head = magic + (0).to_bytes(4) + (7).to_bytes(4) + (1).to_bytes(4) + (512).to_bytes(4) + (4096).to_bytes(4)
+    end = (0).to_bytes(4) + name + len(name).to_bytes(4) + sum(name).to_bytes(4) + magic
+    journal = index.with_name(f"{index.name}-journal")
+    journal.write_bytes(head.ljust(512, b"\0") + end)
+    return journal
+
+
+def test_an_index_that_came_with_results_is_not_opened(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    victim, index = folder / "thesis.txt", folder / "out/results.sqlite"
+    victim.write_text("years of work")
+    journal = journal_that_removes(victim, index)
+    dumbbell("run", "--resume", "--out", "out")
+    assert victim.read_text() == "years of work"
+    assert not journal.exists()
+    assert [
+        row[0] for row in sqlite3.connect(index).execute("SELECT name FROM sqlite_master WHERE name = 'unwanted'")
+    ] == []
+
+
+def test_a_journal_beside_a_database_of_many_removes_no_file(dumbbell: Dumbbell, folder: Path) -> None:
+    run = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--db-path", "all.sqlite", "--out")
+    dumbbell(*run, "one")
+    victim = folder / "thesis.txt"
+    victim.write_text("years of work")
+    journal = journal_that_removes(victim, folder / "all.sqlite")
+    said = dumbbell(*run, "two", expect=None).stderr
+    assert "all.sqlite-journal: names another file, and is not of dumbbell: remove it" in said
+    assert victim.read_text() == "years of work"
+    journal.write_bytes(b"")
+    dumbbell(*run, "three")
+
+
+@pytest.mark.parametrize("resume", [(), ("--resume",)])
+@pytest.mark.parametrize("content", ["one line\nand half a line", None])
+def test_a_link_in_the_place_of_a_calibrations_journal_changes_no_file(
+    dumbbell: Dumbbell, folder: Path, content: str | None, resume: tuple[str, ...]
+) -> None:
+    dumbbell("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "2", "--out", "out")
+    victim = folder / "thesis.txt"
+    if content is not None:
+        victim.write_text(content)
+    (folder / "x.calibration").mkdir()
+    (folder / "x.calibration" / "evaluations.jsonl").symlink_to(victim)
+    words = ("calibrate", "out", "--out", "x.toml", "--evaluations", "2", "--folds", "0", *resume)
+    said = dumbbell(*words, expect=2).stderr
+    assert "x.calibration/evaluations.jsonl: is a symbolic link: remove it" in said
+    assert (victim.read_text() if victim.exists() else None) == content
+
+
+def test_links_in_results_bring_no_file_of_elsewhere(dumbbell: Dumbbell, folder: Path) -> None:
+    run = ("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "1", "--out", "out")
+    dumbbell(*run)
+    (folder / "secret.txt").write_text("secret")
+    runs = folder / "out/runs/small"
+    content = json.loads((runs / "reno/1/stats.json").read_text())
+    (runs / "reno/1/stats.json").write_text(json.dumps(content | {"files": {}}))
+    (runs / "reno/1/links.parquet").unlink()
+    (runs / "reno/1/links.parquet").symlink_to(folder / "secret.txt")
+    (runs / "cubic").rename(folder / "elsewhere")
+    (runs / "cubic").symlink_to(folder / "elsewhere")
+    shown = dumbbell("show", "out", expect=1).stdout
+    assert "cubic on small, run 1: leads out of out" in shown
+    said = dumbbell("verify", "out", expect=1).stdout
+    assert "packets.parquet is not among what was recorded" in said
+    dumbbell(*run, "--resume", "--db-path", "all.sqlite", expect=None)
+    assert not any(file.read_bytes() == b"secret" for file in (folder / "all.sqlite.series").rglob("*.parquet"))
+    assert (folder / "secret.txt").read_text() == "secret"
+
+
+def test_a_pipe_in_the_place_of_a_journal_is_removed(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    for suffix in ("-journal", "-wal"):
+        (folder / f"out/results.sqlite{suffix}").unlink(missing_ok=True)
+        os.mkfifo(folder / f"out/results.sqlite{suffix}")
+    dumbbell("run", "--resume", "--out", "out")
+
+
+def test_pages_of_a_benchmark_do_not_follow_links(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "tiny.toml").write_text(
+        'schemes = ["reno"]\npaths = ["small.toml"]\nduration_s = 1.0\nruns = 1\nwarmup_s = 0.0\n'
+        '[benchmark]\ngroup = "Steady state"\ntext = "x"\nfigures = ["operating-point"]\n'
+    )
+    words = ("benchmark", "--schemes", "reno", "--quick", "--experiment", "tiny.toml", "--only", "tiny", "--out", "b")
+    dumbbell(*words)
+    (folder / "b/figures").rename(folder / "drawings")
+    (folder / "drawings/one.svg").write_text("<svg/>")
+    (folder / "b/figures").symlink_to(folder / "drawings")
+    assert "leads out of" in dumbbell(*words, "--resume", expect=2).stderr
+    assert (folder / "drawings/one.svg").exists()
