@@ -263,6 +263,34 @@ def test_a_migration_that_fails_changes_nothing(old: Path, monkeypatch: pytest.M
     assert rows(old, "PRAGMA user_version") == [(0,)]
 
 
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("CREATE INDEX slow ON metric (length(replace(hex(zeroblob(9)), '0', name)))", "slow"),
+        ("CREATE TABLE more (experiment_id INTEGER REFERENCES experiment (id) ON DELETE CASCADE)", "more"),
+        ("ALTER TABLE experiment ADD COLUMN twice TEXT AS (replace(aut, 'a', aut))", "experiment"),
+        ("ALTER TABLE metric ADD COLUMN checked REAL CHECK (length(hex(zeroblob(9))) > 0)", "metric"),
+    ],
+)
+def test_what_others_added_to_a_database_is_not_executed(tmp_path: Path, change: str, named: str) -> None:
+    file = tmp_path / "all.db"
+    Database(file).close()
+    rows(file, change)
+    before = file.read_bytes()
+    with pytest.raises(UserError, match=rf"all\.db: has `{named}`, which is not as dumbbell makes it"):
+        Database(file)
+    assert file.read_bytes() == before
+
+
+def test_a_view_of_ones_own_and_statistics_of_sqlite_are_kept(tmp_path: Path) -> None:
+    file = tmp_path / "all.db"
+    Database(file).close()
+    rows(file, "CREATE VIEW mine AS SELECT 1")
+    rows(file, "ANALYZE")
+    Database(file).close()
+    assert rows(file, "SELECT * FROM mine") == [(1,)]
+
+
 def newer(file: Path) -> None:
     Database(file).close()
     connection = sqlite3.connect(file)

@@ -288,8 +288,24 @@ def delay_points(packets: Source, direction: str, all_up_to: int) -> tuple[bytes
     Times count from the start of the run.
     """
 
+def delay_steps(packets: Source, most: int) -> list[tuple[int, bytes, bytes]]:
+    """Return for each flow the distribution of the one-way delays of its data packets that arrived.
+
+    The delays in ms at which it rises, in whole µs, and how many packets took at most that (float64): about `most` of
+    them, evenly spread over the packets.
+
+    Raises:
+        Error: the log is damaged, or its delays differ so much that they take more than 1 GiB of memory.
+    """
+
 def samples(samples: Source) -> list[tuple[str, str, str, bytes, bytes]]:
-    """The time series of samples of flows or links: key, field, unit, times in s and values (float64)."""
+    """Return the time series of samples of flows or links: key, field, unit, times in s and values (float64).
+
+    Of more than four million points in all, the lowest and the highest of each four in a row.
+
+    Raises:
+        Error: the file is damaged, or has too many series.
+    """
 
 def import_merged_log(data: str, ack: str | None, packets: str, strict: bool) -> str:
     """Imports Pantheon's merged logs, which may be compressed, into a packet log.

@@ -136,6 +136,42 @@ impl DelayHistogram {
         })
     }
 
+    /// The values at which the distribution rises, ascending, µs, and how many delays are at most that.
+    ///
+    /// Of more than `most` values (2 at least) those stay at which the counts are evenly spread: the first and the last
+    /// among them.
+    pub fn steps(&mut self, most: usize) -> Vec<(i64, u64)> {
+        let all = self.count;
+        let (mut different, mut latest, mut first) = (0, None, 0);
+        for (value, count) in self.sorted() {
+            if latest != Some(value) {
+                different += 1;
+                latest = Some(value);
+            }
+            if different == 1 {
+                first += count;
+            }
+        }
+        let pieces = most.max(2) as u64 - 1;
+        let target =
+            |piece: u64| first + (u128::from(all - first) * u128::from(piece) / u128::from(pieces)) as u64;
+        let (mut steps, mut passed, mut piece) = (Vec::<(i64, u64)>::new(), 0, 0);
+        let mut sorted = self.sorted().peekable();
+        while let Some((value, count)) = sorted.next() {
+            passed += count;
+            if sorted.peek().is_some_and(|&(next, _)| next == value) {
+                continue; // it comes twice: the second time with all of them
+            }
+            if different <= most || passed >= target(piece) {
+                steps.push((value, passed));
+                while piece < pieces && passed >= target(piece) {
+                    piece += 1;
+                }
+            }
+        }
+        steps
+    }
+
     /// Bytes on the heap, about.
     pub fn heap_bytes(&self) -> usize {
         let outside = self.outside.len() * 2 * size_of::<(i64, u64)>();
@@ -248,6 +284,17 @@ mod tests {
         assert_eq!(histogram(0..=3).percentile_us(50.0), Some(2));
         assert_eq!(DelayHistogram::default().percentile_us(95.0), None);
         assert_eq!(DelayHistogram::default().summary(), None);
+    }
+
+    #[test]
+    fn steps_of_a_distribution_are_all_of_them_or_evenly_spread() {
+        assert_eq!(DelayHistogram::default().steps(5), []);
+        assert_eq!(histogram([7, 3, 7]).steps(5), [(3, 1), (7, 3)]);
+        let steps = histogram(0..10_000).steps(5);
+        assert_eq!(steps, [(0, 1), (2_499, 2_500), (4_999, 5_000), (7_499, 7_500), (9_999, 10_000)]);
+        // counters that are full hand the rest elsewhere: the value is one step
+        let full = histogram(core::iter::repeat_n(5, 200_000).chain([9]));
+        assert_eq!(full.clone().steps(5), [(5, 200_000), (9, 200_001)]);
     }
 
     #[test]

@@ -48,6 +48,7 @@ mod regular;
 mod rows;
 mod sample_reader;
 mod samples;
+mod series;
 mod writer;
 
 pub use columns::STEP_BACK_NS;
@@ -55,4 +56,5 @@ pub use error::Error;
 pub use reader::PacketLogReader;
 pub use sample_reader::{SampleReader, read_samples};
 pub use samples::{Key, Sample, SampleTable, SampleWriter};
+pub use series::{Gathered, Points};
 pub use writer::PacketLogWriter;

@@ -49,7 +49,7 @@ impl SampleTable {
 }
 
 /// Whose sample it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     /// Flow number, from 1.
     Flow(u32),

@@ -2,9 +2,9 @@
 
 use crate::arrow::{Column, Names, Values};
 use crate::table::Table;
+use packetlog::{Gathered, Points};
 use record::{Event, Record};
 use runs::{FlowSamples, LinkSamples, PacketColumns, SampleColumns, Texts};
-use std::collections::HashMap;
 
 impl From<PacketColumns> for Table {
     fn from(packets: PacketColumns) -> Self {
@@ -70,18 +70,26 @@ pub(crate) fn records(table: &Table) -> Option<impl Iterator<Item = Record>> {
     Some((0..time.len()).map_while(record))
 }
 
-/// One time series: whose, what, in which unit, times in ns and values.
+/// One time series: whose, what, in which unit.
 #[derive(Debug)]
 pub(crate) struct Series {
     pub(crate) key: String,
     pub(crate) field: String,
     pub(crate) unit: String,
-    pub(crate) time_ns: Vec<u64>,
-    pub(crate) value: Vec<f64>,
+    pub(crate) points: Points,
+}
+
+impl Series {
+    pub(crate) fn new(key: String, field: &str, unit: &str, points: Points) -> Self {
+        Self { key, field: field.to_owned(), unit: unit.to_owned(), points }
+    }
 }
 
 /// The time series that a table of samples holds, by key, field and unit; none of any other table.
-pub(crate) fn series(table: &Table) -> Option<Vec<Series>> {
+///
+/// # Errors
+/// One line: it has too many series.
+pub(crate) fn series(table: &Table) -> Option<Result<Vec<Series>, String>> {
     use Values::{F64, U32, U64, WideCodes};
     let values: Vec<&Values> = table.columns().iter().map(|column| &column.values).collect();
     let &[
@@ -94,21 +102,22 @@ pub(crate) fn series(table: &Table) -> Option<Vec<Series>> {
     else {
         return None;
     };
-    let mut found: HashMap<[u32; 3], Series> = HashMap::new();
-    let name = |names: &Names, code: u32| names.iter().nth(code as usize).unwrap_or_default().to_owned();
+    let mut gathered = Gathered::default();
     for row in 0..time.len() {
-        let codes = [key[row], field[row], unit[row]];
-        let series = found.entry(codes).or_insert_with(|| Series {
-            key: values[1].names().map_or_else(|| codes[0].to_string(), |links| name(links, codes[0])),
-            field: name(fields, codes[1]),
-            unit: name(units, codes[2]),
-            time_ns: Vec::new(),
-            value: Vec::new(),
-        });
-        series.time_ns.push(time[row]);
-        series.value.push(value[row]);
+        if let Err(why) = gathered.add([key[row], field[row], unit[row]], time[row], value[row]) {
+            return Some(Err(why));
+        }
     }
-    let mut found: Vec<Series> = found.into_values().collect();
+    let name = |names: &Names, code: u32| names.iter().nth(code as usize).unwrap_or_default().to_owned();
+    Some(Ok(sorted(gathered.into_series().map(|([key, field, unit], points)| {
+        let key = values[1].names().map_or_else(|| key.to_string(), |links| name(links, key));
+        Series::new(key, &name(fields, field), &name(units, unit), points)
+    }))))
+}
+
+/// By key, field and unit.
+pub(crate) fn sorted(series: impl Iterator<Item = Series>) -> Vec<Series> {
+    let mut found: Vec<Series> = series.collect();
     found.sort_by(|a, b| (&a.key, &a.field, &a.unit).cmp(&(&b.key, &b.field, &b.unit)));
-    Some(found)
+    found
 }

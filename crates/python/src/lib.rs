@@ -68,8 +68,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::logs::{
-        confidence_interval, delay_points, difference, harm, holm, jain_index, jain_series, labels,
-        measure_log, metrics, normalised, samples, series, transfers,
+        confidence_interval, delay_points, delay_steps, difference, harm, holm, jain_index, jain_series,
+        labels, measure_log, metrics, normalised, samples, series, transfers,
     };
     #[pymodule_export]
     use crate::outside::{describe_plugin, guard_process};

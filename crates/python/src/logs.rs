@@ -5,14 +5,15 @@ use crate::source::{Source, each_record, each_sample};
 use crate::thinning::{Extent, Thinning};
 use crate::{error, text};
 use measure::{
-    ActiveRule, Denominators, FlowInfo, FlowOfRun, IntervalMeter, JainMeter, MeterConfig, RunMeter,
-    SeriesMeter, Tells, statistics,
+    ActiveRule, DelayHistogram, Denominators, FlowInfo, FlowOfRun, IntervalMeter, JainMeter, MeterConfig,
+    RunMeter, SeriesMeter, Tells, round_to_us, statistics,
 };
 use packetlog::{Key, PacketLogReader, Sample, SampleReader, SampleTable};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use record::Event;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use units::{Span, Time};
 
@@ -252,6 +253,50 @@ pub(crate) fn delay_points<'py>(
     Ok((PyBytes::new(py, &flows), PyBytes::new(py, &times), PyBytes::new(py, &delays)))
 }
 
+/// Records between two looks at the memory that delays take.
+const RECORDS_PER_LOOK: usize = 1 << 20;
+/// Most memory of the delays of a log, bytes: honest delays take 2 bytes for each µs between the smallest and the largest.
+const MOST_DELAY_BYTES: usize = 1 << 30;
+
+/// Delays in ms at which a flow's distribution rises, and how many packets took at most that (f64).
+type DelaySteps<'py> = (u32, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// The distribution of the one-way delays of each flow's data packets that arrived, in whole µs: about `most` steps.
+///
+/// # Errors
+/// One line: a damaged log, or delays that differ so much that they do not fit in memory. What a signal raised.
+#[pyfunction]
+pub(crate) fn delay_steps(py: Python<'_>, packets: Source, most: usize) -> PyResult<Vec<DelaySteps<'_>>> {
+    let found = py.detach(|| -> PyResult<_> {
+        let mut flows = BTreeMap::<u32, DelayHistogram>::new();
+        let (mut records, mut fits) = (0, true);
+        packets.records_by_interval(LONGEST, |record| {
+            records += 1;
+            if records % RECORDS_PER_LOOK == 0 {
+                fits &= flows.values().map(DelayHistogram::heap_bytes).sum::<usize>() <= MOST_DELAY_BYTES;
+            }
+            if fits && record.event == Event::Deliver {
+                flows.entry(record.flow).or_default().record(round_to_us(record.one_way_delay_ns));
+            }
+        })?;
+        if fits {
+            Ok(flows)
+        } else {
+            Err(packets
+                .error("the delays differ so much that they take more than 1 GiB of memory".to_owned()))
+        }
+    })?;
+    let array = |values: Vec<f64>| {
+        PyBytes::new(py, &values.into_iter().flat_map(f64::to_ne_bytes).collect::<Vec<_>>())
+    };
+    let to_python = |(flow, mut delays): (u32, DelayHistogram)| {
+        let (delay_ms, passed) =
+            delays.steps(most).into_iter().map(|(us, count)| (us as f64 / 1e3, count as f64)).unzip();
+        (flow, array(delay_ms), array(passed))
+    };
+    Ok(found.into_iter().map(to_python).collect())
+}
+
 /// One time series: key, field, unit, times in s and values (f64).
 type SampleSeries<'py> = (String, String, String, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
@@ -261,8 +306,8 @@ pub(crate) fn samples(py: Python<'_>, samples: Source) -> PyResult<Vec<SampleSer
     let found = py.detach(|| samples.series())?;
     let to_python = |series: Series| {
         let seconds = |time_ns: &u64| (*time_ns as f64 / 1e9).to_ne_bytes();
-        let times: Vec<u8> = series.time_ns.iter().flat_map(seconds).collect();
-        let values: Vec<u8> = series.value.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        let times: Vec<u8> = series.points.time_ns.iter().flat_map(seconds).collect();
+        let values: Vec<u8> = series.points.value.iter().flat_map(|value| value.to_ne_bytes()).collect();
         (series.key, series.field, series.unit, PyBytes::new(py, &times), PyBytes::new(py, &values))
     };
     Ok(found.into_iter().map(to_python).collect())

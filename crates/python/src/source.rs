@@ -5,7 +5,7 @@ use crate::columns::{self, Series};
 use crate::table::Table;
 use crate::{error, text};
 use measure::MemoryBound;
-use packetlog::{Key, PacketLogReader, Sample, SampleReader, SampleTable};
+use packetlog::{Gathered, Key, PacketLogReader, Sample, SampleReader, SampleTable};
 use pyo3::prelude::*;
 use record::Record;
 use runs::{FlowSamples, LinkSamples, PacketColumns};
@@ -19,8 +19,6 @@ const ROWS_PER_LOOK: usize = 1 << 20;
 const RECORD_BYTES: u64 = 37;
 /// Bytes of a sample in a table.
 const SAMPLE_BYTES: u64 = 28;
-/// Bytes of a sample in a time series.
-const POINT_BYTES: u64 = 16;
 
 /// A packet log or samples: a table in memory, or a file.
 #[derive(Debug, FromPyObject)]
@@ -62,18 +60,26 @@ impl Source {
             }
         })?;
         let Some(what) = bound.exceeded() else { return Ok(()) };
-        Err(error(match self {
-            Self::Memory(_) => what,
-            Self::File(file) => format!("{}: {what}", file.display()),
-        }))
+        Err(self.error(what))
     }
 
-    /// The time series of samples.
+    /// A problem of what is here, in one line.
+    pub(crate) fn error(&self, what: String) -> PyErr {
+        error(match self {
+            Self::Memory(_) => what,
+            Self::File(file) => format!("{}: {what}", file.display()),
+        })
+    }
+
+    /// The time series of samples: thinned where there are more than figures can show.
+    ///
+    /// # Errors
+    /// One line: the file is damaged or has too many series. What a signal raised.
     pub(crate) fn series(&self) -> PyResult<Vec<Series>> {
         let none = || error("this table has no samples".to_owned());
         match self {
-            Self::Memory(table) => columns::series(table.get()).ok_or_else(none),
-            Self::File(file) => columns::series(&sampled(file, SAMPLE_BYTES + POINT_BYTES)?).ok_or_else(none),
+            Self::Memory(table) => columns::series(table.get()).ok_or_else(none)?.map_err(error),
+            Self::File(file) => series_of(file),
         }
     }
 }
@@ -93,20 +99,13 @@ pub(crate) fn read_packets(py: Python<'_>, file: PathBuf) -> PyResult<Table> {
 /// The rows of a table of samples.
 #[pyfunction]
 pub(crate) fn read_samples(py: Python<'_>, file: PathBuf) -> PyResult<Table> {
-    py.detach(|| sampled(&file, SAMPLE_BYTES))
+    py.detach(|| sampled(&file))
 }
 
-/// The rows of a table of samples, each of which will take `row_bytes` of memory.
-fn sampled(file: &Path, row_bytes: u64) -> PyResult<Table> {
-    let kind = match file.file_name().and_then(|name| name.to_str()) {
-        Some("flows.parquet") => SampleTable::Flows,
-        Some("links.parquet") => SampleTable::Links,
-        _ => {
-            return Err(error(format!("{}: allowed are flows.parquet and links.parquet", file.display())));
-        }
-    };
-    let samples = SampleReader::open(file, kind).map_err(text)?;
-    check_memory(file, samples.rows(), row_bytes)?;
+/// The rows of a table of samples.
+fn sampled(file: &Path) -> PyResult<Table> {
+    let (kind, samples) = open_samples(file)?;
+    check_memory(file, samples.rows(), SAMPLE_BYTES)?;
     let (mut flows, mut links) = (FlowSamples::default(), LinkSamples::default());
     each_sample(samples, |Sample { time_ns, key, field, unit, value }| {
         let at = Time::from_ns(time_ns);
@@ -119,6 +118,41 @@ fn sampled(file: &Path, row_bytes: u64) -> PyResult<Table> {
         SampleTable::Flows => flows.into(),
         SampleTable::Links => links.into(),
     })
+}
+
+/// The time series of a file of samples.
+fn series_of(file: &Path) -> PyResult<Vec<Series>> {
+    let (_, samples) = open_samples(file)?;
+    let mut gathered = Gathered::default();
+    let mut refused = None;
+    each_sample(samples, |sample| {
+        if refused.is_none() {
+            let key = (sample.key, sample.field, sample.unit);
+            refused = gathered.add(key, sample.time_ns, sample.value).err();
+        }
+    })?;
+    if let Some(why) = refused {
+        return Err(error(format!("{}: {why}", file.display())));
+    }
+    Ok(columns::sorted(gathered.into_series().map(|((key, field, unit), points)| {
+        let key = match key {
+            Key::Flow(flow) => flow.to_string(),
+            Key::Link(link) => link.to_string(),
+        };
+        Series::new(key, &field, &unit, points)
+    })))
+}
+
+/// Which table of samples a file is, by its name, and its rows.
+fn open_samples(file: &Path) -> PyResult<(SampleTable, SampleReader)> {
+    let kind = match file.file_name().and_then(|name| name.to_str()) {
+        Some("flows.parquet") => SampleTable::Flows,
+        Some("links.parquet") => SampleTable::Links,
+        _ => {
+            return Err(error(format!("{}: allowed are flows.parquet and links.parquet", file.display())));
+        }
+    };
+    Ok((kind, SampleReader::open(file, kind).map_err(text)?))
 }
 
 /// Passes every record of a log to `visit`, unless a signal raises something.

@@ -1,18 +1,13 @@
 """Distribution of the one-way delay of packets, of each flow."""
 
-import sys
-from typing import Any
-
-import numpy
-from numpy.typing import NDArray
-
 from dumbbell.present.asked import Drawn, OfRun, Rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.plots import DelaySteps, delay_axis, delay_cdf_figure
 from dumbbell.present.report.drawn.series import flow_label, numbered_lines
-from dumbbell.present.report.drawn.source import delays
+from dumbbell.present.report.drawn.source import delay_steps
 from dumbbell.results.clocks import clocks_of
 from dumbbell.results.series.kept import PACKETS
+from dumbbell.results.series.samples import NOTHING, Series
 
 SCOPE = RUN
 
@@ -23,27 +18,16 @@ _MOST = 2000
 
 def draw(of: OfRun) -> Drawn:
     """Draws which part of a flow's packets that arrived took at most so long."""
-    # every packet counts: what a figure over time leaves out is where most of them are
-    found = delays(of.run.source(PACKETS), sys.maxsize)
+    found = delay_steps(of.run.source(PACKETS), _MOST)
     lines = dict(of.lines)
     lines |= numbered_lines({flow: flow_label(flow) for flow in found.keys() - lines.keys()})
-    steps = {flow: _steps(found[flow][1] if flow in found else numpy.empty(0)) for flow in sorted(lines)}
+    steps = {flow: found.get(flow, NOTHING) for flow in sorted(lines)}
     drawn = [DelaySteps(lines[flow].label + _clocks(of, flow), lines[flow].stroke, *steps[flow]) for flow in steps]
     axis = delay_axis(float(end) for delay_ms, _ in steps.values() if len(delay_ms) for end in delay_ms[[0, -1]])
     # in a log that was written at one end, the delay of a packet lasts until its acknowledgement has arrived
     round_trip = any(flow.get("rtt_p95_ms") is not None for flow in of.run.statistics["flows"])
     drawing = delay_cdf_figure(of.name, drawn, axis, "Round-trip time" if round_trip else "One-way delay")
     return of.drawn(drawing, lambda: _rows(of, steps), _COLUMNS)
-
-
-def _steps(delay_ms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The delays at which the line rises, upwards, and which part of the packets took at most that."""
-    values, counts = numpy.unique(delay_ms, return_counts=True)
-    part = numpy.cumsum(counts) / max(len(delay_ms), 1)
-    if len(values) <= _MOST:
-        return values, part
-    kept = numpy.unique(numpy.searchsorted(part, numpy.linspace(part[0], 1.0, _MOST)))
-    return values[kept], part[kept]
 
 
 def _clocks(of: OfRun, flow: int) -> str:
@@ -53,7 +37,7 @@ def _clocks(of: OfRun, flow: int) -> str:
     return f" (clocks {shift[0]:+.2f} to {shift[1]:+.2f} ms)" if shift else ""
 
 
-def _rows(of: OfRun, steps: dict[int, tuple[NDArray[Any], NDArray[Any]]]) -> Rows:
+def _rows(of: OfRun, steps: dict[int, Series]) -> Rows:
     for flow, found in steps.items():
         for delay_ms, part in zip(*found, strict=True):
             yield [f"flow {flow}", of.scheme(flow), float(delay_ms), float(part)]

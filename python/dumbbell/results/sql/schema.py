@@ -12,6 +12,9 @@ SCHEMA_VERSION = 2
 APPLICATION = 0x64756D62
 """`PRAGMA application_id`: the letters "dumb"."""
 
+_OF_SQLITE = frozenset({"sqlite_sequence", "sqlite_stat1", "sqlite_stat4"})
+"""Tables that SQLite keeps itself, and whose text it does not heed."""
+
 TABLES = (
     """CREATE TABLE migration (
         version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL, code_version TEXT NOT NULL
@@ -68,6 +71,26 @@ TABLES = (
     ) WITHOUT ROWID""",
     "CREATE INDEX experiment_by_name ON experiment (name, aut)",
     "CREATE INDEX parameter_by_name ON parameter (name, value)",
+)
+
+_TABLES_OF_VERSION_1 = (
+    """CREATE TABLE runs (
+        id INTEGER PRIMARY KEY,
+        path TEXT NOT NULL, scheme TEXT NOT NULL, run INTEGER NOT NULL, seed INTEGER,
+        backend TEXT NOT NULL, status TEXT NOT NULL, reason TEXT, sim_wall_s REAL, directory TEXT NOT NULL,
+        UNIQUE (path, scheme, run)
+    )""",
+    """CREATE TABLE metrics (
+        run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+        entity TEXT NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, value REAL,
+        PRIMARY KEY (run_id, entity, number, name)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE definitions (
+        entity TEXT NOT NULL, name TEXT NOT NULL, unit TEXT NOT NULL, convention TEXT NOT NULL,
+        formula TEXT NOT NULL, source TEXT NOT NULL,
+        PRIMARY KEY (entity, name)
+    )""",
+    "CREATE INDEX metrics_by_name ON metrics (name, entity, number)",
 )
 
 FROM_VERSION_1 = (
@@ -133,13 +156,36 @@ def require_ours(connection: sqlite3.Connection) -> set[str]:
     return tables
 
 
+def _require_nothing_else(connection: sqlite3.Connection) -> None:
+    """Require that all tables and indexes are as dumbbell makes them.
+
+    A stranger's table may have conditions, computed columns and indexes that take for ever when a row is written.
+
+    Raises:
+        UserError: one of them is not.
+    """
+    ours = {_without_spaces(statement) for statement in (*TABLES, *_TABLES_OF_VERSION_1)}
+    found = connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'index') AND sql NOT NULL")
+    for name, statement in found:
+        if name not in _OF_SQLITE and _without_spaces(statement) not in ours:
+            raise UserError(
+                f"has `{name}`, which is not as dumbbell makes it: choose another file, and keep tables and indexes"
+                " of your own in a file beside it (SQLite's ATTACH)"
+            )
+
+
+def _without_spaces(statement: str) -> str:
+    return "".join(statement.split())
+
+
 def upgrade(connection: sqlite3.Connection) -> None:
     """Brings the open database to this version; to be called within a transaction.
 
     Raises:
-        UserError: as of `require_ours`.
+        UserError: as of `require_ours`; or a table or an index is not as dumbbell makes it.
     """
     tables = require_ours(connection)
+    _require_nothing_else(connection)
     if tables and connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION:
         return
     for statement in (*TABLES, *(FROM_VERSION_1 if tables else ())):

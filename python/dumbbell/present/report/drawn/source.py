@@ -43,15 +43,24 @@ def rates(packets: Source, bin_s: float) -> Rates:
     )
 
 
-def delays(packets: Source, all_up_to: int = _ALL_UP_TO) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
+def delays(packets: Source) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
     """By flow: when each data packet arrived (s since the start of the run) and how long it took (ms).
 
-    Of more than `all_up_to` packets, only those that can be told apart in a figure over time: too few to be counted.
+    Of more than half a million packets, only those that can be told apart in a figure over time.
     """
-    columns = _core.delay_points(packets, "data", all_up_to)
+    columns = _core.delay_points(packets, "data", _ALL_UP_TO)
     flows = numpy.frombuffer(columns[0], dtype=numpy.uint32)
     time_s, delay_ms = (numpy.frombuffer(column, dtype=numpy.float64) for column in columns[1:])
     return {int(flow): (time_s[flows == flow], delay_ms[flows == flow]) for flow in numpy.unique(flows)}
+
+
+def delay_steps(packets: Source, most: int) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
+    """Return by flow the delays (ms) at which its distribution rises, and the part of its packets up to each."""
+    found = {}
+    for flow, *columns in _core.delay_steps(packets, most):
+        delay_ms, passed = map(numpy.frombuffer, columns)
+        found[flow] = (delay_ms, passed / passed[-1])
+    return found
 
 
 def definitions() -> list[dict[str, str]]:
