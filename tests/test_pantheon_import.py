@@ -462,7 +462,7 @@ def test_logs_count_where_they_are_there_beside_the_numbers(dumbbell: Dumbbell, 
         ("{", "pantheon_perf.json:1: not valid JSON"),
         ("[]", "pantheon_perf.json: the file: allowed is a table"),
         ('{"cubic": {"1": {"all": {"tput": "fast"}}}}', "tput`: allowed is a whole number or a number"),
-        ('{"cubic": {"1": {"all": {"tput": NaN}}}}', "allowed is a finite number"),
+        ('{"cubic": {"1": {"all": {"tput": NaN}}}}', "perf.json:1: has the number NaN: allowed are finite ones"),
     ],
 )
 def test_numbers_that_are_none_are_left_out_in_one_line(dumbbell: Dumbbell, source: Path, text: str, why: str) -> None:

@@ -202,6 +202,7 @@ IN_PYTHON = [
     ("negative", "allows a window of -1448 bytes: allowed is 1 to 2^32"),
     ("nan", "allows a window of NaN bytes"),
     ("text", "was followed by a control that is 'a lot': allowed is a number of bytes or a Control"),
+    ("truth", "was followed by a control that is True: allowed is a number of bytes or a Control"),
     ("pacing", "allows a pacing rate of 0 bit/s"),
     ("past", "s: allowed is 1 us from now or later, or never"),
     ("field", "fields returned a field 'lever' that FIELDS does not declare"),

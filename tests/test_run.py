@@ -280,3 +280,13 @@ def test_a_refused_directory_is_left_as_it_was(dumbbell: Dumbbell, folder: Path)
     line = dumbbell("run", "--schemes", "reno", *QUICK, "--out", "mine", expect=2).stderr
     assert "mine: is neither empty nor a results directory" in line
     assert [entry.name for entry in (folder / "mine").iterdir()] == ["letter.txt"]
+
+
+def test_results_whose_directory_is_removed_are_not_made_anew(dumbbell: Dumbbell, folder: Path) -> None:
+    out = folder / "out"
+    code = f"import shutil\n\nclass Gone:\n    def __init__(self, start):\n        shutil.rmtree({str(out)!r})\n"
+    code += "    def on_ack(self, ack): ...\n    def control(self):\n        return 20000.0\n"
+    (folder / "gone.py").write_text(code)
+    said = dumbbell("run", "--schemes", "gone.py,reno", *QUICK, "--jobs", "1", "--trust", "--out", "out", expect=1)
+    assert "reno on small, run 1: out/" in said.stderr
+    assert not out.exists()

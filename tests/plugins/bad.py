@@ -16,6 +16,7 @@ Mode = Literal[
     "negative",
     "nan",
     "text",
+    "truth",
     "pacing",
     "past",
     "field",
@@ -62,6 +63,8 @@ class Bad:
     def control(self) -> object:
         if self.is_time("text"):
             return "a lot"
+        if self.is_time("truth"):
+            return True
         if self.is_time("pacing"):
             return Control(20000.0, 0.0)
         if self.is_time("past"):

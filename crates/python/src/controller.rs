@@ -6,7 +6,7 @@ use crate::events::{Ack, Control, Ecn, Frame, Loss, Sent, Start, Timeout};
 use congestion::{Entry, FieldSink, Parameter, ParameterKind, Parameters, Start as CoreStart, Value};
 use plugin::{Answer, Callback, Code, Event, Foreign, Guarded, Watch, check_field, keep};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyTuple};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -169,8 +169,10 @@ impl Instance {
             return Ok(Answer::from(&*control.borrow()));
         }
         match answer.extract::<f64>() {
-            Ok(window_bytes) => Ok(Answer { window_bytes, ..Answer::default() }),
-            Err(_) => Err(format!(
+            Ok(window_bytes) if !answer.is_instance_of::<PyBool>() => {
+                Ok(Answer { window_bytes, ..Answer::default() })
+            }
+            _ => Err(format!(
                 "was followed by a control that is {}: allowed is a number of bytes or a Control",
                 shown(&answer)
             )),

@@ -38,13 +38,13 @@ def parse_json(text: str, most_depth: int = MOST_DEPTH) -> Any:  # noqa: ANN401 
     """Return the value of a text that may come from anybody.
 
     Raises:
-        BadJson: it is not JSON, or has what no JSON of ours has: millions of values, long numbers, deep nesting,
-            halves of characters.
+        BadJson: it is not JSON, or has what no JSON of ours has: millions of values, long numbers, numbers that are not
+            finite, deep nesting, halves of characters.
     """
     if text.count(",") > _MOST_VALUES:
         raise BadJson(1, f"has too many values: allowed are {_MOST_VALUES}")
     try:
-        value = json.loads(text, parse_int=_whole)
+        value = json.loads(text, parse_int=_whole, parse_float=_number, parse_constant=_number)
         if "\\ud" in text or "\\uD" in text:  # halves of characters are written like this only
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
@@ -95,6 +95,13 @@ def _whole(digits: str) -> int:
     if len(digits) > _MOST_DIGITS:
         raise BadJson(1, f"has a number of {len(digits)} digits")
     return int(digits)
+
+
+def _number(word: str) -> float:
+    value = float(word)
+    if not math.isfinite(value):
+        raise BadJson(1, f"has the number {word[:20]}: allowed are finite ones")
+    return value
 
 
 def to_json(value: object) -> str:

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import errno
 import faulthandler
 import os
 import shutil
@@ -410,11 +411,13 @@ def failed(task: Task, log: list[str], reason: str) -> Attempt:
 
 
 def require_places(task: Task) -> None:
-    """Refuses a task whose places are not below its results directory.
+    """Refuses a task whose places are not below its results directory, which is there.
 
     Raises:
-        OSError: they are not.
+        OSError: they are not, or it is gone.
     """
+    if not task.out.is_dir():  # it would be made anew, without what a results directory needs
+        raise FileNotFoundError(errno.ENOENT, "the results directory is gone", str(task.out))
     for place in (task.temporary, task.final):
         require_beneath(task.out, place)
 
