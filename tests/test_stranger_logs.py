@@ -1,0 +1,82 @@
+"""Small logs of strangers that would become hours of work, or more than a disk holds."""
+
+import gzip
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from conftest import Dumbbell
+from dumbbell import _core
+
+HEADER = b"# init timestamp: 1000\n"
+LINES = 3_000_000
+"""Of a log that takes some tenths of a second to read: more than are read between two looks at the signals."""
+
+
+class AlarmError(Exception):
+    """What the handler of a signal raises."""
+
+
+@contextmanager
+def interrupted_soon() -> Iterator[None]:
+    """A signal comes after a moment; who does not hear it goes on to the end of the work, and has made its file."""
+
+    def handler(_number: int, _frame: FrameType | None) -> None:
+        raise AlarmError
+
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    try:
+        with pytest.raises(AlarmError):
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def compressed(file: Path, line: bytes, count: int, header: bytes = HEADER) -> Path:
+    """A log of `count` equal lines, in members of gzip that are compressed once."""
+    part = 1_000
+    file.write_bytes(gzip.compress(header) + gzip.compress(line * part) * (count // part))
+    return file
+
+
+@pytest.mark.parametrize("line", [b"1 + 1504\n", b"1 d 1 1\n1 + 1504\n"])
+def test_a_log_of_mahimahi_is_read_until_ctrl_c(tmp_path: Path, line: bytes) -> None:
+    log, out = compressed(tmp_path / "a.log.gz", line, LINES), tmp_path / "packets.parquet"
+    with interrupted_soon():
+        _core.import_mahimahi(str(log), None, str(out), strict=False)
+    assert list(tmp_path.iterdir()) == [log]
+
+
+@pytest.mark.parametrize("ack", [False, True])
+def test_a_log_of_pantheon_is_read_until_ctrl_c(tmp_path: Path, ack: bool) -> None:
+    log, out = compressed(tmp_path / "a.log.gz", b"1.000 + 1500 1\n", LINES), tmp_path / "packets.parquet"
+    with interrupted_soon():
+        _core.import_merged_log(str(log), str(log) if ack else None, str(out), strict=False)
+    assert list(tmp_path.iterdir()) == [log]
+
+
+def test_raw_logs_of_pantheon_are_read_until_ctrl_c(tmp_path: Path) -> None:
+    egress = compressed(tmp_path / "a.log.gz", b"1.000 - 1 - 1500\n", 0, b"# egress: 1000\n1.000 - 1 - 1500\n")
+    ingress = compressed(tmp_path / "b.log.gz", b"1.000 - 1 - 1500\n", LINES, b"# ingress: 1000\n")
+    out = tmp_path / "packets.parquet"
+    with interrupted_soon():
+        _core.import_raw_logs([(str(egress), str(ingress))], [], (0.0, 0.0), str(out), strict=False)
+    assert sorted(tmp_path.iterdir()) == [egress, ingress]
+
+
+def test_a_log_that_becomes_thousands_of_times_as_long_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    log = compressed(folder / "bomb.log.gz", b"#" + b" " * 9_998 + b"\n", 30_000)
+    size = log.stat().st_size
+    done = dumbbell("import", "mahimahi", "bomb.log.gz", "--out", "out", expect=2)
+    assert done.stderr == (
+        f"dumbbell: cannot read bomb.log.gz: its {size} bytes become more than 268435456 when they are decompressed: "
+        "allowed are 200 times as many, at least 268435456 and at most 8589934592\n"
+    )
+    assert not (folder / "out").exists()
+    assert not list(folder.glob(".out*"))
