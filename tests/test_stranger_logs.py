@@ -9,6 +9,7 @@ from types import FrameType
 
 import pytest
 
+from captures import START_NS, Packet, Tcp, tcp, write_pcap
 from conftest import Dumbbell
 from dumbbell import _core
 
@@ -70,6 +71,22 @@ def test_raw_logs_of_pantheon_are_read_until_ctrl_c(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == [egress, ingress]
 
 
+def offloaded(mss: int, segments: int, payload: int = 60_000) -> Iterator[Packet]:
+    """A connection whose receiver announced segments of `mss` bytes, and what its sender handed to the card."""
+    yield START_NS, tcp(Tcp(True, 0, syn=True, mss=1460))
+    yield START_NS + 1, tcp(Tcp(False, 0, 1, syn=True, mss=mss))
+    for number in range(segments):
+        yield START_NS + 2 + number, tcp(Tcp(True, 1 + number * payload, 1, payload))
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_capture_is_read_until_ctrl_c(tmp_path: Path, both: bool) -> None:
+    capture = str(write_pcap(tmp_path / "a.pcap", offloaded(64, 1_500), snaplen=64))
+    with interrupted_soon():
+        _core.import_capture(capture, capture if both else None, None, "auto", str(tmp_path / "out"))
+    assert not list(tmp_path.glob("out/*/*"))
+
+
 def test_a_log_that_becomes_thousands_of_times_as_long_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
     log = compressed(folder / "bomb.log.gz", b"#" + b" " * 9_998 + b"\n", 30_000)
     size = log.stat().st_size
@@ -80,3 +97,14 @@ def test_a_log_that_becomes_thousands_of_times_as_long_is_refused(dumbbell: Dumb
     )
     assert not (folder / "out").exists()
     assert not list(folder.glob(".out*"))
+
+
+def test_a_capture_of_segments_that_become_millions_of_packets_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    # 11 MB with an announced segment of one byte were 6,500,000,000 packets.
+    write_pcap(folder / "tiny.pcap", offloaded(1, 900), snaplen=64)
+    done = dumbbell("import", "pcap", "tiny.pcap", "--out", "out", expect=2)
+    assert done.stderr == (
+        "dumbbell: tiny.pcap: its first 841 packets become 1048750, those of this connection with 48 bytes of payload "
+        "each: allowed are 1024 times as many, at least 1048576 and at most 4294967296\n"
+    )
+    assert not (folder / "out").exists()

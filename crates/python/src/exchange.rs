@@ -263,11 +263,13 @@ pub(crate) fn import_capture(
         "unknown" => Clocks::Unknown,
         other => return Err(error(format!("clocks `{other}`: allowed are auto, stamps, unknown"))),
     };
-    let found = py.detach(|| match &receiver {
-        Some(receiver) => import_captures(&file, receiver, clocks, &directory).map(|found| vec![found]),
-        None => import_one(&file, role, &directory),
+    let found = interruptible(py, |until| match &receiver {
+        Some(receiver) => {
+            import_captures(&file, receiver, clocks, &directory, until).map(|found| vec![found])
+        }
+        None => import_one(&file, role, &directory, until),
     });
-    Ok(found.map_err(text)?.iter().map(capture_json).collect::<serde_json::Value>().to_string())
+    Ok(found?.iter().map(capture_json).collect::<serde_json::Value>().to_string())
 }
 
 fn capture_json(found: &ImportedCapture) -> serde_json::Value {
