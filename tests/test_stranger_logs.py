@@ -46,6 +46,15 @@ def compressed(file: Path, line: bytes, count: int, header: bytes = HEADER) -> P
     return file
 
 
+@pytest.fixture(scope="module")
+def packets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A packet log of millions of records, in a few bytes."""
+    folder = tmp_path_factory.mktemp("packets")
+    log = compressed(folder / "a.log.gz", b"1.000 + 1500 1\n", LINES)
+    _core.import_merged_log(str(log), None, str(folder / "packets.parquet"), strict=True)
+    return folder / "packets.parquet"
+
+
 @pytest.mark.parametrize("line", [b"1 + 1504\n", b"1 d 1 1\n1 + 1504\n"])
 def test_a_log_of_mahimahi_is_read_until_ctrl_c(tmp_path: Path, line: bytes) -> None:
     log, out = compressed(tmp_path / "a.log.gz", line, LINES), tmp_path / "packets.parquet"
@@ -85,6 +94,17 @@ def test_a_capture_is_read_until_ctrl_c(tmp_path: Path, both: bool) -> None:
     with interrupted_soon():
         _core.import_capture(capture, capture if both else None, None, "auto", str(tmp_path / "out"))
     assert not list(tmp_path.glob("out/*/*"))
+
+
+def test_exports_go_on_until_ctrl_c(packets: Path, tmp_path: Path) -> None:
+    data, ack = tmp_path / "data.log", tmp_path / "ack.log"
+    with interrupted_soon():
+        _core.export_pantheon(str(packets), str(data), str(ack), 0)
+    assert not list(tmp_path.iterdir())
+    trace = '{"title": "", "description": "", "name": ""}'
+    with interrupted_soon():
+        _core.export_qlog(str(packets), None, str(tmp_path / "1.sqlog"), 1, "0.3", trace)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_log_that_becomes_thousands_of_times_as_long_is_refused(dumbbell: Dumbbell, folder: Path) -> None:

@@ -170,10 +170,12 @@ pub(crate) fn export_pantheon(
 ) -> PyResult<()> {
     let init_us =
         u64::try_from(init_us).map_err(|_| error(format!("init_us = {init_us}: must not be negative")))?;
-    py.detach(|| {
+    interruptible(py, |until| {
+        let mut until = until.clone();
         let mut data = MergedExport::create(data, Direction::Data, init_us)?;
         let mut ack = MergedExport::create(ack, Direction::Ack, init_us)?;
         for record in PacketLogReader::open(packets)? {
+            until.after(1)?;
             let record = record?;
             data.write(&record)?;
             ack.write(&record)?;
@@ -182,7 +184,6 @@ pub(crate) fn export_pantheon(
         ack.finish()?;
         Ok(())
     })
-    .map_err(|cause: Error| text(cause))
 }
 
 /// Writes one flow of a run as a qlog; returns the number of events in it.
@@ -203,8 +204,9 @@ pub(crate) fn export_qlog(
     })?;
     let trace: Trace = serde_json::from_str(trace).map_err(text)?;
     let info = TraceInfo { title: trace.title, description: trace.description, name: trace.name };
-    py.detach(|| QlogExport::create(out, draft, flow, &info)?.write_run(&packets, samples.as_deref()))
-        .map_err(|cause: Error| text(cause))
+    interruptible(py, |until| {
+        QlogExport::create(out, draft, flow, &info)?.write_run(&packets, samples.as_deref(), until)
+    })
 }
 
 /// What the qlog says of itself.
@@ -219,7 +221,7 @@ struct Trace {
 /// Imports the traces of a qlog file, each into a directory of its own below `directory`; JSON with what they held.
 #[pyfunction]
 pub(crate) fn import_qlog(py: Python<'_>, file: PathBuf, directory: PathBuf) -> PyResult<String> {
-    let traces = py.detach(|| import_file(&file, &directory)).map_err(text)?;
+    let traces = interruptible(py, |until| import_file(&file, &directory, until))?;
     let traces = traces.into_iter().map(|(title, held)| {
         json!({
             "title": title,
